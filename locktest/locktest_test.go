@@ -107,7 +107,7 @@ func seedIn(t *testing.T, text string) uint64 {
 	t.Helper()
 	_, rest, _ := strings.Cut(text, "redlocksim run FILE --seed ")
 	var seed uint64
-	if _, err := fmt.Sscan(strings.TrimSuffix(strings.Fields(rest)[0], ","), &seed); err != nil {
+	if _, err := fmt.Sscanf(rest, "%d", &seed); err != nil {
 		t.Fatalf("no seed in\n%s", text)
 	}
 	return seed

@@ -164,7 +164,7 @@ func foreign(lock func(*Env) (Locker, error)) (*scenarios.Foreign, *strays) {
 		return nil, nil
 	}
 	strays := newStrays()
-	return &scenarios.Foreign{Extends: true, New: func(host protocols.Env) (protocols.Locker, error) {
+	return &scenarios.Foreign{New: func(host protocols.Env) (protocols.Locker, error) {
 		defer kernel.Enter()()
 		g := &guard{strays, host.Name()}
 		e := &Env{Name: host.Name(), NodeTimeout: host.Settings.NodeTimeout, Runtime: g.runtime(host.Runtime()), env: host, guard: g}

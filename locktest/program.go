@@ -33,15 +33,13 @@ func (p *program) foreign() *scenarios.Foreign {
 	return p.Foreign()
 }
 
-// unfit says why an experiment says nothing about the program; nil if it does, or if p is nil. What the caller assumes is for
-// the caller to say, however little the lock can bear.
+// unfit says why an experiment says nothing about the program; nil if it does, or if p is nil. What is assumed is for the
+// caller to say.
 func (p *program) unfit(s *scenarios.Scenario) error {
 	if p == nil {
 		return nil
 	}
-	assumed := *s
-	assumed.Claim = scenarios.Unsound
-	return p.Unfit(&assumed)
+	return p.UnfitAtAnyBudget(s)
 }
 
 // repeat is the command that repeats a run of the program.

@@ -31,7 +31,7 @@ func (x *setup) tight(c faults.Choices, seed uint64) (*scenarios.Scenario, error
 	if n := int64(b.MemoryLoss); n > 0 && c.For("fewer", 0).Below(4) == 0 {
 		b.MemoryLoss = int(c.For("fewer", 1).Below(n))
 	}
-	s.Extends = c.For("extends", 0).Below(3) == 0 && (x.foreign == nil || x.foreign.Extends)
+	s.Extends = c.For("extends", 0).Below(3) == 0 && x.foreign.Makes(scenarios.ExtendStep)
 	s.Joint = s.CanJoin() && !x.apart && c.For("joint", 0).Below(2) == 0
 	attacks, _ := adversary.Find()
 	attack := faults.OneOf(c.For("what", 0), attacks...)

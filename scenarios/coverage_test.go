@@ -6,6 +6,7 @@ import (
 
 	"redlocksim/reach"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 )
 
 // What the catalogue reaches: each entry of the table, or the table says why not.
@@ -71,4 +72,29 @@ func seedOf(s *scenarios.Scenario) uint64 {
 		return s.Recorded.Seed
 	}
 	return 0
+}
+
+// What the library reports is not looked for in runs of another lock.
+func TestReachedOfAnotherLock(t *testing.T) {
+	library := func(env protocols.Env) (protocols.Locker, error) {
+		found, _ := protocols.Find("redlock")
+		return found.New(env)
+	}
+	for _, c := range []struct {
+		name    string
+		foreign *scenarios.Foreign
+		other   bool
+	}{
+		{"32-pause-before-write", nil, false},
+		{"32-pause-before-write", &scenarios.Foreign{New: library}, true},
+		{"44-redisson/reentrant", nil, true},
+	} {
+		r, err := scenarios.Judge(caseNamed(t, c.name), scenarios.Options{Foreign: c.foreign})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Reached().Other; got != c.other {
+			t.Errorf("%s with %v: another lock than the library: %v", c.name, c.foreign, got)
+		}
+	}
 }

@@ -19,8 +19,6 @@ type Foreign struct {
 	IsProgram bool
 	// Renews says that it renews leases by itself: how long others wait is up to the holder.
 	Renews bool
-	// Extends says that its leases can be extended, and Warns that their contexts end before them.
-	Extends, Warns bool
 	// Keys are patterns of the keys that stand for a lock, with {resource} for its name and * for anything; nil if nobody has
 	// declared them.
 	Keys []string

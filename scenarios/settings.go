@@ -25,17 +25,17 @@ func LoadSettings(path string) (*Scenario, error) {
 
 // ParseSettings is LoadSettings for the content of a file.
 func ParseSettings(path string, data []byte) (*Scenario, error) {
-	x := settings{name: strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))}
-	if err := strictyaml.Decode(path, data, &x); err != nil {
-		return nil, err
-	}
-	return x.scenario.Settings(), nil
+	return decodeSettings(path, func(into any) error { return strictyaml.Decode(path, data, into) })
 }
 
-// SettingsOf reads the settings of a file that was parsed, or made of parts of one.
-func SettingsOf(path string, n *yaml.Node) (*Scenario, error) {
+// ParseSettingsNode is ParseSettings for a file that was parsed, or made of parts of one.
+func ParseSettingsNode(path string, n *yaml.Node) (*Scenario, error) {
+	return decodeSettings(path, func(into any) error { return strictyaml.DecodeNode(path, n, into) })
+}
+
+func decodeSettings(path string, decode func(into any) error) (*Scenario, error) {
 	x := settings{name: strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))}
-	if err := strictyaml.DecodeNode(path, n, &x); err != nil {
+	if err := decode(&x); err != nil {
 		return nil, err
 	}
 	return x.scenario.Settings(), nil

@@ -1,8 +1,10 @@
 package scenarios
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"redlocksim/internal/jobs"
@@ -12,7 +14,7 @@ import (
 // the options, if it is zero, is the one that a scenario was recorded with. Where a scenario's histories, or what passed
 // between libraries and nodes, differ between tiers, the later result has it as a problem. done, if not nil, is told of each
 // result by its index as soon as it is there and before tiers are compared, and how long it took on this machine; it is
-// called by one goroutine at a time. When ctx ends, the error is ctx's.
+// called by one goroutine at a time. When ctx ends before all have run, the error is ctx's.
 func Suite(ctx context.Context, all []*Scenario, tiers []Tier, o Options, done func(i int, took time.Duration)) ([]*Result, error) {
 	placed := func(i int) (*Scenario, Options) {
 		s, o := all[i/len(tiers)], o
@@ -42,8 +44,8 @@ func Suite(ctx context.Context, all []*Scenario, tiers []Tier, o Options, done f
 			return fmt.Sprintf("%s on %s, seed %d", s.Name, o.Tier, o.Seed)
 		},
 	}.Run(ctx)
-	if err == nil {
-		err = ctx.Err() // some were not run
+	if slices.ContainsFunc(verified, func(r jobs.Result[*Result]) bool { return !r.Done }) {
+		err = cmp.Or(err, ctx.Err())
 	}
 	if err != nil {
 		return nil, err

@@ -28,18 +28,16 @@ var themes = []struct {
 	{Own, "Your own"},
 }
 
-var _ = strictyaml.EnumOf("theme", themeWords()...)
+var _ = strictyaml.EnumOf("theme", Themes()...)
 
-func themeWords() []Theme {
+// Themes are all themes, in the order of lists.
+func Themes() []Theme {
 	var all []Theme
 	for _, t := range themes {
 		all = append(all, t.word)
 	}
 	return all
 }
-
-// Themes are all themes, in the order of lists.
-func Themes() []Theme { return themeWords() }
 
 // Title is a theme for people.
 func (t Theme) Title() string {

@@ -63,7 +63,7 @@ func runLive(cmd *cobra.Command, found []*scenarios.Scenario, lock *lockFlags, d
 		}
 		r, err := live.Run(ctx, s, o)
 		switch {
-		case ctx.Err() != nil:
+		case err != nil && ctx.Err() != nil:
 			return &failure{exitUsage, errInterrupted}
 		case errors.Is(err, live.ErrUnfit) || errors.Is(err, live.ErrNoCompiler) || errors.Is(err, live.ErrNoServer) && o.IsProtocol:
 			err = skip(s, err)

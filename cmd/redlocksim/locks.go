@@ -166,7 +166,7 @@ func (t *lockTable) lock(ctx context.Context, cmd *cobra.Command, l *locks.Lock,
 			err = t.inSimulator(ctx, cmd, l, program, found, explained)
 		}
 		switch {
-		case ctx.Err() != nil:
+		case err != nil && ctx.Err() != nil:
 			return interrupted()
 		case errors.Is(err, locks.ErrNotBuilt):
 			t.notBuilt(cmd, l, tier, err)

@@ -23,15 +23,23 @@ var protocolsOfOneLock = []protocols.Name{"redlock", "single", "failover"}
 
 // Unfit is why a scenario says nothing about the lock, as an error that matches ErrUnfit; nil if it does.
 func (a *About) Unfit(s *scenarios.Scenario) error {
-	var why reasons
+	why := a.unfit(s)
+	back := s.Budget.RestartDelay
+	why.add(s.Recorded == nil && back != nil && 0 < *back && *back < s.Lock.TTL && s.Claim == scenarios.Holds,
+		"its nodes forget and are back sooner than a TTL, as the library's arithmetic alone allows")
+	return why.err(s)
+}
+
+// UnfitAtAnyBudget is Unfit for somebody who answers for the budget, however little of it the lock can bear.
+func (a *About) UnfitAtAnyBudget(s *scenarios.Scenario) error { return a.unfit(s).err(s) }
+
+// unfit is why a scenario says nothing about the lock, but for its budget.
+func (a *About) unfit(s *scenarios.Scenario) (why reasons) {
 	isIts := slices.Contains(protocolsOfOneLock, s.Lock.Protocol) || slices.Contains(a.Protocols, string(s.Lock.Protocol))
 	why.add(!isIts, "it is about protocol %s", s.Lock.Protocol)
 	why.add(s.Lock.Preset != "", "it is about preset %s", s.Lock.Preset)
 	why.add(s.Lock.Clock != kernel.Monotonic, "it has clients that measure validity by another clock than the monotonic one")
 	why.add(s.StepTime.Max() > 0, "it has code take time, which a program's does not in the simulator")
-	back := s.Budget.RestartDelay
-	why.add(s.Recorded == nil && back != nil && 0 < *back && *back < s.Lock.TTL && s.Claim == scenarios.Holds,
-		"its nodes forget and are back sooner than a TTL, as the library's arithmetic alone allows")
 	var own map[string]any
 	if text := s.Lock.JSON(1); text != nil {
 		_ = json.Unmarshal(text, &own) // it is an object
@@ -40,7 +48,7 @@ func (a *About) Unfit(s *scenarios.Scenario) error {
 		why.add(!a.Reads(key), "it sets %s, which the program does not read", key)
 	}
 	a.unable(s, &why)
-	return why.err(s)
+	return why
 }
 
 // Unable is why the lock cannot do what the clients of a scenario do, as an error that matches ErrUnfit; nil if it can.

@@ -28,8 +28,12 @@ type RedlockPlainSettings struct {
 	// node-timeout. Default: 0s. Example: 5s
 	ConnectedTimeout time.Duration `yaml:"connected-timeout"`
 	// Resends is how often a client sends an extend or a release again that a node has not answered in time. Before that it
-	// connects anew, in up to five tries. Default: 0. Example: 3
+	// connects anew. Default: 0. Example: 3
 	Resends int `yaml:"resends"`
+	// Reconnects is how many tries a client has to connect anew. Default: 5. Example: 1
+	Reconnects int `yaml:"reconnects"`
+	// ReconnectTimeout is how long it waits in each of them. 0s is as long as it waits for an answer. Default: 0s. Example: 1s
+	ReconnectTimeout time.Duration `yaml:"reconnect-timeout"`
 	// Resolution is the unit to which a client truncates its clock when it measures how long an acquire or extend took; 0s
 	// is the clock's own resolution. Default: 0s. Example: 1s
 	Resolution time.Duration `yaml:"resolution"`
@@ -74,6 +78,10 @@ func (own RedlockPlainSettings) Check(s Settings, nodes int) error {
 		return fmt.Errorf("connected-timeout %v is negative", own.ConnectedTimeout)
 	case own.Resends < 0:
 		return fmt.Errorf("resends %d is negative", own.Resends)
+	case own.Reconnects < 1:
+		return fmt.Errorf("reconnects %d, must be 1 or more", own.Reconnects)
+	case own.ReconnectTimeout < 0:
+		return fmt.Errorf("reconnect-timeout %v is negative", own.ReconnectTimeout)
 	case own.Resolution < 0:
 		return fmt.Errorf("resolution %v is negative", own.Resolution)
 	case own.Cleanup == CleanupAtEnd && own.Value != PerCall:
@@ -105,6 +113,7 @@ func (own RedlockPlainSettings) faster(by time.Duration) Own {
 	own.RetrySettings = own.RetrySettings.shortened(by)
 	own.ConnectTimeout /= by
 	own.ConnectedTimeout /= by
+	own.ReconnectTimeout /= by
 	return own
 }
 

@@ -122,6 +122,7 @@ var presets = []struct {
 	{"redsync", 8 * time.Second, as("redlock-plain", func(s *Settings, own *RedlockPlainSettings) {
 		s.NodeTimeout = s.TTL / 20
 		own.ConnectedTimeout, own.Resends = 5*time.Second, 3
+		own.Reconnects, own.ReconnectTimeout = 5, 5*time.Second
 		own.Drift.Constant = 0
 		own.Attempts, own.RetryDelay = 32, Range{50 * time.Millisecond, 249 * time.Millisecond}
 		own.Value = PerCall

@@ -21,7 +21,7 @@ type redlockPlain struct {
 	session
 	own     RedlockPlainSettings
 	quorum  int
-	answers map[int]bool // by the number of a node, whether it has answered what it was asked last
+	answers map[string]bool // by the name of a node, whether it has answered what it was asked last
 
 	connecting, connected bool
 	awaiting              []driver.Waiter // calls that wait until it is connected
@@ -29,7 +29,7 @@ type redlockPlain struct {
 
 var redlockPlainProtocol = Protocol{Name: "redlock-plain", New: newRedlockPlain, Steps: redlockPlainSteps,
 	Sentences: []string{Connected, CleanedUp}, Capabilities: Capabilities{KeysOnly: true, AllAtOnce: true},
-	own: RedlockPlainSettings{DriftSettings: defaultDrift(), RetrySettings: defaultRetry()}}
+	own: RedlockPlainSettings{DriftSettings: defaultDrift(), RetrySettings: defaultRetry(), Reconnects: 5}}
 
 var redlockPlainSteps = []string{observe.AttemptStarted.String(), observe.NodeAnswered.String(), observe.ValidityComputed.String(), Connected, CleanedUp, TokenDrawn}
 
@@ -43,7 +43,7 @@ const CleanedUp = "cleaned-up"
 const TokenDrawn = "token-drawn"
 
 func newRedlockPlain(env Env) (Locker, error) {
-	x := &redlockPlain{session: newSession(env), own: Of[RedlockPlainSettings](env.Settings), answers: map[int]bool{}}
+	x := &redlockPlain{session: newSession(env), own: Of[RedlockPlainSettings](env.Settings), answers: map[string]bool{}}
 	x.count()
 	return x, nil
 }
@@ -79,7 +79,9 @@ type plainCall struct {
 }
 
 func (x *redlockPlain) call(ctx context.Context, resource string) (c *plainCall, err error) {
-	x.connect(ctx)
+	if err := x.connect(ctx); err != nil {
+		return nil, err
+	}
 	c = &plainCall{redlockPlain: x, resource: resource, token: x.draw(ctx, TokenBefore, resource)}
 	switch x.own.Value {
 	case PerCall:
@@ -101,18 +103,21 @@ func (c *plainCall) over(ctx context.Context, l Lease, err error) (Lease, error)
 }
 
 // connect tries to connect to the nodes, once, and leaves out those that it cannot connect to. Calls that come meanwhile wait
-// for that.
-func (x *redlockPlain) connect(ctx context.Context) {
+// for that, or until their contexts end.
+func (x *redlockPlain) connect(ctx context.Context) error {
 	switch {
 	case x.connected || x.own.ConnectTimeout == 0:
-		return
+		return nil
 	case x.connecting:
 		waiter := x.env.Tasks().NewWaiter()
 		x.awaiting = append(x.awaiting, waiter)
 		for !x.connected {
-			waiter.Wait(context.Background())
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			waiter.Wait(ctx)
 		}
-		return
+		return nil
 	}
 	x.connecting = true
 	var reached []Redis
@@ -129,6 +134,7 @@ func (x *redlockPlain) connect(ctx context.Context) {
 		waiter.Wake()
 	}
 	x.env.Step(ctx, Step{Name: Connected, Detail: fmt.Sprintf("connects to %s, and takes %d for a quorum", strings.Join(names, ", "), x.quorum)})
+	return nil
 }
 
 // all is the numbers of all nodes.
@@ -257,7 +263,7 @@ type ask func(node int) rediscmd.Reply
 func (x *redlockPlain) once(r rediscmd.Request) ask {
 	return func(node int) rediscmd.Reply {
 		patience := x.env.Settings.NodeTimeout
-		if x.answers[node] {
+		if x.answers[x.nodes[node].Node()] {
 			patience = cmp.Or(x.own.ConnectedTimeout, patience)
 		}
 		return x.send(node, r, patience)
@@ -270,7 +276,7 @@ func (x *redlockPlain) again(r rediscmd.Request) ask {
 	return func(node int) rediscmd.Reply {
 		reply := x.send(node, r, patience)
 		for n := 0; n < x.own.Resends && errors.Is(reply.Err, rediscmd.ErrTimeout); n++ {
-			if reply = x.reconnect(node, patience); reply.Err == nil {
+			if reply = x.reconnect(node, cmp.Or(x.own.ReconnectTimeout, patience)); reply.Err == nil {
 				reply = x.send(node, r, patience)
 			}
 		}
@@ -278,12 +284,9 @@ func (x *redlockPlain) again(r rediscmd.Request) ask {
 	}
 }
 
-// reconnections is how often a client tries to connect anew before it takes it for a failure.
-const reconnections = 5
-
 // reconnect connects anew to a node that has not answered. As in connect, a request stands for that.
 func (x *redlockPlain) reconnect(node int, patience time.Duration) (reply rediscmd.Reply) {
-	for range reconnections {
+	for range x.own.Reconnects {
 		if reply = x.send(node, rediscmd.Request{Args: []string{"PING"}}, patience); !errors.Is(reply.Err, rediscmd.ErrTimeout) {
 			break
 		}
@@ -293,7 +296,7 @@ func (x *redlockPlain) reconnect(node int, patience time.Duration) (reply redisc
 
 func (x *redlockPlain) send(node int, r rediscmd.Request, patience time.Duration) rediscmd.Reply {
 	reply := x.nodes[node].Do(x.clock.Now().Add(patience), r) // others may be answered meanwhile
-	x.answers[node] = !errors.Is(reply.Err, rediscmd.ErrTimeout) && !errors.Is(reply.Err, rediscmd.ErrReset)
+	x.answers[x.nodes[node].Node()] = !errors.Is(reply.Err, rediscmd.ErrTimeout) && !errors.Is(reply.Err, rediscmd.ErrReset)
 	return reply
 }
 

@@ -68,7 +68,7 @@ func (c Candidate) With(m Mutation) Candidate {
 }
 
 func (s Space) mutate(x *scenarios.Scenario, m Mutation, c faults.Choices) {
-	s.times = timesOf(s.Base)
+	s.times = timesOf(s)
 	if a := m.Acquire; a != nil {
 		item := scenarios.Item{When: faults.Trigger{At: a.At}, Client: a.Client, Repeat: 1, Do: []scenarios.Step{
 			{Kind: scenarios.TryLockStep}, {Kind: scenarios.UpdateStep}, {Kind: scenarios.HoldStep, For: s.Base.Lock.TTL / 10}, {Kind: scenarios.UnlockStep}}}

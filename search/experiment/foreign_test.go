@@ -1,6 +1,8 @@
 package experiment
 
 import (
+	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -10,7 +12,17 @@ import (
 // A program is asked only for what it can do: to extend a lease if it extends them, and to work up to the end of a lease if it
 // does not say itself when that comes.
 func TestWhatAProgramCanDo(t *testing.T) {
-	for _, f := range []scenarios.Foreign{{}, {Extends: true}, {Extends: true, Warns: true}} {
+	for _, unable := range [][]scenarios.StepKind{nil, {scenarios.LingerStep}, {scenarios.ExtendStep, scenarios.RenewStep}} {
+		f := scenarios.Foreign{Unable: func(s *scenarios.Scenario) error {
+			for _, item := range s.Timeline {
+				for _, step := range item.Do {
+					if slices.Contains(unable, step.Kind) {
+						return errors.New("it cannot")
+					}
+				}
+			}
+			return nil
+		}}
 		base := DefaultBase()
 		base.Budget.Pause = time.Second
 		s := NewSpace(base)
@@ -24,11 +36,11 @@ func TestWhatAProgramCanDo(t *testing.T) {
 			}
 		}
 		extends, lingers := steps[scenarios.ExtendStep]+steps[scenarios.RenewStep], steps[scenarios.LingerStep]
-		if f.Extends != (extends > 50) || !f.Extends && extends > 0 {
-			t.Errorf("%+v: %d extends", f, extends)
+		if can := !slices.Contains(unable, scenarios.ExtendStep); can != (extends > 50) || !can && extends > 0 {
+			t.Errorf("one that cannot %v: %d extends", unable, extends)
 		}
-		if f.Warns == (lingers > 50) || f.Warns && lingers > 0 {
-			t.Errorf("%+v: %d clients linger", f, lingers)
+		if can := !slices.Contains(unable, scenarios.LingerStep); can != (lingers > 50) || !can && lingers > 0 {
+			t.Errorf("one that cannot %v: %d clients linger", unable, lingers)
 		}
 	}
 }

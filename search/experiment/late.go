@@ -23,7 +23,7 @@ func (s Space) lateExtends() (from, to time.Duration) {
 	if s.Beyond {
 		stop = s.Base.Lock.TTL / 2
 	}
-	contextEnds, end := ends(s.Base)
+	contextEnds, end := ends(s)
 	return max(end-stop, 0), contextEnds - 2*s.Base.Network.Latency.Max()
 }
 
@@ -41,7 +41,7 @@ func (w *worker) late(c faults.Choices) []scenarios.Step {
 // stoppedLate draws a pause of a client that extends late: once or each time, and mostly before a node has answered.
 func (s Space) stoppedLate(x *scenarios.Scenario, client string, c faults.Choices) []scenarios.Item {
 	m := &faults.Moment{Event: observe.ExtendStarted.String(), Client: client, Nth: int(1 + c.For("nth", 0).Below(3))}
-	if s.Foreign != nil || !slices.Contains(stepsOf()[s.Base.Lock.Protocol], m.Event) {
+	if !slices.Contains(s.steps(), m.Event) {
 		m.Event = "extend-called" // which every lock has
 	}
 	when := faults.Trigger{After: m, Every: c.For("every", 0).Below(2) == 1}

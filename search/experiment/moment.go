@@ -13,10 +13,7 @@ import (
 
 // moment draws a time, a step of the algorithm, so that faults are injected between any two of them, or a message.
 func (s Space) moment(c faults.Choices, x *scenarios.Scenario) faults.Trigger {
-	kind, steps := c.For("kind", 0).Below(5), stepsOf()[s.Base.Lock.Protocol]
-	if s.Foreign != nil {
-		steps = nil
-	}
+	kind, steps := c.For("kind", 0).Below(5), s.steps()
 	switch {
 	case kind < 2:
 		return faults.Trigger{At: s.instant(c)}
@@ -37,6 +34,14 @@ func (s Space) moment(c faults.Choices, x *scenarios.Scenario) faults.Trigger {
 var messages = sync.OnceValue(func() []string {
 	return slices.DeleteFunc(faults.CommandMoments(), func(name string) bool { return strings.HasSuffix(name, "-broken") })
 })
+
+// steps are those that the lock tells of: nobody knows any of somebody's.
+func (s Space) steps() []string {
+	if s.Foreign != nil {
+		return nil
+	}
+	return stepsOf()[s.Base.Lock.Protocol]
+}
 
 // stepsOf are the steps of each protocol.
 var stepsOf = sync.OnceValue(func() map[protocols.Name][]string {

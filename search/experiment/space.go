@@ -74,7 +74,7 @@ func (s Space) of(seed uint64) Space {
 // Draw draws an experiment: a workload and, of each family of faults, none or a few. Most families are off in most
 // experiments, so that one is stormy in one way and calm in all others ("swarm testing", Groce et al. 2012).
 func (s Space) Draw(c faults.Choices) *scenarios.Scenario {
-	s.times = timesOf(s.Base)
+	s.times = timesOf(s)
 	x := *s.Base
 	x.Name = "drawn"
 	x.Duration = s.Duration

@@ -18,7 +18,7 @@ func TestTimesAreDrawn(t *testing.T) {
 	for seed := range uint64(500) {
 		lengths(reflect.ValueOf(Candidate{Seed: seed}.Scenario(s).Timeline), drawn)
 	}
-	for _, want := range timesOf(s.Base) {
+	for _, want := range timesOf(s) {
 		if drawn[want] == 0 {
 			t.Errorf("%v was never drawn", want)
 		}
@@ -55,7 +55,7 @@ func TestTimesOfSettings(t *testing.T) {
 	protocols.Change(&base.Lock, func(own *protocols.RedlockSettings) {
 		own.Guard, own.WakeUp, own.LossLead = &protocols.Guard{MaxTTL: 3 * time.Second}, 10*time.Millisecond, 70*time.Millisecond
 	})
-	times := timesOf(base)
+	times := timesOf(Space{Base: base})
 	for what, want := range map[string]time.Duration{
 		"TTL": 2 * time.Second, "validity": 1978 * time.Millisecond, "end of the lease's context": 1908 * time.Millisecond,
 		"last write": 1668 * time.Millisecond, "renewal": 2 * time.Second / 3, "largest TTL": 3 * time.Second,
@@ -73,7 +73,11 @@ func TestTimesOfSettings(t *testing.T) {
 	}
 	plain := scenarios.Default()
 	plain.Lock = plain.Lock.With("setnx-expire") // it allows for no drift
-	if !slices.Contains(timesOf(&plain), plain.Lock.TTL) {
+	if !slices.Contains(timesOf(Space{Base: &plain}), plain.Lock.TTL) {
 		t.Error("the TTL of a lock without an allowance is not among the times")
+	}
+	// Somebody's lock has no context that ends before the lease, as far as anybody knows.
+	if context, lease := ends(Space{Base: base, Foreign: &scenarios.Foreign{}}); context != lease {
+		t.Errorf("the context of somebody's lease ends after %v, the lease after %v", context, lease)
 	}
 }

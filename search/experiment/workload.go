@@ -116,7 +116,7 @@ func (w *worker) extend(c faults.Choices) scenarios.Step {
 }
 
 // extends says whether the leases of the lock can be extended.
-func (s Space) extends() bool { return s.Foreign == nil || s.Foreign.Extends }
+func (s Space) extends() bool { return s.Foreign.Makes(scenarios.ExtendStep) }
 
 // letGo draws a release: one whose caller may give up, by the lease's own context, or done twice.
 func (w *worker) letGo(c faults.Choices) []scenarios.Step {
@@ -245,8 +245,7 @@ func lockOn(item *scenarios.Item, names []string) {
 // do they make a write late. Where they can be of any length, clients that write early are stopped for long enough, too.
 func (s Space) lingers(c faults.Choices) bool {
 	b := s.Base.Budget
-	foretold := s.Foreign != nil && s.Foreign.Warns // nobody knows when it will warn
-	return !s.Beyond && !foretold && b.Pause+b.Suspend+b.Delay > 0 && c.For("lingers", 0).Below(4) == 3
+	return !s.Beyond && s.Foreign.Makes(scenarios.LingerStep) && b.Pause+b.Suspend+b.Delay > 0 && c.For("lingers", 0).Below(4) == 3
 }
 
 // misused draws a call with a wrong argument, somewhere among the steps of a client; mostly none. It changes nothing, if the

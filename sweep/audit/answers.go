@@ -74,7 +74,7 @@ func Parse(path string, data []byte) (*Answers, error) {
 		return nil, err
 	}
 	var err error
-	f.a.Settings, err = scenarios.SettingsOf(path, f.settings)
+	f.a.Settings, err = scenarios.ParseSettingsNode(path, f.settings)
 	return f.a, err
 }
 
