@@ -377,8 +377,8 @@ func (s *suite) report(cmd *cobra.Command, to *sink, took time.Duration) error {
 	return annotate(out, s.cases)
 }
 
-// tellRefused lists the scenarios that were not run, if there are any. They come before the results: of a lock program there are
-// hundreds, and what somebody wants to see at the end is the verdict.
+// tellRefused lists the scenarios that were not run, if there are any. They come before the results: for a lock program there
+// are hundreds, and the end of the output is to be its verdict.
 func (s *suite) tellRefused(out io.Writer) {
 	refused := s.refused()
 	if len(refused) == 0 {

@@ -14,8 +14,8 @@ import (
 	"redlocksim/internal/stall/retry"
 )
 
-// The ways from a lock to a verdict work as they stand on their page, from a folder that has nothing but the repository, and end
-// as the page says.
+// The ways from a lock to a verdict work as they stand on their page, from a folder that has nothing but the repository, and
+// end as the page says.
 func TestWaysToAVerdict(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs every way, one of them in go test")
