@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"time"
@@ -343,10 +344,12 @@ func (s *suite) report(cmd *cobra.Command, to *sink, took time.Duration) error {
 	out := cmd.OutOrStdout()
 	if s.json == "-" || s.files.takeStdout() {
 		out = cmd.ErrOrStderr()
+		s.tellRefused(out)
 	} else {
 		if s.lock.isGiven() {
 			fmt.Fprintf(out, "%s\n\n", s.lock.heading())
 		}
+		s.tellRefused(out)
 		write := func() error { return reports.Suite(out, s.cases, took, s.quiet, lookOf(out)) }
 		if s.isWhole && !s.quiet && !s.verbose {
 			write = func() error { return reports.Themes(out, s.cases, took, lookOf(out)) }
@@ -368,21 +371,32 @@ func (s *suite) report(cmd *cobra.Command, to *sink, took time.Duration) error {
 			return wrap(err)
 		}
 	}
-	refused := s.refused()
-	switch len(refused) {
-	case 0:
-	case 1:
-		fmt.Fprint(out, "\n1 scenario was not run:\n")
-	default:
-		fmt.Fprintf(out, "\n%d scenarios were not run:\n", len(refused))
-	}
-	for _, why := range refused {
-		fmt.Fprintf(out, "  %s\n", why)
-	}
 	if s.unrun > 0 {
 		fmt.Fprintf(out, "\nThe suite was interrupted with %d to go.\n", s.unrun)
 	}
 	return annotate(out, s.cases)
+}
+
+// tellRefused lists the scenarios that were not run, if there are any. They come before the results: for a lock program there
+// are hundreds, and the end of the output is to be its verdict.
+func (s *suite) tellRefused(out io.Writer) {
+	refused := s.refused()
+	if len(refused) == 0 {
+		return
+	}
+	number := "1 scenario was"
+	if len(refused) > 1 {
+		number = fmt.Sprintf("%d scenarios were", len(refused))
+	}
+	if s.quiet {
+		fmt.Fprintf(out, "%s not run; without --quiet it says why\n\n", number)
+		return
+	}
+	fmt.Fprintf(out, "%s not run:\n", number)
+	for _, why := range refused {
+		fmt.Fprintf(out, "  %s\n", why)
+	}
+	fmt.Fprintln(out)
 }
 
 // refused is why scenarios were not run, without those that an interrupt left over.

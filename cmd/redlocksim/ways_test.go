@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+
+	"redlocksim/internal/exitcode"
+	"redlocksim/internal/redisserver"
+	"redlocksim/internal/stall/retry"
+)
+
+// The ways from a lock to a verdict work as they stand on their page, from a folder that has nothing but the repository, and
+// end as the page says.
+func TestWaysToAVerdict(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs every way, one of them in go test")
+	}
+	page, err := os.ReadFile("../../docs/lock-programs.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ways := []struct {
+		name, needs string
+		code        exitcode.Code
+		says        string
+	}{
+		{"a lock in Go, in the simulator", "", exitOK, `(?s)\nverdict +lease-overlap\nexpected +lease-overlap .*\nas expected\n`},
+		{"Python", "python3", exitSafety, `\nNOT AS EXPECTED: found lease-overlap,`},
+		{"Node", "node", exitSafety, `\nNOT AS EXPECTED: found lease-overlap,`},
+		{"go test", "", exitOK, `(?m)^ok `},
+		{"a history", "", exitSafety, `^history.jsonl: BAD\n  lease-overlap  process b acquired the lock while process a held it`},
+	}
+	scripts := regexp.MustCompile("(?ms)^```bash\n(.*?)^```$").FindAllStringSubmatch(string(page), -1)
+	if len(scripts) != len(ways) {
+		t.Fatalf("%d ways on the page, want %d", len(scripts), len(ways))
+	}
+	bin := commandOnPath(t)
+	for i, way := range ways {
+		t.Run(way.name, func(t *testing.T) {
+			follow := func(t testing.TB) {
+				cmd := exec.Command("bash", "-e", "-c", scripts[i][1])
+				cmd.Dir = emptyFolder(t)
+				cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "GOWORK=off")
+				var stderr bytes.Buffer
+				cmd.Stderr = &stderr
+				out, err := cmd.Output()
+				if code := cmd.ProcessState.ExitCode(); code != int(way.code) || !regexp.MustCompile(way.says).Match(out) {
+					t.Errorf("%v; want exit code %d and %s\n%s\n%s%s", err, way.code, way.says, scripts[i][1], out, &stderr)
+				}
+			}
+			if way.needs == "" {
+				follow(t)
+				return
+			}
+			redisserver.Program(t)
+			if _, err := exec.LookPath(way.needs); err != nil {
+				if os.Getenv("REDLOCKSIM_REQUIRE_SERVERS") == "1" {
+					t.Fatal(err)
+				}
+				t.Skip(err)
+			}
+			retry.Test(t, 50*time.Millisecond, func(a *retry.T) { follow(a) })
+		})
+	}
+}
+
+// commandOnPath is a directory with the command as users have it.
+func commandOnPath(t *testing.T) string {
+	t.Helper()
+	this, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	script := "#!/bin/sh\n" + asCommand + "=1 exec '" + this + "' \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(dir, "redlocksim"), []byte(script), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// emptyFolder is a directory with nothing but the repository.
+func emptyFolder(t testing.TB) string {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.Symlink(root, filepath.Join(dir, "redlocksim")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
