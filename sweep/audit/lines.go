@@ -56,6 +56,8 @@ type fix struct {
 	changes func(*scenarios.Scenario) []string
 	// limit is the fix of keeping to the line's own limit, which is known.
 	limit bool
+	// clocks: it mends all that clocks do, so that it must do with their error as well, whether that is safe without it or not.
+	clocks bool
 	// otherwise: it is for a lock that nothing else mends; tokens and noTokens: for one that can give fencing tokens, or cannot.
 	otherwise, tokens, noTokens bool
 	// instead is what a file of answers says for it, if that is not what is tried.
@@ -79,7 +81,7 @@ func allNodes(s *scenarios.Scenario) string { return fmt.Sprint(len(s.Nodes.Name
 var zeroRate = faults.Rate{}
 
 // allowance is the fix of a larger drift allowance.
-var allowance = fix{text: "subtract more from the validity for the drift of clocks, a constant %s at least (lock.drift.constant)", path: "lock.drift.constant",
+var allowance = fix{text: "subtract more from the validity for the drift of clocks, a constant %s at least (lock.drift.constant)", path: "lock.drift.constant", clocks: true,
 	most: func(s *scenarios.Scenario) string { return (s.Lock.TTL * 9 / 10).Truncate(time.Millisecond).String() }}
 
 // allowing is the fix for a lock that has no drift allowance.
@@ -153,7 +155,8 @@ func clockLines() []*line {
 				return upTo(whose+" may be stepped by up to %s", "yours by up to %s",
 					whose+" may be stepped by %s, the most that was tried", "the lock breaks even if no clock is stepped")(l)
 			},
-			fixes: []fix{{text: "let no clock be stepped by more than %s: have the time daemon slew", limit: true}, allowance}},
+			fixes: []fix{{text: "let no clock be stepped by more than %s: have the time daemon slew", limit: true}, allowance,
+				{text: "measure leases with a clock that nobody steps (lock.clock: monotonic)", changes: func(*scenarios.Scenario) []string { return []string{"lock.clock=monotonic"} }}}},
 		{name: "suspension", schedules: []string{"clocks"}, path: "budget.suspend", safest: constant("0s"), riskiest: ttls(4),
 			applies: func(a *Answers) bool { return a.Settings.Budget.Suspend > 0 },
 			yours:   func(a *Answers) string { return a.Settings.Budget.Suspend.String() },

@@ -33,6 +33,10 @@ func (x *auditing) mend(l *line, world *scenarios.Scenario, own []sweep.Setting,
 	var mends []Fix
 	tokens := protocols.Has[protocols.RedlockSettings](world.Lock)
 	for _, f := range l.fixes {
+		world := *world
+		if f.clocks {
+			world.Budget.ClockRate = x.answers.Settings.Budget.ClockRate
+		}
 		switch {
 		case f.tokens && !tokens || f.noTokens && tokens:
 			continue
@@ -40,10 +44,10 @@ func (x *auditing) mend(l *line, world *scenarios.Scenario, own []sweep.Setting,
 			continue
 		case f.limit:
 			mends = append(mends, f.seen(holds, sweep.Setting{Path: l.path, Word: holds}))
-		case x.foreign != nil && f.path != ttlPath && f.path != "lock.guard-time" && f.touchesLock(world):
+		case x.foreign != nil && f.path != ttlPath && f.path != "lock.guard-time" && f.touchesLock(&world):
 			continue // a program does not read it
 		case f.path != "":
-			smallest, err := x.smallest(l, world, f, own)
+			smallest, err := x.smallest(l, &world, f, own)
 			if err != nil {
 				return nil, err
 			}
@@ -51,8 +55,8 @@ func (x *auditing) mend(l *line, world *scenarios.Scenario, own []sweep.Setting,
 				mends = append(mends, f.seen(smallest, sweep.Setting{Path: f.path, Word: smallest}))
 			}
 		default:
-			changes := settings(f.changes(world))
-			does, err := x.does(l, world, slices.Concat(changes, own))
+			changes := settings(f.changes(&world))
+			does, err := x.does(l, &world, slices.Concat(changes, own))
 			if err != nil {
 				return nil, err
 			}
