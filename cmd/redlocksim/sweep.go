@@ -54,7 +54,7 @@ says. Such a row is "stricter" and says how much of the difference the message
 times explain. A difference that nothing explains contradicts the formula, and
 so does a lock that breaks where the formula says it holds.
 
-Schedules (without a preset all but failover, timeout and work):
+Schedules (without a preset all but failover, counters, timeout and work):
 %s
 FILE is a sweep file with the keys title, preset, settings, schedules, axes,
 frontier (a path), bisect (true or false), random and seed. --scenario sweeps a

@@ -39,8 +39,8 @@ type Answer struct {
 	Key string
 	// Question asks for it, and Example is an answer.
 	Question, Example string
-	// Default is taken for granted unless it is said; empty if that is up to the library, or nothing is.
-	Default string
+	// Default is taken for granted unless it is said. If it is empty, Without says what is instead.
+	Default, Without string
 
 	// path is what a settings file says instead; empty if it does not say that.
 	path string
@@ -52,9 +52,9 @@ type Answer struct {
 func All() []Answer {
 	return []Answer{
 		{Key: "library", Question: "Which library takes the lock: redlock, a preset such as redsync, single for SET NX PX on one Redis, or a lock program (a .wasm file)?", Example: "redsync", Default: "redlock"},
-		{Key: "nodes", Question: "How many independent Redis nodes are there? Replicas do not count.", Example: "3", Default: "5", path: namesPath, translate: names},
-		{Key: "ttl", Question: "For how long is a lock taken (its time to live)?", Example: "8s", path: ttlPath},
-		{Key: "work", Question: "How long does the work under a lock take at most?", Example: "4s"},
+		{Key: "nodes", Question: "How many independent Redis nodes are there, not counting replicas?", Example: "3", Default: "5", path: namesPath, translate: names},
+		{Key: "ttl", Question: "For how long is a lock taken (its time to live)?", Example: "8s", Without: "the library's own", path: ttlPath},
+		{Key: "work", Question: "How long does the work under a lock take at most?", Example: "4s", Without: "not judged"},
 		{Key: "persistence", Question: "When do nodes write to disk: none, everysec or always?", Example: "everysec", Default: "none", path: "nodes.persistence"},
 		{Key: "restart-delay", Question: "How soon, at the soonest, is a node back that stopped?", Example: "5s", Default: "0s", path: "budget.restart-delay"},
 		{Key: "power-loss", Question: "Can the machine of a node lose power?", Example: "false", Default: "true", path: "budget.no-power-loss", translate: not},
@@ -63,7 +63,7 @@ func All() []Answer {
 		{Key: "clock-step", Question: "How far can a node's wall clock be stepped?", Example: "100ms", Default: "0s", path: "budget.clock-step"},
 		{Key: "pause", Question: "What is the longest pause of a client, as for garbage collection?", Example: "800ms", Default: "0s", path: "budget.pause"},
 		{Key: "rtt", Question: "How long is the round trip to a node?", Example: "{p50: 1ms, p99: 8ms, max: 20ms}", Default: "{min: 1ms, max: 10ms}", path: "network.latency", translate: roundTrip},
-		{Key: "node-timeout", Question: "For how long does a client wait for a node's answer?", Example: "50ms", path: nodeTimeoutPath},
+		{Key: "node-timeout", Question: "For how long does a client wait for a node's answer?", Example: "50ms", Without: "the library's own", path: nodeTimeoutPath},
 		{Key: "fencing", Question: "Does the resource refuse what comes with an older fencing token?", Example: "true", Default: "false", path: "storage", translate: fenced},
 	}
 }
