@@ -180,7 +180,8 @@ func tellWrong(out io.Writer, err error) {
 	}
 }
 
-// ask asks for the answers one by one, and again for one that makes no sense beside those before it. An empty line leaves one out.
+// ask asks for the answers one by one, and again for one that makes no sense beside those before it. An empty line leaves one
+// out.
 func ask(in io.Reader, out io.Writer) ([]byte, error) {
 	var file bytes.Buffer
 	lines := bufio.NewScanner(in)

@@ -62,7 +62,7 @@ func TestLimits(t *testing.T) {
 		{"failover: true", "failover", Unsafe, "0", "let no replica take over"},
 		{"nodes: 1\nfailover: true", "failover", Unsafe, "0", "let no replica take over"},
 		{"nodes: {names: [A, B, C, D, E], replicas: {E: [F]}}\nfailover: true", "failover", Unsafe, "0", "let no replica take over"},
-		{"nodes: {names: [A, B, C, D, E], replicas: {E: [F]}}\nfailover: true\nlock: {quorum: 4}", "failover", Safe, "any", ""}, // one is not enough, and there are no more
+		{"nodes: {names: [A, B, C, D, E], replicas: {E: [F]}}\nfailover: true\nlock: {quorum: 4}", "failover", Safe, "any", ""}, // there is one
 		{"library: redlock-cpp", "lost messages", Unsafe, "none", "wait for every node"},
 		{"library: redisson", "lost messages", Unsafe, "none", "have no watchdog"},
 		{"library: redisson", "clock error", NotTested, "", ""},

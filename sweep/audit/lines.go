@@ -58,7 +58,8 @@ type fix struct {
 	limit bool
 	// clocks: it mends all that clocks do, so that it must do with their error as well, whether that is safe without it or not.
 	clocks bool
-	// otherwise: it is for a lock that nothing else mends; tokens and noTokens: for one that can give fencing tokens, or cannot.
+	// otherwise: it is for a lock that nothing else mends; tokens and noTokens: for one that can give fencing tokens, or
+	// cannot.
 	otherwise, tokens, noTokens bool
 	// instead is what a file of answers says for it, if that is not what is tried.
 	instead []string
@@ -301,8 +302,8 @@ func whyNot(s *scenarios.Scenario) string {
 	return ""
 }
 
-// upTo puts a limit into words: may has a place for it, yours for what was answered, and any for the end that was tried. never is
-// what happens at once.
+// upTo puts a limit into words: may has a place for it, yours for what was answered, and any for the end that was tried.
+// never is what happens at once.
 func upTo(may, yours, any, never string) func(l *limits) string {
 	return func(l *limits) string {
 		yours := fmt.Sprintf(yours, l.yours)
