@@ -36,6 +36,7 @@ func attacks() []Attack {
 		{Name: "restart", Text: "just enough of the holder's nodes stop right after the grant, and come back without their memory as early as the budget allows", build: restart},
 		{Name: "memory-loss", Text: "the holder has only a quorum, and as many of its nodes as the budget allows come back at once without their memory", build: memoryLoss},
 		{Name: "failover", Text: "the holder has only a quorum, and as many of its nodes as the budget allows lose power and are replaced by replicas that have not received its key", build: failover, named: true},
+		{Name: "counters", Text: "the holder has only a quorum and releases its lock; later as many of its nodes as the budget allows come back without their fencing counters, and the second client is granted the lock by these", build: counters, named: true},
 		{Name: "split", Text: "each client reaches only nodes that the other cannot reach", build: split},
 		{Name: "pause", Text: "the holder checks its lease at the last moment that its guard time allows, pauses, and then its write takes as long as a message can", build: pause, byClock: true},
 		{Name: "timeout", Text: "every message takes as long as it can, and the client's clock is fast; a node that answers after its timeout has no vote", build: timeout, broken: notGranted},

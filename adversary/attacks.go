@@ -1,6 +1,7 @@
 package adversary
 
 import (
+	"slices"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -49,25 +50,22 @@ func memoryLoss(s *Settings) []*scenarios.Scenario {
 	})
 }
 
-// forget stops nodes once the holder has the lock, by a power loss unless the budget excludes that, and has the second
-// client ask when they are back.
+// forget stops nodes once the holder has the lock, and has the second client ask when they are back.
 func (x *builder) forget(nodes []string, delay time.Duration) {
 	ask := x.granted()
 	for _, node := range nodes {
-		outage := faults.Outage{Node: node, RestartAfter: &delay}
-		if x.Budget.NoPowerLoss {
-			x.fault(x.granted(), "kill", &faults.Kill{Outage: outage})
-		} else {
-			x.fault(x.granted(), "power-loss", &faults.PowerLoss{Outage: outage})
-		}
+		x.stops(x.granted(), node, delay)
 		ask = faults.Trigger{After: &faults.Moment{Event: "restart", Node: node}}
 	}
+	ask.Plus = x.held
 	x.client(ask, second, x.asks(), x.stays())
 	asked := reached(second, "acquire-called")
 	asked.After = ask.After
 	x.Expect.Reached = append(x.Expect.Reached, asked)
 	if by := x.Budget.ClockStep; by > 0 && x.settings.trusting() && len(nodes) > 0 {
-		// The first request begins a quarantine, which a step of the node's clock can end.
+		// The first request begins a quarantine, which a step of the node's clock can end. No lock is on the node that the step
+		// could change, so that the budget does not bound it.
+		by = max(by, 2*protocols.Of[protocols.RedlockSettings](x.Lock).Guard.MaxTTL)
 		refused := after(second, "acquire-failed")
 		for _, node := range nodes {
 			x.fault(refused, "clock-step", &faults.ClockStep{Process: node, By: by})
@@ -76,9 +74,19 @@ func (x *builder) forget(nodes []string, delay time.Duration) {
 	}
 }
 
+// stops stops a node for some time, by a power loss unless the budget excludes that.
+func (x *builder) stops(when faults.Trigger, node string, delay time.Duration) {
+	outage := faults.Outage{Node: node, RestartAfter: &delay}
+	if x.Budget.NoPowerLoss {
+		x.fault(when, "kill", &faults.Kill{Outage: outage})
+		return
+	}
+	x.fault(when, "power-loss", &faults.PowerLoss{Outage: outage})
+}
+
 // failover replaces nodes by replicas which lag behind. The replicas are those of the settings, or else each node has one.
 func failover(s *Settings) []*scenarios.Scenario {
-	return each(s, decimal.Zero, decimal.Zero, func(x *builder) {
+	return each(replicatedFirst(s), decimal.Zero, decimal.Zero, func(x *builder) {
 		replicaOf := map[string]string{}
 		for _, r := range x.Nodes.Replicas {
 			replicaOf[r.Key] = r.Value[0]
@@ -89,7 +97,8 @@ func failover(s *Settings) []*scenarios.Scenario {
 				x.Nodes.Replicas = append(x.Nodes.Replicas, strictyaml.Entry[[]string]{Key: node, Value: []string{replicaOf[node]}})
 			}
 		}
-		lost := x.voters[:min(s.Budget.MemoryLoss, len(x.voters))]
+		replicated := slices.DeleteFunc(slices.Clone(x.voters), func(node string) bool { return replicaOf[node] == "" })
+		lost := replicated[:min(s.Budget.MemoryLoss, len(replicated))]
 		ask := x.granted()
 		for _, node := range lost {
 			lag := &faults.Partition{Links: faults.Links{Nodes: []string{node}, Peers: []string{replicaOf[node]}}}
@@ -104,11 +113,62 @@ func failover(s *Settings) []*scenarios.Scenario {
 			x.fault(stopped, "promote", &faults.Promote{Node: node, Replica: replicaOf[node]})
 			ask = faults.Trigger{After: &faults.Moment{Event: "promote", Node: replicaOf[node]}}
 		}
+		ask.Plus = x.held
 		x.client(ask, second, x.asks(), x.stays())
 		asked := reached(second, "acquire-called")
 		asked.Believing = holder
 		x.Expect.Reached = append(x.Expect.Reached, asked)
 		x.ends(0)
+	})
+}
+
+// replicatedFirst is the settings with those nodes as the first to vote that have replicas.
+func replicatedFirst(s *Settings) *Settings {
+	first := *s
+	scenario := *s.Scenario
+	first.Scenario = &scenario
+	scenario.Nodes.Names = slices.Clone(s.Nodes.Names)
+	lacks := func(node string) int {
+		if slices.ContainsFunc(s.Nodes.Replicas, func(r strictyaml.Entry[[]string]) bool { return r.Key == node }) {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(scenario.Nodes.Names, func(a, b string) int { return lacks(a) - lacks(b) })
+	return &first
+}
+
+// counters has nodes forget the fencing counters on which tokens rest, once nobody holds the lock. The second client reaches no
+// more of the nodes that remember them than it needs for a quorum.
+func counters(s *Settings) []*scenarios.Scenario {
+	return each(s, decimal.Zero, decimal.Zero, func(x *builder) {
+		lost := x.voters[:min(s.Budget.CounterLoss, len(x.voters))]
+		over := 2 * x.Lock.TTL // nothing is left of the lock by then
+		if s.Budget.RestartDelay != nil {
+			over = max(over, *s.Budget.RestartDelay)
+		}
+		x.Budget.RestartDelay = &over // what they forget besides is none of this attack's business
+		program := []scenarios.Step{}
+		for range 3 { // so that the counters are above those of nodes that never voted
+			program = append(program, x.takes(), step(scenarios.UnlockStep))
+		}
+		x.client(faults.Trigger{At: x.start}, holder, program...)
+		released := after(holder, "release-done")
+		released.After.Nth = 3
+		ask := released
+		for _, node := range lost {
+			x.stops(released, node, over)
+			ask = faults.Trigger{After: &faults.Moment{Event: "restart", Node: node}}
+		}
+		known := slices.DeleteFunc(slices.Clone(x.voters), func(node string) bool { return slices.Contains(lost, node) })
+		x.loses(x.ready(second), second, known[:min(len(x.Nodes.Names)-s.Quorum(), len(known))])
+		steps := []scenarios.Step{x.asks(), x.writes()}
+		if s.guarded() { // the nodes are in quarantine
+			steps = slices.Insert(steps, 0, step(scenarios.PrepareStep))
+		}
+		x.client(ask, second, steps...)
+		x.must(second, "write-called")
+		x.ends(over)
 	})
 }
 
@@ -123,7 +183,7 @@ func split(s *Settings) []*scenarios.Scenario {
 	}
 	var built []*scenarios.Scenario
 	for _, others := range [][]string{all[reach:], nil} {
-		x := newBuilder(s, decimal.Zero, decimal.Zero)
+		x := newBuilder(s, 0, decimal.Zero, decimal.Zero)
 		x.loses(faults.Trigger{}, holder, others)
 		x.loses(faults.Trigger{}, second, all[:reach])
 		x.holds(x.stays())
@@ -158,7 +218,7 @@ func pause(s *Settings) []*scenarios.Scenario {
 }
 
 func timeout(s *Settings) []*scenarios.Scenario {
-	x := newBuilder(s, decimal.Zero, s.Rho())
+	x := newBuilder(s, 0, decimal.Zero, s.Rho())
 	x.Expect.Reached = nil // that it is granted is the question
 	slowest := scenarios.Latency{Latency: network.Constant(s.Replies().Max())}
 	x.Network = scenarios.Network{Latency: scenarios.Latency{Latency: network.Constant(s.Requests().Max())}, Replies: &slowest}
@@ -174,7 +234,7 @@ func timeout(s *Settings) []*scenarios.Scenario {
 
 // work has the holder work for some time of its fast clock.
 func work(s *Settings) []*scenarios.Scenario {
-	x := newBuilder(s, decimal.Zero, s.Rho())
+	x := newBuilder(s, 0, decimal.Zero, s.Rho())
 	slowest := scenarios.Latency{Latency: network.Constant(s.Replies().Max())}
 	x.Network = scenarios.Network{Latency: scenarios.Latency{Latency: network.Constant(s.Requests().Max())}, Replies: &slowest}
 	x.holds(scenarios.Step{Kind: scenarios.SleepStep, For: time.Duration(scaled(s.Work, s.Rho()))}, x.writes(), step(scenarios.UnlockStep))

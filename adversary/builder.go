@@ -18,6 +18,8 @@ import (
 const (
 	holder = "client-1"
 	second = "client-2"
+	// rival is there only where nodes refuse the holder because they are held.
+	rival = "client-3"
 )
 
 // redisTick is the resolution of the clock of Redis.
@@ -31,6 +33,9 @@ const (
 	refused votes = iota
 	// lost: the holder's requests to the nodes beyond a quorum are lost.
 	lost
+	// held: the nodes beyond a quorum have the key of another client for a moment longer, for locks that are not granted if a
+	// node fails.
+	held
 	// all: every node votes, for locks that are not granted otherwise.
 	all
 )
@@ -43,20 +48,28 @@ type builder struct {
 	start time.Duration
 	// voters are the nodes that vote for the holder.
 	voters []string
+	// held is for how long after the grant the other nodes refuse the second client, too.
+	held time.Duration
 }
 
 // each builds a scenario for each way in which the holder can get its votes.
 func each(s *Settings, nodesRate, holdersRate decimal.Decimal, build func(*builder)) []*scenarios.Scenario {
-	ways := []votes{refused, lost, all}
+	ways := []votes{refused, lost, held, all}
 	switch {
 	case s.Quorum() >= len(s.Nodes.Names):
-		ways = ways[2:]
+		ways = []votes{all}
 	case s.guarded(): // nodes that were down wait before they vote
-		ways = ways[1:]
+		ways = []votes{lost, all}
+	case protocols.Of[protocols.RedlockPlainSettings](s.Lock).FailedNode == protocols.NoVote:
+		ways = []votes{refused, lost, all}
 	}
 	var built []*scenarios.Scenario
 	for _, way := range ways {
-		x := newBuilder(s, nodesRate, holdersRate)
+		before := time.Duration(0)
+		if way == held {
+			before = s.Lock.TTL - redisTick
+		}
+		x := newBuilder(s, before, nodesRate, holdersRate)
 		x.vote(way)
 		build(x)
 		built = append(built, x.Scenario)
@@ -66,8 +79,9 @@ func each(s *Settings, nodesRate, holdersRate decimal.Decimal, build func(*build
 
 // newBuilder starts from a world in which clocks are as wrong as the budget allows and messages as fast as possible. The
 // holder asks just before the clock of Redis moves to the next millisecond: a key lives until that clock, in whole
-// milliseconds, is past its deadline, so this one outlives its TTL by one nanosecond, the least possible.
-func newBuilder(s *Settings, nodesRate, holdersRate decimal.Decimal) *builder {
+// milliseconds, is past its deadline, so this one outlives its TTL by one nanosecond, the least possible. Whole milliseconds
+// can pass before that.
+func newBuilder(s *Settings, before time.Duration, nodesRate, holdersRate decimal.Decimal) *builder {
 	x := &builder{Scenario: s.Settings(), settings: s, voters: s.Nodes.Names}
 	x.Name, x.Title = "attack", "attack"
 	x.Clients = []string{holder, second}
@@ -79,7 +93,7 @@ func newBuilder(s *Settings, nodesRate, holdersRate decimal.Decimal) *builder {
 		x.start = 2 * s.Lock.NodeTimeout
 	}
 	landed := x.start + time.Duration(scaled(s.Requests().Min(), nodesRate))
-	x.start += ((redisTick-1-landed)%redisTick + redisTick) % redisTick
+	x.start += before + ((redisTick-1-landed)%redisTick+redisTick)%redisTick
 	x.rate(holder, holdersRate)
 	for _, node := range x.Nodes.Names {
 		x.rate(node, nodesRate)
@@ -115,11 +129,26 @@ func (x *builder) vote(how votes) {
 			x.fault(x.granted(), "restart", &faults.Restart{Node: node})
 		}
 	case lost:
-		x.loses(faults.Trigger{}, holder, others)
+		x.loses(x.ready(holder), holder, others)
+	case held:
+		// The rival had all nodes, for just not as long as its keys last, and its release reaches only the others. So the nodes
+		// refuse the holder, which asks them in the same order, a tick before they are free.
+		x.Clients = append(x.Clients, rival)
+		x.client(faults.Trigger{At: x.start + redisTick - x.Lock.TTL}, rival, x.takes(), step(scenarios.UnlockStep))
+		x.loses(after(rival, "acquire-done"), rival, others)
+		x.held = 3 * redisTick
 	case all:
 		return
 	}
 	x.voters = x.Nodes.Names[:q]
+}
+
+// ready is when a client can begin: once the nodes have no quarantine for it to wait for, for which it must reach all of them.
+func (x *builder) ready(client string) faults.Trigger {
+	if x.settings.guarded() {
+		return after(client, faults.Prepared)
+	}
+	return faults.Trigger{}
 }
 
 // granted is when the holder has the lock, extended if it extends it.

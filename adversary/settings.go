@@ -83,9 +83,16 @@ func (s *Settings) trusting() bool {
 // it wrote to its append-only file; a machine that loses power keeps what was fsynced; and under the restart guard a node
 // that lost its memory does not vote.
 func (s *Settings) Forgetful() bool {
-	if s.guarded() && !s.trusting() {
-		return false
-	}
+	return s.loses() && (!s.guarded() || s.trusting())
+}
+
+// LosesCounters says whether a node that stops can come back without its fencing counters, which no restart guard brings back.
+func (s *Settings) LosesCounters() bool {
+	return protocols.Of[protocols.RedlockSettings](s.Lock).Fencing && s.loses()
+}
+
+// loses says whether a node that stops can come back without all it knew.
+func (s *Settings) loses() bool {
 	switch s.Nodes.Persistence {
 	case redis.Always:
 		return false

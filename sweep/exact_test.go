@@ -88,7 +88,11 @@ type sides struct {
 
 // look runs the schedule at the formula's value and one step beyond it.
 func (n *sides) look(t *rapid.T, schedule sweep.Schedule, knob sweep.Knob) {
-	lock, text := instant(t, n.locks, !schedule.Exclusion())
+	of := n.locks
+	if schedule.Name == "counters" { // which only one lock has
+		of = locks{protocols: []string{"protocol: redlock, fencing: true"}}
+	}
+	lock, text := instant(t, of, !schedule.Exclusion())
 	n.drawn++
 	parsed, err := scenarios.ParseSettings("drawn", []byte(text))
 	if err != nil {
@@ -173,7 +177,7 @@ func grantable(s *sweep.Settings, schedule sweep.Schedule) bool {
 	if s.Network.Replies != nil { // the nodes may be asked one after the other, by a clock that is fast
 		left -= protocols.Of[protocols.RedlockPlainSettings](s.Lock).Resolution + time.Duration(len(s.Nodes.Names))*(s.Network.Latency.Max()+s.Network.Replies.Max())*11/10
 	}
-	if schedule.Name == "pause" {
+	if schedule.Name == "pause" || schedule.Name == "counters" {
 		left -= s.Lock.GuardTime
 	}
 	return left > 0
@@ -201,7 +205,7 @@ func instant(t *rapid.T, of locks, late bool) (which, text string) {
 	n := whole("nodes", 1, 7)
 	ttl := whole("ttl", 1000, 30000)
 	lock := fmt.Sprintf("ttl: %dms, clock: %s, guard-time: %s", ttl, one("clock", "monotonic", "boottime", "wall"), ms("guard-time", 3000))
-	if whole("preset", 0, 3) == 1 {
+	if len(of.presets) > 0 && whole("preset", 0, 3) == 1 {
 		which = one("which", of.presets...)
 		lock += ", " + which
 	} else {

@@ -64,6 +64,12 @@ func knobs(attack string) []Knob {
 					return number(int64(2*s.Quorum() - len(s.Nodes.Names) - 1))
 				}},
 		}
+	case "counters":
+		return []Knob{{Path: "budget.counter-loss", Text: "2 × quorum − nodes − 1; any if nodes keep their counters", Unit: Count, Falls: true,
+			Any: func(s *Settings) bool { return !s.LosesCounters() },
+			Formula: func(s *Settings) decimal.Decimal {
+				return number(int64(2*s.Quorum() - len(s.Nodes.Names) - 1))
+			}}}
 	case "pause":
 		return []Knob{{Path: "lock.guard-time", Text: "the longest pause, suspension and message together, minus the spare drift allowance; 0 if the library already ends the context of a lease that much earlier",
 			Formula: guardTime, Unit: Nanoseconds, messages: asTime,

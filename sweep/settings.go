@@ -149,11 +149,11 @@ func (b Base) value(s Setting) (*yaml.Node, error) {
 		}
 		return names, nil
 	}
-	var document yaml.Node
-	if err := yaml.Unmarshal([]byte(s.Word), &document); err != nil || len(document.Content) == 0 {
-		return nil, fmt.Errorf("not a valid YAML value")
+	value, err := strictyaml.ValueOf(s.Word)
+	if err != nil {
+		return nil, errors.New("not a valid YAML value")
 	}
-	return document.Content[0], nil
+	return value, nil
 }
 
 // NodeNames are the names of n nodes: A to Z, N27 and so on.
@@ -234,14 +234,14 @@ func (b Base) Settings() (*Settings, error) {
 		s.Pause = *extra.Pause
 	}
 	s.Work = extra.Work
-	if s.Pause < 0 || s.Work < 0 || s.Work > maxLength || s.Pause > maxLength || s.Lock.TTL > maxLength || s.Budget.ClockStep > maxLength || s.Budget.Suspend > maxLength || s.Budget.Delay > maxLength || s.Network.Latency.Max() > maxLength || s.Replies().Max() > maxLength || restartDelay(s) > maxLength {
-		return nil, fmt.Errorf("a pause, work, suspension, TTL, clock step, latency, delay and restart delay are from 0s to %v", maxLength)
+	if s.Pause < 0 || s.Work < 0 || s.Work > MaxLength || s.Pause > MaxLength || s.Lock.TTL > MaxLength || s.Budget.ClockStep > MaxLength || s.Budget.Suspend > MaxLength || s.Budget.Delay > MaxLength || s.Network.Latency.Max() > MaxLength || s.Replies().Max() > MaxLength || restartDelay(s) > MaxLength {
+		return nil, fmt.Errorf("a pause, work, suspension, TTL, clock step, latency, delay and restart delay are from 0s to %v", MaxLength)
 	}
 	return s, nil
 }
 
-// maxLength bounds times of which a schedule takes several.
-const maxLength = 24 * time.Hour
+// MaxLength bounds times of which a schedule takes several.
+const MaxLength = 24 * time.Hour
 
 // short is the first error, without the line in a document that nobody wrote.
 func short(err error) error {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -27,13 +28,15 @@ its surroundings, in a line each; what it leaves out is taken for granted, and
 said so. Without a file, audit asks on a terminal.
 
 %s
-FILE can have the keys of a settings file, too, such as lock: {ttl: 8s}.
+FILE can have the keys of a settings file, too, such as lock: {ttl: 8s}. A lock
+on one Redis has one node unless more are given.
 
 For each assumption that the lock rests on, audit runs the worst schedule as you
 have it, and looks for the limit with the same attack. A line is SAFE; UNSAFE,
 with the changes that were seen to mend it; or NOT TESTED. --show N tells the
 run behind line N: of what is UNSAFE one with your answers, of what is SAFE one
-just beyond the limit. With --html FILE it is drawn instead.
+just beyond the limit. With --html FILE it is drawn instead. The exit
+code is 0 then, whatever the verdict.
 
 Each line is attacked together with all before it that are SAFE.
 
@@ -59,7 +62,7 @@ func newAudit() *cobra.Command {
 		}),
 		Example: `  redlocksim audit
   redlocksim audit ours.yaml
-  redlocksim audit ours.yaml --show 4 --html power-loss.html
+  redlocksim audit ours.yaml --show 5 --html power-loss.html
   redlocksim audit ours.yaml --markdown audit.md --json audit.json`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: a.run,
@@ -79,10 +82,7 @@ func newAudit() *cobra.Command {
 func answerList() string {
 	var b strings.Builder
 	for _, a := range audit.All() {
-		what := a.Question
-		if a.Default != "" {
-			what += " (default " + a.Default + ")"
-		}
+		what := fmt.Sprintf("%s (default %s)", a.Question, cmp.Or(a.Default, a.Without))
 		b.WriteString(wordwrap.Help(fmt.Sprintf("  %-14s", a.Key+":"), "                 ", what))
 	}
 	return b.String()
@@ -92,6 +92,8 @@ func (a *auditFlags) run(cmd *cobra.Command, args []string) error {
 	switch {
 	case a.html != "" && a.show == 0:
 		return &failure{exitUsage, errors.New("--html draws the run of a line: name it with --show")}
+	case a.show > 0 && (a.json != "" || a.markdown != ""):
+		return &failure{exitUsage, errors.New("--show tells one run, and --json and --markdown write all lines: give one or the other")}
 	case a.save != "" && len(args) > 0:
 		return &failure{exitUsage, errors.New("--save writes what was answered on a terminal: leave FILE out")}
 	}
@@ -110,8 +112,10 @@ func (a *auditFlags) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 		defer a.lock.close()
-		if o.Foreign = a.lock.foreign(); a.lock.about.IsOneNode() && len(answers.Settings.Nodes.Names) > 1 {
-			return &failure{exitUsage, fmt.Errorf("%s: the lock program uses one node: say nodes: 1", name)}
+		if o.Foreign = a.lock.foreign(); a.lock.about.IsOneNode() {
+			if err := answers.OnOneNode(); err != nil {
+				return &failure{exitUsage, err}
+			}
 		}
 	}
 	ctx, stop := untilInterrupted(cmd)
@@ -166,17 +170,24 @@ func (a *auditFlags) answers(cmd *cobra.Command, args []string) (name string, an
 	return name, answers, nil
 }
 
-// ask asks for the answers one by one, and again for one that makes no sense. An empty line leaves one out.
+// tellWrong says what is wrong with an answer, without a line in a file that nobody wrote.
+func tellWrong(out io.Writer, err error) {
+	var all strictyaml.Errors
+	errors.As(err, &all)
+	for _, e := range all {
+		e.Line = 0
+		fmt.Fprintf(out, "  %v\n", e)
+	}
+}
+
+// ask asks for the answers one by one, and again for one that makes no sense beside those before it. An empty line leaves one
+// out.
 func ask(in io.Reader, out io.Writer) ([]byte, error) {
 	var file bytes.Buffer
 	lines := bufio.NewScanner(in)
 	for _, a := range audit.All() {
 		for {
-			leave := "Enter: " + a.Default
-			if a.Default == "" {
-				leave = "Enter to leave it out"
-			}
-			fmt.Fprintf(out, "%s\n  such as %s; %s > ", a.Question, a.Example, leave)
+			fmt.Fprintf(out, "%s\n  such as %s; Enter: %s > ", a.Question, a.Example, cmp.Or(a.Default, a.Without))
 			if !lines.Scan() {
 				fmt.Fprintln(out)
 				if err := lines.Err(); err != nil {
@@ -189,8 +200,8 @@ func ask(in io.Reader, out io.Writer) ([]byte, error) {
 				break
 			}
 			line := a.Key + ": " + text + "\n"
-			if _, err := audit.Parse("answer", []byte(line)); err != nil {
-				fmt.Fprintf(out, "  %v\n", err)
+			if _, err := audit.Parse("answer", append(file.Bytes(), line...)); err != nil {
+				tellWrong(out, err)
 				continue
 			}
 			file.WriteString(line)

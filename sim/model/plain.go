@@ -79,7 +79,7 @@ func (x *request) serve(s *store) {
 	default:
 		s.server.BeforeWrite()
 		s.known[x.Script] = true
-		value = x.Script.Model(s.callFromLua, x.Keys, x.Argv)
+		value = s.script(x.Script, x.Keys, x.Argv)
 	}
 	if e, isError := value.(rediscmd.ServerError); isError {
 		x.reply = rediscmd.Reply{Err: e}
@@ -87,6 +87,26 @@ func (x *request) serve(s *store) {
 		x.reply = rediscmd.Reply{Value: value}
 	}
 	x.Reply()
+}
+
+// script runs a script, which an error of one of its calls ends: that is what redis.call does.
+func (s *store) script(script *rediscmd.Script, keys, argv []string) (value any) {
+	defer func() {
+		switch ended := recover().(type) {
+		case nil:
+		case rediscmd.ServerError:
+			value = ended
+		default:
+			panic(ended)
+		}
+	}()
+	return script.Model(func(args ...string) any {
+		reply := s.callFromLua(args...)
+		if e, isError := reply.(rediscmd.ServerError); isError {
+			panic(e)
+		}
+		return reply
+	}, keys, argv)
 }
 
 // callFromLua is call with what becomes of an integer in Lua, whose numbers are doubles: beyond 2^53 it is rounded, and if that

@@ -12,6 +12,7 @@ import (
 	"redlocksim/internal/strictyaml"
 	"redlocksim/redlock"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 	"redlocksim/sweep"
 	"redlocksim/sweep/advise"
 )
@@ -20,7 +21,7 @@ import (
 type Answers struct {
 	// Settings are the lock's, the nodes', the network's and the budget that says what can happen to them.
 	Settings *scenarios.Scenario
-	// Library is the library that takes the lock: redlock, a preset, or a lock program with its arguments.
+	// Library is the library that takes the lock: redlock, a preset, a protocol, or a lock program with its arguments.
 	Library string
 	// Work is how long the work under a lock takes at most; 0 if nobody knows.
 	Work time.Duration
@@ -28,6 +29,9 @@ type Answers struct {
 	Failover bool
 	// Assumed is what was not answered, and what is taken for granted instead.
 	Assumed []string
+
+	file  string
+	nodes *yaml.Node // that say how many there are; nil if nothing does
 }
 
 // Answer is one of them, and a key of a file.
@@ -35,8 +39,8 @@ type Answer struct {
 	Key string
 	// Question asks for it, and Example is an answer.
 	Question, Example string
-	// Default is taken for granted unless it is said; empty if that is up to the library, or nothing is.
-	Default string
+	// Default is taken for granted unless it is said. If it is empty, Without says what is instead.
+	Default, Without string
 
 	// path is what a settings file says instead; empty if it does not say that.
 	path string
@@ -47,10 +51,10 @@ type Answer struct {
 // All are the answers, in the order in which they are asked for.
 func All() []Answer {
 	return []Answer{
-		{Key: "library", Question: "Which library takes the lock: redlock, a preset such as redsync, or a lock program (a .wasm file)?", Example: "redsync", Default: "redlock"},
-		{Key: "nodes", Question: "How many independent Redis nodes are there?", Example: "3", Default: "5", path: "nodes.names", translate: names},
-		{Key: "ttl", Question: "For how long is a lock taken (its time to live)?", Example: "8s", path: "lock.ttl"},
-		{Key: "work", Question: "How long does the work under a lock take at most?", Example: "4s"},
+		{Key: "library", Question: "Which library takes the lock: redlock, a preset such as redsync, single for SET NX PX on one Redis, or a lock program (a .wasm file)?", Example: "redsync", Default: "redlock"},
+		{Key: "nodes", Question: "How many independent Redis nodes are there, not counting replicas?", Example: "3", Default: "5", path: namesPath, translate: names},
+		{Key: "ttl", Question: "For how long is a lock taken (its time to live)?", Example: "8s", Without: "the library's own", path: ttlPath},
+		{Key: "work", Question: "How long does the work under a lock take at most?", Example: "4s", Without: "not judged"},
 		{Key: "persistence", Question: "When do nodes write to disk: none, everysec or always?", Example: "everysec", Default: "none", path: "nodes.persistence"},
 		{Key: "restart-delay", Question: "How soon, at the soonest, is a node back that stopped?", Example: "5s", Default: "0s", path: "budget.restart-delay"},
 		{Key: "power-loss", Question: "Can the machine of a node lose power?", Example: "false", Default: "true", path: "budget.no-power-loss", translate: not},
@@ -59,106 +63,48 @@ func All() []Answer {
 		{Key: "clock-step", Question: "How far can a node's wall clock be stepped?", Example: "100ms", Default: "0s", path: "budget.clock-step"},
 		{Key: "pause", Question: "What is the longest pause of a client, as for garbage collection?", Example: "800ms", Default: "0s", path: "budget.pause"},
 		{Key: "rtt", Question: "How long is the round trip to a node?", Example: "{p50: 1ms, p99: 8ms, max: 20ms}", Default: "{min: 1ms, max: 10ms}", path: "network.latency", translate: roundTrip},
-		{Key: "node-timeout", Question: "For how long does a client wait for a node's answer?", Example: "50ms", path: "lock.node-timeout"},
+		{Key: "node-timeout", Question: "For how long does a client wait for a node's answer?", Example: "50ms", Without: "the library's own", path: nodeTimeoutPath},
 		{Key: "fencing", Question: "Does the resource refuse what comes with an older fencing token?", Example: "true", Default: "false", path: "storage", translate: fenced},
 	}
 }
 
-// ours are the keys of a settings file, which a file of answers can have beside them.
-var ours = []string{"title", "resources", "lock", "nodes", "network", "step-time", "storage", "budget"}
-
-// Parse reads a file of answers. Errors are a strictyaml.Errors.
-func Parse(path string, data []byte) (*Answers, error) {
-	f := file{a: &Answers{Library: "redlock"}}
-	if err := strictyaml.Decode(path, data, &f); err != nil {
-		return nil, err
-	}
-	var err error
-	f.a.Settings, err = scenarios.ParseSettingsNode(path, f.settings)
-	return f.a, err
-}
-
-// file is a file of answers.
-type file struct {
-	a        *Answers
-	settings *yaml.Node
-}
-
-// UnmarshalNode makes a settings file of the answers, and of what the file says as such a file does.
-func (f *file) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
-	if n.Kind != yaml.MappingNode {
-		d.Errorf(n, "", nil, "want answers, as ttl: 8s, and keys of a settings file")
-		return
-	}
-	f.settings = &yaml.Node{Kind: yaml.MappingNode, Line: n.Line, Column: n.Column}
-	given := map[string]*yaml.Node{}
-	keys := slices.Clone(ours)
-	for _, a := range All() {
-		keys = append(keys, a.Key)
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
-		isAnswer := slices.ContainsFunc(All(), func(a Answer) bool { return a.Key == key.Value })
-		switch isOurs := slices.Contains(ours, key.Value); {
-		case isAnswer && !(isOurs && value.Kind == yaml.MappingNode):
-			given[key.Value] = value
-		case isOurs:
-			f.settings.Content = append(f.settings.Content, copied(key), copied(value))
-		default:
-			d.Errorf(key, key.Value, keys, "unknown key")
-		}
-	}
-	for _, a := range All() {
-		value := given[a.Key]
-		switch {
-		case value == nil && (a.Default == "" || a.path != "" && at(f.settings, a.path) != nil):
-			continue
-		case value == nil:
-			f.a.Assumed = append(f.a.Assumed, a.Key+": "+a.Default)
-			value = parsed(a.Default)
-		case a.path != "" && at(f.settings, a.path) != nil:
-			d.Errorf(value, a.Key, nil, "%s says the same:", a.path)
-			continue
-		}
-		f.answer(d, a, value)
-	}
-}
-
-// answer takes an answer.
-func (f *file) answer(d *strictyaml.Decoder, a Answer, n *yaml.Node) {
-	switch a.Key {
-	case "library":
-		if d.Decode(n, &f.a.Library) && f.a.Library != "redlock" && !IsProgram(f.a.Library) && at(f.settings, "lock.preset") == nil {
-			put(f.settings, "lock.preset", n)
-		}
-		return
-	case "work":
-		if d.Decode(n, &f.a.Work) && f.a.Work < 0 {
-			d.Errorf(n, n.Value, nil, "must not be negative")
-		}
-		return
-	case "failover":
-		d.Decode(n, &f.a.Failover)
-		return
-	}
-	if a.translate != nil {
-		if n = a.translate(d, n); n == nil {
-			return
-		}
-	}
-	put(f.settings, a.path, n)
-	switch {
-	case a.Key == "rtt": // both ways together
-		put(f.settings, "network.replies", parsed("0s"))
-	case a.Key == "fencing" && at(f.settings, "lock.fencing") == nil && n.Value == "fenced":
-		put(f.settings, "lock.fencing", parsed("true"))
-	}
-}
+// Paths of settings that are not only looked at as answers.
+const (
+	ttlPath         = "lock.ttl"
+	nodeTimeoutPath = "lock.node-timeout"
+	namesPath       = "nodes.names"
+)
 
 // IsProgram says whether a library is a lock program.
 func IsProgram(library string) bool {
 	words, err := shell.Split(library)
 	return err == nil && len(words) > 0 && strings.HasSuffix(words[0], ".wasm")
+}
+
+// libraries are the words for libraries that are no programs, those first that most people want.
+func libraries() []string {
+	all := append([]string{"redlock", "single"}, protocols.Presets()...)
+	for _, p := range protocols.All() {
+		if name := string(p.Name); p.Capabilities.Service == "" && !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// OnOneNode has the lock be one on a single Redis. The error is a strictyaml.Errors: it was said that there are more.
+func (a *Answers) OnOneNode() error {
+	names := a.Settings.Nodes.Names
+	if a.nodes != nil && len(names) > 1 {
+		return strictyaml.Errors{strictyaml.Errorf(a.file, a.nodes.Line, a.nodes.Column, "", nil, "nodes: %s is a lock on one Redis, and this says that there are %d: leave nodes out, or say 1", a.Library, len(names))}.Err()
+	}
+	a.Settings.Nodes.Names = names[:1]
+	for i, text := range a.Assumed {
+		if strings.HasPrefix(text, "nodes: ") {
+			a.Assumed[i] = "nodes: 1"
+		}
+	}
+	return nil
 }
 
 // names is the names of so many nodes.
@@ -171,7 +117,7 @@ func names(d *strictyaml.Decoder, n *yaml.Node) *yaml.Node {
 		d.Errorf(n, n.Value, nil, "is not a number of nodes, from 1 to %d", redlock.MaxNodes)
 		return nil
 	}
-	return parsed("[" + strings.Join(sweep.NodeNames(count), ", ") + "]")
+	return written("[" + strings.Join(sweep.NodeNames(count), ", ") + "]")
 }
 
 // not is the opposite.
@@ -180,7 +126,7 @@ func not(d *strictyaml.Decoder, n *yaml.Node) *yaml.Node {
 	if !d.Decode(n, &is) {
 		return nil
 	}
-	return parsed(fmt.Sprint(!is))
+	return written(fmt.Sprint(!is))
 }
 
 // rate is a rate error as a percentage.
@@ -189,7 +135,7 @@ func rate(d *strictyaml.Decoder, n *yaml.Node) *yaml.Node {
 	if !d.Decode(n, &is) {
 		return nil
 	}
-	return moved(parsed(is.Rate.String()), n)
+	return written(is.Rate.String())
 }
 
 // roundTrip is a latency.
@@ -198,9 +144,8 @@ func roundTrip(d *strictyaml.Decoder, n *yaml.Node) *yaml.Node {
 	if !d.Decode(n, &is) {
 		return nil
 	}
-	if n.Kind == yaml.MappingNode && at(n, "min") == nil {
-		n = copied(n)
-		put(n, "min", parsed("0s"))
+	if n.Kind == yaml.MappingNode && strictyaml.At(n, "min") == nil {
+		return strictyaml.Merge(n, strictyaml.Under("min", written("0s")))
 	}
 	return n
 }
@@ -212,7 +157,16 @@ func fenced(d *strictyaml.Decoder, n *yaml.Node) *yaml.Node {
 	case !d.Decode(n, &is):
 		return nil
 	case is:
-		return parsed("fenced")
+		return written("fenced")
 	}
-	return parsed("register")
+	return written("register")
+}
+
+// written is a value of our own as a node.
+func written(text string) *yaml.Node {
+	n, err := strictyaml.ValueOf(text)
+	if err != nil {
+		panic(err) // it is ours
+	}
+	return n
 }

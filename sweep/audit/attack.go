@@ -1,9 +1,12 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"redlocksim/scenarios"
 	"redlocksim/sweep"
@@ -16,6 +19,8 @@ type auditing struct {
 	answers *Answers
 	foreign *scenarios.Foreign
 	world   *scenarios.Scenario
+	// broken: the lock breaks in a calm world.
+	broken bool
 }
 
 // calm is the settings in a world in which nothing goes wrong.
@@ -26,7 +31,7 @@ func calm(s *scenarios.Scenario) *scenarios.Scenario {
 	return &x
 }
 
-// attack runs the schedule of a line with some settings changed.
+// attack runs the schedules of a line with some settings changed.
 func (x *auditing) attack(l *line, s *scenarios.Scenario, changes ...sweep.Setting) (*attacked, error) {
 	base, err := changed(s, changes)
 	if err != nil {
@@ -36,23 +41,30 @@ func (x *auditing) attack(l *line, s *scenarios.Scenario, changes ...sweep.Setti
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errRefused, err)
 	}
-	schedules, err := sweep.FindSchedules(l.schedule)
+	schedules, err := sweep.FindSchedules(l.schedules...)
 	if err != nil {
 		return nil, err
 	}
 	o := scenarios.Options{Foreign: x.foreign}
-	out, err := schedules[0].Run(settings, o)
-	if err != nil {
-		return nil, err
+	a := &attacked{}
+	for _, schedule := range schedules {
+		out, err := schedule.Run(settings, o)
+		switch {
+		case err != nil:
+			return nil, err
+		case out.Broken != "":
+			return &attacked{broken: out.Broken, shown: out.Result.Scenario}, nil
+		case out.NotTested != "":
+			a.missed = cmp.Or(a.missed, out.NotTested)
+		}
+		if a.shown != nil || out.Result == nil {
+			continue
+		}
+		if a.shown, err = schedule.Place(settings, o); err != nil {
+			return nil, err
+		}
 	}
-	a := &attacked{broken: out.Broken, missed: out.NotTested}
-	switch {
-	case out.Broken != "":
-		a.shown = out.Result.Scenario
-	case out.Result != nil:
-		a.shown, err = schedules[0].Place(settings, o)
-	}
-	return a, err
+	return a, nil
 }
 
 // errRefused is the error of settings that the protocol does not take.
@@ -82,31 +94,35 @@ func (a *attacked) verdict() Verdict {
 	return Safe
 }
 
-// frontier is where an attack begins to succeed, between two values of a setting: the last value that holds and the first that
+// edge is where an attack begins to succeed between two values of a setting: the last value that holds and the first that
 // breaks, either of which is empty if all are on one side. why is why not all could be tested.
-func (x *auditing) frontier(l *line, s *scenarios.Scenario, path, from, to string, changes ...sweep.Setting) (holds, breaks, why string, err error) {
+type edge struct{ holds, breaks, why string }
+
+// frontier looks for the edge between the ends among some values.
+func (x *auditing) frontier(l *line, s *scenarios.Scenario, path string, values []string, changes ...sweep.Setting) (e edge, err error) {
 	base, err := changed(s, changes)
 	if err != nil {
-		return "", "", "", err
+		return e, err
 	}
-	axis, err := sweep.ParseAxis(path + "=" + from + "," + to)
+	slices.Sort(values) // the same value twice is no axis; its ends are looked for by what they are
+	axis, err := sweep.ParseAxis(path + "=" + strings.Join(slices.Compact(values), ","))
 	if err != nil {
-		return "", "", "", err
+		return e, err
 	}
-	schedules, err := sweep.FindSchedules(l.schedule)
+	schedules, err := sweep.FindSchedules(l.schedules...)
 	if err != nil {
-		return "", "", "", err
+		return e, err
 	}
 	chart, err := sweep.Run(x.ctx, sweep.Spec{Base: base, Axes: []sweep.Axis{axis}, Schedules: schedules, Bisect: true, Jobs: 1, Foreign: x.foreign})
 	switch {
 	case err != nil:
-		return "", "", "", err
+		return e, err
 	case chart.Partial || len(chart.Frontier) == 0:
-		return "", "", "", context.Canceled
+		return e, context.Canceled
 	}
 	if n, missed := chart.Untested(); n > 0 {
-		why = missed
+		e.why = missed
 	}
-	row := chart.Frontier[0]
-	return row.Safe, row.Broken, why, nil
+	e.holds, e.breaks = chart.Frontier[0].Safe, chart.Frontier[0].Broken
+	return e, nil
 }

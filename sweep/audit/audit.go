@@ -34,6 +34,8 @@ type Assumption struct {
 	Text string `json:"text"`
 	// Fix is what mends it, each of which was tried, the smallest change first; empty if nothing is to be mended.
 	Fix string `json:"fix"`
+	// Fixes are these one by one.
+	Fixes []Fix `json:"fixes,omitempty"`
 	// Repeat is the command that shows the run which decides.
 	Repeat string `json:"repeat"`
 	// Shown is that run: with what was answered if that breaks the lock, and else with the first value that does, or the last
@@ -99,6 +101,7 @@ func Of(ctx context.Context, a *Answers, o Options) (*Audit, error) {
 		if err != nil {
 			return nil, fmt.Errorf("audit: %s: %w", l.name, err)
 		}
+		x.broken = x.broken || l == lostMessages && found.Verdict == Unsafe
 		out.Assumptions = append(out.Assumptions, found)
 	}
 	all, err := x.together(out, o.Runs)

@@ -2,13 +2,17 @@ package audit
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"redlocksim/faults"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
+	"redlocksim/sim/storage"
 	"redlocksim/sweep"
 )
 
@@ -17,13 +21,15 @@ type line struct {
 	name string
 	// applies says whether there is anything to ask; nil if always.
 	applies func(*Answers) bool
-	// schedule attacks it, and path is the setting that it rests on, of which safest and riskiest are the ends.
-	schedule, path   string
+	// schedules attack it, and path is the setting that it rests on, of which safest and riskiest are the ends; without one
+	// nothing but the schedules is tried.
+	schedules        []string
+	path             string
 	safest, riskiest func(*scenarios.Scenario) string
 	// yours is what was answered.
 	yours func(*Answers) string
 	// besides is what the attack needs besides.
-	besides func(*scenarios.Scenario)
+	besides func(world, answered *scenarios.Scenario)
 	// lasting has the world of the lines that follow be as was answered.
 	lasting func(world, answered *scenarios.Scenario)
 	// says puts it into words: what happens beyond the limit, and what was answered.
@@ -36,6 +42,7 @@ type line struct {
 type limits struct {
 	*Answers
 	yours, holds, breaks string
+	safest, riskiest     string // what was tried
 }
 
 // fix is a change that could mend what is unsafe.
@@ -49,135 +56,263 @@ type fix struct {
 	changes func(*scenarios.Scenario) []string
 	// limit is the fix of keeping to the line's own limit, which is known.
 	limit bool
+	// clocks: it mends all that clocks do, so that it must do with their error as well, whether that is safe without it or not.
+	clocks bool
+	// otherwise: it is for a lock that nothing else mends; tokens and noTokens: for one that can give fencing tokens, or
+	// cannot.
+	otherwise, tokens, noTokens bool
+	// instead is what a file of answers says for it, if that is not what is tried.
+	instead []string
 }
 
 func constant(word string) func(*scenarios.Scenario) string {
 	return func(*scenarios.Scenario) string { return word }
 }
 
-// ttls is a multiple of the TTL.
+// ttls is a multiple of the TTL, as far as a schedule takes it.
 func ttls(n time.Duration) func(*scenarios.Scenario) string {
-	return func(s *scenarios.Scenario) string { return (n * s.Lock.TTL).String() }
+	return func(s *scenarios.Scenario) string { return tried(n * s.Lock.TTL) }
 }
+
+func tried(d time.Duration) string { return min(d, sweep.MaxLength).String() }
+
+// allNodes is their number.
+func allNodes(s *scenarios.Scenario) string { return fmt.Sprint(len(s.Nodes.Names)) }
 
 var zeroRate = faults.Rate{}
 
 // allowance is the fix of a larger drift allowance.
-var allowance = fix{text: "subtract more from the validity for the drift of clocks, a constant %s at least (lock.drift.constant)", path: "lock.drift.constant",
+var allowance = fix{text: "subtract more from the validity for the drift of clocks, a constant %s at least (lock.drift.constant)", path: "lock.drift.constant", clocks: true,
 	most: func(s *scenarios.Scenario) string { return (s.Lock.TTL * 9 / 10).Truncate(time.Millisecond).String() }}
 
-// lines are all assumptions, in an order in which later attacks can rest on what the earlier ones found to be safe.
-func lines() []*line {
-	forgets := func(what, without string) func(l *limits) string {
-		return func(l *limits) string {
-			back := "yours are back after " + l.yours + " at the soonest"
-			switch {
-			case l.breaks == "":
-				return fmt.Sprintf("a node that %s keeps what the lock rests on (%s)", what, without)
-			case l.holds == "":
-				return fmt.Sprintf("a node that %s and comes back without its memory breaks the lock, however long it stays away", what)
-			}
-			return fmt.Sprintf("TTL %v: a node that %s and is back before %s can break the lock; %s", l.Settings.Lock.TTL, what, l.holds, back)
-		}
-	}
-	delay := func(a *Answers) string { return restartDelay(a.Settings).String() }
-	later := fix{text: "bring a node back no sooner than %s after it stopped", limit: true}
-	guard := fix{text: "turn on the restart guard, with which a node that lost its memory does not vote (lock.guard)",
+// allowing is the fix for a lock that has no drift allowance.
+var allowing = fix{text: "take a lock that subtracts an allowance for the drift of clocks from the time it believes in, such as library: redlock", otherwise: true,
+	changes: func(s *scenarios.Scenario) []string { return []string{"lock={ttl: " + s.Lock.TTL.String() + "}"} },
+	instead: []string{"library: redlock"}}
+
+// Fixes that several lines have.
+var (
+	later = fix{text: "bring a node back no sooner than %s after it stopped", limit: true}
+	guard = fix{text: "turn on the restart guard, with which a node that lost its memory does not vote until the locks it forgot are over (lock.guard)",
 		changes: func(s *scenarios.Scenario) []string {
 			return []string{"lock.guard={max-ttl: " + s.Lock.TTL.String() + "}"}
 		}}
-	writes := func(how string) fix {
-		return fix{text: "have nodes write to disk: appendfsync " + how + " (nodes.persistence)",
-			changes: func(*scenarios.Scenario) []string { return []string{"nodes.persistence=" + how} }}
-	}
-	fencing := fix{text: "fence the resource: it refuses what comes with an older fencing token (lock.fencing), which helps against pauses and delays of any length",
+	quorum  = fix{text: "require %s votes (lock.quorum)", path: "lock.quorum", most: allNodes}
+	fencing = fix{text: "fence the resource: have it refuse what comes with an older fencing token, which helps against pauses and delays of any length (fencing: true)", tokens: true,
 		changes: func(*scenarios.Scenario) []string { return []string{"lock.fencing=true", "storage=fenced"} }}
+	// another is the fix for a lock that gives no tokens.
+	another = fix{text: "let the resource refuse older fencing tokens, which takes a lock that gives them, such as library: redlock; then pauses and delays of any length do no harm", noTokens: true,
+		changes: func(s *scenarios.Scenario) []string {
+			return []string{"lock={ttl: " + s.Lock.TTL.String() + ", fencing: true}", "storage=fenced"}
+		},
+		instead: []string{"library: redlock", "fencing: true"}}
+)
+
+// writes is the fix of nodes that write to disk.
+func writes(how string) fix {
+	return fix{text: "have nodes write to disk: appendfsync " + how + " (persistence: " + how + ")",
+		changes: func(*scenarios.Scenario) []string { return []string{"nodes.persistence=" + how} }}
+}
+
+// lines are all assumptions, in an order in which later attacks can rest on what the earlier ones found to be safe.
+func lines() []*line {
+	return slices.Concat([]*line{lostMessages}, clockLines(), nodeLines(), clientLines())
+}
+
+// lostMessages comes first: where it is unsafe, nothing else can be told.
+var lostMessages = &line{name: "lost messages", schedules: []string{"clocks", "split"},
+	yours: func(*Answers) string { return "any" },
+	says: func(l *limits) string {
+		if l.breaks == "" {
+			return "messages that are lost, and clients that cannot reach some of the nodes, cost availability, never the lock"
+		}
+		return "the lock breaks although clocks are exact and no node restarts: it is enough that messages are lost, or that a client reaches only some of the nodes"
+	},
+	fixes: []fix{
+		{text: "have no watchdog renew the lock, whose failure the holder is not told of: give it a lease time (lock.watchdog: false)",
+			changes: func(*scenarios.Scenario) []string { return []string{"lock.watchdog=false"} }},
+		{text: "wait for every node instead of leaving out those that do not answer in time (lock.connect-timeout: 0s)",
+			changes: func(*scenarios.Scenario) []string { return []string{"lock.connect-timeout=0s"} }},
+		quorum,
+	}}
+
+// clockLines are about clocks.
+func clockLines() []*line {
 	return []*line{
-		{name: "clock error", schedule: "clocks", path: "budget.clock-rate", safest: constant("0%"), riskiest: constant("20%"),
+		{name: "clock error", schedules: []string{"clocks"}, path: "budget.clock-rate", safest: constant("0%"), riskiest: constant("20%"),
 			yours:   func(a *Answers) string { return a.Settings.Budget.ClockRate.String() },
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.ClockRate = s.Budget.ClockRate },
-			says:    upTo("clocks may be fast or slow by up to %s", "yours are within %s", "clocks may be as fast or slow as was tried", "clocks must be exact"),
-			fixes:   []fix{allowance, {text: "keep clocks within %s", limit: true}}},
-		{name: "clock step", schedule: "clocks", path: "budget.clock-step", safest: constant("0s"), riskiest: ttls(2),
+			says: upTo("clocks may run fast or slow by up to %s", "yours by up to %s",
+				"clocks may run fast or slow by %s, the most that was tried", "the lock breaks even if clocks run at the right speed"),
+			fixes: []fix{allowance, allowing, {text: "keep clocks within %s", limit: true}}},
+		{name: "clock step", schedules: []string{"clocks"}, path: "budget.clock-step", safest: constant("0s"), riskiest: ttls(2),
 			yours:   func(a *Answers) string { return a.Settings.Budget.ClockStep.String() },
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.ClockStep = s.Budget.ClockStep },
-			says:    upTo("a node's wall clock may be stepped by up to %s", "yours are stepped by up to %s", "a node's wall clock may be stepped as far as was tried", "a node's wall clock must not be stepped"),
-			fixes:   []fix{{text: "let no clock of a node be stepped by more than %s: have the time daemon slew", limit: true}, allowance}},
-		{name: "suspension", schedule: "clocks", path: "budget.suspend", safest: constant("0s"), riskiest: ttls(4),
+			says: func(l *limits) string {
+				whose := "a node's wall clock"
+				if l.Settings.Lock.Clock == kernel.WallClock {
+					whose = "the wall clock of a node or of a client, which measures its lease with it,"
+				}
+				return upTo(whose+" may be stepped by up to %s", "yours by up to %s",
+					whose+" may be stepped by %s, the most that was tried", "the lock breaks even if no clock is stepped")(l)
+			},
+			fixes: []fix{{text: "let no clock be stepped by more than %s: have the time daemon slew", limit: true}, allowance,
+				{text: "measure leases with a clock that nobody steps (lock.clock: monotonic)", changes: func(*scenarios.Scenario) []string { return []string{"lock.clock=monotonic"} }}}},
+		{name: "suspension", schedules: []string{"clocks"}, path: "budget.suspend", safest: constant("0s"), riskiest: ttls(4),
 			applies: func(a *Answers) bool { return a.Settings.Budget.Suspend > 0 },
 			yours:   func(a *Answers) string { return a.Settings.Budget.Suspend.String() },
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.Suspend = s.Budget.Suspend },
-			says:    upTo("a client's machine may be suspended for up to %s", "yours are for up to %s", "a client's machine may be suspended for as long as was tried", "a client's machine must not be suspended"),
+			says: upTo("a client's machine may be suspended for up to %s", "yours for up to %s",
+				"a client's machine may be suspended for %s, the longest that was tried", "the lock breaks even if no machine is suspended"),
 			fixes: []fix{{text: "measure leases with a clock that counts suspensions (lock.clock: boottime)", changes: func(*scenarios.Scenario) []string { return []string{"lock.clock=boottime"} }},
 				{text: "suspend no machine of a client for more than %s", limit: true}}},
-		{name: "killed process", schedule: "restart", path: "budget.restart-delay", safest: ttls(3), riskiest: constant("0s"), yours: delay,
+	}
+}
+
+// nodeLines are about what nodes forget.
+func nodeLines() []*line {
+	delay := func(a *Answers) string { return restartDelay(a.Settings).String() }
+	return []*line{
+		{name: "killed process", schedules: []string{"restart"}, path: "budget.restart-delay", safest: ttls(3), riskiest: constant("0s"), yours: delay,
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.RestartDelay = soonest(w, s) },
-			says:    forgets("is killed", "an append-only file, however seldom it is fsynced, survives the process"),
+			says:    forgets("is killed"),
 			fixes:   []fix{writes("everysec"), later, guard}},
-		{name: "power loss", schedule: "restart", path: "budget.restart-delay", safest: ttls(3), riskiest: constant("0s"), yours: delay,
+		{name: "power loss", schedules: []string{"restart"}, path: "budget.restart-delay", safest: ttls(3), riskiest: constant("0s"), yours: delay,
 			applies: func(a *Answers) bool { return !a.Settings.Budget.NoPowerLoss },
-			besides: func(s *scenarios.Scenario) { s.Budget.NoPowerLoss = false },
+			besides: powerLoss,
 			lasting: func(w, s *scenarios.Scenario) {
 				w.Budget.RestartDelay, w.Budget.NoPowerLoss = soonest(w, s), s.Budget.NoPowerLoss
 			},
-			says:  forgets("loses power", "appendfsync always"),
+			says:  forgets("loses power"),
 			fixes: []fix{later, writes("always"), guard}},
-		{name: "nodes back early", schedule: "memory-loss", path: "budget.memory-loss", safest: constant("0"),
-			riskiest: func(s *scenarios.Scenario) string { return fmt.Sprint(len(s.Nodes.Names)) },
-			applies:  func(a *Answers) bool { return a.Settings.Budget.MemoryLoss > 0 },
-			yours:    func(a *Answers) string { return fmt.Sprint(a.Settings.Budget.MemoryLoss) },
-			besides:  func(s *scenarios.Scenario) { s.Budget.NoPowerLoss = false },
-			lasting:  func(w, s *scenarios.Scenario) { w.Budget.MemoryLoss = s.Budget.MemoryLoss },
-			says:     upTo("as many nodes may come back early without their memory as %s", "of yours %s may", "all nodes may come back early", "no node may come back early without its memory"),
-			fixes:    []fix{{text: "ask for a higher quorum, %s (lock.quorum)", path: "lock.quorum", most: func(s *scenarios.Scenario) string { return fmt.Sprint(len(s.Nodes.Names)) }}, writes("always"), guard}},
-		{name: "failover", schedule: "failover", path: "budget.memory-loss", safest: constant("0"),
-			riskiest: func(s *scenarios.Scenario) string { return fmt.Sprint(len(s.Nodes.Names)) },
-			applies:  func(a *Answers) bool { return a.Failover },
-			yours:    func(*Answers) string { return "1" },
-			lasting:  func(w, _ *scenarios.Scenario) { w.Budget.MemoryLoss++ },
+		{name: "nodes back early", schedules: []string{"memory-loss"}, path: "budget.memory-loss", safest: constant("0"), riskiest: allNodes,
+			applies: func(a *Answers) bool { return a.Settings.Budget.MemoryLoss > 0 },
+			yours:   func(a *Answers) string { return fmt.Sprint(a.Settings.Budget.MemoryLoss) },
+			besides: powerLoss,
+			lasting: func(w, s *scenarios.Scenario) { w.Budget.MemoryLoss = s.Budget.MemoryLoss },
+			says: upTo("at most %s nodes may come back early without their memory", "of yours up to %s may",
+				"%s nodes may come back early: they keep what they voted for", "the lock breaks even if no node comes back early"),
+			fixes: []fix{quorum, writes("always"), guard}},
+		{name: "failover", schedules: []string{"failover"}, path: "budget.memory-loss", safest: constant("0"), riskiest: allNodes,
+			applies: func(a *Answers) bool { return a.Failover },
+			yours:   func(*Answers) string { return "1" },
+			lasting: func(w, _ *scenarios.Scenario) { w.Budget.MemoryLoss++ },
 			says: func(l *limits) string {
 				switch {
 				case l.breaks == "":
 					return "a replica that takes over before it has received a lock does not break it"
 				case l.holds == "0":
-					return "a replica that takes over before it has received a lock votes for another client: one is enough"
+					return "a replica that takes over before it has received a lock grants it to another client: one such failover is enough"
 				}
-				return fmt.Sprintf("replicas that take over before they have received a lock vote for another client: the lock holds with %s of them at a time", l.holds)
+				return fmt.Sprintf("replicas that take over before they have received a lock grant it to another client: the lock survives %s of them at a time", l.holds)
 			},
-			fixes: []fix{{text: "let no replica take over: a node that stays down costs only its vote", limit: true},
-				{text: "ask for a higher quorum, %s (lock.quorum)", path: "lock.quorum", most: func(s *scenarios.Scenario) string { return fmt.Sprint(len(s.Nodes.Names)) }}}},
-		{name: "pause", schedule: "pause", path: "budget.pause", safest: constant("0s"), riskiest: ttls(4),
-			yours:   func(a *Answers) string { return a.Settings.Budget.Pause.String() },
-			lasting: func(w, s *scenarios.Scenario) { w.Budget.Pause = s.Budget.Pause },
-			says: upTo("a client may pause for up to %s between its last look at the clock and its write", "yours pause for up to %s",
-				"a client may pause for as long as was tried: the resource refuses its late writes", "a write can come too late without any pause: the message to the resource may take longer than what is left of the lease"),
-			fixes: []fix{{text: "stop writing %s before the lease ends (lock.guard-time)", path: "lock.guard-time",
-				most: func(s *scenarios.Scenario) string { return (s.Lock.TTL * 9 / 10).Truncate(time.Millisecond).String() }}, fencing}},
-		{name: "node timeout", schedule: "timeout", path: "network.latency", safest: constant("0s"),
-			riskiest: func(s *scenarios.Scenario) string { return (2*s.Lock.NodeTimeout + 2*time.Second).String() },
-			yours:    func(a *Answers) string { return roundTripOf(a.Settings).String() },
-			besides: func(s *scenarios.Scenario) {
-				s.Network = scenarios.Network{Latency: scenarios.Latency{Latency: network.Constant(roundTripOf(s))}, Replies: &scenarios.Latency{}}
-			},
-			says: upTo("a round trip may take up to %s, or nobody is granted the lock", "yours take up to %s", "a round trip may take as long as was tried", "no round trip is short enough for the lock to be granted"),
-			fixes: []fix{{text: "wait %s at least for a node's answer (lock.node-timeout)", path: "lock.node-timeout",
-				most: func(s *scenarios.Scenario) string { return (4*roundTripOf(s) + time.Second).String() }}}},
-		{name: "work", schedule: "work", path: sweep.Work, safest: constant("0s"), riskiest: ttls(2),
-			applies: func(a *Answers) bool { return a.Work > 0 },
-			yours:   func(a *Answers) string { return a.Work.String() },
-			says:    upTo("the work may take up to %s, or the lease is over first", "yours takes up to %s", "the work may take as long as was tried", "there is no time for any work under the lock"),
-			fixes: []fix{{text: "lock for %s at least (lock.ttl), or renew the lock while the work goes on", path: "lock.ttl",
-				most: func(s *scenarios.Scenario) string { return (4*s.Lock.TTL + time.Minute).String() }}}},
+			fixes: []fix{{text: "let no replica take over (failover: false)", limit: true, instead: []string{"failover: false"}}, quorum}},
 	}
 }
 
-// upTo puts a limit into words: may has a place for it, and yours for what was answered. any says that there is none, and never
-// what happens at once.
+// clientLines are about clients and the resource.
+func clientLines() []*line {
+	return []*line{
+		{name: "fencing tokens", schedules: []string{"counters"}, path: "budget.counter-loss", safest: constant("0"), riskiest: allNodes,
+			applies: func(a *Answers) bool { return protocols.Of[protocols.RedlockSettings](a.Settings.Lock).Fencing },
+			yours: func(a *Answers) string {
+				if (&sweep.Settings{Scenario: a.Settings}).LosesCounters() { // each node, sooner or later
+					return allNodes(a.Settings)
+				}
+				return fmt.Sprint(a.Settings.Budget.CounterLoss)
+			},
+			besides: powerLoss,
+			lasting: func(w, s *scenarios.Scenario) { w.Budget.CounterLoss = s.Budget.CounterLoss },
+			says: func(l *limits) string {
+				if l.breaks == "" {
+					return "tokens rise with every grant: no node forgets its counter when it stops"
+				}
+				if l.holds == "" || l.holds == "0" {
+					return fmt.Sprintf("tokens rise with every grant only as long as no node forgets its counter; %s of yours can, however long they stay away", l.yours)
+				}
+				return fmt.Sprintf("tokens rise with every grant as long as no more than %s nodes forget their counters; %s of yours can, however long they stay away", l.holds, l.yours)
+			},
+			fixes: []fix{writes("everysec"), writes("always"), quorum}},
+		{name: "pause", schedules: []string{"pause"}, path: "budget.pause", safest: constant("0s"), riskiest: ttls(4),
+			yours:   func(a *Answers) string { return a.Settings.Budget.Pause.String() },
+			lasting: func(w, s *scenarios.Scenario) { w.Budget.Pause = s.Budget.Pause },
+			says: func(l *limits) string {
+				without := ""
+				if l.Settings.Storage == storage.Fenced {
+					without = ": the resource refuses its late writes, as long as fencing tokens rise"
+				}
+				return upTo("a client may pause for up to %s between its last look at the clock and its write", "yours for up to %s",
+					"a client may pause for %s, the longest that was tried"+without,
+					"a write can come too late without any pause: the message to the resource may take longer than what is left of the lease")(l)
+			},
+			fixes: []fix{{text: "stop writing %s before the lease ends (lock.guard-time)", path: "lock.guard-time",
+				most: func(s *scenarios.Scenario) string { return (s.Lock.TTL * 9 / 10).Truncate(time.Millisecond).String() }}, fencing, another}},
+		{name: "node timeout", schedules: []string{"timeout"}, path: "network.latency", safest: constant("0s"),
+			riskiest: func(s *scenarios.Scenario) string {
+				return tried(2*max(s.Lock.NodeTimeout, roundTripOf(s)) + 2*time.Second)
+			},
+			yours: func(a *Answers) string { return roundTripOf(a.Settings).String() },
+			besides: func(w, _ *scenarios.Scenario) {
+				w.Network = scenarios.Network{Latency: scenarios.Latency{Latency: network.Constant(roundTripOf(w))}, Replies: &scenarios.Latency{}}
+			},
+			says: upTo("a round trip to a node may take up to %s, or nobody is granted the lock", "yours up to %s",
+				"a round trip to a node may take %s, the longest that was tried", "no round trip is short enough for the lock to be granted"),
+			fixes: []fix{{text: "wait for a node's answer for %s at least (lock.node-timeout)", path: nodeTimeoutPath,
+				most: func(s *scenarios.Scenario) string { return tried(4*roundTripOf(s) + time.Second) }},
+				{text: "keep round trips within %s", limit: true}}},
+		{name: "work", schedules: []string{"work"}, path: sweep.Work, safest: constant("0s"), riskiest: ttls(2),
+			applies: func(a *Answers) bool { return a.Work > 0 },
+			yours:   func(a *Answers) string { return a.Work.String() },
+			says: upTo("the work may take up to %s, or the lease is over first", "yours up to %s",
+				"the work may take %s, the longest that was tried", "there is no time for any work under the lock"),
+			fixes: []fix{{text: "lock for %s at least (lock.ttl), or renew the lock while the work goes on", path: ttlPath,
+				most: func(s *scenarios.Scenario) string { return tried(4*s.Lock.TTL + time.Minute) }},
+				{text: "keep the work under %s", limit: true}}},
+	}
+}
+
+// powerLoss lets nodes lose power if that was answered.
+func powerLoss(world, answered *scenarios.Scenario) {
+	world.Budget.NoPowerLoss = answered.Budget.NoPowerLoss
+}
+
+// forgets puts it into words that a node forgets what it voted for, or why it does not.
+func forgets(what string) func(l *limits) string {
+	return func(l *limits) string {
+		switch {
+		case l.breaks == "":
+			return "a node that " + what + " does not break the lock" + whyNot(l.Settings)
+		case l.holds == "":
+			return fmt.Sprintf("a node that %s and comes back without its memory breaks the lock, even %s later", what, l.safest)
+		}
+		return fmt.Sprintf("TTL %v: a node that %s and is back before %s can break the lock; yours are back after %s at the soonest", l.Settings.Lock.TTL, what, l.holds, l.yours)
+	}
+}
+
+// whyNot is why a node that stops does no harm, if that is known.
+func whyNot(s *scenarios.Scenario) string {
+	switch {
+	case protocols.Of[protocols.RedlockSettings](s.Lock).Guard != nil:
+		return ": under the restart guard it does not vote until the locks it forgot are over"
+	case s.Nodes.Persistence == redis.Always:
+		return ": it writes each vote to disk before it answers"
+	case s.Nodes.Persistence == redis.EverySecond:
+		return ": an append-only file, however seldom it is fsynced, survives the process"
+	}
+	return ""
+}
+
+// upTo puts a limit into words: may has a place for it, yours for what was answered, and any for the end that was tried.
+// never is what happens at once.
 func upTo(may, yours, any, never string) func(l *limits) string {
 	return func(l *limits) string {
-		switch yours := fmt.Sprintf(yours, l.yours); {
+		yours := fmt.Sprintf(yours, l.yours)
+		if of, _, ok := strings.Cut(yours, " "); ok && (l.yours == "0s" || l.yours == "0%") {
+			yours = of + " not at all"
+		}
+		switch {
 		case l.breaks == "":
-			return any + "; " + yours
+			return fmt.Sprintf(any, l.riskiest) + "; " + yours
 		case l.holds == "":
 			return never + "; " + yours
 		default:
@@ -214,15 +349,13 @@ func roundTripOf(s *scenarios.Scenario) time.Duration {
 // beyond is what no setting mends, and what does.
 func beyond(a *Audit) []string {
 	s := a.Answers.Settings
-	all := []string{
-		"A client that is paused, or whose write is delayed, for longer than its guard time writes after its lease is over. No setting prevents that, only a resource that refuses older fencing tokens (scenarios 32 to 34).",
-		"A node whose clock somebody sets, or whose disk is lost or restored, forgets what it voted for, whatever its settings (scenarios 17 and 24).",
+	var all []string
+	if s.Storage != storage.Fenced {
+		all = append(all, "A client that pauses for longer than it stops writing before its lease ends, or whose write is delayed for longer, writes after another client has the lock. No setting prevents that, only a resource that refuses older fencing tokens (scenarios 32 to 34).")
 	}
-	if s.Nodes.Persistence == redis.EverySecond {
-		all = append(all, "appendfsync everysec loses up to a second and more of what was written when a machine loses power.")
-	}
-	if protocols.Of[protocols.RedlockSettings](s.Lock).Fencing {
-		all = append(all, "Fencing tokens rise only as long as no node loses its counter (docs/guarantees.md).")
+	all = append(all, "A node whose clock somebody sets, or whose disk is lost or restored, forgets what it voted for, whatever its settings (scenarios 17 and 24).")
+	if s.Nodes.Persistence == redis.EverySecond && !s.Budget.NoPowerLoss {
+		all = append(all, "With appendfsync everysec, a machine that loses power loses a second and more of what it had written.")
 	}
 	if IsProgram(a.Answers.Library) {
 		all = append(all, "A lock program was attacked as it is: settings that it does not read make no difference to it.")

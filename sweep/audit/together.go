@@ -24,6 +24,10 @@ const (
 // library itself, or what the lines did not ask about.
 func (x *auditing) together(a *Audit, runs int) (Assumption, error) {
 	found := Assumption{Name: "all together", Verdict: Safe, Yours: "all that is safe", Limit: "any", ShownAt: "all that is safe"}
+	if x.broken {
+		found.Verdict, found.Limit, found.Text = NotTested, "", "not tested: the lock breaks even without that, see "+lostMessages.name
+		return found, nil
+	}
 	if err := x.worst(&found); err != nil || found.Verdict != Safe {
 		return found, err
 	}
@@ -55,7 +59,7 @@ func (x *auditing) worst(found *Assumption) error {
 			return nil
 		case out.NotTested != "":
 			found.Verdict, found.Shown = NotTested, nil
-			found.Text = fmt.Sprintf("not tested: schedule %s: %s", attack.Name, out.NotTested)
+			found.Text = notTested(out.NotTested)
 			return nil
 		}
 	}
@@ -88,8 +92,8 @@ func (x *auditing) random(found *Assumption, runs int, effects bool) error {
 		}
 		if kinds := broken(r.Findings, trial.Excused, effects); len(kinds) > 0 {
 			found.Verdict, found.Limit, found.Shown, found.seed = Unsafe, "none", drawn, seed
-			found.Text = fmt.Sprintf("random run %d of %d breaks the lock, though nothing happens in it that is not safe by itself: %s; "+
-				"the library is to blame, or what it is asked to do", i+1, runs, kinds)
+			found.Text = fmt.Sprintf("random run %d of %d breaks the lock (%s), though nothing happens in it that is not safe by itself: "+
+				"the library is at fault, or the way in which that run uses it", i+1, runs, kinds)
 			return nil
 		}
 	}

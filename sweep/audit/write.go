@@ -55,7 +55,8 @@ func (a *Audit) heading() string {
 // WriteText writes the audit for a terminal.
 func (a *Audit) WriteText(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s\n\n", a.heading(), a.Summary())
+	b.WriteString(wordwrap.Help("", "  ", a.heading()))
+	fmt.Fprintf(&b, "%s\n\n", a.Summary())
 	for i, x := range a.Assumptions {
 		fmt.Fprintf(&b, "%2d  %-10s  %s\n", i+1, x.Verdict, x.Name)
 		b.WriteString(wordwrap.Help("     ", "      ", x.Text))
@@ -74,7 +75,7 @@ func (a *Audit) WriteText(w io.Writer) error {
 	}
 	list("What no setting mends", a.Beyond)
 	list("Taken for granted, since nothing was said", a.Assumed)
-	b.WriteString("\nEach line was attacked as it is and just beyond its limit. Of what is safe, --show N\nshows the run that breaks it first, and of what is not, one with your answers:\n")
+	b.WriteString("\nEach line was attacked as you have it, and just beyond its limit. --show N tells\nthe run behind line N:\n")
 	if len(a.Assumptions) > 0 {
 		fmt.Fprintf(&b, "  %s\n", a.Assumptions[max(0, a.first(Unsafe))].Repeat)
 	}

@@ -1,0 +1,209 @@
+package audit
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"redlocksim/adversary"
+	"redlocksim/checker"
+	"redlocksim/faults"
+	"redlocksim/history"
+	_ "redlocksim/internal/manyruns"
+	"redlocksim/internal/strictyaml"
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/search"
+	"redlocksim/search/experiment"
+	"redlocksim/sim/kernel"
+	"redlocksim/sweep"
+)
+
+var (
+	manyAnswers = flag.Int("answers", 6, "how many random answers are audited")
+	drawSeed    = flag.Uint64("draw-seed", 7, "what the random answers are drawn from")
+	manyRuns    = flag.Int("runs", 20, "how many random runs each world of what is safe must survive")
+)
+
+// known is what somebody knows, of which the answers are made, and settings as well.
+type known struct {
+	library, persistence                            string
+	nodes                                           int
+	fencing, powerLoss, failover                    bool
+	clockError                                      string
+	ttl, restart, step, pause, rttMin, rttMax, work time.Duration
+}
+
+func draw(r *rand.Rand) known {
+	one := func(of ...string) string { return of[r.IntN(len(of))] }
+	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+	k := known{library: "redlock", persistence: one("none", "everysec", "always"), nodes: 1 + r.IntN(7),
+		powerLoss: r.IntN(2) == 0, failover: r.IntN(2) == 0, clockError: one("0%", "500ppm", "0.5%", "1%", "3%"),
+		ttl: ms(2000 + r.IntN(20000)), restart: ms(r.IntN(25000)), step: ms(r.IntN(2) * r.IntN(300)), pause: ms(r.IntN(2) * r.IntN(2000)),
+		rttMin: ms(r.IntN(3)), rttMax: ms(5 + r.IntN(60)), work: ms(1 + r.IntN(20000))}
+	switch r.IntN(5) {
+	case 0, 1:
+		k.library = one(protocols.Presets()...)
+	case 2:
+		k.library, k.nodes = "single", 1
+	case 3:
+		k.fencing = true
+	}
+	return k
+}
+
+// answers is a file of them.
+func (k known) answers() string {
+	return fmt.Sprintf("library: %s\nttl: %v\nnodes: %d\npersistence: %s\nrestart-delay: %v\npower-loss: %t\nclock-error: %s\nclock-step: %v\npause: %v\n"+
+		"rtt: {min: %v, max: %v}\nwork: %v\nfailover: %t\nfencing: %t\n", k.library, k.ttl, k.nodes, k.persistence, k.restart, k.powerLoss, k.clockError, k.step, k.pause,
+		k.rttMin, k.rttMax, k.work, k.failover, k.fencing)
+}
+
+// settings is a settings file with a budget of what is safe.
+func (k known) settings(t *testing.T, safe func(string) bool) *scenarios.Scenario {
+	lock, budget, resource := map[string]string{"redlock": "", "single": "protocol: single, "}[k.library], "no-power-loss: true", "register"
+	if _, own := map[string]bool{"redlock": true, "single": true}[k.library]; !own {
+		lock = "preset: " + k.library + ", "
+	}
+	if k.fencing {
+		lock, resource = "fencing: true, ", "fenced"
+	}
+	if safe("power loss") {
+		budget = "no-power-loss: false"
+	}
+	for _, x := range []struct{ line, is string }{
+		{"clock error", "clock-rate: " + strings.Replace(k.clockError, "500ppm", "0.05%", 1)}, {"clock step", "clock-step: " + k.step.String()},
+		{"killed process", "restart-delay: " + k.restart.String()}, {"failover", "memory-loss: 1"}, {"pause", "pause: " + k.pause.String()},
+	} {
+		if safe(x.line) {
+			budget += ", " + x.is
+		}
+	}
+	text := fmt.Sprintf("lock: {%sttl: %v}\nnodes: {names: [%s], persistence: %s}\nnetwork: {latency: {min: %v, max: %v}, replies: 0s}\nstorage: %s\nbudget: {%s}\n",
+		lock, k.ttl, strings.Join(sweep.NodeNames(k.nodes), ", "), k.persistence, k.rttMin, k.rttMax, resource, budget)
+	s, err := scenarios.ParseSettings("settings", []byte(text))
+	if err != nil {
+		t.Fatalf("%s%v", text, err)
+	}
+	return s
+}
+
+// Whatever the answers: what is safe survives every attack together, and random runs; and what is not comes with a run that
+// repeats, and with changes after which the line is not unsafe any more.
+func TestRightOnBothSides(t *testing.T) {
+	lines, unsafe, mended := 0, 0, 0
+	for seed := range uint64(*manyAnswers) {
+		k := draw(rand.New(rand.NewPCG(seed, *drawSeed)))
+		out, err := Of(t.Context(), parse(t, k.answers()), Options{Runs: *manyRuns})
+		if errors.Is(err, ErrInput) {
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", k.answers(), err)
+		}
+		for i := range out.Assumptions {
+			x := &out.Assumptions[i]
+			lines++
+			if x.Verdict != Unsafe {
+				continue
+			}
+			unsafe++
+			s, seed := x.Run()
+			r, err := scenarios.Verify(s, scenarios.Options{Seed: seed})
+			if err != nil {
+				t.Fatalf("%s%s: %v", k.answers(), x.Name, err)
+			}
+			if r.Witness() == nil && x.Name != "work" && x.Name != "node timeout" {
+				t.Errorf("%s%s is unsafe, and its run is %s", k.answers(), x.Name, r.Verdict())
+			}
+			mended += mends(t, k.answers(), x)
+		}
+		if all := out.line("all together"); all.Verdict == Safe {
+			k.survives(t, out)
+		} else if all.Verdict == Unsafe && (k.library == "redlock" || k.library == "single") {
+			t.Errorf("%s%s", k.answers(), all.Text)
+		}
+	}
+	if lines < 4**manyAnswers || unsafe < *manyAnswers/2 || mended < unsafe/2 {
+		t.Errorf("%d lines, %d unsafe, %d fixes", lines, unsafe, mended)
+	}
+}
+
+// mends applies each fix of a line, and says how many there are. Only what is wrong all together needs none.
+func mends(t *testing.T, answers string, x *Assumption) int {
+	if len(x.Fixes) == 0 && x.Name != "all together" {
+		t.Errorf("%s%s: no fix: %s", answers, x.Name, x.Text)
+	}
+	for _, f := range x.Fixes {
+		root, err := strictyaml.ValueOf(answers)
+		for _, set := range f.Set {
+			var change *yaml.Node
+			if change, err = strictyaml.ValueOf(set); err == nil {
+				root = strictyaml.Merge(root, change)
+			}
+		}
+		if err != nil {
+			t.Fatalf("%v: %v", f, err)
+		}
+		text, err := yaml.Marshal(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := Of(t.Context(), parse(t, string(text)), Options{Runs: 1})
+		if err != nil {
+			t.Fatalf("%s%s: %q: %v", answers, x.Name, f.Set, err)
+		}
+		if after := out.line(x.Name); after != nil && after.Verdict != Safe {
+			t.Errorf("%s%s: %s\n%q does not mend it: %s %s", answers, x.Name, x.Text, f.Set, after.Verdict, after.Text)
+		}
+	}
+	return len(x.Fixes)
+}
+
+// survives has what is safe happen in the worst way, and at random.
+func (k known) survives(t *testing.T, out *Audit) {
+	safe := func(name string) bool {
+		x := out.line(name)
+		return x != nil && x.Verdict == Safe
+	}
+	world := k.settings(t, safe)
+	names := []string{"clocks", "restart", "split"}
+	if safe("pause") {
+		names = append(names, "pause")
+	}
+	if safe("failover") {
+		names = append(names, "failover")
+	}
+	attacks, _ := adversary.Find(names...)
+	for _, attack := range attacks {
+		was, err := attack.Run(&adversary.Settings{Scenario: world, Pause: world.Budget.Pause}, scenarios.Options{})
+		if err != nil {
+			t.Fatalf("%s%s: %v", k.answers(), attack.Name, err)
+		}
+		if was.Broken != "" {
+			t.Errorf("%sschedule %s: %s", k.answers(), attack.Name, was.Broken)
+		}
+	}
+	space := experiment.NewSpace(world)
+	var buffer history.History
+	for i := range *manyRuns {
+		c := faults.Drawn{Key: kernel.Key(0).WithString(k.answers())}.For("run", i)
+		seed := uint64(c.For("seed", 0).Below(1 << 53))
+		trial, r, err := search.Try(space.Draw(c), scenarios.Options{Seed: seed}, &buffer)
+		if err != nil {
+			t.Fatalf("%s%v", k.answers(), err)
+		}
+		for _, kind := range r.Findings {
+			if excused := slices.Contains(trial.Excused, kind); !excused && kind.Violation() && !kind.Monitored() && (kind == checker.LeaseOverlap || safe("pause")) {
+				t.Errorf("%sseed %d: %v", k.answers(), seed, kind)
+			}
+		}
+	}
+}
