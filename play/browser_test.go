@@ -7,15 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -27,14 +22,7 @@ import (
 const screenshots = "REDLOCKSIM_SCREENSHOTS"
 
 // tab is the playground in a browser.
-type tab struct {
-	t   testing.TB
-	ctx context.Context
-	url string
-
-	mu        sync.Mutex
-	complains []string // errors, and requests to elsewhere
-}
+type tab struct{ *browser.Tab }
 
 // serve serves a site until the test ends.
 func serve(t testing.TB) (url string, stop func()) {
@@ -62,84 +50,32 @@ func serve(t testing.TB) (url string, stop func()) {
 // visit opens the playground, and waits for its first run.
 func visit(t testing.TB, in context.Context, url, fragment string, width, height int64, scheme string) *tab {
 	t.Helper()
-	ctx, stop := chromedp.NewContext(in)
-	t.Cleanup(stop)
-	p := &tab{t: t, ctx: ctx, url: url}
-	if err := chromedp.Listen(ctx, p.listen); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}); err != nil {
-		t.Fatal(err)
-	}
-	p.run(chromedp.EmulateViewport(width, height), chromedp.Navigate(url+fragment))
-	p.until(`document.getElementById("hash").textContent.length === 64 && document.querySelectorAll(".slider").length > 0`)
+	isOurs := func(asked string) bool { return strings.HasPrefix(asked, url) || strings.HasPrefix(asked, "blob:") }
+	p := &tab{browser.Open(t, in, url+fragment, width, height, scheme, isOurs)}
 	t.Cleanup(func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if len(p.complains) > 0 {
-			t.Errorf("the page complains, or asks for something from elsewhere: %s", strings.Join(p.complains, "\n"))
+		if all := p.Complaints(); len(all) > 0 {
+			t.Errorf("the page complains, or asks for something from elsewhere: %s", strings.Join(all, "\n"))
 		}
 	})
+	p.until(`document.getElementById("hash").textContent.length === 64 && document.querySelectorAll(".slider").length > 0`)
 	return p
-}
-
-func (p *tab) listen(event any) {
-	text := ""
-	switch e := event.(type) {
-	case *network.EventRequestWillBeSent:
-		if u := e.Request.URL; !strings.HasPrefix(u, p.url) && !strings.HasPrefix(u, "data:") && !strings.HasPrefix(u, "about:") && !strings.HasPrefix(u, "blob:") {
-			text = "request for " + u
-		}
-	case *runtime.EventExceptionThrown:
-		text = fmt.Sprintf("%+v", e.ExceptionDetails)
-	case *runtime.EventConsoleAPICalled:
-		if string(e.Type) == "error" {
-			text = "console.error"
-		}
-	case *log.EventEntryAdded:
-		text = e.Entry.Text
-	}
-	if text != "" {
-		p.mu.Lock()
-		p.complains = append(p.complains, text)
-		p.mu.Unlock()
-	}
-}
-
-func (p *tab) run(actions ...chromedp.Action[chromedp.Void]) {
-	p.t.Helper()
-	if err := chromedp.Do(p.ctx, actions...); err != nil {
-		p.t.Fatal(err)
-	}
 }
 
 // get evaluates an expression in the page.
 func get[V any](p *tab, expression string) V {
-	p.t.Helper()
-	v, err := chromedp.Run(p.ctx, chromedp.Evaluate[V](expression))
-	if err != nil {
-		p.t.Fatalf("%s: %v", expression, err)
-	}
-	return v
+	p.T.Helper()
+	return browser.Get[V](p.Tab, expression)
 }
 
 // await is the value of a promise.
 func await[V any](p *tab, expression string) V {
-	p.t.Helper()
-	v, err := chromedp.Run(p.ctx, chromedp.Evaluate[V](expression, chromedp.EvalAwaitPromise))
-	if err != nil {
-		p.t.Fatalf("%s: %v", expression, err)
-	}
-	return v
+	p.T.Helper()
+	return browser.Get[V](p.Tab, expression, chromedp.EvalAwaitPromise)
 }
 
 // until waits until an expression is true.
 func (p *tab) until(expression string) {
-	p.t.Helper()
+	p.T.Helper()
 	for range 600 {
 		if get[bool](p, expression) {
 			return
@@ -147,7 +83,7 @@ func (p *tab) until(expression string) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	p.shot("failed")
-	p.t.Fatalf("this never came: %s\nthe page says %q", expression, get[string](p, `document.body.innerText.slice(0, 1500)`))
+	p.T.Fatalf("this never came: %s\nthe page says %q", expression, get[string](p, `document.body.innerText.slice(0, 1500)`))
 }
 
 func (p *tab) verdict() string {
@@ -156,26 +92,26 @@ func (p *tab) verdict() string {
 
 // shot leaves a picture.
 func (p *tab) shot(name string) {
-	p.t.Helper()
+	p.T.Helper()
 	dir := os.Getenv(screenshots)
 	if dir == "" {
 		return
 	}
-	png, err := chromedp.Call(p.ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{})
+	png, err := chromedp.Call(p.Ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{})
 	if err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "play-"+name+".png"), png.Data, 0o666); err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 }
 
 // axe checks what can be seen for people who use screen readers or keyboards.
 func (p *tab) axe() {
-	p.t.Helper()
+	p.T.Helper()
 	program, err := os.ReadFile("testdata/axe.min.js")
 	if err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 	if get[string](p, `typeof axe`) == "undefined" {
 		get[string](p, string(program)+"; 'axe'")
@@ -183,7 +119,7 @@ func (p *tab) axe() {
 	for _, found := range await[[]string](p, `axe.run(document, {iframes: false}).then(r => r.violations
 		.filter(v => v.impact === "serious" || v.impact === "critical")
 		.map(v => v.id + ": " + v.help + ": " + v.nodes.map(n => n.target.join(" ")).join(", ")))`) {
-		p.t.Error(found)
+		p.T.Error(found)
 	}
 }
 
@@ -246,28 +182,28 @@ func TestVisit(t *testing.T) {
 
 // slides uses a slider, by keys: without a step of the clock the lock holds.
 func (p *tab) slides() {
-	p.t.Helper()
+	p.T.Helper()
 	slider := `document.querySelector('[data-path="timeline[2].fault.clock-step.by"]')`
 	p.until(slider + `.parentElement.querySelector(".note").textContent.includes("breaks from about")`)
 	get[string](p, slider+`.focus(), "focused"`)
-	p.run(chromedp.KeyEvent(kb.Home))
+	p.Do(chromedp.KeyEvent(kb.Home))
 	p.until(`document.getElementById("verdict").textContent.startsWith("The lock holds")`)
 	if text := get[string](p, `document.querySelector(".cm-content").textContent`); !strings.Contains(text, "by: 0s") {
-		p.t.Errorf("the file does not have what was chosen: %s", text)
+		p.T.Errorf("the file does not have what was chosen: %s", text)
 	}
-	p.run(chromedp.KeyEvent(kb.End))
+	p.Do(chromedp.KeyEvent(kb.End))
 	p.until(`document.getElementById("verdict").textContent.startsWith("The lock breaks")`)
 }
 
 // mistakes makes one: it is told where it is.
 func (p *tab) mistakes() {
-	p.t.Helper()
+	p.T.Helper()
 	get[string](p, `document.querySelector(".cm-content").focus(), "focused"`)
 	get[bool](p, `document.execCommand("selectAll")`)
 	get[bool](p, `document.execCommand("insertText", false, "titel: wrong\nclaim: holds\n")`)
 	p.until(`document.getElementById("mistakes").textContent.includes("did you mean")`)
 	if got := get[string](p, `document.getElementById("mistakes").textContent`); !strings.Contains(got, `Line 1, column 1: unknown key "titel"; did you mean "title"?`) {
-		p.t.Errorf("mistakes: %s", got)
+		p.T.Errorf("mistakes: %s", got)
 	}
 	p.until(`document.querySelectorAll(".cm-lint-marker-error").length > 0`)
 	p.shot("mistake")
@@ -275,11 +211,11 @@ func (p *tab) mistakes() {
 
 // chooses finds a scenario in the gallery.
 func (p *tab) chooses() {
-	p.t.Helper()
-	p.run(chromedp.Click("#open-gallery"))
+	p.T.Helper()
+	p.Do(chromedp.Click("#open-gallery"))
 	p.until(`document.querySelectorAll("#themes li").length > 300`)
 	p.axe()
-	p.run(chromedp.SendKeys("#find", "paused fencing"))
+	p.Do(chromedp.SendKeys("#find", "paused fencing"))
 	p.until(`document.querySelectorAll("#themes li:not([hidden])").length < 30`)
 	p.shot("gallery")
 	get[string](p, `[...document.querySelectorAll("#themes button")].find(b => b.textContent.startsWith("34-fencing/paused")).click(), "clicked"`)
@@ -288,30 +224,30 @@ func (p *tab) chooses() {
 
 // shares opens on a phone the link to what there is.
 func (p *tab) shares(url string) {
-	p.t.Helper()
-	p.run(chromedp.Click("#share"))
+	p.T.Helper()
+	p.Do(chromedp.Click("#share"))
 	p.until(`location.hash.startsWith("#s=")`)
 	hash := get[string](p, `document.getElementById("hash").textContent`)
-	q := visit(p.t, p.ctx, url, get[string](p, `location.hash`), 390, 844, "dark")
+	q := visit(p.T, p.Ctx, url, get[string](p, `location.hash`), 390, 844, "dark")
 	q.until(fmt.Sprintf(`document.getElementById("hash").textContent === %q`, hash))
 	q.shot("phone-dark")
 	q.axe()
 	if wide := get[int](q, `document.documentElement.scrollWidth`); wide > 390 {
-		p.t.Errorf("at 390 pixels the page is %d wide", wide)
+		p.T.Errorf("at 390 pixels the page is %d wide", wide)
 	}
 }
 
 // tours takes the tour to its end, which leads to the settings.
 func (p *tab) tours() {
-	p.t.Helper()
-	p.run(chromedp.Click("#open-tour"))
+	p.T.Helper()
+	p.Do(chromedp.Click("#open-tour"))
 	for step, want := range []string{"The lock holds", "The lock breaks", "The lock holds", "The lock holds", "The lock holds"} {
 		p.until(fmt.Sprintf(`document.getElementById("tour-at").textContent === "%d of 5" && document.getElementById("verdict").textContent.startsWith(%q)`, step+1, want))
 		p.shot(fmt.Sprintf("tour-%d", step+1))
-		p.run(chromedp.Click("#tour-next"))
+		p.Do(chromedp.Click("#tour-next"))
 	}
 	p.until(`document.getElementById("audit").open`)
-	p.run(chromedp.Click("#run-audit"))
+	p.Do(chromedp.Click("#run-audit"))
 	p.until(`document.querySelectorAll(".assumption.unsafe").length > 0`)
 	p.shot("audit")
 	p.axe()
@@ -329,7 +265,7 @@ func TestOffline(t *testing.T) {
 	await[bool](p, `navigator.serviceWorker.ready.then(() => true)`)
 	p.until(`!!navigator.serviceWorker.controller`)
 	stop()
-	q := visit(t, p.ctx, url, "#n=32-pause-before-write", 1920, 1080, "dark")
+	q := visit(t, p.Ctx, url, "#n=32-pause-before-write", 1920, 1080, "dark")
 	if got := q.verdict(); got != "The lock breaks: stale-write" {
 		t.Errorf("without a server: %q", got)
 	}

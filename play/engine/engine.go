@@ -74,14 +74,10 @@ func Answer(ctx context.Context, request []byte) (answer []byte) {
 
 func failed(err error) []byte {
 	var wrong mistakes
+	errors.As(err, &wrong)
 	data, _ := json.Marshal(struct {
 		Error    string    `json:"error"`
 		Mistakes []Mistake `json:"mistakes,omitempty"`
-	}{err.Error(), func() []Mistake {
-		if errors.As(err, &wrong) {
-			return wrong
-		}
-		return nil
-	}()})
+	}{err.Error(), wrong})
 	return data
 }

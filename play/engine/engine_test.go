@@ -75,15 +75,15 @@ func TestRun(t *testing.T) {
 	}
 	text := textOf(t, jump)
 	r := ask[Run](t, Request{Do: "run", Text: text, Name: jump, Seed: 7})
-	if r.History != want.HistoryHash || r.Trace != want.TraceHash || !r.Broken || !r.AsExpected || r.Verdict != "lease-overlap" {
+	if r.History != want.HistoryHash || r.Trace != want.TraceHash || r.Shown != broken || !r.AsExpected || r.Verdict != "lease-overlap" {
 		t.Errorf("%+v, want %s and %s", r, want.HistoryHash, want.TraceHash)
 	}
 	if !strings.Contains(r.Page, "redlocksim run 17-clock-jump --seed 7") {
 		t.Error("the page does not say how to make the run again")
 	}
 	changed := ask[Run](t, Request{Do: "run", Text: strings.Replace(text, "by: 10s", "by: 1s", 1), Name: jump})
-	if changed.Broken || changed.AsExpected || strings.Contains(changed.Page, "redlocksim run 17-clock-jump") {
-		t.Errorf("with a smaller step: broken %v, as expected %v, or the command is that of the catalogue's", changed.Broken, changed.AsExpected)
+	if changed.Shown != scenarios.Safe || changed.AsExpected || strings.Contains(changed.Page, "redlocksim run 17-clock-jump") {
+		t.Errorf("with a smaller step: %s, as expected %v, or the command is that of the catalogue's", changed.Shown, changed.AsExpected)
 	}
 	if svg := ask[string](t, Request{Do: "drawing", Text: text, Name: jump}); !strings.HasPrefix(svg, "<svg") {
 		t.Errorf("the drawing begins with %.40q", svg)
@@ -125,7 +125,7 @@ func TestSliders(t *testing.T) {
 			other := s.Values[(at+1)%len(s.Values)]
 			answer := string(raw(t, Request{Do: "set", Text: text, Path: s.Path, Word: other}))
 			if strings.HasPrefix(answer, `{"error"`) {
-				if !strings.Contains(at1(t, text, s.Path, other), invalid) {
+				if !strings.Contains(shownAt(t, text, s.Path, other), invalid) {
 					t.Errorf("%s: %s=%s: %s", name, s.Path, other, answer)
 				}
 				continue
@@ -144,8 +144,8 @@ func TestSliders(t *testing.T) {
 	}
 }
 
-// at1 is what the track says of a value.
-func at1(t *testing.T, text, path, word string) string {
+// shownAt is what the track says of a value.
+func shownAt(t *testing.T, text, path, word string) string {
 	t.Helper()
 	return ask[Tip](t, Request{Do: "tips", Text: text, Path: path, Values: []string{word}}).Shown[0]
 }
@@ -165,9 +165,16 @@ func TestTips(t *testing.T) {
 	if want := []string{"safe", "safe", "broken", "broken", "invalid"}; !slices.Equal(got.Shown, want) || !slices.Equal(got.Tips, []string{"2s"}) {
 		t.Errorf("%+v, want %v, tipping at 2s", got, want)
 	}
-	// Where nobody gets an answer in time, nothing is shown.
-	if got := ask[Tip](t, Request{Do: "tips", Text: textOf(t, jump), Path: "network.latency", Values: []string{"10s"}}); got.Shown[0] == scenarios.Safe {
-		t.Errorf("with messages that take ten seconds: %+v", got)
+	// Where nobody gets an answer in time, nothing is shown; nor where the lease is over when the clock jumps, nor where the
+	// run ends before the late write arrives.
+	for _, c := range []struct{ name, path, word string }{
+		{jump, "network.latency", "10s"},
+		{jump, "lock.drift.constant", "9s"},
+		{"32-pause-before-write", "timeline[1].fault.pause.for", "40s"},
+	} {
+		if got := shownAt(t, textOf(t, c.name), c.path, c.word); got != scenarios.NothingTested {
+			t.Errorf("%s with %s=%s: %s", c.name, c.path, c.word, got)
+		}
 	}
 }
 
@@ -221,7 +228,7 @@ func TestWorse(t *testing.T) {
 	if w.Text == "" {
 		t.Fatalf("nothing in %d runs", w.Runs)
 	}
-	if r := ask[Run](t, Request{Do: "run", Text: w.Text, Seed: w.Seed}); r.Problems != nil || !r.Broken {
+	if r := ask[Run](t, Request{Do: "run", Text: w.Text, Seed: w.Seed}); r.Problems != nil || r.Shown != broken {
 		t.Errorf("what was found does not repeat: %v", r.Problems)
 	}
 }
@@ -233,7 +240,7 @@ func TestAudit(t *testing.T) {
 	}](t, Request{Do: "audit", Text: "library: redsync\nttl: 8s\npersistence: everysec\nrestart-delay: 5s\n", Runs: 5})
 	for i, x := range a.Assumptions {
 		if x.Verdict == "UNSAFE" {
-			if r := ask[Run](t, Request{Do: "run", Text: a.Shown[i].Text, Seed: a.Shown[i].Seed}); !r.Broken {
+			if r := ask[Run](t, Request{Do: "run", Text: a.Shown[i].Text, Seed: a.Shown[i].Seed}); r.Shown != broken {
 				t.Errorf("%s is unsafe, and its run shows nothing", x.Name)
 			}
 			return

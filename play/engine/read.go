@@ -29,18 +29,13 @@ func (m mistakes) Error() string {
 	return strings.Join(all, "\n")
 }
 
-// editor is what errors call the file; it is cut off again.
+// editor is what the errors of strictyaml call the file; a Mistake has its own place.
 const editor = "file"
 
 func located(all strictyaml.Errors, warning bool) (found mistakes) {
 	for _, e := range all {
-		text := e.Error()
-		for range 3 { // "file:3:12: "
-			if _, rest, ok := strings.Cut(text, ":"); ok && strings.HasPrefix(text, editor) || text != "" && text[0] >= '0' && text[0] <= '9' {
-				text = rest
-			}
-		}
-		found = append(found, Mistake{max(e.Line, 1), max(e.Column, 1), strings.TrimSpace(text), warning})
+		text := strings.TrimPrefix(e.Error(), fmt.Sprintf("%s:%d:%d: ", editor, e.Line, e.Column))
+		found = append(found, Mistake{max(e.Line, 1), max(e.Column, 1), strings.TrimPrefix(text, editor+": "), warning})
 	}
 	return found
 }

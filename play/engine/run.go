@@ -17,7 +17,7 @@ type Run struct {
 	Explanation string   `json:"explanation"`
 	Verdict     string   `json:"verdict"`
 	Expected    string   `json:"expected"`
-	Broken      bool     `json:"broken"`
+	Shown       string   `json:"shown"`
 	AsExpected  bool     `json:"asExpected"`
 	Problems    []string `json:"problems"`
 	History     string   `json:"history"`
@@ -27,6 +27,21 @@ type Run struct {
 	Warnings    mistakes `json:"warnings"`
 	// Page is the run as a page of its own.
 	Page string `json:"page"`
+}
+
+// broken is what a run shows in which the lock does.
+const broken = "broken"
+
+// shows is what a run shows: that the lock is broken, that it is safe, or nothing, where what the file is about did not take
+// place.
+func shows(r *scenarios.Result) string {
+	switch {
+	case r.Defect() != nil:
+		return broken
+	case len(r.NotTested) > 0:
+		return scenarios.NothingTested
+	}
+	return scenarios.Safe
 }
 
 func judged(q *Request) (*scenarios.Result, []string, mistakes, error) {
@@ -68,7 +83,7 @@ func run(q *Request) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &Run{Title: r.Scenario.Title, Explanation: r.Scenario.Explanation, Verdict: rounded.Text(r.Verdict()), Expected: r.Scenario.Expect.String(), Broken: r.Defect() != nil,
+	x := &Run{Title: r.Scenario.Title, Explanation: r.Scenario.Explanation, Verdict: rounded.Text(r.Verdict()), Expected: r.Scenario.Expect.String(), Shown: shows(r),
 		AsExpected: r.OK(), History: r.HistoryHash, Trace: r.TraceHash, Seed: q.Seed, Cases: cases, Warnings: warnings}
 	for _, p := range r.Problems {
 		x.Problems = append(x.Problems, p.Text)

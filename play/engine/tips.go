@@ -9,8 +9,7 @@ import (
 
 // Tip is where a setting tips: what a run shows at each of its values, and where that changes.
 type Tip struct {
-	// Shown is "safe", "broken", "not tested" where nobody contended, or "invalid" where the lock takes no such value, for each
-	// of the request's values.
+	// Shown is what shows says for each of the request's values, or "invalid" where the lock takes no such value.
 	Shown []string `json:"shown"`
 	// Tips are the values at which the lock breaks and at the one before it does not, or the other way round.
 	Tips []string `json:"tips"`
@@ -41,11 +40,8 @@ func tips(ctx context.Context, q *Request) (any, error) {
 	return x, nil
 }
 
-// What a run shows at a value, beside scenarios.Safe.
-const (
-	broken  = "broken"
-	invalid = "invalid"
-)
+// invalid is what a run shows at a value that the lock does not take, beside what shows says.
+const invalid = "invalid"
 
 func at(base sweep.Base, q *Request, word string) string {
 	changed, err := base.With(sweep.Setting{Path: q.Path, Word: word})
@@ -57,13 +53,8 @@ func at(base sweep.Base, q *Request, word string) string {
 		return invalid
 	}
 	r, err := scenarios.Judge(settings.Scenario, scenarios.Options{Seed: q.Seed, Unhashed: true})
-	switch {
-	case err != nil:
+	if err != nil {
 		return invalid
-	case r.Defect() != nil:
-		return broken
-	case r.Report.NotTested() != "":
-		return scenarios.NothingTested
 	}
-	return scenarios.Safe
+	return shows(r)
 }

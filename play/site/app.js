@@ -73,11 +73,13 @@ async function rerun({sliders = false, keep = false} = {}) {
   if (!keep) showTips();
 }
 
+const says = {safe: "The lock holds", broken: "The lock breaks", "not tested": "This run shows nothing"};
+
 function showVerdict(run) {
   const v = $("verdict");
-  v.className = run.broken ? "broken" : "safe";
-  v.textContent = run.broken ? `The lock breaks: ${run.verdict}` : `The lock holds: ${run.verdict}`;
-  const expected = run.asExpected ? "as the file expects" : `the file expects ${run.expected}`;
+  v.className = run.shown.replace(" ", "-");
+  v.textContent = `${says[run.shown]}: ${run.verdict}`;
+  const expected = run.asExpected ? "as the file expects" : run.problems.join("; ");
   v.append(make("small", {textContent: `${run.title} (${expected})`}));
 }
 

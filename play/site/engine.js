@@ -23,18 +23,16 @@ function pump() {
   // Questions of somebody who waits go before those that fill in the tracks of sliders.
   const at = Math.max(0, queue.findIndex(q => !q.later));
   [running] = queue.splice(at, 1);
-  worker.postMessage({id: running.id, request: running.request});
+  worker.postMessage(running.request);
 }
-
-let ids = 0;
 
 // ask asks the engine, and promises its answer: {ok} or {error, mistakes}. A question of a kind replaces those of its kind that
 // have not been asked, which are then never answered; later ones let others go first.
 export function ask(request, {kind, later} = {}) {
   if (!worker) start();
-  if (kind) for (let i = queue.length - 1; i >= 0; i--) if (queue[i].kind === kind) queue.splice(i, 1);
+  if (kind) forget(kind);
   return new Promise(settle => {
-    queue.push({id: ++ids, request, kind, later, settle});
+    queue.push({request, kind, later, settle});
     pump();
   });
 }

@@ -4,8 +4,8 @@ importScripts("wasm_exec.js");
 let isReady = false;
 const waiting = [];
 
-function answer({id, request}) {
-  postMessage({id, answer: JSON.parse(redlocksim(JSON.stringify(request)))});
+function answer(request) {
+  postMessage({answer: JSON.parse(redlocksim(JSON.stringify(request)))});
 }
 
 self.ready = () => {

@@ -9,15 +9,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -30,15 +25,8 @@ import (
 // of the test if unset (go test -artifacts).
 const screenshots = "REDLOCKSIM_SCREENSHOTS"
 
-// tab is a page in a browser.
-type tab struct {
-	t   *testing.T
-	ctx context.Context
-	url string
-
-	mu        sync.Mutex
-	complains []string // errors and requests
-}
+// tab is the page of a timeline in a browser.
+type tab struct{ *browser.Tab }
 
 // open writes a timeline as a page and opens it from its file, in a window of this size.
 func open(t *testing.T, in context.Context, line *Timeline, width, height int64, dark bool) *tab {
@@ -47,83 +35,38 @@ func open(t *testing.T, in context.Context, line *Timeline, width, height int64,
 	if err := os.WriteFile(path, []byte(rendered(t, "html", line)), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := chromedp.NewContext(in)
-	t.Cleanup(stop)
-	p := &tab{t: t, ctx: ctx, url: (&url.URL{Scheme: "file", Path: path}).String()}
-	if err := chromedp.Listen(ctx, p.listen); err != nil {
-		t.Fatal(err)
-	}
 	scheme := "light"
 	if dark {
 		scheme = "dark"
 	}
-	if _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}); err != nil {
-		t.Fatal(err)
-	}
-	p.run(chromedp.EmulateViewport(width, height), chromedp.Navigate(p.url))
-	return p
-}
-
-func (p *tab) listen(event any) {
-	text := ""
-	switch e := event.(type) {
-	case *network.EventRequestWillBeSent:
-		if e.Request.URL != p.url && !strings.HasPrefix(e.Request.URL, "data:") {
-			text = "request for " + e.Request.URL
-		}
-	case *runtime.EventExceptionThrown:
-		text = fmt.Sprintf("%+v", e.ExceptionDetails)
-	case *runtime.EventConsoleAPICalled:
-		text = fmt.Sprintf("console.%s", e.Type)
-	case *log.EventEntryAdded:
-		text = e.Entry.Text
-	}
-	if text != "" {
-		p.mu.Lock()
-		p.complains = append(p.complains, text)
-		p.mu.Unlock()
-	}
-}
-
-func (p *tab) run(actions ...chromedp.Action[chromedp.Void]) {
-	p.t.Helper()
-	if err := chromedp.Do(p.ctx, actions...); err != nil {
-		p.t.Fatal(err)
-	}
+	nothing := func(string) bool { return false }
+	return &tab{browser.Open(t, in, (&url.URL{Scheme: "file", Path: path}).String(), width, height, scheme, nothing)}
 }
 
 // get evaluates an expression in the page.
 func get[V any](p *tab, expression string) V {
-	p.t.Helper()
-	v, err := chromedp.Run(p.ctx, chromedp.Evaluate[V](expression))
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return v
+	p.T.Helper()
+	return browser.Get[V](p.Tab, expression)
 }
 
 // press presses keys, one after the other.
 func (p *tab) press(keys ...string) {
-	p.t.Helper()
+	p.T.Helper()
 	for _, k := range keys {
-		p.run(chromedp.KeyEvent(k))
+		p.Do(chromedp.KeyEvent(k))
 	}
 }
 
 // box is where an element is in the window: left, top, width and height.
 func (p *tab) box(selector string) [4]float64 {
-	p.t.Helper()
+	p.T.Helper()
 	return get[[4]float64](p, fmt.Sprintf(`(() => { const b = document.querySelector(%q).getBoundingClientRect(); return [b.left, b.top, b.width, b.height]; })()`, selector))
 }
 
 // hover moves the mouse to a place in the window and returns what the page says of it.
 func (p *tab) hover(x, y float64) string {
-	p.t.Helper()
-	p.run(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, y))
+	p.T.Helper()
+	p.Do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, y))
 	return get[string](p, `document.getElementById("tip").hidden ? "" : document.getElementById("tip").textContent`)
 }
 
@@ -174,14 +117,12 @@ func TestPageInABrowser(t *testing.T) {
 		{"dark", darkIsChosenOrTheSystems},
 	} {
 		t.Run(part.name, func(t *testing.T) {
-			p.t = t
+			p.T = t
 			part.test(t, p)
 		})
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.complains) > 0 {
-		t.Errorf("the page complains: %q", p.complains)
+	if len(p.Complaints()) > 0 {
+		t.Errorf("the page complains: %q", p.Complaints())
 	}
 }
 
@@ -308,7 +249,7 @@ func zoomAndScale(t *testing.T, p *shown) {
 	if n := get[int](p.tab, breaks); n == 0 {
 		t.Error("no break of the axis")
 	}
-	p.run(chromedp.Click("#even"))
+	p.Do(chromedp.Click("#even"))
 	if n := get[int](p.tab, breaks); n != 0 {
 		t.Errorf("%d breaks of an even axis", n)
 	}
@@ -317,12 +258,12 @@ func zoomAndScale(t *testing.T, p *shown) {
 	if want := float64(w[0].To-w[0].From) / float64(w[1].To-w[1].From); math.Abs(one/two-want) > .05*want {
 		t.Errorf("evenly, the bars are %.0f and %.0f wide: %.2f, want %.2f", one, two, one/two, want)
 	}
-	p.run(chromedp.Click("#even"))
+	p.Do(chromedp.Click("#even"))
 }
 
 func clickMovesTheCursor(t *testing.T, p *shown) {
 	band := p.box(".violation .band")
-	p.run(chromedp.MouseClickXY(band[0]+band[2]/2, band[1]+band[3]/2))
+	p.Do(chromedp.MouseClickXY(band[0]+band[2]/2, band[1]+band[3]/2))
 	var at float64
 	if _, err := fmt.Sscanf(get[string](p.tab, `document.getElementById("at").textContent`), "%fs", &at); err != nil {
 		t.Fatal(err)
@@ -346,7 +287,7 @@ func filterHidesALane(t *testing.T, p *shown) {
 	arrows := fmt.Sprintf(`[...document.querySelectorAll(".arrow[data-i]")].filter((e) => e.getAttribute("display") !== "none" && [%d].includes(JSON.parse(document.getElementById("data").textContent).timeline.arrows[e.dataset.i].to)).length`, lane)
 	height, before := p.box("#picture")[3], get[int](p.tab, arrows)
 	box := fmt.Sprintf(`.filter input[data-lane="%d"]`, lane)
-	p.run(chromedp.Click(box))
+	p.Do(chromedp.Click(box))
 	if h := p.box(fmt.Sprintf(`.lane[data-lane="%d"]`, lane))[3]; h != 0 {
 		t.Errorf("the lane is %.0f high", h)
 	}
@@ -356,7 +297,7 @@ func filterHidesALane(t *testing.T, p *shown) {
 	if n := get[int](p.tab, arrows); n != 0 || before == 0 {
 		t.Errorf("%d arrows to it, and %d before", n, before)
 	}
-	p.run(chromedp.Click(box))
+	p.Do(chromedp.Click(box))
 	if h := p.box("#picture")[3]; h != height {
 		t.Errorf("the picture is %.0f high, and was %.0f", h, height)
 	}
@@ -365,7 +306,7 @@ func filterHidesALane(t *testing.T, p *shown) {
 func darkIsChosenOrTheSystems(t *testing.T, p *shown) {
 	const background = `getComputedStyle(document.body).backgroundColor`
 	light := get[string](p.tab, background)
-	p.run(chromedp.SetValue("#theme", "dark"), chromedp.Evaluate[chromedp.Void](`document.getElementById("theme").dispatchEvent(new Event("change"))`))
+	p.Do(chromedp.SetValue("#theme", "dark"), chromedp.Evaluate[chromedp.Void](`document.getElementById("theme").dispatchEvent(new Event("change"))`))
 	chosen := get[string](p.tab, background)
 	system := get[string](open(t, p.browser, p.line, 1280, 800, true), background)
 	if light != "rgb(255, 255, 255)" || chosen == light || system != chosen {
@@ -420,7 +361,7 @@ func TestPagesFit(t *testing.T) {
 				if cut := get[[]string](p, outside); len(cut) > 0 {
 					t.Errorf("%s: at %d these labels are cut, or over another of their row: %q", name, size.width, cut)
 				}
-				shot, err := chromedp.Run(p.ctx, chromedp.FullScreenshot(100))
+				shot, err := chromedp.Run(p.Ctx, chromedp.FullScreenshot(100))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -428,12 +369,10 @@ func TestPagesFit(t *testing.T) {
 				if err := os.WriteFile(filepath.Join(dir, file), shot, 0o666); err != nil {
 					t.Fatal(err)
 				}
-				p.mu.Lock()
-				if len(p.complains) > 0 {
-					t.Errorf("%s: the page complains: %q", name, p.complains)
+				if len(p.Complaints()) > 0 {
+					t.Errorf("%s: the page complains: %q", name, p.Complaints())
 				}
-				p.mu.Unlock()
-				if err := chromedp.Cancel(p.ctx); err != nil {
+				if err := chromedp.Cancel(p.Ctx); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -478,7 +417,7 @@ func TestTextsKeepApart(t *testing.T) {
 					t.Errorf("%s on %d with %q: %s", name, width, state, wrong)
 				}
 			}
-			if err := chromedp.Cancel(p.ctx); err != nil {
+			if err := chromedp.Cancel(p.Ctx); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -52,6 +52,7 @@ func TestLimits(t *testing.T) {
 		{"clock-error: 1%", "clock error", Unsafe, "0.5025%", "(lock.drift.constant); or keep clocks within 0.5025%"},
 		{"", "clock step", Safe, "80ms", ""},
 		{"clock-step: 81ms", "clock step", Unsafe, "80ms", "a constant 1ms at least"},
+		{"library: single\nnodes: 1\nclock-error: 3%", "clock error", Unsafe, "0%", "such as library: redlock with a constant of"},
 		{"restart-delay: 7919ms", "killed process", Unsafe, "7.92s", "everysec (persistence: everysec); or bring a node back no sooner than 7.92s"},
 		{"restart-delay: 7920ms", "killed process", Safe, "7.92s", ""},
 		{"restart-delay: 0s\npersistence: everysec", "killed process", Safe, "any", ""},
@@ -62,8 +63,10 @@ func TestLimits(t *testing.T) {
 		{"failover: true", "failover", Unsafe, "0", "let no replica take over"},
 		{"nodes: 1\nfailover: true", "failover", Unsafe, "0", "let no replica take over"},
 		{"nodes: {names: [A, B, C, D, E], replicas: {E: [F]}}\nfailover: true", "failover", Unsafe, "0", "let no replica take over"},
-		{"nodes: {names: [A, B, C, D, E], replicas: {E: [F]}}\nfailover: true\nlock: {quorum: 4}", "failover", Safe, "any", ""}, // there is one
+		// One is not enough, and there are no more.
+		{"nodes: {names: [A, B, C, D, E], replicas: {E: [F]}}\nfailover: true\nlock: {quorum: 4}", "failover", Safe, "any", ""},
 		{"library: redlock-cpp", "lost messages", Unsafe, "none", "wait for every node"},
+		{"library: redlock-cpp\nnodes: 2", "lost messages", Unsafe, "none", "lock.quorum"},
 		{"library: redisson", "lost messages", Unsafe, "none", "have no watchdog"},
 		{"library: redisson", "clock error", NotTested, "", ""},
 		// What nodes that do not answer do to its grants makes no difference: others can hold them.

@@ -49,8 +49,8 @@ type limits struct {
 type fix struct {
 	// text says it, with a place for the value.
 	text string
-	// path is a setting to look for the smallest value of, up to what most gives; without one the changes are tried as they
-	// are.
+	// path is a setting to look for the smallest value of, up to what most gives, after the changes if there are any; without
+	// one the changes are tried as they are.
 	path    string
 	most    func(*scenarios.Scenario) string
 	changes func(*scenarios.Scenario) []string
@@ -61,7 +61,7 @@ type fix struct {
 	// otherwise: it is for a lock that nothing else mends; tokens and noTokens: for one that can give fencing tokens, or
 	// cannot.
 	otherwise, tokens, noTokens bool
-	// instead is what a file of answers says for it, if that is not what is tried.
+	// instead is what a file of answers says for the changes, if that is not what is tried.
 	instead []string
 }
 
@@ -89,6 +89,10 @@ var allowance = fix{text: "subtract more from the validity for the drift of cloc
 var allowing = fix{text: "take a lock that subtracts an allowance for the drift of clocks from the time it believes in, such as library: redlock", otherwise: true,
 	changes: func(s *scenarios.Scenario) []string { return []string{"lock={ttl: " + s.Lock.TTL.String() + "}"} },
 	instead: []string{"library: redlock"}}
+
+// allowingMore is allowing where the allowance that such a lock has anyway is not enough.
+var allowingMore = fix{text: allowing.text + " with a constant of %s at least (lock.drift.constant)", otherwise: true, clocks: true,
+	path: allowance.path, most: allowance.most, changes: allowing.changes, instead: allowing.instead}
 
 // Fixes that several lines have.
 var (
@@ -144,7 +148,7 @@ func clockLines() []*line {
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.ClockRate = s.Budget.ClockRate },
 			says: upTo("clocks may run fast or slow by up to %s", "yours by up to %s",
 				"clocks may run fast or slow by %s, the most that was tried", "the lock breaks even if clocks run at the right speed"),
-			fixes: []fix{allowance, allowing, {text: "keep clocks within %s", limit: true}}},
+			fixes: []fix{allowance, allowing, allowingMore, {text: "keep clocks within %s", limit: true}}},
 		{name: "clock step", schedules: []string{"clocks"}, path: "budget.clock-step", safest: constant("0s"), riskiest: ttls(2),
 			yours:   func(a *Answers) string { return a.Settings.Budget.ClockStep.String() },
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.ClockStep = s.Budget.ClockStep },

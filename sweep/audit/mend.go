@@ -71,7 +71,7 @@ func (x *auditing) mend(l *line, world *scenarios.Scenario, own []sweep.Setting,
 // seen is the fix as one that mends, with the value that does.
 func (f *fix) seen(value string, changes ...sweep.Setting) Fix {
 	x := Fix{Text: strings.ReplaceAll(f.text, "%s", value), Set: f.instead}
-	if f.instead == nil {
+	if f.instead == nil || f.path != "" {
 		for _, c := range changes {
 			x.Set = append(x.Set, inFile(c))
 		}
@@ -97,8 +97,14 @@ func (x *auditing) smallest(l *line, world *scenarios.Scenario, f fix, own []swe
 		least = "1ms"
 	}
 	most := f.most(world)
-	if does, err := x.does(l, world, append([]sweep.Setting{{Path: f.path, Word: most}}, own...)); err != nil || !does {
+	if f.changes != nil {
+		own = slices.Concat(settings(f.changes(world)), own)
+	}
+	if does, err := x.does(l, world, slices.Concat(own, []sweep.Setting{{Path: f.path, Word: most}})); err != nil || !does {
 		return "", err
+	}
+	if least == most { // of two nodes, a quorum is both
+		return most, nil
 	}
 	e, err := x.frontier(l, world, f.path, []string{least, most}, own...)
 	if e.holds == "" && err == nil {
