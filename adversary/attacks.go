@@ -50,17 +50,23 @@ func memoryLoss(s *Settings) []*scenarios.Scenario {
 	})
 }
 
-// forget stops nodes once the holder has the lock, and has the second client ask when they are back.
+// forget stops nodes once the holder has the lock, and has the second client ask so that its requests arrive when they are back.
 func (x *builder) forget(nodes []string, delay time.Duration) {
 	ask := x.granted()
+	asked := reached(second, "acquire-called")
 	for _, node := range nodes {
 		x.stops(x.granted(), node, delay)
 		ask = faults.Trigger{After: &faults.Moment{Event: "restart", Node: node}}
+		asked.After = ask.After
 	}
 	ask.Plus = x.held
+	if way := x.settings.Requests().Min(); len(nodes) > 0 && way > 0 && delay > way {
+		// The requests are on their way while the nodes start, and arrive as soon as they are back.
+		ask = x.granted()
+		ask.Plus = max(delay-way+1, x.held)
+		asked = scenarios.Reached{Moment: *asked.After, After: &faults.Moment{Client: second, Event: "acquire-called"}}
+	}
 	x.client(ask, second, x.asks(), x.stays())
-	asked := reached(second, "acquire-called")
-	asked.After = ask.After
 	x.Expect.Reached = append(x.Expect.Reached, asked)
 	if by := x.Budget.ClockStep; by > 0 && x.settings.trusting() && len(nodes) > 0 {
 		// The first request begins a quarantine, which a step of the node's clock can end. No lock is on the node that the step

@@ -27,7 +27,7 @@ type auditing struct {
 func calm(s *scenarios.Scenario) *scenarios.Scenario {
 	x := *s
 	x.Budget.ClockRate, x.Budget.ClockStep, x.Budget.Pause, x.Budget.Suspend = zeroRate, 0, 0, 0
-	x.Budget.RestartDelay, x.Budget.MemoryLoss, x.Budget.NoPowerLoss = nil, 0, true
+	x.Budget.RestartDelay, x.Budget.MemoryLoss, x.Budget.CounterLoss, x.Budget.NoPowerLoss = nil, 0, 0, true
 	return &x
 }
 

@@ -53,6 +53,12 @@ func TestLimits(t *testing.T) {
 		{"", "clock step", Safe, "80ms", ""},
 		{"clock-step: 81ms", "clock step", Unsafe, "80ms", "a constant 1ms at least"},
 		{"library: single\nnodes: 1\nclock-error: 3%", "clock error", Unsafe, "0%", "such as library: redlock with a constant of"},
+		// The holder is granted the lock when its request arrives, 200 ms into its lease; the second client when its own does,
+		// which can be as soon as the node is back.
+		{"rtt: 200ms\nlock: {node-timeout: 500ms}\nrestart-delay: 7719ms", "killed process", Unsafe, "7.72s", "no sooner than 7.72s"},
+		{"rtt: 200ms\nlock: {node-timeout: 500ms}\nrestart-delay: 7720ms", "killed process", Safe, "7.72s", ""},
+		{"library: redlock\nfencing: true\nrestart-delay: 20s\nbudget: {counter-loss: 2}", "killed process", Safe, "7.918s", ""},
+		{"library: redlock\nfencing: true\nrestart-delay: 20s\nlock: {quorum: 4}\nbudget: {counter-loss: 1}", "fencing tokens", Safe, "2", ""},
 		{"restart-delay: 7919ms", "killed process", Unsafe, "7.92s", "everysec (persistence: everysec); or bring a node back no sooner than 7.92s"},
 		{"restart-delay: 7920ms", "killed process", Safe, "7.92s", ""},
 		{"restart-delay: 0s\npersistence: everysec", "killed process", Safe, "any", ""},

@@ -54,8 +54,9 @@ type fix struct {
 	path    string
 	most    func(*scenarios.Scenario) string
 	changes func(*scenarios.Scenario) []string
-	// limit is the fix of keeping to the line's own limit, which is known.
-	limit bool
+	// limit is the fix of keeping to the line's own limit, which is known. Where that is zero, positive says that nothing can be
+	// kept to it: no clock is exact, and work takes time.
+	limit, positive bool
 	// clocks: it mends all that clocks do, so that it must do with their error as well, whether that is safe without it or not.
 	clocks bool
 	// otherwise: it is for a lock that nothing else mends; tokens and noTokens: for one that can give fencing tokens, or
@@ -97,9 +98,9 @@ var allowingMore = fix{text: allowing.text + " with a constant of %s at least (l
 // Fixes that several lines have.
 var (
 	later = fix{text: "bring a node back no sooner than %s after it stopped", limit: true}
-	guard = fix{text: "turn on the restart guard, with which a node that lost its memory does not vote until the locks it forgot are over (lock.guard)",
+	guard = fix{text: "turn on the restart guard, with which a node that lost its memory does not vote until the locks it forgot are over, whatever its clock says (lock.guard)",
 		changes: func(s *scenarios.Scenario) []string {
-			return []string{"lock.guard={max-ttl: " + s.Lock.TTL.String() + "}"}
+			return []string{"lock.guard={max-ttl: " + s.Lock.TTL.String() + ", trust-node-clock: false}"}
 		}}
 	quorum  = fix{text: "require %s votes (lock.quorum)", path: "lock.quorum", most: allNodes}
 	fencing = fix{text: "fence the resource: have it refuse what comes with an older fencing token, which helps against pauses and delays of any length (fencing: true)", tokens: true,
@@ -148,7 +149,7 @@ func clockLines() []*line {
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.ClockRate = s.Budget.ClockRate },
 			says: upTo("clocks may run fast or slow by up to %s", "yours by up to %s",
 				"clocks may run fast or slow by %s, the most that was tried", "the lock breaks even if clocks run at the right speed"),
-			fixes: []fix{allowance, allowing, allowingMore, {text: "keep clocks within %s", limit: true}}},
+			fixes: []fix{allowance, allowing, allowingMore, {text: "keep clocks within %s", limit: true, positive: true}}},
 		{name: "clock step", schedules: []string{"clocks"}, path: "budget.clock-step", safest: constant("0s"), riskiest: ttls(2),
 			yours:   func(a *Answers) string { return a.Settings.Budget.ClockStep.String() },
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.ClockStep = s.Budget.ClockStep },
@@ -220,10 +221,11 @@ func clientLines() []*line {
 		{name: "fencing tokens", schedules: []string{"counters"}, path: "budget.counter-loss", safest: constant("0"), riskiest: allNodes,
 			applies: func(a *Answers) bool { return protocols.Of[protocols.RedlockSettings](a.Settings.Lock).Fencing },
 			yours: func(a *Answers) string {
-				if (&sweep.Settings{Scenario: a.Settings}).LosesCounters() { // each node, sooner or later
+				promised := a.Settings.Budget.CounterLoss
+				if promised == 0 && (&sweep.Settings{Scenario: a.Settings}).LosesCounters() { // each node, sooner or later
 					return allNodes(a.Settings)
 				}
-				return fmt.Sprint(a.Settings.Budget.CounterLoss)
+				return fmt.Sprint(promised)
 			},
 			besides: powerLoss,
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.CounterLoss = s.Budget.CounterLoss },
@@ -263,7 +265,7 @@ func clientLines() []*line {
 				"a round trip to a node may take %s, the longest that was tried", "no round trip is short enough for the lock to be granted"),
 			fixes: []fix{{text: "wait for a node's answer for %s at least (lock.node-timeout)", path: nodeTimeoutPath,
 				most: func(s *scenarios.Scenario) string { return tried(4*roundTripOf(s) + time.Second) }},
-				{text: "keep round trips within %s", limit: true}}},
+				{text: "keep round trips within %s", limit: true, positive: true}}},
 		{name: "work", schedules: []string{"work"}, path: sweep.Work, safest: constant("0s"), riskiest: ttls(2),
 			applies: func(a *Answers) bool { return a.Work > 0 },
 			yours:   func(a *Answers) string { return a.Work.String() },
@@ -271,7 +273,7 @@ func clientLines() []*line {
 				"the work may take %s, the longest that was tried", "there is no time for any work under the lock"),
 			fixes: []fix{{text: "lock for %s at least (lock.ttl), or renew the lock while the work goes on", path: ttlPath,
 				most: func(s *scenarios.Scenario) string { return tried(4*s.Lock.TTL + time.Minute) }},
-				{text: "keep the work under %s", limit: true}}},
+				{text: "keep the work under %s", limit: true, positive: true}}},
 	}
 }
 

@@ -40,7 +40,7 @@ func (x *auditing) mend(l *line, world *scenarios.Scenario, own []sweep.Setting,
 		switch {
 		case f.tokens && !tokens || f.noTokens && tokens:
 			continue
-		case f.otherwise && len(mends) > 0, f.limit && (holds == "" || holds == "0%"): // no clock is exact
+		case f.otherwise && len(mends) > 0, f.limit && holds == "", f.positive && (holds == "0%" || holds == "0s"):
 			continue
 		case f.limit:
 			mends = append(mends, f.seen(holds, sweep.Setting{Path: l.path, Word: holds}))
