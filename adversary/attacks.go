@@ -50,7 +50,8 @@ func memoryLoss(s *Settings) []*scenarios.Scenario {
 	})
 }
 
-// forget stops nodes once the holder has the lock, and has the second client ask so that its requests arrive when they are back.
+// forget stops nodes once the holder has the lock, and has the second client ask so that its requests arrive when they are
+// back.
 func (x *builder) forget(nodes []string, delay time.Duration) {
 	ask := x.granted()
 	asked := reached(second, "acquire-called")

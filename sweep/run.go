@@ -23,7 +23,7 @@ func Run(ctx context.Context, s Spec) (*Chart, error) {
 		}
 		chart.Axes = append(chart.Axes, axis)
 		if s.Yours != nil {
-			chart.Yours = append(chart.Yours, s.Yours.word(a.Path))
+			chart.Yours = append(chart.Yours, s.Yours.on(a))
 		}
 	}
 	for _, x := range s.Schedules {

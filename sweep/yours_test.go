@@ -19,6 +19,8 @@ func TestYours(t *testing.T) {
 		{"settings: {nodes: {names: [A, B, C]}, lock: {quorum: 2}}\naxes: {nodes.count: [3], lock.quorum: [2]}\nschedules: [restart]\n", []string{"3", "2"}},
 		{"settings: {lock: {drift: {factor: 3%}}}\naxes: {lock.drift: ['{factor: 1%, constant: 0s}']}\nschedules: [restart]\n", []string{""}},
 		{"preset: drift\nsettings: {lock: {drift: {factor: 3%}}, budget: {clock-rate: 1%}}\naxes: {budget.clock-rate: [2%], lock.drift.factor: [3%]}\n", []string{"1%", "3%"}},
+		// A default is a value, too.
+		{"settings: {lock: {ttl: 10s}}\naxes: {nodes.count: [3, 5], lock.ttl: [10s, 20s]}\nschedules: [restart]\n", []string{"5", "10s"}},
 		{"axes: {budget.restart-delay: [1s]}\nschedules: [restart]\n", nil},
 	} {
 		path := filepath.Join(t.TempDir(), "sweep.yaml")

@@ -23,12 +23,7 @@ func TestExamplesOfHistories(t *testing.T) {
 		{"```go\n", "example.go", "go.jsonl", []string{"go", "run"}},
 	} {
 		t.Run(c.command[0], func(t *testing.T) {
-			if _, err := exec.LookPath(c.command[0]); err != nil {
-				if os.Getenv("REDLOCKSIM_REQUIRE_SERVERS") == "1" {
-					t.Fatal(err)
-				}
-				t.Skip(err)
-			}
+			needs(t, c.command[0])
 			program, _, _ := between(t, string(text), c.block, "```\n")
 			dir := t.TempDir()
 			if err := os.WriteFile(filepath.Join(dir, c.file), []byte(program), 0o666); err != nil {

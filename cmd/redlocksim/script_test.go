@@ -84,8 +84,26 @@ func has(condition string) (bool, error) {
 	if !is {
 		return false, fmt.Errorf("there is no condition %s", condition)
 	}
+	return missing(program) == nil || isRequired(), nil
+}
+
+// isRequired says that programs of others must be there, as in the gate.
+func isRequired() bool { return os.Getenv("REDLOCKSIM_REQUIRE_SERVERS") == "1" }
+
+func missing(program string) error {
 	_, err := exec.LookPath(program)
-	return err == nil || os.Getenv("REDLOCKSIM_REQUIRE_SERVERS") == "1", nil
+	return err
+}
+
+// needs skips a test where a program of others is missing, and fails it where it must be there.
+func needs(t *testing.T, program string) {
+	t.Helper()
+	if err := missing(program); err != nil {
+		if isRequired() {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
 }
 
 // attempt is an attempt at a script.

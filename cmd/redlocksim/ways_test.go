@@ -58,12 +58,7 @@ func TestWaysToAVerdict(t *testing.T) {
 				return
 			}
 			redisserver.Program(t)
-			if _, err := exec.LookPath(way.needs); err != nil {
-				if os.Getenv("REDLOCKSIM_REQUIRE_SERVERS") == "1" {
-					t.Fatal(err)
-				}
-				t.Skip(err)
-			}
+			needs(t, way.needs)
 			retry.Test(t, 50*time.Millisecond, func(a *retry.T) { follow(a) })
 		})
 	}

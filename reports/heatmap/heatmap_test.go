@@ -94,7 +94,7 @@ func TestYours(t *testing.T) {
 		{[]string{"0.5%", "3s"}, &plotter.XY{X: .5, Y: 1.5}, "The ring marks your settings: budget.clock-rate 0.5%, lock.ttl 3s."},
 		{[]string{"1%", "2000ms"}, &plotter.XY{X: 1, Y: 1}, "The ring marks your settings: budget.clock-rate 1%, lock.ttl 2000ms."},
 		{[]string{"1%", "8s"}, nil, "Your settings (budget.clock-rate 1%, lock.ttl 8s) are beyond the values of the chart."},
-		{[]string{"", "2s"}, nil, "Your settings are not marked: they do not set budget.clock-rate."},
+		{[]string{"", "2s"}, nil, "Your settings are not marked: they have no single value of their own, and no default that is on the chart, for budget.clock-rate."},
 	} {
 		c := chart()
 		c.Yours = x.yours
@@ -107,6 +107,9 @@ func TestYours(t *testing.T) {
 		}
 		if !strings.Contains(page.String(), x.text) || strings.Contains(page.String(), ">"+yoursText+"<") != (x.at != nil) {
 			t.Errorf("%v: the page does not say %q", x.yours, x.text)
+		}
+		if x.text == "" && (strings.Contains(page.String(), "our settings are") || strings.Contains(page.String(), "marks your settings")) {
+			t.Error("the page of a chart of nobody's speaks of settings")
 		}
 	}
 }

@@ -94,7 +94,7 @@ func yoursOf(c *sweep.Chart) string {
 	case c.Yours == nil:
 		return ""
 	case len(unset) > 0:
-		return "Your settings are not marked: they do not set " + strings.Join(unset, ", ") + "."
+		return "Your settings are not marked: they have no single value of their own, and no default that is on the chart, for " + strings.Join(unset, ", ") + "."
 	case !slices.ContainsFunc(mapsOf(c), func(p panel) bool { return p.yours != nil }):
 		return "Your settings (" + strings.Join(parts, ", ") + ") are beyond the values of the chart."
 	}

@@ -41,7 +41,7 @@ func (p *picture) drawAxis() {
 	}
 	var labels []label
 	add := func(at Instant) {
-		l := label{p.x(at), brief(at, p.t.Focus.To-p.t.Focus.From)}
+		l := label{p.x(at), p.t.Brief(at)}
 		half := float64(len(l.text))*smallCharWidth/2 + 5
 		if !p.shows(l.x) || l.x-half < float64(p.lay.gutter)-30 || l.x+half > float64(p.width)+2 {
 			return
@@ -105,6 +105,9 @@ const (
 func breakAt(x float64, y int) string {
 	return fmt.Sprintf("M%s %dl4-8M%s %dl4-8", n(x-5), y+4, n(x), y+4)
 }
+
+// Brief is an instant for people, told apart from others in what is shown.
+func (t *Timeline) Brief(at Instant) string { return brief(at, t.Focus.To-t.Focus.From) }
 
 // brief is an instant for people: to three digits, or to more where these would not tell apart what is shown of a stretch.
 func brief(at, over Instant) string {

@@ -16,7 +16,8 @@ func (t *Timeline) Verdicts() string {
 // IsKnown says that the run shows a violation that was expected of it.
 func (t *Timeline) IsKnown() bool { return t.OK && t.Violation != nil }
 
-// Headline says what the run showed. For a known counterexample it is what others have published, and no alarm.
+// Headline says what the run showed. For a violation that was expected it says so, or that others have published it, and is no
+// alarm.
 func (t *Timeline) Headline() string {
 	if !t.IsKnown() {
 		return t.Verdicts()
@@ -28,8 +29,8 @@ func (t *Timeline) Headline() string {
 	case "stale-write":
 		what = "a stale write"
 	}
-	if t.Source == "" {
-		return what + " (" + t.Verdicts() + ")"
+	if !t.isPublished {
+		return what + ": the expected result (" + t.Verdicts() + ")"
 	}
 	return what + ": the published result (" + t.Verdicts() + ")"
 }

@@ -19,7 +19,7 @@ var (
 	//go:embed page.js
 	pageProgram string
 
-	pageOf = page.Template(pageText, template.FuncMap{"seconds": seconds, "brief": brief})
+	pageOf = page.Template(pageText, template.FuncMap{"seconds": seconds})
 )
 
 // pageWidth is how wide the picture of a page is until its program has seen how much room there is.

@@ -25,7 +25,7 @@ func legend(t *Timeline) []sign {
 		sign
 	}{
 		{hasSpan(askingSpan), sign{`<g class="span asking c0"><rect y="4" width="26" height="4"/></g>`, "requests the lock"}},
-		{hasSpan(pollingSpan), sign{`<g class="span polling c0"><rect x="1" y="1" width="24" height="10"/></g>`, "attempts in a row that get no quorum"}},
+		{hasSpan(pollingSpan), sign{`<g class="span polling c0"><rect x="1" y="1" width="24" height="10"/></g>`, "attempts in a row that are not granted the lock"}},
 		{hasSpan(believedSpan), sign{`<g class="span believed c0"><rect x="1" y="1" width="24" height="10"/></g>`, "the client believes it has the lock"}},
 		{hasSpan(votesSpan), sign{`<g class="span votes quorum c0"><rect x="1" y="1" width="24" height="10"/></g>`, "its votes: a quorum of nodes keeps its key"}},
 		{t.hasLessThanQuorum(), sign{`<g class="span votes c0"><rect x="1" y="1" width="24" height="10"/></g>`, "fewer"}},

@@ -11,6 +11,8 @@ type Timeline struct {
 	Name   string `json:"name"`
 	Title  string `json:"title"`
 	Source string `json:"source"`
+	// isPublished: it is a scenario of the catalogue, as it is there, of which somebody else has told.
+	isPublished bool
 	// About is what the scenario says of itself, to a reader who does not know the literature.
 	About   string `json:"about"`
 	Verdict string `json:"verdict"`
@@ -80,7 +82,7 @@ type SpanKind string
 const (
 	// askingSpan: the client has called acquire and was not answered.
 	askingSpan SpanKind = "asking"
-	// pollingSpan: it tries again and again, and gets no quorum. The messages of these attempts are folded into it.
+	// pollingSpan: it tries again and again, and is not granted the lock. The messages of these attempts are folded into it.
 	pollingSpan SpanKind = "polling"
 	// believedSpan: the client believes in its grant, as the checker judges.
 	believedSpan SpanKind = "believed"
@@ -127,11 +129,8 @@ type Span struct {
 	Aside bool `json:"aside,omitempty"`
 	// Quorum: the votes are enough for the lock.
 	Quorum bool `json:"quorum,omitempty"`
-	// voters keep the value of the votes; change says why they are others than before, and isAgain that it is because one
-	// of them votes for the second time.
-	voters  string
-	change  string
-	isAgain bool
+	// voters keep the value of the votes, and again says which of them vote again.
+	voters, again string
 	// Key, Left and Rate are those of a key: how long it has to live at From, in nanoseconds of the node's wall clock,
 	// which runs Rate parts per billion fast. Left is 0 for a key without a time to live.
 	Key  string `json:"key,omitempty"`

@@ -51,7 +51,7 @@ func (b *builder) fold(lane int, call history.Event, s Stretch, attempts int) {
 	}
 	label := plural.Count(attempts, "more attempt")
 	b.span(call.Process, Span{Kind: pollingSpan, From: s.From, Owner: lane, Resource: b.named(call.Resource), Label: label, Short: fmt.Sprintf("%d×", attempts),
-		Text: fmt.Sprintf("%s makes %s and gets no quorum, %s", call.Process, label, b.during(s.From, int64(s.To)))}, int64(s.To))
+		Text: fmt.Sprintf("%s makes %s and is not granted the lock, %s", call.Process, label, b.during(s.From, int64(s.To)))}, int64(s.To))
 	for i := range b.t.Arrows {
 		if a := &b.t.Arrows[i]; a.Client == lane && a.Sent >= s.From && a.Sent < s.To {
 			a.Folded = true

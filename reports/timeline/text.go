@@ -115,7 +115,7 @@ func (r *rows) axis() {
 	times, ticks, numbers := r.empty(), r.empty(), r.empty()
 	mark := func(at Instant) {
 		c := r.column(at)
-		if text := brief(at, r.t.Focus.To-r.t.Focus.From); r.t.Focus.has(at, at) && (times.write(c, text) || times.write(min(c, r.columns-len(text)), text) && c == r.columns-1) {
+		if text := r.t.Brief(at); r.t.Focus.has(at, at) && (times.write(c, text) || times.write(min(c, r.columns-len(text)), text) && c == r.columns-1) {
 			ticks[c] = '|'
 		}
 	}

@@ -18,6 +18,8 @@ func Of(r *scenarios.Result, repeat string) (*Timeline, error) {
 		t: &Timeline{Name: r.Scenario.Name, Title: r.Scenario.Title, Source: r.Scenario.Source, About: strings.TrimSpace(r.Scenario.Explanation), Verdict: rounded.Text(r.Verdict()),
 			Expected: r.Scenario.Expect.String(), OK: r.OK(), Repeat: repeat, Run: fmt.Sprintf("tier %s, seed %d", r.Tier, r.Seed), History: r.HistoryHash,
 			Notes: []string{}, Arrows: []Arrow{}, Story: []Step{}}}
+	known, isKnown := scenarios.Find(r.Scenario.Name)
+	b.t.isPublished = isKnown && known == r.Scenario && !strings.HasPrefix(known.Source, "ourselves")
 	if r.Tier == scenarios.Live {
 		b.t.Run = "tier live"
 	}

@@ -17,15 +17,15 @@ import (
 // vote is a value of a client's, and of its lock.
 type vote struct{ owner, key, value string }
 
-// tally is who keeps a client's value, as it changes. Those who vote are the seats: a node that has replicas is one, with
-// them.
+// tally is who keeps a client's value, as it changes, until nobody does. Those who vote are the seats: a node that has replicas
+// is one, with them. A value that is used again has another tally then.
 type tally struct {
 	vote
 	counts []count
 }
 
-// count is the seats that keep the value at once, in the scenario's order; none in between two times in which some do. One of
-// no length has those that vote and forget in the same instant among them.
+// count is the seats that keep the value at once, in the scenario's order; none in the last of a tally, which has no length.
+// One of no length has those that vote and forget in the same instant among them.
 type count struct {
 	from, to kernel.True
 	seats    []string
@@ -50,40 +50,51 @@ func (b *builder) tallies(held []recording.Kept) []tally {
 			return !slices.ContainsFunc(kept[v], func(k recording.Kept) bool { return seats[k.Node] == name && is(&k) })
 		})
 	}
-	var all []tally
+	var votes []vote
 	for _, k := range held {
 		v := vote{k.Owner, k.Key, k.Value}
 		if !redis.IsString(k.Value) {
 			v.value = "" // a hash: the same lock also when its count is another
 		}
 		if kept[v] == nil {
-			all = append(all, tally{vote: v})
+			votes = append(votes, v)
 		}
 		kept[v] = append(kept[v], k)
 	}
-	for i := range all {
-		t := &all[i]
-		var times []kernel.True
-		for _, k := range kept[t.vote] {
-			times = append(times, k.From, k.To)
+	var all []tally
+	for _, v := range votes {
+		all = append(all, counted(v, kept[v], func(is func(k *recording.Kept) bool) []string { return among(v, is) })...)
+	}
+	return all
+}
+
+// counted counts who keeps a value in some stretches; among are the seats that have a stretch which is as asked.
+func counted(v vote, kept []recording.Kept, among func(is func(k *recording.Kept) bool) []string) (all []tally) {
+	var times []kernel.True
+	for _, k := range kept {
+		times = append(times, k.From, k.To)
+	}
+	slices.Sort(times)
+	times = slices.Compact(times)
+	var counts []count
+	for j, at := range times {
+		if slices.ContainsFunc(kept, func(k recording.Kept) bool { return k.From == at && k.To == at }) {
+			counts = append(counts, count{at, at, among(func(k *recording.Kept) bool { return k.From <= at && (at < k.To || k.From == at) })})
 		}
-		slices.Sort(times)
-		times = slices.Compact(times)
-		for j, at := range times {
-			if slices.ContainsFunc(kept[t.vote], func(k recording.Kept) bool { return k.From == at && k.To == at }) {
-				t.counts = append(t.counts, count{at, at, among(t.vote, func(k *recording.Kept) bool { return k.From <= at && (at < k.To || k.From == at) })})
-			}
-			if j == len(times)-1 {
-				break
-			}
-			c := count{from: at, to: times[j+1]}
-			c.seats = among(t.vote, func(k *recording.Kept) bool { return k.From <= c.from && c.to <= k.To })
-			// A key that is extended is another stretch of the same vote.
-			if n := len(t.counts) - 1; n >= 0 && slices.Equal(t.counts[n].seats, c.seats) {
-				t.counts[n].to = c.to
-			} else {
-				t.counts = append(t.counts, c)
-			}
+		c := count{from: at, to: at}
+		if j+1 < len(times) {
+			c.to = times[j+1]
+			c.seats = among(func(k *recording.Kept) bool { return k.From <= c.from && c.to <= k.To })
+		}
+		n := len(counts) - 1
+		switch {
+		case len(c.seats) == 0:
+			all = append(all, tally{v, append(counts, count{from: at, to: at})})
+			counts = nil
+		case n >= 0 && slices.Equal(counts[n].seats, c.seats): // a key that is extended is another stretch of the same vote
+			counts[n].to = c.to
+		default:
+			counts = append(counts, c)
 		}
 	}
 	return all
@@ -101,20 +112,19 @@ func (b *builder) addVotes(held []recording.Kept) {
 		if b.owner(t.owner) < 0 {
 			continue
 		}
-		from := kernel.True(-1)
+		from, had := kernel.True(-1), false
 		for j, c := range t.counts {
+			has := len(c.seats) >= q
+			change := b.change(all, t, j, has && !had)
+			had = had || has
 			if len(c.seats) > 0 {
-				b.votes(all, t, j, q)
+				b.votes(t, c, has, change)
 			}
-			if len(c.seats) >= q && from < 0 {
+			switch {
+			case has && from < 0:
 				from = c.from
-			}
-			if from >= 0 && (len(c.seats) < q || j == len(t.counts)-1) {
-				to := c.to
-				if len(c.seats) < q {
-					to = c.from
-				}
-				b.granted(t.owner, t.key, q, from, to)
+			case !has && from >= 0:
+				b.granted(t.owner, t.key, q, from, c.from)
 				from = -1
 			}
 		}
@@ -129,30 +139,70 @@ func (b *builder) granted(owner, resource string, q int, from, to kernel.True) {
 		Text: fmt.Sprintf("%s keep %s's value%s %s", plural.Count(q, "node")+" or more", owner, b.behind(" of ", resource), b.during(Instant(from), int64(to)))}, int64(to))
 }
 
-// votes adds one count of a tally: how many there are and, where the record tells, why they are other than before.
-func (b *builder) votes(all []tally, t *tally, j, q int) {
-	c, n := t.counts[j], len(b.result.Scenario.Nodes.Names)
-	number := fmt.Sprintf("%d of %d", len(c.seats), n)
+// change is why a client's votes are others than before, as far as the record tells.
+type change struct {
+	lane     int
+	resource string
+	at       Instant
+	// lost are the seats whose votes are gone, from a lock that the client believes in or is going to, and left how many
+	// remain. hasForgotten says that they run, and that a fault struck each of them.
+	lost         []string
+	left         string
+	hasForgotten bool
+	// again are the seats that have voted for a lock in which another client still believes.
+	again []string
+}
+
+// change is what has changed from the count before the jth of a tally. isQuorum says that it is the first to be one.
+func (b *builder) change(all []tally, t *tally, j int, isQuorum bool) (x change) {
+	c := t.counts[j]
+	x = change{lane: b.owner(t.owner), resource: b.named(t.key), at: Instant(c.from), left: fmt.Sprintf("%d of %d", len(c.seats), len(b.result.Scenario.Nodes.Names))}
+	if x.lost = b.lost(all, t, j); len(x.lost) > 0 {
+		x.hasForgotten = b.forgotten(x.lost, c.from)
+		b.losses = append(b.losses, x)
+	}
+	if isQuorum {
+		x.again = b.twice(all, t, c)
+	}
+	return x
+}
+
+// label says a change in a picture; it is empty if nothing is to be said.
+func (x *change) label() string {
+	switch {
+	case len(x.lost) > 0 && x.hasForgotten:
+		return does(x.lost, "forget")
+	case len(x.lost) > 0:
+		return "without " + strings.Join(x.lost, ", ")
+	}
+	return x.votesAgain()
+}
+
+// votesAgain says who votes again; it is empty if nobody does.
+func (x *change) votesAgain() string {
+	if len(x.again) == 0 {
+		return ""
+	}
+	return does(x.again, "vote") + " again"
+}
+
+// votes adds one count of a tally: how many there are and why they are others than before.
+func (b *builder) votes(t *tally, c count, isQuorum bool, x change) {
+	number := x.left
 	label := number
-	if n == 1 {
+	if len(b.result.Scenario.Nodes.Names) == 1 {
 		label = "granted"
 	}
-	change, isAgain := "", false
-	if lost := b.lost(all, t, j); len(lost) > 0 {
-		change = "without " + strings.Join(lost, ", ")
-		if b.forgotten(lost, c.from) {
-			change = does(lost, "forget")
-		}
+	if why := x.label(); why != "" {
+		label = why + ": " + number
 	}
-	if again := b.twice(all, t, c); len(again) > 0 && len(c.seats) >= q {
-		change, isAgain = does(again, "vote")+" again", true
+	keep := "keep"
+	if len(c.seats) == 1 {
+		keep = "keeps"
 	}
-	if change != "" {
-		label = change + ": " + number
-	}
-	b.span(t.owner, Span{Kind: votesSpan, From: Instant(c.from), Owner: b.owner(t.owner), Resource: b.named(t.key), Label: label, Short: number,
-		Quorum: len(c.seats) >= q, voters: strings.Join(c.seats, ", "), change: change, isAgain: isAgain,
-		Text: fmt.Sprintf("%s of %d keep %s's value%s (%s) %s", plural.Count(len(c.seats), "node"), n, t.owner, b.behind(" of ", t.key), strings.Join(c.seats, ", "), b.during(Instant(c.from), int64(c.to)))}, int64(c.to))
+	b.span(t.owner, Span{Kind: votesSpan, From: Instant(c.from), Owner: x.lane, Resource: x.resource, Label: label, Short: number,
+		Quorum: isQuorum, voters: strings.Join(c.seats, ", "), again: x.votesAgain(),
+		Text: fmt.Sprintf("%s nodes %s %s's value%s (%s) %s", number, keep, t.owner, b.behind(" of ", t.key), strings.Join(c.seats, ", "), b.during(Instant(c.from), int64(c.to)))}, int64(c.to))
 }
 
 // does is a sentence in which one or several do something.
@@ -216,15 +266,16 @@ func (b *builder) twice(all []tally, t *tally, c count) []string {
 }
 
 // isBelieved says whether at an instant the client believes in the lock that these votes are for, or is going to: they are the
-// last to become a quorum before it began to.
+// last to become a quorum before it began to, and had by then.
 func (b *builder) isBelieved(all []tally, t *tally, at kernel.True) bool {
 	lane := b.owner(t.owner)
-	if lane < 0 {
-		return false
-	}
 	resource := b.named(t.key)
 	return slices.ContainsFunc(b.t.Lanes[lane].Spans, func(s Span) bool {
-		return s.Kind == believedSpan && s.Resource == resource && Instant(at) < s.To && b.basis(all, lane, t.key, s.From) == t
+		if s.Kind != believedSpan || s.Resource != resource || Instant(at) >= s.To {
+			return false
+		}
+		on := b.basis(all, lane, t.key, s.From)
+		return on.tally == t && on.since <= at
 	})
 }
 
@@ -234,7 +285,7 @@ func (b *builder) believedBy(all []tally, lane int, key, resource string, at ker
 	for i := range spans {
 		w := &spans[i]
 		if w.Kind == believedSpan && w.Resource == resource && w.From <= Instant(at) && Instant(at) < w.To {
-			return b.basis(all, lane, key, w.From)
+			return b.basis(all, lane, key, w.From).tally
 		}
 	}
 	return nil
@@ -247,28 +298,36 @@ type belief struct {
 	from Instant
 }
 
-// basis is the votes of a lane's client on a key that were the last to become a quorum before it began to believe; nil if none
-// were. It is looked for once: a client that polls has thousands of votes.
-func (b *builder) basis(all []tally, lane int, key string, from Instant) *tally {
+// basis is the votes that a belief rests on, and since when they had been a quorum; nil if they never were.
+type basis struct {
+	*tally
+	since kernel.True
+}
+
+// basis is the votes of a lane's client on a key that were the last to become a quorum before it began to believe. It is looked
+// for once: a client that polls has thousands of votes.
+func (b *builder) basis(all []tally, lane int, key string, from Instant) basis {
 	at := belief{lane, key, from}
-	last, known := b.bases[at]
-	if known {
+	if last, known := b.bases[at]; known {
 		return last
 	}
-	latest, needed := kernel.True(-1), votesNeeded(b.result.Scenario)
+	last, needed := basis{since: -1}, votesNeeded(b.result.Scenario)
 	for i := range all {
 		o := &all[i]
 		if o.key != key || b.owner(o.owner) != lane {
 			continue
 		}
+		was := false
 		for _, c := range o.counts {
-			if len(c.seats) >= needed && c.from > latest && Instant(c.from) <= from {
-				last, latest = o, c.from
+			is := len(c.seats) >= needed
+			if is && !was && c.from > last.since && Instant(c.from) <= from {
+				last = basis{o, c.from}
 			}
+			was = is
 		}
 	}
 	if b.bases == nil {
-		b.bases = map[belief]*tally{}
+		b.bases = map[belief]basis{}
 	}
 	b.bases[at] = last
 	return last

@@ -54,8 +54,8 @@ type fix struct {
 	path    string
 	most    func(*scenarios.Scenario) string
 	changes func(*scenarios.Scenario) []string
-	// limit is the fix of keeping to the line's own limit, which is known. Where that is zero, positive says that nothing can be
-	// kept to it: no clock is exact, and work takes time.
+	// limit is the fix of keeping to the line's own limit, which is known. Where that is zero, positive says that nothing can
+	// be kept to it: no clock is exact, and work takes time.
 	limit, positive bool
 	// clocks: it mends all that clocks do, so that it must do with their error as well, whether that is safe without it or not.
 	clocks bool
