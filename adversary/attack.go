@@ -99,9 +99,7 @@ func (x Attack) run(s *Settings, o scenarios.Options) (Outcome, error) {
 	out := Outcome{}
 	var runs []*scenarios.Result
 	var reasons []string
-	on := *s
-	on.renews = o.Foreign != nil && o.Foreign.Renews
-	for _, scenario := range x.build(&on) {
+	for _, scenario := range x.build(against(s, o)) {
 		if why := unable(scenario, o); why != nil {
 			reasons = append(reasons, why.Error())
 			continue
@@ -130,6 +128,13 @@ func (x Attack) run(s *Settings, o scenarios.Options) (Outcome, error) {
 	return out, nil
 }
 
+// against are the settings as an attack on the lock of these options has them.
+func against(s *Settings, o scenarios.Options) *Settings {
+	on := *s
+	on.renews = o.Foreign != nil && o.Foreign.Renews
+	return &on
+}
+
 // unable is why somebody's lock cannot do what an attack has the clients do; nil if it can.
 func unable(s *scenarios.Scenario, o scenarios.Options) error {
 	if o.Foreign == nil || o.Foreign.Unable == nil {
@@ -142,9 +147,10 @@ func unable(s *scenarios.Scenario, o scenarios.Options) error {
 // Some locks are only granted in some of the ways, and not every lock can be extended. If it takes place in none, it is the
 // sharpest. The error is an internal one.
 func (x Attack) Place(s *Settings, o scenarios.Options) (*scenarios.Scenario, error) {
-	all := x.build(s)
-	if s.Extends {
-		once := *s
+	on := against(s, o)
+	all := x.build(on)
+	if on.Extends {
+		once := *on
 		once.Extends = false
 		all = append(all, x.build(&once)...)
 	}
