@@ -15,6 +15,9 @@ func (c *Client) attempt(ctx context.Context, of *call) (*Lease, *failure) {
 		return nil, of.unsent(err)
 	}
 	r, v, err := a.agree(ctx, driver.OpAcquire, of.term)
+	if err == nil {
+		v, err = a.draw(ctx, v)
+	}
 	if err != nil {
 		return nil, a.deny(ctx, r, err)
 	}

@@ -32,6 +32,8 @@ type settings struct {
 	maxTTL      time.Duration // 0: no restart guard
 	trustsNodes bool          // the guard believes a node's clock alone
 	wakeSpread  time.Duration // 0: no wake-up
+	replicas    int           // that must confirm a vote
+	source      driver.TokenSource
 }
 
 // defaultsFor are the settings of a client over the nodes without any option.
