@@ -19,6 +19,9 @@ type Message struct {
 	one      [1]Request // the only request of a message with one command
 	several  []Request
 	of       []int // in which of several each command is
+
+	confirmed   int          // by so many replicas
+	unconfirmed driver.Reply // why that is not known
 }
 
 // Arrange makes a message of at least one command. It carries the source of scripts that are not in known. It keeps the slice
@@ -92,7 +95,7 @@ func (m *Message) Answered(known *Known, answer func(request, command int) (Fate
 		if fate == Ran && r.InFull {
 			known.learn(r.Script)
 		}
-		c.Done(c, reply)
+		c.Done(c, m.confirm(c, reply))
 	}
 	return missed
 }
