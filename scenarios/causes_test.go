@@ -31,7 +31,7 @@ var causes = map[string]cause{
 	"05-single-instance/down-for-good": {restarts, "safe"},
 	"06-failover-to-a-replica":         {diesLater, "safe"},
 	"07-failover-with-wait/saved": {func(s *scenarios.Scenario) {
-		protocols.Change(&s.Lock, func(own *protocols.FailoverSettings) { own.Wait.Replicas = 0 })
+		protocols.Change(&s.Lock, func(own *protocols.OneRedisSettings) { own.Replicas = 0 })
 	}, "lease-overlap"},
 	"07-failover-with-wait/other-replica": {func(s *scenarios.Scenario) {
 		weaken(s, func(f *faults.Promote) faults.Fault { return &faults.Promote{Node: f.Node, Replica: "M2"} })

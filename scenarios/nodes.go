@@ -84,7 +84,7 @@ func (c *check) replicas() {
 		}
 		taken = append(taken, of.Value...)
 	}
-	if w := protocols.Of[protocols.FailoverSettings](s.Lock).Wait; len(s.Nodes.Names) > 0 && w.Replicas > len(s.Nodes.replicas()[s.Nodes.Names[0]]) {
-		c.d.Errorf(child(child(c.n, "lock"), "wait"), "replicas", nil, "%d is more than node %s has", w.Replicas, s.Nodes.Names[0])
+	if n := protocols.Of[protocols.OneRedisSettings](s.Lock).Replicas; len(s.Nodes.Names) > 0 && n > len(s.Nodes.replicas()[s.Nodes.Names[0]]) {
+		c.d.Errorf(child(c.n, "lock"), "replicas", nil, "%d is more than node %s has", n, s.Nodes.Names[0])
 	}
 }

@@ -181,7 +181,7 @@ func TestChangeOfACopy(t *testing.T) {
 	if !Change(&x, func(own *QuorumSettings) { own.Quorum = 5 }) || Of[RedlockSettings](x).Quorum != 5 || Of[RedlockSettings](s).Quorum != 0 {
 		t.Errorf("%+v, copied from %+v", x, s)
 	}
-	if Change(&x, func(own *FailoverSettings) { own.Attempts = 1 }) {
+	if Change(&x, func(own *OneRedisSettings) { own.Replicas = 1 }) {
 		t.Error("a setting was changed that the protocol does not have")
 	}
 }

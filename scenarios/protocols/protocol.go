@@ -150,7 +150,7 @@ func All() []Protocol {
 		setnxExpireProtocol,
 		getSetProtocol,
 		singleProtocol,
-		failoverProtocol,
+		oneRedisProtocol,
 		redissonProtocol,
 		redissonFairProtocol,
 		redissonMultiProtocol,
