@@ -83,7 +83,9 @@ func watchCounters(r *Run) {
 		})
 	}
 	r.onApplied = append(r.onApplied, c.applied)
-	r.onReturn = append(r.onReturn, c.returned)
+	if len(r.World.Replicas) == 0 { // what becomes of those that are promoted is not watched
+		r.onReturn = append(r.onReturn, c.returned)
+	}
 }
 
 // look notes the counters as they are.

@@ -41,7 +41,7 @@ func patienceOf(lock protocols.Settings, nodes int, step time.Duration) (p patie
 	switch {
 	case protocols.Has[protocols.RedlockSettings](lock):
 		own := protocols.Of[protocols.RedlockSettings](lock)
-		if own.Fencing {
+		if own.Fencing || protocols.Of[protocols.OneRedisSettings](lock).Sequence { // which is waited for like a node
 			p.rounds = 2
 		}
 		p.attempt, p.cleanUp, p.delay = time.Duration(p.rounds)*p.timeout, p.timeout, own.RetryDelay

@@ -39,7 +39,7 @@ func watchRefinement(r *Run) {
 	f := &refinement{run: r, clients: map[*kernel.Process][]*spec.Client{}, asked: map[roundOf]time.Time{}, settings: spec.Settings{
 		Quorum: quorum, NodeTimeout: r.Lock.NodeTimeout,
 		Drift:    func(ttl time.Duration) time.Duration { return allowance(own.Drift, ttl) },
-		RetryMin: own.RetryDelay.Min, RetryMax: own.RetryDelay.Max, WakeUp: own.WakeUp, Fencing: own.Fencing,
+		RetryMin: own.RetryDelay.Min, RetryMax: own.RetryDelay.Max, WakeUp: own.WakeUp, Fencing: own.Fencing, Sequence: protocols.Of[protocols.OneRedisSettings](r.Lock).Sequence,
 		Guard: own.Guard != nil, LossLead: own.LossLead}}
 	for _, s := range r.World.Servers {
 		f.settings.Nodes = append(f.settings.Nodes, s.Name())

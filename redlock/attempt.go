@@ -15,9 +15,6 @@ func (c *Client) attempt(ctx context.Context, of *call) (*Lease, *failure) {
 		return nil, of.unsent(err)
 	}
 	r, v, err := a.agree(ctx, driver.OpAcquire, of.term)
-	if err == nil {
-		v, err = a.draw(ctx, v)
-	}
 	if err != nil {
 		return nil, a.deny(ctx, r, err)
 	}
@@ -30,6 +27,9 @@ func (a *acquisition) agree(ctx context.Context, op driver.Op, t term) (*round, 
 	clock := a.client.clock
 	start := clock.Now()
 	r, err := a.ask(ctx, op, t.ttl, start)
+	if err == nil && op == driver.OpAcquire {
+		err = a.draw(ctx)
+	}
 	if err != nil {
 		return r, validity{}, err
 	}

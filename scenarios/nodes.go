@@ -3,6 +3,8 @@ package scenarios
 import (
 	"slices"
 
+	"go.yaml.in/yaml/v3"
+
 	"redlocksim/faults"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/redlock"
@@ -58,6 +60,19 @@ func (n Nodes) replicas() map[string][]string {
 // Processes are those that faults can be injected into.
 func (s *Scenario) Processes() faults.Names {
 	return faults.Names{Clients: s.Clients, Nodes: s.Nodes.all(), Replicas: s.Nodes.replicas(), Agree: s.Lock.Capabilities().Agree, Service: s.Lock.Capabilities().Service}
+}
+
+// oneNode has a lock on one Redis have no other node.
+func (c *check) oneNode() {
+	names := &c.s.Nodes.Names
+	if !protocols.Has[protocols.OneRedisSettings](c.s.Lock) || len(*names) <= 1 {
+		return
+	}
+	if n := child(child(c.n, "nodes"), "names"); n.Kind == yaml.SequenceNode {
+		c.d.Errorf(n, "", nil, "protocol one-redis is a lock on one Redis, and this names %d", len(*names))
+		return
+	}
+	*names = (*names)[:1]
 }
 
 // forbidden looks at the command that a node does not have.

@@ -46,17 +46,18 @@ func (own OneRedisSettings) failover(sequence driver.TokenSource) (f lib.Failove
 	return f
 }
 
-// Check implements Own.
-func (own OneRedisSettings) Check(s Settings, nodes int) error {
+// quorum is of the only node.
+func (own OneRedisSettings) quorum(int) int { return 1 }
+
+// Check implements Own. The lock is on the first node only.
+func (own OneRedisSettings) Check(s Settings, _ int) error {
 	switch {
-	case nodes != 1:
-		return fmt.Errorf("it is a lock on one Redis, and there are %d nodes", nodes)
 	case own.Replicas < 0:
 		return fmt.Errorf("replicas %d is negative", own.Replicas)
 	case own.Sequence && own.Fencing:
 		return fmt.Errorf("sequence and fencing: a grant has one token")
 	}
-	return own.RedlockSettings.Check(s, nodes)
+	return own.RedlockSettings.Check(s, 1)
 }
 
 func (own OneRedisSettings) faster(by time.Duration) Own {
