@@ -19,9 +19,6 @@ type Message struct {
 	one      [1]Request // the only request of a message with one command
 	several  []Request
 	of       []int // in which of several each command is
-
-	confirmed   int          // by so many replicas
-	unconfirmed driver.Reply // why that is not known
 }
 
 // Arrange makes a message of at least one command. It carries the source of scripts that are not in known. It keeps the slice
@@ -73,11 +70,11 @@ const (
 
 // Answered gives every command its reply, in the order of the batch, and notes in known which scripts the node has run. answer
 // says what became of a request, by its number in the message, and what the reply to one of its commands is, which is ignored
-// if the request missed. Answered returns the commands of requests that missed, in the slice of the batch.
+// if the request missed; by is what replicas say of it. Answered returns the commands of requests that missed, in the slice of the batch.
 //
 // answer is a function and not an interface, so that the answers, the message and its commands can stay on the stack: a lock
 // sends five messages, and its release five more.
-func (m *Message) Answered(known *Known, answer func(request, command int) (Fate, driver.Reply)) (missed []*driver.Command) {
+func (m *Message) Answered(known *Known, by Confirmation, answer func(request, command int) (Fate, driver.Reply)) (missed []*driver.Command) {
 	missed = m.commands[:0]
 	for i, c := range m.commands {
 		at := 0
@@ -95,7 +92,7 @@ func (m *Message) Answered(known *Known, answer func(request, command int) (Fate
 		if fate == Ran && r.InFull {
 			known.learn(r.Script)
 		}
-		c.Done(c, m.confirm(c, reply))
+		c.Done(c, by.of(c, reply))
 	}
 	return missed
 }

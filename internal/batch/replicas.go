@@ -21,19 +21,20 @@ func (m *Message) Patience(now time.Time) time.Duration {
 	return max(left.Truncate(time.Millisecond), time.Millisecond)
 }
 
-// Confirmed says how many replicas have confirmed; without it, none has. It is called before Answered.
-func (m *Message) Confirmed(by int) { m.confirmed, m.unconfirmed = by, driver.Reply{} }
+// Confirmation is what the replicas say of a message, apart from it so that the message can stay on the stack. The zero value is
+// that none has confirmed.
+type Confirmation struct {
+	By      int          // how many have
+	Unknown driver.Reply // why that is not known; the zero value if it is
+}
 
-// Unconfirmed says why it is not known how many have. It is called before Answered.
-func (m *Message) Unconfirmed(why driver.Reply) { m.confirmed, m.unconfirmed = 0, why }
-
-// confirm is what the reply to a command becomes by what the replicas say.
-func (m *Message) confirm(c *driver.Command, reply driver.Reply) driver.Reply {
+// of is what the reply to a command becomes by what the replicas say.
+func (by *Confirmation) of(c *driver.Command, reply driver.Reply) driver.Reply {
 	switch {
-	case reply.Outcome != driver.Accepted || m.confirmed >= c.Replicas:
+	case reply.Outcome != driver.Accepted || by.By >= c.Replicas:
 		return reply
-	case m.unconfirmed.Outcome != driver.Unanswered:
-		return m.unconfirmed
+	case by.Unknown.Outcome != driver.Unanswered:
+		return by.Unknown
 	}
-	return driver.Reply{Outcome: driver.Failed, Err: &driver.ReplicasError{Confirmed: m.confirmed, Asked: c.Replicas}}
+	return driver.Reply{Outcome: driver.Failed, Err: &driver.ReplicasError{Confirmed: by.By, Asked: c.Replicas}}
 }

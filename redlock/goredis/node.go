@@ -160,7 +160,7 @@ func (n *Node) send(commands []*driver.Command, known batch.Scripts) (missed []*
 	if len(requests) == 1 && replicas == 0 {
 		sent := write(ctx, &requests[0], looks)
 		_ = n.client.Process(ctx, sent)
-		return m.Answered(&n.known, func(_, command int) (batch.Fate, driver.Reply) {
+		return m.Answered(&n.known, batch.Confirmation{}, func(_, command int) (batch.Fate, driver.Reply) {
 			return n.read(&requests[0], sent, command, looks)
 		})
 	}
@@ -176,21 +176,20 @@ func (n *Node) send(commands []*driver.Command, known batch.Scripts) (missed []*
 		_ = pipeline.Process(ctx, confirmed)
 	}
 	_, _ = pipeline.Exec(ctx)
-	if confirmed != nil {
-		readConfirmed(&m, confirmed)
-	}
-	return m.Answered(&n.known, func(request, command int) (batch.Fate, driver.Reply) {
+	return m.Answered(&n.known, confirmation(confirmed), func(request, command int) (batch.Fate, driver.Reply) {
 		return n.read(&requests[request], sent[request], command, looks)
 	})
 }
 
-// readConfirmed reads how many replicas have confirmed what a message wrote. An answer that came is used, as in replyTo.
-func readConfirmed(m *batch.Message, answer *redis.IntCmd) {
-	if err := answer.Err(); err != nil && answer.Val() == 0 {
-		m.Unconfirmed(driver.Reply{Outcome: outcomeOf(err), Err: err})
-		return
+// confirmation reads the answer to a WAIT, if there was one. An answer that came is used, as in replyTo.
+func confirmation(answer *redis.IntCmd) (by batch.Confirmation) {
+	if answer == nil {
+		return by
 	}
-	m.Confirmed(int(answer.Val()))
+	if err := answer.Err(); err != nil && answer.Val() == 0 {
+		return batch.Confirmation{Unknown: driver.Reply{Outcome: outcomeOf(err), Err: err}}
+	}
+	return batch.Confirmation{By: int(answer.Val())}
 }
 
 // ConfirmsReplicas implements driver.Replicated.

@@ -143,15 +143,11 @@ func (x *exchange) done(failed driver.Reply) {
 	}
 	x.failed = failed
 	n := x.node
-	switch {
-	case x.heard <= len(x.message.Requests()):
-		x.message.Unconfirmed(failed)
-	case x.unconfirmed.Outcome != driver.Unanswered:
-		x.message.Unconfirmed(x.unconfirmed)
-	default:
-		x.message.Confirmed(x.confirmed)
+	by := batch.Confirmation{By: x.confirmed, Unknown: x.unconfirmed}
+	if x.heard <= len(x.message.Requests()) {
+		by.Unknown = failed
 	}
-	missed := x.message.Answered(&n.known, x.answer)
+	missed := x.message.Answered(&n.known, by, x.answer)
 	if len(missed) == 0 {
 		return
 	}
