@@ -7,9 +7,9 @@ import (
 	"redlocksim/redlock/driver"
 )
 
-// WithTokens takes the fencing tokens from a source that no failure of a node can set back, in place of [WithFencing]'s counters
-// on the nodes. Each attempt that a quorum agreed to draws one, and the time that this takes is taken from the validity. The source
-// has as long to answer as a node; if it fails, so does the attempt, and the error matches [ErrNoToken].
+// WithTokens takes the fencing tokens from a source that no failure of a node can set back, in place of [WithFencing]'s
+// counters on the nodes. Each attempt that a quorum agreed to draws one, and the time that this takes is taken from the
+// validity. The source has as long to answer as a node; if it fails, so does the attempt, and the error matches [ErrNoToken].
 //
 // Of two grants that do not overlap, the later one has the higher token: it was drawn later. Storage that rejects a lower token
 // than it has seen is safe whatever the nodes have forgotten.

@@ -24,8 +24,8 @@ func StartReplica(tb testing.TB, of *Server, args ...string) *Server {
 	return s
 }
 
-// StartSentinel starts a Sentinel of its own that watches a primary under a name, and waits until it knows its replicas. It finds
-// a primary dead after half a second, and then has one of the replicas take over.
+// StartSentinel starts a Sentinel of its own that watches a primary under a name, and waits until it knows its replicas. It
+// finds a primary dead after half a second, and then has one of the replicas take over.
 func StartSentinel(tb testing.TB, name string, primary *Server, replicas int) *Server {
 	tb.Helper()
 	s := reserve(tb, nil)

@@ -14,8 +14,8 @@ import (
 	"redlocksim/redlock/driver"
 )
 
-// cluster is a Redis cluster as one node: each command goes to the primary of its keys' slot, over that one's own client, so that
-// nothing is repeated or redirected but what the primary has refused as not its own.
+// cluster is a Redis cluster as one node: each command goes to the primary of its keys' slot, over that one's own client, so
+// that nothing is repeated or redirected but what the primary has refused as not its own.
 type cluster struct {
 	client  *redis.ClusterClient
 	options []Option
@@ -62,8 +62,8 @@ func (n *cluster) Listen(channel string, heard func()) (stop func()) {
 	return n.subscription.listen(channel, heard)
 }
 
-// Do implements driver.Node. A command that a node has refused because its slot is elsewhere goes there, once: nothing of it was
-// carried out.
+// Do implements driver.Node. A command that a node has refused because its slot is elsewhere goes there, once: nothing of it
+// was carried out.
 func (n *cluster) Do(commands []*driver.Command) {
 	commands = slices.Clone(commands)
 	n.self.tasks.Start(func() { n.send(commands, n.follow) })

@@ -9,12 +9,13 @@ import (
 	"redlocksim/redlock/driver"
 )
 
-// Single is one logical Redis behind a go-redis client, for New of package [redlocksim/redlock/single]. Make one with [NewSingle].
+// Single is one logical Redis behind a go-redis client, for New of package [redlocksim/redlock/single]. Make one with
+// [NewSingle].
 type Single struct{ node driver.Node }
 
-// NewSingle makes a Single of a client, which stays the caller's to close. It does not connect. The client is one of [NewClient],
-// to one server or a managed service, of [NewSentinelClient] or of [NewClusterClient]. Otherwise the error matches [ErrClient], or
-// is an [*OptionsError], which says what to set.
+// NewSingle makes a Single of a client, which stays the caller's to close. It does not connect. The client is one of
+// [NewClient], to one server or a managed service, of [NewSentinelClient] or of [NewClusterClient]. Otherwise the error matches
+// [ErrClient], or is an [*OptionsError], which says what to set.
 func NewSingle(client redis.UniversalClient, options ...Option) (*Single, error) {
 	if c, is := client.(*redis.ClusterClient); is {
 		node, err := newCluster(c, options)

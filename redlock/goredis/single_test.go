@@ -139,7 +139,8 @@ func (p failing) both(first, second *redlock.Lease) {
 	}
 }
 
-// A failover to a replica that knows nothing of the lock gives it to a second client. What is done about that does what it says.
+// A failover to a replica that knows nothing of the lock gives it to a second client. What is done about that does what it
+// says.
 func TestFailover(t *testing.T) {
 	fenced := redlock.WithFencing(redlock.Fencing{})
 	tests := map[string]func(p failing){

@@ -1,5 +1,5 @@
-// Package single is a lock on one logical Redis: a single server, a primary with replicas under Sentinel, a cluster, or a managed
-// service. It is not Redlock.
+// Package single is a lock on one logical Redis: a single server, a primary with replicas under Sentinel, a cluster, or a
+// managed service. It is not Redlock.
 //
 //	node, err := goredis.NewSingle(goredis.NewSentinelClient(&redis.FailoverOptions{...}))
 //	client, err := single.New(node, single.Failover{Tokens: sequence})
@@ -10,9 +10,9 @@
 // # What a failover does to it
 //
 // Redis replicates asynchronously. A primary answers that the lock is granted, and tells its replicas afterwards. If it dies in
-// between, the replica that takes over knows of no lock and grants it to somebody else, while the first holder works on. The same
-// happens if the network cuts a primary off from those who replace it: until it notices, two primaries grant locks. So [New] asks
-// for a [Failover], which says what is done about that.
+// between, the replica that takes over knows of no lock and grants it to somebody else, while the first holder works on. The
+// same happens if the network cuts a primary off from those who replace it: until it notices, two primaries grant locks. So
+// [New] asks for a [Failover], which says what is done about that.
 package single
 
 import (
@@ -31,14 +31,14 @@ type Redis interface {
 
 // Failover is what is done about a failover that forgets locks. At least one field must be set.
 //
-//   - Tokens keep what the lock protects safe whatever happens to Redis, if the storage rejects a lower [redlock.Lease.Token] than
-//     it has seen.
-//   - Guard keeps locks from being granted twice where the old primary is dead: the new one grants none until all that it may not
-//     know of have ended. It does not help against an old primary that goes on serving, cut off from the others, for which Redis
-//     has min-replicas-to-write.
+//   - Tokens keep what the lock protects safe whatever happens to Redis, if the storage rejects a lower
+//     [redlock.Lease.Token] than it has seen.
+//   - Guard keeps locks from being granted twice where the old primary is dead: the new one grants none until all that it
+//     may not know of have ended. It does not help against an old primary that goes on serving, cut off from the others,
+//     for which Redis has min-replicas-to-write.
 //   - Replicas make it less likely that a lock is forgotten, and nothing more.
-//   - Waived accepts that two clients may have the lock after a failover: for work that may be done twice, or a Redis that never
-//     fails over.
+//   - Waived accepts that two clients may have the lock after a failover: for work that may be done twice, or a Redis that
+//     never fails over.
 //
 // redlock.WithFencing is not among them: its counters are on the same Redis, and a failover forgets them with the locks.
 type Failover struct {
@@ -48,8 +48,8 @@ type Failover struct {
 	Waived   bool
 }
 
-// New returns a client that takes locks on one Redis. The error matches [redlock.ErrInvalid] if the Failover is empty, or says two
-// things at once.
+// New returns a client that takes locks on one Redis. The error matches [redlock.ErrInvalid] if the Failover is empty, or says
+// two things at once.
 func New(on Redis, f Failover, opts ...redlock.Option) (*redlock.Client, error) {
 	if on == nil {
 		return nil, fmt.Errorf("%w: no Redis", redlock.ErrInvalid)

@@ -12,8 +12,8 @@ import (
 var oneRedisProtocol = Protocol{Name: "one-redis", New: newOneRedis, own: OneRedisSettings{RedlockSettings: defaultRedlock()},
 	Steps: redlockSteps(), Capabilities: redlockProtocol.Capabilities}
 
-// OneRedisSettings are those of protocol one-redis: package redlock/single of the shipped library. Nothing is done about a failover
-// (Failover.Waived) unless replicas, sequence or guard is set.
+// OneRedisSettings are those of protocol one-redis: package redlock/single of the shipped library. Nothing is done about a
+// failover (Failover.Waived) unless replicas, sequence or guard is set.
 type OneRedisSettings struct {
 	RedlockSettings `yaml:",inline"`
 	// Replicas is how many replicas must confirm every acquire and extend (Failover.Replicas). Default: 0. Example: 1

@@ -104,15 +104,6 @@ func (x *exchange) wait() {
 
 var timedOut = driver.Reply{Outcome: driver.TimedOut, Err: context.DeadlineExceeded}
 
-// Requests implements network.Batch.
-func (x *exchange) Requests() int {
-	n := len(x.message.Requests())
-	if x.patience > 0 {
-		n++ // the WAIT
-	}
-	return n
-}
-
 // Purpose implements network.Purposeful.
 func (x *exchange) Purpose() string { return x.message.String() }
 

@@ -24,6 +24,15 @@ func (a *answer) reply(command int) driver.Reply {
 	return a.all
 }
 
+// Requests implements network.Batch.
+func (x *exchange) Requests() int {
+	n := len(x.message.Requests())
+	if x.patience > 0 {
+		n++ // the WAIT
+	}
+	return n
+}
+
 // serve carries out those requests of the message that have arrived.
 func (x *exchange) serve(s *store) {
 	requests := x.message.Requests()

@@ -156,8 +156,8 @@ func (d *draw) Broken() {
 	d.waiter.Wake()
 }
 
-// Draw asks the storage for a number that is higher than all that it gave before, as the sequence of a database gives it, and waits
-// for it until ctx ends. key says what the request is for.
+// Draw asks the storage for a number that is higher than all that it gave before, as the sequence of a database gives it, and
+// waits for it until ctx ends. key says what the request is for.
 func (s *Storage) Draw(ctx context.Context, client *kernel.Process, key kernel.Key) (int64, error) {
 	d := &draw{waiter: client.Tasks().NewWaiter()}
 	s.links[client.Name()].Open(&d.Exchange, key, d)
