@@ -655,6 +655,18 @@ var library = []Mutant{
 		Tests: []Test{{"redlock", "TestCounterFarBeyond"}},
 	},
 	{
+		Name:    "wait-not-looked-at",
+		Bug:     "the client sends WAIT and does not look at how many replicas have confirmed",
+		Edits:   []Edit{{"internal/batch/replicas.go", "by.By >= c.Replicas:", "by.By >= 0:"}},
+		Killers: []string{"07-failover-with-wait/saved"},
+	},
+	{
+		Name:    "no-token-no-matter",
+		Bug:     "a grant for which the source gave no token is a grant without one",
+		Edits:   []Edit{{"redlock/source.go", "\tcase err != nil:\n\t\treturn fmt.Errorf(\"%w: %w\", ErrNoToken, err)\n", "\tcase err != nil:\n\t\treturn nil\n"}},
+		Killers: []string{"113-what-helps-at-a-failover/no-token"},
+	},
+	{
 		Name:    "unlock-says-yes",
 		Bug:     "Unlock returns nil also where too few nodes have answered",
 		Edits:   []Edit{{"redlock/unlock.go", "if reason != nil || before != nil {", "if before != nil {"}},
