@@ -655,6 +655,18 @@ var library = []Mutant{
 		Tests: []Test{{"redlock", "TestCounterFarBeyond"}},
 	},
 	{
+		Name:    "jitter-makes-late",
+		Bug:     "a renewal comes later than its period by its jitter, and not sooner",
+		Edits:   []Edit{{"redlock/renew.go", "return r.Period - time.Duration", "return r.Period + time.Duration"}},
+		Killers: []string{"114-renewal-with-jitter/renewed"},
+	},
+	{
+		Name:    "negative-jitter",
+		Bug:     "a negative jitter of renewals is taken",
+		Edits:   []Edit{{"redlock/renew.go", "case r.Jitter < 0 || r.Jitter > r.Period:", "case r.Jitter > r.Period:"}},
+		Killers: []string{"114-renewal-with-jitter/refused"},
+	},
+	{
 		Name:    "wait-not-looked-at",
 		Bug:     "the client sends WAIT and does not look at how many replicas have confirmed",
 		Edits:   []Edit{{"internal/batch/replicas.go", "by.By >= c.Replicas:", "by.By >= 0:"}},

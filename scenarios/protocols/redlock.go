@@ -270,7 +270,7 @@ func (x *shipped) Hold(ctx context.Context, resource string, ttl time.Duration, 
 
 // library is the renewal as package redlock takes it, whose own limits it has if it sets none.
 func (r Renewal) library() redlock.Renewal {
-	l := redlock.Renewal{Wait: r.Wait, Period: r.Period, Limit: r.Limit, MaxTime: r.MaxTime}
+	l := redlock.Renewal{Wait: r.Wait, Period: r.Period, Jitter: r.Jitter, Limit: r.Limit, MaxTime: r.MaxTime}
 	switch {
 	case l.Limit == 0 && l.MaxTime != 0:
 		l.Limit = redlock.Unlimited
