@@ -265,42 +265,42 @@ func TestWakeUp(t *testing.T) {
 	}
 }
 
-// Many services at once, with nodes that fail meanwhile: nobody holds a lock together with another, all get it in the end, and
+// Many services at once, with nodes that fail meanwhile, so that leases are lost: nobody holds a lock together with another, and
 // nothing is left running.
 func TestManyClients(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		nodes := redlocktest.New(t, 5)
-		var together, done atomic.Int32
+		var together, worked atomic.Int32
 		var all sync.WaitGroup
-		for range 10 {
+		for range 5 {
 			client := nodes.Client(redlock.WithFencing(redlock.Fencing{}))
 			all.Go(func() {
 				for range 5 {
-					err := client.Hold(t.Context(), "r", ttl, redlock.Renewal{}, func(ctx context.Context, _ *redlock.Lease) error {
+					_ = client.Hold(t.Context(), "r", time.Second, redlock.Renewal{}, func(ctx context.Context, _ *redlock.Lease) error {
 						if together.Add(1) > 1 {
 							t.Error("two hold it")
 						}
 						defer together.Add(-1)
-						time.Sleep(2 * time.Second)
+						select {
+						case <-time.After(2 * time.Second): // which needs renewals
+							worked.Add(1)
+						case <-ctx.Done():
+						}
 						return ctx.Err()
 					})
-					if err != nil {
-						t.Error(err)
-					}
-					done.Add(1)
 				}
 			})
 		}
-		for i := range 60 {
-			time.Sleep(3 * time.Second)
+		for i := range 16 {
+			time.Sleep(5 * time.Second)
 			nodes.Heal()
 			nodes.Down(i % 5)
 			nodes.Slow(20*time.Millisecond, (i+1)%5)
 		}
 		nodes.Heal()
 		all.Wait()
-		if done.Load() != 50 {
-			t.Errorf("%d of 50", done.Load())
+		if n := worked.Load(); n < 12 {
+			t.Errorf("%d of 25 calls worked to their end", n)
 		}
 	})
 }
