@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/redlock/redlocktest"
 )
 
@@ -159,6 +160,24 @@ func TestPlaceIsTheCallers(t *testing.T) {
 	if n := strings.Count(got, "never unlocked"); n != 3 {
 		t.Errorf("%d leases: %s", n, got)
 	}
+}
+
+// What is under way when the test ends is never answered, since the test cannot be told of anything any more.
+func TestNothingHappensAfterTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &recorder{TB: t}
+		nodes := redlocktest.New(r, 1)
+		ask := func() {
+			nodes[0].Do([]*driver.Command{{Op: driver.OpAcquire, Keys: []string{"r"}, Value: "v", TTL: ttl,
+				Done: func(*driver.Command, driver.Reply) { t.Error("answered") }}})
+		}
+		nodes.Slow(time.Hour)
+		ask()
+		r.cleanups[0]()
+		ask()
+		nodes.Heal()
+		time.Sleep(2 * time.Hour)
+	})
 }
 
 // What makes no sense fails the test, and says why.

@@ -265,8 +265,8 @@ func TestWakeUp(t *testing.T) {
 	}
 }
 
-// Many services at once, with nodes that fail meanwhile, so that leases are lost: nobody holds a lock together with another, and
-// nothing is left running.
+// Many services at once, with nodes that fail meanwhile, so that leases are lost: nobody holds a lock together with another,
+// and nothing is left running.
 func TestManyClients(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		nodes := redlocktest.New(t, 5)
@@ -282,7 +282,7 @@ func TestManyClients(t *testing.T) {
 						}
 						defer together.Add(-1)
 						select {
-						case <-time.After(2 * time.Second): // which needs renewals
+						case <-time.After(2 * time.Second): // so long that it needs renewals
 							worked.Add(1)
 						case <-ctx.Done():
 						}
