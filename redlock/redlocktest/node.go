@@ -73,7 +73,7 @@ func (n *node) Do(batch []*driver.Command) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.faults.dropsRequests || n.faults.ended {
+	if n.faults.dropsRequests {
 		return
 	}
 	trip := apart * time.Duration(n.index+1)
@@ -149,7 +149,7 @@ func (n *node) Listen(channel string, heard func()) (stop func()) {
 	return func() {
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		n.listeners[channel] = slices.DeleteFunc(slices.Clone(n.listeners[channel]), func(o *listener) bool { return o == l })
+		n.listeners[channel] = slices.DeleteFunc(n.listeners[channel], func(o *listener) bool { return o == l })
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 	"redlocksim/redlock/redlocktest"
 )
@@ -145,6 +147,48 @@ func TestLostMessages(t *testing.T) {
 	}
 }
 
+// Commands are carried out when they arrive, and at one time in the order in which they were sent.
+func TestOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := redlocktest.New(t, 1)
+		began := time.Now()
+		var mu sync.Mutex
+		var got []string
+		send := func(what string, ops ...driver.Op) {
+			var batch []*driver.Command
+			for _, op := range ops {
+				batch = append(batch, &driver.Command{Op: op, Keys: []string{"r"}, Value: "v", TTL: ttl, Done: func(_ *driver.Command, r driver.Reply) {
+					mu.Lock()
+					defer mu.Unlock()
+					at := time.Since(began).Truncate(time.Millisecond)
+					got = append(got, fmt.Sprint(at, " ", what, " ", op, " ", r.Outcome.Of(op)))
+				}})
+			}
+			nodes[0].Do(batch)
+		}
+		nodes.Slow(20 * time.Millisecond)
+		send("slow", driver.OpRelease)
+		nodes.Slow(10 * time.Millisecond)
+		send("less slow", driver.OpAcquire)
+		send("less slow", driver.OpAcquire)
+		nodes.Heal()
+		send("first", driver.OpExtend, driver.OpAcquire, driver.OpExtend)
+		send("second", driver.OpRelease)
+		send("third", driver.OpRelease)
+		time.Sleep(time.Second)
+		mu.Lock()
+		defer mu.Unlock()
+		want := []string{
+			"0s first extend not ours any more", "0s first acquire granted", "0s first extend extended", "0s second release released",
+			"0s third release not ours any more", "10ms less slow acquire granted", "10ms less slow acquire held by another",
+			"20ms slow release released",
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	})
+}
+
 // A node that forgets gives its vote away again, and its counters, and the restart guard keeps it from voting.
 func TestForget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -190,7 +234,7 @@ func TestSteal(t *testing.T) {
 			t.Errorf("while the thief has it: %v", err)
 		}
 		time.Sleep(time.Second + 2*time.Millisecond)
-		next := lock(t, client, "r")
+		next := lock(t, nodes.Client(redlock.WithFencing(redlock.Fencing{})), "r")
 		defer unlock(t, next)
 		old, _ := lease.Token()
 		token, _ := next.Token()

@@ -73,7 +73,11 @@ func (m *memory) runID() string { return m.run }
 
 func (m *memory) restart() {
 	m.nodes.Forget(0)
-	m.run = m.findRun()
+	run := m.findRun()
+	if run == m.run {
+		panic("the run id is that of the run before")
+	}
+	m.run = run
 	for channel := range m.subscribers {
 		for len(m.subscribers[channel]) > 0 {
 			m.unsubscribe(channel)
@@ -166,10 +170,22 @@ func (a *all) operations(t *rapid.T) {
 		case 5, 6:
 			a.publish(channel)
 		default:
+			if oneIn(t, 6) {
+				c.watched = "nothing"
+			}
 			if record := ask(c.operation(t, true)); record != "" {
 				c.watched = record
 			}
 		}
+	}
+	for _, channel := range channels {
+		subscribe(channel)
+	}
+	for _, key := range keys {
+		ask(driver.Command{Op: driver.OpAcquire, Keys: []string{key}, Value: "v", TTL: maxTTL})
+	}
+	for _, value := range []string{"v", "w"} {
+		ask(driver.Command{Op: driver.OpRelease, Keys: keys, Value: value, Wake: rapid.Bool().Draw(t, "wake")})
 	}
 	for _, channel := range channels {
 		a.publish(channel)
