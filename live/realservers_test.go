@@ -38,6 +38,12 @@ func TestEtcd(t *testing.T) {
 		"47-consensus/paused-client", "47-consensus/leader-cut-off", "50-conditional-update")
 }
 
+func TestZooKeeper(t *testing.T) {
+	livetest.NeedsZooKeeper(t)
+	expectVerdicts(t, live.Options{Lock: []string{built(t, "zookeeper"), "--count"}, Server: lines.ZooKeeper},
+		"47-consensus/paused-client", "47-consensus/leader-cut-off", "50-conditional-update")
+}
+
 func TestPostgres(t *testing.T) {
 	livetest.NeedsPostgres(t)
 	program := built(t, "postgres")
@@ -55,8 +61,9 @@ func TestFaultsOfServers(t *testing.T) {
 		program []string
 		server  lines.Server
 	}{
-		"etcd":     {livetest.NeedsEtcd, []string{"etcd", "--count"}, lines.Etcd},
-		"postgres": {livetest.NeedsPostgres, []string{"postgres", "advisory"}, lines.Postgres},
+		"etcd":      {livetest.NeedsEtcd, []string{"etcd", "--count"}, lines.Etcd},
+		"zookeeper": {livetest.NeedsZooKeeper, []string{"zookeeper", "--count"}, lines.ZooKeeper},
+		"postgres":  {livetest.NeedsPostgres, []string{"postgres", "advisory"}, lines.Postgres},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
