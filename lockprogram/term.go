@@ -37,9 +37,10 @@ func (t *Term) Lost() <-chan struct{} { return t.lost }
 // Renewed implements Renewing.
 func (t *Term) Renewed() <-chan time.Time { return t.renewed }
 
-// Keep keeps the lease alive: each time that this long has passed it calls renew, which has as long to answer until when the lease
-// lasts now; the zero time for as long as before. The lease is lost when over is closed, when renew returns a [Refused], and when
-// the term has ended. Any other error only means that it was not renewed. Keep returns when the lease is lost, or released.
+// Keep keeps the lease alive: each time that this long has passed it calls renew, which has as long to answer until when the
+// lease lasts now; the zero time for as long as before. The lease is lost when over is closed, when renew returns a [Refused],
+// and when the term has ended. Any other error only means that it was not renewed. Keep returns when the lease is lost, or
+// released.
 func (t *Term) Keep(every time.Duration, over <-chan struct{}, renew func(context.Context) (time.Time, error)) {
 	defer close(t.lost)
 	defer close(t.renewed)

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// AdoptOrphans makes this process the parent of what a descendant leaves behind when it ends, as a daemon does, so that who stops
-// or kills this process finds that, too.
+// AdoptOrphans makes this process the parent of what a descendant leaves behind when it ends, as a daemon does, so that who
+// stops or kills this process finds that, too.
 func AdoptOrphans() error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("child: adopting orphans: %w", err)
@@ -36,7 +36,8 @@ func descend(pid int, sig syscall.Signal) {
 	}
 }
 
-// stopDescendants stops those of a process that was told to stop. Until it does, and until each of them does, there can be more.
+// stopDescendants stops those of a process that was told to stop. Until it does, and until each of them does, there can be
+// more.
 func stopDescendants(pid int) {
 	deadline := time.Now().Add(settling)
 	awaitStop(pid, settling)

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Stop stops the process with its group and with all that it has started, and returns when none of their threads can run: a signal
-// is taken by one thread of a process, some time after it was sent. The error says what still ran after that time. SIGCONT lets
-// them go on.
+// Stop stops the process with its group and with all that it has started, and returns when none of their threads can run: a
+// signal is taken by one thread of a process, some time after it was sent. The error says what still ran after that time.
+// SIGCONT lets them go on.
 func (p *Process) Stop(within time.Duration) error {
 	_ = p.Signal(syscall.SIGSTOP) // what has exited stands still
 	deadline := time.Now().Add(within)

@@ -61,7 +61,8 @@ func about(protocol string, settings ...string) lockprogram.About {
 	return a
 }
 
-// wait takes a lock that has only a TryLock, until ctx ends. An attempt that the database has not answered in time is not the last.
+// wait takes a lock that has only a TryLock, until ctx ends. An attempt that the database has not answered in time is not the
+// last.
 func wait(ctx context.Context, l lockprogram.Locker, resource string, ttl time.Duration) (lockprogram.Lease, error) {
 	return lockprogram.LockByTrying(ctx, func(ctx context.Context) (lockprogram.Lease, error) { return l.TryLock(ctx, resource, ttl) })
 }

@@ -51,13 +51,14 @@ func (l *locker) TryLock(ctx context.Context, resource string, ttl time.Duration
 	return l.attempt(ctx, resource, ttl, true)
 }
 
-// Lock begins anew with another session after a TTL, or when one has come to nothing: the library waits for as long as it takes.
+// Lock begins anew with another session after a TTL, or when one has come to nothing: the library waits for as long as it
+// takes.
 func (l *locker) Lock(ctx context.Context, resource string, ttl time.Duration) (lockprogram.Lease, error) {
 	return lockprogram.LockByTrying(ctx, func(ctx context.Context) (lockprogram.Lease, error) { return l.attempt(ctx, resource, ttl, false) })
 }
 
-// attempt opens a session and takes the lock under it, within a TTL. A session that comes to nothing is closed, as is one that is
-// not there soon: with a member that does not answer the library has the patience of almost seven TTLs.
+// attempt opens a session and takes the lock under it, within a TTL. A session that comes to nothing is closed, as is one that
+// is not there soon: with a member that does not answer the library has the patience of almost seven TTLs.
 func (l *locker) attempt(ctx context.Context, resource string, ttl time.Duration, onlyIfFree bool) (lockprogram.Lease, error) {
 	ctx, cancel := context.WithTimeout(ctx, ttl)
 	defer cancel()
@@ -160,8 +161,8 @@ func (x *lease) begin(onlyIfFree bool) error {
 	return nil
 }
 
-// sync has the leader answer, and says until when the session lasts at least, if the client counts: the library keeps it alive. The
-// leader hears of a session from the member that the client talks to, some ticks later, hence the tenth.
+// sync has the leader answer, and says until when the session lasts at least, if the client counts: the library keeps it
+// alive. The leader hears of a session from the member that the client talks to, some ticks later, hence the tenth.
 func (x *lease) sync(ctx context.Context) (until time.Time, err error) {
 	if !x.counts {
 		return until, nil

@@ -107,8 +107,8 @@ func NeedsPostgres(t testing.TB) {
 	needs(t, server.Postgres, RequireEnv)
 }
 
-// ZooKeeperEnv, set to 1, has the tests on ZooKeeper run, and fail on a machine without it. Its members, each a Java machine, take
-// seconds to start, which is too long for what is run before every change.
+// ZooKeeperEnv, set to 1, has the tests on ZooKeeper run, and fail on a machine without it. Its members, each a Java machine,
+// take seconds to start, which is too long for what is run before every change.
 const ZooKeeperEnv = "REDLOCKSIM_ZOOKEEPER"
 
 // NeedsZooKeeper is the same for ZooKeeper, unless its tests are not asked for.

@@ -78,8 +78,8 @@ var Postgres = &Kind{Name: "PostgreSQL", program: "initdb", elsewhere: "/usr/lib
 	Refuses: refuses("PostgreSQL evicts no keys", "the PostgreSQL servers of tier live have no standby",
 		"it changes the clock of a PostgreSQL server, into which tier live loads no library for that")}
 
-// ZooKeeper is Apache ZooKeeper. Its members wait for each other's votes for a fifth of a second, however fast a run is. Debian has
-// its programs in none of the PATH.
+// ZooKeeper is Apache ZooKeeper. Its members wait for each other's votes for a fifth of a second, however fast a run is.
+// Debian has its programs in none of the PATH.
 var ZooKeeper = &Kind{Name: "ZooKeeper", program: "zkServer.sh", elsewhere: "/usr/share/zookeeper/bin/zkServer.sh", debian: "zookeeper", fastest: 2,
 	Refuses: refuses("ZooKeeper evicts no nodes", "ZooKeeper elects its leader itself",
 		"it changes the clock of ZooKeeper, into whose Java machine tier live loads no library for that")}

@@ -26,6 +26,7 @@ type Server struct {
 	Addr   string           // where clients connect
 	Peer   string           // where the other members of its cluster do; empty if it has none
 	Votes  string           // where they do to elect a leader, if that is another address
+	Tunnel string           // the proxy through which it connects to them
 	Clocks *faketime.Clocks // the machine's, unless a library that changes them is loaded into the process
 	Paused bool
 	IsDark bool // it is down and without power

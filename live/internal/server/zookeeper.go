@@ -23,37 +23,50 @@ import (
 
 // zookeeper is a member of a ZooKeeper ensemble.
 //
-// A member connects to each other where its own configuration says, which is a link. It also tells the others where it takes
-// part in elections, for them to call back: that is an address to which nothing can connect, of multicast, so that nobody goes
-// around a link.
+// The members have addresses of which none exists, from a range for documentation, so that each connects to its peers through
+// the SOCKS proxy that it is given: Java connects to loopback addresses without one.
 type zookeeper struct {
 	programs string // their directory
 	number   int    // among the members, from 1
-	of       int    // how many there are
+	members  []*Server
 	speed    int
-	peers    []string // the entries of the others
 }
 
-// NewZooKeeper makes the directory of a member of an ensemble that is to be started, and reserves its ports. Members elect the
-// one with the highest number, all else being equal: number counts down from of.
-func NewZooKeeper(name, dir string, number, of, speed int) (*Server, error) {
+// NewZooKeeper makes the directories of the members of an ensemble that is to be started, and reserves their ports. Members
+// elect the one with the highest number, all else being equal: that is the first.
+func NewZooKeeper(names []string, dir func(i int) string, speed int) (members []*Server, err error) {
 	programs, err := ZooKeeper.Programs()
 	if err != nil {
 		return nil, err
 	}
+	for i, name := range names {
+		z := &zookeeper{programs: programs, number: len(names) - i, speed: speed}
+		s, err := z.newServer(name, dir(i), len(names) > 1)
+		if err != nil {
+			return members, err
+		}
+		members = append(members, s)
+	}
+	for _, s := range members {
+		s.software.(*zookeeper).members = members
+	}
+	return members, nil
+}
+
+func (z *zookeeper) newServer(name, dir string, hasPeers bool) (*Server, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(filepath.Join(dir, "myid"), fmt.Appendf(nil, "%d\n", number), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "myid"), fmt.Appendf(nil, "%d\n", z.number), 0o600); err != nil {
 		return nil, err
 	}
 	clocks, err := faketime.New(dir + ".clocks")
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Name: name, Kind: ZooKeeper, dir: dir, Clocks: clocks, software: &zookeeper{programs: programs, number: number, of: of, speed: speed}}
+	s := &Server{Name: name, Kind: ZooKeeper, dir: dir, Clocks: clocks, software: z}
 	ports := []*string{&s.Addr}
-	if of > 1 {
+	if hasPeers {
 		ports = append(ports, &s.Peer, &s.Votes)
 	}
 	if err := s.reserve(ports...); err != nil {
@@ -62,16 +75,13 @@ func NewZooKeeper(name, dir string, number, of, speed int) (*Server, error) {
 	return s, nil
 }
 
-// FindsAt has a member of an ensemble find another one at these addresses: for what the leader says, and for elections.
-func (s *Server) FindsAt(other *Server, peer, votes string) error {
-	host, first, err := net.SplitHostPort(peer)
+// Known is the address by which the members of an ensemble know one of the ports of a member.
+func (s *Server) Known(addr string) string {
+	_, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return err
+		panic(err) // it was reserved
 	}
-	_, second, err := net.SplitHostPort(votes)
-	z := s.software.(*zookeeper)
-	z.peers = append(z.peers, fmt.Sprintf("server.%d=%s:%s:%s", other.software.(*zookeeper).number, host, first, second))
-	return err
+	return fmt.Sprintf("192.0.2.%d:%s", s.software.(*zookeeper).number, port)
 }
 
 // tick is ZooKeeper's unit of time at speed 1. Sessions end at its multiples, and a follower gives its leader up after ten.
@@ -89,16 +99,15 @@ func (z *zookeeper) config(s *Server) (string, error) {
 		"minSessionTimeout=100", "maxSessionTimeout=3600000", "maxClientCnxns=0",
 		"admin.enableServer=false", "4lw.commands.whitelist=srvr",
 	}
-	if z.of > 1 {
-		_, peer, err := net.SplitHostPort(s.Peer)
-		if err != nil {
-			return "", err
+	if s.Peer != "" {
+		lines = append(lines, "quorumListenOnAllIPs=true")
+		for _, m := range z.members {
+			_, votes, err := net.SplitHostPort(m.Votes)
+			if err != nil {
+				return "", err
+			}
+			lines = append(lines, fmt.Sprintf("server.%d=%s:%s", m.software.(*zookeeper).number, m.Known(m.Peer), votes))
 		}
-		_, votes, err := net.SplitHostPort(s.Votes)
-		if err != nil {
-			return "", err
-		}
-		lines = append(append(lines, z.peers...), "quorumListenOnAllIPs=true", fmt.Sprintf("server.%d=233.252.0.%[1]d:%s:%s", z.number, peer, votes))
 	}
 	return strings.Join(lines, "\n") + "\n", nil
 }
@@ -114,20 +123,23 @@ func (z *zookeeper) start(ctx context.Context, s *Server) (*child.Process, error
 		return nil, err
 	}
 	// A JVM that starts soon, and a log that is not made 64 MB long at once.
-	cmd := exec.Command("java", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dzookeeper.preAllocSize=64",
-		// Who is called in vain calls again soon, as the members start one after the other.
-		"-Dzookeeper.fastleader.maxNotificationInterval=400",
+	args := []string{"-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dzookeeper.preAllocSize=64",
 		// Debian has the libraries in one directory, the Apache Software Foundation beside the programs.
-		"-cp", "/usr/share/java/zookeeper.jar:"+filepath.Join(z.programs, "..", "lib", "*"),
-		"org.apache.zookeeper.server.quorum.QuorumPeerMain", file)
+		"-cp", "/usr/share/java/zookeeper.jar:" + filepath.Join(z.programs, "..", "lib", "*")}
+	listens := s.Addr
+	if s.Votes != "" {
+		host, port, err := net.SplitHostPort(s.Tunnel)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, "-DsocksProxyHost="+host, "-DsocksProxyPort="+port, "-DsocksProxyVersion=4")
+		listens = s.Votes
+	}
+	cmd := exec.Command("java", append(args, "org.apache.zookeeper.server.quorum.QuorumPeerMain", file)...)
 	s.releasePorts()
 	p, err := child.Start(child.InOwnGroup(cmd))
 	if err != nil {
 		return nil, err
-	}
-	listens := s.Addr
-	if z.of > 1 {
-		listens = s.Votes
 	}
 	if err := redisproc.Await(ctx, p, func() (bool, error) {
 		c, err := net.Dial("tcp", listens)

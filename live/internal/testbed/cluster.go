@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 
 	"redlocksim/faults"
@@ -26,25 +27,10 @@ func (r *Testbed) AddCluster(ctx context.Context, names []string) error {
 		}
 		r.Servers = append(r.Servers, s)
 	}
-	for _, from := range r.Servers {
-		routes := map[string]string{}
-		for i, to := range r.Servers {
-			if from == to {
-				continue
-			}
-			addr, err := r.Link(from.Name, to.Name, to.Peer)
-			if err != nil {
-				return err
-			}
-			r.linkOf(from.Name, to.Name).AmongNodes = true
-			routes[server.PeerAddr(i+1)] = addr
-		}
-		t, err := proxy.NewTunnel(routes)
-		if err != nil {
-			return err
-		}
-		r.tunnels = append(r.tunnels, t)
-		from.Through(t.Addr)
+	if err := r.tunnel(proxy.HTTP, func(i int, to *server.Server, link *proxy.Proxy) (map[string]string, error) {
+		return map[string]string{server.PeerAddr(i + 1): link.Addr}, nil
+	}); err != nil {
+		return err
 	}
 	if err := startAll(ctx, r.Servers); err != nil {
 		return err
@@ -52,36 +38,22 @@ func (r *Testbed) AddCluster(ctx context.Context, names []string) error {
 	return server.Lead(ctx, r.Servers)
 }
 
-// AddEnsemble starts a ZooKeeper ensemble with a member for each node, of which the first leads. There is a link from each member
-// to each other.
-func (r *Testbed) AddEnsemble(ctx context.Context, names []string) error {
-	for i, name := range names {
-		s, err := server.NewZooKeeper(name, r.Path(fmt.Sprintf("node-%d", i)), len(names)-i, len(names), int(r.Speed))
-		if err != nil {
-			return err
-		}
-		r.Servers = append(r.Servers, s)
+// AddEnsemble starts a ZooKeeper ensemble with a member for each node, of which the first leads. There is a link from each
+// member to each other.
+func (r *Testbed) AddEnsemble(ctx context.Context, names []string) (err error) {
+	r.Servers, err = server.NewZooKeeper(names, func(i int) string { return r.Path(fmt.Sprintf("node-%d", i)) }, int(r.Speed))
+	if err != nil {
+		return err
 	}
-	for _, from := range r.Servers {
-		for _, to := range r.Servers {
-			if from == to {
-				continue
-			}
-			peer, err := r.Link(from.Name, to.Name, to.Peer)
-			if err != nil {
-				return err
-			}
-			link := r.linkOf(from.Name, to.Name)
-			link.AmongNodes = true
-			votes, err := link.Beside(to.Votes)
-			if err != nil {
-				return err
-			}
-			r.beside = append(r.beside, votes)
-			if err := from.FindsAt(to, peer, votes.Addr); err != nil {
-				return err
-			}
+	if err := r.tunnel(proxy.SOCKS4, func(_ int, to *server.Server, link *proxy.Proxy) (map[string]string, error) {
+		votes, err := link.Beside(to.Votes)
+		if err != nil {
+			return nil, err
 		}
+		r.beside = append(r.beside, votes)
+		return map[string]string{to.Known(to.Peer): link.Addr, to.Known(to.Votes): votes.Addr}, nil
+	}); err != nil {
+		return err
 	}
 	if err := startAll(ctx, r.Servers); err != nil {
 		return err
@@ -99,6 +71,36 @@ func (r *Testbed) AddEnsemble(ctx context.Context, names []string) error {
 			return err
 		}
 	}
+}
+
+// tunnel makes a link from each server to each other, and a proxy for each through which it finds them. routes are where the
+// i-th of them is found on such a link, by the addresses that it is known by.
+func (r *Testbed) tunnel(greet proxy.Greeting, routes func(i int, to *server.Server, link *proxy.Proxy) (map[string]string, error)) error {
+	for _, from := range r.Servers {
+		all := map[string]string{}
+		for i, to := range r.Servers {
+			if from == to {
+				continue
+			}
+			if _, err := r.Link(from.Name, to.Name, to.Peer); err != nil {
+				return err
+			}
+			link := r.linkOf(from.Name, to.Name)
+			link.AmongNodes = true
+			found, err := routes(i, to, link)
+			if err != nil {
+				return err
+			}
+			maps.Copy(all, found)
+		}
+		t, err := proxy.NewTunnel(greet, all)
+		if err != nil {
+			return err
+		}
+		r.tunnels = append(r.tunnels, t)
+		from.Tunnel = t.Addr
+	}
+	return nil
 }
 
 // startAll starts servers, all at once.
