@@ -69,8 +69,8 @@ func presetOf(t *testing.T, s *scenarios.Scenario) *scenarios.Scenario {
 // patience is how much longer than the other a lock may not be had before that is a difference, as in the table of locks.
 const patience = 2 * time.Second
 
-// seen are the findings of a preset that a program can have, too. Monitors look at no program to see whether a lease is protected
-// and its promise kept.
+// seen are the findings of a preset that a program can have, too. Monitors look at no program to see whether a lease is
+// protected and its promise kept.
 func seen(f scenarios.Findings) string {
 	return scenarios.Findings(slices.DeleteFunc(slices.Clone(f), func(k checker.Kind) bool { return k == checker.Unprotected || k == checker.Contract })).String()
 }
@@ -155,8 +155,8 @@ func (c callAgain) Lock(ctx context.Context, resource string, ttl time.Duration)
 	}
 }
 
-// TestThePresetNodeRedlock: one call of the preset gives up where the library, which its program calls again, and the preset that
-// is called again have the lock in the end.
+// TestThePresetNodeRedlock: one call of the preset gives up where the library, which its program calls again, and the preset
+// that is called again have the lock in the end.
 func TestThePresetNodeRedlock(t *testing.T) {
 	again := &scenarios.Foreign{New: func(env protocols.Env) (protocols.Locker, error) {
 		p, _ := protocols.Find(env.Settings.Protocol)
