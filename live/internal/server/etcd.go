@@ -29,7 +29,6 @@ import (
 type etcd struct {
 	number  int // among the members, from 1
 	members []string
-	tunnel  string // the address of the proxy
 	speed   int
 }
 
@@ -50,9 +49,6 @@ func NewEtcd(name, dir string, number int, members []string, speed int) (*Server
 	return s, nil
 }
 
-// Through has a member of a cluster connect to its peers through a proxy.
-func (s *Server) Through(tunnel string) { s.software.(*etcd).tunnel = tunnel }
-
 // start returns when the member listens to its peers: without a majority it answers no client.
 func (e *etcd) start(ctx context.Context, s *Server) (*child.Process, error) {
 	var cluster []string
@@ -65,7 +61,7 @@ func (e *etcd) start(ctx context.Context, s *Server) (*child.Process, error) {
 		"--listen-peer-urls", "https://"+s.Peer, "--initial-advertise-peer-urls", "https://"+PeerAddr(e.number),
 		"--initial-cluster", strings.Join(cluster, ","), "--peer-auto-tls",
 		"--heartbeat-interval", fmt.Sprint(heartbeat), "--election-timeout", fmt.Sprint(10*heartbeat))
-	cmd.Env = append(os.Environ(), "HTTPS_PROXY=http://"+e.tunnel, "NO_PROXY=", "no_proxy=")
+	cmd.Env = append(os.Environ(), "HTTPS_PROXY=http://"+s.Tunnel, "NO_PROXY=", "no_proxy=")
 	s.releasePorts()
 	p, err := child.Start(child.InOwnGroup(cmd))
 	if err != nil {
