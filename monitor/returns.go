@@ -13,7 +13,8 @@ import (
 )
 
 // returns judges how long calls of the library go on: after their contexts have ended, after their client was closed, and at
-// all where they are documented to take no longer than so many node timeouts. Of other locks it judges acquires, in the same way.
+// all where they are documented to take no longer than so many node timeouts. Of other locks it judges acquires, in the same
+// way.
 type returns struct {
 	run *Run
 	patience
@@ -85,8 +86,8 @@ func (x *returns) called(c *protocols.Call) {
 	}
 }
 
-// attemptOf is how long an attempt of a lock that is not the library's may take at the most, whatever it is: it takes each node,
-// cleans up and sets a time to live, one node after the other, or asks a service for as long as a lease could last.
+// attemptOf is how long an attempt of a lock that is not the library's may take at the most, whatever it is: it takes each
+// node, cleans up and sets a time to live, one node after the other, or asks a service for as long as a lease could last.
 func attemptOf(lock protocols.Settings, nodes int) time.Duration {
 	own := protocols.Of[protocols.RedlockPlainSettings](lock)
 	wait := protocols.Of[protocols.FailoverSettings](lock).Wait

@@ -15,8 +15,8 @@ import (
 	"redlocksim/sim/redis"
 )
 
-// told compares what a lock that is not the library's tells of its steps with what it did, and the reason for which it refuses a
-// call with what it has told of the nodes: the history is all that a reader has to understand such a lock by.
+// told compares what a lock that is not the library's tells of its steps with what it did, and the reason for which it refuses
+// a call with what it has told of the nodes: the history is all that a reader has to understand such a lock by.
 type told struct {
 	run   *Run
 	asks  map[asks]*setting
@@ -35,8 +35,8 @@ type setting struct {
 	sent kernel.True
 	// isSet says that it set the key, and isAnswered that the client heard so in time.
 	isSet, isAnswered bool
-	// open is how many were sent of which the client has not told yet, and isMixed that there were several at once: what it tells
-	// may be of any of them.
+	// open is how many were sent of which the client has not told yet, and isMixed that there were several at once: what it
+	// tells may be of any of them.
 	open    int
 	isMixed bool
 }

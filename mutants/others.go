@@ -7,8 +7,8 @@ import (
 )
 
 // OthersSettings lists those with which a search goes for bugs in the locks of others, as a stranger with such a lock would
-// search: each implementation of Redlock in the list of Redis, and each other protocol with whatever it can be told to do. Their
-// budgets are the largest of three in which the lock, as it is meant, shows nothing but what it is known for.
+// search: each implementation of Redlock in the list of Redis, and each other protocol with whatever it can be told to do.
+// Their budgets are the larger of two in which the lock, as it is meant, shows nothing but what it is known for.
 func OthersSettings() []Settings {
 	const (
 		// harsh is a budget of the kind that AllSettings have.
