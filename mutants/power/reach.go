@@ -68,7 +68,7 @@ func (o Options) reachAnew(ctx context.Context) (*reached, error) {
 	}
 	defer os.RemoveAll(dir)
 	b := build{root: o.Root, dir: dir, cache: o.Cache}
-	if err := b.fill(ctx); err != nil {
+	if err := b.fill(ctx, o.columns()); err != nil {
 		return nil, err
 	}
 	binary := filepath.Join(dir, "counting")
