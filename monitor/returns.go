@@ -90,8 +90,7 @@ func (x *returns) called(c *protocols.Call) {
 // node, cleans up and sets a time to live, one node after the other, or asks a service for as long as a lease could last.
 func attemptOf(lock protocols.Settings, nodes int) time.Duration {
 	own := protocols.Of[protocols.RedlockPlainSettings](lock)
-	wait := protocols.Of[protocols.FailoverSettings](lock).Wait
-	return lock.TTL + time.Duration(nodes)*own.ConnectTimeout + wait.Timeout + time.Duration(3*nodes+4)*max(lock.NodeTimeout, own.ConnectedTimeout)
+	return lock.TTL + time.Duration(nodes)*own.ConnectTimeout + time.Duration(3*nodes+4)*max(lock.NodeTimeout, own.ConnectedTimeout)
 }
 
 // calledOther begins to watch an acquire of a lock that is not the library's: one attempt ends, and so do all when nobody waits

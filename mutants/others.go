@@ -19,7 +19,6 @@ func OthersSettings() []Settings {
 	lasting := "nodes: {persistence: always}\n"
 	forgetting := "nodes: {persistence: none}\n"
 	one := "nodes: {names: [A], persistence: always}\n"
-	replicated := "nodes: {names: [A], replicas: {A: [A2, A3]}, persistence: always}\n"
 	// shared is what comes of a lock that two may have, and deleting of one that deletes the key of another.
 	shared := []checker.Kind{checker.LeaseOverlap, checker.StaleWrite, checker.LostUpdate, checker.Conduct}
 	deleting := append(slices.Clone(shared), checker.Unprotected, checker.Contract)
@@ -59,8 +58,6 @@ func OthersSettings() []Settings {
 		of("single, backoff", "protocol: single, ttl: 2s, backoff: 100%, attempts: 5, give-up: 2s", one, late),
 		of("single, get-del", "protocol: single, ttl: 2s, release: get-del", one, late, checker.Conduct),
 		of("single, del", "protocol: single, ttl: 2s, release: del", one, late, shared...),
-		of("failover", "protocol: failover, ttl: 2s", replicated, late),
-		of("failover, wait", "protocol: failover, ttl: 2s, wait: {replicas: 1, timeout: 100ms}", replicated, late),
 		of("setnx-expire", "protocol: setnx-expire, ttl: 2s", one, late),
 		of("get-set", "protocol: get-set, ttl: 2s", one, late, shared...),
 		of("redisson", "protocol: redisson, ttl: 2s", lasting, late, shared...),
