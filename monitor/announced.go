@@ -56,7 +56,7 @@ func watchAnnounced(r *Run) {
 }
 
 // stepped takes a step of a library.
-func (a *announced) stepped(_ string, e observe.Event) {
+func (a *announced) stepped(_ string, e *observe.Event) {
 	switch e.Step {
 	case observe.ReleaseStarted:
 		a.of(e.Value).released = true

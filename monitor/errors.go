@@ -143,7 +143,7 @@ func (c *calling) intent() redis.Intent {
 }
 
 // stepped has a call's attempts, which the library reports, followed by their values.
-func (x *failures) stepped(client string, e observe.Event) {
+func (x *failures) stepped(client string, e *observe.Event) {
 	switch e.Step {
 	case observe.AttemptStarted:
 	case observe.TokenRaised:
