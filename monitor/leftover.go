@@ -299,7 +299,7 @@ func (l *leftover) returned(c *protocols.Call, _ error) {
 	}
 }
 
-func (l *leftover) observed(client string, e observe.Event) {
+func (l *leftover) observed(client string, e *observe.Event) {
 	if e.Step == observe.Denied || e.Step == observe.ReleaseStarted {
 		l.letsGoOf(client, resourcesOf(e.Resource), e.Value)
 	}

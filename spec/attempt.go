@@ -61,7 +61,7 @@ func (c *Client) raised(a *acquisition, e *Event) (why string) {
 		return "a quorum of nodes has not said that it would vote for a higher one"
 	}
 	a.settled = map[string]bool{}
-	for q := range a.answers { // there was no other question yet
+	for _, q := range a.answers { // there was no other question yet
 		a.settled[q.node] = true
 	}
 	a.raised, a.token, a.votes = true, e.Token, round{}

@@ -103,7 +103,7 @@ func New(s Settings) *Client {
 }
 
 // Knows says whether a step is of a call or an attempt that was followed.
-func (c *Client) Knows(e observe.Event) bool {
+func (c *Client) Knows(e *observe.Event) bool {
 	return c.acquisitions[e.Value] != nil || c.callers[e.Call] != nil
 }
 

@@ -31,25 +31,39 @@ type count struct {
 	seats    []string
 }
 
-// tallies counts what nodes keep; what a replica copies is not among it.
-func (b *builder) tallies(held []recording.Kept) []tally {
+// seating is the names of the seats, in the scenario's order, and at which of them each node votes.
+type seating struct {
+	names []string
+	of    map[string]int
+}
+
+func (b *builder) seating() seating {
 	nodes := b.result.Scenario.Nodes
-	seats := map[string]string{}
-	for _, name := range nodes.Names {
-		seats[name] = name
+	s := seating{nodes.Names, map[string]int{}}
+	for i, name := range nodes.Names {
+		s.of[name] = i
 	}
 	for _, of := range nodes.Replicas {
 		for _, replica := range of.Value {
-			seats[replica] = of.Key
+			s.of[replica] = s.of[of.Key]
 		}
 	}
-	kept := map[vote][]recording.Kept{}
-	// among are the seats of which a stretch of a value is as asked.
-	among := func(v vote, is func(k *recording.Kept) bool) []string {
-		return slices.DeleteFunc(slices.Clone(nodes.Names), func(name string) bool {
-			return !slices.ContainsFunc(kept[v], func(k recording.Kept) bool { return seats[k.Node] == name && is(&k) })
-		})
+	return s
+}
+
+// taken are the seats with a stretch under way, of which there are so many at each, and some others.
+func (s seating) taken(underWay, others []int) (names []string) {
+	for i, name := range s.names {
+		if underWay[i] > 0 || slices.Contains(others, i) {
+			names = append(names, name)
+		}
 	}
+	return names
+}
+
+// tallies counts what nodes keep; what a replica copies is not among it.
+func (b *builder) tallies(held []recording.Kept) (all []tally) {
+	kept := map[vote][]recording.Kept{}
 	var votes []vote
 	for _, k := range held {
 		v := vote{k.Owner, k.Key, k.Value}
@@ -61,30 +75,47 @@ func (b *builder) tallies(held []recording.Kept) []tally {
 		}
 		kept[v] = append(kept[v], k)
 	}
-	var all []tally
+	s := b.seating()
 	for _, v := range votes {
-		all = append(all, counted(v, kept[v], func(is func(k *recording.Kept) bool) []string { return among(v, is) })...)
+		all = append(all, s.counted(v, kept[v])...)
 	}
 	return all
 }
 
-// counted counts who keeps a value in some stretches; among are the seats that have a stretch which is as asked.
-func counted(v vote, kept []recording.Kept, among func(is func(k *recording.Kept) bool) []string) (all []tally) {
+// counted counts who keeps a value, from moment to moment: a lock that is renewed has a stretch for each renewal and node.
+func (s seating) counted(v vote, kept []recording.Kept) (all []tally) {
 	var times []kernel.True
 	for _, k := range kept {
 		times = append(times, k.From, k.To)
 	}
 	slices.Sort(times)
 	times = slices.Compact(times)
+	begins, ends := slices.Clone(kept), slices.Clone(kept)
+	slices.SortFunc(begins, func(x, y recording.Kept) int { return cmp.Compare(x.From, y.From) })
+	slices.SortFunc(ends, func(x, y recording.Kept) int { return cmp.Compare(x.To, y.To) })
+	underWay := make([]int, len(s.names))
 	var counts []count
 	for j, at := range times {
-		if slices.ContainsFunc(kept, func(k recording.Kept) bool { return k.From == at && k.To == at }) {
-			counts = append(counts, count{at, at, among(func(k *recording.Kept) bool { return k.From <= at && (at < k.To || k.From == at) })})
+		for ; len(ends) > 0 && ends[0].To == at; ends = ends[1:] {
+			if ends[0].From < at {
+				underWay[s.of[ends[0].Node]]--
+			}
+		}
+		var brief []int // the seats of stretches without a length
+		for ; len(begins) > 0 && begins[0].From == at; begins = begins[1:] {
+			if seat := s.of[begins[0].Node]; begins[0].To == at {
+				brief = append(brief, seat)
+			} else {
+				underWay[seat]++
+			}
+		}
+		if brief != nil {
+			counts = append(counts, count{at, at, s.taken(underWay, brief)})
 		}
 		c := count{from: at, to: at}
 		if j+1 < len(times) {
 			c.to = times[j+1]
-			c.seats = among(func(k *recording.Kept) bool { return k.From <= c.from && c.to <= k.To })
+			c.seats = s.taken(underWay, nil)
 		}
 		n := len(counts) - 1
 		switch {
