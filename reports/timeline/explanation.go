@@ -58,7 +58,11 @@ func (b *builder) addExplanation() {
 	}
 	slices.SortStableFunc(story, func(x, y sentence) int { return cmp.Compare(x.at, y.at) })
 	if n, q := len(b.result.Scenario.Nodes.Names), votesNeeded(b.result.Scenario); n > 1 && q > 1 {
-		b.explain(fmt.Sprintf("A client has this lock while %d of the %d nodes keep its key, and a node keeps the key of one client at a time", q, n))
+		text := fmt.Sprintf("A client has this lock while %d of the %d nodes keep its key. A node keeps the key of one client at a time", q, n)
+		if life := b.keepsFor(v.Windows); life != "" {
+			text += fmt.Sprintf(", for %s by its own clock", life)
+		}
+		b.explain(text)
 	}
 	for _, s := range story {
 		b.explain(s.text)
@@ -97,10 +101,17 @@ func (b *builder) gets(l *Lane, w Witness, brief func(Instant) string) (text str
 		until = "to the end"
 	}
 	var on, now *Span // the last that were a quorum before it believes, and those that it has when it begins to
+	again := ""       // which of them vote though they have voted
 	for i := range l.Spans {
 		s := &l.Spans[i]
-		if s.Kind != votesSpan || s.Resource != b.t.Violation.Resource || s.From > w.From || s.Short == "1 of 1" {
+		if s.Kind != votesSpan || s.Resource != b.t.Violation.Resource || s.From > w.From {
 			continue
+		}
+		if s.Quorum {
+			again = s.again
+		}
+		if s.Short == "1 of 1" {
+			continue // it goes without saying
 		}
 		if s.Quorum {
 			on = s
@@ -111,13 +122,14 @@ func (b *builder) gets(l *Lane, w Witness, brief func(Instant) string) (text str
 	}
 	switch {
 	case on == nil:
-		return fmt.Sprintf("%s believes in its lock from %s %s", l.Name, brief(w.From), until), false
+		text = fmt.Sprintf("%s believes in its lock from %s %s", l.Name, brief(w.From), until)
 	case on.To <= w.From && (now == nil || now.From != on.To): // it lost more than one vote while it waited for the replies
 		return fmt.Sprintf("%s believes in its lock from %s %s, though it has not had enough votes since %s", l.Name, brief(w.From), until, brief(on.To)), true
+	default:
+		text = fmt.Sprintf("%s gets the lock at %s with the votes of %s (%s), and believes in it %s", l.Name, brief(w.From), on.voters, on.Short, until)
 	}
-	text = fmt.Sprintf("%s gets the lock at %s with the votes of %s (%s), and believes in it %s", l.Name, brief(w.From), on.voters, on.Short, until)
-	if on.again != "" {
-		return text + "; " + on.again, true
+	if again != "" {
+		return text + "; " + again, true
 	}
 	return text, false
 }

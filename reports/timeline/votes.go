@@ -34,15 +34,7 @@ type count struct {
 // tallies counts what nodes keep; what a replica copies is not among it.
 func (b *builder) tallies(held []recording.Kept) []tally {
 	nodes := b.result.Scenario.Nodes
-	seats := map[string]string{}
-	for _, name := range nodes.Names {
-		seats[name] = name
-	}
-	for _, of := range nodes.Replicas {
-		for _, replica := range of.Value {
-			seats[replica] = of.Key
-		}
-	}
+	seats := b.seats()
 	kept := map[vote][]recording.Kept{}
 	// among are the seats of which a stretch of a value is as asked.
 	among := func(v vote, is func(k *recording.Kept) bool) []string {
@@ -115,7 +107,7 @@ func (b *builder) addVotes(held []recording.Kept) {
 		from, had := kernel.True(-1), false
 		for j, c := range t.counts {
 			has := len(c.seats) >= q
-			change := b.change(all, t, j, has && !had)
+			change := b.change(all, held, t, j, has && !had)
 			had = had || has
 			if len(c.seats) > 0 {
 				b.votes(t, c, has, change)
@@ -151,10 +143,12 @@ type change struct {
 	hasForgotten bool
 	// again are the seats that have voted for a lock in which another client still believes.
 	again []string
+	// besides and split say in which seats two servers vote, as a label and as sentences.
+	besides, split []string
 }
 
 // change is what has changed from the count before the jth of a tally. isQuorum says that it is the first to be one.
-func (b *builder) change(all []tally, t *tally, j int, isQuorum bool) (x change) {
+func (b *builder) change(all []tally, held []recording.Kept, t *tally, j int, isQuorum bool) (x change) {
 	c := t.counts[j]
 	x = change{lane: b.owner(t.owner), resource: b.named(t.key), at: Instant(c.from), left: fmt.Sprintf("%d of %d", len(c.seats), len(b.result.Scenario.Nodes.Names))}
 	if x.lost = b.lost(all, t, j); len(x.lost) > 0 {
@@ -163,6 +157,7 @@ func (b *builder) change(all []tally, t *tally, j int, isQuorum bool) (x change)
 	}
 	if isQuorum {
 		x.again = b.twice(all, t, c)
+		x.besides, x.split = b.besides(all, held, t, c)
 	}
 	return x
 }
@@ -175,15 +170,16 @@ func (x *change) label() string {
 	case len(x.lost) > 0:
 		return "without " + strings.Join(x.lost, ", ")
 	}
-	return x.votesAgain()
+	return x.votesAgain(x.besides)
 }
 
-// votesAgain says who votes again; it is empty if nobody does.
-func (x *change) votesAgain() string {
-	if len(x.again) == 0 {
-		return ""
+// votesAgain says who votes again, and what else is to be said of votes that are not the first; it is empty if all are.
+func (x *change) votesAgain(besides []string) string {
+	var all []string
+	if len(x.again) > 0 {
+		all = append(all, does(x.again, "vote")+" again")
 	}
-	return does(x.again, "vote") + " again"
+	return strings.Join(append(all, besides...), "; ")
 }
 
 // votes adds one count of a tally: how many there are and why they are others than before.
@@ -201,7 +197,7 @@ func (b *builder) votes(t *tally, c count, isQuorum bool, x change) {
 		keep = "keeps"
 	}
 	b.span(t.owner, Span{Kind: votesSpan, From: Instant(c.from), Owner: x.lane, Resource: x.resource, Label: label, Short: number,
-		Quorum: isQuorum, voters: strings.Join(c.seats, ", "), again: x.votesAgain(),
+		Quorum: isQuorum, voters: strings.Join(c.seats, ", "), again: x.votesAgain(x.split),
 		Text: fmt.Sprintf("%s nodes %s %s's value%s (%s) %s", number, keep, t.owner, b.behind(" of ", t.key), strings.Join(c.seats, ", "), b.during(Instant(c.from), int64(c.to)))}, int64(c.to))
 }
 
