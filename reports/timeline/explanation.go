@@ -57,6 +57,7 @@ func (b *builder) addExplanation() {
 		return
 	}
 	slices.SortStableFunc(story, func(x, y sentence) int { return cmp.Compare(x.at, y.at) })
+	story = slices.Compact(story) // of two leases of one client, the same can be told
 	if n, q := len(b.result.Scenario.Nodes.Names), votesNeeded(b.result.Scenario); n > 1 && q > 1 {
 		text := fmt.Sprintf("A client has this lock while %d of the %d nodes keep its key. A node keeps the key of one client at a time", q, n)
 		if life := b.keepsFor(v.Windows); life != "" {

@@ -142,3 +142,29 @@ func TestHeadline(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// Of two leases of one client, nothing is told twice.
+func TestNothingIsExplainedTwice(t *testing.T) {
+	found, err := scenarios.Parse("two-leases.yaml", []byte(`title: two callers of one client
+source: test
+explanation: E forgets its vote, and another caller of the same client gets it
+claim: holds
+nodes: {names: [A, B, E]}
+clients: [client-3]
+timeline:
+  - {at: 0s, client: client-3, do: [lock]}
+  - {at: 0s, client: client-3, do: [try-lock]}
+  - {at: 5ms, fault: {evict: {node: E}}}
+duration: 10s
+expect: {findings: lease-overlap, unavailable: {at-most: 7ms}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := timelineOf(t, judged(t, found[0], scenarios.Options{Record: true, Seed: 582630707856718}))
+	const forgets = "At 5ms all locks are evicted from E; E forgets: client-3 is left with 1 of 3 votes, and comes to believe in its lock."
+	all := slices.Sorted(slices.Values(line.Explanation))
+	if !slices.Contains(all, forgets) || len(slices.Compact(all)) < len(line.Explanation) {
+		t.Errorf("%q", line.Explanation)
+	}
+}
