@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
+
+	"redlocksim/internal/rounded"
 )
 
 // addExplanation says in a few sentences how the violation comes about, to somebody who does not know the lock: what it
@@ -58,13 +61,7 @@ func (b *builder) addExplanation() {
 	}
 	slices.SortStableFunc(story, func(x, y sentence) int { return cmp.Compare(x.at, y.at) })
 	story = slices.Compact(story) // of two leases of one client, the same can be told
-	if n, q := len(b.result.Scenario.Nodes.Names), votesNeeded(b.result.Scenario); n > 1 && q > 1 {
-		text := fmt.Sprintf("A client has this lock while %d of the %d nodes keep its key. A node keeps the key of one client at a time", q, n)
-		if life := b.keepsFor(v.Windows); life != "" {
-			text += fmt.Sprintf(", for %s by its own clock", life)
-		}
-		b.explain(text)
-	}
+	b.explainVotes(v)
 	for _, s := range story {
 		b.explain(s.text)
 	}
@@ -73,6 +70,40 @@ func (b *builder) addExplanation() {
 	} else {
 		b.explain(strings.TrimSuffix(v.Text, "."))
 	}
+}
+
+// explainVotes says what it takes to have a lock that several nodes vote for.
+func (b *builder) explainVotes(v *Violation) {
+	n, q := len(b.result.Scenario.Nodes.Names), votesNeeded(b.result.Scenario)
+	if n < 2 || q < 2 {
+		return
+	}
+	text := fmt.Sprintf("A client has this lock while %d of the %d nodes keep its key. A node keeps the key of one client at a time", q, n)
+	if life := b.keepsFor(v.Windows); life != "" {
+		text += fmt.Sprintf(", for %s by its own clock", life)
+	}
+	b.explain(text)
+}
+
+// keepsFor says for how long nodes keep the keys on which these windows rest, where that is the same for all and they have a
+// time to live; empty otherwise.
+func (b *builder) keepsFor(windows []Witness) string {
+	var lives []time.Duration
+	for _, w := range windows {
+		from := asked(&b.t.Lanes[w.Lane], w)
+		for i := range b.t.Lanes {
+			for _, s := range b.t.Lanes[i].Spans {
+				if s.Kind == keySpan && s.Owner == w.Lane && s.Resource == b.t.Violation.Resource && s.From >= from && s.From <= w.From {
+					lives = append(lives, time.Duration(s.Left).Truncate(time.Millisecond)) // keys expire at whole milliseconds
+				}
+			}
+		}
+	}
+	slices.Sort(lives)
+	if lives = slices.Compact(lives); len(lives) != 1 || lives[0] == 0 {
+		return ""
+	}
+	return rounded.Duration(lives[0]).String()
 }
 
 // sentence is one of an explanation, and the instant that it is about.
