@@ -40,13 +40,8 @@ type seating struct {
 func (b *builder) seating() seating {
 	nodes := b.result.Scenario.Nodes
 	s := seating{nodes.Names, map[string]int{}}
-	for i, name := range nodes.Names {
-		s.of[name] = i
-	}
-	for _, of := range nodes.Replicas {
-		for _, replica := range of.Value {
-			s.of[replica] = s.of[of.Key]
-		}
+	for node, seat := range b.seats() {
+		s.of[node] = slices.Index(nodes.Names, seat)
 	}
 	return s
 }
@@ -146,7 +141,7 @@ func (b *builder) addVotes(held []recording.Kept) {
 		from, had := kernel.True(-1), false
 		for j, c := range t.counts {
 			has := len(c.seats) >= q
-			change := b.change(all, t, j, has && !had)
+			change := b.change(all, held, t, j, has && !had)
 			had = had || has
 			if len(c.seats) > 0 {
 				b.votes(t, c, has, change)
@@ -182,10 +177,12 @@ type change struct {
 	hasForgotten bool
 	// again are the seats that have voted for a lock in which another client still believes.
 	again []string
+	// besides and split say in which seats two servers vote, as a label and as sentences.
+	besides, split []string
 }
 
 // change is what has changed from the count before the jth of a tally. isQuorum says that it is the first to be one.
-func (b *builder) change(all []tally, t *tally, j int, isQuorum bool) (x change) {
+func (b *builder) change(all []tally, held []recording.Kept, t *tally, j int, isQuorum bool) (x change) {
 	c := t.counts[j]
 	x = change{lane: b.owner(t.owner), resource: b.named(t.key), at: Instant(c.from), left: fmt.Sprintf("%d of %d", len(c.seats), len(b.result.Scenario.Nodes.Names))}
 	if x.lost = b.lost(all, t, j); len(x.lost) > 0 {
@@ -194,6 +191,7 @@ func (b *builder) change(all []tally, t *tally, j int, isQuorum bool) (x change)
 	}
 	if isQuorum {
 		x.again = b.twice(all, t, c)
+		x.besides, x.split = b.besides(all, held, t, c)
 	}
 	return x
 }
@@ -206,15 +204,16 @@ func (x *change) label() string {
 	case len(x.lost) > 0:
 		return "without " + strings.Join(x.lost, ", ")
 	}
-	return x.votesAgain()
+	return x.votesAgain(x.besides)
 }
 
-// votesAgain says who votes again; it is empty if nobody does.
-func (x *change) votesAgain() string {
-	if len(x.again) == 0 {
-		return ""
+// votesAgain says who votes again, and what else is to be said of votes that are not the first; it is empty if all are.
+func (x *change) votesAgain(besides []string) string {
+	var all []string
+	if len(x.again) > 0 {
+		all = append(all, does(x.again, "vote")+" again")
 	}
-	return does(x.again, "vote") + " again"
+	return strings.Join(append(all, besides...), "; ")
 }
 
 // votes adds one count of a tally: how many there are and why they are others than before.
@@ -232,7 +231,7 @@ func (b *builder) votes(t *tally, c count, isQuorum bool, x change) {
 		keep = "keeps"
 	}
 	b.span(t.owner, Span{Kind: votesSpan, From: Instant(c.from), Owner: x.lane, Resource: x.resource, Label: label, Short: number,
-		Quorum: isQuorum, voters: strings.Join(c.seats, ", "), again: x.votesAgain(),
+		Quorum: isQuorum, voters: strings.Join(c.seats, ", "), again: x.votesAgain(x.split),
 		Text: fmt.Sprintf("%s nodes %s %s's value%s (%s) %s", number, keep, t.owner, b.behind(" of ", t.key), strings.Join(c.seats, ", "), b.during(Instant(c.from), int64(c.to)))}, int64(c.to))
 }
 
@@ -294,6 +293,56 @@ func (b *builder) twice(all []tally, t *tally, c count) []string {
 		}
 	}
 	return twice
+}
+
+// besides says of the seats of a count in which a server votes although another one, which has been deposed as the master and
+// does not know, still keeps the vote of a client that believes in its lock.
+func (b *builder) besides(all []tally, held []recording.Kept, t *tally, c count) (labels, sentences []string) {
+	own, on := b.owner(t.owner), b.named(t.key)
+	for lane := range b.t.Lanes {
+		if lane == own {
+			continue
+		}
+		other := b.believedBy(all, lane, t.key, on, c.from)
+		if other == nil {
+			continue
+		}
+		for _, seat := range c.seats {
+			now, before := b.server(held, t.vote, seat, c.from), b.server(held, other.vote, seat, c.from)
+			if now != "" && before != "" && now != before {
+				labels = append(labels, now+" votes beside "+before)
+				sentences = append(sentences, fmt.Sprintf("%s keeps its key while %s still keeps that of %s", now, before, b.t.Lanes[lane].Name))
+			}
+		}
+	}
+	return labels, sentences
+}
+
+// server is that of a seat's servers which keeps a vote at an instant; empty if none does.
+func (b *builder) server(held []recording.Kept, v vote, seat string, at kernel.True) string {
+	seats := b.seats()
+	i := slices.IndexFunc(held, func(k recording.Kept) bool {
+		return k.Owner == v.owner && k.Key == v.key && (v.value == "" || k.Value == v.value) && k.From <= at && at < k.To && seats[k.Node] == seat
+	})
+	if i < 0 {
+		return ""
+	}
+	return held[i].Node
+}
+
+// seats are the nodes that vote, by the servers that stand for them: the node itself and its replicas.
+func (b *builder) seats() map[string]string {
+	nodes := b.result.Scenario.Nodes
+	seats := map[string]string{}
+	for _, name := range nodes.Names {
+		seats[name] = name
+	}
+	for _, of := range nodes.Replicas {
+		for _, replica := range of.Value {
+			seats[replica] = of.Key
+		}
+	}
+	return seats
 }
 
 // isBelieved says whether at an instant the client believes in the lock that these votes are for, or is going to: they are the
