@@ -34,9 +34,9 @@ func attacks() []Attack {
 	return []Attack{
 		{Name: "clocks", Text: "the holder's clock is slow or stopped, the nodes' clocks are fast or step forward, and the second client asks as soon as a quorum is free", build: clocks, byClock: true},
 		{Name: "restart", Text: "just enough of the holder's nodes stop right after the grant, and come back without their memory as early as the budget allows", build: restart},
-		{Name: "memory-loss", Text: "the holder has only a quorum, and as many of its nodes as the budget allows come back at once without their memory", build: memoryLoss},
-		{Name: "failover", Text: "the holder has only a quorum, and as many of its nodes as the budget allows lose power and are replaced by replicas that have not received its key", build: failover, named: true},
-		{Name: "counters", Text: "the holder has only a quorum and releases its lock; later as many of its nodes as the budget allows come back without their fencing counters, and the second client is granted the lock by these", build: counters, named: true},
+		{Name: "memory-loss", Text: "the holder has only a quorum, and as many of its nodes as the budget allows lose its lock at once, as by an eviction", build: memoryLoss},
+		{Name: "failover", Text: "the holder has only a quorum, and as many of its nodes as the budget allows lose power and are replaced by replicas that have not received its key, or lose it by an eviction if they have no replica", build: failover, named: true},
+		{Name: "counters", Text: "the holder has only a quorum and releases its lock; later as many of its nodes as the budget allows lose their fencing counters, as by an eviction, and the second client is granted the lock by these", build: counters, named: true},
 		{Name: "split", Text: "each client reaches only nodes that the other cannot reach", build: split},
 		{Name: "pause", Text: "the holder checks its lease at the last moment that its guard time allows, pauses, and then its write takes as long as a message can", build: pause, byClock: true},
 		{Name: "timeout", Text: "every message takes as long as it can, and the client's clock is fast; a node that answers after its timeout has no vote", build: timeout, broken: notGranted},

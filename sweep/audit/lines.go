@@ -190,7 +190,7 @@ func nodeLines() []*line {
 			},
 			says:  forgets("loses power"),
 			fixes: []fix{later, writes("always"), guard}},
-		{name: "nodes back early", schedules: []string{"memory-loss"}, path: "budget.memory-loss", safest: constant("0"), riskiest: allNodes,
+		{name: "lost memory", schedules: []string{"memory-loss"}, path: "budget.memory-loss", safest: constant("0"), riskiest: allNodes,
 			applies: func(a *Answers) bool { return a.Settings.Budget.MemoryLoss > 0 },
 			yours:   func(a *Answers) string { return fmt.Sprint(a.Settings.Budget.MemoryLoss) },
 			besides: powerLoss,
