@@ -32,7 +32,8 @@ type Assumption struct {
 	Limit string `json:"limit"`
 	// Text says it in a sentence, with the number that decides.
 	Text string `json:"text"`
-	// Fix is what mends it, each of which was tried, the smallest change first; empty if nothing is to be mended.
+	// Fix is what mends it, each of which was tried, the smallest change first, or why nothing is known to; empty if nothing is
+	// to be mended.
 	Fix string `json:"fix"`
 	// Fixes are these one by one.
 	Fixes []Fix `json:"fixes,omitempty"`
