@@ -41,8 +41,8 @@ func restart(s *Settings) []*scenarios.Scenario {
 	})
 }
 
-// memoryLoss has locks evicted. A node that stops may keep them on its disk, or not vote when it is back; one that never stopped
-// votes at once.
+// memoryLoss has locks evicted. A node that stops may keep them on its disk, or not vote when it is back; one that never
+// stopped votes at once.
 func memoryLoss(s *Settings) []*scenarios.Scenario {
 	return each(s, decimal.Zero, decimal.Zero, func(x *builder) {
 		x.holds(x.stays())
@@ -163,8 +163,8 @@ func replicatedFirst(s *Settings) *Settings {
 	return &first
 }
 
-// counters has the fencing counters evicted on which tokens rest, once nobody holds the lock: a node that stops may keep them on
-// its disk. The second client reaches no more of the nodes that remember them than it needs for a quorum.
+// counters has the fencing counters evicted on which tokens rest, once nobody holds the lock: a node that stops may keep them
+// on its disk. The second client reaches no more of the nodes that remember them than it needs for a quorum.
 func counters(s *Settings) []*scenarios.Scenario {
 	return each(s, decimal.Zero, decimal.Zero, func(x *builder) {
 		lost := x.voters[:min(s.Budget.CounterLoss, len(x.voters))]

@@ -149,6 +149,10 @@ func TestAttacksOnImplementations(t *testing.T) {
 		// Unless the node's clock alone says when it may again, and that is stepped.
 		{"lock: {ttl: 8s, guard: {max-ttl: 8s, trust-node-clock: true}}\nbudget: {restart-delay: 1s}", "restart", ""},
 		{"lock: {ttl: 8s, guard: {max-ttl: 8s, trust-node-clock: true}}\nbudget: {restart-delay: 1s, clock-step: 9s}", "restart", "lease-overlap"},
+		// An extension that comes too late sets every key again, whoever's it is.
+		{"lock: {preset: redis-distlock, ttl: 8s}", "late-extend", "lease-overlap"},
+		{"lock: {preset: redlock-cs, ttl: 8s}", "late-extend", ""},
+		{"lock: {ttl: 8s}", "late-extend", ""},
 		// A pause that goes over into a suspension is as long as both.
 		{"lock: {ttl: 8s, protocol: redlock-plain, clock: boottime, guard-time: 1900ms}\nbudget: {pause: 1s, suspend: 1s}", "pause", "stale-write"},
 		{"lock: {ttl: 8s, protocol: redlock-plain, clock: boottime, guard-time: 2050ms}\nbudget: {pause: 1s, suspend: 1s}", "pause", ""},

@@ -75,11 +75,14 @@ func TestLimits(t *testing.T) {
 		{"library: redlock-cpp\nnodes: 2", "lost messages", Unsafe, "none", "lock.quorum"},
 		{"library: redisson", "lost messages", Unsafe, "none", "have no watchdog"},
 		{"library: redisson", "clock error", NotTested, "", ""},
+		{"library: redis-distlock", "late extension", Unsafe, "none", "library: redlock"},
+		{"library: redlock-cs", "late extension", Safe, "any", ""},
 		// What nodes that do not answer do to its grants makes no difference: others can hold them.
 		{"library: redlock-py\nfailover: true", "failover", Unsafe, "0", "require 4 votes"},
 		// Without an allowance for drift clocks must be exact, or messages must take longer than the error.
 		{"library: single\nclock-error: 0.01%", "clock error", Unsafe, "0%", "library: redlock"},
-		// Nodes forget nothing when they stop, and lose their locks to an eviction all the same, which no restart guard notices.
+		// Nodes forget nothing when they stop, and lose their locks to an eviction all the same, which no restart guard
+		// notices.
 		{"persistence: everysec\npower-loss: false\nbudget: {memory-loss: 1}", "lost memory", Unsafe, "0", "require 4 votes"},
 		{"persistence: always\nbudget: {memory-loss: 1}", "lost memory", Unsafe, "0", "require 4 votes"},
 		{"library: redlock\nlock: {guard: {max-ttl: 8s}}\nbudget: {memory-loss: 1}", "lost memory", Unsafe, "0", "require 4 votes"},

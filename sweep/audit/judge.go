@@ -43,6 +43,7 @@ func (x *auditing) judge(l *line) (Assumption, error) {
 		found.limited(l, &limit, e)
 	}
 	if found.Verdict == Unsafe {
+		x.without = append(x.without, l)
 		found.Fixes, found.Fix, err = x.mend(l, world, limit.holds)
 		if len(found.Fixes) > 0 {
 			found.Fix = joined(found.Fixes)
@@ -56,9 +57,7 @@ func (x *auditing) judge(l *line) (Assumption, error) {
 		}
 		found.Shown, found.ShownAt = beyond.shown, limit.breaks
 	}
-	if l.lasting != nil {
-		l.lasting(x.world, answered)
-	}
+	x.holds(l)
 	return found, nil
 }
 

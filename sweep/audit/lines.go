@@ -22,6 +22,8 @@ type line struct {
 	name string
 	// applies says whether there is anything to ask; nil if always.
 	applies func(*Answers) bool
+	// extends: there is nothing to ask of a lock that cannot be extended, or extends itself.
+	extends bool
 	// schedules attack it, and path is the setting that it rests on, of which safest and riskiest are the ends; without one
 	// nothing but the schedules is tried.
 	schedules        []string
@@ -123,7 +125,19 @@ func writes(how string) fix {
 
 // lines are all assumptions, in an order in which later attacks can rest on what the earlier ones found to be safe.
 func lines() []*line {
-	return slices.Concat([]*line{lostMessages}, clockLines(), nodeLines(), clientLines())
+	return slices.Concat([]*line{lostMessages}, clockLines(), nodeLines(), clientLines(), []*line{lateExtension})
+}
+
+// lateExtension rests on nothing but the library.
+var lateExtension = &line{name: "late extension", schedules: []string{"late-extend"}, extends: true,
+	yours: func(*Answers, *scenarios.Scenario) string { return "any" },
+	says: func(l *limits) string {
+		if l.breaks == "" {
+			return "extending a lock whose lease is over never takes it from another client"
+		}
+		return "a client that extends its lock when its lease is over takes it from the client that has it: look at the lease before you extend, which helps unless the client pauses in between"
+	},
+	fixes: []fix{{text: "no setting of this lock mends it: take one that extends only what is its own, such as library: redlock", library: ourLibrary}},
 }
 
 // lostMessages comes first: where it is unsafe, nothing else can be told.
@@ -254,8 +268,11 @@ func clientLines() []*line {
 				return fmt.Sprintf("tokens rise with every grant as long as no more than %s nodes forget their counters; %s", l.holds, yours)
 			},
 			fixes: []fix{writes("everysec"), writes("always"), {text: "let no replica take over (failover: false)", stays: true},
-				{text: "let no replica take over (failover: false), and have nodes write to disk: appendfsync always (persistence: always)", stays: true, otherwise: true, changes: writes("always").changes},
-				quorum, {text: "let no more than %s nodes lose counters to evictions (maxmemory-policy: noeviction)", limit: true}}},
+				quorum, {text: "let no more than %s nodes lose counters to evictions (maxmemory-policy: noeviction)", limit: true},
+				{text: "keep counters whatever happens: have nodes write to disk (persistence: always), let no replica take over (failover: false), and evict nothing (maxmemory-policy: noeviction)",
+					stays: true, otherwise: true, changes: func(*scenarios.Scenario) []string {
+						return []string{"nodes.persistence=always", "budget.counter-loss=0"}
+					}}}},
 		{name: "pause", schedules: []string{"pause"}, path: "budget.pause", safest: constant("0s"), riskiest: ttls(4),
 			yours:   func(a *Answers, _ *scenarios.Scenario) string { return a.Settings.Budget.Pause.String() },
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.Pause = s.Budget.Pause },

@@ -107,7 +107,7 @@ func (x *auditing) accepts(l *line, fix Fix) (bool, error) {
 		}
 	}
 	for _, before := range lines() {
-		if before.applies != nil && !before.applies(answers) {
+		if !y.asks(before) {
 			if before.name == l.name { // nobody asks any more
 				return true, nil
 			}
@@ -121,8 +121,8 @@ func (x *auditing) accepts(l *line, fix Fix) (bool, error) {
 			return false, err
 		case before.name == l.name:
 			return at.verdict() == Safe, nil
-		case at.verdict() == Safe && before.lasting != nil:
-			before.lasting(y.world, answers.Settings)
+		case at.verdict() == Safe:
+			y.holds(before)
 		}
 	}
 	return false, nil
