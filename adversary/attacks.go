@@ -46,7 +46,8 @@ func restart(s *Settings) []*scenarios.Scenario {
 func memoryLoss(s *Settings) []*scenarios.Scenario {
 	return each(s, decimal.Zero, decimal.Zero, func(x *builder) {
 		x.holds(x.stays())
-		ask := x.evicts(x.granted(), x.voters[:min(s.Budget.MemoryLoss, len(x.voters))], faults.Locks)
+		x.evicts(x.granted(), x.voters[:min(s.Budget.MemoryLoss, len(x.voters))], faults.Locks)
+		ask := x.granted()
 		ask.Plus = x.held
 		x.client(ask, second, x.asks(), x.stays())
 		asked := reached(second, "acquire-called")
@@ -56,14 +57,11 @@ func memoryLoss(s *Settings) []*scenarios.Scenario {
 	})
 }
 
-// evicts evicts keys from nodes, and says when that is over.
-func (x *builder) evicts(when faults.Trigger, nodes []string, keys faults.Evicted) faults.Trigger {
-	over := when
+// evicts evicts keys from nodes, before what is later in the timeline happens at the same moment.
+func (x *builder) evicts(when faults.Trigger, nodes []string, keys faults.Evicted) {
 	for _, node := range nodes {
 		x.fault(when, "evict", &faults.Evict{Node: node, Keys: keys})
-		over = faults.Trigger{After: &faults.Moment{Event: "evict", Node: node}}
 	}
-	return over
 }
 
 // forget stops nodes once the holder has the lock, and has the second client ask so that its requests arrive when they are
@@ -129,7 +127,8 @@ func failover(s *Settings) []*scenarios.Scenario {
 			x.fault(faults.Trigger{}, "partition", lag)
 		}
 		x.holds(x.stays())
-		ask := x.evicts(x.granted(), others[:min(s.Budget.MemoryLoss-len(lost), len(others))], faults.Locks)
+		ask := x.granted()
+		x.evicts(ask, others[:min(s.Budget.MemoryLoss-len(lost), len(others))], faults.Locks)
 		for _, node := range lost {
 			down := &faults.PowerLoss{}
 			down.Node = node
@@ -175,14 +174,14 @@ func counters(s *Settings) []*scenarios.Scenario {
 		x.client(faults.Trigger{At: x.start}, holder, program...)
 		released := after(holder, "release-done")
 		released.After.Nth = 3
-		ask := x.evicts(released, lost, faults.Counters)
+		x.evicts(released, lost, faults.Counters)
 		known := slices.DeleteFunc(slices.Clone(x.voters), func(node string) bool { return slices.Contains(lost, node) })
 		x.loses(x.ready(second), second, known[:min(len(x.Nodes.Names)-s.Quorum(), len(known))])
 		steps := []scenarios.Step{x.asks(), x.writes()}
 		if s.guarded() { // it reaches too few nodes to prepare later
 			steps = slices.Insert(steps, 0, step(scenarios.PrepareStep))
 		}
-		x.client(ask, second, steps...)
+		x.client(released, second, steps...)
 		x.must(second, "write-called")
 		x.ends(0)
 	})

@@ -159,7 +159,8 @@ func features() []Entry {
 		of(Fencing, false, step("effect-refused", "the resource turns down an effect with an old token", "effect refused")),
 		of(Fencing, false, counted("counter-lost", "a node loses a fencing counter", func(l *look) bool {
 			return slices.ContainsFunc(l.Used.Restarts, func(a faults.Amnesia) bool { return a.Counters }) ||
-				slices.ContainsFunc(l.Used.Replaced, func(r faults.Replaced) bool { return r.Counters })
+				slices.ContainsFunc(l.Used.Replaced, func(r faults.Replaced) bool { return r.Counters }) ||
+				slices.ContainsFunc(l.Used.Evictions, func(e faults.Eviction) bool { return e.Counters })
 		})),
 		of(Guard, true, step("guard-refuses", "the restart guard keeps a node from voting", "vote: in quarantine")),
 		of(Guard, false, step("quarantine-over", "a node votes again after its quarantine", "quarantine over")),
