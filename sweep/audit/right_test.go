@@ -169,8 +169,9 @@ func TestRightOnBothSides(t *testing.T) {
 			t.Errorf("%s%s", k.answers(), all.Text)
 		}
 	}
+	t.Logf("%d answers: %d lines, %d unsafe with %d fixes, %d worlds of what is safe survived %d runs each", *manyAnswers, lines, unsafe, mended, survived, *manyRuns)
 	if lines < 4**manyAnswers || unsafe < *manyAnswers/2 || mended < unsafe/2 || survived < *manyAnswers/4 {
-		t.Errorf("%d lines, %d unsafe, %d fixes, %d survived", lines, unsafe, mended, survived)
+		t.Error("too few of them to show anything")
 	}
 }
 
