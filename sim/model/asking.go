@@ -139,6 +139,9 @@ func (x *exchange) Phrases() []redis.Phrase {
 			}
 		}
 	}
+	if x.patience > 0 {
+		all = append(all, redis.Phrase{Command: "WAIT", Keys: 1})
+	}
 	return all
 }
 
