@@ -85,6 +85,9 @@ func watchLeftover(r *Run) {
 	if r.Foreign && !r.Declared || len(r.World.Replicas) > 0 {
 		return // nobody knows the keys of the lock, or votes may be on a replica that was promoted
 	}
+	if protocols.Has[protocols.RedissonMultiSettings](r.Lock) {
+		return // it lets go of the lock on one node and keeps those on others, under one owner
+	}
 	l := &leftover{run: r, early: map[vote]bool{}, clients: map[asking]*owner{}}
 	const batchWaits = 4 // a part of the node timeout; see redlock.WithBatching
 	switch timeout, nodes := r.Lock.NodeTimeout, time.Duration(len(r.World.Servers)); {

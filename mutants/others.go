@@ -22,7 +22,6 @@ func OthersSettings() []Settings {
 	// shared is what comes of a lock that two may have, and deleting of one that deletes the key of another.
 	shared := []checker.Kind{checker.LeaseOverlap, checker.StaleWrite, checker.LostUpdate, checker.Conduct}
 	deleting := append(slices.Clone(shared), checker.Unprotected, checker.Contract)
-	leaving := append(slices.Clone(deleting), checker.Leftover)
 	tokens := []checker.Kind{checker.TokenRegressed, checker.TokenRepeated}
 	of := func(name, lock, nodes, budget string, known ...checker.Kind) Settings {
 		return Settings{name, "lock: {guard-time: 350ms, " + lock + "}\n" + nodes + "network: {latency: {min: 1ms, max: 5ms}}\n" + budget, known}
@@ -64,9 +63,9 @@ func OthersSettings() []Settings {
 		of("redisson, lease time", "protocol: redisson, ttl: 2s, watchdog: false", lasting, late, checker.Conduct),
 		of("redisson-fair", "protocol: redisson-fair, ttl: 2s", lasting, late, shared...),
 		of("redisson-fair, lease time", "protocol: redisson-fair, ttl: 2s, watchdog: false", lasting, late, checker.Conduct),
-		of("redisson-multi", "protocol: redisson-multi, ttl: 2s", lasting, late, leaving...),
-		of("redisson-multi, lease time", "protocol: redisson-multi, ttl: 2s, watchdog: false", lasting, late, leaving...),
-		of("redisson-multi, all", "protocol: redisson-multi, ttl: 2s, quorum: 5", lasting, late, leaving...),
+		of("redisson-multi", "protocol: redisson-multi, ttl: 2s", lasting, late, deleting...),
+		of("redisson-multi, lease time", "protocol: redisson-multi, ttl: 2s, watchdog: false", lasting, late, deleting...),
+		of("redisson-multi, all", "protocol: redisson-multi, ttl: 2s, quorum: 5", lasting, late, deleting...),
 		of("consensus", "protocol: consensus, ttl: 2s", "nodes: {names: [A, B, C]}\nstorage: fenced\n", harsh),
 		of("consensus, told", "protocol: consensus, ttl: 2s, belief: told", "nodes: {names: [A, B, C]}\n", harsh),
 		of("db-row", "protocol: db-row, ttl: 2s", "nodes: {names: [A]}\n", late, shared...),
