@@ -52,7 +52,13 @@ type answer struct {
 // listener wants to be told of what is published on a channel.
 type listener struct{ heard func() }
 
-var _ driver.Listener = (*node)(nil)
+var (
+	_ driver.Listener   = (*node)(nil)
+	_ driver.Replicated = (*node)(nil)
+)
+
+// ConfirmsReplicas implements driver.Replicated.
+func (*node) ConfirmsReplicas() {}
 
 func newNode(i int, t *test) *node {
 	n := &node{index: i, test: t, listeners: map[string][]*listener{}}

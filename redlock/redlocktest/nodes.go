@@ -55,6 +55,14 @@ func (n Nodes) Client(options ...redlock.Option) *redlock.Client {
 	return c
 }
 
+// Node is the only one of one node, for New of package redlocksim/redlock/single. Its replicas confirm whatever is asked for.
+func (n Nodes) Node() driver.Node {
+	if len(n) != 1 {
+		n.at(0).test.Fatalf("redlocktest: a lock on one Redis is on one node, and there are %d", len(n))
+	}
+	return n[0]
+}
+
 // closing is how long a client may take to close. It waits for no work, so that only an observer that hangs takes so long.
 const closing = 10 * time.Second
 

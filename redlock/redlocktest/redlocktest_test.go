@@ -17,6 +17,7 @@ import (
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 	"redlocksim/redlock/redlocktest"
+	"redlocksim/redlock/single"
 )
 
 const ttl = 10 * time.Second
@@ -391,3 +392,33 @@ func TestSameCourseEveryTime(t *testing.T) {
 type observer func(observe.Event)
 
 func (o observer) Observe(_ context.Context, e observe.Event) { o(e) }
+
+// A lock on one Redis is taken on one node, whatever is done about its failovers, and Forget is one.
+func TestOneRedis(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := redlocktest.New(t, 1)
+		client, err := single.New(nodes, single.Failover{Guard: &redlock.Guard{MaxTTL: 10 * time.Second}, Replicas: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := client.PrepareGuard(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		first, err := client.Lock(t.Context(), "r", 10*time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		nodes.Forget(0)
+		second, err := client.Lock(t.Context(), "r", 10*time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if left := time.Until(first.Until()); left > 0 {
+			t.Errorf("granted again while the first lease has %v left", left)
+		}
+		if err := errors.Join(second.Unlock(t.Context()), client.Close(t.Context())); err != nil {
+			t.Error(err)
+		}
+		_ = first.Unlock(t.Context()) // it is lost
+	})
+}
