@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"redlocksim/redlock/driver"
 )
@@ -59,23 +58,13 @@ func NewSentinelClient(options *redis.FailoverOptions) *redis.Client {
 	return redis.NewFailoverClient(&o)
 }
 
-// NewClusterClient makes a client for [NewSingle] from a copy of the options: to a cluster. What it needs of its connections it
-// has from [NewClient], which it makes them with.
+// NewClusterClient makes a client for [NewSingle] from a copy of the options: to a cluster. It makes the client of each node
+// with [NewClient], and follows no redirects itself.
 func NewClusterClient(options *redis.ClusterOptions) *redis.ClusterClient {
 	o := *options
 	o.ContextTimeoutEnabled = true
-	o.MaxRetries = -1
 	o.MaxRedirects = -1
-	o.ReadTimeout = -1
-	o.WriteTimeout = -1
-	o.DialerRetries = 1
-	o.Protocol = 2
-	if o.DialTimeout == 0 {
-		o.DialTimeout = dialTimeout
-	}
-	o.DisableIdentity = true
 	o.ReadOnly, o.RouteByLatency, o.RouteRandomly = false, false, false
-	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	o.NewClient = NewClient
 	return redis.NewClusterClient(&o)
 }

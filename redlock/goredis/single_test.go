@@ -5,6 +5,7 @@ package goredis_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -139,6 +140,34 @@ func (p failing) both(first, second *redlock.Lease) {
 	}
 }
 
+// testMovedSlots has a primary and its replica change places, and back. A client that knows the old place is told so by a
+// server that has carried nothing out, and goes to the new one within the same attempt.
+func testMovedSlots(p failing, primary, replica *redisserver.Server) {
+	c := p.client(p.T, single.Failover{Waived: true})
+	lease, err := c.TryLock(p.ctx, p.resource, failingTTL)
+	if err != nil {
+		p.Fatal(err)
+	}
+	last := primary
+	for _, next := range []*redisserver.Server{replica, primary} {
+		eventually(p, patience, "the replica knows the lock", func() bool { return next.Ask("DBSIZE") == "1" })
+		next.Ask("CLUSTER", "FAILOVER", "TAKEOVER")
+		eventually(p, patience, "they have changed places", func() bool {
+			return strings.Contains(last.Ask("INFO", "replication"), "master_link_status:up")
+		})
+		last = next
+		if err := lease.Unlock(p.ctx); err != nil {
+			p.Errorf("the release of a lock whose slot has moved: %v", err)
+		}
+		if lease, err = c.TryLock(p.ctx, p.resource, failingTTL); err != nil {
+			p.Fatalf("a lock whose slot has moved: %v", err)
+		}
+	}
+	if err := lease.Unlock(p.ctx); err != nil {
+		p.Error(err)
+	}
+}
+
 // A failover to a replica that knows nothing of the lock gives it to a second client. What is done about that does what it
 // says.
 func TestFailover(t *testing.T) {
@@ -218,6 +247,7 @@ func TestFailover(t *testing.T) {
 		t.Run("cluster", func(t *testing.T) {
 			t.Parallel()
 			all := redisserver.StartCluster(t)
+			t.Run("slots that move", func(t *testing.T) { testMovedSlots(newFailing(t, clustered(all, 0)), all[0], all[3]) })
 			for i, what := range []string{"guard", "replicas", "waived", "fencing on the same Redis", "tokens from elsewhere"} {
 				t.Run(what, func(t *testing.T) { tests[what](newFailing(t, clustered(all, max(i-2, 0)))) })
 			}

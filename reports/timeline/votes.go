@@ -3,6 +3,7 @@ package timeline
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -273,18 +274,25 @@ func (b *builder) forgotten(seats []string, at kernel.True) bool {
 	return true
 }
 
+// rivals are the votes of other clients that believe in a lock on the same resource when a count begins, by their lanes.
+func (b *builder) rivals(all []tally, t *tally, c count) iter.Seq2[int, *tally] {
+	return func(yield func(int, *tally) bool) {
+		own, on := b.owner(t.owner), b.named(t.key)
+		for lane := range b.t.Lanes {
+			if lane == own {
+				continue
+			}
+			if other := b.believedBy(all, lane, t.key, on, c.from); other != nil && !yield(lane, other) {
+				return
+			}
+		}
+	}
+}
+
 // twice are the seats of a count that voted for a lock of another client, which still believes in it, and voted anew.
 func (b *builder) twice(all []tally, t *tally, c count) []string {
 	var twice []string
-	own, on := b.owner(t.owner), b.named(t.key)
-	for lane := range b.t.Lanes {
-		if lane == own {
-			continue
-		}
-		other := b.believedBy(all, lane, t.key, on, c.from)
-		if other == nil {
-			continue
-		}
+	for _, other := range b.rivals(all, t, c) {
 		for _, seat := range c.seats {
 			voted := slices.ContainsFunc(other.counts, func(o count) bool { return o.to <= c.from && slices.Contains(o.seats, seat) })
 			if voted && !slices.Contains(twice, seat) {
@@ -298,15 +306,7 @@ func (b *builder) twice(all []tally, t *tally, c count) []string {
 // besides says of the seats of a count in which a server votes although another one, which has been deposed as the master and
 // does not know, still keeps the vote of a client that believes in its lock.
 func (b *builder) besides(all []tally, held []recording.Kept, t *tally, c count) (labels, sentences []string) {
-	own, on := b.owner(t.owner), b.named(t.key)
-	for lane := range b.t.Lanes {
-		if lane == own {
-			continue
-		}
-		other := b.believedBy(all, lane, t.key, on, c.from)
-		if other == nil {
-			continue
-		}
+	for lane, other := range b.rivals(all, t, c) {
 		for _, seat := range c.seats {
 			now, before := b.server(held, t.vote, seat, c.from), b.server(held, other.vote, seat, c.from)
 			if now != "" && before != "" && now != before {

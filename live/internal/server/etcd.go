@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -67,13 +66,7 @@ func (e *etcd) start(ctx context.Context, s *Server) (*child.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := redisproc.Await(ctx, p, func() (bool, error) {
-		c, err := net.Dial("tcp", s.Peer)
-		if err == nil {
-			redisproc.Reset(c)
-		}
-		return err == nil, err
-	}); err != nil {
+	if err := redisproc.AwaitPort(ctx, p, s.Peer); err != nil {
 		p.Kill()
 		return nil, fmt.Errorf("etcd at %s: %w\n%s", s.Addr, err, p.Output())
 	}

@@ -141,13 +141,7 @@ func (z *zookeeper) start(ctx context.Context, s *Server) (*child.Process, error
 	if err != nil {
 		return nil, err
 	}
-	if err := redisproc.Await(ctx, p, func() (bool, error) {
-		c, err := net.Dial("tcp", listens)
-		if err == nil {
-			redisproc.Reset(c)
-		}
-		return err == nil, err
-	}); err != nil {
+	if err := redisproc.AwaitPort(ctx, p, listens); err != nil {
 		p.Kill()
 		return nil, fmt.Errorf("zookeeper at %s: %w\n%s", s.Addr, err, p.Output())
 	}
