@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"redlocksim/internal/longest"
 	"redlocksim/mutants"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
@@ -58,14 +59,9 @@ func TestResultsAreCurrent(t *testing.T) {
 	}
 }
 
-// cases is the environment variable that, set to all, has the tests run that take longest.
-const cases = "REDLOCKSIM_CASES"
-
 // A sample is killed by all that are said to kill it. The sample is another one whenever the sources change.
 func TestSample(t *testing.T) {
-	if os.Getenv(cases) != "all" {
-		t.Skip("builds a command for every mutant of the sample; .ci/run sets " + cases + "=all")
-	}
+	longest.Only(t, "builds a command for every mutant of the sample")
 	sources, err := mutants.Sources(t.Context(), "..")
 	if err != nil {
 		t.Fatal(err)
@@ -97,9 +93,7 @@ func TestSample(t *testing.T) {
 // Without a mutant the killers are as expected and searches find nothing, in a build made in the same way: else a kill would
 // say nothing.
 func TestNothingIsFoundWithoutMutants(t *testing.T) {
-	if os.Getenv(cases) != "all" {
-		t.Skip("builds the command; .ci/run sets " + cases + "=all")
-	}
+	longest.Only(t, "builds the command")
 	none := mutants.Mutant{Name: "none", Edits: []mutants.Edit{{File: "redlock/doc.go", Old: "package redlock\n", New: "package redlock\n"}}}
 	onWire := mutants.Mutant{Name: "none-on-wire", Tier: "wire"}
 	add := func(to *mutants.Mutant, killers []string) {

@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"redlocksim/internal/browser"
+	"redlocksim/internal/longest"
 	"redlocksim/scenarios"
 )
 
@@ -124,10 +125,7 @@ func (p *tab) axe() {
 	}
 }
 
-// cases is the environment variable that, set to all, has every scenario compared, and not one of ten.
-const cases = "REDLOCKSIM_CASES"
-
-// The simulator in a browser has the same bytes of history as here.
+// The simulator in a browser has the same bytes of history as here. One scenario of ten is compared, or all of them.
 func TestSameHistories(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
@@ -139,7 +137,7 @@ func TestSameHistories(t *testing.T) {
 	if len(all) < 300 {
 		t.Fatalf("%d cases, there were more", len(all))
 	}
-	if os.Getenv(cases) != "all" {
+	if !longest.All() {
 		some := all[:0:0]
 		for i := 0; i < len(all); i += 10 {
 			some = append(some, all[i])

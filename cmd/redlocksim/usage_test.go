@@ -10,8 +10,8 @@ import (
 	"redlocksim/internal/wordwrap"
 )
 
-// longest is how many lines the help of a command may have; pages in docs have the details.
-const longest = 79
+// mostLines is how many lines the help of a command may have; pages in docs have the details.
+const mostLines = 79
 
 // shorterHelp are the commands whose help has a page of its own to it, and has to leave more to that.
 var shorterHelp = map[string]int{"check": 59, "sweep": 59}
@@ -27,7 +27,7 @@ func TestHelpFits(t *testing.T) {
 		if err := cmd.Help(); err != nil {
 			t.Fatal(err)
 		}
-		limit := cmp.Or(shorterHelp[cmd.Name()], longest)
+		limit := cmp.Or(shorterHelp[cmd.Name()], mostLines)
 		if lines := strings.Count(b.String(), "\n"); lines > limit {
 			t.Errorf("%s: the help has %d lines, at most %d fit", cmd.Name(), lines, limit)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"redlocksim/internal/exitcode"
+	"redlocksim/internal/longest"
 	"redlocksim/internal/redisserver"
 	"redlocksim/internal/stall/retry"
 )
@@ -17,9 +18,7 @@ import (
 // The ways from a lock to a verdict work as they stand on their page, from a folder that has nothing but the repository, and
 // end as the page says.
 func TestWaysToAVerdict(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs every way, one of them in go test")
-	}
+	longest.Only(t, "builds what each way builds")
 	page, err := os.ReadFile("../../docs/lock-programs.md")
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/tools/cover"
 
+	"redlocksim/internal/longest"
 	"redlocksim/mutants"
 	"redlocksim/mutants/generate"
 )
@@ -66,9 +67,7 @@ var bugs = flag.Int("bugs", 5, "how many of the bugs that a scenario noticed are
 
 // Some of the bugs that a scenario noticed are still noticed by it. They are others whenever the sources change.
 func TestStillNoticed(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a command for every bug")
-	}
+	longest.Only(t, "builds a command for every bug")
 	results, err := Read("../power.json")
 	if err != nil {
 		t.Fatal(err)

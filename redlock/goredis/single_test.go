@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
 
+	"redlocksim/internal/longest"
 	"redlocksim/internal/redisserver"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
@@ -171,6 +172,7 @@ func testMovedSlots(p failing, primary, replica *redisserver.Server) {
 // A failover to a replica that knows nothing of the lock gives it to a second client. What is done about that does what it
 // says.
 func TestFailover(t *testing.T) {
+	longest.Only(t, "waits for failovers of Sentinel and of a cluster")
 	fenced := redlock.WithFencing(redlock.Fencing{})
 	tests := map[string]func(p failing){
 		"waived": func(p failing) {

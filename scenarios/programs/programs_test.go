@@ -3,7 +3,6 @@ package programs_test
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/history"
+	"redlocksim/internal/longest"
 	"redlocksim/internal/wasmtest"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/programs"
@@ -27,11 +27,11 @@ func load(t *testing.T, dir string, args ...string) *programs.Program {
 	return p
 }
 
-// shown names a sample of the cases, or all of them if REDLOCKSIM_CASES is all.
+// shown are some of the cases, or all of them.
 func shown(t *testing.T) []*scenarios.Scenario {
 	t.Helper()
 	all := scenarios.Catalogue()
-	if os.Getenv("REDLOCKSIM_CASES") == "all" {
+	if longest.All() {
 		return all
 	}
 	var some []*scenarios.Scenario
