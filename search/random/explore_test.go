@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"redlocksim/checker"
+	"redlocksim/internal/longest"
 	"redlocksim/internal/outfile"
 	_ "redlocksim/internal/roomyheap"
 	"redlocksim/reach"
@@ -307,9 +308,7 @@ func TestCountsInTheState(t *testing.T) {
 // The counterexamples of the literature are found again by chance, each shrunk to at most three faults. Clients have a wall
 // clock, for which one of them is. Three nodes are enough for all, and leave less to chance than five.
 func TestExploreFindsTheLiterature(t *testing.T) {
-	if testing.Short() {
-		t.Skip("thousands of runs")
-	}
+	longest.Only(t, "makes thousands of runs")
 	overlap := func(families ...string) func(search.Finding) bool {
 		return func(f search.Finding) bool {
 			return f.Kind == checker.LeaseOverlap && len(f.Families) == 1 && slices.Contains(families, f.Families[0])
