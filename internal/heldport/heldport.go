@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"sync"
+	"time"
 
 	"redlocksim/internal/redisproc"
 )
@@ -64,13 +65,22 @@ func Reserve() (p *Port, err error) {
 // Addr is the address, host:port.
 func (p *Port) Addr() string { return p.listener.Addr().String() }
 
-// Release lets the port go.
+// Release lets the port go, and returns when it is free. A process that is being started at that moment has the listener, too,
+// until it has become another program: tens of milliseconds on a busy machine.
 func (p *Port) Release() {
 	_ = p.listener.Close()
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.released = true
 	for _, c := range p.silent {
 		redisproc.Reset(c)
+	}
+	p.mu.Unlock()
+	for range 1000 {
+		c, err := net.Dial("tcp", p.Addr())
+		if err != nil {
+			return
+		}
+		redisproc.Reset(c)
+		time.Sleep(time.Millisecond)
 	}
 }
