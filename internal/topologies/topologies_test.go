@@ -35,6 +35,7 @@ func (t topology) with(name, lock string) topology {
 var topologies = []topology{
 	oneRedis.with("one Redis with replicas, nothing done (`Waived`)", "{protocol: one-redis}"),
 	oneRedis.with("one Redis with replicas, `Replicas: 1`", "{protocol: one-redis, replicas: 1}"),
+	oneRedis.with("one Redis with replicas, `Replicas: 2`, all of them", "{protocol: one-redis, replicas: 2}"),
 	oneRedis.with("one Redis with replicas, `Guard`", "{protocol: one-redis, guard: {max-ttl: 10s}}"),
 	oneRedis.with("one Redis with replicas, `WithFencing`", "{protocol: one-redis, fencing: true}"),
 	oneRedis.with("one Redis with replicas, `Tokens`", "{protocol: one-redis, sequence: true}"),
