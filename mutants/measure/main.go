@@ -4,8 +4,9 @@
 // It can be interrupted: it keeps each result at once, and the next call with the same flags goes on with the rest. With -shard
 // each of several machines measures a part, into a file of its own (-results); files that are given as arguments are added.
 //
-// With -columns it measures only these, in this order, until one notices the bug. Such results are for finding out what
-// escapes: they go to a file of their own, which no page is made of. It exits with 2 if it cannot measure.
+// With -columns it measures only these, in this order, until one notices the bug, and with -in it plants bugs only into some
+// files. Such results are for finding out what escapes: they go to a file of their own, which no page is made of. It exits with
+// 2 if it cannot measure.
 package main
 
 import (
@@ -16,6 +17,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -44,6 +46,7 @@ func run() error {
 	shard := flag.String("shard", "", "measure only this part of the sample, as in 2/8")
 	path := flag.String("results", "", "file for the results (default mutants/power.json, or mutants/power-protocols.json)")
 	columns := flag.String("columns", "", "measure only these, as in explore,suite, until one notices the bug; needs -results, and writes no page")
+	in := flag.String("in", "", "plant bugs only into files whose names match this regular expression; needs -columns")
 	flag.Parse()
 	o.Target = generate.Target(*target)
 	if *columns != "" {
@@ -52,6 +55,15 @@ func run() error {
 		}
 		for name := range strings.SplitSeq(*columns, ",") {
 			o.Columns = append(o.Columns, power.Column(name))
+		}
+	}
+	if *in != "" {
+		re, err := regexp.Compile(*in)
+		if err != nil {
+			return fmt.Errorf("-in: %w", err)
+		}
+		if o.In = re; o.Columns == nil {
+			return fmt.Errorf("-in needs -columns")
 		}
 	}
 	names := power.FilesOf(o.Target)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"time"
 
@@ -25,6 +26,8 @@ type Options struct {
 	Target generate.Target
 	Sample int
 	Seed   string
+	// In, if not nil, is what the names of the files match that bugs are planted into.
+	In *regexp.Regexp
 	// Shard is which of the Shards parts of the sample is measured, from 0; Shards 0 is all of it.
 	Shard, Shards int
 	// Sources stands for the sources; see [mutants.Sources].
@@ -59,6 +62,9 @@ func Measure(ctx context.Context, o Options, known Known) error {
 	set, err := generate.Load(root, o.Target)
 	if err != nil {
 		return err
+	}
+	if o.In != nil {
+		set.Mutants = slices.DeleteFunc(set.Mutants, func(m generate.Mutant) bool { return !o.In.MatchString(m.Edit.File) })
 	}
 	sample, err := set.Sample(ctx, o.Seed, o.Sample)
 	if err != nil {
