@@ -21,11 +21,11 @@ type Budget struct {
 	Pause time.Duration `yaml:"pause"`
 	// Suspend bounds every suspension of a client's machine. Default: 0s. Example: 1m
 	Suspend time.Duration `yaml:"suspend"`
-	// RestartDelay is how long a node that lost memory stays down at least, from when it stopped. Default: no node loses
-	// memory. Example: 10s
+	// RestartDelay is how long a node that lost memory stays down at least, from when it stopped until it is back or, if it
+	// stays down, a replica that does not know all of its locks takes its place. Default: no node loses memory. Example: 10s
 	RestartDelay *time.Duration `yaml:"restart-delay"`
-	// MemoryLoss is how many times a node may come back earlier than that without all it knew, have locks evicted, or be
-	// replaced by a replica that does not know all of them.
+	// MemoryLoss is how many times a node may come back or be replaced earlier than that without all it knew, have locks
+	// evicted, or be replaced while it is up.
 	// Default: 0. Example: 1
 	MemoryLoss int `yaml:"memory-loss"`
 	// NoPowerLoss promises that no node loses power. A node that stops then keeps what it handed to the operating system
@@ -67,10 +67,13 @@ type Eviction struct {
 }
 
 // Replaced is a node whose place a replica took that does not know all that it knew, or will not learn what it is still asked.
-// However long that takes, no restart guard makes the replica wait.
 type Replaced struct {
 	Node     string
 	Counters bool // some of that are fencing counters
+	// IsDead: the node was down, since After, and all clients talk to the replica, as if the node had come back without its
+	// memory. Otherwise it may go on granting locks, and no restart guard has the replica wait for their ends.
+	IsDead bool
+	After  time.Duration
 }
 
 const unbounded = time.Duration(1<<63 - 1)
@@ -121,11 +124,22 @@ func (b Budget) memoryBeyond(u Used) (over []string) {
 		}
 	}
 	for _, r := range u.Replaced {
+		if r.IsDead && b.RestartDelay != nil && r.After >= *b.RestartDelay {
+			continue
+		}
 		if early++; early > b.MemoryLoss {
-			over = append(over, fmt.Sprintf("%s was replaced by a replica that does not know all it did, the budget allows %s to lose memory", r.Node, count(b.MemoryLoss)))
+			over = append(over, fmt.Sprintf("%s was replaced by a replica that does not know all it did%s", r.Node, b.replaced(r)))
 		}
 	}
 	return over
+}
+
+// replaced says what the budget allows of that, after when it was.
+func (b Budget) replaced(r Replaced) string {
+	if r.IsDead {
+		return fmt.Sprintf(", after %v, the budget allows that %s", r.After, b.memory())
+	}
+	return fmt.Sprintf(", the budget allows %s to lose memory", count(b.MemoryLoss))
 }
 
 // countersBeyond says whether more nodes lost fencing counters than the budget allows.

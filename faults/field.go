@@ -78,8 +78,8 @@ type outage struct {
 	comesBack bool
 }
 
-// stop takes a node down.
-func (f *Field) stop(name string, o *Outage, how Stop, sentence string) error {
+// stop takes a node down, by a fault of this name and size.
+func (f *Field) stop(name string, size time.Duration, o *Outage, how Stop, sentence string) error {
 	if !f.ground.Up(o.Node) {
 		return fmt.Errorf("faults: %s: %s is down already", name, o.Node)
 	}
@@ -89,7 +89,7 @@ func (f *Field) stop(name string, o *Outage, how Stop, sentence string) error {
 	}
 	this := outage{at: at, number: f.outages[o.Node].number + 1, comesBack: o.RestartAfter != nil}
 	f.outages[o.Node] = this
-	f.note(name, "", o.Node, o.delay(), "%s", sentence)
+	f.note(name, "", o.Node, size, "%s", sentence)
 	if o.RestartAfter == nil {
 		return nil
 	}
@@ -111,7 +111,7 @@ func (f *Field) stop(name string, o *Outage, how Stop, sentence string) error {
 }
 
 // restart starts a node that is down. One that comes back without something it knew has lost memory, for as long as it was
-// down.
+// down, unless it follows a replica that took its place.
 func (f *Field) restart(node string) error {
 	if f.ground.Up(node) {
 		return fmt.Errorf("faults: restart: %s is up", node)
@@ -123,7 +123,9 @@ func (f *Field) restart(node string) error {
 	after := f.ground.Now().Sub(f.outages[node].at)
 	with := "all it knew"
 	if memory.Any {
-		f.Used.Restarts = append(f.Used.Restarts, Amnesia{Node: node, After: after, Counters: memory.Counters})
+		if !f.replaced[node] {
+			f.Used.Restarts = append(f.Used.Restarts, Amnesia{Node: node, After: after, Counters: memory.Counters})
+		}
 		with = "what was on its disk"
 		if memory.Empty {
 			with = "an empty memory"

@@ -19,7 +19,7 @@ import (
 const ms = time.Millisecond
 
 // replicated is names with a replica.
-var replicated = Names{Clients: names.Clients, Nodes: names.Nodes, Replicas: map[string][]string{"A": {"A2"}}}
+var replicated = Names{Clients: names.Clients, Nodes: names.Nodes, Replicas: map[string][]string{"A": {"A2", "A3"}}}
 
 // testField is a field with its world.
 type testField struct {
@@ -139,6 +139,8 @@ func TestInject(t *testing.T) {
 			"1s wrong-answers A 1s: A answers every command with LOADING for 1s\n2s right-answers A 0s: A no longer answers every command with LOADING\n3s wrong-answers A 0s: A answers every command with QUEUED", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &Promote{Node: "A", Replica: "A2"})},
 			"1s promote A2 0s: A2, the replica of A, is promoted with all that A knew; all clients talk to it now", "0% 0s 0s 0s 0s []"},
+		{[]*Placed{at(1, &Failover{Node: "A", Replica: "A2", After: time.Second, RestartAfter: ptr(2 * time.Second)}), at(5, &Failover{Node: "A", Replica: "A2"})},
+			"1s failover A 1s: A dies, and A2, its replica, takes over after 1s\n2s promote A2 0s: A2, the replica of A, is promoted with all that A knew; all clients talk to it now\n3s restart A 2s: A restarts with an empty memory, 2s after it stopped\n5s failover A 0s: A dies, and A2, its replica, takes over after 0s\n5s failover A2 0s: A2 does not take over from A: sim: promote: node A2 is a master already", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &Evict{Node: "A"}), at(2, &Evict{Node: "B", Keys: AllKeys})},
 			"1s evict A 0s: all locks are evicted from A\n2s evict B 0s: all keys are evicted from B", "0% 0s 0s 0s 0s [] [{A true false} {B true false}]"},
 		{[]*Placed{at(1, &Crash{Client: "c1"})}, "1s crash c1 0s:", "0% 0s 0s 0s 0s []"},

@@ -22,7 +22,7 @@ func (k *Kill) Check(n Names) []Problem { return k.check(n) }
 
 // Inject implements Fault.
 func (k *Kill) Inject(f *Field) error {
-	return f.stop("kill", &k.Outage, Killed, k.String())
+	return f.stop("kill", k.delay(), &k.Outage, Killed, k.String())
 }
 
 // Size implements Fault.

@@ -27,7 +27,7 @@ func (p *PowerLoss) Check(n Names) []Problem { return p.check(n) }
 
 // Inject implements Fault.
 func (p *PowerLoss) Inject(f *Field) error {
-	err := f.stop("power-loss", &p.Outage, PoweredOff, p.String())
+	err := f.stop("power-loss", p.delay(), &p.Outage, PoweredOff, p.String())
 	if err == nil {
 		f.Used.Unpowered = append(f.Used.Unpowered, p.Node)
 	}

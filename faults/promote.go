@@ -52,7 +52,8 @@ func (p *Promote) Check(n Names) []Problem {
 }
 
 // Inject implements Fault. A replica that does not know all that its master knew is a node that lost memory. So is one whose
-// master is up, or may be asked by others once it is: what is asked of either the other never learns.
+// master is up, or may be asked by others once it is: what is asked of either the other never learns. A node that was replaced
+// before is not the one that is followed now, and counts as up.
 func (p *Promote) Inject(f *Field) error {
 	clients, who := p.Clients, strings.Join(p.Clients, ", ")+" talk"
 	switch len(clients) {
@@ -65,13 +66,18 @@ func (p *Promote) Inject(f *Field) error {
 	if err != nil {
 		return err
 	}
+	forks := f.ground.Up(p.Node) || f.replaced[p.Node] || len(clients) < len(f.ground.Clients())
 	f.replaced[p.Node] = true
 	with := "all that " + p.Node + " knew"
 	if lacks.Any {
 		with = "less than " + p.Node + " knew"
 	}
-	if forks := f.ground.Up(p.Node) || len(clients) < len(f.ground.Clients()); lacks.Any || forks {
-		f.Used.Replaced = append(f.Used.Replaced, Replaced{p.Node, lacks.Counters || forks && lacks.Counts})
+	if lacks.Any || forks {
+		r := Replaced{Node: p.Node, Counters: lacks.Counters || forks && lacks.Counts}
+		if !forks {
+			r.IsDead, r.After = true, f.ground.Now().Sub(f.outages[p.Node].at)
+		}
+		f.Used.Replaced = append(f.Used.Replaced, r)
 	}
 	f.note("promote", "", p.Replica, 0, "%v with %s; %s to it now", p, with, who)
 	return nil

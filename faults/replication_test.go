@@ -4,12 +4,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/model"
 	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
 	"redlocksim/sim/service"
 )
 
@@ -53,11 +55,43 @@ func TestPromote(t *testing.T) {
 	}
 }
 
+// A failover is a loss of memory as of when the node died if nothing but the replica can be asked any more; otherwise no delay
+// makes it good.
+func TestFailover(t *testing.T) {
+	for name, test := range map[string]struct {
+		lag    bool
+		before Fault
+		want   []Replaced
+	}{
+		"nothing is lost":         {want: nil},
+		"the lock is lost":        {lag: true, want: []Replaced{{Node: "A", IsDead: true, After: 2 * time.Second}}},
+		"in a group that was cut": {lag: true, before: &Promote{Node: "A", Replica: "A3"}, want: []Replaced{{Node: "A"}, {Node: "A"}}},
+	} {
+		f := newField(t, redis.Always)
+		if test.lag {
+			at(0.1, &Partition{Links: Links{Nodes: []string{"A"}, Peers: []string{"A2", "A3"}}}).Arm(f.World, f.Field)
+		}
+		set(f, 500*ms, 0, "k", driver.OpAcquire, nil)
+		if test.before != nil {
+			at(0.9, test.before).Arm(f.World, f.Field)
+		}
+		inject(t, f, at(1, &Failover{Node: "A", Replica: "A2", After: 2 * time.Second, RestartAfter: ptr(3 * time.Second)}))
+		if !slices.Equal(f.Used.Replaced, test.want) {
+			t.Errorf("%s: %+v, want %+v\n%s", name, f.Used.Replaced, test.want, told(f))
+		}
+		if !f.World.Server("A").IsReplica() || f.World.Server("A2").IsReplica() {
+			t.Errorf("%s: A goes on as a master\n%s", name, told(f))
+		}
+	}
+}
+
 func TestCheckOfReplication(t *testing.T) {
 	group := Names{Clients: []string{"c1"}, Nodes: []string{"A", "B", "A2"}, Replicas: map[string][]string{"A": {"A2"}}}
 	for _, bad := range []Fault{
 		&Promote{Node: "A", Replica: "B"}, &Promote{Node: "X", Replica: "A2"}, &Promote{Node: "B", Replica: "A2"},
 		&Promote{Node: "A", Replica: "A2", Clients: []string{"A"}},
+		&Failover{Node: "A", Replica: "B"}, &Failover{Node: "X", Replica: "A2"}, &Failover{Node: "A", Replica: "A2", After: -1},
+		&Failover{Node: "A", Replica: "A2", After: time.Second, RestartAfter: ptr(time.Second)},
 	} {
 		if bad.Check(group) == nil {
 			t.Errorf("%+v passes", bad)

@@ -21,7 +21,7 @@ func (s *Shutdown) Check(n Names) []Problem { return s.check(n) }
 
 // Inject implements Fault.
 func (s *Shutdown) Inject(f *Field) error {
-	return f.stop("shutdown", &s.Outage, ShutDown, s.String())
+	return f.stop("shutdown", s.delay(), &s.Outage, ShutDown, s.String())
 }
 
 // Size implements Fault.

@@ -66,6 +66,7 @@ var vocabulary = []Kind{
 	shutdown,
 	restart,
 	promote,
+	failover,
 	evict,
 	setCounters,
 	setGuard,
