@@ -90,14 +90,14 @@ var misuses = []misuse{
 	{name: "max-time-negative", of: RenewalArgument, text: "a longest time below Unlimited", put: func(a *Arguments) { a.Renewal.MaxTime = redlock.Unlimited - 1 }},
 	{name: "work-nil", of: WorkArgument, text: "no work", put: func(a *Arguments) { a.Work = nil }},
 
-	{name: "nodes-none", of: ClientArgument, text: "no nodes", put: func(a *Arguments) { a.Nodes = nil }},
+	{name: "nodes-none", of: ClientArgument, text: "no nodes", put: func(a *Arguments) { a.Nodes = nil }, unless: takesOneNode},
 	{name: "nodes-too-many", of: ClientArgument, text: "65 nodes", put: func(a *Arguments) {
 		for i := len(a.Nodes); i < 65; i++ {
 			a.Nodes = append(a.Nodes, nobody(fmt.Sprint(i)))
 		}
-	}},
-	{name: "node-nil", of: ClientArgument, text: "a nil node", put: func(a *Arguments) { a.Nodes = append(a.Nodes, nil) }},
-	{name: "node-twice", of: ClientArgument, text: "a node listed twice", put: func(a *Arguments) { a.Nodes = append(a.Nodes, a.Nodes[0]) }},
+	}, unless: takesOneNode},
+	{name: "node-nil", of: ClientArgument, text: "a nil node", put: func(a *Arguments) { a.Nodes = append(a.Nodes, nil) }, unless: takesOneNode},
+	{name: "node-twice", of: ClientArgument, text: "a node listed twice", put: func(a *Arguments) { a.Nodes = append(a.Nodes, a.Nodes[0]) }, unless: takesOneNode},
 	{name: "option-nil", of: ClientArgument, text: "a nil option", put: option(nil)},
 	{name: "quorum-too-small", of: ClientArgument, text: "a quorum of less than a majority", put: func(a *Arguments) { option(redlock.WithQuorum(len(a.Nodes) / 2))(a) }},
 	{name: "quorum-too-large", of: ClientArgument, text: "a quorum of more than all nodes", put: func(a *Arguments) { option(redlock.WithQuorum(len(a.Nodes) + 1))(a) }},
@@ -145,6 +145,11 @@ func unless(isRefused bool, why string) string {
 func takesAnyName(s Settings) string {
 	own := Of[RedlockSettings](s)
 	return unless(own.Fencing || own.Guard != nil, "it keeps no names for itself, having neither fencing nor the restart guard")
+}
+
+// takesOneNode says why a lock is not made with several nodes; empty if it is.
+func takesOneNode(s Settings) string {
+	return unless(!Has[OneRedisSettings](s), "it is made with one Redis, and not with nodes")
 }
 
 var _ = strictyaml.EnumOf("misuse", Misuses()...)

@@ -18,7 +18,7 @@ func Uncovered(s *scenarios.Scenario) string {
 	quorum, _ := s.Lock.Votes(n)
 	// Two quorums share at least this many nodes, and one of them must have forgotten nothing.
 	spare := 2*quorum - n - 1
-	forgets := s.Nodes.Persistence == redis.NoPersistence || s.Nodes.Persistence == redis.EverySecond && !b.NoPowerLoss
+	forgets := len(s.Nodes.Replicas) > 0 || s.Nodes.Persistence == redis.NoPersistence || s.Nodes.Persistence == redis.EverySecond && !b.NoPowerLoss
 	switch {
 	case own.Drift.Factor.Ratio().LessThan(needed(b.ClockRate.Ratio())) || own.Drift.Constant < tick:
 		return fmt.Sprintf("the drift allowance does not cover clocks that are wrong by %v", b.ClockRate)

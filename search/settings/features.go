@@ -15,6 +15,9 @@ var fencing = knob{
 	name:    "fencing",
 	feature: reach.Fencing,
 	draw: func(c faults.Choices, s *scenarios.Scenario) {
+		if protocols.Of[protocols.OneRedisSettings](s.Lock).Sequence { // which numbers them
+			return
+		}
 		if !protocols.Change(&s.Lock, func(own *protocols.RedlockSettings) { own.Fencing = true }) {
 			return
 		}
@@ -23,6 +26,9 @@ var fencing = knob{
 		s.Budget.CounterLoss = 2*quorum - len(s.Nodes.Names) - 1
 	},
 	back: func(s, base *scenarios.Scenario) {
+		if protocols.Of[protocols.OneRedisSettings](s.Lock).Sequence {
+			return
+		}
 		takes(s, base, "fencing")
 		s.Storage, s.Budget.CounterLoss = base.Storage, base.Budget.CounterLoss
 	},

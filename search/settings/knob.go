@@ -31,6 +31,7 @@ type knob struct {
 // knobs in the order in which they are drawn: what a setting depends on comes before it.
 var knobs = []knob{
 	nodes,
+	oneRedis,
 	persistence,
 	latency,
 	nodeTimeout,

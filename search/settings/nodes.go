@@ -6,6 +6,7 @@ import (
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/redis"
+	"redlocksim/sim/storage"
 )
 
 // nodes is how many there are, also even numbers, and how many must vote. A quorum that is higher than it must be bears that
@@ -24,9 +25,51 @@ var nodes = knob{
 		s.Budget.MemoryLoss = int(c.For("memory loss", 0).Below(int64(2*quorum - n)))
 	},
 	back: func(s, base *scenarios.Scenario) {
+		if protocols.Has[protocols.OneRedisSettings](s.Lock) {
+			return // which is on one
+		}
 		s.Nodes.Names, s.Budget.MemoryLoss = base.Nodes.Names, base.Budget.MemoryLoss
 		takes(s, base, "quorum")
 	},
+}
+
+// oneRedis is a lock on one node, of which replicas may have to confirm it, with tokens from elsewhere or without.
+var oneRedis = knob{
+	name: "one-redis",
+	draw: func(c faults.Choices, s *scenarios.Scenario) {
+		if !protocols.Has[protocols.RedlockSettings](s.Lock) {
+			return
+		}
+		s.Lock = s.Lock.With("one-redis")
+		s.Nodes.Names, s.Budget.MemoryLoss = s.Nodes.Names[:1], 0
+		protocols.Change(&s.Lock, func(own *protocols.QuorumSettings) { own.Quorum = 0 })
+		n := 1 + int(c.For("replicas", 0).Below(2))
+		s.Nodes.Replicas = replicasOf(s.Nodes.Names[0], n)
+		protocols.Change(&s.Lock, func(own *protocols.OneRedisSettings) {
+			own.Replicas = int(c.For("confirming", 0).Below(int64(n + 1)))
+			own.Sequence = c.For("sequence", 0).Below(2) == 1
+			if own.Sequence {
+				s.Storage = faults.OneOf(c.For("storage", 0), storage.Register, storage.Fenced, storage.FencedWrites)
+			}
+		})
+	},
+	back: func(s, base *scenarios.Scenario) {
+		if protocols.Has[protocols.OneRedisSettings](base.Lock) || !protocols.Has[protocols.OneRedisSettings](s.Lock) {
+			return
+		}
+		if protocols.Of[protocols.OneRedisSettings](s.Lock).Sequence {
+			s.Storage = base.Storage
+		}
+		s.Lock = s.Lock.With(base.Lock.Protocol)
+		s.Nodes.Names, s.Nodes.Replicas = base.Nodes.Names, base.Nodes.Replicas
+		s.Budget.MemoryLoss = base.Budget.MemoryLoss
+		takes(s, base, "quorum")
+	},
+}
+
+// replicasOf are the first n replicas of a node.
+func replicasOf(node string, n int) []strictyaml.Entry[[]string] {
+	return []strictyaml.Entry[[]string]{{Key: node, Value: []string{node + "2", node + "3"}[:n]}}
 }
 
 // persistence is what the nodes write to their disks.
@@ -44,16 +87,22 @@ var persistence = knob{
 // replicas take the place of nodes, of which they may not know everything.
 var replicas = knob{
 	name: "replicas",
-	wild: true,
 	draw: func(c faults.Choices, s *scenarios.Scenario) {
+		if protocols.Has[protocols.OneRedisSettings](s.Lock) {
+			return // which has them
+		}
 		s.Nodes.Replicas = nil
 		for i, name := range s.Nodes.Names {
 			if n := faults.OneOf(c.For(name, i), 0, 0, 0, 1, 2); n > 0 {
-				s.Nodes.Replicas = append(s.Nodes.Replicas, strictyaml.Entry[[]string]{Key: name, Value: []string{name + "2", name + "3"}[:n]})
+				s.Nodes.Replicas = append(s.Nodes.Replicas, replicasOf(name, n)...)
 			}
 		}
 	},
-	back: func(s, base *scenarios.Scenario) { s.Nodes.Replicas = base.Nodes.Replicas },
+	back: func(s, base *scenarios.Scenario) {
+		if !protocols.Has[protocols.OneRedisSettings](s.Lock) {
+			s.Nodes.Replicas = base.Nodes.Replicas
+		}
+	},
 }
 
 // forbidden has one of the nodes that a quorum can do without lack a command, so that it does not vote.

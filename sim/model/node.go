@@ -135,8 +135,8 @@ func (x *exchange) done(failed driver.Reply) {
 	x.failed = failed
 	n := x.node
 	by := batch.Confirmation{By: x.confirmed, Unknown: x.unconfirmed}
-	if x.heard <= len(x.message.Requests()) {
-		by.Unknown = failed
+	if x.heard <= len(x.message.Requests()) { // whatever the node has counted
+		by = batch.Confirmation{Unknown: failed}
 	}
 	missed := x.message.Answered(&n.known, by, x.answer)
 	if len(missed) == 0 {
