@@ -36,6 +36,7 @@ var alike = map[string]struct{ by, why string }{
 	"hold":        {"delay", "it is a delay of each message until a moment"},
 	"shutdown":    {"kill", "it keeps as much on the disk or more"},
 	"restart":     {"kill", "it is the end of an outage"},
+	"failover":    {"kill", "the replica is as good as the node with an empty memory, or better"},
 }
 
 // every builds all attacks under a budget: the faults, and the scenarios, of each.

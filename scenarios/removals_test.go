@@ -119,6 +119,15 @@ func crashLater(s *scenarios.Scenario) { later[*faults.Crash](s, 10*time.Millise
 // diesLater lets the master go on until its replica knows.
 func diesLater(s *scenarios.Scenario) { later[*faults.PowerLoss](s, 100*time.Millisecond) }
 
+// failsOverAfter has a replica take over so long after its master died.
+func failsOverAfter(after time.Duration) func(*scenarios.Scenario) {
+	return func(s *scenarios.Scenario) {
+		weaken(s, func(f *faults.Failover) faults.Fault {
+			return &faults.Failover{Node: f.Node, Replica: f.Replica, After: after, RestartAfter: f.RestartAfter}
+		})
+	}
+}
+
 // everybodyFollows has all clients talk to the replica that was promoted.
 func everybodyFollows(s *scenarios.Scenario) {
 	weaken(s, func(f *faults.Promote) faults.Fault { return &faults.Promote{Node: f.Node, Replica: f.Replica} })

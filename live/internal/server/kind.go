@@ -90,7 +90,7 @@ func refuses(evictions, promotions, clocks string) func(faults.Fault, faults.Liv
 		switch f.(type) {
 		case *faults.Evict:
 			return evictions
-		case *faults.Promote:
+		case *faults.Promote, *faults.Failover:
 			return promotions
 		}
 		if on.Clocks {
