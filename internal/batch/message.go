@@ -26,9 +26,9 @@ type Message struct {
 func Arrange(commands []*driver.Command, known Scripts) Message {
 	m := Message{commands: commands}
 	if len(commands) == 1 {
-		m.one[0] = Request{Script: scriptOf(commands[0]), First: commands[0]}
+		m.one[0] = Request{Script: wayOf(commands[0], known), First: commands[0]}
 	} else {
-		m.several, m.of = arrange(commands)
+		m.several, m.of = arrange(commands, known)
 	}
 	for i := range m.Requests() {
 		r := &m.Requests()[i]
@@ -64,7 +64,7 @@ const (
 	Unanswered Fate = iota
 	// Ran: the node knows its script, and has run it to its end.
 	Ran
-	// Missed: the node does not know the script that it names by its hash.
+	// Missed: the node does not know the script that it names by its hash, or the plain command, or does not allow it.
 	Missed
 )
 
@@ -98,8 +98,8 @@ func (m *Message) Answered(known *Known, answer func(request, command int) (Fate
 }
 
 // Again takes the commands that missed and returns those to send again with their source: their deadlines are later than now,
-// the client's time, and they are not moot. It answers the others, and no longer expects the node to know the scripts. It
-// reuses the slice.
+// the client's time, and they are not moot. It answers the others, and no longer expects the node to know the scripts, or
+// any plain commands, since it may have been replaced. It reuses the slice.
 func Again(missed []*driver.Command, known *Known, now time.Time) (again []*driver.Command) {
 	again = missed[:0]
 	for _, c := range missed {

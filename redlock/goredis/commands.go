@@ -2,6 +2,7 @@ package goredis
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -12,8 +13,9 @@ import (
 var ErrCommands = errors.New("goredis: the server must allow EVAL, EVALSHA, SET, GET, EXISTS, DEL, PTTL and PEXPIRE on the keys of locks, " +
 	"and with the restart guard INFO and TIME")
 
-// firstContact asks an acquire's script to look whether the lock can be extended and released.
-const firstContact = "first"
+// errScripts is ErrCommands of a server that forbids scripts.
+var errScripts = fmt.Errorf("%w; or for locks of one key, of a client WithOneTTL, SET, SET with IFEQ and one of DELIFEQ and DELEX, which it has "+
+	"from Valkey 9.0 or Redis 8.4 on", ErrCommands)
 
 // isForbidden reports whether a server said that a command does not exist, or that the user may not run it or touch the
 // key.
@@ -21,6 +23,11 @@ func isForbidden(err error) bool {
 	text := err.Error()
 	return redis.IsPermissionError(err) || strings.HasPrefix(text, "NOPERM") || strings.HasPrefix(text, "ERR unknown command") ||
 		strings.Contains(text, "Unknown Redis command called from") || strings.Contains(text, "executing the script can't ")
+}
+
+// isScriptForbidden reports whether it was EVAL or EVALSHA that was forbidden.
+func isScriptForbidden(err error) bool {
+	return err != nil && isForbidden(err) && strings.Contains(strings.ToLower(err.Error()), "'eval")
 }
 
 // isHashForbidden reports whether it was EVALSHA that was forbidden: the script is then sent in full.
