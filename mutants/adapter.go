@@ -104,7 +104,7 @@ var adapter = []Mutant{
 	{
 		Name: "wire-hash-first", Tier: "wire",
 		Bug:     "a script is asked for by its hash at first, too, and then sent a second time",
-		Edits:   []Edit{{"redlock/goredis/node.go", "n.send(commands, n.known.Scripts())", "n.send(commands, ^batch.Scripts(0))"}},
+		Edits:   []Edit{{"redlock/goredis/node.go", "n.send(commands, n.known.Scripts(), &t)", "n.send(commands, ^batch.Scripts(0), &t)"}},
 		Killers: []string{"62-round-trips"},
 	},
 	{

@@ -6,8 +6,8 @@ import "redlocksim/redlock/driver"
 const plain = Scripts(1<<DelIfEq | 1<<DelEx | 1<<SetIfEq | 1<<PlainOnly)
 
 // SuitsPlain reports whether plain commands can be all that a lock needs, from this acquire on: it has one key and no
-// conditions, and its TTL is that of all its extends. An extend by SET IFEQ sets the TTL, whatever is left of it: one that comes
-// late would cut short a longer one.
+// conditions, and its TTL is that of all its extends. An extend by SET IFEQ sets the TTL, whatever is left of it: one that
+// comes late would cut short a longer one.
 func SuitsPlain(c *driver.Command) bool {
 	return len(c.Keys) == 1 && c.Conditions == nil && (c.OneTTL || c.Op == driver.OpRelease)
 }

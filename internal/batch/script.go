@@ -24,7 +24,8 @@ const (
 	Releases
 	// NumScripts is the number of scripts, None included.
 	NumScripts
-	// DelIfEq is DELIFEQ (Valkey 9.0), DelEx is DELEX with IFEQ (Redis 8.4), and SetIfEq is SET with IFEQ (Valkey 8.1, Redis 8.4).
+	// DelIfEq is DELIFEQ (Valkey 9.0), DelEx is DELEX with IFEQ (Redis 8.4), and SetIfEq is SET with IFEQ (Valkey 8.1, Redis
+	// 8.4).
 	DelIfEq
 	DelEx
 	SetIfEq

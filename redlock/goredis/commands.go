@@ -22,7 +22,9 @@ var errScripts = fmt.Errorf("%w; or for locks of one key, of a client WithOneTTL
 func isForbidden(err error) bool {
 	text := err.Error()
 	return redis.IsPermissionError(err) || strings.HasPrefix(text, "NOPERM") || strings.HasPrefix(text, "ERR unknown command") ||
-		strings.Contains(text, "Unknown Redis command called from") || strings.Contains(text, "executing the script can't ")
+		strings.Contains(text, "Unknown Redis command called from") || strings.Contains(text, "executing the script can't ") ||
+		// As Valkey, and Redis since 8.0, put it.
+		strings.HasPrefix(text, "ERR Unknown command called from") || strings.HasPrefix(text, "ERR ACL failure in script")
 }
 
 // isScriptForbidden reports whether it was EVAL or EVALSHA that was forbidden.

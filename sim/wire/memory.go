@@ -55,6 +55,10 @@ func newMemory(s *redis.Server) *memory {
 			c.WriteError(notThere(command, c == m.lua.inner))
 			return true
 		}
+		if command == "DELEX" { // which miniredis has, and the Redis that the nodes are does not
+			c.WriteError(notThere(command, c == m.lua.inner))
+			return true
+		}
 		return m.expiry.hook(c, command, args...)
 	})
 	return m
