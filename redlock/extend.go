@@ -11,8 +11,8 @@ import (
 )
 
 // Extend makes the lease last for ttl from now, less the drift allowance. A quorum of nodes must still have its key and raise
-// the key's TTL before the lease ends. Extend never recreates a key, and never shortens the lease. With [WithOneTTL] ttl must be
-// that of the lock.
+// the key's TTL before the lease ends. Extend never recreates a key, and never shortens the lease. With [WithOneTTL] ttl must
+// be that of the lock.
 //
 // If it fails, Until stays as it is, and the call can be repeated until the lease ends. The error matches ErrInvalid for bad
 // arguments and ErrClosed. Otherwise it is an [*Error] that matches ErrReleased, ErrLost, ErrNoQuorum, ErrTooLate or the error

@@ -216,7 +216,7 @@ func (n *Node) judge(reply driver.Reply) driver.Reply {
 	return reply
 }
 
-// write writes a request out: a *redis.StatusCmd if it is a plain SET without a look, otherwise a *redis.Cmd with a script. With looks,
+// write writes a request out: a *redis.StatusCmd if it is a SET without a look, otherwise a *redis.Cmd. With looks,
 // while nothing is known of what the server allows, acquires ask for that as well, and what could be a plain SET goes by a
 // script, in full: it costs no further round trip.
 func write(ctx context.Context, r *batch.Request, looks bool) redis.Cmder {

@@ -56,7 +56,8 @@ func TestPlainReleaseFallsBack(t *testing.T) {
 // forbidPlain has a server forbid the plain commands that it has, so that releases go by scripts.
 func forbidPlain(t *testing.T, db *redis.Client) {
 	for _, command := range []string{"delifeq", "delex"} {
-		_ = db.Do(t.Context(), "acl", "setuser", "default", "-"+command).Err() // an error from a server that has no such command
+		// A server that has no such command answers with an error.
+		_ = db.Do(t.Context(), "acl", "setuser", "default", "-"+command).Err()
 	}
 }
 
