@@ -41,13 +41,27 @@ func restart(s *Settings) []*scenarios.Scenario {
 	})
 }
 
+// memoryLoss has locks evicted. A node that stops may keep them on its disk, or not vote when it is back; one that never
+// stopped votes at once.
 func memoryLoss(s *Settings) []*scenarios.Scenario {
 	return each(s, decimal.Zero, decimal.Zero, func(x *builder) {
 		x.holds(x.stays())
-		x.forget(x.voters[:min(s.Budget.MemoryLoss, len(x.voters))], 0)
-		x.Expect.Reached = append(x.Expect.Reached, scenarios.Reached{Moment: faults.Moment{Client: second, Event: "acquire-called"}, Believing: holder})
+		x.evicts(x.granted(), x.voters[:min(s.Budget.MemoryLoss, len(x.voters))], faults.Locks)
+		ask := x.granted()
+		ask.Plus = x.held
+		x.client(ask, second, x.asks(), x.stays())
+		asked := reached(second, "acquire-called")
+		asked.Believing = holder
+		x.Expect.Reached = append(x.Expect.Reached, asked)
 		x.ends(0)
 	})
+}
+
+// evicts evicts keys from nodes, before what is later in the timeline happens at the same moment.
+func (x *builder) evicts(when faults.Trigger, nodes []string, keys faults.Evicted) {
+	for _, node := range nodes {
+		x.fault(when, "evict", &faults.Evict{Node: node, Keys: keys})
+	}
 }
 
 // forget stops nodes once the holder has the lock, and has the second client ask so that its requests arrive when they are
@@ -91,7 +105,8 @@ func (x *builder) stops(when faults.Trigger, node string, delay time.Duration) {
 	x.fault(when, "power-loss", &faults.PowerLoss{Outage: outage})
 }
 
-// failover replaces nodes by replicas which lag behind. The replicas are those of the settings, or else each node has one.
+// failover replaces nodes by replicas which lag behind, and has what is left of the budget evicted. The replicas are those of
+// the settings, or else each node has one.
 func failover(s *Settings) []*scenarios.Scenario {
 	return each(replicatedFirst(s), decimal.Zero, decimal.Zero, func(x *builder) {
 		replicaOf := map[string]string{}
@@ -106,12 +121,14 @@ func failover(s *Settings) []*scenarios.Scenario {
 		}
 		replicated := slices.DeleteFunc(slices.Clone(x.voters), func(node string) bool { return replicaOf[node] == "" })
 		lost := replicated[:min(s.Budget.MemoryLoss, len(replicated))]
-		ask := x.granted()
+		others := slices.DeleteFunc(slices.Clone(x.voters), func(node string) bool { return slices.Contains(lost, node) })
 		for _, node := range lost {
 			lag := &faults.Partition{Links: faults.Links{Nodes: []string{node}, Peers: []string{replicaOf[node]}}}
 			x.fault(faults.Trigger{}, "partition", lag)
 		}
 		x.holds(x.stays())
+		ask := x.granted()
+		x.evicts(ask, others[:min(s.Budget.MemoryLoss-len(lost), len(others))], faults.Locks)
 		for _, node := range lost {
 			down := &faults.PowerLoss{}
 			down.Node = node
@@ -145,16 +162,11 @@ func replicatedFirst(s *Settings) *Settings {
 	return &first
 }
 
-// counters has nodes forget the fencing counters on which tokens rest, once nobody holds the lock. The second client reaches no
-// more of the nodes that remember them than it needs for a quorum.
+// counters has the fencing counters evicted on which tokens rest, once nobody holds the lock: a node that stops may keep them
+// on its disk. The second client reaches no more of the nodes that remember them than it needs for a quorum.
 func counters(s *Settings) []*scenarios.Scenario {
 	return each(s, decimal.Zero, decimal.Zero, func(x *builder) {
 		lost := x.voters[:min(s.Budget.CounterLoss, len(x.voters))]
-		over := 2 * x.Lock.TTL // nothing is left of the lock by then
-		if s.Budget.RestartDelay != nil {
-			over = max(over, *s.Budget.RestartDelay)
-		}
-		x.Budget.RestartDelay = &over // what they forget besides is none of this attack's business
 		program := []scenarios.Step{}
 		for range 3 { // so that the counters are above those of nodes that never voted
 			program = append(program, x.takes(), step(scenarios.UnlockStep))
@@ -162,20 +174,16 @@ func counters(s *Settings) []*scenarios.Scenario {
 		x.client(faults.Trigger{At: x.start}, holder, program...)
 		released := after(holder, "release-done")
 		released.After.Nth = 3
-		ask := released
-		for _, node := range lost {
-			x.stops(released, node, over)
-			ask = faults.Trigger{After: &faults.Moment{Event: "restart", Node: node}}
-		}
+		x.evicts(released, lost, faults.Counters)
 		known := slices.DeleteFunc(slices.Clone(x.voters), func(node string) bool { return slices.Contains(lost, node) })
 		x.loses(x.ready(second), second, known[:min(len(x.Nodes.Names)-s.Quorum(), len(known))])
 		steps := []scenarios.Step{x.asks(), x.writes()}
-		if s.guarded() { // the nodes are in quarantine
+		if s.guarded() { // it reaches too few nodes to prepare later
 			steps = slices.Insert(steps, 0, step(scenarios.PrepareStep))
 		}
-		x.client(ask, second, steps...)
+		x.client(released, second, steps...)
 		x.must(second, "write-called")
-		x.ends(over)
+		x.ends(0)
 	})
 }
 

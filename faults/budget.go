@@ -24,7 +24,8 @@ type Budget struct {
 	// RestartDelay is how long a node that lost memory stays down at least, from when it stopped. Default: no node loses
 	// memory. Example: 10s
 	RestartDelay *time.Duration `yaml:"restart-delay"`
-	// MemoryLoss is how many times a node may come back earlier than that without all it knew, or have locks evicted.
+	// MemoryLoss is how many times a node may come back earlier than that without all it knew, have locks evicted, or be
+	// replaced by a replica that does not know all of them.
 	// Default: 0. Example: 1
 	MemoryLoss int `yaml:"memory-loss"`
 	// NoPowerLoss promises that no node loses power. A node that stops then keeps what it handed to the operating system
@@ -45,6 +46,7 @@ type Used struct {
 	Suspend   time.Duration
 	Restarts  []Amnesia
 	Evictions []Eviction
+	Replaced  []Replaced
 	// Unpowered are the nodes that lost power.
 	Unpowered []string
 }
@@ -62,6 +64,13 @@ type Eviction struct {
 	Node string
 	// Locks and Counters: a lock or a fencing counter was among them.
 	Locks, Counters bool
+}
+
+// Replaced is a node whose place a replica took that does not know all that it knew, or will not learn what it is still asked.
+// However long that takes, no restart guard makes the replica wait.
+type Replaced struct {
+	Node     string
+	Counters bool // some of that are fencing counters
 }
 
 const unbounded = time.Duration(1<<63 - 1)
@@ -85,6 +94,15 @@ func (b Budget) Beyond(u Used) []string {
 	size("an extra delay", u.Delay, b.Delay)
 	size("a pause", u.Pause, b.Pause)
 	size("a suspension", u.Suspend, b.Suspend)
+	over = append(over, b.memoryBeyond(u)...)
+	if b.NoPowerLoss && len(u.Unpowered) > 0 {
+		over = append(over, fmt.Sprintf("%s lost power, the budget rules that out", u.Unpowered[0]))
+	}
+	return append(over, b.countersBeyond(u)...)
+}
+
+// memoryBeyond says who forgot more than the budget allows.
+func (b Budget) memoryBeyond(u Used) (over []string) {
 	early := 0
 	for _, r := range u.Restarts {
 		if b.RestartDelay != nil && r.After >= *b.RestartDelay {
@@ -102,9 +120,16 @@ func (b Budget) Beyond(u Used) []string {
 			over = append(over, fmt.Sprintf("%s lost locks by an eviction, the budget allows %s to lose memory", e.Node, count(b.MemoryLoss)))
 		}
 	}
-	if b.NoPowerLoss && len(u.Unpowered) > 0 {
-		over = append(over, fmt.Sprintf("%s lost power, the budget rules that out", u.Unpowered[0]))
+	for _, r := range u.Replaced {
+		if early++; early > b.MemoryLoss {
+			over = append(over, fmt.Sprintf("%s was replaced by a replica that does not know all it did, the budget allows %s to lose memory", r.Node, count(b.MemoryLoss)))
+		}
 	}
+	return over
+}
+
+// countersBeyond says whether more nodes lost fencing counters than the budget allows.
+func (b Budget) countersBeyond(u Used) (over []string) {
 	var nodes []string // that have lost counters
 	loses := func(node string) {
 		if !slices.Contains(nodes, node) {
@@ -119,6 +144,11 @@ func (b Budget) Beyond(u Used) []string {
 	for _, e := range u.Evictions {
 		if e.Counters {
 			loses(e.Node)
+		}
+	}
+	for _, r := range u.Replaced {
+		if r.Counters {
+			loses(r.Node)
 		}
 	}
 	if len(nodes) > b.CounterLoss {

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"slices"
 	"time"
 
 	"redlocksim/history"
@@ -131,6 +132,8 @@ type Forgotten struct {
 	Locks bool
 	// Counters: one of the fencing counters is gone, or is what it was before.
 	Counters bool
+	// Counts: a replica has fencing counters.
+	Counts bool
 }
 
 // Forget compares what a node knew before with what it knows after. Keys that expired before a reading of its wall clock, in
@@ -154,4 +157,9 @@ func Forget(before, after []redis.Record, now int64) (f Forgotten) {
 		f.Counters = f.Counters || !same && driver.IsTokenKey(b.Key)
 	}
 	return f
+}
+
+// Counting says whether fencing counters are among what a node knows.
+func Counting(records []redis.Record) bool {
+	return slices.ContainsFunc(records, func(r redis.Record) bool { return driver.IsTokenKey(r.Key) })
 }

@@ -433,7 +433,8 @@ func TestCountersAreLost(t *testing.T) {
 
 // A promoted replica that was not told of a token has lost a counter.
 func TestPromotionLosesCounters(t *testing.T) {
-	for _, lag := range []bool{false, true} {
+	for i := range 4 {
+		lag, up := i%2 > 0, i/2 > 0
 		f := newField(t, redis.Always)
 		if lag {
 			at(0.1, &Partition{Links: Links{Nodes: []string{"A"}, Peers: []string{"A2"}}}).Arm(f.World, f.Field)
@@ -442,9 +443,12 @@ func TestPromotionLosesCounters(t *testing.T) {
 			f.World.Nodes(f.World.Client("c1"))[0].Do([]*driver.Command{{Op: driver.OpAcquire, Keys: []string{"k"}, Value: "v", TTL: time.Hour,
 				Deadline: time.Unix(1e6, 0), Conditions: &driver.Conditions{Token: 7, CounterTTL: time.Hour}, Done: func(*driver.Command, driver.Reply) {}}})
 		})
+		if !up { // one that is up goes on counting for itself
+			at(0.9, &Kill{Outage{Node: "A"}}).Arm(f.World, f.Field)
+		}
 		inject(t, f, at(1, &Promote{Node: "A", Replica: "A2"}))
-		if got := len(f.Used.Restarts) == 1 && f.Used.Restarts[0].Counters; got != lag {
-			t.Errorf("cut off %v: %+v", lag, f.Used.Restarts)
+		if got := len(f.Used.Replaced) == 1 && f.Used.Replaced[0].Counters; got != (lag || up) {
+			t.Errorf("cut off %v, up %v: %+v", lag, up, f.Used.Replaced)
 		}
 	}
 }

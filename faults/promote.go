@@ -51,8 +51,8 @@ func (p *Promote) Check(n Names) []Problem {
 	return append(problems, (&Links{Clients: p.Clients}).check(Names{Clients: n.Clients})...)
 }
 
-// Inject implements Fault. A replica that does not know all that its master knew is a node that lost memory, from when
-// the master stopped, or at once if it has not.
+// Inject implements Fault. A replica that does not know all that its master knew is a node that lost memory. So is one whose
+// master is up, or may be asked by others once it is: what is asked of either the other never learns.
 func (p *Promote) Inject(f *Field) error {
 	clients, who := p.Clients, strings.Join(p.Clients, ", ")+" talk"
 	switch len(clients) {
@@ -69,11 +69,9 @@ func (p *Promote) Inject(f *Field) error {
 	with := "all that " + p.Node + " knew"
 	if lacks.Any {
 		with = "less than " + p.Node + " knew"
-		amnesia := Amnesia{Node: p.Node, Counters: lacks.Counters}
-		if !f.ground.Up(p.Node) {
-			amnesia.After = f.ground.Now().Sub(f.outages[p.Node].at)
-		}
-		f.Used.Restarts = append(f.Used.Restarts, amnesia)
+	}
+	if forks := f.ground.Up(p.Node) || len(clients) < len(f.ground.Clients()); lacks.Any || forks {
+		f.Used.Replaced = append(f.Used.Replaced, Replaced{p.Node, lacks.Counters || forks && lacks.Counts})
 	}
 	f.note("promote", "", p.Replica, 0, "%v with %s; %s to it now", p, with, who)
 	return nil

@@ -87,15 +87,15 @@ func (e *Event) validate(seq int, last int64) error {
 
 // checkWord judges a function or outcome, which may be missing unless it is needed. what has the article.
 func checkWord[W ~string](e *Event, what string, words []W, w W, needed, notOfEffects bool) error {
-	_, noun, _ := strings.Cut(what, " ")
+	noun := func() string { _, noun, _ := strings.Cut(what, " "); return noun }
 	switch {
 	case w == "" && needed:
 		return fmt.Errorf("%w: %s without %s", ErrWord, e.Kind, what)
 	case w == "":
 	case place(words, w) == 0:
-		return fmt.Errorf("%w: %s %q", ErrWord, noun, w)
+		return fmt.Errorf("%w: %s %q", ErrWord, noun(), w)
 	case notOfEffects && e.Kind == Effect:
-		return fmt.Errorf("%w: %s %q of an effect", ErrWord, noun, w)
+		return fmt.Errorf("%w: %s %q of an effect", ErrWord, noun(), w)
 	}
 	return nil
 }

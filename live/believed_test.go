@@ -144,7 +144,7 @@ func TestFailover(t *testing.T) {
 	t.Parallel()
 	livetest.NeedsServer(t)
 	retry.Test(t, livetest.Disturbing, func(t *retry.T) {
-		r, err := run(t, t.Context(), small(t, short+", protocol: failover", `
+		r, err := run(t, t.Context(), small(t, short+", protocol: single", `
   - {at: 0s, client: client-1, do: [try-lock, sleep: 300ms, unlock]}
   - {at: 1s, fault: {promote: {node: M, replica: M3}}}
   - {at: 1500ms, client: client-2, do: [try-lock, unlock]}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 
+	"redlocksim/internal/child"
 	"redlocksim/live/internal/client"
 	"redlocksim/live/internal/load"
 	"redlocksim/live/internal/messages"
@@ -14,6 +15,9 @@ import (
 // Client is all that a client process does: it reads orders from in and writes what happens to out, until in ends.
 // An error is also written to out.
 func Client(in io.Reader, out io.Writer) error {
+	if err := child.AdoptOrphans(); err != nil { // a lock program's stand still and end with it
+		return err
+	}
 	return messages.Serve(in, out, func(first messages.Order, notices *messages.Writer) (func(messages.Order), error) {
 		switch {
 		case first.Begin != nil:

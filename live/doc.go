@@ -1,6 +1,7 @@
 // Package live runs scenarios against server processes, over TCP, through fault proxies: the proof that the simulator tells
-// the truth. Nodes are redis-servers, or what a lock program needs: the members of an etcd cluster, or PostgreSQL servers. The
-// scenario files, the library and the checkers are the same; nodes, network, clients and time are real.
+// the truth. Nodes are redis-servers, or what a lock program needs: the members of an etcd cluster or a ZooKeeper ensemble, or
+// PostgreSQL servers. The scenario files, the library and the checkers are the same; nodes, network, clients and time are
+// real.
 //
 // [Run] runs a scenario. [Unfit] says which scenarios a real deployment cannot show, and why. Package soak below runs no
 // scenario: it lets many clients take locks for minutes while faults are injected at random. Clients are processes of their
@@ -42,9 +43,9 @@
 // After a failover the clients' proxies lead to the promoted replica, and the old connections are broken.
 //
 // The members of an etcd cluster connect to each other through proxies, too. The first is made the leader before the run
-// begins. Elections take as much less time as the run is faster; leases do not, so it is at most twice as fast. A power loss is
-// a kill after which connections get no answer: etcd answers only when it has fsynced, and PostgreSQL does, too. The clocks of
-// both are the machine's.
+// begins. Elections take as much less time as the run is faster; leases do not, so it is at most twice as fast. So it is with a
+// ZooKeeper ensemble, whose elections take a fifth of a second at least. A power loss is a kill after which connections get no
+// answer: etcd answers only when it has fsynced, and ZooKeeper and PostgreSQL do, too. The clocks of all are the machine's.
 //
 // No fault of a link touches the answer to HELLO, as connecting is free in the simulator too.
 //

@@ -60,6 +60,8 @@ func (r *run) startServers(ctx context.Context) error {
 	switch r.kind {
 	case server.Etcd:
 		return r.AddCluster(ctx, s.Nodes.Names)
+	case server.ZooKeeper:
+		return r.AddEnsemble(ctx, s.Nodes.Names)
 	case server.Postgres:
 		return r.AddDatabases(ctx, s.Nodes.Names)
 	}

@@ -56,7 +56,7 @@ func watchAnnounced(r *Run) {
 }
 
 // stepped takes a step of a library.
-func (a *announced) stepped(_ string, e observe.Event) {
+func (a *announced) stepped(_ string, e *observe.Event) {
 	switch e.Step {
 	case observe.ReleaseStarted:
 		a.of(e.Value).released = true
@@ -75,7 +75,10 @@ func (a *announced) of(value string) *fate {
 
 // passes takes a command, which arrives when the request before it is done.
 func (a *announced) passes(at redis.Passage, asked *redis.Asked) {
-	if _, isWatched := a.last[asked.Server]; isWatched && at == redis.Arrived {
+	if at != redis.Arrived {
+		return
+	}
+	if _, isWatched := a.last[asked.Server]; isWatched {
 		a.isOver(asked.Server)
 	}
 }

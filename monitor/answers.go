@@ -137,7 +137,7 @@ func (x *answers) isJoint(a *redis.Asked, keys int) bool {
 	return keys < 0
 }
 
-func (x *answers) observed(client string, e observe.Event) {
+func (x *answers) observed(client string, e *observe.Event) {
 	if e.Step == observe.AttemptStarted {
 		x.last = &answersTo{value: e.Value, keys: len(resourcesOf(e.Resource)), began: x.run.World.Kernel.Now(), started: x.run.clock(client)}
 		x.last.rounds[redis.Sets] = 1
@@ -160,11 +160,11 @@ func (x *answers) observed(client string, e observe.Event) {
 		}
 	case observe.TakenBack:
 		of.rounds[redis.Deletes]++
-		if why := x.whyNeedless(client, &e); why != "" {
+		if why := x.whyNeedless(client, e); why != "" {
 			x.run.broken(checker.Conduct, resourcesOf(e.Resource)[0], "%s takes a vote of %s back, which its release deletes: %s", client, e.Node.Node, why)
 		}
 	case observe.NodeAnswered:
-		if wrong := x.wrong(client, &e); wrong != "" {
+		if wrong := x.wrong(client, e); wrong != "" {
 			x.run.broken(checker.Contract, resourcesOf(e.Resource)[0], "%s reports that %s is %s to its %s, and %s", client, e.Node.Node, e.Node.Outcome, e.Op, wrong)
 		}
 	}

@@ -51,11 +51,11 @@ func TestAnswersAreReportedAsTheyWere(t *testing.T) {
 			x := &answers{run: r.Run, of: map[string]*answersTo{}}
 			r.onCommand, r.onStep = append(r.onCommand, x.passes), nil // and nothing that follows the steps as well
 			r.goes("c1", time.Second, func(a *actor) {
-				x.observed("c1", observe.Event{Step: observe.AttemptStarted, Op: driver.OpAcquire, Resource: "r", Value: "v"})
+				x.observed("c1", &observe.Event{Step: observe.AttemptStarted, Op: driver.OpAcquire, Resource: "r", Value: "v"})
 				for _, does := range c.does {
 					does(a)
 				}
-				x.observed("c1", observe.Event{Step: observe.NodeAnswered, Op: driver.OpAcquire, Resource: "r", Value: "v",
+				x.observed("c1", &observe.Event{Step: observe.NodeAnswered, Op: driver.OpAcquire, Resource: "r", Value: "v",
 					Node: observe.NodeOutcome{Node: "A", Outcome: c.reported}})
 			})
 			r.finds(t, checker.Contract, c.want)
@@ -76,13 +76,13 @@ func TestAnswersOfAnotherRound(t *testing.T) {
 		x := &answers{run: r.Run, of: map[string]*answersTo{}}
 		r.onCommand, r.onStep = append(r.onCommand, x.passes), nil
 		r.goes("c1", time.Second, func(a *actor) {
-			x.observed("c1", observe.Event{Step: observe.AttemptStarted, Op: driver.OpAcquire, Resource: "r", Value: "v"})
+			x.observed("c1", &observe.Event{Step: observe.AttemptStarted, Op: driver.OpAcquire, Resource: "r", Value: "v"})
 			if c.begins != observe.AttemptStarted {
-				x.observed("c1", observe.Event{Step: c.begins, Op: driver.OpAcquire, Resource: "r", Value: "v"})
+				x.observed("c1", &observe.Event{Step: c.begins, Op: driver.OpAcquire, Resource: "r", Value: "v"})
 			}
 			passes(redis.Sent, 0, time.Second, 1, "r")(a)
 			passes(redis.Answered, driver.Accepted, time.Second, 1, "r")(a)
-			x.observed("c1", observe.Event{Step: observe.NodeAnswered, Op: driver.OpAcquire, Resource: "r", Value: "v",
+			x.observed("c1", &observe.Event{Step: observe.NodeAnswered, Op: driver.OpAcquire, Resource: "r", Value: "v",
 				Node: observe.NodeOutcome{Node: "A", Outcome: driver.Refused}})
 		})
 		r.finds(t, checker.Contract, c.want)
@@ -100,9 +100,9 @@ func TestReleasesAreGivenUpWithTheirRound(t *testing.T) {
 		r.onCommand, r.onStep = append(r.onCommand, x.passes), nil
 		r.goes("c1", time.Second, func(a *actor) {
 			event := observe.Event{Step: observe.AttemptStarted, Op: driver.OpAcquire, Resource: "r", Value: "v"}
-			x.observed("c1", event)
+			x.observed("c1", &event)
 			event.Step, event.Op = observe.ReleaseStarted, driver.OpRelease
-			x.observed("c1", event)
+			x.observed("c1", &event)
 			asked := &redis.Asked{Command: redis.Command{Intent: redis.Deletes, Keys: []string{"r"}, More: []string{"v"},
 				Deadline: a.reads().Add(60 * time.Millisecond)}, Server: a.Servers[0], Client: a.client, Link: a.Network.Link("c1", "A"), Together: 1}
 			x.passes(redis.Sent, asked)
@@ -111,7 +111,7 @@ func TestReleasesAreGivenUpWithTheirRound(t *testing.T) {
 			x.passes(redis.Answered, asked)
 			a.sleeps(10 * time.Millisecond)
 			event.Step, event.Node = observe.NodeAnswered, observe.NodeOutcome{Node: "A", Outcome: driver.TimedOut}
-			x.observed("c1", event)
+			x.observed("c1", &event)
 		})
 		r.finds(t, checker.Contract, want)
 	}
@@ -135,7 +135,7 @@ func TestAnswersTookAsLongAsReported(t *testing.T) {
 		x := &answers{run: r.Run, of: map[string]*answersTo{}}
 		r.onCommand, r.onStep = append(r.onCommand, x.passes), nil
 		r.goes("c1", time.Second, func(a *actor) {
-			x.observed("c1", observe.Event{Step: observe.AttemptStarted, Op: driver.OpAcquire, Resource: "r", Value: "v"})
+			x.observed("c1", &observe.Event{Step: observe.AttemptStarted, Op: driver.OpAcquire, Resource: "r", Value: "v"})
 			if c.isPaused {
 				a.client.Pause()
 				a.Kernel.After(time.Millisecond, a.client.Resume)
@@ -144,7 +144,7 @@ func TestAnswersTookAsLongAsReported(t *testing.T) {
 			a.sleeps(30 * time.Millisecond)
 			passes(redis.Answered, c.outcome, time.Second, 1, "r")(a)
 			a.sleeps(10 * time.Millisecond)
-			x.observed("c1", observe.Event{Step: observe.NodeAnswered, Op: driver.OpAcquire, Resource: "r", Value: "v",
+			x.observed("c1", &observe.Event{Step: observe.NodeAnswered, Op: driver.OpAcquire, Resource: "r", Value: "v",
 				Node: observe.NodeOutcome{Node: "A", Outcome: c.outcome, Took: c.took}})
 		})
 		r.finds(t, checker.Contract, c.want)
@@ -186,15 +186,15 @@ func TestVotesAreTakenBackIfNeedBe(t *testing.T) {
 			x := &answers{run: r.Run, of: map[string]*answersTo{}}
 			r.onCommand, r.onStep = append(r.onCommand, x.passes), nil
 			r.goes("c1", time.Second, func(a *actor) {
-				x.observed("c1", observe.Event{Step: observe.AttemptStarted, Op: driver.OpAcquire, Resource: "r", Value: "v"})
+				x.observed("c1", &observe.Event{Step: observe.AttemptStarted, Op: driver.OpAcquire, Resource: "r", Value: "v"})
 				if c.raised {
-					x.observed("c1", observe.Event{Step: observe.TokenRaised, Op: driver.OpAcquire, Resource: "r", Value: "v", Token: 2})
+					x.observed("c1", &observe.Event{Step: observe.TokenRaised, Op: driver.OpAcquire, Resource: "r", Value: "v", Token: 2})
 				}
-				x.observed("c1", observe.Event{Step: observe.ReleaseStarted, Op: driver.OpRelease, Resource: "r", Value: "v"})
+				x.observed("c1", &observe.Event{Step: observe.ReleaseStarted, Op: driver.OpRelease, Resource: "r", Value: "v"})
 				for _, does := range c.does {
 					does(a)
 				}
-				x.observed("c1", observe.Event{Step: observe.TakenBack, Op: driver.OpRelease, Resource: "r", Value: "v", Node: observe.NodeOutcome{Node: "A", Outcome: driver.Accepted}})
+				x.observed("c1", &observe.Event{Step: observe.TakenBack, Op: driver.OpRelease, Resource: "r", Value: "v", Node: observe.NodeOutcome{Node: "A", Outcome: driver.Accepted}})
 			})
 			r.finds(t, checker.Conduct, c.want)
 		})
@@ -230,20 +230,20 @@ func TestCommandsThatArePointlessAreDropped(t *testing.T) {
 			r.onCommand, r.onStep = append(r.onCommand, x.passes), nil
 			r.goes("c1", time.Second, func(a *actor) {
 				acquire := observe.Event{Step: observe.AttemptStarted, Op: driver.OpAcquire, Resource: "r", Value: "v"}
-				x.observed("c1", acquire)
+				x.observed("c1", &acquire)
 				if acquire.Step = observe.TokenRaised; c.raised {
-					x.observed("c1", acquire)
+					x.observed("c1", &acquire)
 				}
 				a.sleeps(10 * time.Millisecond)
 				if acquire.Step = c.ends; c.ends != observe.NodeAnswered {
-					x.observed("c1", acquire)
+					x.observed("c1", &acquire)
 				}
 				if c.does != nil {
 					c.does(a)
 				}
 				a.sleeps(c.after)
 				acquire.Step, acquire.Node = observe.NodeAnswered, observe.NodeOutcome{Node: "A", Outcome: driver.TimedOut}
-				x.observed("c1", acquire)
+				x.observed("c1", &acquire)
 			})
 			r.finds(t, checker.Contract, c.want)
 		})

@@ -83,7 +83,9 @@ func watchCounters(r *Run) {
 		})
 	}
 	r.onApplied = append(r.onApplied, c.applied)
-	r.onReturn = append(r.onReturn, c.returned)
+	if len(r.World.Replicas) == 0 { // what becomes of those that are promoted is not watched
+		r.onReturn = append(r.onReturn, c.returned)
+	}
 }
 
 // look notes the counters as they are.
@@ -148,7 +150,7 @@ func (c *counters) applied(a *redis.Applied) {
 
 // stepped takes what a client tells of tokens: it has proposed one, or must propose a higher one, because a quorum of nodes
 // would vote for no lower one.
-func (c *counters) stepped(client string, e observe.Event) {
+func (c *counters) stepped(client string, e *observe.Event) {
 	names := resourcesOf(e.Resource)
 	if e.Step == observe.AttemptStarted || e.Step == observe.TokenRaised {
 		for _, name := range names {

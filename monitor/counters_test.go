@@ -64,7 +64,7 @@ func thirdAfter(token int64) func(*actor) {
 	return func(a *actor) {
 		for range 3 {
 			for _, tell := range a.onStep {
-				tell("c1", observe.Event{Step: observe.AttemptStarted, Resource: "r"})
+				tell("c1", &observe.Event{Step: observe.AttemptStarted, Resource: "r"})
 			}
 		}
 		a.asks("A", "SET", driver.TokenKey("r"), strconv.FormatInt(token, 10))

@@ -24,10 +24,11 @@ type failures struct {
 	// reports has the clients that report attempts: a lock of one's own may have nobody told.
 	reports map[string]bool
 	// latest is when a command was sent last to do something with a lease.
-	latest   map[doing]kernel.True
-	isUsedUp bool    // a counter has, or had, no token above it
-	last     request // that was sent
-	joined   *asked  // what was asked with it; nil if nobody waits for that
+	latest    map[doing]kernel.True
+	isGuarded bool    // nodes have records of the restart guard
+	isUsedUp  bool    // a counter has, or had, no token above it
+	last      request // that was sent
+	joined    *asked  // what was asked with it; nil if nobody waits for that
 }
 
 // calling is a call that has not returned.
@@ -84,7 +85,7 @@ func watchFailures(r *Run) {
 	if !votes || len(r.World.Replicas) > 0 || !protocols.Has[protocols.RedlockSettings](r.Lock) {
 		return
 	}
-	x := &failures{run: r, quorum: quorum, reports: map[string]bool{}, latest: map[doing]kernel.True{}}
+	x := &failures{run: r, quorum: quorum, isGuarded: isGuarded(r), reports: map[string]bool{}, latest: map[doing]kernel.True{}}
 	r.onCall = append(r.onCall, x.called)
 	r.onReturn = append(r.onReturn, x.returned)
 	r.onCrash = append(r.onCrash, func(client string) {
@@ -143,7 +144,7 @@ func (c *calling) intent() redis.Intent {
 }
 
 // stepped has a call's attempts, which the library reports, followed by their values.
-func (x *failures) stepped(client string, e observe.Event) {
+func (x *failures) stepped(client string, e *observe.Event) {
 	switch e.Step {
 	case observe.AttemptStarted:
 	case observe.TokenRaised:
@@ -188,7 +189,7 @@ func (x *failures) commanded(at redis.Passage, a *redis.Asked) {
 		case a.Sent != of.sent:
 		case at == redis.Arrived && a.Intent == redis.Extends && x.has(a.Server, c):
 			of.isCarriedOut = true // also where the keys last for longer already, and nothing changes
-		case at == redis.Arrived:
+		case at == redis.Arrived && x.isGuarded:
 			of.maxTTL = guardRecordOf(a.Server).maxTTL
 		case at == redis.Answered:
 			of.isAnswered, of.isTimely = x.run.hears(a)

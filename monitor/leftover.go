@@ -85,6 +85,9 @@ func watchLeftover(r *Run) {
 	if r.Foreign && !r.Declared || len(r.World.Replicas) > 0 {
 		return // nobody knows the keys of the lock, or votes may be on a replica that was promoted
 	}
+	if protocols.Has[protocols.RedissonMultiSettings](r.Lock) {
+		return // it lets go of the lock on one node and keeps those on others, under one owner
+	}
 	l := &leftover{run: r, early: map[vote]bool{}, clients: map[asking]*owner{}}
 	const batchWaits = 4 // a part of the node timeout; see redlock.WithBatching
 	switch timeout, nodes := r.Lock.NodeTimeout, time.Duration(len(r.World.Servers)); {
@@ -119,7 +122,7 @@ func (l *leftover) lostFrom(node int) {
 	s := l.run.World.Servers[node]
 	for _, x := range l.votes.all {
 		if n := &x.nodes[node]; n.isSet && s.RunsOut(n.expiresAt) > l.run.World.Kernel.Now() {
-			if r, _, there := s.Observable().Peek(x.key); !there || r.Value != x.value {
+			if r, _, there := s.Observable().Peek(x.key); !there || ownerOf(r.Value) != x.value {
 				n.isSet = false
 			}
 		}
@@ -133,11 +136,12 @@ func (l *leftover) applied(a *redis.Applied) {
 		return
 	}
 	node := slices.Index(l.run.World.Servers, a.Server)
-	isNew := a.After.Value != a.Before.Value
-	if was := l.votes.of(vote{a.Key, a.Before.Value}); was != nil && (a.Removed() || isNew) {
+	before, after := ownerOf(a.Before.Value), ownerOf(a.After.Value)
+	isNew := after != before
+	if was := l.votes.of(vote{a.Key, before}); was != nil && (a.Removed() || isNew) {
 		was.nodes[node].isSet = false
 	}
-	if a.Removed() || !redis.IsString(a.After.Value) {
+	if a.Removed() || !redis.IsString(after) {
 		return
 	}
 	x := l.of(a)
@@ -151,7 +155,9 @@ func (l *leftover) applied(a *redis.Applied) {
 			n.since = a.Sent
 		}
 		n.isSet = true
-		x.ttl = max(x.ttl, o.asked[a.Sent])
+		if redis.IsString(a.After.Value) { // a lock that counts may be taken for longer first
+			x.ttl = max(x.ttl, o.asked[a.Sent])
+		}
 	}
 	n.expiresAt, n.ends = a.After.ExpiresAt, a.Server.RunsOut(a.After.ExpiresAt)
 	if isNew || a.After.ExpiresAt != a.Before.ExpiresAt { // otherwise a step of the clock may have given it more time
@@ -160,9 +166,20 @@ func (l *leftover) applied(a *redis.Applied) {
 	l.settle(o)
 }
 
+// ownerOf is what stands for the owner of a key: its value or, if that is a hash which counts how often its owner has taken the
+// lock, the owner's field.
+func ownerOf(value string) string {
+	if fields, is := redis.ParseHash(value); is && len(fields) == 1 {
+		for name := range fields {
+			return name
+		}
+	}
+	return value
+}
+
 // of is the vote that a request has set.
 func (l *leftover) of(a *redis.Applied) *owned {
-	v := vote{a.Key, a.After.Value}
+	v := vote{a.Key, ownerOf(a.After.Value)}
 	x := l.votes.of(v)
 	if x != nil {
 		return x
@@ -285,7 +302,7 @@ func (l *leftover) returned(c *protocols.Call, _ error) {
 	}
 }
 
-func (l *leftover) observed(client string, e observe.Event) {
+func (l *leftover) observed(client string, e *observe.Event) {
 	if e.Step == observe.Denied || e.Step == observe.ReleaseStarted {
 		l.letsGoOf(client, resourcesOf(e.Resource), e.Value)
 	}
@@ -429,7 +446,7 @@ func (l *leftover) look(d *overdue) {
 		// If the clock has changed since, it does not say when a key ran out before, nor whether it was removed then.
 		if ends != n.ends {
 			r, _, kept := s.Observable().Peek(d.key)
-			after, there = now, there && kept && r.Value == d.value
+			after, there = now, there && kept && ownerOf(r.Value) == d.value
 		}
 		if !there || ends <= after || !isTimed && n.expiresAt != 0 {
 			continue

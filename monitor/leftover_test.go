@@ -37,6 +37,21 @@ func TestNoKeyOutlivesItsLock(t *testing.T) {
 		want string
 	}{
 		{"a failed attempt is released", func(a *actor) { a.denied(func() { deletes("ABC")(a) }) }, ""},
+		{"a lock that counts is given back", func(a *actor) {
+			a.call(protocols.AcquireCall, nil, nil, func() {
+				a.asks("ABC", "HINCRBY", "r", "c1:1", "1")
+				a.asks("ABC", "PEXPIRE", "r", "10000")
+				a.asks("ABC", "HINCRBY", "r", "c1:1", "1")
+				deletes("ABC")(a)
+			})
+		}, ""},
+		{"a lock that counts is not given back", func(a *actor) {
+			a.call(protocols.AcquireCall, nil, nil, func() {
+				a.asks("ABC", "HINCRBY", "r", "c1:1", "1")
+				a.asks("ABC", "PEXPIRE", "r", "10000")
+				deletes("AC")(a)
+			})
+		}, still + "B"},
 		{"a failed attempt is not released", func(a *actor) { a.denied(nil) }, still + "A"},
 		{"a failed attempt is not released on C", func(a *actor) { a.denied(func() { deletes("AB")(a) }) }, still + "C"},
 		{"a failed attempt is released on C, which carries out nothing", func(a *actor) {

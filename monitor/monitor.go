@@ -52,10 +52,11 @@ type Run struct {
 	onApplied []func(*redis.Applied)
 	// onPublished is told of everything that a node publishes on a channel.
 	onPublished []func(s *redis.Server, channel string)
-	// onStep is told of every step that the library of a client reports to its observer.
-	onStep []func(client string, e observe.Event)
+	// onStep is told of every step that the library of a client reports to its observer. What it is given is good until it
+	// returns.
+	onStep []func(client string, e *observe.Event)
 	// onWentOn is told that a client goes on after such a step.
-	onWentOn []func(client string, e observe.Event)
+	onWentOn []func(client string, e *observe.Event)
 	// onCall and onReturn are told that a call of a client's lock begins, and what it returned, before anything else happens
 	// in the client; but for calls with a wrong argument, of which onMisuse and onRefused are told.
 	onCall    []func(*protocols.Call)
@@ -69,6 +70,7 @@ type Run struct {
 	// onEnd is told that the run is over.
 	onEnd []func()
 
+	reported observe.Event // memory for the step that is told of
 	pauses   *pauses
 	raised   *raised
 	clients  clients
@@ -103,16 +105,16 @@ func (r *Run) found(f checker.Finding) {
 }
 
 // Observed implements protocols.Witness.
-func (r *Run) Observed(client string, e observe.Event) {
-	for _, tell := range r.onStep {
-		tell(client, e)
-	}
-}
+func (r *Run) Observed(client string, e observe.Event) { r.passOn(r.onStep, client, e) }
 
 // WentOn implements protocols.Witness.
-func (r *Run) WentOn(client string, e observe.Event) {
-	for _, tell := range r.onWentOn {
-		tell(client, e)
+func (r *Run) WentOn(client string, e observe.Event) { r.passOn(r.onWentOn, client, e) }
+
+// passOn tells of a step, in memory that all steps share: nothing else happens meanwhile.
+func (r *Run) passOn(list []func(string, *observe.Event), client string, e observe.Event) {
+	r.reported = e
+	for _, tell := range list {
+		tell(client, &r.reported)
 	}
 }
 

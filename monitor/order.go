@@ -47,7 +47,7 @@ func watchOrder(r *Run) {
 	r.onCommand = append(r.onCommand, x.passes)
 }
 
-func (x *order) stepped(_ string, e observe.Event) {
+func (x *order) stepped(_ string, e *observe.Event) {
 	now := x.run.World.Kernel.Now()
 	switch of := x.asks[e.Value]; {
 	case e.Step == observe.AttemptStarted:

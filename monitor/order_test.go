@@ -46,7 +46,7 @@ func TestOrderWithinAMessage(t *testing.T) {
 			x := &order{run: r.Run, asks: map[string]*ordered{}}
 			r.goes("c1", time.Second, func(a *actor) {
 				for _, e := range append(began, c.after...) {
-					x.stepped("c1", e)
+					x.stepped("c1", &e)
 					a.sleeps(time.Millisecond)
 				}
 				for _, of := range c.sent {

@@ -34,7 +34,7 @@ func watchOvers(r *Run) {
 	}
 	x := &overs{run: r, open: map[*protocols.Call]overCall{}, extended: map[string]time.Time{}}
 	r.onCommand = append(r.onCommand, x.passes)
-	r.onStep = append(r.onStep, func(client string, e observe.Event) {
+	r.onStep = append(r.onStep, func(client string, e *observe.Event) {
 		if e.Step == observe.Extended {
 			x.extended[e.Value] = r.clock(client)
 		}

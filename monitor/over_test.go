@@ -71,7 +71,7 @@ func TestCallsAboutALeaseThatIsOver(t *testing.T) {
 			after(l, a, -time.Millisecond)
 			a.call(protocols.ExtendCall, l, nil, func() {
 				for _, tell := range a.onStep {
-					tell("c1", observe.Event{Step: observe.Extended, Value: "v"})
+					tell("c1", &observe.Event{Step: observe.Extended, Value: "v"})
 				}
 				a.sleeps(3 * time.Millisecond)
 			})

@@ -139,13 +139,13 @@ func (x *pacing) membership(client string, e *observe.Event) membership {
 	return m
 }
 
-func (x *pacing) stepped(client string, e observe.Event) {
+func (x *pacing) stepped(client string, e *observe.Event) {
 	if x.run.clients.number(client) > 0 {
 		return
 	}
 	switch e.Step {
 	case observe.AttemptStarted, observe.Granted, observe.Denied:
-		x.attempts(client, x.line(client, e.Resource), x.membership(client, &e), &e)
+		x.attempts(client, x.line(client, e.Resource), x.membership(client, e), e)
 	case observe.Retrying:
 		x.waits[e.Call] = isMember
 		x.line(client, e.Resource).rest = x.run.clock(client).Add(e.Delay)
@@ -153,7 +153,7 @@ func (x *pacing) stepped(client string, e observe.Event) {
 		x.waits[e.Call] = isMember
 	case observe.Yielding:
 		x.waits[e.Call] = isMember
-		x.yields(client, x.line(client, e.Resource), &e)
+		x.yields(client, x.line(client, e.Resource), e)
 	}
 }
 

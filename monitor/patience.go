@@ -41,7 +41,7 @@ func patienceOf(lock protocols.Settings, nodes int, step time.Duration) (p patie
 	switch {
 	case protocols.Has[protocols.RedlockSettings](lock):
 		own := protocols.Of[protocols.RedlockSettings](lock)
-		if own.Fencing {
+		if own.Fencing || protocols.Of[protocols.OneRedisSettings](lock).Sequence { // which is waited for like a node
 			p.rounds = 2
 		}
 		p.attempt, p.cleanUp, p.delay = time.Duration(p.rounds)*p.timeout, p.timeout, own.RetryDelay
@@ -67,7 +67,7 @@ func patienceOf(lock protocols.Settings, nodes int, step time.Duration) (p patie
 		p.cleanUp = p.attempt
 		p.attempt += 2 * longest // for tokens
 		p.spaced = own.Asking == protocols.Parallel && own.Backoff.Ratio().IsZero() && step == 0
-	case protocols.Has[protocols.SingleSettings](lock) && protocols.Of[protocols.FailoverSettings](lock).Wait.Replicas == 0:
+	case protocols.Has[protocols.SingleSettings](lock):
 		p.nodes, p.alone, p.together, p.votes = 1, 1, 1, false
 		p.attempt, p.cleanUp, p.delay = 2*p.timeout, p.timeout, protocols.Of[protocols.RetrySettings](lock).RetryDelay
 	default:

@@ -74,7 +74,7 @@ func watchQueueing(r *Run) {
 }
 
 // stepped takes a step of a library: with some, a round begins.
-func (x *queueing) stepped(_ string, e observe.Event) {
+func (x *queueing) stepped(_ string, e *observe.Event) {
 	switch of := x.values[e.Value]; {
 	case e.Step == observe.AttemptStarted:
 		x.values[e.Value] = &[redis.Deletes + 1]roundSent{}

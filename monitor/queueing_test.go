@@ -37,8 +37,8 @@ func TestCommandsWaitForOthersOnly(t *testing.T) {
 					return &redis.Asked{Command: redis.Command{Intent: redis.Sets, Keys: []string{"r"}, Value: value, Deadline: a.reads().Add(time.Second)},
 						Server: a.Servers[node], Client: a.client, Sent: a.Kernel.Now(), Together: 1}
 				}
-				x.stepped("c1", observe.Event{Step: observe.AttemptStarted, Value: "v"})
-				x.stepped("c1", observe.Event{Step: observe.AttemptStarted, Value: "before"})
+				x.stepped("c1", &observe.Event{Step: observe.AttemptStarted, Value: "v"})
+				x.stepped("c1", &observe.Event{Step: observe.AttemptStarted, Value: "before"})
 				first := command(0, "before")
 				if c.answers >= 0 {
 					x.passes(redis.Sent, first)
@@ -71,11 +71,11 @@ func TestWhatIsSentAgainIsNoFirst(t *testing.T) {
 				return &redis.Asked{Command: redis.Command{Intent: intent, Keys: []string{"r"}, Value: "v", Deadline: a.reads().Add(time.Second)},
 					Server: a.Servers[0], Client: a.client, Sent: a.Kernel.Now(), Together: 1}
 			}
-			x.stepped("c1", observe.Event{Step: observe.AttemptStarted, Value: "v"})
+			x.stepped("c1", &observe.Event{Step: observe.AttemptStarted, Value: "v"})
 			first := command(redis.Sets)
 			x.passes(redis.Sent, first)
 			a.sleeps(time.Millisecond)
-			x.stepped("c1", observe.Event{Step: observe.TokenRaised, Value: "v"})
+			x.stepped("c1", &observe.Event{Step: observe.TokenRaised, Value: "v"})
 			a.sleeps(time.Millisecond)
 			first.Answer = answer
 			x.passes(redis.Answered, first)
@@ -99,8 +99,8 @@ func TestPartsOfAnAnswerHoldUpOthers(t *testing.T) {
 				return &redis.Asked{Command: redis.Command{Intent: redis.Sets, Keys: []string{"r"}, Value: value, Deadline: a.reads().Add(time.Second)},
 					Server: a.Servers[node], Client: a.client, Sent: a.Kernel.Now(), Together: 2}
 			}
-			x.stepped("c1", observe.Event{Step: observe.AttemptStarted, Value: "before"})
-			x.stepped("c1", observe.Event{Step: observe.AttemptStarted, Value: "v"})
+			x.stepped("c1", &observe.Event{Step: observe.AttemptStarted, Value: "before"})
+			x.stepped("c1", &observe.Event{Step: observe.AttemptStarted, Value: "v"})
 			first := command(0, "before")
 			x.passes(redis.Sent, first)
 			x.passes(redis.Sent, command(1, "v"))
@@ -125,7 +125,7 @@ func TestWhatIsSentAtAFailureMayBeTheFirst(t *testing.T) {
 				return &redis.Asked{Command: redis.Command{Intent: intent, Keys: []string{"r"}, Value: "v", Deadline: a.reads().Add(time.Second)},
 					Server: a.Servers[node], Client: a.client, Sent: a.Kernel.Now(), Together: 1}
 			}
-			x.stepped("c1", observe.Event{Step: observe.AttemptStarted, Value: "v"})
+			x.stepped("c1", &observe.Event{Step: observe.AttemptStarted, Value: "v"})
 			vote := command(0, redis.Sets)
 			x.passes(redis.Sent, vote)
 			x.passes(redis.Sent, command(1, redis.Deletes))
@@ -153,9 +153,9 @@ func TestReleasesThatHaveWaited(t *testing.T) {
 				return &redis.Asked{Command: redis.Command{Intent: intent, Keys: []string{"r"}, Value: value, Deadline: a.reads().Add(50 * time.Millisecond)},
 					Server: a.Servers[0], Client: a.client, Sent: a.Kernel.Now(), Together: 1}
 			}
-			x.stepped("c1", observe.Event{Step: observe.AttemptStarted, Value: "v"})
-			x.stepped("c1", observe.Event{Step: observe.AttemptStarted, Value: "w"})
-			x.stepped("c1", observe.Event{Step: observe.ReleaseStarted, Value: "v"})
+			x.stepped("c1", &observe.Event{Step: observe.AttemptStarted, Value: "v"})
+			x.stepped("c1", &observe.Event{Step: observe.AttemptStarted, Value: "w"})
+			x.stepped("c1", &observe.Event{Step: observe.ReleaseStarted, Value: "v"})
 			a.sleeps(waited)
 			x.passes(redis.Sent, command(redis.Deletes, "v"))
 			a.sleeps(5 * time.Millisecond)

@@ -39,7 +39,7 @@ func watchRefinement(r *Run) {
 	f := &refinement{run: r, clients: map[*kernel.Process][]*spec.Client{}, asked: map[roundOf]time.Time{}, settings: spec.Settings{
 		Quorum: quorum, NodeTimeout: r.Lock.NodeTimeout,
 		Drift:    func(ttl time.Duration) time.Duration { return allowance(own.Drift, ttl) },
-		RetryMin: own.RetryDelay.Min, RetryMax: own.RetryDelay.Max, WakeUp: own.WakeUp, Fencing: own.Fencing,
+		RetryMin: own.RetryDelay.Min, RetryMax: own.RetryDelay.Max, WakeUp: own.WakeUp, Fencing: own.Fencing, Sequence: protocols.Of[protocols.OneRedisSettings](r.Lock).Sequence,
 		Guard: own.Guard != nil, LossLead: own.LossLead}}
 	for _, s := range r.World.Servers {
 		f.settings.Nodes = append(f.settings.Nodes, s.Name())
@@ -102,7 +102,7 @@ func (f *refinement) returned(c *protocols.Call, _ error) {
 	}
 }
 
-func (f *refinement) observed(client string, e observe.Event) {
+func (f *refinement) observed(client string, e *observe.Event) {
 	p := f.run.World.Client(client)
 	if p.Dead() { // it may be ended in the middle of what happens at a step
 		return
@@ -123,7 +123,7 @@ func (f *refinement) observed(client string, e observe.Event) {
 	if e.Step == observe.ExtendStarted {
 		delete(f.asked, roundOf{p, e.Value, redis.Extends})
 	}
-	if err := c.Follow(spec.Event{Event: e, At: p.ProgramClock().Now(), Asked: f.asked[round], Waited: f.beforeAsking(p, &e)}); err != nil {
+	if err := c.Follow(spec.Event{Event: *e, At: p.ProgramClock().Now(), Asked: f.asked[round], Waited: f.beforeAsking(p, e)}); err != nil {
 		f.run.broken(checker.Refinement, resourcesOf(e.Resource)[0], "%s takes a step that the specification does not allow: %v", client, err)
 		all[of] = nil
 	}
@@ -143,7 +143,7 @@ func (f *refinement) beforeAsking(p *kernel.Process, e *observe.Event) time.Dura
 }
 
 // of is the place of the library's client that took a step: of one that it knows, or else the last.
-func (f *refinement) of(p *kernel.Process, e observe.Event) int {
+func (f *refinement) of(p *kernel.Process, e *observe.Event) int {
 	all := f.clients[p]
 	if before := slices.IndexFunc(all, func(c *spec.Client) bool { return c != nil && c.Knows(e) }); before >= 0 {
 		return before
@@ -152,7 +152,7 @@ func (f *refinement) of(p *kernel.Process, e observe.Event) int {
 }
 
 // wentOn tells the specification where the client reads its clock next.
-func (f *refinement) wentOn(client string, e observe.Event) {
+func (f *refinement) wentOn(client string, e *observe.Event) {
 	switch e.Step {
 	case observe.AttemptStarted, observe.ExtendStarted, observe.QuorumReached:
 	default:
@@ -163,7 +163,7 @@ func (f *refinement) wentOn(client string, e observe.Event) {
 	if of < 0 || f.clients[p][of] == nil || p.Dead() {
 		return
 	}
-	f.clients[p][of].GoesOn(spec.Event{Event: e, At: p.ProgramClock().Now()}, f.ttls(client, &e))
+	f.clients[p][of].GoesOn(spec.Event{Event: *e, At: p.ProgramClock().Now()}, f.ttls(client, e))
 }
 
 // ttls are those that a step may be about: what open calls of the client ask for on the same resources, or for the same lease.

@@ -150,19 +150,19 @@ func (x *refusals) notes(c *protocols.Call, what, wants string) *refusal {
 
 func (x *refusals) sends(at redis.Passage, a *redis.Asked) {
 	if at == redis.Sent {
-		x.does(a.Client, "a command is sent to "+a.Server.Name())
+		x.does(a.Client, func() string { return "a command is sent to " + a.Server.Name() })
 	}
 }
 
-func (x *refusals) reports(client string, e observe.Event) {
-	x.does(x.run.World.Client(client), "its client reports the step "+e.Step.String())
+func (x *refusals) reports(client string, e *observe.Event) {
+	x.does(x.run.World.Client(client), func() string { return "its client reports the step " + e.Step.String() })
 }
 
 // does notes what a client does while one of its calls should do nothing.
-func (x *refusals) does(client *kernel.Process, what string) {
+func (x *refusals) does(client *kernel.Process, what func() string) {
 	for _, r := range x.open {
 		if r.isSilent && r.client == client && r.did == "" {
-			r.did = what
+			r.did = what()
 		}
 	}
 }

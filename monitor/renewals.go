@@ -63,7 +63,7 @@ func (x *renewals) works(w *protocols.Work) {
 	if most := longestOf(w); most > 0 {
 		this.end = now.Add(most)
 	}
-	this.earliest, this.latest = now.Add(min(this.period(), w.Lease.Until().Sub(now)/4)), now.Add(this.period())
+	this.earliest, this.latest = now.Add(min(this.period()-w.Jitter, w.Lease.Until().Sub(now)/4)), now.Add(this.period())
 	if !x.run.pauses.hasRun(client, this.began) { // the period may have begun before a pause that is over at this moment
 		this.earliest = time.Time{}
 	}
@@ -137,7 +137,7 @@ func (x *renewals) returned(c *protocols.Call, err error) {
 	switch {
 	case err == nil:
 		w.times++
-		w.earliest, w.latest = now.Add(w.period()), now.Add(w.period())
+		w.earliest, w.latest = now.Add(w.period()-w.Jitter), now.Add(w.period())
 	case isOver || w.client.Starved(): // a delay is drawn
 		x.drop(func(other *renewed) bool { return other == w })
 	default:

@@ -34,14 +34,14 @@ func watchRetries(r *Run) {
 	r.onStep = append(r.onStep, x.stepped)
 }
 
-func (x *retries) stepped(client string, e observe.Event) {
+func (x *retries) stepped(client string, e *observe.Event) {
 	this := x.last[e.Call]
 	switch {
 	case e.Step == observe.AttemptStarted:
-		x.asks(client, &e)
+		x.asks(client, e)
 	case this == nil || this.value != e.Value: // it is about an attempt before that
 	case e.Step == observe.NodeAnswered:
-		x.answers(client, this, &e)
+		x.answers(client, this, e)
 	case e.Step == observe.Retrying:
 		this.told, this.due = x.run.World.Kernel.Now(), x.run.clock(client).Add(e.Delay)
 	case e.Step == observe.Queued, e.Step == observe.Yielding, e.Step == observe.Granted, e.Step == observe.GaveUp:

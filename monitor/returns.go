@@ -13,7 +13,8 @@ import (
 )
 
 // returns judges how long calls of the library go on: after their contexts have ended, after their client was closed, and at
-// all where they are documented to take no longer than so many node timeouts.
+// all where they are documented to take no longer than so many node timeouts. Of other locks it judges acquires, in the same
+// way.
 type returns struct {
 	run *Run
 	patience
@@ -41,12 +42,17 @@ type limit struct {
 }
 
 func watchReturns(r *Run) {
-	if !r.isLibrary() {
+	if r.Foreign {
 		return
 	}
 	p, _ := patienceOf(r.Lock, len(r.World.Servers), r.StepTime)
 	x := &returns{run: r, patience: p}
-	r.onCall = append(r.onCall, x.called)
+	if r.isLibrary() {
+		r.onCall = append(r.onCall, x.called)
+	} else {
+		x.attempt = attemptOf(r.Lock, len(r.World.Servers))
+		r.onCall = append(r.onCall, x.calledOther)
+	}
 	r.onReturn = append(r.onReturn, x.returned)
 	r.onStop = append(r.onStop, x.stops)
 	r.onWorked = append(r.onWorked, x.worked)
@@ -78,6 +84,27 @@ func (x *returns) called(c *protocols.Call) {
 	if c.Context != nil { // otherwise a protocol calls by itself
 		x.follows(p)
 	}
+}
+
+// attemptOf is how long an attempt of a lock that is not the library's may take at the most, whatever it is: it takes each
+// node, cleans up and sets a time to live, one node after the other, or asks a service for as long as a lease could last.
+func attemptOf(lock protocols.Settings, nodes int) time.Duration {
+	own := protocols.Of[protocols.RedlockPlainSettings](lock)
+	return lock.TTL + time.Duration(nodes)*own.ConnectTimeout + time.Duration(3*nodes+4)*max(lock.NodeTimeout, own.ConnectedTimeout)
+}
+
+// calledOther begins to watch an acquire of a lock that is not the library's: one attempt ends, and so do all when nobody waits
+// for them any more. Nobody has promised how long its other calls take.
+func (x *returns) calledOther(c *protocols.Call) {
+	if c.Func != protocols.AcquireCall || c.Context == nil {
+		return
+	}
+	p := &pendingCall{call: c, client: x.run.World.Client(c.Client), resource: x.run.subjectOf(c), name: callNames[c.Func], of: x.run.clients.number(c.Client)}
+	x.opens(p)
+	if !c.Waits {
+		p.limit("it was called", x.attempt)
+	}
+	kernel.WhenEnded(c.Context, func() { p.limit("its context ended", x.attempt) })
 }
 
 // whole is how long it takes after Close until nothing is under way: an attempt, its clean-up, and votes that are taken back.

@@ -202,3 +202,34 @@ func TestWorkEndsItsCall(t *testing.T) {
 		r.finds(t, checker.Contract, c.want)
 	}
 }
+
+// An attempt of any lock ends, and so does a wait for which nobody waits any more.
+func TestAcquiresOfOthersEnd(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		waits bool          // until its context ends, a second after the call
+		takes time.Duration // from the call
+		want  string
+	}{
+		{"in time", false, ttl, ""},
+		{"too late", false, ttl + 2*time.Second, "c1's acquire went on for 12s after it was called, and may take 10.65s"},
+		{"a wait in time", true, ttl + time.Second, ""},
+		{"a wait too long", true, ttl + 2*time.Second, "c1's acquire went on for 11s after its context ended, and may take 10.65s"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := otherRig(t, func(*protocols.RetrySettings) {}, watchReturns)
+			r.goes("c1", 0, func(a *actor) {
+				ctx, cancel := a.client.ProgramClock().WithCancel(context.Background())
+				call := &protocols.Call{Client: "c1", Resources: []string{"r"}, Grants: []int{1}, TTL: ttl, Waits: c.waits, Context: ctx}
+				a.Called(call)
+				a.sleeps(time.Second)
+				if c.waits {
+					cancel(context.Canceled)
+				}
+				a.sleeps(c.takes - time.Second)
+				a.Returned(call, redlock.ErrTaken)
+			})
+			r.finds(t, checker.Contract, c.want)
+		})
+	}
+}

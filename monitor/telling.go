@@ -54,11 +54,11 @@ func (x *telling) forget(client string) {
 	x.ends = slices.DeleteFunc(x.ends, func(e ending) bool { return e.client == client })
 }
 
-func (x *telling) observed(client string, e observe.Event) {
+func (x *telling) observed(client string, e *observe.Event) {
 	x.reports[client] = true
 	switch lease := (leaseOf{client, e.Value}); e.Step {
 	case observe.Granted, observe.GaveUp, observe.Extended, observe.NotExtended, observe.Released:
-		x.ends = append(x.ends, ending{client, e})
+		x.ends = append(x.ends, ending{client, *e})
 	case observe.Lost:
 		x.over[lease] = redlock.ErrLost
 	case observe.ReleaseStarted:

@@ -46,7 +46,7 @@ func (x *unasked) line(client, resource string) *refusedFor {
 	return of
 }
 
-func (x *unasked) stepped(client string, e observe.Event) {
+func (x *unasked) stepped(client string, e *observe.Event) {
 	switch e.Step {
 	case observe.Granted:
 		of := x.line(client, e.Resource)

@@ -60,7 +60,7 @@ func (x *needless) lookAtWakeUp(a *ask) {
 
 // stepped takes a step of a library: one that was refused the lock, and will ask again, listens until the last of those in its
 // queue returns. Of two clients of one process nobody knows which one it is.
-func (x *needless) stepped(client string, e observe.Event) {
+func (x *needless) stepped(client string, e *observe.Event) {
 	if e.Step == observe.AttemptStarted {
 		x.asked(client, resourcesOf(e.Resource))
 	}

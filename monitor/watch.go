@@ -26,6 +26,8 @@ var monitors = []func(*Run){
 	watchPacing,
 	watchRetries,
 	watchTelling,
+	watchTold,
+	watchDelays,
 	watchCounters,
 	watchGuard,
 	watchQuarantines,

@@ -45,7 +45,7 @@ var adapter = []Mutant{
 			{"redlock/goredis/node.go", plainSet, `return redis.NewStatusCmd(ctx, "set", keys[0], value, "px", ttl)`},
 			{"redlock/goredis/acquire.lua", "== 1 then return 0 end", "== 9 then return 0 end"},
 		},
-		Killers: []string{"09-contention"},
+		Killers: []string{"05-single-instance/healthy", "09-contention"},
 	},
 	{
 		Name: "wire-extend-re-creates", Tier: "wire",

@@ -655,6 +655,30 @@ var library = []Mutant{
 		Tests: []Test{{"redlock", "TestCounterFarBeyond"}},
 	},
 	{
+		Name:    "jitter-makes-late",
+		Bug:     "a renewal comes later than its period by its jitter, and not sooner",
+		Edits:   []Edit{{"redlock/renew.go", "return r.Period - time.Duration", "return r.Period + time.Duration"}},
+		Killers: []string{"114-renewal-with-jitter/renewed"},
+	},
+	{
+		Name:    "negative-jitter",
+		Bug:     "a negative jitter of renewals is taken",
+		Edits:   []Edit{{"redlock/renew.go", "case r.Jitter < 0 || r.Jitter > r.Period:", "case r.Jitter > r.Period:"}},
+		Killers: []string{"114-renewal-with-jitter/refused"},
+	},
+	{
+		Name:    "wait-not-looked-at",
+		Bug:     "the client sends WAIT and does not look at how many replicas have confirmed",
+		Edits:   []Edit{{"internal/batch/replicas.go", "by.By >= c.Replicas:", "by.By >= 0:"}},
+		Killers: []string{"07-failover-with-wait/saved"},
+	},
+	{
+		Name:    "no-token-no-matter",
+		Bug:     "a grant for which the source gave no token is a grant without one",
+		Edits:   []Edit{{"redlock/source.go", "\tcase err != nil:\n\t\treturn fmt.Errorf(\"%w: %w\", ErrNoToken, err)\n", "\tcase err != nil:\n\t\treturn nil\n"}},
+		Killers: []string{"113-what-helps-at-a-failover/no-token"},
+	},
+	{
 		Name:    "unlock-says-yes",
 		Bug:     "Unlock returns nil also where too few nodes have answered",
 		Edits:   []Edit{{"redlock/unlock.go", "if reason != nil || before != nil {", "if before != nil {"}},
@@ -778,7 +802,7 @@ var library = []Mutant{
 	{
 		Name:    "renewal-period-from-the-last",
 		Bug:     "the period between renewals counts from when the last one was due, and not from its success",
-		Edits:   []Edit{{"redlock/renew.go", "next = now.Add(r.Period)", "next = next.Add(r.Period)"}},
+		Edits:   []Edit{{"redlock/renew.go", "next = now.Add(c.periodOf(r))", "next = next.Add(r.Period)"}},
 		Killers: []string{"82-with-lock/renewed"},
 	},
 	{

@@ -325,3 +325,30 @@ func TestSettings(t *testing.T) {
 		}
 	}
 }
+
+// Each protocol and preset besides the library has settings with which it is searched, and they can be read.
+func TestOthersSettings(t *testing.T) {
+	searched := map[string]bool{}
+	for _, s := range mutants.OthersSettings() {
+		if searched[s.Name] {
+			t.Errorf("there are two settings %s", s.Name)
+		}
+		searched[s.Name] = true
+		base, err := scenarios.ParseSettings(s.Name, []byte(s.Text))
+		if err != nil {
+			t.Errorf("%s: %v\n%s", s.Name, err, s.Text)
+			continue
+		}
+		searched[string(base.Lock.Protocol)], searched[string(base.Lock.Preset)] = true, true
+	}
+	for _, p := range protocols.All() { // but for the library
+		if p.Name != "redlock" && p.Name != "one-redis" && !searched[string(p.Name)] {
+			t.Errorf("nobody searches protocol %s", p.Name)
+		}
+	}
+	for _, name := range protocols.Presets() {
+		if !searched[name] {
+			t.Errorf("nobody searches preset %s", name)
+		}
+	}
+}

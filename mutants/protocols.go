@@ -6,13 +6,7 @@ var protocols = []Mutant{
 		Name:    "single-set-without-nx",
 		Bug:     "the lock on a single instance is a SET without NX: whoever asks has it",
 		Edits:   []Edit{{"scenarios/protocols/single.go", `"SET", resource, value, "NX", "PX"`, `"SET", resource, value, "PX"`}},
-		Killers: []string{"05-single-instance/healthy"},
-	},
-	{
-		Name:    "wait-not-looked-at",
-		Bug:     "the client sends WAIT and does not look at how many replicas acknowledged",
-		Edits:   []Edit{{"scenarios/protocols/failover.go", "case reply.Err == nil && n >= int64(w.Replicas):", "default:"}},
-		Killers: []string{"07-failover-with-wait/saved"},
+		Killers: []string{"03-release-by-del"},
 	},
 	{
 		Name: "redisson-lost-wake-up",

@@ -1,6 +1,10 @@
 package mutants
 
-import "cmp"
+import (
+	"cmp"
+
+	"redlocksim/checker"
+)
 
 // Settings are what a search for a bug runs with. Each turns on a feature that may have the bug: with the default settings
 // alone a search says nothing about fencing, the guard, wake-up or batches.
@@ -8,6 +12,8 @@ type Settings struct {
 	Name string
 	// Text is a settings file.
 	Text string
+	// Known are what its lock is known to violate, without a bug too: a search is for others.
+	Known []checker.Kind
 }
 
 // AllSettings lists the settings. Their budgets are those within which the library claims to be safe: without a bug a search
@@ -15,7 +21,7 @@ type Settings struct {
 func AllSettings() []Settings {
 	settings := func(name, lock, nodes, network, budget string) Settings {
 		// Clients have a pause, a delay and a message in reserve.
-		return Settings{name, "lock: {guard-time: 350ms, " + lock + "}\nnodes: {" + nodes + "}\nnetwork: {latency: " + cmp.Or(network, "{min: 1ms, max: 5ms}") + "}\n" +
+		return Settings{Name: name, Text: "lock: {guard-time: 350ms, " + lock + "}\nnodes: {" + nodes + "}\nnetwork: {latency: " + cmp.Or(network, "{min: 1ms, max: 5ms}") + "}\n" +
 			"budget: {clock-rate: 0.5%, pause: 200ms, delay: 100ms, " + budget + "}\n"}
 	}
 	fencing := settings("fencing", "ttl: 2s, fencing: true", "names: [A, B, C], persistence: always", "", "restart-delay: 0s")

@@ -3,6 +3,7 @@ package play
 import (
 	"context"
 	"fmt"
+	"math"
 	"net"
 	"os"
 	"path/filepath"
@@ -274,32 +275,37 @@ func TestOffline(t *testing.T) {
 }
 
 // How long it takes until the first run is there, from a cold start of the page, and until a slider that moves has its run
-// drawn.
+// drawn: on average, and at best, which others who use the machine disturb least. Each has a browser of its own, whose time is
+// limited.
 func BenchmarkPage(b *testing.B) {
 	url, stop := serve(b)
 	defer stop()
-	in := browser.Start(b)
-	b.Run("first result", func(b *testing.B) {
-		total := 0.0
+	report := func(b *testing.B, unit string, measure func() float64) {
+		total, best := 0.0, math.Inf(1)
 		for range b.N {
-			total += get[float64](visit(b, in, url, "", 1280, 900, "light"), `window.performance.getEntriesByName("drawn")[0].startTime`)
+			took := measure()
+			total, best = total+took, min(best, took)
 		}
-		b.ReportMetric(total/float64(b.N), "ms/page")
+		b.ReportMetric(total/float64(b.N), "ms/"+unit)
+		b.ReportMetric(best, "ms/best-"+unit)
 		b.ReportMetric(0, "ns/op")
+	}
+	b.Run("first result", func(b *testing.B) {
+		in := browser.Start(b)
+		report(b, "page", func() float64 {
+			return get[float64](visit(b, in, url, "", 1280, 900, "light"), `window.performance.getEntriesByName("drawn")[0].startTime`)
+		})
 	})
 	b.Run("slider", func(b *testing.B) {
-		p := visit(b, in, url, "", 1280, 900, "light")
+		p := visit(b, browser.Start(b), url, "", 1280, 900, "light")
 		p.until(`[...document.querySelectorAll(".slider .note")].every(n => n.textContent)`)
-		total := 0.0
-		for range b.N {
-			total += await[float64](p, `new Promise(done => {
+		report(b, "slide", func() float64 {
+			return await[float64](p, `new Promise(done => {
 				const slider = document.querySelector('[data-path="timeline[2].fault.clock-step.by"]'), start = performance.now();
 				document.addEventListener("run", () => done(performance.now() - start), {once: true});
 				slider.value = (+slider.value + 1) % 60;
 				slider.dispatchEvent(new Event("input"));
 			})`)
-		}
-		b.ReportMetric(total/float64(b.N), "ms/slide")
-		b.ReportMetric(0, "ns/op")
+		})
 	})
 }

@@ -50,7 +50,7 @@ type call struct {
 }
 
 func (l *look) note(is bool, name string) {
-	if is {
+	if is && !l.steps[name] {
 		l.steps[name] = true
 	}
 }
@@ -145,7 +145,9 @@ func (l *look) readAnswer(e *history.Event, c *call) {
 		asked = "release"
 	}
 	l.note(asked == "late", "late")
-	l.note(true, asked+": "+e.Detail)
+	if !l.steps[asked+": "+e.Detail] { // which makes no string of them
+		l.note(true, asked+": "+e.Detail)
+	}
 	switch {
 	case e.Detail == quarantine:
 		l.quarantined[e.Node] = true

@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"redlocksim/internal/wordwrap"
 )
 
 // inWords is what was reached of a kind.
 var inWords = map[Kind]string{Step: "steps", Fault: "faults injected", Effect: "faults made a difference", Trigger: "moments came", Rule: "checker rules had something to compare"}
 
 // Write says for each kind how much of it was reached, and what never was. It leaves out a kind of which nothing could be
-// reached.
+// reached. Lines fit a terminal.
 func (t *Tally) Write(w io.Writer) error {
 	var b strings.Builder
 	c, features := &t.Reached, t.Features
@@ -20,16 +22,16 @@ func (t *Tally) Write(w io.Writer) error {
 		if all == 0 || k == Effect && t.NoEffects {
 			continue
 		}
-		fmt.Fprintf(&b, "%-11s%d of %d %s", word, reached, all, inWords[k])
-		word = ""
+		text := fmt.Sprintf("%d of %d %s", reached, all, inWords[k])
 		if never := c.Never(k, features); len(never) > 0 {
 			var names []string
 			for _, e := range never {
 				names = append(names, e.Name)
 			}
-			fmt.Fprintf(&b, "; never: %s", strings.Join(names, ", "))
+			text += "; never: " + strings.Join(names, ", ")
 		}
-		b.WriteByte('\n')
+		b.WriteString(wordwrap.Help(fmt.Sprintf("%-10s", word), strings.Repeat(" ", 11), text))
+		word = ""
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -27,6 +27,9 @@ func (a *acquisition) agree(ctx context.Context, op driver.Op, t term) (*round, 
 	clock := a.client.clock
 	start := clock.Now()
 	r, err := a.ask(ctx, op, t.ttl, start)
+	if err == nil && op == driver.OpAcquire {
+		err = a.draw(ctx)
+	}
 	if err != nil {
 		return r, validity{}, err
 	}

@@ -62,6 +62,9 @@ func New(nodes []driver.Node, opts ...Option) (*Client, error) {
 			return nil, err
 		}
 	}
+	if c.isFenced() && c.source != nil {
+		return nil, fmt.Errorf("%w: WithFencing and WithTokens: a grant has one token", ErrInvalid)
+	}
 	for _, n := range c.nodes {
 		c.batchers = append(c.batchers, newBatcher(n, &c.settings))
 	}

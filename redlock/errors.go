@@ -23,6 +23,8 @@ var (
 	ErrNoQuorum = errors.New("no quorum of nodes")
 	// ErrTooLate: a quorum said yes, but so late that no validity was left. If that happens often, the TTL is too short.
 	ErrTooLate = errors.New("quorum came too late, no validity left")
+	// ErrNoToken: a quorum said yes, and the source of [WithTokens] gave no token.
+	ErrNoToken = errors.New("no fencing token")
 	// ErrLost: the lease ended, or so many nodes lost its key that another client may hold the lock. Stop the work.
 	ErrLost = errors.New("lease lost")
 	// ErrReleased: the lease was released by its holder.
@@ -69,8 +71,8 @@ type Error struct {
 	Attempts int                   // acquires only: how many were made; 0 if the call never had its turn
 	Nodes    []observe.NodeOutcome // of the last round, in the client's order; nil if none was asked
 
-	// Reason is ErrTaken, ErrNoQuorum, ErrTooLate, ErrLost, ErrReleased or ErrNotPrepared; nil if something else ended the
-	// call.
+	// Reason matches ErrTaken, ErrNoQuorum, ErrTooLate, ErrNoToken, ErrLost, ErrReleased or ErrNotPrepared; nil if something
+	// else ended the call.
 	Reason error
 	// Cause is what else ended the call: the context's error, ErrClosed, ErrTokensUsedUp, ErrRenewalLimit, or the error of the
 	// source of random bytes.

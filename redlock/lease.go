@@ -54,7 +54,7 @@ func (l *Lease) Resources() []string { return slices.Clone(l.acquisition.keys) }
 // that.
 func (l *Lease) Value() string { return l.acquisition.value }
 
-// Token is the fencing token of this grant. It reports false if the client has no [WithFencing].
+// Token is the fencing token of this grant. It reports false if the client has neither [WithFencing] nor [WithTokens].
 func (l *Lease) Token() (int64, bool) { return l.acquisition.token, l.acquisition.token != 0 }
 
 // Until is when the lease ends, by the client's clock. With the system's clock it has a monotonic reading, so time.Until is

@@ -33,6 +33,8 @@ type settings struct {
 	trustsNodes bool          // the guard believes a node's clock alone
 	wakeSpread  time.Duration // 0: no wake-up
 	oneTTL      bool          // every extend asks the TTL of its lock
+	replicas    int           // that must confirm a vote
+	source      driver.TokenSource
 }
 
 // defaultsFor are the settings of a client over the nodes without any option.

@@ -2,8 +2,10 @@ package redlock
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
@@ -23,6 +25,10 @@ type Renewal struct {
 	// Period is the time between renewals, at most half of the TTL, so that a failed one can be repeated. Zero means a third of
 	// the TTL.
 	Period time.Duration
+
+	// Jitter is how much sooner than after a Period a renewal may come: a random part of it, so that holders which began
+	// together do not renew together. At most the Period; zero means that all renewals come on time.
+	Jitter time.Duration
 
 	// Limit is the largest number of renewals. Zero means 1000. If Limit and MaxTime are both Unlimited, a holder that hangs
 	// keeps the lock forever.
@@ -58,6 +64,8 @@ func (r Renewal) of(ttl time.Duration) (Renewal, error) {
 		return r, fmt.Errorf("%w: wait of %v is negative", ErrInvalid, r.Wait)
 	case r.Period < 0 || r.Period > ttl/2:
 		return r, fmt.Errorf("%w: renewal period %v of TTL %v, must be positive and at most half of it", ErrInvalid, r.Period, ttl)
+	case r.Jitter < 0 || r.Jitter > r.Period:
+		return r, fmt.Errorf("%w: renewal jitter %v of period %v, must not be negative nor more than the period", ErrInvalid, r.Jitter, r.Period)
 	case r.Limit < Unlimited:
 		return r, fmt.Errorf("%w: limit of %d renewals is negative", ErrInvalid, r.Limit)
 	case r.MaxTime < Unlimited:
@@ -140,7 +148,7 @@ func (l *Lease) renewAll(ctx context.Context, r Renewal) (failed error) {
 	c := l.acquisition.client
 	now := c.clock.Now()
 	end := now.Add(r.MaxTime)
-	next := now.Add(min(r.Period, l.Until().Sub(now)/2)) // sooner than a period if the lease was taken a while ago
+	next := now.Add(min(c.periodOf(r), l.Until().Sub(now)/2)) // sooner than a period if the lease was taken a while ago
 	for n := 0; ; {
 		if n == r.Limit {
 			return ErrRenewalLimit
@@ -161,13 +169,25 @@ func (l *Lease) renewAll(ctx context.Context, r Renewal) (failed error) {
 		switch {
 		case failed == nil:
 			n++
-			next = now.Add(r.Period)
+			next = now.Add(c.periodOf(r))
 		case errors.Is(failed, ErrLost), errors.Is(failed, ErrReleased), errors.Is(failed, ErrClosed):
 			return failed
 		default:
 			next = now.Add(min(c.someDelay(), l.Until().Sub(now)/4))
 		}
 	}
+}
+
+// periodOf draws the time until the next renewal. A source of random bytes that fails is no reason to lose a lock.
+func (c *Client) periodOf(r Renewal) time.Duration {
+	if r.Jitter == 0 {
+		return r.Period
+	}
+	var raw [8]byte
+	if _, err := io.ReadFull(c.rand, raw[:]); err != nil {
+		return r.Period
+	}
+	return r.Period - time.Duration(binary.LittleEndian.Uint64(raw[:])%(uint64(r.Jitter)+1))
 }
 
 // foundLost reports whether the nodes said that the lease is lost.

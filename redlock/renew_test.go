@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -391,6 +392,39 @@ func TestHoldWait(t *testing.T) {
 		err := w.Hold(w.Context(), "r", time.Second, Renewal{Wait: -1}, func(context.Context, *Lease) error { return nil })
 		if matches(err) != "Invalid" {
 			w.Error(err)
+		}
+	})
+}
+
+// With jitter each renewal comes at a random time between the period less the jitter and the period.
+func TestRenewalJitter(t *testing.T) {
+	in(t, 1, func(w *world) {
+		var gaps []time.Duration
+		last := time.Now()
+		w.observer = atStep(func(e observe.Event) {
+			switch e.Step {
+			case observe.ExtendStarted:
+				gaps = append(gaps, time.Since(last))
+			case observe.Granted, observe.Extended:
+				last = time.Now()
+			}
+		})
+		r := Renewal{Period: 300 * time.Millisecond, Jitter: 200 * time.Millisecond, Limit: Unlimited}
+		err := w.Hold(w.Context(), "r", time.Second, r, func(ctx context.Context, _ *Lease) error { time.Sleep(time.Minute); return ctx.Err() })
+		if err != nil {
+			t.Fatal(err)
+		}
+		low, high := slices.Min(gaps), slices.Max(gaps)
+		if low < 100*time.Millisecond || low > 120*time.Millisecond || high > 300*time.Millisecond || high < 280*time.Millisecond || len(gaps) < 200 {
+			t.Errorf("%d renewals, after %v to %v", len(gaps), low, high)
+		}
+	})
+	in(t, 1, func(w *world) {
+		for _, jitter := range []time.Duration{-1, time.Second/3 + 1} {
+			err := w.Hold(w.Context(), "r", time.Second, Renewal{Jitter: jitter}, func(context.Context, *Lease) error { return nil })
+			if !errors.Is(err, ErrInvalid) {
+				t.Errorf("jitter %v: %v", jitter, err)
+			}
 		}
 	})
 }

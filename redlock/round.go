@@ -63,6 +63,9 @@ func (a *acquisition) newRound(op driver.Op, ttl time.Duration, asked quorum.Set
 		cmd.round, cmd.node = r, i
 		cmd.Command = driver.Command{Op: op, Keys: a.keys, Value: a.value, TTL: ttl, Deadline: deadline, Round: number, Done: answered, Shared: cmd,
 			OneTTL: a.client.oneTTL}
+		if op == driver.OpAcquire || op == driver.OpExtend {
+			cmd.Replicas = c.replicas
+		}
 	}
 	if op == driver.OpAcquire && c.isConditional() {
 		conditions := c.conditions(a.token, now)

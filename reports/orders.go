@@ -7,6 +7,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/internal/plural"
+	"redlocksim/internal/wordwrap"
 	"redlocksim/reach"
 	"redlocksim/reports/story"
 	"redlocksim/scenarios"
@@ -132,8 +133,8 @@ func explored(b *strings.Builder, world *dpor.World) {
 		case r.Withheld == 0:
 			covered = "all orders"
 		}
-		fmt.Fprintf(b, "  %s: %s (%d more cut short), %s, up to %s; %s within the budget, %d beyond it\n", covered,
-			plural.Count(r.Runs, "run"), r.Cut, plural.Count(r.Distinct, "different outcome"), plural.Count(r.Longest, "step"), plural.Count(r.Violations, "violation"), r.BeyondViolations)
+		b.WriteString(wordwrap.Help(" ", "    ", fmt.Sprintf("%s: %s (%d more cut short), %s, up to %s; %s within the budget, %d beyond it", covered,
+			plural.Count(r.Runs, "run"), r.Cut, plural.Count(r.Distinct, "different outcome"), plural.Count(r.Longest, "step"), plural.Count(r.Violations, "violation"), r.BeyondViolations)))
 		if r.NotTested > 0 {
 			fmt.Fprintf(b, "    %d not tested: nobody was granted the lock\n", r.NotTested)
 		}

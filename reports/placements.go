@@ -16,7 +16,7 @@ func Placements(w io.Writer, s *systematic.Summary, dir string, seed uint64) err
 	b := &strings.Builder{}
 	labelled(b, "moments", "%d", s.Moments)
 	labelled(b, "faults", "%d", s.Faults)
-	labelled(b, "base", "%v", s.Base)
+	labelledText(b, "base", "%v", s.Base)
 	part(b, "singles", &s.Singles)
 	if s.Pairs.Of > 0 {
 		part(b, "pairs", &s.Pairs)
@@ -39,7 +39,7 @@ func Placements(w io.Writer, s *systematic.Summary, dir string, seed uint64) err
 		case f.Despite:
 			where = "beyond the budget, which is no excuse for it"
 		}
-		labelled(b, fmt.Sprintf("finding %d", i+1), "%s, with %s, %s, %s", f.Kind, with, where, plural.Count(f.Times, "time"))
+		labelledText(b, fmt.Sprintf("finding %d", i+1), "%s, with %s, %s, %s", f.Kind, with, where, plural.Count(f.Times, "time"))
 		labelled(b, "", "%s", shrunk(&f))
 		if f.File != "" {
 			labelled(b, "", "redlocksim run %s --seed %d", shell.Quote(filepath.Join(dir, f.File)), seed)
@@ -54,10 +54,10 @@ func Placements(w io.Writer, s *systematic.Summary, dir string, seed uint64) err
 
 // part writes what the placements of one depth showed.
 func part(b *strings.Builder, name string, p *systematic.Part) {
-	labelled(b, name, "%v; %d made a difference", p, p.Different)
+	labelledText(b, name, "%v; %d made a difference", p, p.Different)
 	if n := p.NotTested; n.Sum() > 0 {
-		labelled(b, "", "%d not tested: %d whose moment never came, %d whose fault had nothing to take effect on, %d in which too little happened",
+		labelledText(b, "", "%d not tested: %d whose moment never came, %d whose fault had nothing to take effect on, %d in which too little happened",
 			n.Sum(), n.Missed, n.NotInjected, n.Idle)
 	}
-	labelled(b, "", "%s within the budget, %d beyond it", plural.Count(int(p.Violations), "violation"), p.Beyond)
+	labelledText(b, "", "%s within the budget, %d beyond it", plural.Count(int(p.Violations), "violation"), p.Beyond)
 }

@@ -10,6 +10,7 @@ import (
 	"redlocksim/history"
 	"redlocksim/internal/plural"
 	"redlocksim/internal/rounded"
+	"redlocksim/internal/wordwrap"
 	"redlocksim/reports/story"
 	"redlocksim/scenarios"
 )
@@ -20,6 +21,11 @@ const maxLines = 60
 // labelled writes a line of a report: a word, and what there is to say of it. Without a word it goes on with the line above.
 func labelled(b *strings.Builder, word, format string, args ...any) {
 	fmt.Fprintf(b, "%-10s %s\n", word, fmt.Sprintf(format, args...))
+}
+
+// labelledText writes text behind a word, in lines that fit a terminal.
+func labelledText(b *strings.Builder, word, format string, args ...any) {
+	b.WriteString(wordwrap.Help(fmt.Sprintf("%-10s", word), strings.Repeat(" ", 11), fmt.Sprintf(format, args...)))
 }
 
 // Run writes the report of one run: the story, the verdict, the windows that overlap, and how to repeat it.

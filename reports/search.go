@@ -10,6 +10,7 @@ import (
 	"redlocksim/internal/plural"
 	"redlocksim/internal/rounded"
 	"redlocksim/internal/shell"
+	"redlocksim/internal/wordwrap"
 	"redlocksim/scenarios"
 	"redlocksim/search"
 	"redlocksim/search/random"
@@ -42,7 +43,7 @@ type Searched struct {
 // Search writes what a search has done and found.
 func Search(w io.Writer, s *Searched) error {
 	var b strings.Builder
-	line := func(word, format string, args ...any) { labelled(&b, word, format, args...) }
+	line := func(word, format string, args ...any) { labelledText(&b, word, format, args...) }
 	line("runs", "%d, %v of simulated time", s.Runs, s.Virtual)
 	line("grants", "%d, %d a run", s.Grants, s.Grants/max(s.Runs, 1))
 	line("orders", "about %d distinct orders of lock events", s.Orders)
@@ -74,7 +75,8 @@ func Search(w io.Writer, s *Searched) error {
 	b.WriteByte('\n')
 	for i := range s.Findings {
 		f := &s.Findings[i]
-		fmt.Fprintf(&b, "%3d  %s\n     %s\n", i+1, finding(f), shrunk(f))
+		b.WriteString(wordwrap.Help(fmt.Sprintf("%3d ", i+1), "     ", finding(f)))
+		fmt.Fprintf(&b, "     %s\n", shrunk(f))
 		if f.File != "" {
 			fmt.Fprintf(&b, "     redlocksim run %s\n", shell.Quote(filepath.Join(s.Dir, f.File))+s.With)
 		}

@@ -67,6 +67,35 @@ func TestSearchCases(t *testing.T) {
 	}
 }
 
+// A finding tells how much smaller it has become, in lines that fit a terminal; a command to paste is never broken.
+func TestShrunkFrom(t *testing.T) {
+	families := []string{"clock-step", "partition", "restart-empty", "slow-messages", "power-loss"}
+	found := []search.Finding{{Kind: checker.LeaseOverlap, Times: 3, Run: 17, Faults: 5, Families: families, Beyond: true, Events: 17, EventsBefore: 120, File: "found.yaml"},
+		{Kind: checker.LeaseOverlap, Times: 1, Events: 1, EventsBefore: 1}}
+	dir := "a-directory-whose-name-is-longer-than-any-terminal-that-anybody-has-in-front-of-them-today"
+	var searched, placed strings.Builder
+	if err := errors.Join(reports.Search(&searched, &reports.Searched{Summary: &random.Summary{Findings: found}, Dir: dir}), reports.Placements(&placed, &systematic.Summary{Findings: found}, dir, 0)); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct{ text, want string }{
+		{searched.String(), `
+  1  lease-overlap by 5 faults: clock-step, partition, restart-empty,
+     slow-messages, power-loss, beyond the budget (first in run 17, 3 runs in
+     all)
+     shrunk from 120 events to 17
+     redlocksim run ` + dir + `/found.yaml
+`}, {searched.String(), "\n     shrunk from 1 event to 1\n"}, {placed.String(), "\n           shrunk from 120 events to 17\n"}} {
+		if !strings.Contains(x.text, x.want) {
+			t.Errorf("no %s in\n%s", x.want, x.text)
+		}
+	}
+	for line := range strings.Lines(searched.String() + placed.String()) {
+		if line = strings.TrimSuffix(line, "\n"); len(line) > 80 && !strings.Contains(line, dir) {
+			t.Errorf("%d columns: %s", len(line), line)
+		}
+	}
+}
+
 // A finding tells whether its faults kept to the budget, exceed it, or exceed it and are no excuse.
 func TestFindingsAndTheBudget(t *testing.T) {
 	for _, c := range []struct {
@@ -82,7 +111,8 @@ func TestFindingsAndTheBudget(t *testing.T) {
 		if err := errors.Join(reports.Search(&searched, &reports.Searched{Summary: &random.Summary{Findings: found}}), reports.Placements(&placed, &systematic.Summary{Findings: found}, "", 0)); err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(searched.String(), c.searched) || !strings.Contains(placed.String(), c.placed) {
+		flat := func(text string) string { return strings.Join(strings.Fields(text), " ") }
+		if !strings.Contains(flat(searched.String()), c.searched) || !strings.Contains(flat(placed.String()), c.placed) {
 			t.Errorf("beyond %v, despite %v:\n%s\n%s", c.beyond, c.despite, &searched, &placed)
 		}
 	}

@@ -36,6 +36,8 @@ type Calling struct {
 	Wait time.Duration `yaml:"wait"`
 	// Period is the time between two renewals; steps renew and with-lock. Default: a third of the TTL. Example: 500ms
 	Period time.Duration `yaml:"period"`
+	// Jitter is how much sooner than after a period a renewal may come; steps renew and with-lock. Default: 0s. Example: 100ms
+	Jitter time.Duration `yaml:"jitter"`
 	// Limit is the largest number of renewals; steps renew and with-lock. Default: as the setting renewals says. Example: 3
 	Limit int `yaml:"limit"`
 	// MaxTime is how long renewals can keep the lease alive; steps renew and with-lock. Default: 0s, without a limit.
@@ -73,6 +75,7 @@ func (c *Calling) read(d *strictyaml.Decoder, n *yaml.Node, shape stepShape) {
 	negative("cancel", c.Cancel != nil && *c.Cancel < 0)
 	negative("wait", c.Wait < 0)
 	negative("period", c.Period < 0)
+	negative("jitter", c.Jitter < 0)
 	negative("limit", c.Limit < 0)
 	negative("max-time", c.MaxTime < 0)
 	negative("meanwhile", c.Meanwhile < 0)
@@ -85,7 +88,7 @@ func (c *Calling) needs(can protocols.Capabilities) string {
 		return "does not look at the contexts of its calls"
 	case c.Released && !can.Repeats:
 		return "does not know a lock that was released"
-	case (c.Period != 0 || c.Limit != 0 || c.MaxTime != 0 || c.Meanwhile != 0 || c.Unlocks) && !can.Renews:
+	case (c.Period != 0 || c.Jitter != 0 || c.Limit != 0 || c.MaxTime != 0 || c.Meanwhile != 0 || c.Unlocks) && !can.Renews:
 		return "does not renew its locks by itself"
 	case c.Misuse != "" && !can.Refuses:
 		return "does not refuse wrong arguments"
@@ -104,7 +107,7 @@ func (c Calling) Shorter(by time.Duration, ttl func(time.Duration) time.Duration
 			*d = &shorter
 		}
 	}
-	c.Wait, c.Period, c.MaxTime, c.Meanwhile = c.Wait/by, c.Period/by, c.MaxTime/by, c.Meanwhile/by
+	c.Wait, c.Period, c.Jitter, c.MaxTime, c.Meanwhile = c.Wait/by, c.Period/by, c.Jitter/by, c.MaxTime/by, c.Meanwhile/by
 	return c
 }
 

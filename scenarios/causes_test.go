@@ -31,26 +31,30 @@ var causes = map[string]cause{
 	"05-single-instance/down-for-good": {restarts, "safe"},
 	"06-failover-to-a-replica":         {diesLater, "safe"},
 	"07-failover-with-wait/saved": {func(s *scenarios.Scenario) {
-		protocols.Change(&s.Lock, func(own *protocols.FailoverSettings) { own.Wait.Replicas = 0 })
+		protocols.Change(&s.Lock, func(own *protocols.OneRedisSettings) { own.Replicas = 0 })
 	}, "lease-overlap"},
 	"07-failover-with-wait/other-replica": {func(s *scenarios.Scenario) {
 		weaken(s, func(f *faults.Promote) faults.Fault { return &faults.Promote{Node: f.Node, Replica: "M2"} })
 	}, "safe"},
-	"07-failover-with-wait/both-sides-serve": {func(s *scenarios.Scenario) {
-		weaken(s, func(f *faults.Promote) faults.Fault { return &faults.Promote{Node: f.Node, Replica: f.Replica} })
-	}, "safe"},
-	"08-redlock-over-replicated-nodes":                {diesLater, "safe"},
-	"16-failed-acquire-cleans-up-with-del/parallel":   {cleansUp, "safe"},
-	"16-failed-acquire-cleans-up-with-del/sequential": {cleansUp, "safe"},
-	"44-redisson/lost-wake-up":                        {shortCut, "safe"},
-	"44-redisson/holder-dies":                         {survives, "safe"},
-	"44-redisson/paused-holder":                       {noPause, "safe"},
-	"45-redisson-fair/dead-head":                      {survives, "safe"},
-	"46-redisson-multi/red-lock":                      {sameRates, "safe"},
-	"46-redisson-multi/multi-lock":                    {sameRates, "safe"},
-	"17-clock-jump":                                   {noStep, "safe"},
-	"24-restart-at-once/one-of-three":                 {remembers, "safe"},
-	"68-lost-counters/three":                          {remembers, "safe"},
+	"07-failover-with-wait/both-sides-serve":               {everybodyFollows, "safe"},
+	"08-redlock-over-replicated-nodes":                     {diesLater, "safe"},
+	"113-what-helps-at-a-failover/guard":                   {unguarded, "lease-overlap"},
+	"113-what-helps-at-a-failover/guard-and-both-sides":    {everybodyFollows, "safe"},
+	"113-what-helps-at-a-failover/counters":                {diesLater, "safe"},
+	"113-what-helps-at-a-failover/sequence":                {lock("sequence: false, fencing: true"), "lease-overlap, token-repeated"},
+	"113-what-helps-at-a-failover/sequence-and-both-sides": {everybodyFollows, "safe"},
+	"113-what-helps-at-a-failover/no-token":                {healedAtOnce, "safe"},
+	"16-failed-acquire-cleans-up-with-del/parallel":        {cleansUp, "safe"},
+	"16-failed-acquire-cleans-up-with-del/sequential":      {cleansUp, "safe"},
+	"44-redisson/lost-wake-up":                             {shortCut, "safe"},
+	"44-redisson/holder-dies":                              {survives, "safe"},
+	"44-redisson/paused-holder":                            {noPause, "safe"},
+	"45-redisson-fair/dead-head":                           {survives, "safe"},
+	"46-redisson-multi/red-lock":                           {sameRates, "safe"},
+	"46-redisson-multi/multi-lock":                         {sameRates, "safe"},
+	"17-clock-jump":                                        {noStep, "safe"},
+	"24-restart-at-once/one-of-three":                      {remembers, "safe"},
+	"68-lost-counters/three":                               {remembers, "safe"},
 	"94-evicted-keys/majority": {func(s *scenarios.Scenario) {
 		weaken(s, func(f *faults.Evict) faults.Fault { return &faults.Evict{Node: f.Node, Keys: faults.Counters} })
 	}, "safe"},

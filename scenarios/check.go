@@ -69,6 +69,7 @@ func (c *check) all() {
 // nodes looks at the nodes, and whether the lock can be had on so many.
 func (c *check) nodes() {
 	c.names(child(child(c.n, "nodes"), "names"), c.s.Nodes.Names, redlock.MaxNodes, "node")
+	c.oneNode()
 	c.replicas()
 	c.forbidden()
 	c.onlyRedis()

@@ -20,8 +20,8 @@ expect: {findings: safe, unavailable: {at-most: 1s}}
 		"lock: {protocol: db-row}\nnodes: {persistence: always}\n": `f.yaml:9:22: nodes.persistence: is for Redis nodes, and protocol db-row has a database on them; leave it out: "persistence"`,
 		"lock: {protocol: consensus}\nnodes: {replicas: {A: [A2]}}\n": `f.yaml:9:19: nodes.replicas: is for Redis nodes, and protocol consensus has a lock service on them; ` +
 			`leave it out: "replicas"`,
-		"lock: {protocol: db-row}\nnodes: {persistence: none}\n":                          "",
-		"lock: {protocol: failover}\nnodes: {persistence: always, replicas: {A: [A2]}}\n": "",
+		"lock: {protocol: db-row}\nnodes: {persistence: none}\n":                           "",
+		"lock: {protocol: one-redis}\nnodes: {persistence: always, replicas: {A: [A2]}}\n": "",
 	} {
 		got := ""
 		if _, err := scenarios.Parse("f.yaml", []byte(rest+text)); err != nil {

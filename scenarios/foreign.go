@@ -22,6 +22,8 @@ type Foreign struct {
 	// Keys are patterns of the keys that stand for a lock, with {resource} for its name and * for anything; nil if nobody has
 	// declared them.
 	Keys []string
+	// Reads says whether it reads a key of the scenario's lock; nil if nobody knows.
+	Reads func(key string) bool
 	// Unable is why it cannot do what the clients of a scenario do; nil if it can, or if nobody knows.
 	Unable func(*Scenario) error
 }

@@ -3,6 +3,8 @@ package scenarios
 import (
 	"slices"
 
+	"go.yaml.in/yaml/v3"
+
 	"redlocksim/faults"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/redlock"
@@ -60,6 +62,19 @@ func (s *Scenario) Processes() faults.Names {
 	return faults.Names{Clients: s.Clients, Nodes: s.Nodes.all(), Replicas: s.Nodes.replicas(), Agree: s.Lock.Capabilities().Agree, Service: s.Lock.Capabilities().Service}
 }
 
+// oneNode has a lock on one Redis have no other node.
+func (c *check) oneNode() {
+	names := &c.s.Nodes.Names
+	if !protocols.Has[protocols.OneRedisSettings](c.s.Lock) || len(*names) <= 1 {
+		return
+	}
+	if n := child(child(c.n, "nodes"), "names"); n.Kind == yaml.SequenceNode {
+		c.d.Errorf(n, "", nil, "protocol one-redis is a lock on one Redis, and this names %d", len(*names))
+		return
+	}
+	*names = (*names)[:1]
+}
+
 // forbidden looks at the command that a node does not have.
 func (c *check) forbidden() {
 	if c.s.Nodes.Forbidden != "" && !protocols.Has[protocols.RedlockSettings](c.s.Lock) {
@@ -84,7 +99,7 @@ func (c *check) replicas() {
 		}
 		taken = append(taken, of.Value...)
 	}
-	if w := protocols.Of[protocols.FailoverSettings](s.Lock).Wait; len(s.Nodes.Names) > 0 && w.Replicas > len(s.Nodes.replicas()[s.Nodes.Names[0]]) {
-		c.d.Errorf(child(child(c.n, "lock"), "wait"), "replicas", nil, "%d is more than node %s has", w.Replicas, s.Nodes.Names[0])
+	if n := protocols.Of[protocols.OneRedisSettings](s.Lock).Replicas; len(s.Nodes.Names) > 0 && n > len(s.Nodes.replicas()[s.Nodes.Names[0]]) {
+		c.d.Errorf(child(c.n, "lock"), "replicas", nil, "%d is more than node %s has", n, s.Nodes.Names[0])
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
 	"redlocksim/sim/storage"
@@ -117,6 +118,34 @@ func crashLater(s *scenarios.Scenario) { later[*faults.Crash](s, 10*time.Millise
 
 // diesLater lets the master go on until its replica knows.
 func diesLater(s *scenarios.Scenario) { later[*faults.PowerLoss](s, 100*time.Millisecond) }
+
+// everybodyFollows has all clients talk to the replica that was promoted.
+func everybodyFollows(s *scenarios.Scenario) {
+	weaken(s, func(f *faults.Promote) faults.Fault { return &faults.Promote{Node: f.Node, Replica: f.Replica} })
+}
+
+// healedAtOnce ends partitions after a millisecond.
+func healedAtOnce(s *scenarios.Scenario) {
+	weaken(s, func(f *faults.Partition) faults.Fault {
+		return &faults.Partition{Links: f.Links, For: time.Millisecond}
+	})
+}
+
+// unguarded leaves the restart guard out, and the preparation of its nodes: what waits for that comes at once.
+func unguarded(s *scenarios.Scenario) {
+	protocols.Change(&s.Lock, func(own *protocols.RedlockSettings) { own.Guard = nil })
+	var left []scenarios.Item
+	for _, item := range s.Timeline {
+		if item.Client == "operator" {
+			continue
+		}
+		if after := item.When.After; after != nil && after.Event == "prepared" {
+			item.When.After, item.When.At = nil, item.When.Plus
+		}
+		left = append(left, item)
+	}
+	s.Timeline = left
+}
 
 // allCommands has the servers allow every command.
 func allCommands(s *scenarios.Scenario) { s.Nodes.Forbidden = "" }

@@ -51,7 +51,7 @@ func (p *program) works(ctx context.Context, d time.Duration) {
 // work is work that begins under the lock, in a call with ctx, while the lock is renewed.
 func (l *held) work(ctx context.Context, r protocols.Renewal) *protocols.Work {
 	return &protocols.Work{Client: l.host.Name(), Resource: l.acquisition.resources()[0], Lease: l.lease, Context: ctx, TTL: l.ttl,
-		Period: r.Period, Limit: r.Limit, MaxTime: r.MaxTime}
+		Period: r.Period, Jitter: r.Jitter, Limit: r.Limit, MaxTime: r.MaxTime}
 }
 
 // worked ends work: with an error if its own context has ended. caller is that of the call that it is done in.
@@ -100,7 +100,7 @@ func (l *held) renewByHand(d time.Duration) {
 func (l *held) renewal(s *Step) protocols.Renewal {
 	var c *called
 	r := protocols.Renewal{
-		Wait: s.Wait, Period: s.Period, Limit: s.Limit, MaxTime: s.MaxTime,
+		Wait: s.Wait, Period: s.Period, Jitter: s.Jitter, Limit: s.Limit, MaxTime: s.MaxTime,
 		Begins: func() {
 			c = l.call(history.Extend, l.ttl)
 			c.Renewal = true

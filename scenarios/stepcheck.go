@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -72,7 +73,7 @@ func (p *stepCheck) objection(s *Step) *objection {
 func (p *stepCheck) toProtocol(s *Step) *objection {
 	protocol := p.s.Lock.Protocol
 	switch why := s.needs(p.can); {
-	case s.Misuse != "" && (s.Within != nil || s.Cancel != nil || s.LeaseContext || s.Wait != 0 || s.Period != 0 || s.Limit != 0 || s.MaxTime != 0 || s.Meanwhile != 0 || s.Unlocks):
+	case s.Misuse != "" && (s.Within != nil || s.Cancel != nil || s.LeaseContext || s.Wait != 0 || s.Period != 0 || s.Jitter != 0 || s.Limit != 0 || s.MaxTime != 0 || s.Meanwhile != 0 || s.Unlocks):
 		return objectTo(string(s.Kind), "with a misuse has only that, and resource, for, ttl and released: it is refused before the others matter")
 	case s.Kind == CloseStep && !p.can.Closes:
 		return objectTo(string(s.Kind), "protocol %s has no client that could be closed, only redlock has", protocol)
@@ -108,6 +109,8 @@ func (p *stepCheck) toTaking(s *Step) *objection {
 		return objectTo(string(s.Kind), "protocol %s cannot lock several resources at once; lock one after the other", p.s.Lock.Protocol)
 	case s.Kind == WithLockStep && (len(names) > 1 || s.Period > ttl/2):
 		return objectTo(string(s.Kind), "is on one resource, and renews it at least twice in its TTL")
+	case s.Kind == WithLockStep && s.Jitter > cmp.Or(s.Period, ttl/3):
+		return objectTo(s.Jitter.String(), "as a jitter is more than the period")
 	case s.Misuse != "": // and takes nothing
 	case s.Kind == WithLockStep:
 		p.released = append(p.released, names)
@@ -148,6 +151,8 @@ func (p *stepCheck) toUse(s *Step) *objection {
 	case s.Misuse != "": // and changes nothing
 	case s.Kind == RenewStep && s.Period > p.ttls[of]/2:
 		return objectTo(s.Period.String(), "as a period is more than half of the TTL, %v", p.ttls[of])
+	case s.Kind == RenewStep && s.Jitter > cmp.Or(s.Period, p.ttls[of]/3):
+		return objectTo(s.Jitter.String(), "as a jitter is more than the period")
 	case s.Kind == UnlockStep:
 		p.released = append(p.released, p.held[of])
 		p.held, p.written, p.ttls = slices.Delete(p.held, of, of+1), slices.Delete(p.written, of, of+1), slices.Delete(p.ttls, of, of+1)

@@ -15,8 +15,8 @@ type acquisition struct {
 	attempt
 	lease
 	state   state
-	letsGo  time.Time        // when the attempt failed, or the release began; zero before
-	answers map[question]int // how many there were
+	letsGo  time.Time // when the attempt failed, or the release began; zero before
+	answers []answers // to each question
 }
 
 // misnamed says what is wrong with the names in a step of an acquisition.

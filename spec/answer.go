@@ -37,6 +37,12 @@ type question struct {
 	node string
 }
 
+// answers are how often a question was answered.
+type answers struct {
+	question
+	times int
+}
+
 // questions are how often a node was asked something at the most.
 func (a *acquisition) questions(q question) (n int) {
 	switch q.op {
@@ -59,15 +65,16 @@ func (a *acquisition) questions(q question) (n int) {
 // heard takes an answer, of which there are not more than questions, and which took no longer than since the first of them.
 func (a *acquisition) heard(e *Event) (why string) {
 	q := question{e.Op, e.Node.Node}
-	if a.answers == nil {
-		a.answers = map[question]int{}
+	i := slices.IndexFunc(a.answers, func(x answers) bool { return x.question == q })
+	if i < 0 {
+		i, a.answers = len(a.answers), append(a.answers, answers{question: q})
 	}
-	a.answers[q]++
+	a.answers[i].times++
 	switch asked := a.questions(q); {
 	case asked == 0:
 		return fmt.Sprintf("a node answers the %s, and nobody asked for one", q.op)
-	case a.answers[q] > asked:
-		return fmt.Sprintf("%s answers the %s %d times, and was asked %d", q.node, q.op, a.answers[q], asked)
+	case a.answers[i].times > asked:
+		return fmt.Sprintf("%s answers the %s %d times, and was asked %d", q.node, q.op, a.answers[i].times, asked)
 	}
 	var since time.Time
 	switch {

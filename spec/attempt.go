@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -60,7 +61,7 @@ func (c *Client) raised(a *acquisition, e *Event) (why string) {
 		return "a quorum of nodes has not said that it would vote for a higher one"
 	}
 	a.settled = map[string]bool{}
-	for q := range a.answers { // there was no other question yet
+	for _, q := range a.answers { // there was no other question yet
 		a.settled[q.node] = true
 	}
 	a.raised, a.token, a.votes = true, e.Token, round{}
@@ -73,13 +74,24 @@ func (c *Client) granted(a *acquisition, e *Event) (why string) {
 		return fmt.Sprintf("no validity was left: %v", a.left)
 	case e.Until != a.until || e.Validity != a.left:
 		return fmt.Sprintf("until %v more is promised, %v were computed", e.Validity, a.left)
-	case c.settings.Fencing != (e.Token != 0), a.raised && e.Token != a.token:
+	case (c.settings.Fencing || c.settings.Sequence) != (e.Token != 0), a.raised && e.Token != a.token:
 		return fmt.Sprintf("with token %d", e.Token)
 	}
 	a.state, a.lead = held, longestLead(&c.settings, a.ttls, a.left)
 	c.leases = append(slices.DeleteFunc(c.leases, func(l *acquisition) bool { return l.state != held }), a)
 	c.done(a.call)
 	return ""
+}
+
+// withoutToken says what is wrong with denying what a quorum has voted for: it may be for want of a token from elsewhere.
+func (s *Settings) withoutToken(told *redlock.Error) (why string) {
+	switch {
+	case !s.Sequence:
+		return "a quorum has voted"
+	case errors.Is(told.Reason, redlock.ErrNoToken), told.Reason == nil && isCallers(told.Cause):
+		return ""
+	}
+	return fmt.Sprintf("a quorum has voted, and its error says %q", told)
 }
 
 func (c *Client) denied(a *acquisition, e *Event) (why string) {
@@ -90,8 +102,14 @@ func (c *Client) denied(a *acquisition, e *Event) (why string) {
 	if why != "" {
 		return why
 	}
+	isAgreed := a.state == agreed
 	a.state, a.letsGo, a.refusal = denied, e.At, told
-	if why := says(told, a.why); why != "" {
+	if isAgreed {
+		why = c.settings.withoutToken(told)
+	} else {
+		why = says(told, a.why)
+	}
+	if why != "" {
 		return why
 	}
 	return a.votes.of(told, &c.settings)

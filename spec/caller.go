@@ -210,9 +210,9 @@ func (c *Client) retrying(a *acquisition, e *Event) (why string) {
 // unreleased is a node that has answered an attempt in time, and not its release; empty if there is none.
 func (a *acquisition) unreleased(s *Settings) string {
 	for _, node := range s.Nodes {
-		switch a.votes.timely[node].Outcome {
+		switch vote, _ := a.votes.timely.of(node); vote.Outcome {
 		case driver.Accepted, driver.Declined, driver.Behind, driver.Quarantined, driver.Failed:
-			if _, answered := a.releases.timely[node]; !answered {
+			if _, answered := a.releases.timely.of(node); !answered {
 				return node
 			}
 		}

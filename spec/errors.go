@@ -33,7 +33,7 @@ func (r *round) of(told *redlock.Error, s *Settings) (why string) {
 		return fmt.Sprintf("its error tells of %d nodes", len(told.Nodes))
 	}
 	for i, name := range s.Nodes {
-		answered := r.timely[name]
+		answered, _ := r.timely.of(name)
 		if answered.Node = name; !isSame(told.Nodes[i], answered) {
 			return fmt.Sprintf("its error tells of %s that it is %v after %v, and it is %v after %v", told.Nodes[i].Node, told.Nodes[i].Outcome, told.Nodes[i].Took,
 				answered.Outcome, answered.Took)

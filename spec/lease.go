@@ -2,7 +2,6 @@ package spec
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"time"
@@ -199,12 +198,16 @@ func (a *acquisition) hasAllJoined(e *Event) string {
 	if a.state != held && a.state != lost || e.Step != observe.ExtendStarted && e.Step != observe.Lost && e.Step != observe.ReleaseStarted {
 		return ""
 	}
-	for _, node := range slices.Sorted(maps.Keys(a.votes.late)) {
-		if a.votes.late[node].Outcome == driver.Accepted && a.joined[node] == 0 {
-			return fmt.Sprintf("the late vote of %s has not joined the lease", node)
+	missing := "" // the first by its name
+	for i := range a.votes.late {
+		if vote := &a.votes.late[i]; vote.Outcome == driver.Accepted && a.joined[vote.Node] == 0 && (missing == "" || vote.Node < missing) {
+			missing = vote.Node
 		}
 	}
-	return ""
+	if missing == "" {
+		return ""
+	}
+	return fmt.Sprintf("the late vote of %s has not joined the lease", missing)
 }
 
 // join is a vote that came after the decision, and counts for the lease.
@@ -223,7 +226,8 @@ func (a *acquisition) takeBack(e *Event) string {
 // follows checks what becomes of a late vote: once, and only if there was one. What was told of that is told again, unless it
 // is the answer to a release that has not deleted the key.
 func (a *acquisition) follows(e *Event, done *map[string]int, what string) string {
-	vote, told := e.Node, a.votes.late[e.Node.Node]
+	vote := e.Node
+	told, _ := a.votes.late.of(vote.Node)
 	if *done == nil {
 		*done = map[string]int{}
 	}

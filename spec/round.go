@@ -14,32 +14,42 @@ import (
 
 // round is one command to all nodes.
 type round struct {
-	timely   map[string]observe.NodeOutcome // what nodes answered before the decision
-	late     map[string]observe.NodeOutcome // and after it
-	accepted int                            // of timely
-	took     time.Duration                  // until the last of timely
+	timely   nodeOutcomes  // what nodes answered before the decision
+	late     nodeOutcomes  // and after it
+	accepted int           // of timely
+	took     time.Duration // until the last of timely
+}
+
+// nodeOutcomes are of nodes, each of which has one at the most. They are few: looking through them takes less than a map does.
+type nodeOutcomes []observe.NodeOutcome
+
+// of is the outcome of a node; the zero value if it has none.
+func (all nodeOutcomes) of(node string) (outcome observe.NodeOutcome, has bool) {
+	for i := range all {
+		if all[i].Node == node {
+			return all[i], true
+		}
+	}
+	return outcome, false
 }
 
 // note takes the answer of a node, whose vote counts if it comes in time. Answers before the decision are told in their order.
 func (r *round) note(e *Event, timely time.Duration) (why string) {
-	if r.timely == nil {
-		r.timely, r.late = map[string]observe.NodeOutcome{}, map[string]observe.NodeOutcome{}
-	}
 	node, outcome := e.Node.Node, e.Node.Outcome
-	_, before := r.timely[node]
-	_, after := r.late[node]
+	_, before := r.timely.of(node)
+	_, after := r.late.of(node)
 	switch {
 	case before || after:
 		return node + " answers a second time"
 	case outcome == driver.Accepted && e.Node.Took > timely:
 		return fmt.Sprintf("the vote of %s counts after %v, where %v are allowed", node, e.Node.Took, timely)
 	case e.Late:
-		r.late[node] = e.Node
+		r.late = append(r.late, e.Node)
 		return ""
 	case e.Node.Took < r.took:
 		return fmt.Sprintf("%s has answered after %v, and the one before after %v", node, e.Node.Took, r.took)
 	}
-	r.timely[node], r.took = e.Node, e.Node.Took
+	r.timely, r.took = append(r.timely, e.Node), e.Node.Took
 	if outcome == driver.Accepted {
 		r.accepted++
 	}
@@ -50,8 +60,8 @@ func (r *round) note(e *Event, timely time.Duration) (why string) {
 func (r *round) declined() int { return r.count(driver.Declined) + r.count(driver.Behind) }
 
 func (r *round) count(outcome driver.Outcome) (n int) {
-	for _, o := range r.timely {
-		if o.Outcome == outcome {
+	for i := range r.timely {
+		if r.timely[i].Outcome == outcome {
 			n++
 		}
 	}

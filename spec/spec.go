@@ -43,6 +43,8 @@ type Settings struct {
 	WakeUp time.Duration
 	// Fencing: grants carry tokens. Guard: nodes can be in quarantine.
 	Fencing, Guard bool
+	// Sequence: grants carry tokens that do not come from the nodes, and without one there is no grant.
+	Sequence bool
 	// LossLead is how long before its end the loss of a lease is told; zero is the default, a twentieth of the TTL, from a
 	// millisecond to a second.
 	LossLead time.Duration
@@ -101,7 +103,7 @@ func New(s Settings) *Client {
 }
 
 // Knows says whether a step is of a call or an attempt that was followed.
-func (c *Client) Knows(e observe.Event) bool {
+func (c *Client) Knows(e *observe.Event) bool {
 	return c.acquisitions[e.Value] != nil || c.callers[e.Call] != nil
 }
 

@@ -90,14 +90,10 @@ func RestartDelay(s *Settings) decimal.Decimal {
 	return ceilDiv(ns(s.Lock.TTL-drift(s)).Add(stepBack(s)), one.Sub(s.Rho())).Add(standsStill(s))
 }
 
-// Quorum is the smallest quorum that survives the nodes that lose their memory: together with those that never voted they
-// must be fewer than it.
+// Quorum is the smallest quorum that survives the nodes that lose their memory, whatever they keep on their disks: together
+// with those that never voted they must be fewer than it.
 func Quorum(s *Settings) int64 {
-	lost := s.Budget.MemoryLoss
-	if !s.Forgetful() {
-		lost = 0
-	}
-	return int64((len(s.Nodes.Names)+lost)/2 + 1)
+	return int64((len(s.Nodes.Names)+s.Budget.MemoryLoss)/2 + 1)
 }
 
 // guardTime is the smallest sufficient guard time, in nanoseconds by the client's clock: how long before its lease ends a

@@ -14,7 +14,7 @@ type Row struct {
 	// Safe and Broken are the neighbours on either side of the frontier; one is empty if all values are on one side.
 	Safe   string `json:"safe"`
 	Broken string `json:"broken"`
-	// Formula is the exact value of the formula, or AnyValue; empty if no schedule has a formula for this axis.
+	// Formula is the exact value of the formula; empty if no schedule has a formula for this axis.
 	Formula string `json:"formula"`
 	// Difference is Safe minus the formula: less than one step of the axis if they agree.
 	Difference string `json:"difference"`
@@ -43,9 +43,6 @@ const (
 	// Safer: somebody's lock holds where the formula says that Redlock breaks, by more than message delays account for.
 	Safer Agreement = "safer"
 )
-
-// AnyValue is the formula of a setting that makes no difference: the lock holds with any value.
-const AnyValue = "any"
 
 // probe is a value on the frontier's axis, and what was found there.
 type probe struct {
@@ -112,13 +109,6 @@ func (s *Spec) compare(r *Row, at []Setting, path string, tried []probe) {
 		return
 	}
 	if !modelled(settings) || knob.Applies != nil && !knob.Applies(settings) {
-		return
-	}
-	if knob.Any != nil && knob.Any(settings) {
-		r.Formula, r.Agrees = AnyValue, Agrees
-		if breaks != nil {
-			r.Agrees = s.otherwise(Weaker)
-		}
 		return
 	}
 	f := knob.Formula(settings)

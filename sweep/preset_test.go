@@ -129,13 +129,20 @@ func TestDelayedMessages(t *testing.T) {
 }
 
 func TestNodesThatKeepTheirMemory(t *testing.T) {
-	for _, name := range []string{"restart", "quorum"} {
-		s := preset(t, name, "nodes.persistence=every-second,always")
-		s.Bisect = true
-		for _, r := range run(t, s).Frontier {
-			if keeps := r.At[0] == "always"; keeps != (r.Broken == "") && r.At[len(r.At)-1] != "0" {
-				t.Errorf("%s %v: safe %s, broken %s", name, r.At, r.Safe, r.Broken)
-			}
+	s := preset(t, "restart", "nodes.persistence=every-second,always")
+	s.Bisect = true
+	for _, r := range run(t, s).Frontier {
+		if keeps := r.At[0] == "always"; keeps != (r.Broken == "") && r.At[len(r.At)-1] != "0" {
+			t.Errorf("%v: safe %s, broken %s", r.At, r.Safe, r.Broken)
+		}
+	}
+	// What is on a disk does not help against an eviction.
+	s = preset(t, "quorum", "nodes.persistence=none,always", "nodes.count=5")
+	s.Bisect = true
+	rows := run(t, s).Frontier
+	for i, r := range rows[:len(rows)/2] {
+		if o := rows[len(rows)/2+i]; r.Safe != o.Safe || r.Broken != o.Broken || r.Agrees != o.Agrees {
+			t.Errorf("%+v, and with a disk %+v", r, o)
 		}
 	}
 }

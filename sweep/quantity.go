@@ -49,6 +49,11 @@ type Value struct {
 	Number decimal.Decimal
 }
 
+// Equal says that two words stand for the same: 2000ms is 2s.
+func (v Value) Equal(other Value) bool {
+	return v.Word == other.Word || v.Unit != "" && v.Unit == other.Unit && v.Number.Equal(other.Number)
+}
+
 func quantity(u Unit, n decimal.Decimal) Value { return Value{u.word(n), u, n} }
 
 var plainNumber = regexp.MustCompile(`^-?[0-9]{1,18}(\.[0-9]{1,12})?$`)

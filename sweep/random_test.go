@@ -139,14 +139,20 @@ func TestAttacksOnImplementations(t *testing.T) {
 		{"lock: {preset: redlock-php, ttl: 8s}\nbudget: {memory-loss: 2}", "memory-loss", ""},
 		{"lock: {preset: redlock-php, ttl: 8s}\nbudget: {memory-loss: 3}", "memory-loss", "lease-overlap"},
 		{"lock: {preset: redlock-py, ttl: 8s}\nbudget: {memory-loss: 1}", "memory-loss", "lease-overlap"},
-		// A node that lost its memory does not vote under the restart guard.
-		{"lock: {ttl: 8s, guard: {max-ttl: 8s}}\nbudget: {memory-loss: 5}", "memory-loss", ""},
+		// A node from which locks are evicted votes, even under the restart guard: it never stopped.
+		{"lock: {ttl: 8s, guard: {max-ttl: 8s}}\nbudget: {memory-loss: 1}", "memory-loss", "lease-overlap"},
+		{"lock: {ttl: 8s, quorum: 4, guard: {max-ttl: 8s}}\nbudget: {memory-loss: 2}", "memory-loss", ""},
 		{"lock: {ttl: 8s}\nbudget: {memory-loss: 5}", "memory-loss", "lease-overlap"},
+		// A node that lost its memory does not vote under that guard.
+		{"lock: {ttl: 8s, guard: {max-ttl: 8s}}\nbudget: {restart-delay: 0s}", "restart", ""},
+		{"lock: {ttl: 8s, guard: {max-ttl: 8s}}\nbudget: {restart-delay: 0s, clock-step: 8s}", "restart", ""},
 		// Unless the node's clock alone says when it may again, and that is stepped.
-		{"lock: {ttl: 8s, guard: {max-ttl: 8s, trust-node-clock: true}}\nbudget: {memory-loss: 5}", "memory-loss", ""},
-		{"lock: {ttl: 8s, guard: {max-ttl: 8s, trust-node-clock: true}}\nbudget: {memory-loss: 5, clock-step: 1ms}", "memory-loss", "lease-overlap"},
+		{"lock: {ttl: 8s, guard: {max-ttl: 8s, trust-node-clock: true}}\nbudget: {restart-delay: 1s}", "restart", ""},
 		{"lock: {ttl: 8s, guard: {max-ttl: 8s, trust-node-clock: true}}\nbudget: {restart-delay: 1s, clock-step: 9s}", "restart", "lease-overlap"},
-		{"lock: {ttl: 8s, guard: {max-ttl: 8s}}\nbudget: {memory-loss: 5, clock-step: 8s}", "memory-loss", ""},
+		// An extension that comes too late sets every key again, whoever's it is.
+		{"lock: {preset: redis-distlock, ttl: 8s}", "late-extend", "lease-overlap"},
+		{"lock: {preset: redlock-cs, ttl: 8s}", "late-extend", ""},
+		{"lock: {ttl: 8s}", "late-extend", ""},
 		// A pause that goes over into a suspension is as long as both.
 		{"lock: {ttl: 8s, protocol: redlock-plain, clock: boottime, guard-time: 1900ms}\nbudget: {pause: 1s, suspend: 1s}", "pause", "stale-write"},
 		{"lock: {ttl: 8s, protocol: redlock-plain, clock: boottime, guard-time: 2050ms}\nbudget: {pause: 1s, suspend: 1s}", "pause", ""},

@@ -27,8 +27,6 @@ type Knob struct {
 	Falls bool
 	// Applies says whether the formula is about these settings; nil if always.
 	Applies func(*Settings) bool
-	// Any says that the lock holds whatever the value; nil if it never does.
-	Any func(*Settings) bool
 	// messages is how much of the setting messages that take so long make up for; nil if none, as the formula has them.
 	messages func(s *Settings, took time.Duration) decimal.Decimal
 }
@@ -59,14 +57,13 @@ func knobs(attack string) []Knob {
 	case "memory-loss":
 		return []Knob{
 			{Path: "lock.quorum", Text: "⌊(nodes + lost) / 2⌋ + 1", Applies: votesCount, Formula: func(s *Settings) decimal.Decimal { return number(Quorum(s)) }, Unit: Count},
-			{Path: "budget.memory-loss", Text: "2 × quorum − nodes − 1", Unit: Count, Falls: true, Applies: votesCount, Any: func(s *Settings) bool { return !s.Forgetful() },
+			{Path: "budget.memory-loss", Text: "2 × quorum − nodes − 1", Unit: Count, Falls: true, Applies: votesCount,
 				Formula: func(s *Settings) decimal.Decimal {
 					return number(int64(2*s.Quorum() - len(s.Nodes.Names) - 1))
 				}},
 		}
 	case "counters":
-		return []Knob{{Path: "budget.counter-loss", Text: "2 × quorum − nodes − 1; any if nodes keep their counters", Unit: Count, Falls: true,
-			Any: func(s *Settings) bool { return !s.LosesCounters() },
+		return []Knob{{Path: "budget.counter-loss", Text: "2 × quorum − nodes − 1", Unit: Count, Falls: true,
 			Formula: func(s *Settings) decimal.Decimal {
 				return number(int64(2*s.Quorum() - len(s.Nodes.Names) - 1))
 			}}}

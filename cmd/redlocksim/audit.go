@@ -35,8 +35,9 @@ For each assumption that the lock rests on, audit runs the worst schedule as you
 have it, and looks for the limit with the same attack. A line is SAFE; UNSAFE,
 with the changes that were seen to mend it; or NOT TESTED. --show N tells the
 run behind line N: of what is UNSAFE one with your answers, of what is SAFE one
-just beyond the limit. With --html FILE it is drawn instead. The exit
-code is 0 then, whatever the verdict.
+just beyond the limit or, if nothing that was tried breaks the lock, one with
+your answers. With --html FILE it is drawn instead. The exit code is 0 then,
+whatever the verdict; of what is NOT TESTED there is no run, and it is 6.
 
 Each line is attacked together with all before it that are SAFE.
 

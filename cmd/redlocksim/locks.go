@@ -50,9 +50,9 @@ a sound Redlock under the same faults. It is run in the project's directory and
 takes the Go toolchain and the modules of the locks.
 
 Locks in Go run in the simulator, and on tier live if --tier names it. Locks in
-other languages, and on etcd and PostgreSQL, run on tier live alone, which takes
-the servers and what they are written in. What is missing is told of, and has no
-runs in the table.
+other languages, and on etcd, ZooKeeper and PostgreSQL, run on tier live alone,
+which takes the servers and what they are written in. What is missing is told
+of, and has no runs in the table.
 
 A case in which a lock did worse without a known cause in its lock.yaml is
 reported, and after all scenarios, without --filter, each known cause that

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"html/template"
 	"os"
 	"path/filepath"
@@ -70,7 +69,7 @@ func (s *suite) drawSuite(cmd *cobra.Command, to *sink) error {
 	if err := os.MkdirAll(s.html, 0o777); err != nil {
 		return cannotWrite("--html", err)
 	}
-	var entries []gallery.Entry
+	var entries []*gallery.Entry
 	bar := newTicker(cmd.ErrOrStderr(), len(s.results))
 	defer bar.done()
 	ran := slices.DeleteFunc(slices.Clone(s.cases), func(c reports.Case) bool { return c.Skipped != "" }) // as in results
@@ -80,16 +79,23 @@ func (s *suite) drawSuite(cmd *cobra.Command, to *sink) error {
 		if err != nil {
 			return wrap(err)
 		}
-		page, thumbnail := new(bytes.Buffer), new(strings.Builder)
-		if err := errors.Join(timeline.WriteHTML(page, t), timeline.WriteThumbnail(thumbnail, t)); err != nil {
+		page := new(bytes.Buffer)
+		if err := timeline.WriteHTML(page, t); err != nil {
 			return wrap(err)
 		}
 		if err := to.put(file("--html", filepath.Join(s.html, name)), page.Bytes()); err != nil {
 			return err
 		}
-		entries = append(entries, gallery.Entry{Name: r.Scenario.Name, Title: r.Scenario.Title, Tier: string(r.Tier),
-			Verdict: cmp.Or(r.Findings.String(), scenarios.Safe), Page: name, AsExpected: r.OK(),
-			Theme: r.Scenario.Theme.Title(), Thumbnail: template.HTML(thumbnail.String())})
+		if len(entries) == 0 || entries[len(entries)-1].Name != r.Scenario.Name { // the runs of a case follow each other
+			thumbnail := new(strings.Builder)
+			if err := timeline.WriteThumbnail(thumbnail, t); err != nil {
+				return wrap(err)
+			}
+			entries = append(entries, &gallery.Entry{Name: r.Scenario.Name, Title: r.Scenario.Title, Theme: r.Scenario.Theme.Title(),
+				Thumbnail: template.HTML(thumbnail.String())})
+		}
+		last := entries[len(entries)-1]
+		last.Runs = append(last.Runs, gallery.Run{Tier: string(r.Tier), Verdict: cmp.Or(r.Findings.String(), scenarios.Safe), Page: name, AsExpected: r.OK()})
 		bar.tick()
 	}
 	var b bytes.Buffer

@@ -56,8 +56,8 @@ timeline: [{at: 0s, client: client-1, do: [try-lock, hold: 1s, unlock]}]
 	if code != exitNotTested { // one client alone can show nothing
 		t.Errorf("exit code %d", code)
 	}
-	for _, line := range []string{"moments    15\n", "faults     17\n", "singles    all 255; ", "255 not tested: 0 whose moment never came, 51 whose fault had nothing to take effect on, 204 in which too little happened\n", "pairs      970 of 32385, spread evenly; ", "findings   none\n"} {
-		if !strings.Contains(out, line) {
+	for _, line := range []string{"moments    15\n", "faults     17\n", "singles    all 255; ", "255 not tested: 0 whose moment never came, 51 whose fault had nothing to take effect on, 204 in which too little happened", "pairs      970 of 32385, spread evenly; ", "findings   none\n"} {
+		if !strings.Contains(unwrapped(out), unwrapped(line)) {
 			t.Errorf("no %q in\n%s", line, out)
 		}
 	}
@@ -94,7 +94,7 @@ timeline: [{at: 0s, client: client-1, do: [try-lock, unlock]}]
 		return runOrders(cmd, newTestSink(cmd), parsed(t, settings+"lock: {protocol: single}\n"), systematicOptions{depth: 1, runs: 200})
 	})
 	// Which of two requests is first at the node is all that there is.
-	if want := "two clients ask at once, no fault\n  all orders with no late message: 2 runs (0 more cut short), 2 different outcomes, "; code != exitOK || !strings.HasPrefix(out, want) {
+	if want := "two clients ask at once, no fault\n  all orders with no late message: 2 runs (0 more cut short), 2 different outcomes, "; code != exitOK || !strings.HasPrefix(unwrapped(out), unwrapped(want)) {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 	out, code = asked(func(cmd *cobra.Command) error {
@@ -152,3 +152,6 @@ func newTestSink(cmd *cobra.Command) *sink {
 	to := newSink(cmd, false)
 	return &to
 }
+
+// unwrapped is what a report says, however it is wrapped.
+func unwrapped(report string) string { return strings.Join(strings.Fields(report), " ") }

@@ -56,6 +56,21 @@ func (m *Message) Last() *driver.Command {
 	return last
 }
 
+// Replicas is how many replicas must confirm what the message writes, before its acquires and extends are accepted. If it is
+// not 0, a WAIT for that many follows the requests.
+func (m *Message) Replicas() (n int) {
+	for _, c := range m.commands {
+		n = max(n, c.Replicas)
+	}
+	return n
+}
+
+// Patience is for how long the node waits for its replicas: for most of the time that is left, so that its answer arrives.
+func (m *Message) Patience(now time.Time) time.Duration {
+	left := m.Last().Deadline.Sub(now) * 3 / 4
+	return max(left.Truncate(time.Millisecond), time.Millisecond)
+}
+
 // Fate is what became of a request.
 type Fate uint8
 
@@ -70,11 +85,12 @@ const (
 
 // Answered gives every command its reply, in the order of the batch, and notes in known which scripts the node has run. answer
 // says what became of a request, by its number in the message, and what the reply to one of its commands is, which is ignored
-// if the request missed. Answered returns the commands of requests that missed, in the slice of the batch.
+// if the request missed; by is what replicas say of it. Answered returns the commands of requests that missed, in the slice of
+// the batch.
 //
 // answer is a function and not an interface, so that the answers, the message and its commands can stay on the stack: a lock
 // sends five messages, and its release five more.
-func (m *Message) Answered(known *Known, answer func(request, command int) (Fate, driver.Reply)) (missed []*driver.Command) {
+func (m *Message) Answered(known *Known, by Confirmation, answer func(request, command int) (Fate, driver.Reply)) (missed []*driver.Command) {
 	missed = m.commands[:0]
 	for i, c := range m.commands {
 		at := 0
@@ -92,7 +108,7 @@ func (m *Message) Answered(known *Known, answer func(request, command int) (Fate
 		if fate == Ran && r.InFull {
 			known.learn(r.Script)
 		}
-		c.Done(c, reply)
+		c.Done(c, by.of(c, reply))
 	}
 	return missed
 }

@@ -5,7 +5,6 @@ package child
 
 import (
 	"bytes"
-	"os"
 	"os/exec"
 	"runtime"
 	"sync"
@@ -15,30 +14,15 @@ import (
 
 // Process is a process that was started. Its methods are safe for concurrent use.
 type Process struct {
-	cmd      *exec.Cmd
-	scatters bool // what it starts has groups of its own
-	output   output
-	exited   chan struct{}
+	cmd    *exec.Cmd
+	output output
+	exited chan struct{}
 }
 
 // Start starts a process. Its standard error is kept, and its standard output unless cmd says where that goes. On Linux the
 // kernel kills the process when this one ends, however it ends.
 func Start(cmd *exec.Cmd) (*Process, error) {
-	return (&Process{cmd: cmd, exited: make(chan struct{})}).start()
-}
-
-// StartScattering starts a process in its own group that gives each process which it starts another one, as PostgreSQL does.
-// On Linux they are stopped, continued and killed with it all the same. The error is also that of a kernel that does not say
-// what a process has started.
-func StartScattering(cmd *exec.Cmd) (*Process, error) {
-	if _, err := childrenOf(os.Getpid()); err != nil {
-		return nil, err
-	}
-	return (&Process{cmd: cmd, scatters: true, exited: make(chan struct{})}).start()
-}
-
-func (p *Process) start() (*Process, error) {
-	cmd := p.cmd
+	p := &Process{cmd: cmd, exited: make(chan struct{})}
 	cmd.Stderr = &p.output
 	if cmd.Stdout == nil {
 		cmd.Stdout = &p.output
@@ -84,15 +68,27 @@ func (p *Process) Exited() <-chan struct{} { return p.exited }
 // Status says how the process exited, once it has.
 func (p *Process) Status() string { return p.cmd.ProcessState.String() }
 
-// Signal sends a signal. The error is [os.ErrProcessDone] for a process that has exited. What stops, continues or kills one in
-// its own group does so to all that it has started, too.
+// Signal sends a signal. The error is os.ErrProcessDone for a process that has exited. What stops, continues or kills it does
+// so to its group, if that is its own, and on Linux to all that it has started, too.
 func (p *Process) Signal(sig syscall.Signal) error {
-	isForAll := sig == syscall.SIGSTOP || sig == syscall.SIGCONT || sig == syscall.SIGKILL
-	if p.scatters && isForAll && p.isRunning() {
-		signalChildren(p.PID(), sig)
+	switch sig {
+	case syscall.SIGSTOP, syscall.SIGCONT, syscall.SIGKILL:
+	default:
+		return p.cmd.Process.Signal(sig)
 	}
+	if p.isRunning() {
+		if sig != syscall.SIGCONT {
+			_ = p.send(syscall.SIGSTOP) // an error is that of the next
+		}
+		descend(p.PID(), sig)
+	}
+	return p.send(sig)
+}
+
+// send sends a signal to the process, and to its group if that is its own.
+func (p *Process) send(sig syscall.Signal) error {
 	err := p.cmd.Process.Signal(sig)
-	if err == nil && p.cmd.SysProcAttr.Setpgid && isForAll {
+	if err == nil && p.cmd.SysProcAttr.Setpgid {
 		_ = syscall.Kill(-p.PID(), sig) // there may be no others, or none any more
 	}
 	return err

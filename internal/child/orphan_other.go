@@ -2,15 +2,8 @@
 
 package child
 
-import (
-	"errors"
-	"syscall"
-)
+import "syscall"
 
 func dieWithParent(*syscall.SysProcAttr) {}
 
-func signalChildren(int, syscall.Signal) {}
-
-func childrenOf(int) ([]int, error) {
-	return nil, errors.New("child: only Linux says what a process has started")
-}
+func descend(int, syscall.Signal) {}

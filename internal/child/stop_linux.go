@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Stop stops the process with all that it has started in its group, and returns when none of their threads can run: a signal
-// is taken by one thread of a process, some time after it was sent. The error says what still ran after that time. SIGCONT lets
-// them go on.
+// Stop stops the process with its group and with all that it has started, and returns when none of their threads can run: a
+// signal is taken by one thread of a process, some time after it was sent. The error says what still ran after that time.
+// SIGCONT lets them go on.
 func (p *Process) Stop(within time.Duration) error {
 	_ = p.Signal(syscall.SIGSTOP) // what has exited stands still
 	deadline := time.Now().Add(within)
@@ -22,13 +22,9 @@ func (p *Process) Stop(within time.Duration) error {
 
 // family is the process and those that signals reach with it.
 func (p *Process) family() []int {
-	all := []int{p.PID()}
+	all := append([]int{p.PID()}, descendants(p.PID())...)
 	if p.cmd.SysProcAttr.Setpgid {
 		all = append(all, inGroup(p.PID())...)
-	}
-	if p.scatters {
-		children, _ := childrenOf(p.PID()) // it has exited: that the kernel tells was seen when it was started
-		all = append(all, children...)
 	}
 	return all
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -11,56 +12,107 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
-// What a process has started in groups of their own stands still with it, goes on with it, and ends with it.
-func TestStopAndKillReachGroupsOfTheirOwn(t *testing.T) {
-	// A shell with job control gives what it starts in the background a group of its own.
-	p, err := StartScattering(exec.Command("/bin/sh", "-m", "-c", "sleep 20 & sleep 20 & wait"))
+// What a process has started in sessions of their own stands still with it, goes on with it, and ends with it.
+func TestStopAndKillReachAllDescendants(t *testing.T) {
+	for name, c := range map[string]struct {
+		script string
+		many   int // processes that it starts
+	}{
+		"a session":     {"setsid sleep 20 & wait", 1},
+		"grandchildren": {"setsid sh -c 'setsid sleep 20 & sleep 20 & wait' & wait", 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := Start(InOwnGroup(exec.Command("/bin/sh", "-c", c.script)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Kill()
+			wantTogether(t, p, c.many)
+		})
+	}
+}
+
+// adopts has this program be a process that starts a daemon.
+const adopts = "REDLOCKSIM_TEST_ADOPTS"
+
+// A daemon, whose parent has ended, belongs to the process that has adopted it.
+func TestStopAndKillReachDaemons(t *testing.T) {
+	if os.Getenv(adopts) != "" {
+		if err := AdoptOrphans(); err != nil {
+			t.Fatal(err)
+		}
+		if err := exec.Command("/bin/sh", "-c", "setsid sleep 20 >/dev/null 2>&1 </dev/null &").Run(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+	}
+	cmd := exec.Command(os.Args[0], "-test.run", "^TestStopAndKillReachDaemons$")
+	cmd.Env = append(os.Environ(), adopts+"=1")
+	p, err := Start(InOwnGroup(cmd))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.Kill()
-	var children []int
-	for deadline := time.Now().Add(10 * time.Second); len(children) < 2 && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		if children, err = childrenOf(p.PID()); err != nil {
-			t.Fatal(err)
-		}
+	isDaemon := func() bool {
+		all := descendants(p.PID())
+		return len(all) == 1 && statOf(fmt.Sprintf("/proc/%d/stat", all[0]))[1] == strconv.Itoa(p.PID()) && sessionOf(all[0]) == all[0]
 	}
-	for _, child := range children {
-		if group, err := syscall.Getpgid(child); err != nil || group == p.PID() {
-			t.Fatalf("%d is in group %d, %v: nothing is tested", child, group, err)
-		}
+	if !within(10*time.Second, isDaemon) {
+		t.Fatal("it has started no daemon: nothing is tested")
 	}
-	if len(children) < 2 {
-		t.Fatal(children)
+	wantTogether(t, p, 1)
+}
+
+func sessionOf(pid int) int {
+	s, _ := unix.Getsid(pid) // 0 if it has ended
+	return s
+}
+
+// wantTogether stops a process that has started as many others, lets it go on, and kills it.
+func wantTogether(t *testing.T, p *Process, many int) {
+	t.Helper()
+	var all []int
+	if !within(10*time.Second, func() bool {
+		all = descendants(p.PID())
+		return len(all) == many && slices.ContainsFunc(all, func(d int) bool { return groupOf(d) != p.PID() })
+	}) {
+		t.Fatalf("it has started %v, want %d with one outside of its group", all, many)
 	}
 	if err := p.Stop(10 * time.Second); err != nil {
 		t.Error(err)
 	}
-	for _, child := range children {
-		if !isStopped(child) {
-			t.Errorf("%d goes on", child)
+	for _, d := range all {
+		if !isStopped(d) {
+			t.Errorf("%d goes on", d)
 		}
 	}
 	if err := p.Signal(syscall.SIGCONT); err != nil {
 		t.Error(err)
 	}
-	for _, child := range children {
-		if !within(10*time.Second, func() bool { return !isStopped(child) }) {
-			t.Errorf("%d stands still", child)
+	for _, d := range all {
+		if !within(10*time.Second, func() bool { return !isStopped(d) }) {
+			t.Errorf("%d stands still", d)
 		}
 	}
 	p.Kill()
-	for _, child := range children {
+	for _, d := range all {
 		gone := func() bool {
-			state, err := os.ReadFile("/proc/" + strconv.Itoa(child) + "/stat")
-			return err != nil || strings.Contains(string(state), ") Z")
+			stat := statOf(fmt.Sprintf("/proc/%d/stat", d))
+			return stat == nil || stat[0] == "Z"
 		}
 		if !within(10*time.Second, gone) {
-			t.Errorf("%d outlives it", child)
+			t.Errorf("%d outlives it", d)
 		}
 	}
+}
+
+func groupOf(pid int) int {
+	g, _ := syscall.Getpgid(pid) // 0 if it has ended
+	return g
 }
 
 func within(d time.Duration, is func() bool) bool {
@@ -81,10 +133,10 @@ func TestStopWaitsForTheGroup(t *testing.T) {
 	defer p.Kill()
 	var children []int
 	if !within(10*time.Second, func() bool {
-		children, err = childrenOf(p.PID())
-		return err != nil || len(children) > 0
-	}) || err != nil {
-		t.Fatal(children, err)
+		children = descendants(p.PID())
+		return len(children) > 0
+	}) {
+		t.Fatal("it has started nothing")
 	}
 	if err := p.Stop(10 * time.Second); err != nil || !isStopped(p.PID()) || !isStopped(children[0]) {
 		t.Errorf("%v: the process stands still: %v, its child: %v", err, isStopped(p.PID()), isStopped(children[0]))

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os/exec"
 	"strings"
 	"time"
@@ -61,4 +62,15 @@ func Await(ctx context.Context, p *child.Process, look func() (ready bool, err e
 		case <-time.After(2 * time.Millisecond):
 		}
 	}
+}
+
+// AwaitPort waits until a process accepts connections at an address. The error is that of Await.
+func AwaitPort(ctx context.Context, p *child.Process, addr string) error {
+	return Await(ctx, p, func() (bool, error) {
+		c, err := net.Dial("tcp", addr)
+		if err == nil {
+			Reset(c)
+		}
+		return err == nil, err
+	})
 }

@@ -27,10 +27,11 @@ type Server struct {
 	// Dir is the working directory, kept over Restart and removed with the test.
 	Dir string
 
-	tb   testing.TB
-	env  []string
-	args []string
-	proc *child.Process
+	tb      testing.TB
+	env     []string
+	program string
+	args    []string
+	proc    *child.Process
 }
 
 // Start starts a server, waits until it answers, and kills it when the test ends. The arguments are added to the
@@ -57,8 +58,17 @@ func Program(tb testing.TB) string {
 // StartIn is Start with additions to the environment, as in [exec.Cmd.Env], which Restart keeps.
 func StartIn(tb testing.TB, env []string, args ...string) *Server {
 	tb.Helper()
-	program := Program(tb)
-	s := &Server{tb: tb, Dir: tb.TempDir(), env: env, args: append([]string{program}, args...)}
+	s := reserve(tb, env)
+	host, port := s.hostAndPort()
+	s.args = append([]string{"--bind", host, "--port", port, "--dir", s.Dir, "--save", "", "--appendonly", "no", "--daemonize", "no"}, args...)
+	s.start()
+	return s
+}
+
+// reserve is a server that is to be started at an address of its own.
+func reserve(tb testing.TB, env []string) *Server {
+	tb.Helper()
+	s := &Server{tb: tb, Dir: tb.TempDir(), env: env, program: Program(tb)}
 	tb.Cleanup(func() {
 		if s.proc != nil {
 			s.proc.Kill()
@@ -70,10 +80,23 @@ func StartIn(tb testing.TB, env []string, args ...string) *Server {
 	}
 	s.Addr = port.Addr()
 	port.Release()
-	if err := s.launch(); err != nil {
-		tb.Fatalf("redisserver: %v", err)
-	}
 	return s
+}
+
+func (s *Server) hostAndPort() (host, port string) {
+	s.tb.Helper()
+	host, port, err := net.SplitHostPort(s.Addr)
+	if err != nil {
+		s.tb.Fatalf("redisserver: %v", err)
+	}
+	return host, port
+}
+
+func (s *Server) start() {
+	s.tb.Helper()
+	if err := s.launch(); err != nil {
+		s.tb.Fatalf("redisserver: %v", err)
+	}
 }
 
 // Restart starts the server again after Stop or Kill, at the same address and in the same directory.
@@ -82,9 +105,7 @@ func (s *Server) Restart() {
 	if s.proc != nil {
 		s.tb.Fatal("redisserver: Restart of a running server")
 	}
-	if err := s.launch(); err != nil {
-		s.tb.Fatalf("redisserver: %v", err)
-	}
+	s.start()
 }
 
 // Stop ends the server with SIGTERM, resuming it first, and waits for its exit.
@@ -135,15 +156,8 @@ func (s *Server) end(sig syscall.Signal) {
 	}
 }
 
-func (s *Server) launch() error {
-	host, port, err := net.SplitHostPort(s.Addr)
-	if err != nil {
-		return err
-	}
-	args := append([]string{
-		"--bind", host, "--port", port, "--dir", s.Dir, "--save", "", "--appendonly", "no", "--daemonize", "no",
-	}, s.args[1:]...)
-	cmd := exec.Command(s.args[0], args...)
+func (s *Server) launch() (err error) {
+	cmd := exec.Command(s.program, s.args...)
 	cmd.Env = append(os.Environ(), s.env...)
 	s.proc, err = redisproc.Start(context.Background(), cmd, s.Addr)
 	return err

@@ -28,12 +28,19 @@ var library = []string{"redlock", "redlock/goredis"}
 
 // without is what no scenario uses, and why not.
 var without = map[string]string{
-	"Error.Error":                 "histories have the reasons in words that do not depend on the tier; TestErrorsAreShort",
-	"DefaultDrift":                "it is what scenarios have that set no drift allowance; TestDefaultDrift",
-	"goredis.Node.Listen":         "a subscriber of go-redis waits outside of the simulator's kernel: used on tier live only (66, 73); TestListen",
-	"goredis.Open":                "it is goredis.Opener.Open without settings; TestOpen",
-	"goredis.OptionsError.Error":  "scenarios have clients with the right options; TestOptionsRefused",
-	"goredis.OptionsError.Unwrap": "as goredis.OptionsError.Error",
+	"Error.Error":                   "histories have the reasons in words that do not depend on the tier; TestErrorsAreShort",
+	"DefaultDrift":                  "it is what scenarios have that set no drift allowance; TestDefaultDrift",
+	"WithReplicas":                  "package single sets it, in 07; TestReplicas",
+	"WithTokens":                    "package single sets it, in 113; TestTokensFromElsewhere",
+	"goredis.NewClusterClient":      "the simulator has no slots, real servers have; TestFailover",
+	"goredis.NewSentinelClient":     "the simulator leads clients to the new primary by itself; TestFailover",
+	"goredis.NewSingle":             "as goredis.NewSentinelClient",
+	"goredis.Node.ConfirmsReplicas": "it does nothing: it says that the node looks at Command.Replicas; TestReplicas",
+	"goredis.Single.Node":           "as goredis.NewSentinelClient",
+	"goredis.Node.Listen":           "a subscriber of go-redis waits outside of the simulator's kernel: used on tier live only (66, 73); TestListen",
+	"goredis.Open":                  "it is goredis.Opener.Open without settings; TestOpen",
+	"goredis.OptionsError.Error":    "scenarios have clients with the right options; TestOptionsRefused",
+	"goredis.OptionsError.Unwrap":   "as goredis.OptionsError.Error",
 }
 
 // surface is what the library exports for a caller to use: functions, methods, and the fields of structs that are arguments.

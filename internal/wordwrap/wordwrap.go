@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// HelpWidth is how many columns a line of a command's help may take.
+// HelpWidth is how many columns a line of a command's help, and of what fits a terminal, may take.
 const HelpWidth = 80
 
 // HardSpace is a space at which no line is broken.

@@ -55,8 +55,8 @@ const (
 type Init struct {
 	// Name is the client's name.
 	Name string `json:"name"`
-	// Nodes are the addresses of the nodes, each host:port: independent Redis masters, the members of one etcd cluster, or
-	// independent PostgreSQL servers.
+	// Nodes are the addresses of the nodes, each host:port: independent Redis masters, the members of one etcd cluster or
+	// ZooKeeper ensemble, or independent PostgreSQL servers.
 	Nodes []string `json:"nodes"`
 	// TTL is the time to live of lock keys that the settings say, in milliseconds.
 	TTL float64 `json:"ttl_ms"`
@@ -162,13 +162,14 @@ type Server string
 
 // The servers.
 const (
-	Redis    Server = "redis"
-	Etcd     Server = "etcd"     // one cluster of all nodes
-	Postgres Server = "postgres" // user postgres, database postgres, no password
+	Redis     Server = "redis"
+	Etcd      Server = "etcd"      // one cluster of all nodes
+	ZooKeeper Server = "zookeeper" // one ensemble of all nodes
+	Postgres  Server = "postgres"  // user postgres, database postgres, no password
 )
 
 // Servers are all of them.
-func Servers() []Server { return []Server{Redis, Etcd, Postgres} }
+func Servers() []Server { return []Server{Redis, Etcd, ZooKeeper, Postgres} }
 
 // ParseAnswer reads a line. It takes no fields that an answer does not have. The error says what was written instead.
 func ParseAnswer(line []byte) (*Answer, error) {

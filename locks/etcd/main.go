@@ -10,7 +10,6 @@ import (
 	"errors"
 	"flag"
 	"math"
-	"sync"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -62,13 +61,12 @@ func (l *locker) TryLock(ctx context.Context, resource string, ttl time.Duration
 }
 
 // Lock begins anew after a TTL, as after the end of its session: the library waits for ever on a connection that is cut.
-func (l *locker) Lock(ctx context.Context, resource string, ttl time.Duration) (lockprogram.Lease, error) {
-	for {
-		x, err := l.attempt(ctx, resource, ttl, (*concurrency.Mutex).Lock)
-		if err == nil || ctx.Err() != nil {
-			return x, err
-		}
-	}
+func (l *locker) Lock(ctx context.Context, resource string, ttl time.Duration) (x lockprogram.Lease, err error) {
+	err = lockprogram.Retry(ctx, 0, func(ctx context.Context) (err error) {
+		x, err = l.attempt(ctx, resource, ttl, (*concurrency.Mutex).Lock)
+		return err
+	})
+	return x, err
 }
 
 // attempt opens a session and takes the lock under it, within a TTL. A session that comes to nothing is not kept alive. A
@@ -87,7 +85,7 @@ func (l *locker) attempt(ctx context.Context, resource string, ttl time.Duration
 	if err != nil {
 		return nil, err
 	}
-	x := &lease{locker: l, session: session, mutex: concurrency.NewMutex(session, resource), ttl: ttl, lost: make(chan struct{}), renewed: make(chan time.Time), released: make(chan struct{})}
+	x := &lease{locker: l, session: session, mutex: concurrency.NewMutex(session, resource), ttl: ttl, Term: lockprogram.NewTerm(lockprogram.Forever())}
 	taken := make(chan error, 1)
 	go func() { taken <- take(x.mutex, ctx) }()
 	select {
@@ -107,33 +105,27 @@ func (l *locker) attempt(ctx context.Context, resource string, ttl time.Duration
 	return x, nil
 }
 
-// ask makes a request until it is answered, of one member after the other, and counts how often. The library asks one, and
-// waits.
-func ask(ctx context.Context, ttl time.Duration, request func(context.Context) error) (times int, err error) {
-	for times = 1; ; times++ {
-		once, cancel := context.WithTimeout(clientv3.WithRequireLeader(ctx), ttl/5)
-		err = request(once)
-		cancel()
-		if err == nil || ctx.Err() != nil || errors.Is(err, rpctypes.ErrLeaseNotFound) {
-			return times, err
-		}
-		time.Sleep(ttl / 100)
+// ask makes a request until it is answered, of one member after the other. The library asks one, and waits.
+func ask(ctx context.Context, ttl time.Duration, request func(context.Context) error) (asked int, err error) {
+	return lockprogram.Ask(clientv3.WithRequireLeader(ctx), ttl/5, ttl/100, func(ctx context.Context) error { return definite(request(ctx)) })
+}
+
+// definite is what an error says: a lease that the cluster does not know is over.
+func definite(err error) error {
+	if errors.Is(err, rpctypes.ErrLeaseNotFound) {
+		return lockprogram.Refused(err)
 	}
+	return err
 }
 
 // lease is a mutex that is held, under a session of its own.
 type lease struct {
 	*locker
+	*lockprogram.Term
 	session *concurrency.Session
 	mutex   *concurrency.Mutex
 	ttl     time.Duration
 	token   int64
-	until   time.Time
-	lost    chan struct{}
-	renewed chan time.Time
-
-	once     sync.Once
-	released chan struct{} // closed by the first Unlock, whatever comes of it: nobody renews from then on
 }
 
 // begin learns the token, which is the revision that created the mutex's key, and since when the lease lasts.
@@ -149,84 +141,51 @@ func (x *lease) begin(ctx context.Context) error {
 	case len(key.Kvs) == 0:
 		return concurrency.ErrSessionExpired
 	}
-	x.token, x.until = key.Kvs[0].CreateRevision, time.Now().Add(365*24*time.Hour) // the library keeps the session alive
+	x.token = key.Kvs[0].CreateRevision
 	if x.counts {
-		if x.until, err = x.keepAlive(ctx); err != nil {
+		until, err := x.keepAlive(ctx)
+		if err != nil {
 			return err
 		}
+		x.Term = lockprogram.NewTerm(until)
 	}
-	go x.watch()
+	done := x.session.Done()
+	if x.untilTold {
+		done = nil // which comes, too, when no answer has come for a TTL
+	}
+	go x.Keep(x.ttl/3, done, x.keepAlive)
 	return nil
 }
 
-// keepAlive has the lease last for a TTL, and returns until when it does at least.
+// keepAlive has the lease last for a TTL. It says until when it does at least, if the client counts.
 func (x *lease) keepAlive(ctx context.Context) (until time.Time, err error) {
+	if !x.counts && !x.untilTold {
+		return until, nil // the library does
+	}
 	_, err = ask(ctx, x.ttl, func(ctx context.Context) error {
-		until = time.Now().Add(x.ttl)
+		if x.counts {
+			until = time.Now().Add(x.ttl)
+		}
 		_, err := x.client.KeepAliveOnce(ctx, x.session.Lease())
 		return err
 	})
 	return until, err
 }
 
-// watch tells of renewals, and of the end.
-func (x *lease) watch() {
-	defer close(x.lost)
-	defer close(x.renewed)
-	if !x.counts && !x.untilTold {
-		<-x.session.Done()
-		return
-	}
-	done := x.session.Done()
-	if x.untilTold {
-		done = nil // which comes, too, when no answer has come for a TTL
-	}
-	over := time.NewTimer(time.Until(x.until))
-	every := time.NewTicker(x.ttl / 3)
-	defer every.Stop()
-	for {
-		select {
-		case <-x.released:
-			return
-		case <-done:
-			return
-		case <-over.C:
-			return
-		case <-every.C:
-		}
-		ctx, cancel := context.WithTimeout(x.client.Ctx(), x.ttl/3)
-		until, err := x.keepAlive(ctx)
-		cancel()
-		switch {
-		case errors.Is(err, rpctypes.ErrLeaseNotFound):
-			return
-		case err == nil && x.counts:
-			over.Reset(time.Until(until))
-			x.renewed <- until
-		}
-	}
-}
-
 // Unlock ends the session, and the mutex's key with it.
 func (x *lease) Unlock(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, x.ttl)
 	defer cancel()
-	x.once.Do(func() { close(x.released) })
+	x.Release()
 	x.session.Orphan()
-	times, err := ask(ctx, x.ttl, func(ctx context.Context) error {
+	asked, err := ask(ctx, x.ttl, func(ctx context.Context) error {
 		_, err := x.client.Revoke(ctx, x.session.Lease())
 		return err
 	})
-	if errors.Is(err, rpctypes.ErrLeaseNotFound) {
-		if times > 1 {
-			return nil // by the first request
-		}
-		return lockprogram.Refused(err)
+	if asked > 1 && errors.Is(err, rpctypes.ErrLeaseNotFound) {
+		return nil // by an earlier request
 	}
 	return err
 }
 
-func (x *lease) Until() time.Time          { return x.until }
-func (x *lease) Lost() <-chan struct{}     { return x.lost }
-func (x *lease) Renewed() <-chan time.Time { return x.renewed }
-func (x *lease) Token() (int64, bool)      { return x.token, true }
+func (x *lease) Token() (int64, bool) { return x.token, true }

@@ -43,6 +43,11 @@ func (a advisory) TryLock(ctx context.Context, resource string, ttl time.Duratio
 	return l, nil
 }
 
+// Lock waits for the lock.
+func (a advisory) Lock(ctx context.Context, resource string, ttl time.Duration) (lockprogram.Lease, error) {
+	return wait(ctx, a, resource, ttl)
+}
+
 // advisoryLease is a connection that has the lock.
 type advisoryLease struct {
 	conn     *pgxpool.Conn
@@ -52,7 +57,7 @@ type advisoryLease struct {
 	lost     chan struct{}
 }
 
-func (l *advisoryLease) Until() time.Time      { return time.Now().Add(forever) }
+func (l *advisoryLease) Until() time.Time      { return lockprogram.Forever() }
 func (l *advisoryLease) Lost() <-chan struct{} { return l.lost }
 
 // keep uses the connection, which can be used for one thing at a time: it sees whether it is still there, and unlocks.

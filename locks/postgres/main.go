@@ -61,6 +61,12 @@ func about(protocol string, settings ...string) lockprogram.About {
 	return a
 }
 
+// wait takes a lock that has only a TryLock, until ctx ends. An attempt that the database has not answered in time is not the
+// last.
+func wait(ctx context.Context, l lockprogram.Locker, resource string, ttl time.Duration) (lockprogram.Lease, error) {
+	return lockprogram.LockByTrying(ctx, func(ctx context.Context) (lockprogram.Lease, error) { return l.TryLock(ctx, resource, ttl) })
+}
+
 // within limits how long to wait for the database.
 func within(ctx context.Context, ttl time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, ttl/5)
@@ -84,7 +90,6 @@ func (d *database) prepare(ctx context.Context) error {
 // PostgreSQL's codes of errors.
 const (
 	lockNotAvailable       = "55P03"
-	uniqueViolation        = "23505"
 	idleTransactionTimeout = "25P03"
 )
 
@@ -93,6 +98,3 @@ func isCode(err error, code string) bool {
 	var e *pgconn.PgError
 	return errors.As(err, &e) && e.Code == code
 }
-
-// forever is how long a lease lasts that nothing but its owner ends.
-const forever = 365 * 24 * time.Hour

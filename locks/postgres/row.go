@@ -52,6 +52,11 @@ func (r row) TryLock(ctx context.Context, resource string, ttl time.Duration) (l
 	return nil, err
 }
 
+// Lock waits for the lock.
+func (r row) Lock(ctx context.Context, resource string, ttl time.Duration) (lockprogram.Lease, error) {
+	return wait(ctx, r, resource, ttl)
+}
+
 // rowLease is a transaction.
 type rowLease struct {
 	tx       pgx.Tx

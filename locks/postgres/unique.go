@@ -49,16 +49,31 @@ func (u *unique) cleanUp(age time.Duration) {
 }
 
 func (u *unique) TryLock(ctx context.Context, resource string, ttl time.Duration) (lockprogram.Lease, error) {
+	return u.insert(ctx, u.owner(), resource, ttl)
+}
+
+// Lock waits for the lock. The owner is one for all attempts, as one that was not answered may have inserted the row.
+func (u *unique) Lock(ctx context.Context, resource string, ttl time.Duration) (lockprogram.Lease, error) {
+	owner := u.owner()
+	return lockprogram.LockByTrying(ctx, func(ctx context.Context) (lockprogram.Lease, error) { return u.insert(ctx, owner, resource, ttl) })
+}
+
+// owner is a new owner.
+func (u *unique) owner() string { return u.env.Name + " " + strconv.FormatInt(u.numbered.Add(1), 10) }
+
+// insert inserts the row, unless the owner has.
+func (u *unique) insert(ctx context.Context, owner, resource string, ttl time.Duration) (lockprogram.Lease, error) {
 	ctx, cancel := within(ctx, ttl)
 	defer cancel()
 	if err := u.prepare(ctx); err != nil {
 		return nil, err
 	}
-	owner := u.env.Name + " " + strconv.FormatInt(u.numbered.Add(1), 10)
-	if _, err := u.Exec(ctx, "INSERT INTO owners (resource, owner) VALUES ($1, $2)", resource, owner); err != nil {
-		if isCode(err, uniqueViolation) {
-			err = lockprogram.Refused(err)
-		}
+	done, err := u.Exec(ctx, `INSERT INTO owners (resource, owner) VALUES ($1, $2)
+		ON CONFLICT (resource) DO UPDATE SET inserted_at = now() WHERE owners.owner = EXCLUDED.owner`, resource, owner)
+	if err == nil && done.RowsAffected() == 0 {
+		err = lockprogram.Refused(errors.New("another owner has the row"))
+	}
+	if err != nil {
 		return nil, err
 	}
 	return &uniqueLease{u, resource, owner, ttl}, nil
@@ -71,7 +86,7 @@ type uniqueLease struct {
 	ttl             time.Duration
 }
 
-func (*uniqueLease) Until() time.Time { return time.Now().Add(forever) }
+func (*uniqueLease) Until() time.Time { return lockprogram.Forever() }
 
 // Extend makes the row a new one to the job that deletes old ones.
 func (l *uniqueLease) Extend(ctx context.Context, _ time.Duration) error {

@@ -103,6 +103,6 @@ func (l lease) Unlock(context.Context) error {
 }
 
 // Until is far away: the library renews the lease until it is released or lost.
-func (lease) Until() time.Time { return time.Now().Add(365 * 24 * time.Hour) }
+func (lease) Until() time.Time { return lockprogram.Forever() }
 
 func (l lease) Lost() <-chan struct{} { return l.held.Done() }

@@ -156,13 +156,19 @@ func clone(cache, dir string) (string, error) {
 	return to, err
 }
 
-// fill builds into the cache all that bugs do not change.
-func (b *build) fill(ctx context.Context) error {
+// fill builds into the cache all that some columns need and bugs do not change.
+func (b *build) fill(ctx context.Context, columns []Column) error {
 	var err error
-	for _, c := range []Column{Suite, Live} {
+	for _, c := range columns {
+		if c == Tests {
+			continue
+		}
 		if _, made := b.runner(ctx, c); made != nil {
 			return made
 		}
+	}
+	if !slices.Contains(columns, Tests) {
+		return nil
 	}
 	for _, p := range tested {
 		err = errors.Join(err, b.goCommand(ctx, "test", "-c", "-o", filepath.Join(b.dir, "tests"), "./"+p))

@@ -1,8 +1,8 @@
 package power
 
 import (
+	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"redlocksim/mutants"
@@ -18,8 +18,8 @@ const (
 	Tests Column = "tests"
 	// Suite is every scenario on tiers model and wire.
 	Suite Column = "suite"
-	// Search is a random search with each of [mutants.AllSettings] in turn, and where the locks of others have the bugs, with
-	// each of theirs in which such a search finds nothing without a bug.
+	// Search is a random search with each of [mutants.AllSettings] in turn, or of [mutants.OthersSettings] where the locks of
+	// others have the bugs: with those of them that reach the bug.
 	Search Column = "search"
 	// Explore is a random search as redlocksim explore makes it without a file: each run draws its settings as well.
 	Explore Column = "explore"
@@ -37,14 +37,33 @@ func columnsOf(t generate.Target) []Column {
 	return []Column{Tests, Suite, Search, Explore, Live}
 }
 
-// runner is the process of a column, with a limit for a search.
-func (o Options) runner(binary string, c Column, limit time.Duration) process {
+// shares is into how many parts the limit of a search is divided: no settings have more than one of them.
+const shares = 4
+
+// share is how much processor time a search has with some settings.
+func (o Options) share(settings int) time.Duration {
+	return min(o.Limit, time.Duration(settings)*o.Limit/shares)
+}
+
+// search is the process of a search with some settings, or as redlocksim explore makes it if there are none.
+func search(binary string, limit time.Duration, with ...mutants.Settings) process {
 	p := process{binary: binary, args: []string{"explore", fmt.Sprint(int(limit / time.Second))}, environment: []string{"GOMAXPROCS=1"}}
+	if len(with) > 0 {
+		text, err := json.Marshal(with)
+		if err != nil {
+			panic(err) // they are texts
+		}
+		p.stdin = string(text)
+	}
+	return p
+}
+
+// runner is the process of a column that is no search.
+func runner(binary string, c Column) process {
+	p := process{binary: binary, environment: []string{"GOMAXPROCS=1"}}
 	switch c {
 	case Suite:
 		p.args = []string{"suite"}
-	case Search:
-		p.stdin = settings(o.Target)
 	case Live:
 		p.args, p.patience, p.spacious = []string{"live"}, patienceLive, true
 		p.environment = []string{"GORACE=halt_on_error=1"}
@@ -52,22 +71,12 @@ func (o Options) runner(binary string, c Column, limit time.Duration) process {
 	return p
 }
 
-// others are the protocols besides the library's in which a search with these settings finds nothing, unless they have a bug.
-var others = []string{"redlock-plain", "single", "failover", "setnx-expire", "consensus", "db-row", "db-unique"}
-
-// settings are those of a target's searches, as the runner reads them.
-func settings(t generate.Target) string {
-	var all []string
-	for _, s := range mutants.AllSettings() {
-		all = append(all, s.Text)
-	}
+// settings are those of a target's searches.
+func settings(t generate.Target) []mutants.Settings {
 	if t == generate.Protocols {
-		for _, protocol := range others {
-			all = append(all, "lock: {protocol: "+protocol+", ttl: 2s, guard-time: 310ms}\nnodes: {persistence: none}\nnetwork: {latency: {min: 1ms, max: 5ms}}\n"+
-				"budget: {clock-rate: 0.5%, pause: 200ms, delay: 100ms, restart-delay: 2s}\n")
-		}
+		return mutants.OthersSettings()
 	}
-	return strings.Join(all, "\n---\n")
+	return mutants.AllSettings()
 }
 
 // columns are those that are measured.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"redlocksim/internal/jobs"
+	"redlocksim/mutants"
 	"redlocksim/mutants/generate"
 )
 
@@ -100,7 +101,7 @@ func (o Options) measure(ctx context.Context, sample []generate.Mutant, known Kn
 }
 
 // one measures one bug.
-func (o Options) one(ctx context.Context, m generate.Mutant, reached reached) (Result, error) {
+func (o Options) one(ctx context.Context, m generate.Mutant, reached *reached) (Result, error) {
 	r := Result{Name: m.Name, Class: m.Class, Line: m.Line, Edit: m.Edit, Sources: o.Sources, Limit: int(o.Limit / time.Second), Columns: map[Column]Outcome{}}
 	dir, err := os.MkdirTemp("", "mutant")
 	if err != nil {
@@ -121,11 +122,12 @@ func (o Options) one(ctx context.Context, m generate.Mutant, reached reached) (R
 		if c == Live && r.caught(ours...) {
 			continue
 		}
-		if !reached.by(c, m) {
+		with := reached.settings(o.Target, m)
+		if c == Search && len(with) == 0 || c != Search && !reached.by(c, m) {
 			r.Columns[c] = Outcome{NotReached: true}
 			continue
 		}
-		out, err := o.column(ctx, c, &b, filepath.ToSlash(filepath.Dir(m.Edit.File)))
+		out, err := o.column(ctx, c, &b, with, filepath.ToSlash(filepath.Dir(m.Edit.File)))
 		if err != nil {
 			return r, fmt.Errorf("power: %s: %w", m.Name, err)
 		}
@@ -134,8 +136,8 @@ func (o Options) one(ctx context.Context, m generate.Mutant, reached reached) (R
 	return r, nil
 }
 
-// column runs one column with a bug in the package of a directory.
-func (o Options) column(ctx context.Context, c Column, b *build, directory string) (Outcome, error) {
+// column runs one column with a bug in the package of a directory, a search with the settings that reach it.
+func (o Options) column(ctx context.Context, c Column, b *build, with []mutants.Settings, directory string) (Outcome, error) {
 	if c == Tests {
 		return b.tests(ctx, directory)
 	}
@@ -143,7 +145,14 @@ func (o Options) column(ctx context.Context, c Column, b *build, directory strin
 	if err != nil {
 		return Outcome{}, err
 	}
-	end, err := o.runner(binary, c, o.Limit).run(ctx)
+	p := runner(binary, c)
+	switch c {
+	case Search:
+		p = search(binary, o.share(len(with)), with...)
+	case Explore:
+		p = search(binary, o.Limit)
+	}
+	end, err := p.run(ctx)
 	if err != nil {
 		return Outcome{}, err
 	}

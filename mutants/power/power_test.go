@@ -183,7 +183,7 @@ func TestReached(t *testing.T) {
 	at := func(file string, line, column int) generate.Mutant {
 		return generate.Mutant{Edit: mutants.Edit{File: file}, Statement: generate.Position{Line: line, Column: column}}
 	}
-	r := reached{Explore: {"a.go": {{StartLine: 1, StartCol: 5, EndLine: 3, EndCol: 2, Count: 1}, {StartLine: 3, StartCol: 2, EndLine: 9, EndCol: 1}}}}
+	r := &reached{Columns: map[Column]blocks{Explore: {"a.go": {{StartLine: 1, StartCol: 5, EndLine: 3, EndCol: 2, Count: 1}, {StartLine: 3, StartCol: 2, EndLine: 9, EndCol: 1}}}}}
 	for name, c := range map[string]struct {
 		m    generate.Mutant
 		want bool
@@ -198,9 +198,17 @@ func TestReached(t *testing.T) {
 	if !r.by(Tests, at("a.go", 3, 2)) {
 		t.Error("what was not counted is reached")
 	}
-	r[Explore][adapter] = []cover.ProfileBlock{{Count: 1}}
+	r.Columns[Explore][adapter] = []cover.ProfileBlock{{Count: 1}}
 	if !r.by(Explore, at("x.lua", 1, 1)) {
 		t.Error("scripts are reached where the adapter is")
+	}
+	r.Searched = map[string]blocks{}
+	for _, s := range settings(generate.Protocols) {
+		r.Searched[s.Name] = blocks{"a.go": {{StartLine: 1, StartCol: 1, EndLine: 3, EndCol: 1}}}
+	}
+	r.Searched["get-set"] = blocks{"a.go": {{StartLine: 1, StartCol: 1, EndLine: 3, EndCol: 1, Count: 1}}}
+	if with := r.settings(generate.Protocols, at("a.go", 2, 1)); len(with) != 1 || with[0].Name != "get-set" {
+		t.Errorf("a search has %v", with)
 	}
 }
 

@@ -6,17 +6,26 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/cover"
 
 	"redlocksim/internal/jobs"
+	"redlocksim/mutants"
 	"redlocksim/mutants/generate"
 )
 
 // reached is what each column executes without a bug. Runs are functions of their seeds: one that does not reach the statement
 // with a bug is the same with it, so that nothing can notice it there.
-type reached map[Column]map[string][]cover.ProfileBlock
+type reached struct {
+	Columns map[Column]blocks
+	// Searched is what a search with each of the settings executes, by their names.
+	Searched map[string]blocks
+}
+
+// blocks are those that were counted in each file.
+type blocks map[string][]cover.ProfileBlock
 
 // covered are the packages whose statements are counted. Without the command itself nothing is written at its end.
 const covered = "./mutants/runner,./redlock/...,./internal/quorum,./internal/batch,./scenarios/protocols"
@@ -29,7 +38,7 @@ const slower = 2
 
 // reach runs what is measured without a bug. It is an error if something is found. What was reached is kept in the directory
 // for the build cache, if there is one.
-func (o Options) reach(ctx context.Context) (reached, error) {
+func (o Options) reach(ctx context.Context) (*reached, error) {
 	if o.Cache == "" {
 		return o.reachAnew(ctx)
 	}
@@ -38,10 +47,10 @@ func (o Options) reach(ctx context.Context) (reached, error) {
 		name += "-" + string(c)
 	}
 	path := filepath.Join(o.Cache, name+".json")
-	var all reached
+	all := &reached{}
 	data, err := os.ReadFile(path)
 	if err == nil {
-		return all, json.Unmarshal(data, &all)
+		return all, json.Unmarshal(data, all)
 	}
 	if all, err = o.reachAnew(ctx); err != nil {
 		return nil, err
@@ -52,70 +61,90 @@ func (o Options) reach(ctx context.Context) (reached, error) {
 	return all, os.WriteFile(path, data, 0o666)
 }
 
-func (o Options) reachAnew(ctx context.Context) (reached, error) {
+func (o Options) reachAnew(ctx context.Context) (*reached, error) {
 	dir, err := os.MkdirTemp("", "reach")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
 	b := build{root: o.Root, dir: dir, cache: o.Cache}
-	if err := b.fill(ctx); err != nil {
+	if err := b.fill(ctx, o.columns()); err != nil {
 		return nil, err
 	}
 	binary := filepath.Join(dir, "counting")
 	if err := b.goCommand(ctx, "build", "-cover", "-coverpkg="+covered, "-o", binary, "./mutants/runner"); err != nil {
 		return nil, err
 	}
-	var columns []Column
+	all := &reached{map[Column]blocks{}, map[string]blocks{}}
+	type part struct {
+		name string
+		process
+		in func(blocks)
+	}
+	var parts []part
 	for _, c := range o.columns() {
-		if c != Tests { // which statements tests reach is up to them
-			columns = append(columns, c)
+		in := func(is blocks) { all.Columns[c] = is }
+		switch c {
+		case Tests: // which statements tests reach is up to them
+		case Live: // clients would be killed before they could write what they reach, and have the race detector instead
+			if err := o.finds(ctx, &b); err != nil {
+				return nil, err
+			}
+		case Search:
+			for _, s := range settings(o.Target) {
+				parts = append(parts, part{s.Name, search(binary, slower*o.share(1), s), func(is blocks) { all.Searched[s.Name] = is }})
+			}
+		case Explore:
+			parts = append(parts, part{string(c), search(binary, slower*o.Limit), in})
+		default:
+			parts = append(parts, part{string(c), runner(binary, c), in})
 		}
 	}
-	counted, err := jobs.Set[struct{}, map[string][]cover.ProfileBlock]{
-		N: len(columns), Workers: o.Jobs,
-		Do: func(ctx context.Context, _ *struct{}, i int) (map[string][]cover.ProfileBlock, error) {
-			return o.count(ctx, &b, binary, columns[i])
+	counted, err := jobs.Set[struct{}, blocks]{
+		N: len(parts), Workers: o.Jobs,
+		Do: func(ctx context.Context, _ *struct{}, i int) (blocks, error) {
+			return executed(ctx, &b, parts[i].process, fmt.Sprint(i))
 		},
-		Name: func(i int) string { return string(columns[i]) },
+		Name: func(i int) string { return parts[i].name },
 	}.Run(ctx)
 	if err != nil {
 		return nil, err
 	}
-	all := reached{}
-	for i, c := range columns {
+	for i, p := range parts {
 		if !counted[i].Done {
 			return nil, context.Cause(ctx)
 		}
-		all[c] = counted[i].Value
+		p.in(counted[i].Value)
 	}
 	return all, nil
 }
 
-// count runs a column with a binary that counts, and gives what was counted in each file. Clients of tier live would be killed
-// before they could write that, and have the race detector instead: all counts as reached there.
-func (o Options) count(ctx context.Context, b *build, binary string, c Column) (map[string][]cover.ProfileBlock, error) {
-	counts := filepath.Join(b.dir, string(c))
+// finds is the error that tier live finds something without a bug.
+func (o Options) finds(ctx context.Context, b *build) error {
+	binary, err := b.runner(ctx, Live)
+	if err != nil {
+		return err
+	}
+	end, err := runner(binary, Live).run(ctx)
+	if err == nil && end.code != 0 {
+		err = fmt.Errorf("power: %s finds something without a bug: %s%s", Live, end.stdout, end.stderr)
+	}
+	return err
+}
+
+// executed runs a process whose binary counts, and gives what was counted in each file. The name is for a directory.
+func executed(ctx context.Context, b *build, p process, name string) (blocks, error) {
+	counts := filepath.Join(b.dir, "counts-"+name)
 	if err := os.Mkdir(counts, 0o777); err != nil {
 		return nil, err
 	}
-	if c == Live {
-		var err error
-		if binary, err = b.runner(ctx, c); err != nil {
-			return nil, err
-		}
-	}
-	p := o.runner(binary, c, slower*o.Limit)
 	p.environment = append(p.environment, "GOCOVERDIR="+counts)
 	end, err := p.run(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if end.code != 0 {
-		return nil, fmt.Errorf("power: %s finds something without a bug: %s%s", c, end.stdout, end.stderr)
-	}
-	if c == Live {
-		return nil, nil
+		return nil, fmt.Errorf("power: something is found without a bug: %s%s", end.stdout, end.stderr)
 	}
 	path := counts + ".txt"
 	if err := b.goCommand(ctx, "tool", "covdata", "textfmt", "-i="+counts, "-o="+path); err != nil {
@@ -126,9 +155,9 @@ func (o Options) count(ctx context.Context, b *build, binary string, c Column) (
 		return nil, err
 	}
 	if len(profiles) == 0 {
-		return nil, fmt.Errorf("power: %s: no statements were counted", c)
+		return nil, fmt.Errorf("power: no statements were counted")
 	}
-	files := map[string][]cover.ProfileBlock{}
+	files := blocks{}
 	for _, p := range profiles {
 		files[p.FileName[strings.IndexByte(p.FileName, '/')+1:]] = p.Blocks
 	}
@@ -137,12 +166,19 @@ func (o Options) count(ctx context.Context, b *build, binary string, c Column) (
 
 // by reports whether a column reaches the statement with a bug, as far as that is known: what is in no counted block counts as
 // reached, and a script is if anything of the adapter's file that runs it is.
-func (r reached) by(c Column, m generate.Mutant) bool {
-	if r[c] == nil {
-		return true
-	}
+func (r *reached) by(c Column, m generate.Mutant) bool {
+	of, counted := r.Columns[c]
+	return !counted || of.have(m)
+}
+
+// settings are those of a target with which a search reaches the statement with a bug.
+func (r *reached) settings(t generate.Target, m generate.Mutant) []mutants.Settings {
+	return slices.DeleteFunc(settings(t), func(s mutants.Settings) bool { return !r.Searched[s.Name].have(m) })
+}
+
+func (of blocks) have(m generate.Mutant) bool {
 	if filepath.Ext(m.Edit.File) == ".lua" {
-		for _, b := range r[c][adapter] {
+		for _, b := range of[adapter] {
 			if b.Count > 0 {
 				return true
 			}
@@ -150,7 +186,7 @@ func (r reached) by(c Column, m generate.Mutant) bool {
 		return false
 	}
 	in := false
-	for _, b := range r[c][m.Edit.File] {
+	for _, b := range of[m.Edit.File] {
 		at := m.Statement
 		if (b.StartLine < at.Line || b.StartLine == at.Line && b.StartCol <= at.Column) && (at.Line < b.EndLine || at.Line == b.EndLine && at.Column < b.EndCol) {
 			if in = true; b.Count > 0 {

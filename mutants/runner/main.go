@@ -5,12 +5,12 @@
 //	runner search RUNS < settings.yaml
 //	runner suite [NAME]
 //	runner live
-//	runner explore SECONDS < settings.yaml
+//	runner explore SECONDS < settings.json
 //	runner first guided|blind SEED RUNS
 //
 // Suite runs every scenario, or one, on tiers model and wire, and live runs a few on tier live, and a short soak. Explore
-// searches with each of the settings, separated by lines of ---, or with those of redlocksim explore if there are none, for so
-// much processor time. All print what they do, stop at the first finding, and give up a run that spins. First searches as
+// searches with each of some [mutants.Settings], or with those of redlocksim explore if there are none, for so much processor
+// time. All print what they do, stop at the first finding, and give up a run that spins. First searches as
 // redlocksim explore does, with or without guidance.
 //
 // It exits with 0 if the verdict is as expected or nothing is found, with 1 or 3 if a safety or liveness verdict is not as
@@ -26,6 +26,7 @@ import (
 	"os"
 	"strconv"
 
+	"redlocksim/checker"
 	"redlocksim/internal/exitcode"
 	_ "redlocksim/internal/manyruns"
 	"redlocksim/scenarios"
@@ -87,7 +88,7 @@ func find(number string) {
 
 // first searches with all settings, guided by what the runs before showed, or blind.
 func first(how, seed, number string) {
-	search, known := map[string]func(context.Context, experiment.Space, uint64, int) (random.FirstViolation, error){"guided": random.First, "blind": random.FirstBlind}[how]
+	search, known := map[string]func(context.Context, experiment.Space, uint64, int, ...checker.Kind) (random.FirstViolation, error){"guided": random.First, "blind": random.FirstBlind}[how]
 	from, err := strconv.ParseUint(seed, 10, 64)
 	runs, runsErr := strconv.Atoi(number)
 	if err := errors.Join(err, runsErr); err != nil || !known {

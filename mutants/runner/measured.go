@@ -1,8 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"redlocksim/internal/exitcode"
+	"redlocksim/mutants"
 	"redlocksim/scenarios"
 	"redlocksim/search/experiment"
 	"redlocksim/search/random"
@@ -26,7 +27,8 @@ const (
 	// any does.
 	scenarioLimit = 20 * time.Second
 	chunkLimit    = 30 * time.Second
-	// chunk is how many experiments a search makes with one seed and one of several settings before it goes on with the next.
+	// chunk is how many experiments a search makes with one seed and one of several settings before it goes on with the next:
+	// fewer if they take more than a fair share of its time.
 	chunk = 500
 )
 
@@ -85,32 +87,36 @@ func explore(seconds string) {
 		swarm(enough)
 		return
 	}
+	var all []mutants.Settings
+	if err := json.Unmarshal(text, &all); err != nil {
+		fail(misused, err)
+	}
 	var bases []*scenarios.Scenario
-	for _, one := range bytes.Split(text, []byte("\n---\n")) {
-		base, err := scenarios.ParseSettings("settings", one)
+	for _, s := range all {
+		base, err := scenarios.ParseSettings("settings", []byte(s.Text))
 		if err != nil {
 			fail(misused, err)
 		}
 		bases = append(bases, base)
 	}
-	runs := 0
+	share := enough / time.Duration(len(all))
 	for seed := uint64(0); ; seed++ {
 		for i, base := range bases {
 			if used() >= enough {
 				return
 			}
-			fmt.Printf("settings %d, run %d on\n", i+1, runs+1)
+			fmt.Printf("%s, seed %d\n", all[i].Name, seed)
 			limit(chunkLimit)
-			hit, err := random.First(context.Background(), experiment.NewSpace(base), seed, chunk)
-			told(hit, err, fmt.Sprintf("settings %d, run %d", i+1, runs+hit.Run))
-			runs += chunk
+			hit, err := random.First(until(min(enough, used()+share)), experiment.NewSpace(base), seed, chunk, all[i].Known...)
+			if !errors.Is(err, errEnough) {
+				told(hit, err, fmt.Sprintf("%s, seed %d, run %d", all[i].Name, seed, hit.Run))
+			}
 		}
 	}
 }
 
-// swarm makes one search, which learns from its runs until its time is up.
-func swarm(enough time.Duration) {
-	limit(enough + chunkLimit)
+// until is a context that ends when this process has used so much processor time.
+func until(enough time.Duration) context.Context {
 	ctx, stop := context.WithCancelCause(context.Background())
 	go func() {
 		for used() < enough {
@@ -118,10 +124,16 @@ func swarm(enough time.Duration) {
 		}
 		stop(errEnough)
 	}()
+	return ctx
+}
+
+// swarm makes one search, which learns from its runs until its time is up.
+func swarm(enough time.Duration) {
+	limit(enough + chunkLimit)
 	space := experiment.NewSpace(experiment.DefaultBase())
 	space.Swarm = true
 	fmt.Println("a run")
-	hit, err := random.First(ctx, space, 0, math.MaxInt)
+	hit, err := random.First(until(enough), space, 0, math.MaxInt)
 	if errors.Is(err, errEnough) {
 		return
 	}

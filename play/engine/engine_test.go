@@ -159,10 +159,28 @@ func TestSetKeepsComments(t *testing.T) {
 	}
 }
 
+// A note says where a setting tips, at most three times, or what all values show that the lock takes.
+func TestNotes(t *testing.T) {
+	values := []string{"0s", "1s", "2s", "3s", "4s"}
+	for _, c := range []struct {
+		shown, tips []string
+		want        string
+	}{
+		{[]string{"safe", "broken", "safe", "broken", "safe"}, values[1:], "breaks from about 1s, holds from about 2s, breaks from about 3s"},
+		{[]string{"broken", "broken", "not tested", "invalid", "invalid"}, nil, "broken or not tested at all values"},
+		{[]string{"safe", "safe", "safe", "safe", "safe"}, nil, "safe at all values"},
+		{[]string{"invalid", "invalid", "invalid", "invalid", "invalid"}, nil, "not allowed at all values"},
+	} {
+		if got := (&Tip{Shown: c.shown, Tips: c.tips}).note(values); got != c.want {
+			t.Errorf("%v: %q, want %q", c.shown, got, c.want)
+		}
+	}
+}
+
 // The clock jump tips where the key of C no longer lasts as long as client 1 works, 2 s before its end.
 func TestTips(t *testing.T) {
 	got := ask[Tip](t, Request{Do: "tips", Text: textOf(t, jump), Path: "timeline[2].fault.clock-step.by", Values: []string{"1s", "1.9s", "2s", "9s", "nonsense"}})
-	if want := []string{"safe", "safe", "broken", "broken", "invalid"}; !slices.Equal(got.Shown, want) || !slices.Equal(got.Tips, []string{"2s"}) {
+	if want := []string{"safe", "safe", "broken", "broken", "invalid"}; !slices.Equal(got.Shown, want) || !slices.Equal(got.Tips, []string{"2s"}) || got.Note != "breaks from about 2s" {
 		t.Errorf("%+v, want %v, tipping at 2s", got, want)
 	}
 	// Where nobody gets an answer in time, nothing is shown; nor where the lease is over when the clock jumps, nor where the

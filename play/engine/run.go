@@ -13,18 +13,20 @@ import (
 
 // Run is what a run showed.
 type Run struct {
-	Title       string   `json:"title"`
-	Explanation string   `json:"explanation"`
-	Verdict     string   `json:"verdict"`
-	Expected    string   `json:"expected"`
-	Shown       string   `json:"shown"`
-	AsExpected  bool     `json:"asExpected"`
-	Problems    []string `json:"problems"`
-	History     string   `json:"history"`
-	Trace       string   `json:"trace"`
-	Seed        uint64   `json:"seed"`
-	Cases       []string `json:"cases"`
-	Warnings    mistakes `json:"warnings"`
+	Title       string `json:"title"`
+	Explanation string `json:"explanation"`
+	Verdict     string `json:"verdict"`
+	Expected    string `json:"expected"`
+	Shown       string `json:"shown"`
+	// Says is Shown for people.
+	Says       string   `json:"says"`
+	AsExpected bool     `json:"asExpected"`
+	Problems   []string `json:"problems"`
+	History    string   `json:"history"`
+	Trace      string   `json:"trace"`
+	Seed       uint64   `json:"seed"`
+	Cases      []string `json:"cases"`
+	Warnings   mistakes `json:"warnings"`
 	// Page is the run as a page of its own.
 	Page string `json:"page"`
 }
@@ -43,6 +45,9 @@ func shows(r *scenarios.Result) string {
 	}
 	return scenarios.Safe
 }
+
+// says is that for people.
+var says = map[string]string{scenarios.Safe: "The lock holds", broken: "The lock breaks", scenarios.NothingTested: "This run shows nothing"}
 
 func judged(q *Request) (*scenarios.Result, []string, mistakes, error) {
 	s, cases, warnings, err := read(q)
@@ -83,7 +88,7 @@ func run(q *Request) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &Run{Title: r.Scenario.Title, Explanation: r.Scenario.Explanation, Verdict: rounded.Text(r.Verdict()), Expected: r.Scenario.Expect.String(), Shown: shows(r),
+	x := &Run{Title: r.Scenario.Title, Explanation: r.Scenario.Explanation, Verdict: rounded.Text(r.Verdict()), Expected: r.Scenario.Expect.String(), Shown: shows(r), Says: says[shows(r)],
 		AsExpected: r.OK(), History: r.HistoryHash, Trace: r.TraceHash, Seed: q.Seed, Cases: cases, Warnings: warnings}
 	for _, p := range r.Problems {
 		x.Problems = append(x.Problems, p.Text)

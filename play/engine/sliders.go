@@ -22,6 +22,8 @@ type Slider struct {
 	Label  string   `json:"label"`
 	Value  string   `json:"value"`
 	Values []string `json:"values"`
+	// Choice says that the values are words, without a scale.
+	Choice bool `json:"choice,omitempty"`
 	// Formula is what the literature says of it, and its value here; empty if it says nothing.
 	Formula string `json:"formula,omitempty"`
 }
@@ -173,7 +175,7 @@ func choice(path, label, value string, values ...string) Slider {
 	if !slices.Contains(values, value) {
 		values = append(slices.Clone(values), value)
 	}
-	return Slider{Path: path, Label: label, Value: value, Values: values}
+	return Slider{Path: path, Label: label, Value: value, Values: values, Choice: true}
 }
 
 // formulas adds what the literature says of the settings.

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"redlocksim/scenarios"
 	"redlocksim/sweep"
@@ -13,6 +15,35 @@ type Tip struct {
 	Shown []string `json:"shown"`
 	// Tips are the values at which the lock breaks and at the one before it does not, or the other way round.
 	Tips []string `json:"tips"`
+	// Note is that as a sentence.
+	Note string `json:"note"`
+}
+
+// mostTips is how many of a setting's tips its note tells.
+const mostTips = 3
+
+// note says where a setting tips, or else what all of its values show.
+func (t *Tip) note(values []string) string {
+	var parts []string
+	for _, word := range t.Tips[:min(mostTips, len(t.Tips))] {
+		verb := "holds"
+		if t.Shown[slices.Index(values, word)] == broken {
+			verb = "breaks"
+		}
+		parts = append(parts, verb+" from about "+word)
+	}
+	if len(parts) > 0 {
+		return strings.Join(parts, ", ")
+	}
+	for _, shown := range t.Shown {
+		if shown != invalid && !slices.Contains(parts, shown) {
+			parts = append(parts, shown)
+		}
+	}
+	if len(parts) == 0 {
+		parts = []string{"not allowed"}
+	}
+	return strings.Join(parts, " or ") + " at all values"
 }
 
 // tips runs the scenario with each of some values for a setting.
@@ -37,6 +68,7 @@ func tips(ctx context.Context, q *Request) (any, error) {
 		}
 		x.Shown, last = append(x.Shown, shown), shown
 	}
+	x.Note = x.note(q.Values)
 	return x, nil
 }
 

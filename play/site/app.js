@@ -73,12 +73,10 @@ async function rerun({sliders = false, keep = false} = {}) {
   if (!keep) showTips();
 }
 
-const says = {safe: "The lock holds", broken: "The lock breaks", "not tested": "This run shows nothing"};
-
 function showVerdict(run) {
   const v = $("verdict");
   v.className = run.shown.replace(" ", "-");
-  v.textContent = `${says[run.shown]}: ${run.verdict}`;
+  v.textContent = `${run.says}: ${run.verdict}`;
   const expected = run.asExpected ? "as the file expects" : run.problems.join("; ");
   v.append(make("small", {textContent: `${run.title} (${expected})`}));
 }
@@ -145,7 +143,7 @@ function slider(s, number) {
     await setText(ok, {keep: true});
   };
   let input;
-  if (s.values.length <= 5 && !/^[0-9]/.test(s.values[0])) {
+  if (s.choice) {
     value.remove(); // it stands in the box below
     input = make("select", {id, onchange: () => change(input.value)}, ...s.values.map(v => make("option", {textContent: v, selected: v === s.value})));
   } else {
@@ -193,9 +191,7 @@ function paint(s, values, tip) {
     return [`${colour} ${from}%`, `${colour} ${to}%`];
   });
   s.track.style.background = `linear-gradient(to right, ${stops.join(", ")})`;
-  const notes = tip.tips.map(word => `${tip.shown[values.indexOf(word)] === "broken" ? "breaks" : "holds"} from about ${word}`);
-  if (!notes.length) notes.push(`${[...new Set(tip.shown)].filter(x => x !== "invalid").join(" or ") || "not allowed"} at all values`);
-  s.note.textContent = notes.slice(0, 3).join(", ") + (s.formula ? `. The literature: ${s.formula}` : "");
+  s.note.textContent = tip.note + (s.formula ? `. The literature: ${s.formula}` : "");
 }
 
 // The gallery.
@@ -241,10 +237,12 @@ async function load(name) {
 
 // A worse one.
 
+const searchedRuns = 40;
+
 $("worse").onclick = async () => {
   $("stop").hidden = false;
-  $("searching").textContent = "Searching 40 runs…";
-  const {ok, error} = await ask({do: "worse", text: state.text, case: state.case, seed: state.seed, runs: 40});
+  $("searching").textContent = `Searching ${searchedRuns} runs…`;
+  const {ok, error} = await ask({do: "worse", text: state.text, case: state.case, seed: state.seed, runs: searchedRuns});
   $("stop").hidden = true;
   if (error) return void ($("searching").textContent = error);
   if (!ok.text) return void ($("searching").textContent = `Nothing found in ${ok.runs} runs, which proves nothing. Another seed tries others.`);

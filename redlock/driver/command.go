@@ -20,6 +20,10 @@ type Command struct {
 	// guard. OpPrepare uses them as well.
 	Conditions *Conditions
 
+	// Replicas is how many replicas must have what an acquire or extend has written before the node accepts it (Redis' WAIT).
+	// With fewer it fails with a [ReplicasError]. Only a [Replicated] is asked for any.
+	Replicas int
+
 	// Deadline is when the caller stops waiting for the reply, as a reading of the client's Clock.
 	Deadline time.Time
 

@@ -14,6 +14,14 @@ type Node interface {
 	Do(batch []*Command)
 }
 
+// Replicated is a Node that has its replicas confirm what it accepts, as [Command.Replicas] asks, for redlock.WithReplicas.
+type Replicated interface {
+	Node
+
+	// ConfirmsReplicas says that the node does.
+	ConfirmsReplicas()
+}
+
 // Listener is a Node that can subscribe to channels, for redlock.WithWakeUp.
 type Listener interface {
 	Node

@@ -89,3 +89,10 @@ type MaxTTLError struct{ Node, Client time.Duration }
 func (e *MaxTTLError) Error() string {
 	return fmt.Sprintf("redlock: the restart guard's largest TTL is %v on the node and %v in this client", e.Node, e.Client)
 }
+
+// ReplicasError is the error of a node that did what was asked, which too few of its replicas have confirmed in time.
+type ReplicasError struct{ Confirmed, Asked int }
+
+func (e *ReplicasError) Error() string {
+	return fmt.Sprintf("redlock: confirmed by %d of the %d replicas that a vote needs", e.Confirmed, e.Asked)
+}

@@ -40,7 +40,7 @@ func NewClient(options *redis.Options) *redis.Client {
 	o.DialerRetries = 1
 	o.Protocol = 2
 	if o.DialTimeout == 0 {
-		o.DialTimeout = time.Second
+		o.DialTimeout = dialTimeout
 	}
 	if o.PipelinePoolSize == 0 {
 		o.PipelinePoolSize = -1
@@ -49,6 +49,9 @@ func NewClient(options *redis.Options) *redis.Client {
 	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	return redis.NewClient(&o)
 }
+
+// dialTimeout is how long a client tries to connect unless it is told otherwise.
+const dialTimeout = time.Second
 
 // ErrOptions matches the error of [NewNode] for a client with unsuitable options.
 var ErrOptions = errors.New("goredis: the client's options do not suit a lock")
@@ -104,12 +107,12 @@ func oneMaster(client redis.UniversalClient) (*redis.Client, error) {
 		}
 		if c.Options().Addr == failoverAddr {
 			return nil, fmt.Errorf("%w: a Sentinel client moves to a replica, which may not have the lock; "+
-				"make one goredis.NewClient for each master", ErrClient)
+				"make one goredis.NewClient for each master, or take a lock on one logical Redis with package single", ErrClient)
 		}
 		return c, nil
 	case *redis.ClusterClient:
 		return nil, fmt.Errorf("%w: a cluster client counts as one server and repeats commands while it follows redirects; "+
-			"make one goredis.NewClient for each independent master", ErrClient)
+			"make one goredis.NewClient for each independent master, or take a lock on one logical Redis with package single", ErrClient)
 	case *redis.Ring:
 		return nil, fmt.Errorf("%w: a ring sends each key to one of its servers, so no key has a majority; "+
 			"make one goredis.NewClient for each of them", ErrClient)

@@ -127,11 +127,11 @@ func TestClientsRefused(t *testing.T) {
 		want   string
 	}{
 		{"cluster", cluster, "a cluster client counts as one server and repeats commands while it follows redirects; " +
-			"make one goredis.NewClient for each independent master"},
+			"make one goredis.NewClient for each independent master, or take a lock on one logical Redis with package single"},
 		{"ring", ring, "a ring sends each key to one of its servers, so no key has a majority; " +
 			"make one goredis.NewClient for each of them"},
 		{"sentinel", failover, "a Sentinel client moves to a replica, which may not have the lock; " +
-			"make one goredis.NewClient for each master"},
+			"make one goredis.NewClient for each master, or take a lock on one logical Redis with package single"},
 		{"autopipeline", pipeliner, "a *redis.AutoPipeliner may repeat or delay commands in ways that cannot be checked; " +
 			"use goredis.NewClient"},
 		{"unknown", stranger{plain}, "a goredis_test.stranger may repeat or delay commands in ways that cannot be checked; " +
@@ -139,7 +139,7 @@ func TestClientsRefused(t *testing.T) {
 		{"nil", nil, "the client is nil"},
 		{"nil pointer", (*redis.Client)(nil), "the client is nil"},
 		{"nil cluster", (*redis.ClusterClient)(nil), "a cluster client counts as one server and repeats commands while it " +
-			"follows redirects; make one goredis.NewClient for each independent master"},
+			"follows redirects; make one goredis.NewClient for each independent master, or take a lock on one logical Redis with package single"},
 	} {
 		node, err := goredis.NewNode(test.client)
 		if node != nil || !errors.Is(err, goredis.ErrClient) || err.Error() != start+test.want {
@@ -229,4 +229,40 @@ func TestSameServer(t *testing.T) {
 		t.Errorf("nodes %v, %v", nodes, err)
 	}
 	_ = nodes.Close()
+}
+
+// A lock on one logical Redis refuses clients that repeat commands, and says what to make instead.
+func TestSingleClientsRefused(t *testing.T) {
+	cluster := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{"10.0.0.1:6379"}})
+	failover := redis.NewFailoverClient(&redis.FailoverOptions{MasterName: "m", SentinelAddrs: []string{"10.0.0.1:26379"}})
+	ring := redis.NewRing(&redis.RingOptions{Addrs: map[string]string{"a": "10.0.0.1:6379"}})
+	defer func() { _, _, _ = cluster.Close(), failover.Close(), ring.Close() }()
+	for _, test := range []struct {
+		name   string
+		client redis.UniversalClient
+		is     error
+		want   string
+	}{
+		{"cluster", cluster, goredis.ErrClient, "make it with goredis.NewClusterClient"},
+		{"sentinel", failover, goredis.ErrOptions, "set ContextTimeoutEnabled: true"},
+		{"ring", ring, goredis.ErrClient, "a *redis.Ring may repeat or delay commands"},
+		{"nil", nil, goredis.ErrClient, "the client is nil"},
+		{"nil pointer", (*redis.Client)(nil), goredis.ErrClient, "the client is nil"},
+		{"nil cluster", (*redis.ClusterClient)(nil), goredis.ErrClient, "the client is nil"},
+	} {
+		node, err := goredis.NewSingle(test.client)
+		if node != nil || !errors.Is(err, test.is) || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, error %v", test.name, node, err)
+		}
+	}
+	for name, client := range map[string]redis.UniversalClient{
+		"plain":    goredis.NewClient(&redis.Options{Addr: "10.0.0.1:6379"}),
+		"sentinel": goredis.NewSentinelClient(&redis.FailoverOptions{MasterName: "m", SentinelAddrs: []string{"10.0.0.1:26379"}}),
+		"cluster":  goredis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{"10.0.0.1:6379"}}),
+	} {
+		if node, err := goredis.NewSingle(client, goredis.Name("ours")); err != nil || node.Node().Name() != "ours" {
+			t.Errorf("%s: %v, %v", name, node, err)
+		}
+		_ = client.Close()
+	}
 }

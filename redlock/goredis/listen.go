@@ -24,9 +24,11 @@ const (
 
 // subscription is what a node listens for. There is at most one connection, and one task that reads from it.
 type subscription struct {
-	client *redis.Client
-	clock  driver.Clock
-	tasks  driver.Tasks
+	client interface {
+		Subscribe(ctx context.Context, channels ...string) *redis.PubSub
+	}
+	clock driver.Clock
+	tasks driver.Tasks
 
 	mu       sync.Mutex
 	waiters  map[string][]*waiter // by channel, none empty

@@ -42,7 +42,10 @@ type Node struct {
 	subscription subscription
 }
 
-var _ driver.Listener = (*Node)(nil)
+var (
+	_ driver.Listener   = (*Node)(nil)
+	_ driver.Replicated = (*Node)(nil)
+)
 
 // Option is a setting of a Node.
 type Option func(*Node)
@@ -66,6 +69,11 @@ func NewNode(client redis.UniversalClient, options ...Option) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newNode(c, options)
+}
+
+// newNode makes a node of a client whose connections lead to one server at a time.
+func newNode(c *redis.Client, options []Option) (*Node, error) {
 	if err := checkOptions(c.Options()); err != nil {
 		return nil, err
 	}
@@ -149,12 +157,12 @@ func (n *Node) send(commands []*driver.Command, known batch.Scripts, t *trial) (
 		defer cancel()
 		ctx = c
 	}
-	requests, looks := m.Requests(), n.looks(commands, known)
+	requests, looks, replicas := m.Requests(), n.looks(commands, known), m.Replicas()
 	// What Process and Exec return is also in what was sent, one by one.
-	if len(requests) == 1 {
+	if len(requests) == 1 && replicas == 0 {
 		sent := write(ctx, &requests[0], looks)
 		_ = n.client.Process(ctx, sent)
-		return m.Answered(&n.known, func(_, command int) (batch.Fate, driver.Reply) {
+		return m.Answered(&n.known, batch.Confirmation{}, func(_, command int) (batch.Fate, driver.Reply) {
 			return n.read(&requests[0], sent, command, looks, t)
 		})
 	}
@@ -164,11 +172,30 @@ func (n *Node) send(commands []*driver.Command, known batch.Scripts, t *trial) (
 	}
 	pipeline := n.client.Pipeline()
 	_ = pipeline.BatchProcess(ctx, sent...)
+	var confirmed *redis.IntCmd
+	if replicas > 0 {
+		confirmed = redis.NewIntCmd(ctx, "wait", replicas, m.Patience(n.clock.Now()).Milliseconds())
+		_ = pipeline.Process(ctx, confirmed)
+	}
 	_, _ = pipeline.Exec(ctx)
-	return m.Answered(&n.known, func(request, command int) (batch.Fate, driver.Reply) {
+	return m.Answered(&n.known, confirmation(confirmed), func(request, command int) (batch.Fate, driver.Reply) {
 		return n.read(&requests[request], sent[request], command, looks, t)
 	})
 }
+
+// confirmation reads the answer to a WAIT, if there was one. An answer that came is used, as in replyTo.
+func confirmation(answer *redis.IntCmd) (by batch.Confirmation) {
+	if answer == nil {
+		return by
+	}
+	if err := answer.Err(); err != nil && answer.Val() == 0 {
+		return batch.Confirmation{Unknown: driver.Reply{Outcome: outcomeOf(err), Err: err}}
+	}
+	return batch.Confirmation{By: int(answer.Val())}
+}
+
+// ConfirmsReplicas implements driver.Replicated.
+func (n *Node) ConfirmsReplicas() {}
 
 // read reads what became of a request, and the reply to one of its commands. looks is as for write.
 func (n *Node) read(r *batch.Request, answer redis.Cmder, command int, looks bool, t *trial) (fate batch.Fate, reply driver.Reply) {

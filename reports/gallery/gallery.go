@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"redlocksim/internal/page"
+	"redlocksim/internal/plural"
 )
 
 var (
@@ -19,26 +20,38 @@ var (
 
 var pageOf = page.Template(text, nil)
 
-// Entry is a run with a page of its own.
+// Entry is a case, and its runs.
 type Entry struct {
-	Name, Title, Tier, Verdict string
+	Name, Title string
 	// Theme is the heading that it is under.
 	Theme string
+	// Thumbnail is a small SVG image of its first run.
+	Thumbnail template.HTML
+	// Runs are those on each tier, at least one.
+	Runs []Run
+}
+
+// Run is a run with a page of its own.
+type Run struct {
+	Tier, Verdict string
 	// Page is where its page is, relative to the gallery.
-	Page string
-	// Thumbnail is a small SVG image of it.
-	Thumbnail  template.HTML
+	Page       string
 	AsExpected bool
 }
 
-// theme is the runs under a heading.
-type theme struct {
-	Title   string
-	Entries []Entry
+// Agree says that the verdict is the same on all tiers.
+func (e *Entry) Agree() bool {
+	return !slices.ContainsFunc(e.Runs, func(r Run) bool { return r.Verdict != e.Runs[0].Verdict })
 }
 
-// themed puts the runs of each theme together, in the order in which themes first come.
-func themed(entries []Entry) []theme {
+// theme is the cases under a heading.
+type theme struct {
+	Title   string
+	Entries []*Entry
+}
+
+// themed puts the cases of each theme together, in the order in which themes first come.
+func themed(entries []*Entry) []theme {
 	var all []theme
 	for _, e := range entries {
 		i := slices.IndexFunc(all, func(t theme) bool { return t.Title == e.Theme })
@@ -52,12 +65,16 @@ func themed(entries []Entry) []theme {
 }
 
 // WriteHTML writes the gallery.
-func WriteHTML(w io.Writer, entries []Entry) error {
-	wrong := 0
-	for i := range entries {
-		if !entries[i].AsExpected {
-			wrong++
+func WriteHTML(w io.Writer, entries []*Entry) error {
+	runs, wrong := 0, 0
+	for _, e := range entries {
+		runs += len(e.Runs)
+		for _, r := range e.Runs {
+			if !r.AsExpected {
+				wrong++
+			}
 		}
 	}
-	return pageOf.Execute(w, map[string]any{"Head": page.Head{Title: "redlocksim suite", Style: style}, "Entries": entries, "Themes": themed(entries), "Wrong": wrong})
+	return pageOf.Execute(w, map[string]any{"Head": page.Head{Title: "redlocksim suite", Style: style}, "Themes": themed(entries),
+		"Count": plural.Count(len(entries), "case") + ", " + plural.Count(runs, "run"), "Wrong": wrong})
 }

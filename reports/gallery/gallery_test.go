@@ -1,32 +1,64 @@
 package gallery_test
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"redlocksim/reports/gallery"
 )
 
-// Of no runs, one and several; what is foreign is text, and one that is not as expected is counted and marked.
+// A case is a row under its theme, with a mark that leads to the page of its run on each tier; what is foreign is text.
 func TestWriteHTML(t *testing.T) {
-	good := gallery.Entry{Name: "a", Title: "<b>", Tier: "model", Theme: "Clocks <", Thumbnail: "<svg></svg>", Verdict: "safe", Page: "a-model.html", AsExpected: true}
-	bad := gallery.Entry{Name: "b", Tier: "wire", Verdict: "lease-overlap", Page: "b-wire.html"}
+	jump := &gallery.Entry{Name: "jump", Title: "<b>", Theme: "Clocks <", Thumbnail: `<svg id="1"></svg>`, Runs: []gallery.Run{
+		{Tier: "model", Verdict: "lease-overlap", Page: "jump-model.html", AsExpected: true},
+		{Tier: "wire", Verdict: "lease-overlap", Page: "jump-wire.html", AsExpected: true}}}
+	pause := &gallery.Entry{Name: "pause", Title: "a pause", Theme: "Pauses", Runs: []gallery.Run{
+		{Tier: "model", Verdict: "safe", Page: "pause-model.html", AsExpected: true}}}
+	drift := &gallery.Entry{Name: "drift", Title: "a drift", Theme: "Clocks <", Runs: []gallery.Run{
+		{Tier: "model", Verdict: "safe", Page: "drift-model.html", AsExpected: true},
+		{Tier: "wire", Verdict: "lease-overlap", Page: "drift-wire.html"}}}
 	for _, x := range []struct {
-		entries []gallery.Entry
-		has     []string
+		entries []*gallery.Entry
+		want    []string
 	}{
-		{nil, []string{"<p>0 runs, all as expected.</p>"}},
-		{[]gallery.Entry{good}, []string{"<p>1 run, all as expected.</p>", `<a href="a-model.html">a</a>`, "<td>&lt;b&gt;</td>", "<h2>Clocks &lt;</h2>", `aria-hidden="true"><svg></svg></a>`, `<td class="right">yes</td>`}},
-		{[]gallery.Entry{good, bad, bad}, []string{"<p>3 runs, 2 not as expected.</p>", `<td class="wrong">no</td>`}},
+		{nil, []string{"0 cases, 0 runs, all as expected."}},
+		{[]*gallery.Entry{pause}, []string{"1 case, 1 run, all as expected.",
+			"# Pauses", "[pause-model.html] | [pause-model.html]pause | safe | [pause-model.html right]model | a pause"}},
+		{[]*gallery.Entry{jump, pause, drift}, []string{"3 cases, 5 runs, 1 not as expected.",
+			"# Clocks &lt;",
+			"[jump-model.html]<svg id=\"1\"></svg> | [jump-model.html]jump | lease-overlap | [jump-model.html right]model [jump-wire.html right]wire | &lt;b&gt;",
+			"[drift-model.html] | [drift-model.html]drift | model: safe, wire: lease-overlap | [drift-model.html right]model [drift-wire.html wrong]wire: no | a drift",
+			"# Pauses", "[pause-model.html] | [pause-model.html]pause | safe | [pause-model.html right]model | a pause"}},
 	} {
 		var b strings.Builder
 		if err := gallery.WriteHTML(&b, x.entries); err != nil {
 			t.Fatal(err)
 		}
-		for _, text := range append(x.has, "<!DOCTYPE html>", "<title>redlocksim suite</title>", `<meta http-equiv="Content-Security-Policy"`) {
+		if got := told(b.String()); !slices.Equal(got, x.want) {
+			t.Errorf("%d entries:\n%s\nwant\n%s", len(x.entries), strings.Join(got, "\n"), strings.Join(x.want, "\n"))
+		}
+		for _, text := range []string{"<!DOCTYPE html>", "<title>redlocksim suite</title>", `<meta http-equiv="Content-Security-Policy"`} {
 			if !strings.Contains(b.String(), text) {
-				t.Errorf("%d entries: no %s in\n%s", len(x.entries), text, &b)
+				t.Errorf("%d entries: no %s", len(x.entries), text)
 			}
 		}
 	}
+}
+
+var (
+	part = regexp.MustCompile(`(?s)<p>.*?</p>|<h2>.*?</h2>|<tr><td>.*?</tr>`)
+	link = regexp.MustCompile(`<a href="([^"]*)"(?: class="(\w+)"| tabindex="-1" aria-hidden="true")?>(.*?)</a>`)
+	tags = regexp.MustCompile(`</?(?:p|tr|td)\b[^>]*>`)
+)
+
+// told is what a page tells: its first line, and its headings and rows. A link is in brackets, with its class.
+func told(page string) (all []string) {
+	for _, text := range part.FindAllString(page, -1) {
+		text = link.ReplaceAllString(text, "[$1 $2]$3")
+		text = strings.NewReplacer(" ]", "]", "<h2>", "# ", "</h2>", "", "<br>", ", ", "\n", "", "</td><td", " | <td").Replace(strings.ReplaceAll(text, "</td>\n", "</td>"))
+		all = append(all, strings.TrimSpace(strings.ReplaceAll(tags.ReplaceAllString(text, ""), "  ", " ")))
+	}
+	return all
 }

@@ -5,7 +5,6 @@ package heatmap
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"image/color"
 	"io"
 	"math"
@@ -43,15 +42,31 @@ const legend = "Light blue is safe, orange with a cross is broken, yellow was no
 // ErrEmpty: the chart has no points, as where a sweep was interrupted at once.
 var ErrEmpty = errors.New("the chart is empty, there is nothing to draw")
 
+// size is how large a map is.
+type size struct{ width, height vg.Length }
+
+var (
+	// documentSize is that of a picture by itself, and pageSize that of one in a page, whose words can be read on a phone, too.
+	documentSize = size{8 * vg.Inch, 4.5 * vg.Inch}
+	pageSize     = size{5 * vg.Inch, 3.6 * vg.Inch}
+)
+
 // WriteSVG draws a chart as one picture. Its frontier's axis goes up, the last of the other axes goes to the right, and
 // there is one map below the other for every combination of the rest.
 func WriteSVG(w io.Writer, c *sweep.Chart) error {
 	maps := mapsOf(c)
+	for i := range maps {
+		maps[i].title = strings.Join(append([]string{c.Name}, maps[i].rest...), ", ")
+	}
+	return writeMaps(w, maps, documentSize)
+}
+
+// writeMaps draws maps of this size.
+func writeMaps(w io.Writer, maps []panel, each size) error {
 	if len(maps) == 0 {
 		return ErrEmpty
 	}
-	width, height := vg.Length(8)*vg.Inch, vg.Length(4.5)*vg.Inch
-	canvas := vgsvg.NewWith(vgsvg.UseWH(width, height*vg.Length(len(maps))))
+	canvas := vgsvg.NewWith(vgsvg.UseWH(each.width, each.height*vg.Length(len(maps))))
 	plots := make([][]*plot.Plot, len(maps))
 	for i, m := range maps {
 		plots[i] = []*plot.Plot{m.plot()}
@@ -77,6 +92,7 @@ func withFallback(svg []byte) []byte {
 // panel is one map.
 type panel struct {
 	title   string
+	rest    []string // the values of the axes that it has none for, with their names
 	across  []string // the words of the axis to the right; one empty word if there is none
 	up      scale
 	acrossN string // the axes' names
@@ -106,10 +122,10 @@ func newScale(a sweep.ChartAxis) scale {
 
 // of is the place of a value on the scale, and whether it is on it.
 func (s scale) of(word string) (float64, bool) {
-	if i := slices.IndexFunc(s, func(v sweep.Value) bool { return v.Word == word }); i >= 0 {
+	v := sweep.ParseValue(word)
+	if i := slices.IndexFunc(s, v.Equal); i >= 0 {
 		return float64(i), true
 	}
-	v := sweep.ParseValue(word)
 	for i := 1; i < len(s); i++ {
 		a, b := s[i-1], s[i]
 		if v.Unit == "" || a.Unit != v.Unit || b.Unit != v.Unit {
@@ -142,9 +158,9 @@ func mapsOf(c *sweep.Chart) []panel {
 	}
 	var maps []panel
 	for _, rest := range sweep.Combinations(others) {
-		p := panel{across: across.Values, acrossN: across.Path, up: newScale(c.Axes[along]), upN: c.Along, title: c.Name}
+		p := panel{across: across.Values, acrossN: across.Path, up: newScale(c.Axes[along]), upN: c.Along}
 		for i, word := range rest {
-			p.title += fmt.Sprintf(", %s %s", others[i].Path, word)
+			p.rest = append(p.rest, others[i].Path+" "+word)
 		}
 		if !c.Bisected {
 			p.grid(c, along, rest)
@@ -261,7 +277,8 @@ func (p *panel) mark(c *sweep.Chart, along int, rest []string) {
 		x, isAcross = newScale(across).of(at[len(at)-1])
 		isOn, at = isOn && isAcross, at[:len(at)-1]
 	}
-	if isOn && slices.Equal(at, rest) {
+	isSame := func(a, b string) bool { return sweep.ParseValue(a).Equal(sweep.ParseValue(b)) }
+	if isOn && slices.EqualFunc(at, rest, isSame) {
 		p.yours = &plotter.XY{X: x, Y: y}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,7 +94,7 @@ func TestYours(t *testing.T) {
 		{nil, nil, ""},
 		{[]string{"0.5%", "3s"}, &plotter.XY{X: .5, Y: 1.5}, "The ring marks your settings: budget.clock-rate 0.5%, lock.ttl 3s."},
 		{[]string{"1%", "2000ms"}, &plotter.XY{X: 1, Y: 1}, "The ring marks your settings: budget.clock-rate 1%, lock.ttl 2000ms."},
-		{[]string{"1%", "8s"}, nil, "Your settings (budget.clock-rate 1%, lock.ttl 8s) are beyond the values of the chart."},
+		{[]string{"1%", "8s"}, nil, "Your settings (budget.clock-rate 1%, lock.ttl 8s) are not on the chart."},
 		{[]string{"", "2s"}, nil, "Your settings are not marked: they have no single value of their own, and no default that is on the chart, for budget.clock-rate."},
 	} {
 		c := chart()
@@ -153,19 +154,48 @@ func TestBisected(t *testing.T) {
 	}
 }
 
-// One map for each value of a third axis, and one column where there is a single axis.
-func TestMoreAndFewerAxes(t *testing.T) {
+// withThird is the chart with an axis before the others.
+func withThird(axis sweep.ChartAxis) *sweep.Chart {
 	c := chart()
-	c.Axes = append([]sweep.ChartAxis{{Path: "nodes.persistence", Values: []string{"none", "always"}}}, c.Axes...)
+	c.Axes = append([]sweep.ChartAxis{axis}, c.Axes...)
 	var cells []sweep.Cell
-	for _, word := range c.Axes[0].Values {
+	for _, word := range axis.Values {
 		for _, cell := range c.Cells {
 			cell.At = append([]string{word}, cell.At...)
 			cells = append(cells, cell)
 		}
 	}
 	c.Cells, c.Frontier = cells, nil
-	if maps := mapsOf(c); len(maps) != 2 || maps[1].title != "a < b, nodes.persistence always" || len(maps[1].fields) != 6 {
+	return c
+}
+
+// Somebody's own settings are marked on the one map that has their value of the third axis, however it is written.
+func TestYoursOnOneMap(t *testing.T) {
+	for word, want := range map[string][]bool{"500ms": {true, false}, "2s": {false, true}, "2000ms": {false, true}, "1s": {false, false}} {
+		c := withThird(sweep.ChartAxis{Path: "budget.delay", Unit: sweep.Nanoseconds, Values: []string{"0.5s", "2s"}})
+		c.Yours = []string{word, "1%", "2s"}
+		var marked []bool
+		maps := mapsOf(c)
+		for _, m := range maps {
+			marked = append(marked, m.yours != nil)
+		}
+		if !slices.Equal(marked, want) {
+			t.Errorf("%s is marked on the maps %v, want %v", word, marked, want)
+		}
+		text, says := yoursOf(c, maps), "The ring marks your settings: budget.delay "+word
+		if !slices.Contains(want, true) {
+			says = "Your settings (budget.delay " + word + ", budget.clock-rate 1%, lock.ttl 2s) are not on the chart."
+		}
+		if !strings.HasPrefix(text, says) {
+			t.Errorf("%s: %s", word, text)
+		}
+	}
+}
+
+// One map for each value of a third axis, and one column where there is a single axis.
+func TestMoreAndFewerAxes(t *testing.T) {
+	c := withThird(sweep.ChartAxis{Path: "nodes.persistence", Values: []string{"none", "always"}})
+	if maps := mapsOf(c); len(maps) != 2 || !slices.Equal(maps[1].rest, []string{"nodes.persistence always"}) || len(maps[1].fields) != 6 {
 		t.Errorf("maps %+v", maps)
 	}
 	c = chart()

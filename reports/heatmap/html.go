@@ -29,8 +29,12 @@ var pageOf = page.Template(pageText, template.FuncMap{"digits": digits})
 // WriteHTML writes a page with the picture of WriteSVG and the numbers behind it, which are also its text alternative. It
 // needs nothing else and opens from a disk.
 func WriteHTML(w io.Writer, c *sweep.Chart) error {
+	maps := mapsOf(c)
+	for i := range maps {
+		maps[i].title = strings.Join(maps[i].rest, ", ") // the name is the heading of the page
+	}
 	var picture bytes.Buffer
-	if err := WriteSVG(&picture, c); err != nil {
+	if err := writeMaps(&picture, maps, pageSize); err != nil {
 		return err
 	}
 	var others []string
@@ -54,7 +58,7 @@ func WriteHTML(w io.Writer, c *sweep.Chart) error {
 		"Head":    page.Head{Title: c.Name + " – redlocksim sweep", Style: style},
 		"Chart":   c,
 		"Legend":  legend,
-		"Yours":   yoursOf(c),
+		"Yours":   yoursOf(c, maps),
 		"Others":  others,
 		"Cells":   cells,
 		"Random":  slices.ContainsFunc(cells, func(cell *sweep.Cell) bool { return cell.Random != nil }),
@@ -80,8 +84,8 @@ var inTheme = strings.NewReplacer(
 	"stroke:#000000", "stroke: var(--text)",
 )
 
-// yoursOf says where somebody's own settings are; empty if the chart is of nobody's.
-func yoursOf(c *sweep.Chart) string {
+// yoursOf says where on the maps somebody's own settings are; empty if the chart is of nobody's.
+func yoursOf(c *sweep.Chart, maps []panel) string {
 	var parts, unset []string
 	for i, word := range c.Yours {
 		if word == "" {
@@ -95,8 +99,8 @@ func yoursOf(c *sweep.Chart) string {
 		return ""
 	case len(unset) > 0:
 		return "Your settings are not marked: they have no single value of their own, and no default that is on the chart, for " + strings.Join(unset, ", ") + "."
-	case !slices.ContainsFunc(mapsOf(c), func(p panel) bool { return p.yours != nil }):
-		return "Your settings (" + strings.Join(parts, ", ") + ") are beyond the values of the chart."
+	case !slices.ContainsFunc(maps, func(p panel) bool { return p.yours != nil }):
+		return "Your settings (" + strings.Join(parts, ", ") + ") are not on the chart."
 	}
 	return "The ring marks your settings: " + strings.Join(parts, ", ") + "."
 }

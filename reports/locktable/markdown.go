@@ -32,7 +32,7 @@ or a node forgets, so a lock that breaks only there is as sound.
 A lock on one Redis is given the node that the faults happen to. Settings are the libraries' defaults unless the column says
 otherwise; the lease is as long as the scenario has it. What runs in the simulator is deterministic: the commands show the same
 again, with the story and, with ` + "`--html`" + `, the timeline. On tier live, locks run as they are against real servers, redis-server
-or etcd or PostgreSQL, behind fault proxies. Only one that could not be had for over fifteen seconds longer is less available there,
+or etcd, ZooKeeper or PostgreSQL, behind fault proxies. Only one that could not be had for over fifteen seconds longer is less available there,
 and of the keys that are left behind only those without a time to live count. How a lock becomes a program is in
 [lock-programs.md](lock-programs.md).
 `

@@ -18,7 +18,7 @@ func (p *picture) drawSteps() {
 		x, text := p.x(s.At), fmt.Sprint(s.Number)
 		half := float64(len(text))*smallCharWidth/2 + 4
 		hidden := ""
-		if x-half < last || !p.shows(x) {
+		if x-half < last || !p.shows(x) || x+half > float64(p.width) {
 			hidden = ` display="none"`
 		} else {
 			last = x + half

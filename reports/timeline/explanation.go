@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
+
+	"redlocksim/internal/rounded"
 )
 
 // addExplanation says in a few sentences how the violation comes about, to somebody who does not know the lock: what it
@@ -57,9 +60,8 @@ func (b *builder) addExplanation() {
 		return
 	}
 	slices.SortStableFunc(story, func(x, y sentence) int { return cmp.Compare(x.at, y.at) })
-	if n, q := len(b.result.Scenario.Nodes.Names), votesNeeded(b.result.Scenario); n > 1 && q > 1 {
-		b.explain(fmt.Sprintf("A client has this lock while %d of the %d nodes keep its key, and a node keeps the key of one client at a time", q, n))
-	}
+	story = slices.Compact(story) // of two leases of one client, the same can be told
+	b.explainVotes(v)
 	for _, s := range story {
 		b.explain(s.text)
 	}
@@ -68,6 +70,40 @@ func (b *builder) addExplanation() {
 	} else {
 		b.explain(strings.TrimSuffix(v.Text, "."))
 	}
+}
+
+// explainVotes says what it takes to have a lock that several nodes vote for.
+func (b *builder) explainVotes(v *Violation) {
+	n, q := len(b.result.Scenario.Nodes.Names), votesNeeded(b.result.Scenario)
+	if n < 2 || q < 2 {
+		return
+	}
+	text := fmt.Sprintf("A client has this lock while %d of the %d nodes keep its key. A node keeps the key of one client at a time", q, n)
+	if life := b.keepsFor(v.Windows); life != "" {
+		text += fmt.Sprintf(", for %s by its own clock", life)
+	}
+	b.explain(text)
+}
+
+// keepsFor says for how long nodes keep the keys on which these windows rest, where that is the same for all and they have a
+// time to live; empty otherwise.
+func (b *builder) keepsFor(windows []Witness) string {
+	var lives []time.Duration
+	for _, w := range windows {
+		from := asked(&b.t.Lanes[w.Lane], w)
+		for i := range b.t.Lanes {
+			for _, s := range b.t.Lanes[i].Spans {
+				if s.Kind == keySpan && s.Owner == w.Lane && s.Resource == b.t.Violation.Resource && s.From >= from && s.From <= w.From {
+					lives = append(lives, time.Duration(s.Left).Truncate(time.Millisecond)) // keys expire at whole milliseconds
+				}
+			}
+		}
+	}
+	slices.Sort(lives)
+	if lives = slices.Compact(lives); len(lives) != 1 || lives[0] == 0 {
+		return ""
+	}
+	return rounded.Duration(lives[0]).String()
 }
 
 // sentence is one of an explanation, and the instant that it is about.
@@ -97,10 +133,17 @@ func (b *builder) gets(l *Lane, w Witness, brief func(Instant) string) (text str
 		until = "to the end"
 	}
 	var on, now *Span // the last that were a quorum before it believes, and those that it has when it begins to
+	again := ""       // which of them vote though they have voted
 	for i := range l.Spans {
 		s := &l.Spans[i]
-		if s.Kind != votesSpan || s.Resource != b.t.Violation.Resource || s.From > w.From || s.Short == "1 of 1" {
+		if s.Kind != votesSpan || s.Resource != b.t.Violation.Resource || s.From > w.From {
 			continue
+		}
+		if s.Quorum {
+			again = s.again
+		}
+		if s.Short == "1 of 1" {
+			continue // it goes without saying
 		}
 		if s.Quorum {
 			on = s
@@ -111,13 +154,14 @@ func (b *builder) gets(l *Lane, w Witness, brief func(Instant) string) (text str
 	}
 	switch {
 	case on == nil:
-		return fmt.Sprintf("%s believes in its lock from %s %s", l.Name, brief(w.From), until), false
+		text = fmt.Sprintf("%s believes in its lock from %s %s", l.Name, brief(w.From), until)
 	case on.To <= w.From && (now == nil || now.From != on.To): // it lost more than one vote while it waited for the replies
 		return fmt.Sprintf("%s believes in its lock from %s %s, though it has not had enough votes since %s", l.Name, brief(w.From), until, brief(on.To)), true
+	default:
+		text = fmt.Sprintf("%s gets the lock at %s with the votes of %s (%s), and believes in it %s", l.Name, brief(w.From), on.voters, on.Short, until)
 	}
-	text = fmt.Sprintf("%s gets the lock at %s with the votes of %s (%s), and believes in it %s", l.Name, brief(w.From), on.voters, on.Short, until)
-	if on.again != "" {
-		return text + "; " + on.again, true
+	if again != "" {
+		return text + "; " + again, true
 	}
 	return text, false
 }

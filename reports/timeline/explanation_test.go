@@ -63,7 +63,7 @@ func TestExplanationsOfOtherLocks(t *testing.T) {
 func TestExplanation(t *testing.T) {
 	_, line := drawn(t, "17-clock-jump")
 	want := []string{
-		"A client has this lock while 3 of the 5 nodes keep its key, and a node keeps the key of one client at a time.",
+		"A client has this lock while 3 of the 5 nodes keep its key. A node keeps the key of one client at a time, for 10s by its own clock.",
 		"client-1 gets the lock at 6.25ms with the votes of A, B, C (3 of 5), and believes in it until 8.01s.",
 		"At 1.01s the wall clock of C jumps forward by 10s; C forgets: client-1 is left with 2 of 5 votes, and still believes in its lock.",
 		"client-2 gets the lock at 1.11s with the votes of C, D, E (3 of 5), and believes in it until 3.11s; C votes again.",
@@ -86,6 +86,41 @@ func TestExplanation(t *testing.T) {
 	}
 }
 
+// A deposed master and the replica in its place both vote, and the picture says so; with one server for a node, none does.
+func TestTwoServersVoteForOneNode(t *testing.T) {
+	for name, want := range map[string]struct{ label, sentence string }{
+		"07-failover-with-wait/both-sides-serve": {"M3 votes beside M: 1 of 1", "from 4.01s until 11.03s; M3 keeps its key while M still keeps that of client-1."},
+		"07-failover-with-wait/other-replica":    {},
+		"08-redlock-over-replicated-nodes":       {},
+		"17-clock-jump":                          {},
+	} {
+		_, line := drawn(t, name)
+		var labels []string
+		for _, l := range line.Lanes {
+			for _, s := range l.all(votesSpan) {
+				if strings.Contains(s.Label, "beside") {
+					labels = append(labels, l.Name+": "+s.Label)
+				}
+			}
+		}
+		var sentences []string
+		for _, sentence := range line.Explanation {
+			if strings.Contains(sentence, "still keeps") {
+				sentences = append(sentences, sentence)
+			}
+		}
+		if want.label == "" {
+			if len(labels)+len(sentences) > 0 {
+				t.Errorf("%s: %q, %q", name, labels, sentences)
+			}
+			continue
+		}
+		if !slices.Equal(labels, []string{"client-2: " + want.label}) || len(sentences) != 1 || !strings.HasSuffix(sentences[0], want.sentence) {
+			t.Errorf("%s: %q, %q", name, labels, line.Explanation)
+		}
+	}
+}
+
 // A known counterexample is no alarm, and what nobody expected is one.
 func TestHeadline(t *testing.T) {
 	_, line := drawn(t, "17-clock-jump")
@@ -105,5 +140,31 @@ func TestHeadline(t *testing.T) {
 	line.OK, line.Expected = false, "safe"
 	if got, want := line.Headline(), "verdict: lease-overlap, NOT AS EXPECTED (safe)"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Of two leases of one client, nothing is told twice.
+func TestNothingIsExplainedTwice(t *testing.T) {
+	found, err := scenarios.Parse("two-leases.yaml", []byte(`title: two callers of one client
+source: test
+explanation: E forgets its vote, and another caller of the same client gets it
+claim: holds
+nodes: {names: [A, B, E]}
+clients: [client-3]
+timeline:
+  - {at: 0s, client: client-3, do: [lock]}
+  - {at: 0s, client: client-3, do: [try-lock]}
+  - {at: 5ms, fault: {evict: {node: E}}}
+duration: 10s
+expect: {findings: lease-overlap, unavailable: {at-most: 7ms}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := timelineOf(t, judged(t, found[0], scenarios.Options{Record: true, Seed: 582630707856718}))
+	const forgets = "At 5ms all locks are evicted from E; E forgets: client-3 is left with 1 of 3 votes, and comes to believe in its lock."
+	all := slices.Sorted(slices.Values(line.Explanation))
+	if !slices.Contains(all, forgets) || len(slices.Compact(all)) < len(line.Explanation) {
+		t.Errorf("%q", line.Explanation)
 	}
 }

@@ -44,6 +44,7 @@ type embedded struct {
 		Crowded    int     `json:"crowded"`
 		CrowdInk   int     `json:"crowdInk"`
 		Bold       float64 `json:"bold"`
+		Flag       int     `json:"flag"` // how far the room of a fault's label may reach beyond the next fault
 	} `json:"layout"`
 }
 
@@ -56,6 +57,7 @@ func WriteHTML(w io.Writer, t *Timeline) error {
 	l := &data.Layout
 	l.Gutter, l.Names, l.Axis, l.Overlap, l.Lanes, l.Gap = p.lay.gutter, p.lay.names, p.lay.axis, p.lay.overlap, p.lay.bottom, laneGap
 	l.Char, l.Small, l.Bold, l.CrowdWidth, l.Crowded, l.CrowdInk = charWidth, smallCharWidth, boldCharWidth, crowdWidth, crowded, crowdInk
+	l.Flag = flagPad
 	l.Wires = []int{}
 	for i, lane := range p.lay.lanes {
 		if i == 0 {

@@ -23,7 +23,7 @@ func (p *picture) drawMarks(lane int) {
 			}
 			p.f(`<g class="mark %s%s" data-i="%d" data-top="%d" transform="translate(%s %d)"><title>%s</title><path d="%s"/>`, m.Kind, aside(m.Aside), j, at.acts, n(x), at.acts, esc(m.Text), shape)
 			if l.Kind != clientLane && !m.isRead() {
-				last = p.drawLabel(x, last, 7, 10, m.Label, "", 0)
+				last = p.drawLabel(x, last, 7, 10, m.Label, "", math.Inf(1))
 			}
 			p.f("</g>")
 		default:
@@ -64,8 +64,12 @@ func (p *picture) nextFault(l *Lane, from int) float64 {
 	return float64(p.width)
 }
 
+// flagPad is how far the room that a label takes may reach beyond the next flag: it is measured with some to spare.
+const flagPad = 4
+
 // drawLabel writes the label of a mark behind it, or before it at the right edge, or hides it where the last one ends
-// later. The sentence takes its place if there is room up to where the next mark is. It returns where the labels so far end.
+// later, or where the next mark's flag would stand in it. The sentence takes its place if there is room up to there. It returns
+// where the labels so far end.
 func (p *picture) drawLabel(x, last float64, dx, y int, label, sentence string, next float64) float64 {
 	size := func(text string) float64 { return float64(len([]rune(text)))*smallCharWidth + 14 }
 	written := label
@@ -77,7 +81,7 @@ func (p *picture) drawLabel(x, last float64, dx, y int, label, sentence string, 
 	if x+width > float64(p.width) {
 		back, end = ` class="back"`, x
 	}
-	if end-width < last {
+	if end-width < last || back == "" && end > next+flagPad {
 		hidden, end = ` display="none"`, last
 	}
 	p.f(`<text x="%d" y="%d"%s%s data-label="%s" data-sentence="%s">%s</text>`, dx, y, back, hidden, esc(label), esc(sentence), esc(written))

@@ -112,10 +112,10 @@
 			m.e.setAttribute("transform", `translate(${round(px)} ${m.top})`);
 			if (!m.text) return;
 			const { label, sentence } = m.text.dataset, following = lane.marks.slice(i + 1).find((o) => o.e.classList.contains("fault"));
-			const room = Math.min(following ? x(following.data.at) : width, width) - px;
-			m.text.textContent = sentence && px >= last && sizeOf(sentence) <= room ? sentence : label;
+			const next = Math.min(following ? x(following.data.at) : width, width), isFault = m.e.classList.contains("fault");
+			m.text.textContent = sentence && px >= last && sizeOf(sentence) <= next - px ? sentence : label;
 			const size = sizeOf(m.text.textContent), back = px + size > width;
-			const end = back ? px : px + size, fits = end - size >= last;
+			const end = back ? px : px + size, fits = end - size >= last && (back || !isFault || end <= next + layout.flag);
 			m.text.classList.toggle("back", back);
 			show(m.text, fits);
 			if (fits) last = end;
@@ -143,7 +143,7 @@
 		let last = -Infinity;
 		for (const s of steps) {
 			const px = x(s.data.at), half = String(s.data.number).length * layout.small / 2 + 4, current = s.data === t.story[step];
-			const fits = px >= gutter - .5 && px <= width && (px - half >= last);
+			const fits = px >= gutter - .5 && px + half <= width && (px - half >= last);
 			s.e.setAttribute("transform", `translate(${round(px)})`);
 			show(s.e, fits);
 			s.e.classList.toggle("current", current);

@@ -3,6 +3,7 @@ package timeline
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -31,25 +32,34 @@ type count struct {
 	seats    []string
 }
 
-// tallies counts what nodes keep; what a replica copies is not among it.
-func (b *builder) tallies(held []recording.Kept) []tally {
+// seating is the names of the seats, in the scenario's order, and at which of them each node votes.
+type seating struct {
+	names []string
+	of    map[string]int
+}
+
+func (b *builder) seating() seating {
 	nodes := b.result.Scenario.Nodes
-	seats := map[string]string{}
-	for _, name := range nodes.Names {
-		seats[name] = name
+	s := seating{nodes.Names, map[string]int{}}
+	for node, seat := range b.seats() {
+		s.of[node] = slices.Index(nodes.Names, seat)
 	}
-	for _, of := range nodes.Replicas {
-		for _, replica := range of.Value {
-			seats[replica] = of.Key
+	return s
+}
+
+// taken are the seats with a stretch under way, of which there are so many at each, and some others.
+func (s seating) taken(underWay, others []int) (names []string) {
+	for i, name := range s.names {
+		if underWay[i] > 0 || slices.Contains(others, i) {
+			names = append(names, name)
 		}
 	}
+	return names
+}
+
+// tallies counts what nodes keep; what a replica copies is not among it.
+func (b *builder) tallies(held []recording.Kept) (all []tally) {
 	kept := map[vote][]recording.Kept{}
-	// among are the seats of which a stretch of a value is as asked.
-	among := func(v vote, is func(k *recording.Kept) bool) []string {
-		return slices.DeleteFunc(slices.Clone(nodes.Names), func(name string) bool {
-			return !slices.ContainsFunc(kept[v], func(k recording.Kept) bool { return seats[k.Node] == name && is(&k) })
-		})
-	}
 	var votes []vote
 	for _, k := range held {
 		v := vote{k.Owner, k.Key, k.Value}
@@ -61,30 +71,47 @@ func (b *builder) tallies(held []recording.Kept) []tally {
 		}
 		kept[v] = append(kept[v], k)
 	}
-	var all []tally
+	s := b.seating()
 	for _, v := range votes {
-		all = append(all, counted(v, kept[v], func(is func(k *recording.Kept) bool) []string { return among(v, is) })...)
+		all = append(all, s.counted(v, kept[v])...)
 	}
 	return all
 }
 
-// counted counts who keeps a value in some stretches; among are the seats that have a stretch which is as asked.
-func counted(v vote, kept []recording.Kept, among func(is func(k *recording.Kept) bool) []string) (all []tally) {
+// counted counts who keeps a value, from moment to moment: a lock that is renewed has a stretch for each renewal and node.
+func (s seating) counted(v vote, kept []recording.Kept) (all []tally) {
 	var times []kernel.True
 	for _, k := range kept {
 		times = append(times, k.From, k.To)
 	}
 	slices.Sort(times)
 	times = slices.Compact(times)
+	begins, ends := slices.Clone(kept), slices.Clone(kept)
+	slices.SortFunc(begins, func(x, y recording.Kept) int { return cmp.Compare(x.From, y.From) })
+	slices.SortFunc(ends, func(x, y recording.Kept) int { return cmp.Compare(x.To, y.To) })
+	underWay := make([]int, len(s.names))
 	var counts []count
 	for j, at := range times {
-		if slices.ContainsFunc(kept, func(k recording.Kept) bool { return k.From == at && k.To == at }) {
-			counts = append(counts, count{at, at, among(func(k *recording.Kept) bool { return k.From <= at && (at < k.To || k.From == at) })})
+		for ; len(ends) > 0 && ends[0].To == at; ends = ends[1:] {
+			if ends[0].From < at {
+				underWay[s.of[ends[0].Node]]--
+			}
+		}
+		var brief []int // the seats of stretches without a length
+		for ; len(begins) > 0 && begins[0].From == at; begins = begins[1:] {
+			if seat := s.of[begins[0].Node]; begins[0].To == at {
+				brief = append(brief, seat)
+			} else {
+				underWay[seat]++
+			}
+		}
+		if brief != nil {
+			counts = append(counts, count{at, at, s.taken(underWay, brief)})
 		}
 		c := count{from: at, to: at}
 		if j+1 < len(times) {
 			c.to = times[j+1]
-			c.seats = among(func(k *recording.Kept) bool { return k.From <= c.from && c.to <= k.To })
+			c.seats = s.taken(underWay, nil)
 		}
 		n := len(counts) - 1
 		switch {
@@ -115,7 +142,7 @@ func (b *builder) addVotes(held []recording.Kept) {
 		from, had := kernel.True(-1), false
 		for j, c := range t.counts {
 			has := len(c.seats) >= q
-			change := b.change(all, t, j, has && !had)
+			change := b.change(all, held, t, j, has && !had)
 			had = had || has
 			if len(c.seats) > 0 {
 				b.votes(t, c, has, change)
@@ -151,10 +178,12 @@ type change struct {
 	hasForgotten bool
 	// again are the seats that have voted for a lock in which another client still believes.
 	again []string
+	// besides and split say in which seats two servers vote, as a label and as sentences.
+	besides, split []string
 }
 
 // change is what has changed from the count before the jth of a tally. isQuorum says that it is the first to be one.
-func (b *builder) change(all []tally, t *tally, j int, isQuorum bool) (x change) {
+func (b *builder) change(all []tally, held []recording.Kept, t *tally, j int, isQuorum bool) (x change) {
 	c := t.counts[j]
 	x = change{lane: b.owner(t.owner), resource: b.named(t.key), at: Instant(c.from), left: fmt.Sprintf("%d of %d", len(c.seats), len(b.result.Scenario.Nodes.Names))}
 	if x.lost = b.lost(all, t, j); len(x.lost) > 0 {
@@ -163,6 +192,7 @@ func (b *builder) change(all []tally, t *tally, j int, isQuorum bool) (x change)
 	}
 	if isQuorum {
 		x.again = b.twice(all, t, c)
+		x.besides, x.split = b.besides(all, held, t, c)
 	}
 	return x
 }
@@ -175,15 +205,16 @@ func (x *change) label() string {
 	case len(x.lost) > 0:
 		return "without " + strings.Join(x.lost, ", ")
 	}
-	return x.votesAgain()
+	return x.votesAgain(x.besides)
 }
 
-// votesAgain says who votes again; it is empty if nobody does.
-func (x *change) votesAgain() string {
-	if len(x.again) == 0 {
-		return ""
+// votesAgain says who votes again, and what else is to be said of votes that are not the first; it is empty if all are.
+func (x *change) votesAgain(besides []string) string {
+	var all []string
+	if len(x.again) > 0 {
+		all = append(all, does(x.again, "vote")+" again")
 	}
-	return does(x.again, "vote") + " again"
+	return strings.Join(append(all, besides...), "; ")
 }
 
 // votes adds one count of a tally: how many there are and why they are others than before.
@@ -201,7 +232,7 @@ func (b *builder) votes(t *tally, c count, isQuorum bool, x change) {
 		keep = "keeps"
 	}
 	b.span(t.owner, Span{Kind: votesSpan, From: Instant(c.from), Owner: x.lane, Resource: x.resource, Label: label, Short: number,
-		Quorum: isQuorum, voters: strings.Join(c.seats, ", "), again: x.votesAgain(),
+		Quorum: isQuorum, voters: strings.Join(c.seats, ", "), again: x.votesAgain(x.split),
 		Text: fmt.Sprintf("%s nodes %s %s's value%s (%s) %s", number, keep, t.owner, b.behind(" of ", t.key), strings.Join(c.seats, ", "), b.during(Instant(c.from), int64(c.to)))}, int64(c.to))
 }
 
@@ -243,18 +274,25 @@ func (b *builder) forgotten(seats []string, at kernel.True) bool {
 	return true
 }
 
+// rivals are the votes of other clients that believe in a lock on the same resource when a count begins, by their lanes.
+func (b *builder) rivals(all []tally, t *tally, c count) iter.Seq2[int, *tally] {
+	return func(yield func(int, *tally) bool) {
+		own, on := b.owner(t.owner), b.named(t.key)
+		for lane := range b.t.Lanes {
+			if lane == own {
+				continue
+			}
+			if other := b.believedBy(all, lane, t.key, on, c.from); other != nil && !yield(lane, other) {
+				return
+			}
+		}
+	}
+}
+
 // twice are the seats of a count that voted for a lock of another client, which still believes in it, and voted anew.
 func (b *builder) twice(all []tally, t *tally, c count) []string {
 	var twice []string
-	own, on := b.owner(t.owner), b.named(t.key)
-	for lane := range b.t.Lanes {
-		if lane == own {
-			continue
-		}
-		other := b.believedBy(all, lane, t.key, on, c.from)
-		if other == nil {
-			continue
-		}
+	for _, other := range b.rivals(all, t, c) {
 		for _, seat := range c.seats {
 			voted := slices.ContainsFunc(other.counts, func(o count) bool { return o.to <= c.from && slices.Contains(o.seats, seat) })
 			if voted && !slices.Contains(twice, seat) {
@@ -263,6 +301,48 @@ func (b *builder) twice(all []tally, t *tally, c count) []string {
 		}
 	}
 	return twice
+}
+
+// besides says of the seats of a count in which a server votes although another one, which has been deposed as the master and
+// does not know, still keeps the vote of a client that believes in its lock.
+func (b *builder) besides(all []tally, held []recording.Kept, t *tally, c count) (labels, sentences []string) {
+	for lane, other := range b.rivals(all, t, c) {
+		for _, seat := range c.seats {
+			now, before := b.server(held, t.vote, seat, c.from), b.server(held, other.vote, seat, c.from)
+			if now != "" && before != "" && now != before {
+				labels = append(labels, now+" votes beside "+before)
+				sentences = append(sentences, fmt.Sprintf("%s keeps its key while %s still keeps that of %s", now, before, b.t.Lanes[lane].Name))
+			}
+		}
+	}
+	return labels, sentences
+}
+
+// server is that of a seat's servers which keeps a vote at an instant; empty if none does.
+func (b *builder) server(held []recording.Kept, v vote, seat string, at kernel.True) string {
+	seats := b.seats()
+	i := slices.IndexFunc(held, func(k recording.Kept) bool {
+		return k.Owner == v.owner && k.Key == v.key && (v.value == "" || k.Value == v.value) && k.From <= at && at < k.To && seats[k.Node] == seat
+	})
+	if i < 0 {
+		return ""
+	}
+	return held[i].Node
+}
+
+// seats are the nodes that vote, by the servers that stand for them: the node itself and its replicas.
+func (b *builder) seats() map[string]string {
+	nodes := b.result.Scenario.Nodes
+	seats := map[string]string{}
+	for _, name := range nodes.Names {
+		seats[name] = name
+	}
+	for _, of := range nodes.Replicas {
+		for _, replica := range of.Value {
+			seats[replica] = of.Key
+		}
+	}
+	return seats
 }
 
 // isBelieved says whether at an instant the client believes in the lock that these votes are for, or is going to: they are the

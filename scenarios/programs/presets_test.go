@@ -1,6 +1,7 @@
 package programs_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,22 +18,36 @@ import (
 	"redlocksim/scenarios/protocols"
 )
 
-// known are the cases in which the preset redsync shows something else than redsync: docs/lock-programs.md has them, each with
-// what differs and why.
-func known(t *testing.T) map[string]string {
+// rows are those of the table in a section of docs/lock-programs.md, by the name of the case: what the other two
+// columns say.
+func rows(t *testing.T, section string) map[string][2]string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "lock-programs.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(text), "\n## The preset and the library\n")
-	section, _, _ = strings.Cut(section, "\n## ")
-	all := map[string]string{}
-	for _, row := range regexp.MustCompile("(?m)^\\| `(.*?)` \\| (.*?) \\| .{10,} \\|$").FindAllStringSubmatch(section, -1) {
-		all[row[1]] = row[2]
+	_, found, _ := strings.Cut(string(text), "\n## "+section+"\n")
+	found, _, _ = strings.Cut(found, "\n## ")
+	all := map[string][2]string{}
+	for _, row := range regexp.MustCompile("(?m)^\\| `(.*?)` \\| (.*?) \\| (.*) \\|$").FindAllStringSubmatch(found, -1) {
+		all[row[1]] = [2]string{row[2], row[3]}
 	}
 	if len(all) == 0 {
-		t.Fatal("docs/lock-programs.md has no table of differences")
+		t.Fatalf("docs/lock-programs.md has no table of differences under %q", section)
+	}
+	return all
+}
+
+// known are the cases in which the preset redsync shows something else than redsync: docs/lock-programs.md has them, each with
+// what differs and why.
+func known(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for name, row := range rows(t, "The preset and the library") {
+		if len(row[1]) < 10 {
+			t.Errorf("docs/lock-programs.md does not say why redsync differs in %s", name)
+		}
+		all[name] = row[0]
 	}
 	return all
 }
@@ -54,12 +69,14 @@ func presetOf(t *testing.T, s *scenarios.Scenario) *scenarios.Scenario {
 // patience is how much longer than the other a lock may not be had before that is a difference, as in the table of locks.
 const patience = 2 * time.Second
 
-// differ says in what the runs of a program and of a preset differ; empty if in nothing. Monitors look at no program to see
-// whether a lease is protected and its promise kept, so that those findings of the preset are left out.
+// seen are the findings of a preset that a program can have, too. Monitors look at no program to see whether a lease is
+// protected and its promise kept.
+func seen(f scenarios.Findings) string {
+	return scenarios.Findings(slices.DeleteFunc(slices.Clone(f), func(k checker.Kind) bool { return k == checker.Unprotected || k == checker.Contract })).String()
+}
+
+// differ says in what the runs of a program and of a preset differ; empty if in nothing.
 func differ(program, preset *scenarios.Result) string {
-	seen := func(f scenarios.Findings) string {
-		return scenarios.Findings(slices.DeleteFunc(slices.Clone(f), func(k checker.Kind) bool { return k == checker.Unprotected || k == checker.Contract })).String()
-	}
 	keys := func(all []scenarios.Leak) string { return fmt.Sprint(all) }
 	var what []string
 	if a, b := program.NotTested != nil, preset.NotTested != nil; a != b {
@@ -122,6 +139,49 @@ func TestThePresetRedsync(t *testing.T) {
 	for name := range differences {
 		if !slices.ContainsFunc(scenarios.Catalogue(), func(s *scenarios.Scenario) bool { return s.Name == name && p.Unfit(s) == nil }) {
 			t.Errorf("docs/lock-programs.md has a difference in %s, which is no case of redsync", name)
+		}
+	}
+}
+
+// callAgain is a lock whose caller calls it again when it has given up, as long as there is time.
+type callAgain struct{ protocols.Locker }
+
+func (c callAgain) Lock(ctx context.Context, resource string, ttl time.Duration) (protocols.Lease, error) {
+	for {
+		l, err := c.Locker.Lock(ctx, resource, ttl)
+		if err == nil || ctx.Err() != nil {
+			return l, err
+		}
+	}
+}
+
+// TestThePresetNodeRedlock: one call of the preset gives up where the library, which its program calls again, and the preset
+// that is called again have the lock in the end.
+func TestThePresetNodeRedlock(t *testing.T) {
+	again := &scenarios.Foreign{New: func(env protocols.Env) (protocols.Locker, error) {
+		p, _ := protocols.Find(env.Settings.Protocol)
+		l, err := p.New(env)
+		return callAgain{l}, err
+	}}
+	for name, want := range rows(t, "The preset node-redlock") {
+		i := slices.IndexFunc(scenarios.Catalogue(), func(s *scenarios.Scenario) bool { return s.Name == name })
+		if i < 0 {
+			t.Errorf("there is no case %s", name)
+			continue
+		}
+		own := *scenarios.Catalogue()[i]
+		own.Lock = protocols.Default()
+		if err := strictyaml.Decode("preset", fmt.Appendf(nil, "{preset: node-redlock, ttl: %v}", scenarios.Catalogue()[i].Lock.TTL), &own.Lock); err != nil {
+			t.Fatal(err)
+		}
+		for column, foreign := range []*scenarios.Foreign{nil, again} {
+			r, err := scenarios.Judge(&own, scenarios.Options{Foreign: foreign})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := seen(r.Findings); got != want[column] {
+				t.Errorf("%s, in column %d: %s, and docs/lock-programs.md says %s", name, column+1, got, want[column])
+			}
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 var ErrUnfit = errors.New("does not apply to the lock")
 
 // protocolsOfOneLock are those whose scenarios ask no more of a lock than mutual exclusion, whatever it is.
-var protocolsOfOneLock = []protocols.Name{"redlock", "single", "failover"}
+var protocolsOfOneLock = []protocols.Name{"redlock", "single", "one-redis"}
 
 // Unfit is why a scenario says nothing about the lock, as an error that matches ErrUnfit; nil if it does.
 func (a *About) Unfit(s *scenarios.Scenario) error {

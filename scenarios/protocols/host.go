@@ -40,6 +40,8 @@ type Host interface {
 	// as it does in production: where the process has goroutines, side by side with everything else.
 	Nodes() []driver.Node
 	Runtime() driver.Runtime
+	// Sequence is fencing tokens from the storage of the resource.
+	Sequence() driver.TokenSource
 	// Leave gives up the turn, before a call of the shipped library that waits, and Enter waits for it: after the call, and
 	// where the library calls.
 	Leave()

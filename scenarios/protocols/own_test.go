@@ -90,11 +90,11 @@ func durations(v reflect.Value, name string, f func(name string, d reflect.Value
 // A setting that a protocol does not have is refused where it stands, with what can be done, wherever the protocol stands.
 func TestSettingsOfOtherProtocols(t *testing.T) {
 	for text, want := range map[string]string{
-		"{preset: redsync, fencing: true}":                            `f:1:19: protocol redlock-plain has no such setting; leave it out, or choose a protocol that has it (redlock): "fencing"`,
+		"{preset: redsync, fencing: true}":                            `f:1:19: protocol redlock-plain has no such setting; leave it out, or choose a protocol that has it (redlock, one-redis): "fencing"`,
 		"{cleanup: del}":                                              `f:1:2: protocol redlock has no such setting; leave it out, or choose a protocol that has it (redlock-plain): "cleanup"`,
 		"{protocol: single, watchdog: true}":                          `f:1:20: protocol single has no such setting; leave it out, or choose a protocol that has it (redisson, redisson-fair, redisson-multi): "watchdog"`,
 		"{watchdog: true, protocol: single}":                          `f:1:2: protocol single has no such setting; leave it out, or choose a protocol that has it (redisson, redisson-fair, redisson-multi): "watchdog"`,
-		"{protocol: redisson, drift: {factor: 1%}}":                   `f:1:22: protocol redisson has no such setting; leave it out, or choose a protocol that has it (redlock, redlock-plain): "drift"`,
+		"{protocol: redisson, drift: {factor: 1%}}":                   `f:1:22: protocol redisson has no such setting; leave it out, or choose a protocol that has it (redlock, redlock-plain, one-redis): "drift"`,
 		"{protocol: single, fencng: true}":                            `f:1:20: unknown key "fencng"; did you mean "fencing"?`,
 		"{protocol: single, releas: del}":                             `f:1:20: unknown key "releas"; did you mean "release"?`,
 		"{protocol: singel, release: del}":                            `f:1:12: protocol: no such protocol "singel"; did you mean "single"?`,
@@ -181,7 +181,7 @@ func TestChangeOfACopy(t *testing.T) {
 	if !Change(&x, func(own *QuorumSettings) { own.Quorum = 5 }) || Of[RedlockSettings](x).Quorum != 5 || Of[RedlockSettings](s).Quorum != 0 {
 		t.Errorf("%+v, copied from %+v", x, s)
 	}
-	if Change(&x, func(own *FailoverSettings) { own.Attempts = 1 }) {
+	if Change(&x, func(own *OneRedisSettings) { own.Replicas = 1 }) {
 		t.Error("a setting was changed that the protocol does not have")
 	}
 }

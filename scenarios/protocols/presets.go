@@ -196,7 +196,8 @@ var presets = []struct {
 	// when it gives up and not between attempts (its issue 369), and looks at no validity, on acquiring and extending (issues
 	// 296 and 369). ioredis' commandTimeout is unset. Left out: that ioredis keeps a command for a server that is down for
 	// up to maxRetriesPerRequest = 20 reconnections, that releases and extensions are tried again too, and that an extension
-	// of a lease which has ended is refused.
+	// of a lease which has ended is refused. docs/lock-programs.md compares a call of it, and a caller that calls again, with
+	// the library itself.
 	{"node-redlock", 0, as("redlock-plain", func(s *Settings, own *RedlockPlainSettings) {
 		own.Asking, s.NodeTimeout = UntilDecided, unlimited
 		own.Attempts, own.RetryDelay = 11, Range{100 * time.Millisecond, 300 * time.Millisecond}

@@ -81,6 +81,8 @@ type Renewal struct {
 	Wait time.Duration
 	// Period is the time between two renewals; zero is the protocol's own.
 	Period time.Duration
+	// Jitter is how much sooner than that a renewal may come.
+	Jitter time.Duration
 	// Limit is how often at the most, and MaxTime for how long; zero is without a limit, and if both are, as the protocol
 	// has it.
 	Limit   int
@@ -150,7 +152,7 @@ func All() []Protocol {
 		setnxExpireProtocol,
 		getSetProtocol,
 		singleProtocol,
-		failoverProtocol,
+		oneRedisProtocol,
 		redissonProtocol,
 		redissonFairProtocol,
 		redissonMultiProtocol,

@@ -13,9 +13,13 @@ import (
 	"redlocksim/redlock/observe"
 )
 
-var redlockProtocol = Protocol{Name: "redlock", New: newRedlock, own: RedlockSettings{DriftSettings: defaultDrift(), DelaySettings: defaultDelay()},
+var redlockProtocol = Protocol{Name: "redlock", New: newRedlock, own: defaultRedlock(),
 	Steps: redlockSteps(), Capabilities: Capabilities{KeysOnly: true, AllAtOnce: true, LocksAll: true, Closes: true, Warns: true,
 		Cancels: true, Repeats: true, Lengthens: true, Refuses: true, Renews: true}}
+
+func defaultRedlock() RedlockSettings {
+	return RedlockSettings{DriftSettings: defaultDrift(), DelaySettings: defaultDelay()}
+}
 
 // RedlockSettings are those of protocol redlock.
 type RedlockSettings struct {
@@ -182,14 +186,19 @@ type shipped struct {
 }
 
 func newRedlock(env Env) (Locker, error) {
-	a := Arguments{Nodes: slices.Clone(env.Nodes())}
+	return newShipped(env, env.Nodes(), func(a Arguments) (*redlock.Client, error) { return redlock.New(a.Nodes, a.Options...) })
+}
+
+// newShipped makes a client of the shipped library on some nodes.
+func newShipped(env Env, nodes []driver.Node, client func(Arguments) (*redlock.Client, error)) (Locker, error) {
+	a := Arguments{Nodes: slices.Clone(nodes)}
 	x := &shipped{env: env, quorum: Of[RedlockSettings](env.Settings).quorum(len(a.Nodes)), renewing: map[string]*renewing{}, valid: map[string]time.Duration{}}
 	a.Options = append(env.Settings.Options(), redlock.WithRuntime(env.Runtime()), redlock.WithObserver(x))
 	if env.Misuse != "" {
 		env.Misuse.Put(&a)
 	}
 	var err error
-	x.client, err = redlock.New(a.Nodes, a.Options...)
+	x.client, err = client(a)
 	return x, err
 }
 
@@ -261,7 +270,7 @@ func (x *shipped) Hold(ctx context.Context, resource string, ttl time.Duration, 
 
 // library is the renewal as package redlock takes it, whose own limits it has if it sets none.
 func (r Renewal) library() redlock.Renewal {
-	l := redlock.Renewal{Wait: r.Wait, Period: r.Period, Limit: r.Limit, MaxTime: r.MaxTime}
+	l := redlock.Renewal{Wait: r.Wait, Period: r.Period, Jitter: r.Jitter, Limit: r.Limit, MaxTime: r.MaxTime}
 	switch {
 	case l.Limit == 0 && l.MaxTime != 0:
 		l.Limit = redlock.Unlimited

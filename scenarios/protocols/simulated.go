@@ -1,6 +1,7 @@
 package protocols
 
 import (
+	"context"
 	"errors"
 	"time"
 
@@ -40,6 +41,17 @@ func (s *Simulated) Runtime() driver.Runtime {
 
 // Wall implements Host.
 func (s *Simulated) Wall() time.Time { return time.Unix(0, int64(s.Clock().Wall())) }
+
+// Sequence implements Host.
+func (s *Simulated) Sequence() driver.TokenSource { return sequence{s} }
+
+// sequence draws from the storage, as from the sequence of a database.
+type sequence struct{ of *Simulated }
+
+// Token implements driver.TokenSource.
+func (s sequence) Token(ctx context.Context, _ []string) (int64, error) {
+	return s.of.World.Storage.Draw(ctx, s.of.Process, s.of.Key())
+}
 
 // Scale implements Host.
 func (s *Simulated) Scale(d time.Duration) time.Duration { return d }

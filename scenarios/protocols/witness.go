@@ -61,8 +61,9 @@ type Work struct {
 	// Context is that of the call, and TTL what the lease was granted with and is renewed for.
 	Context context.Context
 	TTL     time.Duration
-	// Period, Limit and MaxTime are those of the Renewal.
+	// Period, Jitter, Limit and MaxTime are those of the Renewal.
 	Period  time.Duration
+	Jitter  time.Duration
 	Limit   int
 	MaxTime time.Duration
 	// Ended says that the work has returned, and Err what. Lost says that the lease was lost by then, and Unaware that the

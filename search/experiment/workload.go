@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -159,6 +160,7 @@ func (w *worker) limits(c faults.Choices, s *scenarios.Step) {
 	s.Limit = faults.OneOf(c.For("limit", 0), 0, 0, 1, 3)
 	s.MaxTime = faults.OneOf(c.For("max time", 0), 0, 0, ttl, 2*ttl, ttl+ttl/3)
 	s.Period = faults.OneOf(c.For("period", 0), 0, 0, ttl/2, ttl/5)
+	s.Jitter = faults.OneOf(c.For("jitter", 0), 0, 0, cmp.Or(s.Period, ttl/3)/4)
 }
 
 // once draws what a client does once: something that outlasts the lease, or the client itself. Many do nothing of the kind.

@@ -34,7 +34,7 @@ func (x *explorer) each(ctx context.Context, n int, f func(i int, buffer *histor
 // counting are the violations of a run that count: those that faults beyond the budget excuse only if the search goes there.
 func (x *explorer) counting(t *trial) []checker.Kind {
 	if x.space.Beyond {
-		return t.Kinds
+		return slices.Clone(t.Kinds)
 	}
 	return slices.DeleteFunc(slices.Clone(t.Kinds), func(k checker.Kind) bool { return slices.Contains(t.Excused, k) })
 }

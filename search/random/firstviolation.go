@@ -3,6 +3,7 @@ package random
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"redlocksim/checker"
 	"redlocksim/history"
@@ -22,17 +23,17 @@ const firstGeneration = 100
 
 // First searches as Explore does, but stops at the first violation, shrinks and writes nothing, and searches no known-broken
 // lock. The error matches scenarios.ErrTiersDiffer if a run is not the same on tier wire. It is for locks that are known to be
-// broken.
-func First(ctx context.Context, space experiment.Space, seed uint64, runs int) (FirstViolation, error) {
-	return first(ctx, space, Options{Seed: seed, Runs: runs})
+// broken. Violations of the known kinds do not count: the lock has them by design, and is searched for others.
+func First(ctx context.Context, space experiment.Space, seed uint64, runs int, known ...checker.Kind) (FirstViolation, error) {
+	return first(ctx, space, Options{Seed: seed, Runs: runs}, known)
 }
 
 // FirstBlind is First with every experiment drawn afresh, as Options.Blind has it, to compare the two.
-func FirstBlind(ctx context.Context, space experiment.Space, seed uint64, runs int) (FirstViolation, error) {
-	return first(ctx, space, Options{Seed: seed, Runs: runs, Blind: true})
+func FirstBlind(ctx context.Context, space experiment.Space, seed uint64, runs int, known ...checker.Kind) (FirstViolation, error) {
+	return first(ctx, space, Options{Seed: seed, Runs: runs, Blind: true}, known)
 }
 
-func first(ctx context.Context, space experiment.Space, o Options) (FirstViolation, error) {
+func first(ctx context.Context, space experiment.Space, o Options, known []checker.Kind) (FirstViolation, error) {
 	o.Generation = firstGeneration
 	x, runs := &explorer{space: space, options: o.whole(space.Foreign != nil), checkpoint: &checkpoint{Visits: newVisits(), Worded: newWorded()}}, o.Runs
 	var buffer history.History
@@ -46,7 +47,8 @@ func first(ctx context.Context, space experiment.Space, o Options) (FirstViolati
 			if err != nil {
 				return FirstViolation{}, err
 			}
-			if kinds := x.counting(&t); len(kinds) > 0 {
+			kinds := slices.DeleteFunc(x.counting(&t), func(k checker.Kind) bool { return slices.Contains(known, k) })
+			if len(kinds) > 0 {
 				return FirstViolation{done + i + 1, kinds}, nil
 			}
 			trials = append(trials, t)

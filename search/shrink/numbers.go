@@ -50,7 +50,7 @@ func numbers(s *scenarios.Scenario) []number {
 		}
 		for j := range item.Do {
 			step := &item.Do[j]
-			for _, d := range []*time.Duration{&step.For, &step.TTL, step.Within, step.Cancel, &step.Wait, &step.Period, &step.MaxTime} {
+			for _, d := range []*time.Duration{&step.For, &step.TTL, step.Within, step.Cancel, &step.Wait, &step.Period, &step.Jitter, &step.MaxTime} {
 				if d != nil {
 					add(d)
 				}

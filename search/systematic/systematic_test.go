@@ -136,7 +136,7 @@ timeline:
 
 const failover = `
 clients: [client-1, client-2]
-lock: {protocol: failover}
+lock: {protocol: one-redis}
 nodes: {names: [A], replicas: {A: [A2]}}
 network: {latency: 2ms}
 duration: 20s

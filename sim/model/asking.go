@@ -15,7 +15,14 @@ func (x *exchange) Command() []string { return []string{"EVALSHA"} }
 // Answer implements redis.Asking.
 func (x *exchange) Answer(value any) {
 	requests := x.message.Requests()
-	x.answers = make([]answer, x.Arriving(len(requests)))
+	x.answers = make([]answer, min(x.Arriving(x.Requests()), len(requests)))
+	x.unconfirmed = driver.Reply{Outcome: driver.Failed}
+	switch text := value.(type) {
+	case rediscmd.ServerError:
+		x.unconfirmed.Err = text
+	default: // no number, so that go-redis gives the connection up
+		x.unconfirmed = driver.Reply{Outcome: driver.Refused, Err: fmt.Errorf("redis: can't parse int reply: %q", fmt.Sprint("+", text))}
+	}
 	for i := range x.answers {
 		a, r := &x.answers[i], &requests[i]
 		a.all.Outcome = driver.Failed
@@ -131,6 +138,9 @@ func (x *exchange) Phrases() []redis.Phrase {
 				p.Keys++
 			}
 		}
+	}
+	if x.patience > 0 {
+		all = append(all, redis.Phrase{Command: "WAIT", Keys: 1})
 	}
 	return all
 }

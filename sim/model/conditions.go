@@ -2,8 +2,8 @@ package model
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"redlocksim/internal/rediscmd"
@@ -119,14 +119,21 @@ func guardRecord(run string, since int64, limit time.Duration) string {
 	return fmt.Sprint(run, " ", since, " ", limit.Milliseconds())
 }
 
-var guardPattern = regexp.MustCompile(`^([0-9a-f]+) ([0-9]+) ([0-9]+)$`)
-
+// parseGuardRecord parses a record in the form in which the script writes it, and matches it.
 func parseGuardRecord(text string) (run string, since int64, limit time.Duration, ok bool) {
-	m := guardPattern.FindStringSubmatch(text)
-	if m == nil {
+	run, times, _ := strings.Cut(text, " ")
+	from, most, _ := strings.Cut(times, " ")
+	if !consistsOf(run, "0123456789abcdef") || !consistsOf(from, decimals) || !consistsOf(most, decimals) {
 		return "", 0, 0, false
 	}
-	since, _ = strconv.ParseInt(m[2], 10, 64)
-	ms, _ := strconv.ParseInt(m[3], 10, 64)
-	return m[1], since, time.Duration(ms) * time.Millisecond, true
+	since, _ = strconv.ParseInt(from, 10, 64)
+	ms, _ := strconv.ParseInt(most, 10, 64)
+	return run, since, time.Duration(ms) * time.Millisecond, true
+}
+
+const decimals = "0123456789"
+
+// consistsOf says whether a text has one of the characters or more, and no others.
+func consistsOf(text, characters string) bool {
+	return text != "" && strings.Trim(text, characters) == ""
 }

@@ -30,6 +30,9 @@ func (n *node) Listen(channel string, heard func()) (stop func()) {
 	return n.store.server.Listen(n.link, channel, heard)
 }
 
+// ConfirmsReplicas implements driver.Replicated.
+func (n *node) ConfirmsReplicas() {}
+
 // Do sends the commands as one message, over a connection of its own.
 func (n *node) Do(together []*driver.Command) {
 	x := n.messages.next()
@@ -58,7 +61,11 @@ type exchange struct {
 	heard   int          // how many of these have arrived
 	failed  driver.Reply // what those get that are not answered
 	timer   driver.Timer // of the deadline
-	looks   bool         // acquires run a script that finds out what the server allows
+
+	patience    time.Duration // of the WAIT behind the requests; 0 if there is none
+	confirmed   int           // what that is answered
+	unconfirmed driver.Reply  // or why it is not
+	looks       bool          // acquires run a script that finds out what the server allows
 
 	// What commands and answers are slices of for one command, to spare allocations.
 	one struct {
@@ -74,6 +81,9 @@ func (x *exchange) open(key kernel.Key) {
 	if x.left() <= 0 {
 		x.node.client.Tasks().Start(func() { x.done(timedOut) }) // which the adapter has it done by as well
 		return
+	}
+	if x.message.Replicas() > 0 {
+		x.patience = x.message.Patience(x.node.client.ProgramClock().Now())
 	}
 	x.node.link.Open(&x.Exchange, key, x)
 	x.wait()
@@ -93,9 +103,6 @@ func (x *exchange) wait() {
 }
 
 var timedOut = driver.Reply{Outcome: driver.TimedOut, Err: context.DeadlineExceeded}
-
-// Requests implements network.Batch.
-func (x *exchange) Requests() int { return len(x.message.Requests()) }
 
 // Purpose implements network.Purposeful.
 func (x *exchange) Purpose() string { return x.message.String() }
@@ -127,7 +134,11 @@ func (x *exchange) done(failed driver.Reply) {
 	}
 	x.failed = failed
 	n := x.node
-	missed := x.message.Answered(&n.known, x.answer)
+	by := batch.Confirmation{By: x.confirmed, Unknown: x.unconfirmed}
+	if x.heard <= len(x.message.Requests()) {
+		by.Unknown = failed
+	}
+	missed := x.message.Answered(&n.known, by, x.answer)
 	if len(missed) == 0 {
 		return
 	}

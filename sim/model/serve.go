@@ -24,10 +24,20 @@ func (a *answer) reply(command int) driver.Reply {
 	return a.all
 }
 
+// Requests implements network.Batch.
+func (x *exchange) Requests() int {
+	n := len(x.message.Requests())
+	if x.patience > 0 {
+		n++ // the WAIT
+	}
+	return n
+}
+
 // serve carries out those requests of the message that have arrived.
 func (x *exchange) serve(s *store) {
 	requests := x.message.Requests()
-	requests = requests[:x.Arriving(len(requests))]
+	arrived := x.Arriving(x.Requests())
+	requests = requests[:min(arrived, len(requests))]
 	answers := x.one.answer[:0]
 	for i := range requests {
 		if x.looks && requests[i].Script == batch.None {
@@ -36,7 +46,14 @@ func (x *exchange) serve(s *store) {
 		answers = append(answers, s.run(&requests[i], x.looks))
 	}
 	x.answers = answers
-	x.Exchange.Reply()
+	if arrived == len(requests) {
+		x.Exchange.Reply()
+		return
+	}
+	s.server.Await(x.message.Replicas(), x.patience, func(confirmed int) {
+		x.confirmed = confirmed
+		x.Exchange.Reply()
+	})
 }
 
 // run carries out one request. looks says that acquires find out what the server allows.

@@ -40,6 +40,9 @@ func (c *counted) Do(batch []*driver.Command) {
 	c.Node.Do(batch)
 }
 
+// ConfirmsReplicas implements driver.Replicated.
+func (c *counted) ConfirmsReplicas() {}
+
 // Listen implements driver.Listener.
 func (c *counted) Listen(channel string, received func()) (stop func()) {
 	d, by := c.deployment, listener{c.client, channel}

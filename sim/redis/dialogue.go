@@ -39,11 +39,13 @@ type Phrase struct {
 type dialogue struct {
 	kernel  *kernel.Kernel
 	tell    func(line string)
+	line    []byte   // memory for it
 	changes []Change // of the request that is being carried out
 }
 
 func (d *dialogue) say(format string, args ...any) {
-	d.tell(fmt.Sprintf("%v ", d.kernel.Now()) + fmt.Sprintf(format, args...))
+	d.line = fmt.Appendf(fmt.Append(d.line[:0], d.kernel.Now(), " "), format, args...)
+	d.tell(string(d.line))
 }
 
 // Sent implements network.Observer.

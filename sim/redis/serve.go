@@ -24,9 +24,11 @@ func (s *Server) serve(tier Tier, x *network.Exchange) {
 			x.Reply()
 		} else if len(s.replication.feeds) == 0 {
 			tier.Serve(s, x)
+			s.awaits()
 		} else if !s.answers(x) {
 			tier.Serve(s, x)
 			s.changed()
+			s.awaits()
 		}
 	}
 }

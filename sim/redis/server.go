@@ -23,6 +23,7 @@ type Server struct {
 	forbidden   string
 	instead     []*any    // answers in place of those of the node; the last counts
 	wordings    *wordings // of all nodes
+	awaiting    func()    // begins the WAIT behind the command under way; nil if there is none
 }
 
 // Presence is how the machine meets a request.

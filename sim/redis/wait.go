@@ -12,8 +12,7 @@ import (
 
 // wait is a WAIT that has not been answered.
 type wait struct {
-	exchange *network.Exchange
-	end      Asking
+	answer   func(confirmed int)
 	replicas int
 	offset   uint64
 	timer    driver.Timer
@@ -41,16 +40,39 @@ func (s *Server) wait(x *network.Exchange, end Asking, args []string) {
 		refuse("ERR value is not an integer or out of range")
 		return
 	}
-	w := &wait{exchange: x, end: end, replicas: replicas, offset: r.offset}
+	s.await(replicas, time.Duration(millis)*time.Millisecond, func(confirmed int) {
+		end.Answer(int64(confirmed))
+		x.Reply()
+	})
+	s.acknowledged()
+}
+
+// Await has answer called with the number of replicas that know all that the node knows after the command under way, once these
+// are enough or the time is up. It is not called before the command is over.
+func (s *Server) Await(replicas int, within time.Duration, answer func(confirmed int)) {
+	s.awaiting = func() { s.await(replicas, within, answer) }
+}
+
+// awaits begins what the command that is over now asked for.
+func (s *Server) awaits() {
+	if begin := s.awaiting; begin != nil {
+		s.awaiting = nil
+		begin()
+		s.acknowledged()
+	}
+}
+
+func (s *Server) await(replicas int, within time.Duration, answer func(confirmed int)) {
+	r := &s.replication
+	w := &wait{answer: answer, replicas: replicas, offset: r.offset}
 	life := r.life
-	w.timer = s.ProgramClock().AfterFunc(time.Duration(millis)*time.Millisecond, func() {
+	w.timer = s.ProgramClock().AfterFunc(within, func() {
 		if i := slices.Index(r.waits, w); i >= 0 && life == r.life {
 			r.waits = slices.Delete(r.waits, i, i+1)
-			s.answer(w)
+			w.answer(s.countAcked(w.offset))
 		}
 	})
 	r.waits = append(r.waits, w)
-	s.acknowledged()
 }
 
 // acknowledged answers every WAIT for which enough replicas have acknowledged.
@@ -61,14 +83,9 @@ func (s *Server) acknowledged() {
 			return false
 		}
 		w.timer.Stop()
-		s.answer(w)
+		w.answer(s.countAcked(w.offset))
 		return true
 	})
-}
-
-func (s *Server) answer(w *wait) {
-	w.end.Answer(int64(s.countAcked(w.offset)))
-	w.exchange.Reply()
 }
 
 func (s *Server) countAcked(offset uint64) int {

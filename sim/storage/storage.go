@@ -4,6 +4,7 @@ package storage
 
 import (
 	"context"
+	"errors"
 
 	"redlocksim/history"
 	"redlocksim/redlock/driver"
@@ -37,6 +38,7 @@ type Storage struct {
 	kind    Kind
 	cells   map[string]*cell
 	links   map[string]*network.Link // by the client's name
+	drawn   int64                    // the last number of the sequence
 }
 
 // cell is what the storage keeps of one resource.
@@ -58,8 +60,11 @@ func New(k *kernel.Kernel, n *network.Network, kind Kind, record func(history.Ev
 // Connect makes the link of a client to the storage, which is always up.
 func (s *Storage) Connect(client *kernel.Process, latency network.Latency) {
 	s.links[client.Name()] = s.network.Connect(client, s.Process, latency,
-		func(x *network.Exchange) { x.Client().(*access).serve(s) }, func() network.Presence { return network.Listening })
+		func(x *network.Exchange) { x.Client().(served).serve(s) }, func() network.Presence { return network.Listening })
 }
+
+// served is a request to the storage.
+type served interface{ serve(*Storage) }
 
 // takes says whether a request may have its effect, and notes its token.
 func (s *Storage) takes(c *cell, e *history.Event) bool {
@@ -125,6 +130,48 @@ func (a *access) Answered() { a.waiter.Wake() }
 func (a *access) Broken() {
 	a.broken = true
 	a.waiter.Wake()
+}
+
+// draw is a request for the next number of the sequence.
+type draw struct {
+	network.Exchange
+	number int64
+	broken bool
+	waiter driver.Waiter
+}
+
+func (d *draw) serve(s *Storage) {
+	s.drawn++
+	d.number = s.drawn
+	d.Exchange.Reply()
+}
+
+// Purpose implements Purposeful.
+func (d *draw) Purpose() string { return "draw" }
+
+func (d *draw) Answered() { d.waiter.Wake() }
+
+func (d *draw) Broken() {
+	d.broken = true
+	d.waiter.Wake()
+}
+
+// Draw asks the storage for a number that is higher than all that it gave before, as the sequence of a database gives it, and
+// waits for it until ctx ends. key says what the request is for.
+func (s *Storage) Draw(ctx context.Context, client *kernel.Process, key kernel.Key) (int64, error) {
+	d := &draw{waiter: client.Tasks().NewWaiter()}
+	s.links[client.Name()].Open(&d.Exchange, key, d)
+	for d.number == 0 && !d.broken && ctx.Err() == nil {
+		d.waiter.Wait(ctx)
+	}
+	d.Abandon()
+	switch {
+	case d.broken:
+		return 0, errors.New("storage: the connection broke")
+	case d.number == 0:
+		return 0, ctx.Err()
+	}
+	return d.number, nil
 }
 
 // Do sends a request to the storage and waits for the answer: e has Func Read, Write or Mark, Op, Grant and Resource, the

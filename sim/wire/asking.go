@@ -25,12 +25,29 @@ type request struct {
 	intents     intents // shared by the connections of a run
 }
 
-// carriedOut answers what has arrived of the request by what carryOut does.
-func (x *request) carriedOut(carryOut func(args []string) []byte) {
+// carriedOut answers what has arrived of the request by what carryOut does. A WAIT comes last, behind what is to be confirmed.
+func (x *request) carriedOut(by *redis.Server, carryOut func(args []string) []byte) {
 	for _, args := range x.requests[:x.Arriving(len(x.requests))] {
+		if replicas, within, is := waits(args); is {
+			by.Await(replicas, within, func(confirmed int) {
+				x.replies = append(x.replies, fmt.Appendf(nil, ":%d\r\n", confirmed))
+				x.Reply()
+			})
+			return
+		}
 		x.replies = append(x.replies, carryOut(args))
 	}
 	x.Reply()
+}
+
+// waits reads a WAIT.
+func waits(args []string) (replicas int, within time.Duration, is bool) {
+	if len(args) != 3 || !strings.EqualFold(args[0], "wait") {
+		return 0, 0, false
+	}
+	replicas, err := strconv.Atoi(args[1])
+	millis, err2 := strconv.Atoi(args[2])
+	return replicas, time.Duration(millis) * time.Millisecond, err == nil && err2 == nil
 }
 
 // Requests implements network.Batch.

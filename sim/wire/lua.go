@@ -54,6 +54,7 @@ func compile(text string) (*lua.FunctionProto, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.IsVarArg &^= lua.VarArgNeedsArg // no table of the arguments: a script has none
 	compiled.Store(text, p)
 	return p, nil
 }

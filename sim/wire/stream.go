@@ -172,7 +172,7 @@ type message struct {
 	stream *stream
 }
 
-func (m *message) serve(*memory) { m.carriedOut(m.stream.carryOut) }
+func (m *message) serve(x *memory) { m.carriedOut(x.server, m.stream.carryOut) }
 
 // Answered implements network.Client.
 func (m *message) Answered() {

@@ -54,12 +54,12 @@ func TestValues(t *testing.T) {
 		{"even", "{ttl: 5s, clock-error: 0%, nodes: 4, rtt: 5ms}",
 			"drift factor=0%:0%/ restart delay=5s:5s/4.999s node timeout=6ms:6ms/5ms quorum=3 of 4:1/2 guard time=5ms:5ms/4ms"},
 		{"persistence", "{ttl: 5s, clock-error: 0%, persistence: always, rtt: 5ms}",
-			"drift factor=0%:0%/ restart delay=0s:0s/ node timeout=6ms:6ms/5ms quorum=3 of 5:/ guard time=5ms:5ms/4ms"},
+			"drift factor=0%:0%/ restart delay=0s:0s/ node timeout=6ms:6ms/5ms quorum=3 of 5:0/1 guard time=5ms:5ms/4ms"},
 		// A machine that loses power loses the last second, a process that is killed nothing.
 		{"everysec", "{ttl: 5s, clock-error: 0%, persistence: everysec, rtt: 5ms}",
 			"drift factor=0%:0%/ restart delay=5s:5s/4.999s after a kill=0s:0s/ node timeout=6ms:6ms/5ms quorum=3 of 5:0/1 guard time=5ms:5ms/4ms"},
 		{"everysec, and power is safe", "{ttl: 5s, clock-error: 0%, persistence: every-second, power-loss: false, rtt: 5ms}",
-			"drift factor=0%:0%/ restart delay=0s:0s/ node timeout=6ms:6ms/5ms quorum=3 of 5:/ guard time=5ms:5ms/4ms"},
+			"drift factor=0%:0%/ restart delay=0s:0s/ node timeout=6ms:6ms/5ms quorum=3 of 5:0/1 guard time=5ms:5ms/4ms"},
 		{"no persistence, and power is safe", "{ttl: 5s, clock-error: 0%, power-loss: false, rtt: 5ms}",
 			"drift factor=0%:0%/ restart delay=5s:5s/4.999s node timeout=6ms:6ms/5ms quorum=3 of 5:0/1 guard time=5ms:5ms/4ms"},
 	} {

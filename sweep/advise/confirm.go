@@ -118,15 +118,13 @@ func orNothing(value string) string {
 func (a *Advice) quorumSide(n, q int) side {
 	s := side{setting: "quorum", value: fmt.Sprintf("%d of %d", q, n), formula: "⌊(nodes + lost) / 2⌋ + 1", schedule: "memory-loss"}
 	switch {
-	case !a.forgetful():
-		s.note = "the majority: nodes keep their memory"
 	case q > quorum.Majority(n):
 		s.path, s.lowest, s.highest = "lock.quorum", fmt.Sprint(quorum.Majority(n)), fmt.Sprint(q)
 	default:
 		// The library takes no smaller quorum. What breaks is one node more.
 		tolerated := 2*q - n - 1
 		s.path, s.lowest, s.highest = "budget.memory-loss", fmt.Sprint(tolerated+1), fmt.Sprint(tolerated)
-		s.note = "the library accepts no smaller quorum, so what is varied is how many nodes come back early without their memory"
+		s.note = "the library accepts no smaller quorum, so what is varied is how many nodes lose their locks early, as by an eviction"
 	}
 	return s
 }

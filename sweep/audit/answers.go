@@ -31,7 +31,10 @@ type Answers struct {
 	Assumed []string
 
 	file  string
+	root  *yaml.Node // what the file says
 	nodes *yaml.Node // that say how many there are; nil if nothing does
+	// oneNode says that the lock is one on a single Redis.
+	oneNode bool
 }
 
 // Answer is one of them, and a key of a file.
@@ -72,6 +75,7 @@ func All() []Answer {
 const (
 	ttlPath         = "lock.ttl"
 	nodeTimeoutPath = "lock.node-timeout"
+	guardTimePath   = "lock.guard-time"
 	namesPath       = "nodes.names"
 )
 
@@ -94,6 +98,7 @@ func libraries() []string {
 
 // OnOneNode has the lock be one on a single Redis. The error is a strictyaml.Errors: it was said that there are more.
 func (a *Answers) OnOneNode() error {
+	a.oneNode = true
 	names := a.Settings.Nodes.Names
 	if a.nodes != nil && len(names) > 1 {
 		return strictyaml.Errors{strictyaml.Errorf(a.file, a.nodes.Line, a.nodes.Column, "", nil, "nodes: %s is a lock on one Redis, and this says that there are %d: leave nodes out, or say 1", a.Library, len(names))}.Err()

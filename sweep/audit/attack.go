@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 	"redlocksim/sweep"
 )
 
@@ -19,8 +20,24 @@ type auditing struct {
 	answers *Answers
 	foreign *scenarios.Foreign
 	world   *scenarios.Scenario
+	// safe are the lines that are, and without those that are not.
+	safe, without []*line
 	// broken: the lock breaks in a calm world.
 	broken bool
+}
+
+// asks says whether there is anything to ask about a line.
+func (x *auditing) asks(l *line) bool {
+	itself := protocols.Of[protocols.RedissonSettings](x.answers.Settings.Lock).Watchdog || x.foreign != nil && x.foreign.Renews
+	return (l.applies == nil || l.applies(x.answers)) && !(l.extends && (itself || !x.foreign.Makes(scenarios.ExtendStep)))
+}
+
+// holds has what a line is about be a part of the world.
+func (x *auditing) holds(l *line) {
+	x.safe = append(x.safe, l)
+	if l.lasting != nil {
+		l.lasting(x.world, x.answers.Settings)
+	}
 }
 
 // calm is the settings in a world in which nothing goes wrong.

@@ -32,7 +32,8 @@ type Assumption struct {
 	Limit string `json:"limit"`
 	// Text says it in a sentence, with the number that decides.
 	Text string `json:"text"`
-	// Fix is what mends it, each of which was tried, the smallest change first; empty if nothing is to be mended.
+	// Fix is what mends it, each of which was tried, the smallest change first, or why nothing is known to; empty if nothing is
+	// to be mended.
 	Fix string `json:"fix"`
 	// Fixes are these one by one.
 	Fixes []Fix `json:"fixes,omitempty"`
@@ -51,6 +52,9 @@ type Assumption struct {
 func (x *Assumption) Run() (of *scenarios.Scenario, seed uint64) {
 	s := *x.Shown
 	s.Name, s.Title = "audit", fmt.Sprintf("%s, at %s", x.Name, x.ShownAt)
+	if x.Limit == "any" && x.Verdict == Safe {
+		s.Title += "; no value that was tried breaks the lock"
+	}
 	s.Source = "an audit"
 	s.Explanation = x.Text + ".\n"
 	if x.ShownAt != x.Yours {
@@ -91,7 +95,7 @@ func Of(ctx context.Context, a *Answers, o Options) (*Audit, error) {
 	out := &Audit{Answers: a, Assumed: a.Assumed}
 	x := &auditing{ctx: ctx, answers: a, foreign: o.Foreign, world: calm(a.Settings)}
 	for _, l := range lines() {
-		if l.applies != nil && !l.applies(a) {
+		if !x.asks(l) {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
@@ -104,7 +108,7 @@ func Of(ctx context.Context, a *Answers, o Options) (*Audit, error) {
 		x.broken = x.broken || l == lostMessages && found.Verdict == Unsafe
 		out.Assumptions = append(out.Assumptions, found)
 	}
-	all, err := x.together(out, o.Runs)
+	all, err := x.together(o.Runs)
 	if err != nil {
 		return nil, err
 	}

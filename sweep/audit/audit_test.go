@@ -75,25 +75,38 @@ func TestLimits(t *testing.T) {
 		{"library: redlock-cpp\nnodes: 2", "lost messages", Unsafe, "none", "lock.quorum"},
 		{"library: redisson", "lost messages", Unsafe, "none", "have no watchdog"},
 		{"library: redisson", "clock error", NotTested, "", ""},
+		{"library: redis-distlock", "late extension", Unsafe, "none", "library: redlock"},
+		{"library: redlock-cs", "late extension", Safe, "any", ""},
 		// What nodes that do not answer do to its grants makes no difference: others can hold them.
 		{"library: redlock-py\nfailover: true", "failover", Unsafe, "0", "require 4 votes"},
 		// Without an allowance for drift clocks must be exact, or messages must take longer than the error.
 		{"library: single\nclock-error: 0.01%", "clock error", Unsafe, "0%", "library: redlock"},
-		// Nodes forget nothing, unless their power is lost.
-		{"persistence: everysec\npower-loss: false\nbudget: {memory-loss: 1}", "nodes back early", Safe, "any", ""},
-		{"persistence: everysec\nbudget: {memory-loss: 1}", "nodes back early", Unsafe, "0", "require 4 votes"},
+		// Nodes forget nothing when they stop, and lose their locks to an eviction all the same, which no restart guard
+		// notices.
+		{"persistence: everysec\npower-loss: false\nbudget: {memory-loss: 1}", "lost memory", Unsafe, "0", "require 4 votes"},
+		{"persistence: always\nbudget: {memory-loss: 1}", "lost memory", Unsafe, "0", "require 4 votes"},
+		{"library: redlock\nlock: {guard: {max-ttl: 8s}}\nbudget: {memory-loss: 1}", "lost memory", Unsafe, "0", "require 4 votes"},
+		{"persistence: always\nlock: {quorum: 4}\nbudget: {memory-loss: 2}", "lost memory", Safe, "2", ""},
+		{"library: single\nnodes: 1\npersistence: always\nbudget: {memory-loss: 1}", "lost memory", Unsafe, "0", "noeviction"},
+		{"persistence: everysec\nbudget: {memory-loss: 1}", "lost memory", Unsafe, "0", "require 4 votes"},
 		// Every quorum of five must share a node with every other that never forgot a counter: 2q − 5 − 1 may.
 		{"library: redlock\nfencing: true", "fencing tokens", Unsafe, "0", "appendfsync always"},
 		{"library: redlock\nfencing: true\npower-loss: false", "fencing tokens", Unsafe, "0", "appendfsync everysec"},
 		{"library: redlock\nfencing: true\nlock: {quorum: 4}", "fencing tokens", Unsafe, "2", "appendfsync always"},
-		{"library: redlock\nfencing: true\npersistence: always", "fencing tokens", Safe, "any", ""},
+		{"library: redlock\nfencing: true\npersistence: always", "fencing tokens", Safe, "0", ""},
+		{"library: redlock\nfencing: true\npersistence: always\nbudget: {counter-loss: 1}", "fencing tokens", Unsafe, "0", "require 4 votes"},
+		// A replica that takes over can lack any counter, whatever is on its disk.
+		{"library: redlock\nfencing: true\npersistence: always\nfailover: true", "fencing tokens", Unsafe, "0", "let no replica take over"},
+		// Each is one that the quorum bears, and both together are not.
+		{"lock: {quorum: 4}\nbudget: {memory-loss: 2}\nfailover: true", "lost memory", Safe, "2", ""},
+		{"lock: {quorum: 4}\nbudget: {memory-loss: 2}\nfailover: true", "failover", Unsafe, "2", "let no replica take over"},
 		// A guard that trusts the node's clock lets it be stepped to the end of the quarantine.
 		{"library: redlock\nclock-step: 50ms\nlock: {guard: {max-ttl: 8s}}", "killed process", Safe, "any", ""},
 		{"library: redlock\nclock-step: 50ms\nlock: {guard: {max-ttl: 8s, trust-node-clock: true}}", "killed process", Unsafe, "7.918s", "turn on the restart guard"},
 		{"work: 7919ms", "work", Safe, "7.919s", ""}, // at 7.92 s the lease is over
 		{"work: 7920ms", "work", Unsafe, "7.919s", "lock for 8.001s at least"},
 		{"rtt: 400ms", "node timeout", Unsafe, "399ms", "for 401ms at least"},
-		{"budget: {memory-loss: 1}", "nodes back early", Unsafe, "0", "require 4 votes"},
+		{"budget: {memory-loss: 1}", "lost memory", Unsafe, "0", "require 4 votes"},
 		{"budget: {suspend: 81ms}", "suspension", Unsafe, "80ms", "a clock that counts suspensions"},
 	} {
 		text := instant

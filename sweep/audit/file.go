@@ -56,6 +56,7 @@ func (f *file) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 		d.Errorf(n, "", nil, "want answers, as ttl: 8s, and keys of a settings file")
 		return
 	}
+	f.a.root = n
 	f.settings = &yaml.Node{Kind: yaml.MappingNode, Line: n.Line, Column: n.Column}
 	f.given = map[string]*yaml.Node{}
 	var keys []string

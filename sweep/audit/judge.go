@@ -10,17 +10,10 @@ import (
 // judge attacks an assumption as it was answered, and looks for its limit.
 func (x *auditing) judge(l *line) (Assumption, error) {
 	answered := x.answers.Settings
-	world := *x.world
-	if l.besides != nil {
-		l.besides(&world, answered)
-	}
-	yours := l.yours(x.answers)
+	world := x.besides(l)
+	yours := l.yours(x.answers, world)
 	found := Assumption{Name: l.name, Yours: yours, ShownAt: yours}
-	own := []sweep.Setting{{Path: l.path, Word: yours}}
-	if l.path == "" {
-		own = nil
-	}
-	at, err := x.attack(l, &world, own...)
+	at, err := x.asAnswered(l)
 	if err != nil {
 		return found, err
 	}
@@ -37,7 +30,7 @@ func (x *auditing) judge(l *line) (Assumption, error) {
 		found.Text = l.says(&limit)
 	} else {
 		limit.safest, limit.riskiest = l.safest(answered), l.riskiest(answered)
-		e, err := x.frontier(l, &world, l.path, []string{limit.safest, limit.riskiest, yours})
+		e, err := x.frontier(l, world, l.path, []string{limit.safest, limit.riskiest, yours})
 		if err != nil {
 			return found, err
 		}
@@ -50,20 +43,21 @@ func (x *auditing) judge(l *line) (Assumption, error) {
 		found.limited(l, &limit, e)
 	}
 	if found.Verdict == Unsafe {
-		found.Fixes, err = x.mend(l, &world, own, limit.holds)
-		found.Fix = joined(found.Fixes)
+		x.without = append(x.without, l)
+		found.Fixes, found.Fix, err = x.mend(l, world, limit.holds)
+		if len(found.Fixes) > 0 {
+			found.Fix = joined(found.Fixes)
+		}
 		return found, err
 	}
 	if limit.breaks != "" { // what decides is where it is not
-		beyond, err := x.attack(l, &world, sweep.Setting{Path: l.path, Word: limit.breaks})
+		beyond, err := x.attack(l, world, sweep.Setting{Path: l.path, Word: limit.breaks})
 		if err != nil {
 			return found, err
 		}
 		found.Shown, found.ShownAt = beyond.shown, limit.breaks
 	}
-	if l.lasting != nil {
-		l.lasting(x.world, answered)
-	}
+	x.holds(l)
 	return found, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"redlocksim/faults"
+	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
@@ -21,13 +22,15 @@ type line struct {
 	name string
 	// applies says whether there is anything to ask; nil if always.
 	applies func(*Answers) bool
+	// extends: there is nothing to ask of a lock that cannot be extended, or extends itself.
+	extends bool
 	// schedules attack it, and path is the setting that it rests on, of which safest and riskiest are the ends; without one
 	// nothing but the schedules is tried.
 	schedules        []string
 	path             string
 	safest, riskiest func(*scenarios.Scenario) string
-	// yours is what was answered.
-	yours func(*Answers) string
+	// yours is what was answered, in the world of the attack.
+	yours func(a *Answers, world *scenarios.Scenario) string
 	// besides is what the attack needs besides.
 	besides func(world, answered *scenarios.Scenario)
 	// lasting has the world of the lines that follow be as was answered.
@@ -62,8 +65,10 @@ type fix struct {
 	// otherwise: it is for a lock that nothing else mends; tokens and noTokens: for one that can give fencing tokens, or
 	// cannot.
 	otherwise, tokens, noTokens bool
-	// instead is what a file of answers says for the changes, if that is not what is tried.
-	instead []string
+	// library is what the file then says is the library; empty if it stays what it is. The changes are to its settings.
+	library string
+	// stays has no replica take over.
+	stays bool
 }
 
 func constant(word string) func(*scenarios.Scenario) string {
@@ -87,13 +92,14 @@ var allowance = fix{text: "subtract more from the validity for the drift of cloc
 	most: func(s *scenarios.Scenario) string { return (s.Lock.TTL * 9 / 10).Truncate(time.Millisecond).String() }}
 
 // allowing is the fix for a lock that has no drift allowance.
-var allowing = fix{text: "take a lock that subtracts an allowance for the drift of clocks from the time it believes in, such as library: redlock", otherwise: true,
-	changes: func(s *scenarios.Scenario) []string { return []string{"lock={ttl: " + s.Lock.TTL.String() + "}"} },
-	instead: []string{"library: redlock"}}
+var allowing = fix{text: "take a lock that subtracts an allowance for the drift of clocks from the time it believes in, such as library: redlock", otherwise: true, library: ourLibrary}
 
 // allowingMore is allowing where the allowance that such a lock has anyway is not enough.
 var allowingMore = fix{text: allowing.text + " with a constant of %s at least (lock.drift.constant)", otherwise: true, clocks: true,
-	path: allowance.path, most: allowance.most, changes: allowing.changes, instead: allowing.instead}
+	path: allowance.path, most: allowance.most, library: ourLibrary}
+
+// ourLibrary is the library of this project, which has all settings that fixes change.
+const ourLibrary = "redlock"
 
 // Fixes that several lines have.
 var (
@@ -107,10 +113,8 @@ var (
 		changes: func(*scenarios.Scenario) []string { return []string{"lock.fencing=true", "storage=fenced"} }}
 	// another is the fix for a lock that gives no tokens.
 	another = fix{text: "let the resource refuse older fencing tokens, which takes a lock that gives them, such as library: redlock; then pauses and delays of any length do no harm", noTokens: true,
-		changes: func(s *scenarios.Scenario) []string {
-			return []string{"lock={ttl: " + s.Lock.TTL.String() + ", fencing: true}", "storage=fenced"}
-		},
-		instead: []string{"library: redlock", "fencing: true"}}
+		changes: fencing.changes,
+		library: ourLibrary}
 )
 
 // writes is the fix of nodes that write to disk.
@@ -121,12 +125,24 @@ func writes(how string) fix {
 
 // lines are all assumptions, in an order in which later attacks can rest on what the earlier ones found to be safe.
 func lines() []*line {
-	return slices.Concat([]*line{lostMessages}, clockLines(), nodeLines(), clientLines())
+	return slices.Concat([]*line{lostMessages}, clockLines(), nodeLines(), clientLines(), []*line{lateExtension})
+}
+
+// lateExtension rests on nothing but the library.
+var lateExtension = &line{name: "late extension", schedules: []string{"late-extend"}, extends: true,
+	yours: func(*Answers, *scenarios.Scenario) string { return "any" },
+	says: func(l *limits) string {
+		if l.breaks == "" {
+			return "extending a lock whose lease is over never takes it from another client"
+		}
+		return "a client that extends its lock when its lease is over takes it from the client that has it: look at the lease before you extend, which helps unless the client pauses in between"
+	},
+	fixes: []fix{{text: "no setting of this lock mends it: take one that extends only what is its own, such as library: redlock", library: ourLibrary}},
 }
 
 // lostMessages comes first: where it is unsafe, nothing else can be told.
 var lostMessages = &line{name: "lost messages", schedules: []string{"clocks", "split"},
-	yours: func(*Answers) string { return "any" },
+	yours: func(*Answers, *scenarios.Scenario) string { return "any" },
 	says: func(l *limits) string {
 		if l.breaks == "" {
 			return "messages that are lost, and clients that cannot reach some of the nodes, cost availability, never the lock"
@@ -139,19 +155,20 @@ var lostMessages = &line{name: "lost messages", schedules: []string{"clocks", "s
 		{text: "wait for every node instead of leaving out those that do not answer in time (lock.connect-timeout: 0s)",
 			changes: func(*scenarios.Scenario) []string { return []string{"lock.connect-timeout=0s"} }},
 		quorum,
+		{text: "no setting of this lock mends it: take one that bears lost messages, such as library: redlock", otherwise: true, library: ourLibrary},
 	}}
 
 // clockLines are about clocks.
 func clockLines() []*line {
 	return []*line{
 		{name: "clock error", schedules: []string{"clocks"}, path: "budget.clock-rate", safest: constant("0%"), riskiest: constant("20%"),
-			yours:   func(a *Answers) string { return a.Settings.Budget.ClockRate.String() },
+			yours:   func(a *Answers, _ *scenarios.Scenario) string { return a.Settings.Budget.ClockRate.String() },
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.ClockRate = s.Budget.ClockRate },
 			says: upTo("clocks may run fast or slow by up to %s", "yours by up to %s",
 				"clocks may run fast or slow by %s, the most that was tried", "the lock breaks even if clocks run at the right speed"),
 			fixes: []fix{allowance, allowing, allowingMore, {text: "keep clocks within %s", limit: true, positive: true}}},
 		{name: "clock step", schedules: []string{"clocks"}, path: "budget.clock-step", safest: constant("0s"), riskiest: ttls(2),
-			yours:   func(a *Answers) string { return a.Settings.Budget.ClockStep.String() },
+			yours:   func(a *Answers, _ *scenarios.Scenario) string { return a.Settings.Budget.ClockStep.String() },
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.ClockStep = s.Budget.ClockStep },
 			says: func(l *limits) string {
 				whose := "a node's wall clock"
@@ -165,7 +182,7 @@ func clockLines() []*line {
 				{text: "measure leases with a clock that nobody steps (lock.clock: monotonic)", changes: func(*scenarios.Scenario) []string { return []string{"lock.clock=monotonic"} }}}},
 		{name: "suspension", schedules: []string{"clocks"}, path: "budget.suspend", safest: constant("0s"), riskiest: ttls(4),
 			applies: func(a *Answers) bool { return a.Settings.Budget.Suspend > 0 },
-			yours:   func(a *Answers) string { return a.Settings.Budget.Suspend.String() },
+			yours:   func(a *Answers, _ *scenarios.Scenario) string { return a.Settings.Budget.Suspend.String() },
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.Suspend = s.Budget.Suspend },
 			says: upTo("a client's machine may be suspended for up to %s", "yours for up to %s",
 				"a client's machine may be suspended for %s, the longest that was tried", "the lock breaks even if no machine is suspended"),
@@ -176,7 +193,7 @@ func clockLines() []*line {
 
 // nodeLines are about what nodes forget.
 func nodeLines() []*line {
-	delay := func(a *Answers) string { return restartDelay(a.Settings).String() }
+	delay := func(a *Answers, _ *scenarios.Scenario) string { return restartDelay(a.Settings).String() }
 	return []*line{
 		{name: "killed process", schedules: []string{"restart"}, path: "budget.restart-delay", safest: ttls(3), riskiest: constant("0s"), yours: delay,
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.RestartDelay = soonest(w, s) },
@@ -190,18 +207,25 @@ func nodeLines() []*line {
 			},
 			says:  forgets("loses power"),
 			fixes: []fix{later, writes("always"), guard}},
-		{name: "nodes back early", schedules: []string{"memory-loss"}, path: "budget.memory-loss", safest: constant("0"), riskiest: allNodes,
+		{name: "lost memory", schedules: []string{"memory-loss"}, path: "budget.memory-loss", safest: constant("0"), riskiest: allNodes,
 			applies: func(a *Answers) bool { return a.Settings.Budget.MemoryLoss > 0 },
-			yours:   func(a *Answers) string { return fmt.Sprint(a.Settings.Budget.MemoryLoss) },
+			yours:   func(a *Answers, _ *scenarios.Scenario) string { return fmt.Sprint(a.Settings.Budget.MemoryLoss) },
 			besides: powerLoss,
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.MemoryLoss = s.Budget.MemoryLoss },
-			says: upTo("at most %s nodes may come back early without their memory", "of yours up to %s may",
-				"%s nodes may come back early: they keep what they voted for", "the lock breaks even if no node comes back early"),
-			fixes: []fix{quorum, writes("always"), guard}},
-		{name: "failover", schedules: []string{"failover"}, path: "budget.memory-loss", safest: constant("0"), riskiest: allNodes,
+			says: upTo("at most %s nodes may lose their locks early, as by an eviction, which no disk and no restart guard prevents", "of yours up to %s may",
+				"%s nodes, all there are, may lose their locks early", "the lock breaks even if no node loses its locks early"),
+			fixes: []fix{quorum, {text: "let no more than %s nodes come back early, or evict locks (maxmemory-policy: noeviction)", limit: true}}},
+		{name: "failover", schedules: []string{"failover"}, path: "budget.memory-loss", safest: constant("0"),
+			riskiest: func(s *scenarios.Scenario) string {
+				return fmt.Sprint(min(len(s.Nodes.Names), s.Budget.MemoryLoss+len(replicas(s))))
+			},
 			applies: func(a *Answers) bool { return a.Failover },
-			yours:   func(*Answers) string { return "1" },
-			lasting: func(w, _ *scenarios.Scenario) { w.Budget.MemoryLoss++ },
+			// A failover is on top of what the nodes lose besides.
+			yours: func(_ *Answers, w *scenarios.Scenario) string { return fmt.Sprint(w.Budget.MemoryLoss + 1) },
+			lasting: func(w, _ *scenarios.Scenario) {
+				w.Budget.MemoryLoss++
+				w.Nodes.Replicas = replicas(w)
+			},
 			says: func(l *limits) string {
 				switch {
 				case l.breaks == "":
@@ -211,7 +235,7 @@ func nodeLines() []*line {
 				}
 				return fmt.Sprintf("replicas that take over before they have received a lock grant it to another client: the lock survives %s of them at a time", l.holds)
 			},
-			fixes: []fix{{text: "let no replica take over (failover: false)", limit: true, instead: []string{"failover: false"}}, quorum}},
+			fixes: []fix{{text: "let no replica take over (failover: false)", stays: true}, quorum}},
 	}
 }
 
@@ -220,27 +244,37 @@ func clientLines() []*line {
 	return []*line{
 		{name: "fencing tokens", schedules: []string{"counters"}, path: "budget.counter-loss", safest: constant("0"), riskiest: allNodes,
 			applies: func(a *Answers) bool { return protocols.Of[protocols.RedlockSettings](a.Settings.Lock).Fencing },
-			yours: func(a *Answers) string {
+			yours: func(a *Answers, _ *scenarios.Scenario) string {
 				promised := a.Settings.Budget.CounterLoss
-				if promised == 0 && (&sweep.Settings{Scenario: a.Settings}).LosesCounters() { // each node, sooner or later
+				switch {
+				case promised > 0:
+				case (&sweep.Settings{Scenario: a.Settings}).LosesCounters(): // each node, sooner or later
 					return allNodes(a.Settings)
+				case a.Failover:
+					return fmt.Sprint(len(replicas(a.Settings)))
 				}
 				return fmt.Sprint(promised)
 			},
 			besides: powerLoss,
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.CounterLoss = s.Budget.CounterLoss },
 			says: func(l *limits) string {
-				if l.breaks == "" {
-					return "tokens rise with every grant: no node forgets its counter when it stops"
+				yours := l.yours + " of yours can, however long they stay away"
+				if l.yours == "0" {
+					yours = "none of yours does when it stops, and none is promised to be evicted"
 				}
 				if l.holds == "" || l.holds == "0" {
-					return fmt.Sprintf("tokens rise with every grant only as long as no node forgets its counter; %s of yours can, however long they stay away", l.yours)
+					return "tokens rise with every grant only as long as no node forgets its counter; " + yours
 				}
-				return fmt.Sprintf("tokens rise with every grant as long as no more than %s nodes forget their counters; %s of yours can, however long they stay away", l.holds, l.yours)
+				return fmt.Sprintf("tokens rise with every grant as long as no more than %s nodes forget their counters; %s", l.holds, yours)
 			},
-			fixes: []fix{writes("everysec"), writes("always"), quorum}},
+			fixes: []fix{writes("everysec"), writes("always"), {text: "let no replica take over (failover: false)", stays: true},
+				quorum, {text: "let no more than %s nodes lose counters to evictions (maxmemory-policy: noeviction)", limit: true},
+				{text: "keep counters whatever happens: have nodes write to disk (persistence: always), let no replica take over (failover: false), and evict nothing (maxmemory-policy: noeviction)",
+					stays: true, otherwise: true, changes: func(*scenarios.Scenario) []string {
+						return []string{"nodes.persistence=always", "budget.counter-loss=0"}
+					}}}},
 		{name: "pause", schedules: []string{"pause"}, path: "budget.pause", safest: constant("0s"), riskiest: ttls(4),
-			yours:   func(a *Answers) string { return a.Settings.Budget.Pause.String() },
+			yours:   func(a *Answers, _ *scenarios.Scenario) string { return a.Settings.Budget.Pause.String() },
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.Pause = s.Budget.Pause },
 			says: func(l *limits) string {
 				without := ""
@@ -251,13 +285,13 @@ func clientLines() []*line {
 					"a client may pause for %s, the longest that was tried"+without,
 					"a write can come too late without any pause: the message to the resource may take longer than what is left of the lease")(l)
 			},
-			fixes: []fix{{text: "stop writing %s before the lease ends (lock.guard-time)", path: "lock.guard-time",
+			fixes: []fix{{text: "stop writing %s before the lease ends (lock.guard-time)", path: guardTimePath,
 				most: func(s *scenarios.Scenario) string { return (s.Lock.TTL * 9 / 10).Truncate(time.Millisecond).String() }}, fencing, another}},
 		{name: "node timeout", schedules: []string{"timeout"}, path: "network.latency", safest: constant("0s"),
 			riskiest: func(s *scenarios.Scenario) string {
 				return tried(2*max(s.Lock.NodeTimeout, roundTripOf(s)) + 2*time.Second)
 			},
-			yours: func(a *Answers) string { return roundTripOf(a.Settings).String() },
+			yours: func(a *Answers, _ *scenarios.Scenario) string { return roundTripOf(a.Settings).String() },
 			besides: func(w, _ *scenarios.Scenario) {
 				w.Network = scenarios.Network{Latency: scenarios.Latency{Latency: network.Constant(roundTripOf(w))}, Replies: &scenarios.Latency{}}
 			},
@@ -268,13 +302,25 @@ func clientLines() []*line {
 				{text: "keep round trips within %s", limit: true, positive: true}}},
 		{name: "work", schedules: []string{"work"}, path: sweep.Work, safest: constant("0s"), riskiest: ttls(2),
 			applies: func(a *Answers) bool { return a.Work > 0 },
-			yours:   func(a *Answers) string { return a.Work.String() },
+			yours:   func(a *Answers, _ *scenarios.Scenario) string { return a.Work.String() },
 			says: upTo("the work may take up to %s, or the lease is over first", "yours up to %s",
 				"the work may take %s, the longest that was tried", "there is no time for any work under the lock"),
 			fixes: []fix{{text: "lock for %s at least (lock.ttl), or renew the lock while the work goes on", path: ttlPath,
 				most: func(s *scenarios.Scenario) string { return tried(4*s.Lock.TTL + time.Minute) }},
 				{text: "keep the work under %s", limit: true, positive: true}}},
 	}
+}
+
+// replicas are those that can take over: those of the settings, or else one of each node.
+func replicas(s *scenarios.Scenario) []strictyaml.Entry[[]string] {
+	if len(s.Nodes.Replicas) > 0 {
+		return s.Nodes.Replicas
+	}
+	var all []strictyaml.Entry[[]string]
+	for _, node := range s.Nodes.Names {
+		all = append(all, strictyaml.Entry[[]string]{Key: node, Value: []string{node + "-replica"}})
+	}
+	return all
 }
 
 // powerLoss lets nodes lose power if that was answered.

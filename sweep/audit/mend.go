@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"redlocksim/scenarios"
@@ -12,14 +11,7 @@ import (
 	"redlocksim/sweep"
 )
 
-// Fix is a change that was seen to mend an assumption.
-type Fix struct {
-	// Text says it in a sentence.
-	Text string `json:"text"`
-	// Set is what a file of answers then says, a line each, in the place of what it says of the same keys.
-	Set []string `json:"set"`
-}
-
+// joined is all fixes in a sentence.
 func joined(all []Fix) string {
 	var texts []string
 	for _, f := range all {
@@ -28,67 +20,140 @@ func joined(all []Fix) string {
 	return strings.Join(texts, "; or ")
 }
 
-// mend is what of the fixes of a line mends it, as far as that was seen. own is what was answered.
-func (x *auditing) mend(l *line, world *scenarios.Scenario, own []sweep.Setting, holds string) ([]Fix, error) {
-	var mends []Fix
+// mend is what of the fixes of a line mends it, as far as that was seen: the file takes it, and the line is safe then. Without
+// any, why says why there is none.
+func (x *auditing) mend(l *line, world *scenarios.Scenario, holds string) (mends []Fix, why string, err error) {
 	tokens := protocols.Has[protocols.RedlockSettings](world.Lock)
-	for _, f := range l.fixes {
+	var unread []string
+	for i := range l.fixes {
+		f := &l.fixes[i]
 		world := *world
 		if f.clocks {
 			world.Budget.ClockRate = x.answers.Settings.Budget.ClockRate
 		}
 		switch {
-		case f.tokens && !tokens || f.noTokens && tokens:
+		case f.tokens && !tokens || f.noTokens && tokens, f.library != "" && f.library == x.answers.Library,
+			f.otherwise && len(mends) > 0, f.limit && holds == "", f.positive && (holds == "0%" || holds == "0s"):
 			continue
-		case f.otherwise && len(mends) > 0, f.limit && holds == "", f.positive && (holds == "0%" || holds == "0s"):
+		}
+		var changes []sweep.Setting
+		if f.changes != nil {
+			changes = settings(f.changes(&world))
+		}
+		value := ""
+		switch key := f.ofLock(changes); {
+		case x.foreign != nil && f.library == "" && key != "" && !x.reads(key):
+			unread = append(unread, "lock."+key)
 			continue
 		case f.limit:
-			mends = append(mends, f.seen(holds, sweep.Setting{Path: l.path, Word: holds}))
-		case x.foreign != nil && f.path != ttlPath && f.path != "lock.guard-time" && f.touchesLock(&world):
-			continue // a program does not read it
+			value = holds
+			changes = append(changes, sweep.Setting{Path: l.path, Word: value})
 		case f.path != "":
-			smallest, err := x.smallest(l, &world, f, own)
-			if err != nil {
-				return nil, err
+			if value, err = x.smallest(l, &world, f, changes); err != nil {
+				return nil, "", err
 			}
-			if smallest != "" {
-				mends = append(mends, f.seen(smallest, sweep.Setting{Path: f.path, Word: smallest}))
+			if value == "" {
+				continue
 			}
-		default:
-			changes := settings(f.changes(&world))
-			does, err := x.does(l, &world, slices.Concat(changes, own))
-			if err != nil {
-				return nil, err
-			}
-			if does {
-				mends = append(mends, f.seen("", changes...))
+			changes = append(changes, sweep.Setting{Path: f.path, Word: value})
+		}
+		fix := x.answers.fix(f, value, changes)
+		does, err := x.accepts(l, fix)
+		if err != nil {
+			return nil, "", err
+		}
+		if does {
+			mends = append(mends, fix)
+		}
+	}
+	switch {
+	case len(mends) > 0:
+	case len(unread) > 0:
+		why = "none known: the program does not say that it reads " + strings.Join(slices.Compact(unread), ", ")
+	case x.answers.Settings.Lock.Preset != "":
+		why = fmt.Sprintf("none known: no setting that %s has mends it", x.answers.Settings.Lock.Preset)
+	default:
+		why = "none known"
+	}
+	return mends, why, nil
+}
+
+// ofLock is the first key of the lock that a fix changes; empty if it changes none. What is the client's own affair is none.
+func (f *fix) ofLock(changes []sweep.Setting) string {
+	for _, c := range append(changes, sweep.Setting{Path: f.path}) {
+		if key, is := strings.CutPrefix(c.Path, "lock."); is && c.Path != guardTimePath {
+			key, _, _ = strings.Cut(key, ".")
+			return key
+		}
+	}
+	return ""
+}
+
+// reads says whether a lock program is known to read a key of the lock.
+func (x *auditing) reads(key string) bool { return x.foreign.Reads != nil && x.foreign.Reads(key) }
+
+// accepts says whether the file takes a fix, and the line is safe then, with all before it that are.
+func (x *auditing) accepts(l *line, fix Fix) (bool, error) {
+	answers, err := x.answers.With(fix)
+	if err != nil {
+		return false, nil //nolint:nilerr // a file that refuses it is the answer
+	}
+	y := auditing{ctx: x.ctx, answers: answers, world: calm(answers.Settings)}
+	if IsProgram(answers.Library) {
+		if y.foreign = x.foreign; x.answers.oneNode {
+			if answers.OnOneNode() != nil {
+				return false, nil
 			}
 		}
 	}
-	return mends, nil
-}
-
-// seen is the fix as one that mends, with the value that does.
-func (f *fix) seen(value string, changes ...sweep.Setting) Fix {
-	x := Fix{Text: strings.ReplaceAll(f.text, "%s", value), Set: f.instead}
-	if f.instead == nil || f.path != "" {
-		for _, c := range changes {
-			x.Set = append(x.Set, inFile(c))
+	for _, before := range lines() {
+		if !y.asks(before) {
+			if before.name == l.name { // nobody asks any more
+				return true, nil
+			}
+			continue
+		}
+		at, err := y.asAnswered(before)
+		switch {
+		case errors.Is(err, errRefused):
+			return false, nil
+		case err != nil:
+			return false, err
+		case before.name == l.name:
+			return at.verdict() == Safe, nil
+		case at.verdict() == Safe:
+			y.holds(before)
 		}
 	}
-	return x
+	return false, nil
 }
 
-// touchesLock says whether a fix changes a setting of the lock.
-func (f *fix) touchesLock(s *scenarios.Scenario) bool {
-	if f.path != "" {
-		return strings.HasPrefix(f.path, "lock.")
+// asAnswered runs the schedules of a line with what was answered.
+func (x *auditing) asAnswered(l *line) (*attacked, error) {
+	world := x.besides(l)
+	return x.attack(l, world, x.own(l, world)...)
+}
+
+// besides is the world of the attacks on a line.
+func (x *auditing) besides(l *line) *scenarios.Scenario {
+	world := *x.world
+	if l.besides != nil {
+		l.besides(&world, x.answers.Settings)
 	}
-	return slices.ContainsFunc(f.changes(s), func(c string) bool { return strings.HasPrefix(c, "lock.") })
+	return &world
 }
 
-// smallest is the smallest value of a fix's setting that mends a line; empty if none does, or the protocol has no such setting.
-func (x *auditing) smallest(l *line, world *scenarios.Scenario, f fix, own []sweep.Setting) (string, error) {
+// own is what was answered, as a setting.
+func (x *auditing) own(l *line, world *scenarios.Scenario) []sweep.Setting {
+	if l.path == "" {
+		return nil
+	}
+	return []sweep.Setting{{Path: l.path, Word: l.yours(x.answers, world)}}
+}
+
+// smallest is the smallest value of a fix's setting that mends a line after some changes; empty if none does, or the protocol
+// has no such setting.
+func (x *auditing) smallest(l *line, world *scenarios.Scenario, f *fix, changes []sweep.Setting) (string, error) {
 	least := "0s"
 	switch f.path {
 	case "lock.quorum":
@@ -97,29 +162,29 @@ func (x *auditing) smallest(l *line, world *scenarios.Scenario, f fix, own []swe
 		least = "1ms"
 	}
 	most := f.most(world)
-	if f.changes != nil {
-		own = slices.Concat(settings(f.changes(world)), own)
+	if f.library != "" {
+		changes = append([]sweep.Setting{{Path: "lock", Word: "{ttl: " + world.Lock.TTL.String() + "}"}}, changes...)
 	}
-	if does, err := x.does(l, world, slices.Concat(own, []sweep.Setting{{Path: f.path, Word: most}})); err != nil || !does {
+	changes = append(changes, x.own(l, world)...)
+	y := *x
+	if f.library != "" {
+		y.foreign = nil
+	}
+	at, err := y.attack(l, world, append(slices.Clone(changes), sweep.Setting{Path: f.path, Word: most})...)
+	switch {
+	case errors.Is(err, errRefused):
+		return "", nil
+	case err != nil || at.verdict() != Safe:
 		return "", err
 	}
 	if least == most { // of two nodes, a quorum is both
 		return most, nil
 	}
-	e, err := x.frontier(l, world, f.path, []string{least, most}, own...)
+	e, err := y.frontier(l, world, f.path, []string{least, most}, changes...)
 	if e.holds == "" && err == nil {
 		e.holds = most
 	}
 	return e.holds, err
-}
-
-// does says whether an attack fails with some settings, and took place. Settings that the protocol does not have mend nothing.
-func (x *auditing) does(l *line, world *scenarios.Scenario, changes []sweep.Setting) (bool, error) {
-	at, err := x.attack(l, world, changes...)
-	if errors.Is(err, errRefused) {
-		return false, nil
-	}
-	return err == nil && at.verdict() == Safe, err
 }
 
 func settings(texts []string) []sweep.Setting {
@@ -132,21 +197,4 @@ func settings(texts []string) []sweep.Setting {
 		all = append(all, s)
 	}
 	return all
-}
-
-// inFile is a setting as a line of a file of answers.
-func inFile(s sweep.Setting) string {
-	switch s.Path {
-	case "storage":
-		return "fencing: " + strconv.FormatBool(s.Word == "fenced")
-	case sweep.Work:
-		return "work: " + s.Word
-	}
-	for _, a := range All() {
-		if a.path == s.Path {
-			return a.Key + ": " + s.Word
-		}
-	}
-	keys := strings.Split(s.Path, ".")
-	return strings.Join(keys, ": {") + ": " + s.Word + strings.Repeat("}", len(keys)-1)
 }

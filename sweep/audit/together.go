@@ -3,6 +3,7 @@ package audit
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"redlocksim/adversary"
 	"redlocksim/checker"
@@ -12,6 +13,7 @@ import (
 	"redlocksim/search"
 	"redlocksim/search/experiment"
 	"redlocksim/sim/kernel"
+	"redlocksim/sweep"
 )
 
 // Options.Runs, if they are 0, of the library and of a lock program.
@@ -21,8 +23,8 @@ const (
 )
 
 // together has everything happen at once that is safe by itself: the worst schedules, and random ones. What breaks then is the
-// library itself, or what the lines did not ask about.
-func (x *auditing) together(a *Audit, runs int) (Assumption, error) {
+// library itself, what the lines did not ask about, or assumptions that hold only one at a time.
+func (x *auditing) together(runs int) (Assumption, error) {
 	found := Assumption{Name: "all together", Verdict: Safe, Yours: "all that is safe", Limit: "any", ShownAt: "all that is safe"}
 	if x.broken {
 		found.Verdict, found.Limit, found.Text = NotTested, "", "not tested: the lock breaks even without that, see "+lostMessages.name
@@ -38,37 +40,81 @@ func (x *auditing) together(a *Audit, runs int) (Assumption, error) {
 	default:
 		runs = randomRuns
 	}
-	return found, x.random(&found, runs, a.verdictOf("pause") == Safe)
+	return found, x.random(&found, runs)
 }
 
-// worst is the attacks with all that is safe at once.
+// isSafe says whether a line is.
+func (x *auditing) isSafe(name string) bool {
+	return slices.ContainsFunc(x.safe, func(l *line) bool { return l.name == name })
+}
+
+// worst is the attacks with all that is safe at once: those of the lines that are safe.
 func (x *auditing) worst(found *Assumption) error {
-	names := []string{"clocks", "restart"}
-	if x.world.Budget.MemoryLoss > 0 {
-		names = append(names, "memory-loss")
+	var names []string
+	for _, l := range x.safe {
+		for _, name := range l.schedules {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
 	}
 	attacks, _ := adversary.Find(names...)
 	for _, attack := range attacks {
-		out, err := attack.Run(&adversary.Settings{Scenario: x.world, Pause: x.world.Budget.Pause}, scenarios.Options{Foreign: x.foreign})
+		if !attack.Exclusion() { // whether the lock is granted is asked by itself
+			continue
+		}
+		out, err := x.attackedBy(attack, x.world)
 		switch {
 		case err != nil:
 			return err
 		case out.Broken != "":
 			found.Verdict, found.Limit, found.Shown = Unsafe, "none", out.Result.Scenario
-			found.Text = fmt.Sprintf("all that is safe by itself breaks the lock if it happens together: %s", out.Broken)
-			return nil
+			why, err := x.blame(attack)
+			found.Text = fmt.Sprintf("what is safe by itself breaks the lock if it happens together (%s): %s", out.Broken, why)
+			return err
 		case out.NotTested != "":
 			found.Verdict, found.Shown = NotTested, nil
-			found.Text = notTested(out.NotTested)
+			found.Text = fmt.Sprintf("%s (schedule %s)", notTested(out.NotTested), attack.Name)
 			return nil
 		}
 	}
 	return nil
 }
 
-// random has clients and all that is safe do anything. Late writes count only if the line about pauses is safe: they are its
-// business.
-func (x *auditing) random(found *Assumption, runs int, effects bool) error {
+func (x *auditing) attackedBy(attack adversary.Attack, world *scenarios.Scenario) (adversary.Outcome, error) {
+	return attack.Run(&sweep.Settings{Scenario: world, Pause: world.Budget.Pause}, scenarios.Options{Foreign: x.foreign})
+}
+
+// blame says which assumptions an attack takes: leaving any of them out stops it.
+func (x *auditing) blame(attack adversary.Attack) (string, error) {
+	var needed []string
+	for _, left := range x.safe {
+		if left.lasting == nil {
+			continue
+		}
+		y := auditing{answers: x.answers, foreign: x.foreign, world: calm(x.answers.Settings)}
+		for _, l := range x.safe {
+			if l != left {
+				y.holds(l)
+			}
+		}
+		out, err := y.attackedBy(attack, y.world)
+		if err != nil {
+			return "", err
+		}
+		if out.Broken == "" {
+			needed = append(needed, left.name)
+		}
+	}
+	if needed == nil {
+		return "any one of the assumptions can be left out, and it still breaks", nil
+	}
+	return "it takes " + strings.Join(needed, " and "), nil
+}
+
+// random has clients and all that is safe do anything. Late writes count only if the line about pauses is safe, tokens only if
+// that about them is, and clients extend only what they have if they must: these are the business of the lines.
+func (x *auditing) random(found *Assumption, runs int) error {
 	space := experiment.NewSpace(x.world)
 	space.Own, space.Foreign = x.foreign != nil, x.foreign
 	contended := 0
@@ -80,20 +126,26 @@ func (x *auditing) random(found *Assumption, runs int, effects bool) error {
 		c := faults.Drawn{Key: kernel.Key(0).WithString("audit")}.For("run", i)
 		seed := uint64(c.For("seed", 0).Below(1 << 53))
 		drawn := space.Draw(c)
-		trial, r, err := search.Try(drawn, scenarios.Options{Seed: seed, Foreign: x.foreign}, &buffer)
+		if slices.Contains(x.without, lateExtension) {
+			withoutExtends(drawn)
+		}
+		kinds, tested, err := x.breaks(drawn, seed, &buffer)
 		if err != nil {
 			return err
 		}
 		if found.Shown == nil {
 			found.Shown, found.seed = drawn, seed
 		}
-		if !trial.NotTested {
+		if tested {
 			contended++
 		}
-		if kinds := broken(r.Findings, trial.Excused, effects); len(kinds) > 0 {
+		if len(kinds) > 0 {
+			needed, err := x.needed(drawn, seed, &buffer)
+			if err != nil {
+				return err
+			}
 			found.Verdict, found.Limit, found.Shown, found.seed = Unsafe, "none", drawn, seed
-			found.Text = fmt.Sprintf("random run %d of %d breaks the lock (%s), though nothing happens in it that is not safe by itself: "+
-				"the library is at fault, or the way in which that run uses it", i+1, runs, kinds)
+			found.Text = fmt.Sprintf("random run %d of %d breaks the lock (%s), though nothing happens in it that is not safe by itself: %s", i+1, runs, kinds, needed)
 			return nil
 		}
 	}
@@ -105,23 +157,65 @@ func (x *auditing) random(found *Assumption, runs int, effects bool) error {
 	return nil
 }
 
-// broken are the findings against mutual exclusion and, if they count, of late writes.
-func broken(found scenarios.Findings, excused []checker.Kind, effects bool) (kinds scenarios.Findings) {
-	always := []checker.Kind{checker.LeaseOverlap, checker.TokenRegressed, checker.TokenRepeated}
+// breaks is what a random run breaks, and whether clients met in it.
+func (x *auditing) breaks(drawn *scenarios.Scenario, seed uint64, buffer *history.History) (scenarios.Findings, bool, error) {
+	trial, r, err := search.Try(drawn, scenarios.Options{Seed: seed, Foreign: x.foreign}, buffer)
+	if err != nil {
+		return nil, false, err
+	}
+	return x.counted(r.Findings, trial.Excused), !trial.NotTested, nil
+}
+
+// needed removes the faults from a run without which it breaks as well, and says which are left.
+func (x *auditing) needed(drawn *scenarios.Scenario, seed uint64, buffer *history.History) (string, error) {
+	var kinds []string
+	for i := len(drawn.Timeline) - 1; i >= 0; i-- {
+		if drawn.Timeline[i].Fault == nil {
+			continue
+		}
+		less := *drawn
+		less.Timeline = slices.Delete(slices.Clone(drawn.Timeline), i, i+1)
+		broken, _, err := x.breaks(&less, seed, buffer)
+		switch {
+		case err != nil:
+			return "", err
+		case len(broken) > 0:
+			drawn.Timeline = less.Timeline
+		case !slices.Contains(kinds, drawn.Timeline[i].Kind):
+			kinds = append(kinds, drawn.Timeline[i].Kind)
+		}
+	}
+	if kinds == nil {
+		return "it takes no fault at all, so the library is at fault, or the way in which that run uses it", nil
+	}
+	slices.Sort(kinds)
+	return "it takes " + strings.Join(kinds, " and ") + ", or the library is at fault, or the way in which that run uses it", nil
+}
+
+// withoutExtends has clients extend nothing.
+func withoutExtends(drawn *scenarios.Scenario) {
+	for i := range drawn.Timeline {
+		item := &drawn.Timeline[i]
+		item.Do = slices.DeleteFunc(slices.Clone(item.Do), func(s scenarios.Step) bool {
+			return s.Kind == scenarios.ExtendStep || s.Kind == scenarios.RenewStep
+		})
+	}
+	drawn.Timeline = slices.DeleteFunc(drawn.Timeline, func(item scenarios.Item) bool { return item.Fault == nil && len(item.Do) == 0 })
+}
+
+// counted are the findings against mutual exclusion and, if they count, of late writes and tokens.
+func (x *auditing) counted(found scenarios.Findings, excused []checker.Kind) (kinds scenarios.Findings) {
 	for _, k := range found {
-		if k.Violation() && !k.Monitored() && (effects || slices.Contains(always, k)) && !slices.Contains(excused, k) {
+		counts := x.isSafe("pause")
+		switch k {
+		case checker.LeaseOverlap:
+			counts = true
+		case checker.TokenRegressed, checker.TokenRepeated:
+			counts = !slices.ContainsFunc(x.without, func(l *line) bool { return l.name == "fencing tokens" })
+		}
+		if counts && k.Violation() && !k.Monitored() && !slices.Contains(excused, k) {
 			kinds = append(kinds, k)
 		}
 	}
 	return kinds
-}
-
-// verdictOf is the verdict of a line; empty if there is none of that name.
-func (a *Audit) verdictOf(name string) Verdict {
-	for _, x := range a.Assumptions {
-		if x.Name == name {
-			return x.Verdict
-		}
-	}
-	return ""
 }

@@ -108,6 +108,9 @@ func (h *host) Runtime() driver.Runtime {
 	return driver.Runtime{Clock: h.clock}
 }
 
+// Sequence implements protocols.Host.
+func (h *host) Sequence() driver.TokenSource { return storageserver.Sequence(h.role.Storage) }
+
 // NewOp implements scenarios.Host: no two clients have the same.
 func (h *host) NewOp() int {
 	h.ops++

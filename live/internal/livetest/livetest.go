@@ -107,6 +107,19 @@ func NeedsPostgres(t testing.TB) {
 	needs(t, server.Postgres, RequireEnv)
 }
 
+// ZooKeeperEnv, set to 1, has the tests on ZooKeeper run, and fail on a machine without it. Its members, each a Java machine,
+// take seconds to start, which is too long for what is run before every change.
+const ZooKeeperEnv = "REDLOCKSIM_ZOOKEEPER"
+
+// NeedsZooKeeper is the same for ZooKeeper, unless its tests are not asked for.
+func NeedsZooKeeper(t testing.TB) {
+	t.Helper()
+	if os.Getenv(ZooKeeperEnv) != "1" {
+		t.Skipf("ZooKeeper takes seconds to start: run with %s=1", ZooKeeperEnv)
+	}
+	needs(t, server.ZooKeeper, ZooKeeperEnv)
+}
+
 func needs(t testing.TB, kind *server.Kind, variable string) {
 	t.Helper()
 	_, err := kind.Programs()

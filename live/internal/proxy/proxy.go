@@ -32,8 +32,16 @@ var proxyServer = toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolo
 
 // New starts the link from a client to a node at the address upstream, on a free port.
 func New(client, node, upstream string) (*Proxy, error) {
-	p := &Proxy{Client: client, Node: node, upstream: upstream, Up: newFlow(), Down: newFlow(),
-		toxiproxy: toxiproxy.NewProxy(proxyServer, client+" "+node, "127.0.0.1:0", upstream)}
+	return start(&Proxy{Client: client, Node: node, upstream: upstream, Up: newFlow(), Down: newFlow()})
+}
+
+// Beside starts another link beside this one, to another address of the node: what is wrong with one is wrong with both.
+func (p *Proxy) Beside(upstream string) (*Proxy, error) {
+	return start(&Proxy{Client: p.Client, Node: p.Node, AmongNodes: p.AmongNodes, upstream: upstream, Up: p.Up, Down: p.Down})
+}
+
+func start(p *Proxy) (*Proxy, error) {
+	p.toxiproxy = toxiproxy.NewProxy(proxyServer, p.Client+" "+p.Node, "127.0.0.1:0", p.upstream)
 	for i, direction := range []string{"upstream", "downstream"} {
 		n := number.Add(1)
 		p.numbers[i] = n

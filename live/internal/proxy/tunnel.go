@@ -4,31 +4,66 @@ package proxy
 
 import (
 	"bufio"
+	"encoding/binary"
+	"errors"
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"sync"
 )
 
-// Tunnel is the HTTP proxy of one node, through which it connects to its peers. Each peer has one address for all others, so
-// only who connects tells which link the connection is to go over.
+// Tunnel is the proxy of one node, of HTTP or of SOCKS, through which it connects to its peers. Each peer has one address for
+// all others, so only who connects tells which link the connection is to go over.
 type Tunnel struct {
 	Addr     string
 	listener net.Listener
 	routes   map[string]string // the addresses of links, by those that the node connects to
+	greet    Greeting
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool // nil once the tunnel is closed
 	all   sync.WaitGroup
 }
 
+// Greeting reads with which address a client of a proxy wants to be connected. yes is what it is told when it is.
+type Greeting func(from *bufio.Reader) (address, yes string, err error)
+
+// HTTP is the method CONNECT.
+func HTTP(from *bufio.Reader) (address, yes string, err error) {
+	asked, err := http.ReadRequest(from)
+	if err == nil && asked.Method != http.MethodConnect {
+		err = http.ErrNotSupported
+	}
+	if err != nil {
+		return "", "", err
+	}
+	return asked.Host, "HTTP/1.1 200 Connection established\r\n\r\n", nil
+}
+
+// SOCKS4 is the command CONNECT of SOCKS, version 4: a version, a command, a port, an address of IPv4 and the name of a user.
+func SOCKS4(from *bufio.Reader) (address, yes string, err error) {
+	var asked [8]byte
+	if _, err = io.ReadFull(from, asked[:]); err == nil {
+		_, err = from.ReadString(0)
+	}
+	if err == nil && (asked[0] != 4 || asked[1] != 1) {
+		err = errors.ErrUnsupported
+	}
+	if err != nil {
+		return "", "", err
+	}
+	port := binary.BigEndian.Uint16(asked[2:])
+	return net.JoinHostPort(net.IP(asked[4:]).String(), strconv.Itoa(int(port))), "\x00\x5a\x00\x00\x00\x00\x00\x00", nil
+}
+
 // NewTunnel starts a proxy that leads what connects to an address to another one, on a free port.
-func NewTunnel(routes map[string]string) (*Tunnel, error) {
+func NewTunnel(greet Greeting, routes map[string]string) (*Tunnel, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	t := &Tunnel{Addr: l.Addr().String(), listener: l, routes: routes, conns: map[net.Conn]bool{}}
+	t := &Tunnel{Addr: l.Addr().String(), listener: l, routes: routes, greet: greet, conns: map[net.Conn]bool{}}
 	t.all.Go(func() {
 		for {
 			c, err := l.Accept()
@@ -77,11 +112,11 @@ func (t *Tunnel) serve(c net.Conn) {
 		return
 	}
 	from := bufio.NewReader(c)
-	asked, err := http.ReadRequest(from)
-	if err != nil || asked.Method != http.MethodConnect {
+	address, yes, err := t.greet(from)
+	if err != nil {
 		return
 	}
-	to, err := net.Dial("tcp", t.routes[asked.Host])
+	to, err := net.Dial("tcp", t.routes[address])
 	if err != nil {
 		return
 	}
@@ -89,7 +124,7 @@ func (t *Tunnel) serve(c net.Conn) {
 	if !t.keep(to) {
 		return
 	}
-	if _, err := io.WriteString(c, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
+	if _, err := io.WriteString(c, yes); err != nil {
 		return
 	}
 	t.all.Go(func() {

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -29,7 +28,6 @@ import (
 type etcd struct {
 	number  int // among the members, from 1
 	members []string
-	tunnel  string // the address of the proxy
 	speed   int
 }
 
@@ -50,9 +48,6 @@ func NewEtcd(name, dir string, number int, members []string, speed int) (*Server
 	return s, nil
 }
 
-// Through has a member of a cluster connect to its peers through a proxy.
-func (s *Server) Through(tunnel string) { s.software.(*etcd).tunnel = tunnel }
-
 // start returns when the member listens to its peers: without a majority it answers no client.
 func (e *etcd) start(ctx context.Context, s *Server) (*child.Process, error) {
 	var cluster []string
@@ -65,19 +60,13 @@ func (e *etcd) start(ctx context.Context, s *Server) (*child.Process, error) {
 		"--listen-peer-urls", "https://"+s.Peer, "--initial-advertise-peer-urls", "https://"+PeerAddr(e.number),
 		"--initial-cluster", strings.Join(cluster, ","), "--peer-auto-tls",
 		"--heartbeat-interval", fmt.Sprint(heartbeat), "--election-timeout", fmt.Sprint(10*heartbeat))
-	cmd.Env = append(os.Environ(), "HTTPS_PROXY=http://"+e.tunnel, "NO_PROXY=", "no_proxy=")
+	cmd.Env = append(os.Environ(), "HTTPS_PROXY=http://"+s.Tunnel, "NO_PROXY=", "no_proxy=")
 	s.releasePorts()
 	p, err := child.Start(child.InOwnGroup(cmd))
 	if err != nil {
 		return nil, err
 	}
-	if err := redisproc.Await(ctx, p, func() (bool, error) {
-		c, err := net.Dial("tcp", s.Peer)
-		if err == nil {
-			redisproc.Reset(c)
-		}
-		return err == nil, err
-	}); err != nil {
+	if err := redisproc.AwaitPort(ctx, p, s.Peer); err != nil {
 		p.Kill()
 		return nil, fmt.Errorf("etcd at %s: %w\n%s", s.Addr, err, p.Output())
 	}

@@ -30,7 +30,7 @@ type Kind struct {
 
 // KindOf is the kind of a server: of redis if none is named. The program of a lock has named one that there is.
 func KindOf(s lines.Server) *Kind {
-	return map[lines.Server]*Kind{"": Redis, lines.Redis: Redis, lines.Etcd: Etcd, lines.Postgres: Postgres}[s]
+	return map[lines.Server]*Kind{"": Redis, lines.Redis: Redis, lines.Etcd: Etcd, lines.Postgres: Postgres, lines.ZooKeeper: ZooKeeper}[s]
 }
 
 // AtMost is that speed, or the fastest that there is.
@@ -75,30 +75,32 @@ var Redis = &Kind{Name: "redis-server", program: "redis-server", debian: "redis-
 	Refuses: func(faults.Fault, faults.Live) string { return "" }}
 
 // Etcd is etcd. It counts leases in seconds, and looks for those that are over twice a second, however fast a run is.
-var Etcd = &Kind{Name: "etcd", program: "etcd", debian: "etcd-server", fastest: 2, Refuses: func(f faults.Fault, on faults.Live) string {
-	switch f.(type) {
-	case *faults.Evict:
-		return "etcd evicts no keys"
-	case *faults.Promote:
-		return "etcd elects its leader itself"
-	}
-	if on.Clocks {
-		return "it changes the clock of etcd, a Go program, which does not ask the C library for the time"
-	}
-	return ""
-}}
+var Etcd = &Kind{Name: "etcd", program: "etcd", debian: "etcd-server", fastest: 2, Refuses: refuses("etcd evicts no keys",
+	"etcd elects its leader itself", "it changes the clock of etcd, a Go program, which does not ask the C library for the time")}
 
 // Postgres is PostgreSQL. Debian has its programs in none of the PATH.
 var Postgres = &Kind{Name: "PostgreSQL", program: "initdb", elsewhere: "/usr/lib/postgresql/*/bin/initdb", debian: "postgresql",
-	Refuses: func(f faults.Fault, on faults.Live) string {
+	Refuses: refuses("PostgreSQL evicts no keys", "the PostgreSQL servers of tier live have no standby",
+		"it changes the clock of a PostgreSQL server, into which tier live loads no library for that")}
+
+// ZooKeeper is Apache ZooKeeper. Its members wait for each other's votes for a fifth of a second, however fast a run is.
+// Debian has its programs in none of the PATH.
+var ZooKeeper = &Kind{Name: "ZooKeeper", program: "zkServer.sh", elsewhere: "/usr/share/zookeeper/bin/zkServer.sh", debian: "zookeeper", fastest: 2,
+	Refuses: refuses("ZooKeeper evicts no nodes", "ZooKeeper elects its leader itself",
+		"it changes the clock of ZooKeeper, into whose Java machine tier live loads no library for that")}
+
+// refuses gives these reasons why such a server has no evictions, no promotions and no changes of its clock.
+func refuses(evictions, promotions, clocks string) func(faults.Fault, faults.Live) string {
+	return func(f faults.Fault, on faults.Live) string {
 		switch f.(type) {
 		case *faults.Evict:
-			return "PostgreSQL evicts no keys"
+			return evictions
 		case *faults.Promote:
-			return "the PostgreSQL servers of tier live have no standby"
+			return promotions
 		}
 		if on.Clocks {
-			return "it changes the clock of a PostgreSQL server, into which tier live loads no library for that"
+			return clocks
 		}
 		return ""
-	}}
+	}
+}

@@ -28,7 +28,7 @@ func TestEveryServerHasAKind(t *testing.T) {
 // A server that is not there is told of with how to get it.
 func TestNotInstalled(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	for _, k := range []*Kind{Redis, Etcd, Postgres} {
+	for _, k := range []*Kind{Redis, Etcd, Postgres, ZooKeeper} {
 		elsewhere := *k
 		elsewhere.elsewhere = ""
 		_, err := elsewhere.Programs()

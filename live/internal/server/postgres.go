@@ -135,7 +135,7 @@ func (x *postgres) start(ctx context.Context, s *Server) (*child.Process, error)
 		args = append(args, "-c", setting)
 	}
 	s.releasePorts()
-	p, err := child.StartScattering(x.account.as(exec.Command(filepath.Join(x.programs, "postgres"), args...)))
+	p, err := child.Start(x.account.as(exec.Command(filepath.Join(x.programs, "postgres"), args...)))
 	if err != nil {
 		return nil, err
 	}

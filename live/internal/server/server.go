@@ -1,7 +1,8 @@
 //go:build linux
 
 // Package server runs a node of tier live: a process that can be stopped in every way, started again with what is on its disk,
-// and asked what it knows. A node is a redis-server, a member of an etcd cluster, or a PostgreSQL server.
+// and asked what it knows. A node is a redis-server, a member of an etcd cluster or of a ZooKeeper ensemble, or a
+// PostgreSQL server.
 package server
 
 import (
@@ -24,6 +25,8 @@ type Server struct {
 	Kind   *Kind
 	Addr   string           // where clients connect
 	Peer   string           // where the other members of its cluster do; empty if it has none
+	Votes  string           // where they do to elect a leader, if that is another address
+	Tunnel string           // the proxy through which it connects to them
 	Clocks *faketime.Clocks // the machine's, unless a library that changes them is loaded into the process
 	Paused bool
 	IsDark bool // it is down and without power
@@ -99,7 +102,7 @@ func (s *Server) reserve(addrs ...*string) error {
 
 // holdPorts keeps the server's ports.
 func (s *Server) holdPorts(silently bool) error {
-	for _, addr := range []string{s.Addr, s.Peer} {
+	for _, addr := range []string{s.Addr, s.Peer, s.Votes} {
 		if addr == "" {
 			continue
 		}

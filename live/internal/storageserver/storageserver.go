@@ -5,9 +5,11 @@
 package storageserver
 
 import (
+	"context"
 	"encoding/json"
 	"net"
 	"sync"
+	"time"
 
 	"redlocksim/history"
 	"redlocksim/internal/faketime"
@@ -25,6 +27,7 @@ type Server struct {
 	mu    sync.Mutex // effects happen one at a time
 	cells map[string]*cell
 	conns map[net.Conn]bool
+	drawn int64 // the last number of the sequence
 }
 
 // cell is what the storage keeps of one resource; see storage.Kind.
@@ -81,6 +84,11 @@ func (s *Server) serve(c net.Conn) {
 func (s *Server) take(e *history.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if e.Func == draw {
+		s.drawn++
+		e.Number = s.drawn
+		return
+	}
 	x := s.cells[e.Resource]
 	if x == nil {
 		x = &cell{}
@@ -138,4 +146,26 @@ func Access(addr string, e history.Event) (done history.Event, err error) {
 	}
 	err = json.NewDecoder(c).Decode(&done)
 	return done, err
+}
+
+// draw is the Func of a request for the next number of the sequence, which is no access to the resource.
+const draw history.Func = "draw"
+
+// Sequence is the storage at an address as a source of fencing tokens.
+type Sequence string
+
+// Token implements driver.TokenSource.
+func (addr Sequence) Token(ctx context.Context, _ []string) (int64, error) {
+	c, err := new(net.Dialer).DialContext(ctx, "tcp", string(addr))
+	if err != nil {
+		return 0, err
+	}
+	defer c.Close()
+	defer context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })()
+	e := history.Event{Func: draw}
+	if err := json.NewEncoder(c).Encode(e); err != nil {
+		return 0, err
+	}
+	err = json.NewDecoder(c).Decode(&e)
+	return e.Number, err
 }

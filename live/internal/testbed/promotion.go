@@ -69,5 +69,7 @@ func (g ground) lacks(replica, master *server.Server) (faults.Forgotten, error) 
 			return faults.Forgotten{}, err
 		}
 	}
-	return faults.Forget(known, has, master.Wall()), nil
+	lacks := faults.Forget(known, has, master.Wall())
+	lacks.Counts = faults.Counting(has)
+	return lacks, nil
 }

@@ -28,6 +28,7 @@ type Testbed struct {
 
 	Servers []*server.Server
 	proxies []*proxy.Proxy
+	beside  []*proxy.Proxy // to second addresses of nodes, with what is wrong with the first
 	tunnels []*proxy.Tunnel
 	Clients []*Client
 	gone    []*Client // that were killed and replaced
@@ -199,7 +200,7 @@ func (r *Testbed) Close() error {
 			c.close()
 		}
 	}
-	for _, p := range r.proxies {
+	for _, p := range append(r.proxies, r.beside...) {
 		p.Close()
 	}
 	for _, t := range r.tunnels {

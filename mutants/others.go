@@ -1,0 +1,76 @@
+package mutants
+
+import (
+	"slices"
+
+	"redlocksim/checker"
+)
+
+// OthersSettings lists those with which a search goes for bugs in the locks of others, as a stranger with such a lock would
+// search: each implementation of Redlock in the list of Redis, and each other protocol with whatever it can be told to do.
+// Their budgets are the larger of two in which the lock, as it is meant, shows nothing but what it is known for.
+func OthersSettings() []Settings {
+	const (
+		// harsh is a budget of the kind that AllSettings have.
+		harsh = "budget: {clock-rate: 0.5%, pause: 200ms, delay: 100ms, restart-delay: 4s}\n"
+		// late is one in which nothing is late but messages.
+		late = "budget: {delay: 20ms}\n"
+	)
+	lasting := "nodes: {persistence: always}\n"
+	forgetting := "nodes: {persistence: none}\n"
+	one := "nodes: {names: [A], persistence: always}\n"
+	// shared is what comes of a lock that two may have, and deleting of one that deletes the key of another.
+	shared := []checker.Kind{checker.LeaseOverlap, checker.StaleWrite, checker.LostUpdate, checker.Conduct}
+	deleting := append(slices.Clone(shared), checker.Unprotected, checker.Contract)
+	tokens := []checker.Kind{checker.TokenRegressed, checker.TokenRepeated}
+	of := func(name, lock, nodes, budget string, known ...checker.Kind) Settings {
+		return Settings{name, "lock: {guard-time: 350ms, " + lock + "}\n" + nodes + "network: {latency: {min: 1ms, max: 5ms}}\n" + budget, known}
+	}
+	plain := func(habit, budget string, known ...checker.Kind) Settings {
+		return of("redlock-plain, "+habit, "protocol: redlock-plain, ttl: 4s, "+habit, forgetting, budget, known...)
+	}
+	preset := func(name, budget string, known ...checker.Kind) Settings {
+		return of(name, "preset: "+name+", ttl: 4s", forgetting, budget, known...)
+	}
+	return []Settings{
+		plain("asking: parallel", harsh),
+		plain("backoff: 100%", harsh),
+		plain("attempts: 3", harsh),
+		plain("give-up: 2s", harsh),
+		plain("value: client", harsh, deleting...),
+		plain("tokens: one-node", harsh, tokens...),
+		plain("tokens: per-node", harsh, tokens...),
+		plain("tokens: before", harsh, tokens...),
+		plain("cleanup: del", harsh, deleting...),
+		preset("redlock-rb", harsh),
+		preset("redlock-py", harsh),
+		preset("redlock-php", harsh),
+		preset("phpredis-mutex", harsh),
+		preset("redsync", late),
+		preset("redis-distlock", harsh, deleting...),
+		preset("redlock-cpp", harsh, checker.Contract, checker.LeaseOverlap),
+		preset("redlock-cs", harsh),
+		preset("redlock-net", harsh),
+		preset("scarletlock", harsh),
+		preset("node-redlock", harsh, checker.Conduct, checker.Contract),
+		of("single", "protocol: single, ttl: 2s", one, late),
+		of("single, backoff", "protocol: single, ttl: 2s, backoff: 100%, attempts: 5, give-up: 2s", one, late),
+		of("single, get-del", "protocol: single, ttl: 2s, release: get-del", one, late, checker.Conduct),
+		of("single, del", "protocol: single, ttl: 2s, release: del", one, late, shared...),
+		of("setnx-expire", "protocol: setnx-expire, ttl: 2s", one, late),
+		of("get-set", "protocol: get-set, ttl: 2s", one, late, shared...),
+		of("redisson", "protocol: redisson, ttl: 2s", lasting, late, shared...),
+		of("redisson, lease time", "protocol: redisson, ttl: 2s, watchdog: false", lasting, late, checker.Conduct),
+		of("redisson-fair", "protocol: redisson-fair, ttl: 2s", lasting, late, shared...),
+		of("redisson-fair, lease time", "protocol: redisson-fair, ttl: 2s, watchdog: false", lasting, late, checker.Conduct),
+		of("redisson-multi", "protocol: redisson-multi, ttl: 2s", lasting, late, deleting...),
+		of("redisson-multi, lease time", "protocol: redisson-multi, ttl: 2s, watchdog: false", lasting, late, deleting...),
+		of("redisson-multi, all", "protocol: redisson-multi, ttl: 2s, quorum: 5", lasting, late, deleting...),
+		of("consensus", "protocol: consensus, ttl: 2s", "nodes: {names: [A, B, C]}\nstorage: fenced\n", harsh),
+		of("consensus, told", "protocol: consensus, ttl: 2s, belief: told", "nodes: {names: [A, B, C]}\n", harsh),
+		of("db-row", "protocol: db-row, ttl: 2s", "nodes: {names: [A]}\n", late, shared...),
+		of("db-row, transaction", "protocol: db-row, ttl: 2s, effects: transaction", "nodes: {names: [A]}\n", late),
+		of("db-unique", "protocol: db-unique, ttl: 2s", "nodes: {names: [A]}\n", late),
+		of("db-unique, clean-up", "protocol: db-unique, ttl: 2s, clean-up: 5s", "nodes: {names: [A]}\n", late, shared...),
+	}
+}
