@@ -19,12 +19,13 @@ type Message struct {
 	one      [1]Request // the only request of a message with one command
 	several  []Request
 	of       []int // in which of several each command is
+	looks    bool
 }
 
 // Arrange makes a message of at least one command. It carries the source of scripts that are not in known. It keeps the slice
 // until [Message.Answered] returns.
 func Arrange(commands []*driver.Command, known Scripts) Message {
-	m := Message{commands: commands}
+	m := Message{commands: commands, looks: looks(commands, known)}
 	if len(commands) == 1 {
 		m.one[0] = Request{Script: wayOf(commands[0], known), First: commands[0]}
 	} else {
@@ -44,6 +45,9 @@ func (m *Message) Requests() []Request {
 	}
 	return m.one[:]
 }
+
+// Looks reports whether the acquires of the message find out what the node allows.
+func (m *Message) Looks() bool { return m.looks }
 
 // Last is the command with the latest deadline, which is the message's. The caller keeps the time of the other commands.
 func (m *Message) Last() *driver.Command {

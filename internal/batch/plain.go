@@ -1,6 +1,10 @@
 package batch
 
-import "redlocksim/redlock/driver"
+import (
+	"slices"
+
+	"redlocksim/redlock/driver"
+)
 
 // plain are the commands of newer servers that carry out a request without a script.
 const plain = Scripts(1<<DelIfEq | 1<<DelEx | 1<<SetIfEq | 1<<PlainOnly)
@@ -42,16 +46,77 @@ func wayOf(c *driver.Command, known Scripts) Script {
 	return scriptOf(c)
 }
 
-// LearnPlain notes the plain commands that a node has and allows, as found says: the sum of 1 for DELIFEQ, 2 for DELEX, 4 for
-// SET IFEQ, and 8 if a lock must do with them.
-func (k *Known) LearnPlain(found int64) {
+// Learn notes what the first contact has found out, which is all that a lock needs, or enough: found is the sum of 1 for
+// DELIFEQ, 2 for DELEX, 4 for SET IFEQ, and 8 if a lock must do with them.
+func (k *Known) Learn(found int64) {
+	k.bits.And(^uint32(plain))
+	learned := Scripts(0)
 	for i, s := range [...]Script{DelIfEq, DelEx, SetIfEq, PlainOnly} {
 		if found&(1<<i) != 0 {
-			k.learn(s)
+			learned = learned.With(s)
 		}
+	}
+	if !learned.Has(PlainOnly) {
+		learned = learned.With(Able)
+	}
+	k.bits.Or(uint32(learned))
+}
+
+// Doubt forgets what was found out, because another server may be there now, or another user.
+func (k *Known) Doubt() { k.bits.And(^uint32(plain.With(Able))) }
+
+// Forbade takes that the node has forbidden something, a script or a command in one. A node that must do with plain commands
+// forbids scripts; with any other all is in doubt.
+func (k *Known) Forbade(isScript bool) {
+	if !isScript || !k.Scripts().Has(PlainOnly) {
+		k.Doubt()
 	}
 }
 
-// DoubtPlain forgets the plain commands, because another server may be there now, or another user, and reports whether there
-// were any.
-func (k *Known) DoubtPlain() bool { return Scripts(k.bits.And(^uint32(plain)))&plain != 0 }
+// Needed is what a server must allow, and Instead what does where it forbids scripts.
+const (
+	Needed  = "the server must allow EVAL, EVALSHA, SET, GET, EXISTS, DEL, PTTL and PEXPIRE on the keys of locks, and with the restart guard INFO and TIME"
+	Instead = "or for locks of one key, of a client WithOneTTL, SET, SET with IFEQ and one of DELIFEQ and DELEX, which it has from Valkey 9.0 or Redis 8.4 on"
+)
+
+// looks reports whether acquires are to find out what the node allows. A node that allows plain commands alone is asked again by
+// those that need more.
+func looks(commands []*driver.Command, known Scripts) bool {
+	if known.Has(Able) {
+		return false
+	}
+	return !known.Has(PlainOnly) || slices.ContainsFunc(commands, func(c *driver.Command) bool {
+		return c.Op == driver.OpAcquire && !SuitsPlain(c)
+	})
+}
+
+// Trial is what a batch has met so far of a node that forbids scripts. The zero value is that of a new batch.
+type Trial struct {
+	isBarred bool // it forbids scripts
+	isOver   bool // it was asked for its plain commands
+}
+
+// Bars takes that the node forbids the script of a command, and reports whether plain commands might do.
+func (t *Trial) Bars(c *driver.Command) bool {
+	if t.isOver || !SuitsPlain(c) {
+		return false
+	}
+	t.isBarred = true
+	return true
+}
+
+// Again is what to take a node for when commands that missed are sent to it again: to know no script. With asks it is to be asked
+// for its plain commands before, because it forbids scripts: if it has enough of them, which FoundEnough says, Known.Learn takes
+// them, and the node is taken for what is known then.
+func (t *Trial) Again(known *Known) (as Scripts, asks bool) {
+	if t.isBarred || known.Scripts()&plain != 0 {
+		known.Doubt() // the server may be another one
+	}
+	asks = t.isBarred && !t.isOver
+	t.isOver = t.isOver || asks
+	return known.Scripts() & (1 << Able), asks
+}
+
+// FoundEnough adds to the plain commands found, as in Known.Learn, that a lock must do with them; ok is whether it can: it needs
+// SET IFEQ and one that deletes.
+func FoundEnough(found int64) (all int64, ok bool) { return found | 8, found >= 5 }

@@ -29,8 +29,10 @@ const (
 	DelIfEq
 	DelEx
 	SetIfEq
-	// PlainOnly carries out nothing: a node is known for it if a lock must do with plain commands there.
+	// PlainOnly and Able carry out nothing. A node is known for PlainOnly if a lock must do with plain commands there, and for
+	// Able if its first vote has shown that it allows all that a lock needs.
 	PlainOnly
+	Able
 )
 
 // IsPlain reports whether it is a plain command, None among them.

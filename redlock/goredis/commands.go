@@ -6,16 +6,16 @@ import (
 	"strings"
 
 	"github.com/redis/go-redis/v9"
+
+	"redlocksim/internal/batch"
 )
 
 // ErrCommands matches the error of a server that forbids what a lock needs, by an ACL or by rename-command. Such a server does
 // not vote: it would keep locks that cannot be extended or released.
-var ErrCommands = errors.New("goredis: the server must allow EVAL, EVALSHA, SET, GET, EXISTS, DEL, PTTL and PEXPIRE on the keys of locks, " +
-	"and with the restart guard INFO and TIME")
+var ErrCommands = errors.New("goredis: " + batch.Needed)
 
 // errScripts is ErrCommands of a server that forbids scripts.
-var errScripts = fmt.Errorf("%w; or for locks of one key, of a client WithOneTTL, SET, SET with IFEQ and one of DELIFEQ and DELEX, which it has "+
-	"from Valkey 9.0 or Redis 8.4 on", ErrCommands)
+var errScripts = fmt.Errorf("%w; %s", ErrCommands, batch.Instead)
 
 // isForbidden reports whether a server said that a command does not exist, or that the user may not run it or touch the
 // key.

@@ -21,7 +21,6 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -37,7 +36,6 @@ type Node struct {
 	clock  driver.Clock
 	tasks  driver.Tasks
 	known  batch.Known
-	able   atomic.Bool // the server was found to allow all commands that a lock needs
 
 	subscription subscription
 }
@@ -135,20 +133,27 @@ func makeRoom() {
 
 // run sends the commands and answers them. It uses the slice.
 func (n *Node) run(commands []*driver.Command) {
-	var t trial
+	var t batch.Trial
 	missed := n.send(commands, n.known.Scripts(), &t)
 	for len(missed) > 0 {
 		again := batch.Again(missed, &n.known, n.clock.Now())
 		if len(again) == 0 {
 			return
 		}
-		missed = n.send(again, n.instead(again[0], &t), &t)
+		as, asks := t.Again(&n.known)
+		if asks {
+			if found, enough := batch.FoundEnough(n.findPlain(again[0])); enough {
+				n.known.Learn(found)
+				as = n.known.Scripts()
+			}
+		}
+		missed = n.send(again, as, &t)
 	}
 }
 
 // send sends the commands, with the sources of all scripts but those known, and answers them, except those that asked by
 // hash for a script the node does not have, or for what it does not allow: these it returns, in the same slice.
-func (n *Node) send(commands []*driver.Command, known batch.Scripts, t *trial) (missed []*driver.Command) {
+func (n *Node) send(commands []*driver.Command, known batch.Scripts, t *batch.Trial) (missed []*driver.Command) {
 	m := batch.Arrange(commands, known)
 	last := m.Last()
 	ctx := last.Context()
@@ -157,7 +162,7 @@ func (n *Node) send(commands []*driver.Command, known batch.Scripts, t *trial) (
 		defer cancel()
 		ctx = c
 	}
-	requests, looks, replicas := m.Requests(), n.looks(commands, known), m.Replicas()
+	requests, looks, replicas := m.Requests(), m.Looks(), m.Replicas()
 	// What Process and Exec return is also in what was sent, one by one.
 	if len(requests) == 1 && replicas == 0 {
 		sent := write(ctx, &requests[0], looks)
@@ -198,9 +203,9 @@ func confirmation(answer *redis.IntCmd) (by batch.Confirmation) {
 func (n *Node) ConfirmsReplicas() {}
 
 // read reads what became of a request, and the reply to one of its commands. looks is as for write.
-func (n *Node) read(r *batch.Request, answer redis.Cmder, command int, looks bool, t *trial) (fate batch.Fate, reply driver.Reply) {
+func (n *Node) read(r *batch.Request, answer redis.Cmder, command int, looks bool, t *batch.Trial) (fate batch.Fate, reply driver.Reply) {
 	switch {
-	case t.bars(r.Command(command), answer.Err()):
+	case isScriptForbidden(answer.Err()) && t.Bars(r.Command(command)):
 		return batch.Missed, reply
 	case r.Script == batch.None:
 	case r.Script.IsPlain():
@@ -218,8 +223,7 @@ func (n *Node) read(r *batch.Request, answer redis.Cmder, command int, looks boo
 		reply = replyTo(r.First, answer)
 	}
 	if looks && reply.Outcome == driver.Accepted && r.First.Op == driver.OpAcquire {
-		n.known.LearnPlain(foundPlain(r, answer))
-		n.able.Store(!n.known.Scripts().Has(batch.PlainOnly))
+		n.known.Learn(foundPlain(r, answer))
 	}
 	return fate, n.judge(reply)
 }
@@ -229,15 +233,13 @@ func (n *Node) read(r *batch.Request, answer redis.Cmder, command int, looks boo
 func (n *Node) judge(reply driver.Reply) driver.Reply {
 	switch {
 	case reply.Outcome == driver.Refused: // another server may be there next, or another user
-		n.able.Store(false)
-		n.known.DoubtPlain()
+		n.known.Doubt()
 	case reply.Outcome == driver.Failed && isForbidden(reply.Err):
-		n.able.Store(false)
-		n.known.DoubtPlain()
-		forbids := ErrCommands
-		if isScriptForbidden(reply.Err) {
+		isScript, forbids := isScriptForbidden(reply.Err), ErrCommands
+		if isScript {
 			forbids = errScripts
 		}
+		n.known.Forbade(isScript)
 		reply.Err = fmt.Errorf("%w: %w", forbids, reply.Err)
 	}
 	return reply

@@ -2,7 +2,6 @@ package goredis
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -31,65 +30,27 @@ func firstContactOf(c *driver.Command) string {
 	return firstContact
 }
 
-// looks reports whether acquires are to find out what the server allows. A server that allows plain commands alone is asked
-// again by those that need more.
-func (n *Node) looks(commands []*driver.Command, known batch.Scripts) bool {
-	if n.able.Load() {
-		return false
-	}
-	return !known.Has(batch.PlainOnly) || slices.ContainsFunc(commands, func(c *driver.Command) bool {
-		return c.Op == driver.OpAcquire && !batch.SuitsPlain(c)
-	})
-}
-
-// trial is what a batch has met so far.
-type trial struct {
-	isBarred bool // by a server that forbids scripts
-	isOver   bool // which has been asked for its plain commands
-}
-
-// bars reports whether a server forbids scripts in its answer to a command that plain commands could be enough for.
-func (t *trial) bars(c *driver.Command, err error) bool {
-	if t.isOver || !isScriptForbidden(err) || !batch.SuitsPlain(c) {
-		return false
-	}
-	t.isBarred = true
-	return true
-}
-
-// instead is what the node knows when it is sent a command again: nothing, unless it forbids scripts and has plain commands.
-func (n *Node) instead(c *driver.Command, t *trial) batch.Scripts {
-	if n.known.DoubtPlain() {
-		n.able.Store(false)
-	}
-	if !t.isBarred || t.isOver {
-		return 0
-	}
-	t.isOver = true
-	n.known.LearnPlain(n.findPlain(c))
-	return n.known.Scripts()
-}
-
 // findPlain asks a server that forbids scripts for the plain commands that a lock needs: it tries them with a value that no key
-// has. The result is as for batch.Known.LearnPlain, and 0 if they are not enough.
+// has. The result is as for batch.FoundEnough.
 func (n *Node) findPlain(c *driver.Command) (found int64) {
 	ctx, cancel := n.clock.WithDeadline(context.Background(), c.Deadline)
 	defer cancel()
 	key, value := c.Keys[0], c.Value+"?"
-	tries := []redis.Cmder{redis.NewCmd(ctx, "delifeq", key, value), redis.NewCmd(ctx, "delex", key, "ifeq", value),
-		redis.NewStatusCmd(ctx, "set", key, value, "ifeq", value, "px", 1)}
+	delIfEq, delEx := redis.NewCmd(ctx, "delifeq", key, value), redis.NewCmd(ctx, "delex", key, "ifeq", value)
+	setIfEq := redis.NewStatusCmd(ctx, "set", key, value, "ifeq", value, "px", 1)
 	pipeline := n.client.Pipeline()
-	_ = pipeline.BatchProcess(ctx, tries...)
+	_ = pipeline.BatchProcess(ctx, delIfEq, delEx, setIfEq)
 	_, _ = pipeline.Exec(ctx)
-	for i, try := range tries {
-		if try.Err() == nil || try.Err() == redis.Nil {
-			found |= 1 << i
-		}
+	if delIfEq.Val() == int64(0) {
+		found = 1
 	}
-	if found < 5 { // SET IFEQ and one that deletes
-		return 0
+	if delEx.Val() == int64(0) {
+		found |= 2
 	}
-	return found | 8
+	if setIfEq.Err() == redis.Nil {
+		found |= 4
+	}
+	return found
 }
 
 // writePlain writes out a request that a plain command carries out.

@@ -80,6 +80,8 @@ var misuses = []misuse{
 		unless: func(s Settings) string {
 			return unless(Of[RedlockSettings](s).CounterTTL != 0, "it has no counter-ttl")
 		}},
+	{name: "ttl-another", of: TTLArgument, text: "a TTL that is not its lease's", put: func(a *Arguments) { a.TTL += time.Second },
+		unless: func(s Settings) string { return unless(Of[RedlockSettings](s).OneTTL, "its leases may have several TTLs") }},
 
 	{name: "wait-negative", of: WaitArgument, text: "a negative wait", put: func(a *Arguments) { a.Renewal.Wait = -1 }},
 	{name: "period-negative", of: RenewalArgument, text: "a negative period", put: func(a *Arguments) { a.Renewal.Period = -1 }},

@@ -39,6 +39,10 @@ func newMemory(s *redis.Server) *memory {
 	m.expiry = expiry{redis: m.redis, db: m.db, deadlines: map[string]int64{}}
 	m.lua = newScripts(m.redis.Server())
 	m.redis.Server().SetPreHook(func(c *server.Peer, command string, args ...string) bool {
+		if why := s.Refuses(command, args, c == m.lua.inner); why != "" && !m.expiry.removes {
+			c.WriteError(why)
+			return true
+		}
 		if command == "PUBLISH" && len(args) == 2 {
 			c.WriteInt(s.Publish(args[0], args[1]))
 			return true
@@ -51,25 +55,9 @@ func newMemory(s *redis.Server) *memory {
 			c.WriteBulk("# Server\r\nrun_id:" + s.RunID() + "\r\n")
 			return true
 		}
-		if command == s.Forbidden() && !m.expiry.removes {
-			c.WriteError(notThere(command, c == m.lua.inner))
-			return true
-		}
-		if command == "DELEX" { // which miniredis has, and the Redis that the nodes are does not
-			c.WriteError(notThere(command, c == m.lua.inner))
-			return true
-		}
-		return m.expiry.hook(c, command, args...)
+		return m.expiry.hook(c, command, args...) || m.compares(c, command, args)
 	})
 	return m
-}
-
-// notThere is what a server says of a command that it does not have, to a client or to a script.
-func notThere(command string, isInScript bool) string {
-	if isInScript {
-		return "ERR Unknown Redis command called from script"
-	}
-	return fmt.Sprintf("ERR unknown command '%s'", command)
 }
 
 func (m *memory) close() { m.redis.Close() }

@@ -61,6 +61,9 @@ func (r redisServer) start(ctx context.Context, s *Server) (*child.Process, erro
 	if s.Forbidden != "" {
 		args = append(args, "--rename-command", s.Forbidden, "")
 	}
+	if s.Forbidden == redis.Scripts {
+		args = append(args, "--rename-command", "EVALSHA", "")
+	}
 	if s.Successor != "" {
 		s.Follows, s.Successor = s.Successor, ""
 	}
