@@ -46,29 +46,32 @@ func wayOf(c *driver.Command, known Scripts) Script {
 	return scriptOf(c)
 }
 
-// Learn notes what the first contact has found out, which is all that a lock needs, or enough: found is the sum of 1 for
-// DELIFEQ, 2 for DELEX, 4 for SET IFEQ, and 8 if a lock must do with them.
-func (k *Known) Learn(found int64) {
-	k.bits.And(^uint32(plain))
+// found is what is found out about a node beside its scripts.
+const found = plain | 1<<Able | 1<<Neither
+
+// Learn notes what the first contact has found, which is all that a lock needs, or enough: the sum of 1 for DELIFEQ, 2 for
+// DELEX, 4 for SET IFEQ, and 8 if a lock must do with them.
+func (k *Known) Learn(commands int64) {
 	learned := Scripts(0)
 	for i, s := range [...]Script{DelIfEq, DelEx, SetIfEq, PlainOnly} {
-		if found&(1<<i) != 0 {
+		if commands&(1<<i) != 0 {
 			learned = learned.With(s)
 		}
 	}
 	if !learned.Has(PlainOnly) {
 		learned = learned.With(Able)
 	}
+	k.Doubt()
 	k.bits.Or(uint32(learned))
 }
 
 // Doubt forgets what was found out, because another server may be there now, or another user.
-func (k *Known) Doubt() { k.bits.And(^uint32(plain.With(Able))) }
+func (k *Known) Doubt() { k.bits.And(^uint32(found)) }
 
-// Forbade takes that the node has forbidden something, a script or a command in one. A node that must do with plain commands
-// forbids scripts; with any other all is in doubt.
+// Forbade takes that the node has forbidden something, a script or a command in one. It forbids scripts if it is known for that;
+// otherwise all is in doubt.
 func (k *Known) Forbade(isScript bool) {
-	if !isScript || !k.Scripts().Has(PlainOnly) {
+	if !isScript || k.Scripts()&(1<<PlainOnly|1<<Neither) == 0 {
 		k.Doubt()
 	}
 }
@@ -92,31 +95,49 @@ func looks(commands []*driver.Command, known Scripts) bool {
 
 // Trial is what a batch has met so far of a node that forbids scripts. The zero value is that of a new batch.
 type Trial struct {
-	isBarred bool // it forbids scripts
-	isOver   bool // it was asked for its plain commands
+	barred []*driver.Command // whose scripts it forbids
+	isOver bool              // it was asked for its plain commands
 }
 
-// Bars takes that the node forbids the script of a command, and reports whether plain commands might do.
-func (t *Trial) Bars(c *driver.Command) bool {
-	if t.isOver || !SuitsPlain(c) {
+// Bars takes that the node forbids the script of a command, in full, and reports whether plain commands might do. Acquires find
+// out each time.
+func (t *Trial) Bars(c *driver.Command, known Scripts) bool {
+	if t.isOver || !SuitsPlain(c) || c.Op != driver.OpAcquire && known.Has(Neither) {
 		return false
 	}
-	t.isBarred = true
+	t.barred = append(t.barred, c)
 	return true
 }
 
 // Again is what to take a node for when commands that missed are sent to it again: to know no script. With asks it is to be asked
-// for its plain commands before, because it forbids scripts: if it has enough of them, which FoundEnough says, Known.Learn takes
-// them, and the node is taken for what is known then.
+// for its plain commands before, because it forbids scripts; see Asked.
 func (t *Trial) Again(known *Known) (as Scripts, asks bool) {
-	if t.isBarred || known.Scripts()&plain != 0 {
+	if t.barred != nil || known.Scripts()&plain != 0 {
 		known.Doubt() // the server may be another one
 	}
-	asks = t.isBarred && !t.isOver
+	asks = t.barred != nil && !t.isOver
 	t.isOver = t.isOver || asks
 	return known.Scripts() & (1 << Able), asks
 }
 
+// Asked notes which plain commands a node was found to have, as in Known.Learn. If they are enough it returns what to take the node
+// for. Otherwise those of the commands fail that it has barred, and the others are to be sent again, which it returns in the same
+// slice.
+func (t *Trial) Asked(known *Known, commands int64, again []*driver.Command, fail func(*driver.Command)) (as Scripts, others []*driver.Command) {
+	if all, enough := FoundEnough(commands); enough {
+		known.Learn(all)
+		return known.Scripts(), again
+	}
+	known.learn(Neither)
+	return 0, slices.DeleteFunc(again, func(c *driver.Command) bool {
+		isBarred := slices.Contains(t.barred, c)
+		if isBarred {
+			fail(c)
+		}
+		return isBarred
+	})
+}
+
 // FoundEnough adds to the plain commands found, as in Known.Learn, that a lock must do with them; ok is whether it can: it needs
 // SET IFEQ and one that deletes.
-func FoundEnough(found int64) (all int64, ok bool) { return found | 8, found >= 5 }
+func FoundEnough(commands int64) (all int64, ok bool) { return commands | 8, commands >= 5 }

@@ -29,10 +29,12 @@ const (
 	DelIfEq
 	DelEx
 	SetIfEq
-	// PlainOnly and Able carry out nothing. A node is known for PlainOnly if a lock must do with plain commands there, and for
-	// Able if its first vote has shown that it allows all that a lock needs.
+	// PlainOnly, Able and Neither carry out nothing. A node is known for PlainOnly if a lock must do with plain commands there,
+	// for Able if its first vote has shown that it allows all that a lock needs, and for Neither if it has forbidden scripts
+	// and was found not to have enough plain commands.
 	PlainOnly
 	Able
+	Neither
 )
 
 // IsPlain reports whether it is a plain command, None among them.

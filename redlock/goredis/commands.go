@@ -8,6 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"redlocksim/internal/batch"
+	"redlocksim/redlock/driver"
 )
 
 // ErrCommands matches the error of a server that forbids what a lock needs, by an ACL or by rename-command. Such a server does
@@ -16,6 +17,15 @@ var ErrCommands = errors.New("goredis: " + batch.Needed)
 
 // errScripts is ErrCommands of a server that forbids scripts.
 var errScripts = fmt.Errorf("%w; %s", ErrCommands, batch.Instead)
+
+// forbidden is the reply of a server that forbids what a lock needs, as an error says.
+func forbidden(err error) driver.Reply {
+	forbids := ErrCommands
+	if isScriptForbidden(err) {
+		forbids = errScripts
+	}
+	return driver.Reply{Outcome: driver.Failed, Err: fmt.Errorf("%w: %w", forbids, err)}
+}
 
 // isForbidden reports whether a server said that a command does not exist, or that the user may not run it or touch the
 // key.

@@ -18,7 +18,6 @@ package goredis
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"slices"
 	"time"
@@ -133,7 +132,7 @@ func makeRoom() {
 
 // run sends the commands and answers them. It uses the slice.
 func (n *Node) run(commands []*driver.Command) {
-	var t batch.Trial
+	var t trial
 	missed := n.send(commands, n.known.Scripts(), &t)
 	for len(missed) > 0 {
 		again := batch.Again(missed, &n.known, n.clock.Now())
@@ -142,9 +141,9 @@ func (n *Node) run(commands []*driver.Command) {
 		}
 		as, asks := t.Again(&n.known)
 		if asks {
-			if found, enough := batch.FoundEnough(n.findPlain(again[0])); enough {
-				n.known.Learn(found)
-				as = n.known.Scripts()
+			as, again = t.Asked(&n.known, n.findPlain(again[0]), again, func(c *driver.Command) { c.Done(c, forbidden(t.why)) })
+			if len(again) == 0 {
+				return
 			}
 		}
 		missed = n.send(again, as, &t)
@@ -153,7 +152,7 @@ func (n *Node) run(commands []*driver.Command) {
 
 // send sends the commands, with the sources of all scripts but those known, and answers them, except those that asked by
 // hash for a script the node does not have, or for what it does not allow: these it returns, in the same slice.
-func (n *Node) send(commands []*driver.Command, known batch.Scripts, t *batch.Trial) (missed []*driver.Command) {
+func (n *Node) send(commands []*driver.Command, known batch.Scripts, t *trial) (missed []*driver.Command) {
 	m := batch.Arrange(commands, known)
 	last := m.Last()
 	ctx := last.Context()
@@ -203,9 +202,9 @@ func confirmation(answer *redis.IntCmd) (by batch.Confirmation) {
 func (n *Node) ConfirmsReplicas() {}
 
 // read reads what became of a request, and the reply to one of its commands. looks is as for write.
-func (n *Node) read(r *batch.Request, answer redis.Cmder, command int, looks bool, t *batch.Trial) (fate batch.Fate, reply driver.Reply) {
+func (n *Node) read(r *batch.Request, answer redis.Cmder, command int, looks bool, t *trial) (fate batch.Fate, reply driver.Reply) {
 	switch {
-	case isScriptForbidden(answer.Err()) && t.Bars(r.Command(command)):
+	case (r.InFull || r.Script == batch.None) && t.bars(r.Command(command), answer.Err(), n.known.Scripts()):
 		return batch.Missed, reply
 	case r.Script == batch.None:
 	case r.Script.IsPlain():
@@ -235,12 +234,8 @@ func (n *Node) judge(reply driver.Reply) driver.Reply {
 	case reply.Outcome == driver.Refused: // another server may be there next, or another user
 		n.known.Doubt()
 	case reply.Outcome == driver.Failed && isForbidden(reply.Err):
-		isScript, forbids := isScriptForbidden(reply.Err), ErrCommands
-		if isScript {
-			forbids = errScripts
-		}
-		n.known.Forbade(isScript)
-		reply.Err = fmt.Errorf("%w: %w", forbids, reply.Err)
+		n.known.Forbade(isScriptForbidden(reply.Err))
+		return forbidden(reply.Err)
 	}
 	return reply
 }

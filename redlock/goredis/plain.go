@@ -30,6 +30,21 @@ func firstContactOf(c *driver.Command) string {
 	return firstContact
 }
 
+// trial is a batch's, with why it is one.
+type trial struct {
+	batch.Trial
+	why error // the last error that forbade a script
+}
+
+// bars is Bars of a command that a server has answered with an error.
+func (t *trial) bars(c *driver.Command, err error, known batch.Scripts) bool {
+	if !isScriptForbidden(err) || !t.Bars(c, known) {
+		return false
+	}
+	t.why = err
+	return true
+}
+
 // findPlain asks a server that forbids scripts for the plain commands that a lock needs: it tries them with a value that no key
 // has. The result is as for batch.FoundEnough.
 func (n *Node) findPlain(c *driver.Command) (found int64) {

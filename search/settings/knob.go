@@ -38,6 +38,8 @@ var knobs = []knob{
 	clock,
 	replicas,
 	forbidden,
+	servers,
+	oneTTL,
 	drift,
 	fencing,
 	guard,

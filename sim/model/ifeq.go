@@ -94,7 +94,8 @@ func (s *store) plain(r *batch.Request, now int64) answer {
 type finding struct {
 	network.Exchange
 	of      *exchange
-	missed  []*driver.Command // that wait for it
+	first   *driver.Command   // whose key and deadline it has
+	missed  []*driver.Command // that wait for it, among them first
 	key     kernel.Key
 	answers []bool // of the three tries: the server has the command
 	heard   int    // how many of these have arrived
@@ -107,7 +108,7 @@ const tries = 3
 // findPlain asks the server, and sends the commands again when it has answered.
 func (x *exchange) findPlain(missed []*driver.Command) {
 	n := x.node
-	f := &finding{of: x, missed: missed, key: x.key.With(1)}
+	f := &finding{of: x, first: missed[0], missed: missed, key: x.key.With(1)}
 	clock := n.client.ProgramClock()
 	if !clock.Now().Before(missed[0].Deadline) {
 		n.client.Tasks().Start(func() { f.done() })
@@ -120,7 +121,7 @@ func (x *exchange) findPlain(missed []*driver.Command) {
 // wait starts the timer of the deadline.
 func (f *finding) wait() {
 	clock := f.of.node.client.ProgramClock()
-	f.timer = clock.AfterFunc(f.missed[0].Deadline.Sub(clock.Now()), func() {
+	f.timer = clock.AfterFunc(f.first.Deadline.Sub(clock.Now()), func() {
 		f.Abandon()
 		f.done()
 	})
@@ -140,7 +141,7 @@ func (f *finding) Answer(any) { f.answers = make([]bool, f.Arriving(tries)) }
 
 // Commands implements redis.Commanding.
 func (f *finding) Commands(all []redis.Command) []redis.Command {
-	c := f.missed[0]
+	c := f.first
 	for i, intent := range [tries]redis.Intent{redis.Deletes, redis.Deletes, redis.Extends} {
 		answer := driver.Unanswered
 		if i < len(f.answers) {
@@ -198,10 +199,8 @@ func (f *finding) done() {
 			found |= 1 << i
 		}
 	}
-	known, as := &f.of.node.known, batch.Scripts(0)
-	if all, enough := batch.FoundEnough(found); enough {
-		known.Learn(all)
-		as = known.Scripts()
+	as, again := f.of.trial.Asked(&f.of.node.known, found, f.missed, func(c *driver.Command) { c.Done(c, f.of.node.store.scriptsForbidden()) })
+	if len(again) > 0 {
+		f.of.again(again, f.key, as)
 	}
-	f.of.again(f.missed, f.key, as)
 }

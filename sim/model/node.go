@@ -175,7 +175,7 @@ func (x *exchange) answer(request, command int) (batch.Fate, driver.Reply) {
 	}
 	looks := x.message.Looks()
 	switch {
-	case noScripts && x.bars(r.Command(command)), noScripts && r.Script != batch.None && !r.InFull:
+	case noScripts && r.Script != batch.None && !r.InFull, noScripts && x.bars(r.Command(command)):
 		fate = batch.Missed
 	case fate == batch.Missed:
 	case reply.Outcome == driver.Accepted && looks && r.First.Op == driver.OpAcquire:
@@ -195,5 +195,5 @@ func (x *exchange) bars(c *driver.Command) bool {
 	if x.trial == nil {
 		x.trial = new(batch.Trial)
 	}
-	return x.trial.Bars(c)
+	return x.trial.Bars(c, x.node.known.Scripts())
 }

@@ -62,8 +62,7 @@ func (s *store) run(r *batch.Request, looks bool) answer {
 	isScript := !r.Script.IsPlain() || r.Script == batch.None && looks
 	switch {
 	case isScript && s.server.Forbidden() == redis.Scripts:
-		why := rediscmd.ServerError(s.server.Refuses("EVAL", nil, false))
-		return answer{noScripts: true, all: driver.Reply{Outcome: driver.Failed, Err: fmt.Errorf("%w: %w", errScripts, why)}}
+		return answer{noScripts: true, all: s.scriptsForbidden()}
 	case isScript && r.Script != batch.None && !r.InFull && !s.scripts.Has(r.Script):
 		s.server.CountUnknownScript()
 		return answer{fate: batch.Missed}
@@ -128,6 +127,12 @@ var (
 func (s *store) forbidden() driver.Reply {
 	why := rediscmd.ServerError(s.server.Refuses(s.server.Forbidden(), nil, true))
 	return driver.Reply{Outcome: driver.Failed, Err: fmt.Errorf("%w: %w", errCommands, why)}
+}
+
+// scriptsForbidden is the reply of a server that allows no scripts.
+func (s *store) scriptsForbidden() driver.Reply {
+	why := rediscmd.ServerError(s.server.Refuses("EVAL", nil, false))
+	return driver.Reply{Outcome: driver.Failed, Err: fmt.Errorf("%w: %w", errScripts, why)}
 }
 
 // releases is the adapter's releases.lua.
