@@ -263,7 +263,7 @@ var adapter = []Mutant{
 	{
 		Name:    "anything-in-place-of-scripts",
 		Bug:     "a server votes that allows no scripts and has nothing to release by",
-		Edits:   []Edit{{"internal/batch/plain.go", "found >= 5", "found >= 0"}},
+		Edits:   []Edit{{"internal/batch/plain.go", "commands >= 5", "commands >= 0"}},
 		Killers: []string{"115-commands-in-place-of-scripts/nothing-allowed", "115-commands-in-place-of-scripts/no-release"},
 	},
 }

@@ -68,8 +68,8 @@ func (k *Known) Learn(commands int64) {
 // Doubt forgets what was found out, because another server may be there now, or another user.
 func (k *Known) Doubt() { k.bits.And(^uint32(found)) }
 
-// Forbade takes that the node has forbidden something, a script or a command in one. It forbids scripts if it is known for that;
-// otherwise all is in doubt.
+// Forbade takes that the node has forbidden something, a script or a command in one. It forbids scripts if it is known for
+// that; otherwise all is in doubt.
 func (k *Known) Forbade(isScript bool) {
 	if !isScript || k.Scripts()&(1<<PlainOnly|1<<Neither) == 0 {
 		k.Doubt()
@@ -82,8 +82,8 @@ const (
 	Instead = "or for locks of one key, of a client WithOneTTL, SET, SET with IFEQ and one of DELIFEQ and DELEX, which it has from Valkey 9.0 or Redis 8.4 on"
 )
 
-// looks reports whether acquires are to find out what the node allows. A node that allows plain commands alone is asked again by
-// those that need more.
+// looks reports whether acquires are to find out what the node allows. A node that allows plain commands alone is asked again
+// by those that need more.
 func looks(commands []*driver.Command, known Scripts) bool {
 	if known.Has(Able) {
 		return false
@@ -95,8 +95,8 @@ func looks(commands []*driver.Command, known Scripts) bool {
 
 // Trial is what a batch has met so far of a node that forbids scripts. The zero value is that of a new batch.
 type Trial struct {
-	barred []*driver.Command // whose scripts it forbids
-	isOver bool              // it was asked for its plain commands
+	isBarred bool // it forbids scripts
+	isOver   bool // it was asked for its plain commands
 }
 
 // Bars takes that the node forbids the script of a command, in full, and reports whether plain commands might do. Acquires find
@@ -105,24 +105,24 @@ func (t *Trial) Bars(c *driver.Command, known Scripts) bool {
 	if t.isOver || !SuitsPlain(c) || c.Op != driver.OpAcquire && known.Has(Neither) {
 		return false
 	}
-	t.barred = append(t.barred, c)
+	t.isBarred = true
 	return true
 }
 
-// Again is what to take a node for when commands that missed are sent to it again: to know no script. With asks it is to be asked
-// for its plain commands before, because it forbids scripts; see Asked.
+// Again is what to take a node for when commands that missed are sent to it again: to know no script. With asks it is to be
+// asked for its plain commands before, because it forbids scripts; see Asked.
 func (t *Trial) Again(known *Known) (as Scripts, asks bool) {
-	if t.barred != nil || known.Scripts()&plain != 0 {
+	if t.isBarred || known.Scripts()&plain != 0 {
 		known.Doubt() // the server may be another one
 	}
-	asks = t.barred != nil && !t.isOver
+	asks = t.isBarred && !t.isOver
 	t.isOver = t.isOver || asks
 	return known.Scripts() & (1 << Able), asks
 }
 
-// Asked notes which plain commands a node was found to have, as in Known.Learn. If they are enough it returns what to take the node
-// for. Otherwise those of the commands fail that it has barred, and the others are to be sent again, which it returns in the same
-// slice.
+// Asked notes which plain commands a node was found to have, as in Known.Learn. If they are enough it returns what to take the
+// node for. Otherwise those of the commands fail that plain commands could have carried out, and it returns the others, in the
+// same slice: they are to be sent again.
 func (t *Trial) Asked(known *Known, commands int64, again []*driver.Command, fail func(*driver.Command)) (as Scripts, others []*driver.Command) {
 	if all, enough := FoundEnough(commands); enough {
 		known.Learn(all)
@@ -130,14 +130,14 @@ func (t *Trial) Asked(known *Known, commands int64, again []*driver.Command, fai
 	}
 	known.learn(Neither)
 	return 0, slices.DeleteFunc(again, func(c *driver.Command) bool {
-		isBarred := slices.Contains(t.barred, c)
-		if isBarred {
+		fails := SuitsPlain(c)
+		if fails {
 			fail(c)
 		}
-		return isBarred
+		return fails
 	})
 }
 
-// FoundEnough adds to the plain commands found, as in Known.Learn, that a lock must do with them; ok is whether it can: it needs
-// SET IFEQ and one that deletes.
+// FoundEnough adds to the plain commands found, as in Known.Learn, that a lock must do with them; ok is whether it can: it
+// needs SET IFEQ and one that deletes.
 func FoundEnough(commands int64) (all int64, ok bool) { return commands | 8, commands >= 5 }

@@ -141,7 +141,8 @@ func (n *Node) run(commands []*driver.Command) {
 		}
 		as, asks := t.Again(&n.known)
 		if asks {
-			as, again = t.Asked(&n.known, n.findPlain(again[0]), again, func(c *driver.Command) { c.Done(c, forbidden(t.why)) })
+			why := t.why
+			as, again = t.Asked(&n.known, n.findPlain(again[0]), again, func(c *driver.Command) { c.Done(c, forbidden(why)) })
 			if len(again) == 0 {
 				return
 			}

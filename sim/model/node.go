@@ -149,11 +149,17 @@ func (x *exchange) done(failed driver.Reply) {
 		x.trial = new(batch.Trial)
 	}
 	as, asks := x.trial.Again(&n.known)
-	if asks {
-		x.findPlain(missed)
+	if !asks {
+		x.again(missed, x.key, as)
 		return
 	}
-	x.again(missed, x.key, as)
+	key := x.key.With(1)
+	n.findPlain(missed[0], key, func(found int64) {
+		as, others := x.trial.Asked(&n.known, found, missed, func(c *driver.Command) { c.Done(c, n.store.scriptsForbidden()) })
+		if len(others) > 0 {
+			x.again(others, key, as)
+		}
+	})
 }
 
 // again sends commands once more that missed, behind the message with the key.

@@ -31,7 +31,8 @@ func (s *Server) Software() Software { return s.software }
 const Scripts = "EVAL"
 
 // Refuses is what the node says of a command that it does not have, or does not allow, to a client or to a script; empty if it
-// carries it out. Of commands that not every software has these count: DELIFEQ, DELEX, and SET with IFEQ. The name is in capitals.
+// carries it out. Of commands that not every software has these count: DELIFEQ, DELEX, and SET with IFEQ. The name is in
+// capitals.
 func (s *Server) Refuses(name string, args []string, isInScript bool) string {
 	switch {
 	case s.forbidden == Scripts && (name == "EVAL" || name == "EVALSHA"):
