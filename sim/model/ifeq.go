@@ -20,12 +20,14 @@ func (s *store) firstContact(r *batch.Request, looks bool, now int64) (l look) {
 	if !looks || r.First.Op != driver.OpAcquire {
 		return l
 	}
+	// Otherwise nothing is tried.
+	isFree := func(key string) bool { return s.isFree(key, now) }
 	for i := range r.Len() {
-		if slices.ContainsFunc(r.Command(i).Keys, func(key string) bool { return s.isFree(key, now) }) { // otherwise nothing is tried
+		if slices.ContainsFunc(r.Command(i).Keys, isFree) {
 			l.found = s.plainCommands()
 		}
 	}
-	if f := s.server.Forbidden(); f == "" || s.server.Refuses(f, nil, true) == "" || isPlainCommand(f) {
+	if s.server.Forbidden() == "" {
 		return l
 	}
 	all, enough := batch.FoundEnough(l.found)
@@ -40,9 +42,6 @@ func (s *store) isFree(key string, now int64) bool {
 	r, there := s.keys[key]
 	return !there || r.expiresAt != 0 && now > r.expiresAt
 }
-
-// isPlainCommand reports whether a lock can do without a command that only newer servers have.
-func isPlainCommand(name string) bool { return name == "DELIFEQ" || name == "DELEX" }
 
 // plainCommands are those that the server has and allows, as in batch.Known.Learn.
 func (s *store) plainCommands() (found int64) {

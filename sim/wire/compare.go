@@ -15,14 +15,23 @@ const (
 // compares carries out the commands that compare a key's value, of those which the node has: DELIFEQ, DELEX with IFEQ, and SET
 // with IFEQ. miniredis has at most the second. It reports whether the command is one of them.
 func (m *memory) compares(c *server.Peer, command string, args []string) bool {
-	var condition, rest []string // IFEQ and the value; and what is left of the command without them
-	switch at := slices.IndexFunc(args, func(a string) bool { return strings.EqualFold(a, "IFEQ") }); {
+	at := -1 // where IFEQ is, behind the value that SET sets
+	if len(args) > 2 {
+		at = slices.IndexFunc(args[2:], func(a string) bool { return strings.EqualFold(a, "IFEQ") }) + 2
+	}
+	var condition string
+	var rest []string // of SET, without the condition
+	switch {
 	case command == "DELIFEQ" && len(args) == 2:
-		condition = args[1:]
-	case command == "DELEX" && len(args) == 3 && at == 1:
-		condition = args[2:]
+		condition = args[1]
+	case command == "DELEX" && len(args) == 3 && strings.EqualFold(args[1], "IFEQ"):
+		condition = args[2]
 	case command == "SET" && at >= 2 && at+1 < len(args):
-		condition, rest = args[at+1:at+2], append(slices.Clone(args[:at]), args[at+2:]...)
+		condition, rest = args[at+1], append(slices.Clone(args[:at]), args[at+2:]...)
+		if why := m.misfit(rest); why != "" {
+			c.WriteError(why)
+			return true
+		}
 	default:
 		return false
 	}
@@ -38,7 +47,7 @@ func (m *memory) compares(c *server.Peer, command string, args []string) bool {
 	}
 	if is {
 		value, err := m.db.Get(key)
-		is = err == nil && value == condition[0]
+		is = err == nil && value == condition
 	}
 	switch {
 	case command == "SET" && is:
@@ -52,4 +61,24 @@ func (m *memory) compares(c *server.Peer, command string, args []string) bool {
 		c.WriteInt(0)
 	}
 	return true
+}
+
+// scratch is no key of anybody's.
+const scratch = "\x00scratch"
+
+// misfit is what is wrong with a SET apart from its IFEQ, with which neither NX nor another IFEQ go; empty if nothing is. It is
+// said also where the value is another.
+func (m *memory) misfit(args []string) string {
+	for _, option := range args[2:] {
+		if o := upper(option); o == "NX" || o == "XX" || o == "IFEQ" {
+			return "ERR syntax error"
+		}
+	}
+	s := newSession()
+	reply := s.dispatch(m.redis.Server(), append([]string{"SET", scratch}, args[1:]...))
+	m.db.Del(scratch)
+	if reply[0] == '-' {
+		return strings.TrimSpace(string(reply[1:]))
+	}
+	return ""
 }
