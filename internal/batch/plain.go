@@ -112,10 +112,10 @@ func (t *Trial) Bars(c *driver.Command, known Scripts) bool {
 // Again is what to take a node for when commands that missed are sent to it again: to know no script. With asks it is to be
 // asked for its plain commands before, because it forbids scripts; see Asked.
 func (t *Trial) Again(known *Known) (as Scripts, asks bool) {
-	if t.isBarred || known.Scripts()&plain != 0 {
+	asks = t.isBarred && !t.isOver
+	if asks || known.Scripts()&plain != 0 {
 		known.Doubt() // the server may be another one
 	}
-	asks = t.isBarred && !t.isOver
 	t.isOver = t.isOver || asks
 	return known.Scripts() & (1 << Able), asks
 }

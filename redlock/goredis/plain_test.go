@@ -54,7 +54,7 @@ func TestPlainReleaseFallsBack(t *testing.T) {
 }
 
 // forbidPlain has a server forbid the plain commands that it has, so that releases go by scripts.
-func forbidPlain(t *testing.T, db *redis.Client) {
+func forbidPlain(t testing.TB, db *redis.Client) {
 	for _, command := range []string{"delifeq", "delex"} {
 		// A server that has no such command answers with an error.
 		_ = db.Do(t.Context(), "acl", "setuser", "default", "-"+command).Err()
@@ -62,7 +62,7 @@ func forbidPlain(t *testing.T, db *redis.Client) {
 }
 
 // hasPlain says whether the redis-server of the tests has what a lock needs without scripts.
-func hasPlain(t *testing.T, db *redis.Client) bool {
+func hasPlain(t testing.TB, db *redis.Client) bool {
 	return db.Do(t.Context(), "delifeq", "k", "v").Err() == nil
 }
 

@@ -5,6 +5,10 @@
 //
 //	go run ./internal/redisproc/fetch
 //
+// With a command behind it, it runs that with each of the servers in turn, and fails if the command does:
+//
+//	go run ./internal/redisproc/fetch go test ./redlock/goredis ./sim/conformance
+//
 // It keeps them in the user's cache folder, and fetches nothing that is there; delete the folder to have newer ones. Each is
 // unpacked with all that it depends on, its own C library too, and nothing is installed: it runs on older releases, and needs
 // apt and dpkg, not root.
@@ -17,6 +21,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"redlocksim/internal/redisproc"
 )
 
 // release is a server of a Debian release.
@@ -33,13 +39,13 @@ const keyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
 func main() {
 	version := flag.Bool("version", false, "print what each server says of its version, too")
 	flag.Parse()
-	if err := run(*version); err != nil {
+	if err := run(*version, flag.Args()); err != nil {
 		fmt.Fprintf(os.Stderr, "fetch: %v\n", err)
 		os.Exit(1)
 	}
 }
 
-func run(version bool) error {
+func run(version bool, command []string) error {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return err
@@ -63,8 +69,21 @@ func run(version bool) error {
 			fmt.Print(says)
 		}
 		fmt.Println(program)
+		if len(command) > 0 {
+			if err := with(program, command); err != nil {
+				return fmt.Errorf("with %s: %w", strings.TrimSpace(says), err)
+			}
+		}
 	}
 	return nil
+}
+
+// with runs a command that starts the program for its servers.
+func with(program string, command []string) error {
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Env = append(os.Environ(), redisproc.ProgramEnv+"="+program)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	return cmd.Run()
 }
 
 // fetch downloads and unpacks the server, and writes a script that starts it. It moves all of it to its place at the end.
