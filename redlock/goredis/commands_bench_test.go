@@ -19,9 +19,10 @@ import (
 	"redlocksim/redlock/goredis"
 )
 
-// BenchmarkInPlaceOfScripts takes free locks on five servers, extends and releases them, with the commands that these have in the
-// place of scripts and without. Beside the time it reports what the servers spend on it: in carrying out commands, as they say
-// themselves (INFO commandstats), and in all (INFO cpu). Name a server that has the commands: go run ./internal/redisproc/fetch.
+// BenchmarkInPlaceOfScripts takes free locks on five servers, extends and releases them, with the commands that these have in
+// the place of scripts and without. Beside the time it reports what the servers spend on it: in carrying out commands, as they
+// say themselves (INFO commandstats), and in all (INFO cpu). Name a server that has the commands: go run
+// ./internal/redisproc/fetch.
 func BenchmarkInPlaceOfScripts(b *testing.B) {
 	for _, with := range []bool{false, true} {
 		var addrs []string

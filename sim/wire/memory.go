@@ -1,10 +1,7 @@
 package wire
 
 import (
-	"bufio"
-	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/alicebob/miniredis/v2"
@@ -121,25 +118,6 @@ func (m *memory) Peek(key string) (redis.Record, kernel.True, bool) {
 // isUnknownScript: the command is going to be answered with NOSCRIPT, and changes nothing.
 func (m *memory) isUnknownScript(args []string) bool {
 	return strings.EqualFold(args[0], "evalsha") && !m.lua.knows(args[1])
-}
-
-// session is what a node knows of a client that has connected to it, as the version of RESP that it speaks.
-type session struct {
-	peer *server.Peer
-	out  bytes.Buffer
-}
-
-func newSession() *session {
-	s := &session{}
-	s.peer = server.NewPeer(bufio.NewWriter(&s.out))
-	return s
-}
-
-func (s *session) dispatch(to *server.Server, args []string) []byte {
-	s.out.Reset()
-	to.Dispatch(s.peer, args)
-	s.peer.Flush()
-	return slices.Clone(s.out.Bytes())
 }
 
 // Dump implements redis.Memory.
