@@ -11,6 +11,7 @@ import (
 	"redlocksim/live/internal/speed"
 	"redlocksim/live/internal/testbed"
 	"redlocksim/scenarios"
+	"redlocksim/sim/redis"
 )
 
 // What errors.Is finds in the errors of this package.
@@ -40,6 +41,9 @@ func Unfit(s *scenarios.Scenario, o Options) error {
 	}
 	if len(s.Nodes.Replicas) > 0 && !kind.IsRedis {
 		add("its nodes have replicas, which tier live does not set up for %s", kind.Name)
+	}
+	if s.Nodes.Server != redis.Redis70 || len(s.Nodes.Servers) > 0 {
+		add("its nodes run servers of certain versions, and tier live the one that it finds")
 	}
 	if s.Live.Not != "" {
 		add("%s", s.Live.Not)

@@ -193,6 +193,9 @@ func (x *failures) commanded(at redis.Passage, a *redis.Asked) {
 			of.maxTTL = guardRecordOf(a.Server).maxTTL
 		case at == redis.Answered:
 			of.isAnswered, of.isTimely = x.run.hears(a)
+			if a.Answer == driver.Failed && a.Server.Forbidden() == redis.Scripts {
+				of.isTimely = false // the client may ask what the node has instead, until its time is up
+			}
 		}
 	}
 }

@@ -24,7 +24,8 @@ type refusals struct {
 	open     []*refusal
 	madeBy   map[protocols.Lease]int  // the number of the client whose lease it is; see clients
 	released map[protocols.Lease]bool // of which a release was called
-	asks     map[*protocols.Call]int  // acquires that have not returned, with the numbers of their clients
+	ttls     map[protocols.Lease]time.Duration
+	asks     map[*protocols.Call]int // acquires that have not returned, with the numbers of their clients
 }
 
 // refusal is such a call that has not returned.
@@ -49,7 +50,7 @@ func watchRefusals(r *Run) {
 	if r.Foreign || !r.Lock.Capabilities().Refuses {
 		return
 	}
-	x := &refusals{run: r, madeBy: map[protocols.Lease]int{}, released: map[protocols.Lease]bool{}, asks: map[*protocols.Call]int{}}
+	x := &refusals{run: r, madeBy: map[protocols.Lease]int{}, released: map[protocols.Lease]bool{}, ttls: map[protocols.Lease]time.Duration{}, asks: map[*protocols.Call]int{}}
 	r.onMisuse = append(r.onMisuse, x.misused)
 	r.onCall = append(r.onCall, x.called)
 	r.onRefused = append(r.onRefused, x.returned)
@@ -98,6 +99,8 @@ func (x *refusals) called(c *protocols.Call) {
 		x.released[c.Lease] = true
 	case x.isClosed(c) && (c.Func != protocols.PrepareCall || isGuarded(x.run)):
 		x.opens(c, callNames[c.Func]+" of a closed client", "ErrClosed", func(err error) bool { return errors.Is(err, redlock.ErrClosed) })
+	case ended == nil && c.Func == protocols.ExtendCall && x.isOfAnotherTTL(c):
+		x.opens(c, "extend by another TTL than that of its lease", "ErrInvalid, and why", isInvalid)
 	case x.released[c.Lease] && c.Func == protocols.ExtendCall:
 		x.opens(c, "extend of a released lease", "ErrReleased", func(err error) bool {
 			return isOf(err, driver.OpExtend, redlock.ErrReleased) || ended != nil && isOf(err, driver.OpExtend, ended)
@@ -111,6 +114,12 @@ func (x *refusals) called(c *protocols.Call) {
 			return isOf(err, driver.OpAcquire, ended) && errors.Is(err, redlock.ErrNotAcquired)
 		})
 	}
+}
+
+// isOfAnotherTTL says whether an extend asks for another TTL than its lease was granted with, of a client that has one TTL.
+func (x *refusals) isOfAnotherTTL(c *protocols.Call) bool {
+	ttl, known := x.ttls[c.Lease]
+	return known && c.TTL != ttl && protocols.Of[protocols.RedlockSettings](x.run.Lock).OneTTL
 }
 
 // isOf says whether an error is that of a call which was made, and matches one of its reasons.
@@ -169,7 +178,7 @@ func (x *refusals) does(client *kernel.Process, what func() string) {
 
 func (x *refusals) returned(c *protocols.Call, err error) {
 	if of, asked := x.asks[c]; asked && c.Lease != nil {
-		x.madeBy[c.Lease] = of
+		x.madeBy[c.Lease], x.ttls[c.Lease] = of, c.TTL
 	}
 	delete(x.asks, c)
 	i := slices.IndexFunc(x.open, func(r *refusal) bool { return r.Call == c })

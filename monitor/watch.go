@@ -40,6 +40,7 @@ var monitors = []func(*Run){
 	watchAnswers,
 	watchQueueing,
 	watchOrder,
+	watchShortened,
 }
 
 // Watch has all monitors watch the run's world, in which nothing has happened yet.

@@ -14,7 +14,7 @@ var adapter = []Mutant{
 	{
 		Name: "wire-all-again", Tier: "wire",
 		Bug:     "all commands that met a forgotten script are sent again, also those that nobody wants any more",
-		Edits:   []Edit{{"redlock/goredis/node.go", "n.send(again, 0)", "n.send(missed, 0)"}},
+		Edits:   []Edit{{"redlock/goredis/node.go", "n.send(again, as, &t)", "n.send(missed, as, &t)"}},
 		Killers: []string{"102-forgotten-script-and-batch"},
 	},
 	{
@@ -104,7 +104,7 @@ var adapter = []Mutant{
 	{
 		Name: "wire-hash-first", Tier: "wire",
 		Bug:     "a script is asked for by its hash at first, too, and then sent a second time",
-		Edits:   []Edit{{"redlock/goredis/node.go", "n.send(commands, n.known.Scripts())", "n.send(commands, ^batch.Scripts(0))"}},
+		Edits:   []Edit{{"redlock/goredis/node.go", "n.send(commands, n.known.Scripts(), &t)", "n.send(commands, ^batch.Scripts(0), &t)"}},
 		Killers: []string{"62-round-trips"},
 	},
 	{
@@ -116,7 +116,7 @@ var adapter = []Mutant{
 	{
 		Name: "wire-first-vote-forgotten", Tier: "wire",
 		Bug:     "no vote shows that a node allows what a lock needs, and every acquire is a script in full",
-		Edits:   []Edit{{"redlock/goredis/node.go", "n.able.Store(true)", "n.able.Store(false)"}},
+		Edits:   []Edit{{"redlock/goredis/node.go", "n.known.Learn(foundPlain(r, answer))", "_ = foundPlain(r, answer)"}},
 		Killers: []string{"09-contention"},
 	},
 	{
@@ -153,8 +153,8 @@ var adapter = []Mutant{
 	{
 		Name: "wire-lost-is-done", Tier: "wire",
 		Bug: "what is lost of a batch whose beginning was answered is taken for done",
-		Edits: []Edit{{"redlock/goredis/node.go", "return n.read(&requests[request], sent[request], command, looks)",
-			"if first, ok := sent[0].(*redis.StatusCmd); ok && request > 0 && first.Val() == \"OK\" && outcomeOf(sent[request].Err()) == driver.Refused {\n\t\t\treturn batch.Unanswered, driver.Reply{Outcome: driver.Accepted}\n\t\t}\n\t\treturn n.read(&requests[request], sent[request], command, looks)"}},
+		Edits: []Edit{{"redlock/goredis/node.go", "return n.read(&requests[request], sent[request], command, looks, t)",
+			"if first, ok := sent[0].(*redis.StatusCmd); ok && request > 0 && first.Val() == \"OK\" && outcomeOf(sent[request].Err()) == driver.Refused {\n\t\t\treturn batch.Unanswered, driver.Reply{Outcome: driver.Accepted}\n\t\t}\n\t\treturn n.read(&requests[request], sent[request], command, looks, t)"}},
 		Killers: []string{"75-split-batches/with-a-reset"},
 	},
 	{
@@ -172,7 +172,7 @@ var adapter = []Mutant{
 	{
 		Name: "wire-votes-without-looking", Tier: "wire",
 		Bug:   "a server votes that allows SET, and not what extends and releases need",
-		Edits: []Edit{{"redlock/goredis/node.go", "m.Requests(), !n.able.Load()", "m.Requests(), false"}},
+		Edits: []Edit{{"redlock/goredis/node.go", "m.Requests(), m.Looks()", "m.Requests(), false"}},
 		Tests: []Test{{"redlock/goredis", "TestForbiddenCommands"}},
 	},
 	{
@@ -217,5 +217,53 @@ var adapter = []Mutant{
 		Edits:   []Edit{{"redlock/goredis/node.go", "\t\to(n)\n\t}\n", "\t\to(n)\n\t\tbreak\n\t}\n"}},
 		Killers: []string{"09-contention"},
 		Tier:    "wire",
+	},
+	{
+		Name:    "set-in-place-of-every-extend",
+		Bug:     "an extend is a SET with IFEQ also where extends ask for several TTLs, and one that comes late cuts short a longer one",
+		Edits:   []Edit{{"internal/batch/plain.go", "(c.OneTTL || c.Op == driver.OpRelease)", "true"}},
+		Killers: []string{"115-commands-in-place-of-scripts/a-late-shorter-extend", "115-commands-in-place-of-scripts/several-ttls"},
+	},
+	{
+		Name: "wire-unknown-command-is-failure", Tier: "wire",
+		Bug:     "a command that an older server does not know is given up, and no script follows it",
+		Edits:   []Edit{{"redlock/goredis/node.go", "if isPlainUnknown(answer.Err()) {", "if false {"}},
+		Killers: []string{"115-commands-in-place-of-scripts/a-release-on-an-older-server", "115-commands-in-place-of-scripts/replicas-confirm"},
+	},
+	{
+		Name: "wire-syntax-error-is-failure", Tier: "wire",
+		Bug:     "an older server's syntax error, its answer to SET with IFEQ, is taken for a failure",
+		Edits:   []Edit{{"redlock/goredis/plain.go", "strings.HasPrefix(text, \"ERR syntax error\")", "false"}},
+		Killers: []string{"115-commands-in-place-of-scripts/an-older-server"},
+	},
+	{
+		Name:    "release-without-script-tells-nobody",
+		Bug:     "a release that others wait for is a command that publishes nothing",
+		Edits:   []Edit{{"internal/batch/plain.go", "case c.Wake && !known.Has(PlainOnly):", "case false:"}},
+		Killers: []string{"115-commands-in-place-of-scripts/waiters-are-told"},
+	},
+	{
+		Name:    "one-ttl-takes-any",
+		Bug:     "a client that has promised one TTL extends by another",
+		Edits:   []Edit{{"redlock/extend.go", "err == nil && c.oneTTL && ttl != l.ttl", "false"}},
+		Killers: []string{"115-commands-in-place-of-scripts/late-extends-of-one-ttl"},
+	},
+	{
+		Name: "wire-delex-any-value", Tier: "wire",
+		Bug:     "DELEX without IFEQ deletes whatever is there",
+		Edits:   []Edit{{"redlock/goredis/plain.go", "return redis.NewCmd(ctx, \"delex\", keys[0], \"ifeq\", value)", "return redis.NewCmd(ctx, \"delex\", keys[0])"}},
+		Killers: []string{"115-commands-in-place-of-scripts/mixed-versions", "115-commands-in-place-of-scripts/without-del"},
+	},
+	{
+		Name: "wire-set-any-value", Tier: "wire",
+		Bug:     "SET without IFEQ takes the key from whoever has it",
+		Edits:   []Edit{{"redlock/goredis/plain.go", "value, \"ifeq\", value, \"px\", ttl)", "value, \"px\", ttl)"}},
+		Killers: []string{"115-commands-in-place-of-scripts/mixed-versions", "115-commands-in-place-of-scripts/scripts-forbidden"},
+	},
+	{
+		Name:    "anything-in-place-of-scripts",
+		Bug:     "a server votes that allows no scripts and has nothing to release by",
+		Edits:   []Edit{{"internal/batch/plain.go", "commands >= 5", "commands >= 0"}},
+		Killers: []string{"115-commands-in-place-of-scripts/nothing-allowed", "115-commands-in-place-of-scripts/no-release"},
 	},
 }

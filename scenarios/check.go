@@ -72,6 +72,7 @@ func (c *check) nodes() {
 	c.oneNode()
 	c.replicas()
 	c.forbidden()
+	c.servers()
 	c.onlyRedis()
 	if n := len(c.s.Nodes.Names); n > 0 && n <= redlock.MaxNodes {
 		c.lock()
@@ -88,7 +89,8 @@ func (c *check) onlyRedis() {
 	for _, given := range []struct {
 		key string
 		is  bool
-	}{{"persistence", c.s.Nodes.Persistence != redis.NoPersistence}, {"replicas", len(c.s.Nodes.Replicas) > 0}} {
+	}{{"persistence", c.s.Nodes.Persistence != redis.NoPersistence}, {"replicas", len(c.s.Nodes.Replicas) > 0},
+		{"server", c.s.Nodes.Server != redis.Redis70}, {"servers", len(c.s.Nodes.Servers) > 0}} {
 		if given.is {
 			c.d.Errorf(child(child(c.n, "nodes"), given.key), given.key, nil, "is for Redis nodes, and protocol %s has a %s on them; leave it out:", c.s.Lock.Protocol, service)
 		}

@@ -18,7 +18,7 @@ func (k StepKind) arguments() []protocols.Argument {
 		return []protocols.Argument{protocols.ContextArgument, protocols.NameArgument, protocols.TTLArgument, protocols.WaitArgument,
 			protocols.RenewalArgument, protocols.WorkArgument}
 	case ExtendStep:
-		return []protocols.Argument{protocols.ContextArgument, protocols.TTLArgument}
+		return []protocols.Argument{protocols.ContextArgument, protocols.TTLArgument, protocols.LeaseTTLArgument}
 	case RenewStep:
 		return []protocols.Argument{protocols.ContextArgument, protocols.RenewalArgument, protocols.WorkArgument}
 	case UnlockStep, CloseStep, PrepareStep:

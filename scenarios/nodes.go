@@ -24,14 +24,25 @@ type Nodes struct {
 	// every-second it keeps what is older than a second. Protocols without Redis have none. Default: none. Example: always
 	Persistence redis.Persistence `yaml:"persistence"`
 	// Forbidden is a command that the last node does not have, as by rename-command: DEL, PEXPIRE or PTTL, which a lock needs
-	// to be released or extended. Such a node does not vote. Only for protocol redlock. Default: not set. Example: DEL
+	// to be released or extended, or EVAL, and EVALSHA with it, as an ACL forbids scripts. Such a node does not vote, except
+	// for clients with one-ttl if it has plain commands that do instead. Only for protocol redlock. Default: not set. Example:
+	// DEL
 	Forbidden Command `yaml:"forbidden"`
+	// Server is what the nodes and their replicas run, as far as that decides which commands they have: there is SET with IFEQ
+	// in redis-8.4, valkey-8.1 and valkey-9.1, DELEX in redis-8.4, and DELIFEQ in valkey-9.1. Tier live runs the redis-server
+	// that it finds. Default: redis-7.0. Example: valkey-9.1
+	Server redis.Software `yaml:"server"`
+	// Servers are what some of them run instead, by name. Default: not set. Example: {C: redis-7.0}
+	Servers strictyaml.Ordered[redis.Software] `yaml:"servers"`
 }
 
 // Command is one that a node may not have.
 type Command string
 
-var _ = strictyaml.EnumOf[Command]("command", "DEL", "PEXPIRE", "PTTL")
+var _ = strictyaml.EnumOf[Command]("command", "DEL", "PEXPIRE", "PTTL", redis.Scripts)
+
+var _ = strictyaml.Enum[redis.Software]("server").Word("redis-7.0", redis.Redis70).Word("redis-8.0", redis.Redis80).
+	Word("redis-8.4", redis.Redis84).Word("valkey-8.1", redis.Valkey81).Word("valkey-9.1", redis.Valkey91)
 
 var _ = strictyaml.Enum[redis.Persistence]("persistence").Word("none", redis.NoPersistence).
 	Word("every-second", redis.EverySecond).Word("always", redis.Always).Word("everysec", redis.EverySecond)
@@ -52,6 +63,21 @@ func (n Nodes) replicas() map[string][]string {
 	}
 	by := map[string][]string{}
 	for _, of := range n.Replicas {
+		by[of.Key] = of.Value
+	}
+	return by
+}
+
+// software is what the nodes and replicas run, by name; nil if all run the same as by default.
+func (n Nodes) software() map[string]redis.Software {
+	if n.Server == redis.Redis70 && len(n.Servers) == 0 {
+		return nil
+	}
+	by := map[string]redis.Software{}
+	for _, name := range n.all() {
+		by[name] = n.Server
+	}
+	for _, of := range n.Servers {
 		by[of.Key] = of.Value
 	}
 	return by
@@ -79,6 +105,16 @@ func (c *check) oneNode() {
 func (c *check) forbidden() {
 	if c.s.Nodes.Forbidden != "" && !protocols.Has[protocols.RedlockSettings](c.s.Lock) {
 		c.d.Errorf(child(child(c.n, "nodes"), "forbidden"), string(c.s.Nodes.Forbidden), nil, "is for protocol redlock, and protocol %s would not notice", c.s.Lock.Protocol)
+	}
+}
+
+// servers looks at what nodes run.
+func (c *check) servers() {
+	n := child(child(c.n, "nodes"), "servers")
+	for _, of := range c.s.Nodes.Servers {
+		if all := c.s.Nodes.all(); !slices.Contains(all, of.Key) {
+			c.d.Errorf(n, of.Key, all, "there is no such node")
+		}
 	}
 }
 

@@ -21,8 +21,10 @@ type Config struct {
 	// Nodes names the Redis nodes; Persistence is what all of them write to disk.
 	Nodes       []string
 	Persistence redis.Persistence
-	// Forbidden is a command that the last of the Nodes does not have; empty if it has all.
+	// Forbidden is a command that the last of the Nodes does not have, or redis.Scripts; empty if it has all.
 	Forbidden string
+	// Software is what a node or replica runs, by its name; that of all others is Redis 7.0.
+	Software map[string]redis.Software
 	// Replicas names the asynchronous replicas of nodes, by the node's name.
 	Replicas map[string][]string
 	Clients  []ClientConfig
@@ -88,7 +90,7 @@ func NewWorld(cfg Config, tier redis.Tier) *World {
 		Scheduler: w.scheduling(cfg.Scheduler)})
 	w.Network = network.New(w.Kernel)
 	w.Deployment = redis.Deploy(w.Kernel, w.Network, tier, redis.Config{Nodes: cfg.Nodes, Persistence: cfg.Persistence, Forbidden: cfg.Forbidden,
-		Replicas: cfg.Replicas, Latency: cfg.Latency})
+		Software: cfg.Software, Replicas: cfg.Replicas, Latency: cfg.Latency})
 	w.Storage = storage.New(w.Kernel, w.Network, cfg.Storage, w.Record)
 	for _, c := range cfg.Clients {
 		p := w.Kernel.NewProcess(c.Name, c.LockClock)

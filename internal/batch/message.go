@@ -19,16 +19,17 @@ type Message struct {
 	one      [1]Request // the only request of a message with one command
 	several  []Request
 	of       []int // in which of several each command is
+	looks    bool
 }
 
 // Arrange makes a message of at least one command. It carries the source of scripts that are not in known. It keeps the slice
 // until [Message.Answered] returns.
 func Arrange(commands []*driver.Command, known Scripts) Message {
-	m := Message{commands: commands}
+	m := Message{commands: commands, looks: looks(commands, known)}
 	if len(commands) == 1 {
-		m.one[0] = Request{Script: scriptOf(commands[0]), First: commands[0]}
+		m.one[0] = Request{Script: wayOf(commands[0], known), First: commands[0]}
 	} else {
-		m.several, m.of = arrange(commands)
+		m.several, m.of = arrange(commands, known)
 	}
 	for i := range m.Requests() {
 		r := &m.Requests()[i]
@@ -44,6 +45,9 @@ func (m *Message) Requests() []Request {
 	}
 	return m.one[:]
 }
+
+// Looks reports whether the acquires of the message find out what the node allows.
+func (m *Message) Looks() bool { return m.looks }
 
 // Last is the command with the latest deadline, which is the message's. The caller keeps the time of the other commands.
 func (m *Message) Last() *driver.Command {
@@ -79,7 +83,7 @@ const (
 	Unanswered Fate = iota
 	// Ran: the node knows its script, and has run it to its end.
 	Ran
-	// Missed: the node does not know the script that it names by its hash.
+	// Missed: the node does not know the script that it names by its hash, or the plain command, or does not allow it.
 	Missed
 )
 
@@ -114,8 +118,8 @@ func (m *Message) Answered(known *Known, by Confirmation, answer func(request, c
 }
 
 // Again takes the commands that missed and returns those to send again with their source: their deadlines are later than now,
-// the client's time, and they are not moot. It answers the others, and no longer expects the node to know the scripts. It
-// reuses the slice.
+// the client's time, and they are not moot. It answers the others, and no longer expects the node to know the scripts, or
+// any plain commands, since it may have been replaced. It reuses the slice.
 func Again(missed []*driver.Command, known *Known, now time.Time) (again []*driver.Command) {
 	again = missed[:0]
 	for _, c := range missed {

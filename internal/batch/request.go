@@ -45,9 +45,9 @@ const (
 
 // kindOf: a release of one key, which nobody is told of, or an acquire of one key under the restart guard, without a token and
 // with no quarantine to end. guard is the largest TTL of those votes that are joined.
-func kindOf(c *driver.Command, guard time.Duration) kind {
+func kindOf(c *driver.Command, guard time.Duration, known Scripts) kind {
 	switch q := c.Conditions; {
-	case len(c.Keys) != 1:
+	case len(c.Keys) != 1 || plainFor(c, known) != None:
 	case c.Op == driver.OpRelease && !c.Wake:
 		return release
 	case c.Op == driver.OpAcquire && q != nil && q.MaxTTL != 0 && q.MaxTTL == guard && q.Token == 0 && q.Watched == "":
@@ -58,7 +58,7 @@ func kindOf(c *driver.Command, guard time.Duration) kind {
 
 // arrange makes requests of commands, and says which of them each command is in. A command joins an earlier one of its kind
 // unless something in between concerns its key: for each key the order is kept.
-func arrange(commands []*driver.Command) (requests []Request, of []int) {
+func arrange(commands []*driver.Command, known Scripts) (requests []Request, of []int) {
 	var guard time.Duration
 	for _, c := range commands {
 		if c.Conditions != nil && c.Conditions.MaxTTL != 0 {
@@ -68,14 +68,14 @@ func arrange(commands []*driver.Command) (requests []Request, of []int) {
 	}
 	separate := int(kinds)
 	for _, c := range commands {
-		if kindOf(c, guard) == alone {
+		if kindOf(c, guard, known) == alone {
 			separate++
 		}
 	}
 	requests, of = make([]Request, 0, min(separate, len(commands))), make([]int, len(commands))
 	var open [kinds]int // the last request of a kind, from 1
 	for i, c := range commands {
-		k := kindOf(c, guard)
+		k := kindOf(c, guard, known)
 		at := open[k] - 1
 		isLast := at == len(requests)-1 // as in a client's batches, which begin with its releases
 		if k != alone && at >= 0 && (isLast || !isTouched(c.Keys[0], commands[:i], of, at)) {
@@ -85,7 +85,7 @@ func arrange(commands []*driver.Command) (requests []Request, of []int) {
 			of[i] = at
 			continue
 		}
-		requests = append(requests, Request{Script: scriptOf(c), First: c})
+		requests = append(requests, Request{Script: wayOf(c, known), First: c})
 		open[k], of[i] = len(requests), len(requests)-1
 	}
 	return requests, of

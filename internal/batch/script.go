@@ -7,7 +7,7 @@ import (
 	"redlocksim/redlock/driver"
 )
 
-// Script is what carries out a request: one of the library's Lua scripts, or none.
+// Script is what carries out a request: one of the library's Lua scripts, or a plain command.
 type Script uint8
 
 const (
@@ -24,9 +24,23 @@ const (
 	Releases
 	// NumScripts is the number of scripts, None included.
 	NumScripts
+	// DelIfEq is DELIFEQ (Valkey 9.0), DelEx is DELEX with IFEQ (Redis 8.4), and SetIfEq is SET with IFEQ (Valkey 8.1, Redis
+	// 8.4).
+	DelIfEq
+	DelEx
+	SetIfEq
+	// PlainOnly, Able and Neither carry out nothing. A node is known for PlainOnly if a lock must do with plain commands there,
+	// for Able if its first vote has shown that it allows all that a lock needs, and for Neither if it has forbidden scripts
+	// and was found not to have enough plain commands.
+	PlainOnly
+	Able
+	Neither
 )
 
-// scriptOf is what carries out a command by itself.
+// IsPlain reports whether it is a plain command, None among them.
+func (s Script) IsPlain() bool { return s == None || s > NumScripts }
+
+// scriptOf is what carries out a command by itself, if not a plain command of newer servers.
 func scriptOf(c *driver.Command) Script {
 	switch c.Op {
 	case driver.OpAcquire:

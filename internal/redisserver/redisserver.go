@@ -35,19 +35,20 @@ type Server struct {
 }
 
 // Start starts a server, waits until it answers, and kills it when the test ends. The arguments are added to the
-// command line, as in "--maxmemory", "1mb". Without a redis-server on the PATH the test is skipped; see RequireEnv.
+// command line, as in "--maxmemory", "1mb". Without a redis-server the test is skipped; see Program.
 func Start(tb testing.TB, args ...string) *Server {
 	tb.Helper()
 	return StartIn(tb, nil, args...)
 }
 
-// Program is the path of redis-server. Without one on the PATH the test is skipped; see RequireEnv.
+// Program is the path of redis-server, or of the server that [redisproc.ProgramEnv] names. Without one on the PATH the test is
+// skipped; see RequireEnv.
 func Program(tb testing.TB) string {
 	tb.Helper()
-	program, err := exec.LookPath("redis-server")
+	program, err := redisproc.Program()
 	if err != nil {
-		if os.Getenv(RequireEnv) == "1" {
-			tb.Fatalf("redisserver: %s=1 and there is no redis-server on the PATH: %v", RequireEnv, err)
+		if os.Getenv(RequireEnv) == "1" || os.Getenv(redisproc.ProgramEnv) != "" {
+			tb.Fatalf("redisserver: there is no redis-server: %v", err)
 		}
 		tb.Skipf("redisserver: skipped, there is no redis-server on the PATH (Debian package redis-server): %v", err)
 	}

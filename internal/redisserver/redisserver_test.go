@@ -59,7 +59,7 @@ func TestServer(t *testing.T) {
 // A port that is taken must not be mistaken for the server's own: another process answers there.
 func TestPortTaken(t *testing.T) {
 	first := Start(t)
-	second := &Server{tb: t, Addr: first.Addr, Dir: t.TempDir(), args: []string{"redis-server"}}
+	second := &Server{tb: t, Addr: first.Addr, Dir: t.TempDir(), args: []string{Program(t)}}
 	if err := second.launch(); err == nil {
 		second.Kill()
 		t.Fatal("launched at an address that another server has")

@@ -44,7 +44,8 @@ func settings(env lockprogram.Env) ([]redlock.Option, error) {
 			Factor   string
 			Constant lockprogram.Duration
 		}
-		Guard *struct {
+		OneTTL bool `json:"one-ttl"`
+		Guard  *struct {
 			MaxTTL         lockprogram.Duration `json:"max-ttl"`
 			TrustNodeClock bool                 `json:"trust-node-clock"`
 		}
@@ -69,6 +70,7 @@ func settings(env lockprogram.Env) ([]redlock.Option, error) {
 	if d := s.Drift; d != nil {
 		add(true, redlock.WithDrift(redlock.Drift{Factor: d.Factor, Constant: time.Duration(d.Constant)}))
 	}
+	add(s.OneTTL, redlock.WithOneTTL())
 	if g := s.Guard; g != nil {
 		add(true, redlock.WithRestartGuard(redlock.Guard{MaxTTL: time.Duration(g.MaxTTL), TrustNodeClock: g.TrustNodeClock}))
 	}
@@ -79,7 +81,7 @@ type locker struct{ *redlock.Client }
 
 func (locker) About() lockprogram.About {
 	return lockprogram.About{Library: "redlock", Version: "of this module", Extends: true, TellsUntil: true, Warns: true, Fences: true,
-		Settings: []string{"quorum", "fencing", "wake-up", "batching", "loss-lead", "counter-ttl", "retry-delay", "drift", "guard"}}
+		Settings: []string{"quorum", "fencing", "wake-up", "batching", "loss-lead", "counter-ttl", "retry-delay", "drift", "one-ttl", "guard"}}
 }
 
 func (l locker) TryLock(ctx context.Context, resource string, ttl time.Duration) (lockprogram.Lease, error) {

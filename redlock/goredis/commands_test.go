@@ -106,6 +106,7 @@ func TestCommandsForbiddenLater(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	forbidPlain(t, admin)
 	client, err := redlock.New([]driver.Node{newNode(t, newClient(t, server.Addr, nil))}, redlock.WithNodeTimeout(patience))
 	if err != nil {
 		t.Fatal(err)

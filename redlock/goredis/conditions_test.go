@@ -346,7 +346,7 @@ func TestStrangeReplies(t *testing.T) {
 		"*2\r\n:2\r\n:1":       "goredis: acquire was answered with [2 1]",
 		"*2\r\n$1\r\n1\r\n:1":  "goredis: acquire was answered with [1 1]",
 		"*2\r\n:-2\r\n:1":      "goredis: acquire was answered with [-2 1]",
-		"*3\r\n:1\r\n:1\r\n:1": "goredis: acquire was answered with [1 1 1]",
+		"*3\r\n:0\r\n:1\r\n:1": "goredis: acquire was answered with [0 1 1]",
 	} {
 		node := newNode(t, newClient(t, stub(t, false, text), nil))
 		c := command(t, "acquire a", ttl)

@@ -50,6 +50,9 @@ func jointReply(r *batch.Request, number int, answer *redis.Cmd) driver.Reply {
 			return conditionalReply(c, value)
 		}
 	}
+	if len(list) == r.Len()+1 && r.Script == batch.Votes { // the last is what foundPlain reads
+		list = list[:r.Len()]
+	}
 	if len(list) != r.Len() {
 		return strange(c, value)
 	}

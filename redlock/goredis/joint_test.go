@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/alicebob/miniredis/v2"
 	"pgregory.net/rapid"
 
 	_ "redlocksim/internal/nofailfile"
@@ -18,7 +17,7 @@ import (
 // A batch does and answers what its commands would one after the other, whichever of them are joined.
 func TestABatchIsItsCommandsInOrder(t *testing.T) {
 	for name, addr := range map[string]func() string{
-		"miniredis":    func() string { return miniredis.RunT(t).Addr() },
+		"miniredis":    func() string { return withoutPlain(t).Addr() },
 		"redis-server": func() string { return redisserver.Start(t).Addr },
 	} {
 		t.Run(name, func(t *testing.T) {

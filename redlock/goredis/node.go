@@ -18,10 +18,8 @@ package goredis
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -37,7 +35,6 @@ type Node struct {
 	clock  driver.Clock
 	tasks  driver.Tasks
 	known  batch.Known
-	able   atomic.Bool // the server was found to allow all commands that a lock needs
 
 	subscription subscription
 }
@@ -135,18 +132,28 @@ func makeRoom() {
 
 // run sends the commands and answers them. It uses the slice.
 func (n *Node) run(commands []*driver.Command) {
-	missed := n.send(commands, n.known.Scripts())
-	if len(missed) == 0 {
-		return
-	}
-	if again := batch.Again(missed, &n.known, n.clock.Now()); len(again) > 0 {
-		n.send(again, 0)
+	var t trial
+	missed := n.send(commands, n.known.Scripts(), &t)
+	for len(missed) > 0 {
+		again := batch.Again(missed, &n.known, n.clock.Now())
+		if len(again) == 0 {
+			return
+		}
+		as, asks := t.Again(&n.known)
+		if asks {
+			why := t.why
+			as, again = t.Asked(&n.known, n.findPlain(again[0]), again, func(c *driver.Command) { c.Done(c, forbidden(why)) })
+			if len(again) == 0 {
+				return
+			}
+		}
+		missed = n.send(again, as, &t)
 	}
 }
 
 // send sends the commands, with the sources of all scripts but those known, and answers them, except those that asked by
-// hash for a script the node does not have: these it returns, in the same slice.
-func (n *Node) send(commands []*driver.Command, known batch.Scripts) (missed []*driver.Command) {
+// hash for a script the node does not have, or for what it does not allow: these it returns, in the same slice.
+func (n *Node) send(commands []*driver.Command, known batch.Scripts, t *trial) (missed []*driver.Command) {
 	m := batch.Arrange(commands, known)
 	last := m.Last()
 	ctx := last.Context()
@@ -155,13 +162,13 @@ func (n *Node) send(commands []*driver.Command, known batch.Scripts) (missed []*
 		defer cancel()
 		ctx = c
 	}
-	requests, looks, replicas := m.Requests(), !n.able.Load(), m.Replicas()
+	requests, looks, replicas := m.Requests(), m.Looks(), m.Replicas()
 	// What Process and Exec return is also in what was sent, one by one.
 	if len(requests) == 1 && replicas == 0 {
 		sent := write(ctx, &requests[0], looks)
 		_ = n.client.Process(ctx, sent)
 		return m.Answered(&n.known, batch.Confirmation{}, func(_, command int) (batch.Fate, driver.Reply) {
-			return n.read(&requests[0], sent, command, looks)
+			return n.read(&requests[0], sent, command, looks, t)
 		})
 	}
 	sent := make([]redis.Cmder, len(requests))
@@ -177,7 +184,7 @@ func (n *Node) send(commands []*driver.Command, known batch.Scripts) (missed []*
 	}
 	_, _ = pipeline.Exec(ctx)
 	return m.Answered(&n.known, confirmation(confirmed), func(request, command int) (batch.Fate, driver.Reply) {
-		return n.read(&requests[request], sent[request], command, looks)
+		return n.read(&requests[request], sent[request], command, looks, t)
 	})
 }
 
@@ -196,9 +203,15 @@ func confirmation(answer *redis.IntCmd) (by batch.Confirmation) {
 func (n *Node) ConfirmsReplicas() {}
 
 // read reads what became of a request, and the reply to one of its commands. looks is as for write.
-func (n *Node) read(r *batch.Request, answer redis.Cmder, command int, looks bool) (fate batch.Fate, reply driver.Reply) {
+func (n *Node) read(r *batch.Request, answer redis.Cmder, command int, looks bool, t *trial) (fate batch.Fate, reply driver.Reply) {
 	switch {
+	case (r.InFull || r.Script == batch.None) && t.bars(r.Command(command), answer.Err(), n.known.Scripts()):
+		return batch.Missed, reply
 	case r.Script == batch.None:
+	case r.Script.IsPlain():
+		if isPlainUnknown(answer.Err()) {
+			return batch.Missed, reply
+		}
 	case answer.(*redis.Cmd).Val() != nil:
 		fate = batch.Ran
 	case !r.InFull && (redis.HasErrorPrefix(answer.Err(), "NOSCRIPT") || isHashForbidden(answer.Err())):
@@ -209,25 +222,26 @@ func (n *Node) read(r *batch.Request, answer redis.Cmder, command int, looks boo
 	} else {
 		reply = replyTo(r.First, answer)
 	}
-	return fate, n.judge(r.Command(command), reply, looks)
+	if looks && reply.Outcome == driver.Accepted && r.First.Op == driver.OpAcquire {
+		n.known.Learn(foundPlain(r, answer))
+	}
+	return fate, n.judge(reply)
 }
 
 // judge learns from a reply what the server lets its user do: it is asked again after anything that makes it doubtful. A
 // server that forbids something is not asked to vote by a plain SET until it has been found to allow all.
-func (n *Node) judge(c *driver.Command, reply driver.Reply, looked bool) driver.Reply {
+func (n *Node) judge(reply driver.Reply) driver.Reply {
 	switch {
-	case reply.Outcome == driver.Accepted && c.Op == driver.OpAcquire && looked:
-		n.able.Store(true)
 	case reply.Outcome == driver.Refused: // another server may be there next, or another user
-		n.able.Store(false)
+		n.known.Doubt()
 	case reply.Outcome == driver.Failed && isForbidden(reply.Err):
-		n.able.Store(false)
-		reply.Err = fmt.Errorf("%w: %w", ErrCommands, reply.Err)
+		n.known.Forbade(isScriptForbidden(reply.Err))
+		return forbidden(reply.Err)
 	}
 	return reply
 }
 
-// write writes a request out: a *redis.StatusCmd if it is a plain SET, otherwise a *redis.Cmd with a script. With looks,
+// write writes a request out: a *redis.StatusCmd if it is a SET without a look, otherwise a *redis.Cmd. With looks,
 // while nothing is known of what the server allows, acquires ask for that as well, and what could be a plain SET goes by a
 // script, in full: it costs no further round trip.
 func write(ctx context.Context, r *batch.Request, looks bool) redis.Cmder {
@@ -237,10 +251,13 @@ func write(ctx context.Context, r *batch.Request, looks bool) redis.Cmder {
 	c := r.First
 	keys, value, ttl := c.Arguments()
 	if r.Script == batch.None && looks {
-		return redis.NewCmd(ctx, "eval", scripts[batch.Acquire].source, 1, keys[0], value, ttl, firstContact)
+		return redis.NewCmd(ctx, "eval", scripts[batch.Acquire].source, 1, keys[0], value, ttl, firstContactOf(c))
 	}
 	if r.Script == batch.None {
 		return redis.NewStatusCmd(ctx, "set", keys[0], value, "nx", "px", ttl)
+	}
+	if r.Script.IsPlain() {
+		return writePlain(ctx, r)
 	}
 	q := c.Conditions
 	args := make([]any, 0, 3+2*len(keys)+1+7)
@@ -258,7 +275,7 @@ func write(ctx context.Context, r *batch.Request, looks bool) redis.Cmder {
 			args = append(args, q.Token, int64(q.CounterTTL/time.Millisecond), int64(q.MaxTTL/time.Millisecond), q.Watched)
 		}
 		if looks {
-			args = append(args, firstContact)
+			args = append(args, firstContactOf(c))
 		}
 	case driver.OpExtend:
 		args = append(args, value, ttl)

@@ -31,6 +31,8 @@ func replyTo(c *driver.Command, answer redis.Cmder) driver.Reply {
 		case value == nil:
 		case c.Conditions != nil:
 			return conditionalReply(c, value)
+		case isGrantWithPlain(c, value):
+			return driver.Reply{Outcome: driver.Accepted}
 		case value == int64(1):
 			return driver.Reply{Outcome: driver.Accepted}
 		case value == int64(0):
@@ -42,9 +44,18 @@ func replyTo(c *driver.Command, answer redis.Cmder) driver.Reply {
 	return driver.Reply{Outcome: outcomeOf(answer.Err()), Err: answer.Err()}
 }
 
+// isGrantWithPlain reports whether a value is acquire.lua's grant with the plain commands that it found.
+func isGrantWithPlain(c *driver.Command, value any) bool {
+	list, _ := value.([]any)
+	return c.Op == driver.OpAcquire && len(list) == 2 && list[0] == int64(1)
+}
+
 // conditionalReply reads the answers of vote.lua and prepare.lua.
 func conditionalReply(c *driver.Command, value any) driver.Reply {
 	list, _ := value.([]any)
+	if len(list) == 3 && list[0] == int64(1) { // the third is what foundPlain reads
+		list = list[:2]
+	}
 	if len(list) != 2 {
 		return strange(c, value)
 	}

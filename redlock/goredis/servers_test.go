@@ -63,7 +63,10 @@ var serverConditions = []serverCondition{
 	{name: "wrong credentials (WRONGPASS)", is: "text `WRONGPASS`", found: saying("WRONGPASS"), fresh: true, enter: admit("config", "set", "requirepass", "secret"),
 		client: func(o *redis.Options) { o.Username, o.Password = "default", "guess" }},
 	{name: "EVAL forbidden by an ACL (NOPERM)", is: "`goredis.ErrCommands`", found: is(goredis.ErrCommands), fresh: true, enter: admit("acl", "setuser", "default", "-eval", "-evalsha")},
-	{name: "EVAL forbidden while in use", is: "`goredis.ErrCommands`", found: is(goredis.ErrCommands), enter: admit("acl", "setuser", "default", "-eval", "-evalsha")},
+	{name: "EVAL forbidden while in use", is: "`goredis.ErrCommands`", found: is(goredis.ErrCommands), enter: func(t *testing.T, admin *redis.Client) {
+		forbidPlain(t, admin) // by which a lock would be released
+		admit("acl", "setuser", "default", "-eval", "-evalsha")(t, admin)
+	}},
 	{name: "EVAL renamed", is: "`goredis.ErrCommands`", found: is(goredis.ErrCommands), args: []string{"--rename-command", "EVAL", "", "--rename-command", "EVALSHA", ""}},
 	{name: "a script runs for too long (BUSY)", is: "text `BUSY`", found: saying("BUSY"), args: []string{"--busy-reply-threshold", "1"},
 		enter: func(t *testing.T, admin *redis.Client) {

@@ -1,7 +1,8 @@
 -- Acquires under conditions: see driver.Conditions, which also says what the record and the counters are. KEYS are the
 -- locks' keys, then their counters if there is a token, then the guard's record if there is a largest TTL. Answers
 -- {1, token}: voted; {0, counter}: held by another; {-1, counter}: token too low; or what guard.lua answers, which stands
--- before this as needs.lua does: with a seventh argument it looks whether the locks can be extended and released.
+-- before this as needs.lua does: with a seventh argument it looks whether the locks can be extended and released,
+-- and adds the plain commands that it finds to its answer.
 local value, ttl, token, keep, max, watched = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], tonumber(ARGV[5]), ARGV[6]
 local n = #KEYS
 
@@ -25,9 +26,10 @@ for i = 1, n do
 end
 if taken then return {0, counter} end
 if token > 0 and token <= counter then return {-1, counter} end
+local found = 0
 if ARGV[7] then
   for i = 1, n do
-    if not ours[i] then may(KEYS[i]) end
+    if not ours[i] then found = may(KEYS[i], value, ARGV[7]) end
   end
 end
 
@@ -37,4 +39,5 @@ for i = 1, n do
   redis.call('SET', KEYS[i], value, 'PX', px)
   if token > 0 then redis.call('SET', KEYS[n + i], ARGV[3], 'PX', keep) end
 end
+if found > 0 then return {1, token, found} end
 return {1, token}

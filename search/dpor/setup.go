@@ -6,9 +6,11 @@ import (
 	"time"
 
 	"redlocksim/faults"
+	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
+	"redlocksim/sim/redis"
 )
 
 // setup is what to explore.
@@ -47,6 +49,7 @@ func newSetup(base *scenarios.Scenario, nodes int, programs []program, anyTime *
 	x.Clients, x.Timeline, x.Heal, x.Nodes.Replicas = nil, nil, nil, nil
 	x.Expect = scenarios.Expect{}
 	x.Nodes.Names = x.Nodes.Names[:min(nodes, len(x.Nodes.Names))]
+	x.Nodes.Servers = slices.DeleteFunc(slices.Clone(x.Nodes.Servers), func(of strictyaml.Entry[redis.Software]) bool { return !slices.Contains(x.Nodes.Names, of.Key) })
 	x.Duration = warmUp + length
 	for i, p := range programs {
 		name := fmt.Sprintf("client-%d", i+1)

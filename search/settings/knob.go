@@ -39,6 +39,8 @@ var knobs = []knob{
 	clock,
 	replicas,
 	forbidden,
+	servers,
+	oneTTL,
 	drift,
 	fencing,
 	guard,

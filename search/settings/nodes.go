@@ -111,10 +111,33 @@ var forbidden = knob{
 	draw: func(c faults.Choices, s *scenarios.Scenario) {
 		quorum, _ := s.Lock.Votes(len(s.Nodes.Names))
 		if protocols.Has[protocols.RedlockSettings](s.Lock) && quorum < len(s.Nodes.Names) {
-			s.Nodes.Forbidden = faults.OneOf(c.For("which", 0), scenarios.Command("DEL"), "PEXPIRE", "PTTL")
+			s.Nodes.Forbidden = faults.OneOf(c.For("which", 0), scenarios.Command("DEL"), "PEXPIRE", "PTTL", redis.Scripts)
 		}
 	},
 	back: func(s, base *scenarios.Scenario) { s.Nodes.Forbidden = base.Nodes.Forbidden },
+}
+
+// servers has each of the nodes run any of the servers, which know different commands.
+var servers = knob{
+	name: "servers",
+	draw: func(c faults.Choices, s *scenarios.Scenario) {
+		s.Nodes.Servers = nil
+		for i, name := range s.Nodes.Names {
+			of := faults.OneOf(c.For(name, i), redis.Redis70, redis.Redis84, redis.Valkey81, redis.Valkey91)
+			s.Nodes.Servers = append(s.Nodes.Servers, strictyaml.Entry[redis.Software]{Key: name, Value: of})
+		}
+	},
+	back: func(s, base *scenarios.Scenario) { s.Nodes.Servers = base.Nodes.Servers },
+}
+
+// oneTTL has clients promise that their leases keep their TTLs, so that servers which have the commands extend them without
+// scripts.
+var oneTTL = knob{
+	name: "one-ttl",
+	draw: func(_ faults.Choices, s *scenarios.Scenario) {
+		protocols.Change(&s.Lock, func(own *protocols.RedlockSettings) { own.OneTTL = true })
+	},
+	back: func(s, base *scenarios.Scenario) { takes(s, base, "one-ttl") },
 }
 
 // takes sets keys of the lock as they are in base, as far as that has the same protocol.

@@ -4,7 +4,9 @@ import (
 	"reflect"
 	"slices"
 
+	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
+	"redlocksim/sim/redis"
 )
 
 // strip takes a client, node or replica out of a scenario, with all items that cannot do without it.
@@ -24,6 +26,7 @@ func strip(s *scenarios.Scenario, name string) {
 		}
 		i++
 	}
+	s.Nodes.Servers = slices.DeleteFunc(s.Nodes.Servers, func(of strictyaml.Entry[redis.Software]) bool { return is(of.Key) })
 	for i := 0; i < len(s.Expect.Grants); {
 		if is(s.Expect.Grants[i].Key) {
 			s.Expect.Grants = slices.Delete(s.Expect.Grants, i, i+1)

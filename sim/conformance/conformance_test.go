@@ -16,6 +16,7 @@ import (
 	"redlocksim/redlock/driver"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/model"
+	"redlocksim/sim/redis"
 	"redlocksim/sim/wire"
 )
 
@@ -44,7 +45,15 @@ type failer interface {
 
 // newAll makes new nodes, of which real is one that is used again.
 func newAll(t failer, real *server) *all {
-	a := &all{t: t, model: newSimulated(model.New()), wire: newSimulated(wire.New()), real: real}
+	if real != nil {
+		return newAllOf(t, real.software, real)
+	}
+	return newAllOf(t, redis.Redis70, nil)
+}
+
+// newAllOf makes those that run a certain server.
+func newAllOf(t failer, of redis.Software, real *server) *all {
+	a := &all{t: t, model: newSimulated(model.New(), of), wire: newSimulated(wire.New(), of), real: real}
 	if real != nil {
 		a.setClock()
 		real.forget()
@@ -190,7 +199,7 @@ func (a *all) sequence(t *rapid.T) {
 	if oneIn(t, 3) {
 		subscribe(pick(t, channels...))
 	}
-	c := client{watched: "nothing", fenced: rapid.Bool().Draw(t, "fenced"), guarded: rapid.Bool().Draw(t, "guarded")}
+	c := client{watched: "nothing", fenced: rapid.Bool().Draw(t, "fenced"), guarded: rapid.Bool().Draw(t, "guarded"), oneTTL: oneIn(t, 3)}
 	// Locks whose keys hardly anybody else touches live longer.
 	plain := rapid.SampledFrom([]int{4, 25, 52, 70}).Draw(t, "plain commands in 100 steps")
 	for range rapid.IntRange(1, 40).Draw(t, "length") {
@@ -236,7 +245,7 @@ func (a *all) sequence(t *rapid.T) {
 // TestSimulatedNodes needs nothing but Go.
 func TestSimulatedNodes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		a := newAll(t, nil)
+		a := newAllOf(t, rapid.SampledFrom([]redis.Software{redis.Redis70, redis.Redis84, redis.Valkey81, redis.Valkey91}).Draw(t, "server"), nil)
 		defer a.close()
 		a.sequence(t)
 	})
@@ -256,7 +265,8 @@ func TestAgainstRedisServer(t *testing.T) {
 }
 
 func noClock(say func(format string, args ...any)) {
-	const message = "time is NOT compared with redis-server: there is no C compiler cc on the PATH (Debian package gcc), which its clock needs"
+	const message = "time is NOT compared with redis-server: there is no C compiler cc on the PATH (Debian package gcc), which its clock needs, " +
+		"or it is a Valkey 9, whose clock does not stand still"
 	fmt.Fprintln(os.Stderr, "sim/conformance: "+message)
 	say(message)
 }

@@ -5,6 +5,7 @@ package conformance
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,6 +22,7 @@ import (
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
 	"redlocksim/sim/kernel"
+	sim "redlocksim/sim/redis"
 )
 
 // patience is for a server that answers at once on a machine that is not busy.
@@ -29,7 +31,7 @@ const patience = 30 * time.Second
 // server is a redis-server process behind the shipped adapter.
 type server struct {
 	tb          testing.TB
-	clock       *faketime.Clocks // nil where there is no C compiler
+	clock       *faketime.Clocks // nil where there is no C compiler, or the server's clock cannot be made to stand still
 	process     *redisserver.Server
 	client      *redis.Client // for plain commands
 	adapter     *redis.Client
@@ -37,6 +39,7 @@ type server struct {
 	trips       int
 	subscribers map[string][]*redis.PubSub
 	run         string
+	software    sim.Software
 }
 
 func newServer(tb testing.TB) *server {
@@ -65,6 +68,9 @@ func newServer(tb testing.TB) *server {
 	})
 	s.adapter.AddHook(counter{&s.trips})
 	s.started()
+	if s.software == sim.Valkey91 { // it reads its clock once a millisecond, and goes on by itself in between
+		s.clock = nil
+	}
 	return s
 }
 
@@ -74,11 +80,39 @@ func (s *server) started() {
 	s.must(s.client.Do(context.Background(), "debug", "set-active-expire", "0").Err())
 	info, err := s.client.Info(context.Background(), "server").Result()
 	s.must(err)
+	s.software = softwareOf(info)
 	for line := range strings.Lines(info) {
 		if id, ok := strings.CutPrefix(line, "run_id:"); ok {
 			s.run = strings.TrimSpace(id)
 		}
 	}
+}
+
+// softwareOf is what a server runs, by what it says of itself: the last of the simulated ones that is no newer.
+func softwareOf(info string) sim.Software {
+	at := func(name string) (major, minor int) {
+		_, version, is := strings.Cut(info, name+"_version:")
+		if is {
+			_, _ = fmt.Sscanf(version, "%d.%d", &major, &minor)
+		}
+		return major, minor
+	}
+	if major, minor := at("valkey"); major > 0 {
+		switch {
+		case major >= 9:
+			return sim.Valkey91
+		case major == 8 && minor >= 1:
+			return sim.Valkey81
+		}
+		return sim.Redis70
+	}
+	switch major, minor := at("redis"); {
+	case major > 8 || major == 8 && minor >= 4:
+		return sim.Redis84
+	case major == 8:
+		return sim.Redis80
+	}
+	return sim.Redis70
 }
 
 // forget makes the server as good as new, except for its run id.

@@ -105,11 +105,13 @@ var commands = map[string]drawn{
 	"SET": {4, func(t *rapid.T, k string, timed bool) []string {
 		return append([]string{k, value(t, k)}, setOptions(t, timed)...)
 	}},
-	"SETNX":  {1, func(t *rapid.T, k string, _ bool) []string { return []string{k, value(t, k)} }},
-	"GET":    {1, ofKey},
-	"DEL":    {1, someKeys},
-	"EXISTS": {1, someKeys},
-	"EXPIRE": {1, func(t *rapid.T, k string, timed bool) []string { return []string{k, span(t, timed, time.Second)} }},
+	"SETNX":   {1, func(t *rapid.T, k string, _ bool) []string { return []string{k, value(t, k)} }},
+	"DELIFEQ": {1, func(t *rapid.T, k string, _ bool) []string { return []string{k, value(t, k)} }},
+	"DELEX":   {1, func(t *rapid.T, k string, _ bool) []string { return []string{k, pick(t, "IFEQ", "ifeq"), value(t, k)} }},
+	"GET":     {1, ofKey},
+	"DEL":     {1, someKeys},
+	"EXISTS":  {1, someKeys},
+	"EXPIRE":  {1, func(t *rapid.T, k string, timed bool) []string { return []string{k, span(t, timed, time.Second)} }},
 	"PEXPIRE": {2, func(t *rapid.T, k string, timed bool) []string {
 		return []string{k, span(t, timed, time.Millisecond)}
 	}},
@@ -186,7 +188,7 @@ func field(t *rapid.T) string { return pick(t, "f", "g", "h", "") }
 
 // setOptions are those of SET, in any order, and now and then too many or incomplete.
 func setOptions(t *rapid.T, timed bool) (options []string) {
-	for _, option := range rapid.Permutation([]string{"NX", "PX", "EX"}).Draw(t, "options") {
+	for _, option := range rapid.Permutation([]string{"NX", "PX", "EX", "IFEQ"}).Draw(t, "options") {
 		switch {
 		case option == "NX" && oneIn(t, 2):
 			options = append(options, pick(t, "NX", "nx"))
@@ -194,6 +196,8 @@ func setOptions(t *rapid.T, timed bool) (options []string) {
 			options = append(options, pick(t, "PX", "px"), span(t, timed, time.Millisecond))
 		case option == "EX" && oneIn(t, 4):
 			options = append(options, pick(t, "EX", "ex"), span(t, timed, time.Second))
+		case option == "IFEQ" && oneIn(t, 3):
+			options = append(options, pick(t, "IFEQ", "ifeq"), text(t))
 		}
 	}
 	if oneIn(t, 20) {
@@ -204,10 +208,10 @@ func setOptions(t *rapid.T, timed bool) (options []string) {
 
 // client is what the library's commands of a sequence have in common.
 type client struct {
-	fenced, guarded bool
-	watched         string // what the node last said that it has on record, and the client claims to have watched
-	last            driver.Command
-	token           int64
+	fenced, guarded, oneTTL bool
+	watched                 string // what the node last said that it has on record, and the client claims to have watched
+	last                    driver.Command
+	token                   int64
 }
 
 // operation is a command of the library: about what the one before was about, half of the time.
@@ -219,6 +223,9 @@ func (x *client) operation(t *rapid.T, timed bool) driver.Command {
 	}
 	if !timed {
 		c.TTL += time.Hour
+	}
+	if c.OneTTL = x.oneTTL; x.oneTTL {
+		c.TTL = maxTTL
 	}
 	// A lock's keys differ from each other.
 	for _, k := range keys {

@@ -31,7 +31,7 @@ func (x *exchange) Answer(value any) {
 			a.all.Err = text
 		default:
 			a.all.Err = fmt.Errorf("goredis: %v was answered with %v", r.First.Op, text)
-			if r.Script != batch.None {
+			if !r.Script.IsPlain() {
 				a.fate = batch.Ran // as far as the shipped adapter can tell
 			}
 		}
@@ -84,7 +84,7 @@ var sources = [batch.NumScripts]string{batch.Acquire: "acquire", batch.Vote: "vo
 // source is the script that a request carries in full.
 func (x *exchange) source(r *batch.Request) string {
 	switch {
-	case r.Script == batch.None && x.looks:
+	case r.Script == batch.None && x.message.Looks():
 		return sources[batch.Acquire]
 	case r.InFull:
 		return sources[r.Script]
@@ -120,10 +120,10 @@ func (x *exchange) Phrases() []redis.Phrase {
 	for i := range requests {
 		r, p := &requests[i], &all[i]
 		switch {
-		case r.Script == batch.None && !x.looks:
-			p.Command = "SET"
-		case r.InFull || r.Script == batch.None:
+		case r.Script == batch.None && x.message.Looks(), r.InFull:
 			p.Command = "EVAL"
+		case r.Script.IsPlain():
+			p.Command = names[r.Script]
 		default:
 			p.Command = "EVALSHA"
 		}

@@ -16,6 +16,9 @@ import (
 func (s *store) call(args ...string) any {
 	now := s.server.Clock().Wall().Milliseconds()
 	name, args := strings.ToUpper(args[0]), args[1:]
+	if why := s.server.Refuses(name, args, false); why != "" {
+		return rediscmd.ServerError(why)
+	}
 	c, ok := commands[name]
 	if !ok || len(args) < c.args || len(args) > c.args && !c.more {
 		return rediscmd.ServerError(fmt.Sprintf("ERR the model does not know the command %s with %d arguments", name, len(args)))
@@ -60,6 +63,13 @@ var commands = map[string]command{
 			}
 		}
 		return n
+	}},
+	"DELIFEQ": {2, false, func(s *store, now int64, a []string) any { return s.deleteIf(now, a[0], a[1], errWrongType) }},
+	"DELEX": {3, false, func(s *store, now int64, a []string) any {
+		if !strings.EqualFold(a[1], "IFEQ") {
+			return rediscmd.ServerError("ERR the model knows DELEX with IFEQ alone")
+		}
+		return s.deleteIf(now, a[0], a[2], errWrongForCondition)
 	}},
 	"EXISTS": {1, true, func(s *store, now int64, a []string) any {
 		var n int64
@@ -131,14 +141,31 @@ func (s *store) text(key string, now int64) any {
 	return r.value
 }
 
-// set is SET key value [NX] [PX ms | EX s].
+// deleteIf deletes a key that has a value; wrong is what is said of one that is no string.
+func (s *store) deleteIf(now int64, key, value string, wrong rediscmd.ServerError) any {
+	r, there := s.get(key, now)
+	switch {
+	case there && !redis.IsString(r.value):
+		return wrong
+	case !there || r.value != value:
+		return int64(0)
+	}
+	s.take(key)
+	return int64(1)
+}
+
+// set is SET key value [NX | IFEQ value] [PX ms | EX s].
 func (s *store) set(now int64, a []string) any {
 	r := record{value: a[1]}
 	onlyNew, unit := false, "" // Redis takes the same option again, and the last counts
+	var only *string           // the value that the key must have
 	for i := 2; i < len(a); i++ {
 		switch option := strings.ToUpper(a[i]); {
-		case option == "NX":
+		case option == "NX" && only == nil:
 			onlyNew = true
+		case option == "IFEQ" && i+1 < len(a) && !onlyNew && only == nil:
+			i++
+			only = &a[i]
 		case (option == "PX" || option == "EX") && i+1 < len(a) && (unit == "" || unit == option):
 			unit = option
 			milliseconds := int64(1)
@@ -160,7 +187,10 @@ func (s *store) set(now int64, a []string) any {
 			return errSyntax
 		}
 	}
-	if _, there := s.get(a[0], now); there && onlyNew {
+	switch held, there := s.get(a[0], now); {
+	case only != nil && there && !redis.IsString(held.value):
+		return errWrongType
+	case there && onlyNew, only != nil && (!there || held.value != *only):
 		return nil
 	}
 	s.put(a[0], r)

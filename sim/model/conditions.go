@@ -61,7 +61,7 @@ func (s *store) vote(c *driver.Command, now int64, looks bool) driver.Reply {
 		return driver.Reply{Outcome: driver.Behind, Token: counter}
 	}
 	if looks {
-		return forbidden
+		return s.forbidden()
 	}
 	for i, key := range c.Keys {
 		s.put(key, record{c.Value, now + ttls[i], s.server.Now()})

@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -20,7 +21,6 @@ type node struct {
 	link     *network.Link
 	messages *messages
 	known    batch.Known
-	able     bool // the shipped adapter has found the server to allow what a lock needs, and acquires by plain SETs
 }
 
 func (n *node) Name() string { return n.store.server.Name() }
@@ -65,7 +65,7 @@ type exchange struct {
 	patience    time.Duration // of the WAIT behind the requests; 0 if there is none
 	confirmed   int           // what that is answered
 	unconfirmed driver.Reply  // or why it is not
-	looks       bool          // acquires run a script that finds out what the server allows
+	trial       *batch.Trial  // of this message and those that follow it for the same commands; nil before it has met anything
 
 	// What commands and answers are slices of for one command, to spare allocations.
 	one struct {
@@ -77,7 +77,7 @@ type exchange struct {
 // open sends the message, unless its deadline has passed: a socket takes nothing then. The shipped adapter ends it at its
 // deadline by itself: it learns nothing from what comes later.
 func (x *exchange) open(key kernel.Key) {
-	x.key, x.looks = key, !x.node.able
+	x.key = key
 	if x.left() <= 0 {
 		x.node.client.Tasks().Start(func() { x.done(timedOut) }) // which the adapter has it done by as well
 		return
@@ -142,28 +142,64 @@ func (x *exchange) done(failed driver.Reply) {
 	if len(missed) == 0 {
 		return
 	}
-	if missed = batch.Again(missed, &n.known, n.client.ProgramClock().Now()); len(missed) > 0 {
-		again := n.messages.next()
-		again.node, again.message = n, batch.Arrange(missed, 0)
-		again.open(x.key.With(1))
+	if missed = batch.Again(missed, &n.known, n.client.ProgramClock().Now()); len(missed) == 0 {
+		return
 	}
+	if x.trial == nil {
+		x.trial = new(batch.Trial)
+	}
+	as, asks := x.trial.Again(&n.known)
+	if !asks {
+		x.again(missed, x.key, as)
+		return
+	}
+	key := x.key.With(1)
+	n.findPlain(missed[0], key, func(found int64) {
+		as, others := x.trial.Asked(&n.known, found, missed, func(c *driver.Command) { c.Done(c, n.store.scriptsForbidden()) })
+		if len(others) > 0 {
+			x.again(others, key, as)
+		}
+	})
+}
+
+// again sends commands once more that missed, behind the message with the key.
+func (x *exchange) again(missed []*driver.Command, behind kernel.Key, as batch.Scripts) {
+	n := x.node
+	again := n.messages.next()
+	again.node, again.trial, again.message = n, x.trial, batch.Arrange(missed, as)
+	again.open(behind.With(1))
 }
 
 // answer is what became of a request, and the reply to one of its commands, with what the adapter concludes of the server.
 func (x *exchange) answer(request, command int) (batch.Fate, driver.Reply) {
 	fate, reply := batch.Unanswered, x.failed
+	n, r := x.node, &x.message.Requests()[request]
+	noScripts := false
 	if request < x.heard {
-		fate, reply = x.answers[request].fate, x.answers[request].reply(command)
+		a := &x.answers[request]
+		fate, reply, noScripts = a.fate, a.reply(command), a.noScripts
 	}
+	looks := x.message.Looks()
 	switch {
+	case noScripts && r.Script != batch.None && !r.InFull, noScripts && x.bars(r.Command(command)):
+		fate = batch.Missed
 	case fate == batch.Missed:
-	case reply.Outcome == driver.Accepted && x.looks && x.message.Requests()[request].First.Op == driver.OpAcquire:
-		x.node.able = true
+	case reply.Outcome == driver.Accepted && looks && r.First.Op == driver.OpAcquire:
+		n.known.Learn(x.answers[request].found)
 	case reply.Outcome == driver.Refused:
-		x.node.able = false
+		n.known.Doubt()
+	case noScripts || errors.Is(reply.Err, errCommands):
+		n.known.Forbade(noScripts)
 	}
-	r := &x.message.Requests()[request]
-	x.node.store.server.Worded(&redis.Put{Command: r.Command(command), Script: uint8(r.Script), InFull: r.InFull, Looks: x.looks,
+	n.store.server.Worded(&redis.Put{Command: r.Command(command), Script: uint8(r.Script), InFull: r.InFull, Looks: looks,
 		Place: command, Of: r.Len(), Requests: x.Requests(), Fate: uint8(fate)}, reply)
 	return fate, reply
+}
+
+// bars takes that the node forbids the script of a command, and reports whether plain commands might do.
+func (x *exchange) bars(c *driver.Command) bool {
+	if x.trial == nil {
+		x.trial = new(batch.Trial)
+	}
+	return x.trial.Bars(c, x.node.known.Scripts())
 }

@@ -2,12 +2,12 @@ package model
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"redlocksim/internal/batch"
 	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
+	"redlocksim/sim/redis"
 )
 
 // answer is what the node answers to a request: one reply for all its commands, or one for each.
@@ -15,6 +15,9 @@ type answer struct {
 	fate batch.Fate
 	all  driver.Reply
 	each []driver.Reply
+
+	found     int64 // the plain commands that the first contact has found, as in batch.Known.Learn
+	noScripts bool  // the node forbids the script
 }
 
 func (a *answer) reply(command int) driver.Reply {
@@ -40,10 +43,7 @@ func (x *exchange) serve(s *store) {
 	requests = requests[:min(arrived, len(requests))]
 	answers := x.one.answer[:0]
 	for i := range requests {
-		if x.looks && requests[i].Script == batch.None {
-			s.scripts = s.scripts.With(batch.Acquire) // by which it comes
-		}
-		answers = append(answers, s.run(&requests[i], x.looks))
+		answers = append(answers, s.run(&requests[i], x.message.Looks()))
 	}
 	x.answers = answers
 	if arrived == len(requests) {
@@ -58,23 +58,34 @@ func (x *exchange) serve(s *store) {
 
 // run carries out one request. looks says that acquires find out what the server allows.
 func (s *store) run(r *batch.Request, looks bool) answer {
-	if !r.InFull && !s.scripts.Has(r.Script) {
+	isScript := !r.Script.IsPlain() || r.Script == batch.None && looks
+	switch {
+	case isScript && s.server.Forbidden() == redis.Scripts:
+		return answer{noScripts: true, all: s.scriptsForbidden()}
+	case isScript && r.Script != batch.None && !r.InFull && !s.scripts.Has(r.Script):
 		s.server.CountUnknownScript()
 		return answer{fate: batch.Missed}
+	case r.Script == batch.None && looks:
+		s.scripts = s.scripts.With(batch.Acquire) // by which it comes
+	case isScript:
+		s.scripts = s.scripts.With(r.Script)
 	}
-	s.scripts = s.scripts.With(r.Script)
 	s.server.BeforeWrite()
 	now := s.server.Clock().Wall().Milliseconds()
+	if !isScript && r.Script != batch.None {
+		return s.plain(r, now)
+	}
 	a := answer{fate: batch.Ran}
-	looks = looks && s.server.Forbidden() != ""
+	look := s.firstContact(r, looks, now)
 	switch r.Script {
 	case batch.Releases:
 		a.each = s.releases(r, now)
 	case batch.Votes:
-		a.each, a.all = s.votes(r, now, looks)
+		a.each, a.all = s.votes(r, now, look.fails)
 	default:
-		a.all = s.apply(r.First, now, looks)
+		a.all = s.apply(r.First, now, look.fails)
 	}
+	a.found = look.found
 	if isServerError(a.all.Err) || errors.Is(a.all.Err, errCommands) {
 		a.fate = batch.Unanswered
 	}
@@ -96,7 +107,7 @@ func (s *store) apply(c *driver.Command, now int64, looks bool) driver.Reply {
 		return s.vote(c, now, looks)
 	}
 	if looks && c.Op == driver.OpAcquire && !slices.ContainsFunc(c.Keys, func(key string) bool { _, taken := s.get(key, now); return taken }) {
-		return forbidden
+		return s.forbidden()
 	}
 	reply := driver.Reply{Outcome: s.plainly(c, now)}
 	if reply.Outcome == driver.Failed {
@@ -104,13 +115,6 @@ func (s *store) apply(c *driver.Command, now int64, looks bool) driver.Reply {
 	}
 	return reply
 }
-
-// errCommands says what the shipped adapter's goredis.ErrCommands does.
-var errCommands = errors.New("goredis: the server must allow EVAL, EVALSHA, SET, GET, EXISTS, DEL, PTTL and PEXPIRE on the keys of locks, " +
-	"and with the restart guard INFO and TIME")
-
-// forbidden is the reply to an acquire of a server that was found not to have what a lock needs.
-var forbidden = driver.Reply{Outcome: driver.Failed, Err: fmt.Errorf("%w: %w", errCommands, rediscmd.ServerError("ERR Unknown Redis command called from script"))}
 
 // releases is the adapter's releases.lua.
 func (s *store) releases(r *batch.Request, now int64) []driver.Reply {
@@ -131,7 +135,7 @@ func (s *store) votes(r *batch.Request, now int64, looks bool) (each []driver.Re
 	}
 	for i := range r.Len() {
 		if _, taken := s.get(r.Command(i).Keys[0], now); looks && !taken {
-			return nil, forbidden
+			return nil, s.forbidden()
 		}
 	}
 	each = make([]driver.Reply, r.Len())

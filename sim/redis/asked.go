@@ -209,6 +209,11 @@ func PlainCommand(words []string, deadline time.Time) Command {
 	switch strings.ToUpper(words[0]) {
 	case "SET", "SETNX":
 		c.Intent, c.Keys, c.More = Sets, words[1:2], words[2:]
+		if isIfEq(words[1:]) {
+			c.Intent = Extends
+		}
+	case "DELIFEQ", "DELEX":
+		c.Intent, c.Keys, c.More = Deletes, words[1:2], words[2:]
 	case "DEL", "UNLINK":
 		c.Intent, c.Keys = Deletes, words[1:]
 	case "EXPIRE", "PEXPIRE":

@@ -15,8 +15,10 @@ type Config struct {
 	// Nodes names the nodes; Persistence is what all of them, and their replicas, write to disk.
 	Nodes       []string
 	Persistence Persistence
-	// Forbidden is a command that the last of the Nodes does not have; empty if it has all.
+	// Forbidden is a command that the last of the Nodes does not have, or Scripts; empty if it has all.
 	Forbidden string
+	// Software is what a node or replica runs, by its name; that of all others is Redis 7.0.
+	Software map[string]Software
 	// Replicas names the asynchronous replicas of nodes, by the node's name.
 	Replicas map[string][]string
 	// Latency is the delay of messages in each direction, between nodes and between them and their clients.
@@ -60,6 +62,9 @@ func Deploy(k *kernel.Kernel, n *network.Network, tier Tier, cfg Config) *Deploy
 	}
 	for _, s := range d.Servers {
 		d.replicate(s, cfg.Replicas[s.Name()], cfg.Persistence)
+	}
+	for _, s := range d.All() {
+		s.software = cfg.Software[s.Name()]
 	}
 	return d
 }

@@ -21,6 +21,7 @@ type Server struct {
 	starts      uint64 // how often it was started again
 	runID       string // of this start
 	forbidden   string
+	software    Software
 	instead     []*any    // answers in place of those of the node; the last counts
 	wordings    *wordings // of all nodes
 	awaiting    func()    // begins the WAIT behind the command under way; nil if there is none
@@ -37,7 +38,7 @@ func (s *Server) State() string {
 // Up says whether the node answers.
 func (s *Server) Up() bool { return s.state == network.Listening }
 
-// Forbidden is a command that the node does not have, as by rename-command; empty if it has all.
+// Forbidden is a command that the node does not have, as by rename-command, or Scripts; empty if it has all of its software.
 func (s *Server) Forbidden() string { return s.forbidden }
 
 // AnswerWith has the node answer every command with a value, and carry out none, until that is undone: a rediscmd.ServerError

@@ -1,10 +1,7 @@
 package wire
 
 import (
-	"bufio"
-	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/alicebob/miniredis/v2"
@@ -39,6 +36,10 @@ func newMemory(s *redis.Server) *memory {
 	m.expiry = expiry{redis: m.redis, db: m.db, deadlines: map[string]int64{}}
 	m.lua = newScripts(m.redis.Server())
 	m.redis.Server().SetPreHook(func(c *server.Peer, command string, args ...string) bool {
+		if why := s.Refuses(command, args, c == m.lua.inner); why != "" && !m.expiry.removes {
+			c.WriteError(why)
+			return true
+		}
 		if command == "PUBLISH" && len(args) == 2 {
 			c.WriteInt(s.Publish(args[0], args[1]))
 			return true
@@ -51,21 +52,9 @@ func newMemory(s *redis.Server) *memory {
 			c.WriteBulk("# Server\r\nrun_id:" + s.RunID() + "\r\n")
 			return true
 		}
-		if command == s.Forbidden() && !m.expiry.removes {
-			c.WriteError(notThere(command, c == m.lua.inner))
-			return true
-		}
-		return m.expiry.hook(c, command, args...)
+		return m.expiry.hook(c, command, args...) || m.compares(c, command, args)
 	})
 	return m
-}
-
-// notThere is what a server says of a command that it does not have, to a client or to a script.
-func notThere(command string, isInScript bool) string {
-	if isInScript {
-		return "ERR Unknown Redis command called from script"
-	}
-	return fmt.Sprintf("ERR unknown command '%s'", command)
 }
 
 func (m *memory) close() { m.redis.Close() }
@@ -129,25 +118,6 @@ func (m *memory) Peek(key string) (redis.Record, kernel.True, bool) {
 // isUnknownScript: the command is going to be answered with NOSCRIPT, and changes nothing.
 func (m *memory) isUnknownScript(args []string) bool {
 	return strings.EqualFold(args[0], "evalsha") && !m.lua.knows(args[1])
-}
-
-// session is what a node knows of a client that has connected to it, as the version of RESP that it speaks.
-type session struct {
-	peer *server.Peer
-	out  bytes.Buffer
-}
-
-func newSession() *session {
-	s := &session{}
-	s.peer = server.NewPeer(bufio.NewWriter(&s.out))
-	return s
-}
-
-func (s *session) dispatch(to *server.Server, args []string) []byte {
-	s.out.Reset()
-	to.Dispatch(s.peer, args)
-	s.peer.Flush()
-	return slices.Clone(s.out.Bytes())
 }
 
 // Dump implements redis.Memory.

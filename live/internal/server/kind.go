@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"redlocksim/faults"
+	"redlocksim/internal/redisproc"
 	"redlocksim/lockprogram/lines"
 )
 
@@ -53,7 +54,11 @@ func (n notInstalled) Is(target error) bool { return target == ErrNotInstalled }
 
 // Programs is the directory of the server's programs.
 func (k *Kind) Programs() (dir string, err error) {
-	if found, err := exec.LookPath(k.program); err == nil {
+	find := func() (string, error) { return exec.LookPath(k.program) }
+	if k.IsRedis {
+		find = redisproc.Program
+	}
+	if found, err := find(); err == nil {
 		if found, err = filepath.EvalSymlinks(found); err == nil {
 			return filepath.Dir(found), nil
 		}

@@ -61,6 +61,9 @@ func (r redisServer) start(ctx context.Context, s *Server) (*child.Process, erro
 	if s.Forbidden != "" {
 		args = append(args, "--rename-command", s.Forbidden, "")
 	}
+	if s.Forbidden == redis.Scripts {
+		args = append(args, "--rename-command", "EVALSHA", "")
+	}
 	if s.Successor != "" {
 		s.Follows, s.Successor = s.Successor, ""
 	}
@@ -71,7 +74,11 @@ func (r redisServer) start(ctx context.Context, s *Server) (*child.Process, erro
 		}
 		args = append(args, "--replicaof", master+" "+port)
 	}
-	cmd := exec.Command("redis-server", args...)
+	program, err := redisproc.Program()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(program, args...)
 	cmd.Env = os.Environ()
 	if r.preload != "" {
 		cmd.Env = append(cmd.Env, s.Clocks.Preload(r.preload)...)
