@@ -84,8 +84,8 @@ func (x *refusals) isClosed(c *protocols.Call) bool {
 
 // called notes a call that has the right arguments and must be refused nevertheless.
 func (x *refusals) called(c *protocols.Call) {
-	ended := error(nil)
-	if c.Context != nil && (c.Lease == nil || c.Context != c.Lease.Context()) {
+	ended, ofLease := error(nil), c.Lease != nil && c.Context == c.Lease.Context()
+	if c.Context != nil && !ofLease {
 		ended = c.Context.Err()
 	}
 	if c.Func == protocols.AcquireCall {
@@ -100,7 +100,9 @@ func (x *refusals) called(c *protocols.Call) {
 	case x.isClosed(c) && (c.Func != protocols.PrepareCall || isGuarded(x.run)):
 		x.opens(c, callNames[c.Func]+" of a closed client", "ErrClosed", func(err error) bool { return errors.Is(err, redlock.ErrClosed) })
 	case ended == nil && c.Func == protocols.ExtendCall && x.isOfAnotherTTL(c):
-		x.opens(c, "extend by another TTL than that of its lease", "ErrInvalid, and why", isInvalid)
+		x.opens(c, "extend by another TTL than that of its lease", "ErrInvalid, and why", func(err error) bool {
+			return isInvalid(err) || ofLease && isOf(err, driver.OpExtend, context.Canceled) // whose lease has ended
+		})
 	case x.released[c.Lease] && c.Func == protocols.ExtendCall:
 		x.opens(c, "extend of a released lease", "ErrReleased", func(err error) bool {
 			return isOf(err, driver.OpExtend, redlock.ErrReleased) || ended != nil && isOf(err, driver.OpExtend, ended)
