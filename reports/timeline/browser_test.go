@@ -318,7 +318,7 @@ func darkIsChosenOrTheSystems(t *testing.T, p *shown) {
 // their lane.
 const outside = `(() => {
 	const edge = document.getElementById("picture").getBoundingClientRect(), bad = [];
-	for (const lane of document.querySelectorAll("#picture .lane")) {
+	for (const lane of document.querySelectorAll("#picture .labels")) {
 		for (const kind of [".votes text", ".fault text"]) {
 			let last = -1;
 			const texts = [...lane.querySelectorAll(kind)].filter((e) => e.getAttribute("display") !== "none" && e.textContent);

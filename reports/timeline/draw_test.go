@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -83,7 +84,11 @@ func TestPictures(t *testing.T) {
 	each(t, func(t *testing.T, r *scenarios.Result, line *Timeline) {
 		picture := rendered(t, "svg", line)
 		crosses, names := 0, 0
-		for _, e := range elements(t, picture) {
+		all := elements(t, picture)
+		for _, e := range beneath(all) {
+			t.Errorf("messages are drawn across %q", e.text)
+		}
+		for _, e := range all {
 			if e.name == "line" && e.is("arrow") && e.is("lost") && e.at["data-i"] != "" {
 				crosses++
 			}
@@ -119,6 +124,20 @@ func TestPictures(t *testing.T) {
 	if !strings.Contains(pictureStyle, ".arrow.lost { stroke: var(--bad); marker-end: url(#cross); }") {
 		t.Error("lost messages do not end in a cross")
 	}
+}
+
+// beneath is the texts of lanes that messages are drawn over: all but names, which stand beside the plot.
+func beneath(all []element) (texts []element) {
+	inLanes := false
+	for i, e := range all {
+		switch {
+		case e.is("ground"):
+			inLanes = true
+		case e.name == "text" && inLanes && !e.is("name") && !e.is("row") && slices.ContainsFunc(all[i:], func(o element) bool { return o.is("arrow") && o.at["data-i"] != "" }):
+			texts = append(texts, e)
+		}
+	}
+	return texts
 }
 
 // Bars lie where the scale has their times: the band of the violation begins where the later bar does, and ends where

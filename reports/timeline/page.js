@@ -33,10 +33,11 @@
 	const x = (time) => gutter + Math.min(Math.max((place(time) - left) / over, -1), 2) * plot();
 	const timeAt = (px) => instant(Math.min(Math.max(left + (px - gutter) / plot() * over, 0), 1));
 
+	const labels = all(".labels"), labelled = (lane, kind) => new Map(all(`.label[data-${kind}]`, labels[lane]).map((e) => [e.dataset[kind], e]));
 	const lanes = all(".lane").map((g, i) => ({
-		g, shown: true, top: 0, data: t.lanes[i], wire: layout.wires[i], height: +g.dataset.height, ground: g.querySelector(".ground"), name: g.querySelector(".name"),
-		spans: all(".span", g).map((e) => ({ e, data: t.lanes[i].spans[e.dataset.i], rect: e.querySelector("rect"), text: e.querySelector("text") })),
-		marks: all(".mark", g).map((e) => ({ e, data: t.lanes[i].marks[e.dataset.i], top: +e.dataset.top, text: e.querySelector("text") })),
+		g, labels: labels[i], shown: true, top: 0, data: t.lanes[i], wire: layout.wires[i], height: +g.dataset.height, ground: g.querySelector(".ground"), name: g.querySelector(".name"),
+		spans: (of => all(".span", g).map((e) => ({ data: t.lanes[i].spans[e.dataset.i], rect: e.querySelector("rect"), text: of.get(e.dataset.i)?.firstChild })))(labelled(i, "span")),
+		marks: (of => all(".mark", g).map((e) => ({ e, data: t.lanes[i].marks[e.dataset.i], top: +e.dataset.top, label: of.get(e.dataset.i) })))(labelled(i, "mark")),
 	}));
 	const arrows = all(".arrow").map((e) => ({ e, data: t.arrows[e.dataset.i] }));
 	const steps = all(".step").map((e) => ({ e, data: t.story[e.dataset.i] }));
@@ -77,11 +78,11 @@
 	function render() {
 		let y = layout.lanes;
 		for (const lane of lanes) {
-			lane.g.classList.toggle("hidden", !lane.shown);
+			for (const g of [lane.g, lane.labels]) g.classList.toggle("hidden", !lane.shown);
 			if (!lane.shown) continue;
 			lane.top = y;
 			y += lane.height + layout.gap;
-			lane.g.setAttribute("transform", `translate(0 ${lane.top})`);
+			for (const g of [lane.g, lane.labels]) g.setAttribute("transform", `translate(0 ${lane.top})`);
 			lane.ground.setAttribute("width", width);
 			renderLane(lane);
 		}
@@ -109,15 +110,15 @@
 		const sizeOf = (text) => text.length * layout.small + 14;
 		lane.marks.forEach((m, i) => {
 			const px = x(m.data.at);
-			m.e.setAttribute("transform", `translate(${round(px)} ${m.top})`);
-			if (!m.text) return;
-			const { label, sentence } = m.text.dataset, following = lane.marks.slice(i + 1).find((o) => o.e.classList.contains("fault"));
+			for (const e of [m.e, m.label]) e?.setAttribute("transform", `translate(${round(px)} ${m.top})`);
+			if (!m.label) return;
+			const text = m.label.firstChild, { label, sentence } = text.dataset, following = lane.marks.slice(i + 1).find((o) => o.e.classList.contains("fault"));
 			const next = Math.min(following ? x(following.data.at) : width, width), isFault = m.e.classList.contains("fault");
-			m.text.textContent = sentence && px >= last && sizeOf(sentence) <= next - px ? sentence : label;
-			const size = sizeOf(m.text.textContent), back = px + size > width;
+			text.textContent = sentence && px >= last && sizeOf(sentence) <= next - px ? sentence : label;
+			const size = sizeOf(text.textContent), back = px + size > width;
 			const end = back ? px : px + size, fits = end - size >= last && (back || !isFault || end <= next + layout.flag);
-			m.text.classList.toggle("back", back);
-			show(m.text, fits);
+			text.classList.toggle("back", back);
+			show(text, fits);
 			if (fits) last = end;
 		});
 	}
