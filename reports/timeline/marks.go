@@ -76,7 +76,7 @@ type labelled struct {
 }
 
 // drawLabel writes the label of a mark behind it, or before it at the right edge, or hides it where the last one ends
-// later, or where the next mark's flag would stand in it. The sentence takes its place if there is room up to there. It returns
+// later, where the next mark's flag would stand in it, or where the mark itself is out of sight. The sentence takes its place if there is room up to there. It returns
 // where the labels so far end.
 func (p *picture) drawLabel(m labelled, last float64, dx, y int, label, sentence string, next float64) float64 {
 	x := m.x
@@ -90,7 +90,7 @@ func (p *picture) drawLabel(m labelled, last float64, dx, y int, label, sentence
 	if x+width > float64(p.width) {
 		back, end = ` class="back"`, x
 	}
-	if end-width < last || back == "" && end > next+flagPad {
+	if !p.shows(x) || end-width < last || back == "" && end > next+flagPad {
 		hidden, end = ` display="none"`, last
 	}
 	fmt.Fprintf(&p.labels, `<g class="label %s%s" data-mark="%d" transform="translate(%s %d)"><text x="%d" y="%d"%s%s data-label="%s" data-sentence="%s">%s</text></g>`,

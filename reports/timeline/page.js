@@ -93,6 +93,8 @@
 		renderAxis();
 		renderViolation(y);
 		renderCursor(y);
+		const from = timeAt(gutter), to = timeAt(width - edge);
+		byId("part").textContent = `${brief(from, to - from)} – ${brief(to, to - from)} of ${brief(whole)}`;
 	}
 
 	function renderLane(lane) {
@@ -116,7 +118,7 @@
 			const next = Math.min(following ? x(following.data.at) : width, width), isFault = m.e.classList.contains("fault");
 			text.textContent = sentence && px >= last && sizeOf(sentence) <= next - px ? sentence : label;
 			const size = sizeOf(text.textContent), back = px + size > width;
-			const end = back ? px : px + size, fits = end - size >= last && (back || !isFault || end <= next + layout.flag);
+			const end = back ? px : px + size, fits = px >= gutter - .5 && px <= width && end - size >= last && (back || !isFault || end <= next + layout.flag);
 			text.classList.toggle("back", back);
 			show(text, fits);
 			if (fits) last = end;
@@ -289,6 +291,22 @@
 		look(left - dx / plot() * over, over);
 		render();
 	}
+	// A narrow page begins with the stretch around the violation, or from the start, whose steps have room beside each other.
+	function begin() {
+		const most = Math.max(12, plot() / 27), inFocus = t.story.filter((s) => s.at >= t.focus.from && s.at <= t.focus.to);
+		if (inFocus.length <= most) return;
+		const v = t.violation, windows = v ? [v, ...v.windows] : [{ from: t.focus.from, to: t.focus.from }];
+		const earliest = Math.min(...windows.map((w) => w.from)), latest = v ? v.to : earliest;
+		let first = inFocus.findIndex((s) => s.at >= earliest), last = inFocus.findLastIndex((s) => s.at <= latest);
+		if (first < 0) first = inFocus.length;
+		while (last - first + 1 < most && (first > 0 || last < inFocus.length - 1)) {
+			if (first > 0) first--;
+			if (last < inFocus.length - 1) last++;
+		}
+		const middle = (i, end) => inFocus[i - 1] && inFocus[i] ? (place(inFocus[i - 1].at) + place(inFocus[i].at)) / 2 : place(end);
+		const from = Math.min(middle(first, t.focus.from), place(earliest)), to = Math.max(middle(last + 1, t.focus.to), place(latest));
+		look(from, to - from);
+	}
 	function lookAt(from, to, margin) {
 		const a = place(from), b = place(to), room = Math.max(b - a, 1e-6) * margin;
 		look(a - room, b - a + 2 * room);
@@ -409,6 +427,7 @@
 		}
 	}, { passive: false });
 
+	let hasBegun = false;
 	function resize() {
 		width = Math.max(view.clientWidth, 280);
 		const narrow = width < 600;
@@ -423,6 +442,8 @@
 		}
 		all(".row:not(.resource)").forEach((row) => row.setAttribute("x", narrow ? 3 : 16));
 		all(".row.resource").forEach((row) => show(row, !narrow));
+		if (!hasBegun) begin();
+		hasBegun = true;
 		render();
 	}
 	view.style.overflowX = "hidden";
