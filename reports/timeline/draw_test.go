@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -128,12 +127,14 @@ func TestPictures(t *testing.T) {
 
 // beneath is the texts of lanes that messages are drawn over: all but names, which stand beside the plot.
 func beneath(all []element) (texts []element) {
+	last := len(all) - 1
+	for last >= 0 && (!all[last].is("arrow") || all[last].at["data-i"] == "") {
+		last--
+	}
 	inLanes := false
-	for i, e := range all {
-		switch {
-		case e.is("ground"):
-			inLanes = true
-		case e.name == "text" && inLanes && !e.is("name") && !e.is("row") && slices.ContainsFunc(all[i:], func(o element) bool { return o.is("arrow") && o.at["data-i"] != "" }):
+	for _, e := range all[:last+1] {
+		inLanes = inLanes || e.is("ground")
+		if e.name == "text" && inLanes && !e.is("name") && !e.is("row") {
 			texts = append(texts, e)
 		}
 	}

@@ -76,8 +76,8 @@ type labelled struct {
 }
 
 // drawLabel writes the label of a mark behind it, or before it at the right edge, or hides it where the last one ends
-// later, where the next mark's flag would stand in it, or where the mark itself is out of sight. The sentence takes its place if there is room up to there. It returns
-// where the labels so far end.
+// later, where the next mark's flag would stand in it, or where the mark itself is out of sight. The sentence takes its place
+// if there is room up to there. It returns where the labels so far end.
 func (p *picture) drawLabel(m labelled, last float64, dx, y int, label, sentence string, next float64) float64 {
 	x := m.x
 	size := func(text string) float64 { return float64(len([]rune(text)))*smallCharWidth + 14 }

@@ -259,6 +259,7 @@
 	}
 
 	function moveTo(time, number) {
+		isMoved = true;
 		at = Math.min(Math.max(time, t.from), t.to);
 		step = number ?? t.story.findLastIndex((s) => s.at <= at);
 		const p = place(at);
@@ -283,16 +284,20 @@
 		left = Math.min(Math.max(from, 0), 1 - over);
 	}
 	function zoom(by, px = gutter + plot() / 2) {
+		isMoved = true;
 		const fixed = (px - gutter) / plot(), p = left + fixed * over, span = Math.min(Math.max(over / by, 1e-7), 1);
 		look(p - fixed * span, span);
 		render();
 	}
 	function pan(dx) {
+		isMoved = true;
 		look(left - dx / plot() * over, over);
 		render();
 	}
 	// A narrow page begins with the stretch around the violation, or from the start, whose steps have room beside each other.
+	let isMoved = false;
 	function begin() {
+		look(place(t.focus.from), place(t.focus.to) - place(t.focus.from));
 		const most = Math.max(12, plot() / 27), inFocus = t.story.filter((s) => s.at >= t.focus.from && s.at <= t.focus.to);
 		if (inFocus.length <= most) return;
 		const v = t.violation, windows = v ? [v, ...v.windows] : [{ from: t.focus.from, to: t.focus.from }];
@@ -308,6 +313,7 @@
 		look(from, to - from);
 	}
 	function lookAt(from, to, margin) {
+		isMoved = true;
 		const a = place(from), b = place(to), room = Math.max(b - a, 1e-6) * margin;
 		look(a - room, b - a + 2 * room);
 		render();
@@ -316,7 +322,7 @@
 	const center = () => at !== null && place(at) >= left && place(at) <= left + over ? x(at) : undefined;
 	const acts = {
 		next: () => goTo(step + 1), previous: () => goTo(step - 1), in: () => zoom(1.6, center()), out: () => zoom(1 / 1.6, center()),
-		all: () => { look(0, 1); render(); }, overlap: () => t.violation && lookAt(t.violation.from, t.violation.to, .6),
+		all: () => { isMoved = true; look(0, 1); render(); }, overlap: () => t.violation && lookAt(t.violation.from, t.violation.to, .6),
 	};
 	for (const id in acts) byId(id)?.addEventListener("click", acts[id]);
 	const keys = { ArrowRight: acts.next, ArrowLeft: acts.previous, n: acts.next, p: acts.previous, "+": acts.in, "=": acts.in, "-": acts.out, 0: acts.all, v: acts.overlap,
@@ -427,7 +433,6 @@
 		}
 	}, { passive: false });
 
-	let hasBegun = false;
 	function resize() {
 		width = Math.max(view.clientWidth, 280);
 		const narrow = width < 600;
@@ -442,8 +447,7 @@
 		}
 		all(".row:not(.resource)").forEach((row) => row.setAttribute("x", narrow ? 3 : 16));
 		all(".row.resource").forEach((row) => show(row, !narrow));
-		if (!hasBegun) begin();
-		hasBegun = true;
+		if (!isMoved) begin(); // also when a phone is turned
 		render();
 	}
 	view.style.overflowX = "hidden";
