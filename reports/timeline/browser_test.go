@@ -376,7 +376,7 @@ func TestPagesFit(t *testing.T) {
 		}
 		inSizes(func(width int64) {
 			p.fits(line, width)
-			if n, most := get[float64](p, stepsInView), max(12, float64(width)/27); line.Violation == nil && n > most+1 {
+			if n, most := get[float64](p, stepsInView), 1.5*max(12, float64(width)/27); line.Violation == nil && n > most+1 {
 				t.Errorf("%s: at %d the picture begins with %v steps, which have room for %.0f", name, width, n, most)
 			}
 		})

@@ -94,7 +94,7 @@
 		renderViolation(y);
 		renderCursor(y);
 		const from = timeAt(gutter), to = timeAt(width - edge);
-		byId("part").textContent = `${brief(from, to - from)} – ${brief(to, to - from)} of ${brief(whole)}`;
+		byId("part").textContent = over === 1 ? `all ${brief(whole)}` : `${brief(from, to - from)} – ${brief(to, to - from)} of ${brief(whole)}`;
 	}
 
 	function renderLane(lane) {
@@ -299,7 +299,7 @@
 	function begin() {
 		look(place(t.focus.from), place(t.focus.to) - place(t.focus.from));
 		const most = Math.max(12, plot() / 27), inFocus = t.story.filter((s) => s.at >= t.focus.from && s.at <= t.focus.to);
-		if (inFocus.length <= most) return;
+		if (inFocus.length <= 1.5 * most) return; // to leave out a few would show little more
 		const v = t.violation, windows = v ? [v, ...v.windows] : [{ from: t.focus.from, to: t.focus.from }];
 		const earliest = Math.min(...windows.map((w) => w.from)), latest = v ? v.to : earliest;
 		let first = inFocus.findIndex((s) => s.at >= earliest), last = inFocus.findLastIndex((s) => s.at <= latest);
