@@ -13,8 +13,8 @@ var (
 	//go:embed head.html
 	head string
 
-	// Scroll is the style of a table that may be wider than the window, class scroll: a shadow falls on a side on which there is
-	// more. Behind it is --back.
+	// Scroll is the style of a table that may be wider than the window, class scroll: a shadow falls on a side on which
+	// there is more. Behind it is --back.
 	//
 	//go:embed scroll.css
 	Scroll string

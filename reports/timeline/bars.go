@@ -40,7 +40,7 @@ func (p *picture) drawName(l *Lane, at lanePlace, i int) {
 		p.f(`<text class="row resource" x="%d" y="%d"><title>%s</title>%s</text>`, p.lay.gutter-6, top+height/2+4, esc(s.Resource), esc(shortened(s.Resource)))
 	}
 	if at.votes >= 0 {
-		p.f(`<text class="row" x="16" y="%d">votes</text>`, at.votes+votesHeight-4)
+		p.f(`<text class="row" x="16" y="%d">%s</text>`, at.votes+votesHeight-4, map[bool]string{false: "votes", true: "lock"}[p.t.IsOnOne])
 	}
 	if at.acts >= 0 && l.Kind == clientLane {
 		p.f(`<text class="row" x="16" y="%d">acts</text>`, at.acts+actsHeight-2)

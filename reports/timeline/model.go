@@ -21,6 +21,8 @@ type Timeline struct {
 	OK       bool   `json:"ok"`
 	// IsTrial says that somebody tries what a changed scenario shows: that it is not what it expects is no alarm.
 	IsTrial bool `json:"-"`
+	// IsOnOne says that the lock is on one node: there are no votes to be counted.
+	IsOnOne bool `json:"isOnOne"`
 	// Repeat is the command that makes the run again. Run names its tier and seed, and History is its hash, empty on
 	// tier live.
 	Repeat  string `json:"repeat"`

@@ -241,8 +241,8 @@
 	function describe(s) {
 		switch (s.kind) {
 		case "believed": return `believes it has the lock (grant ${s.grant}), ` + (s.open ? "without an end" : `for ${seconds(s.to - at)} more`);
-		case "granted": return "a quorum of nodes grants it";
-		case "votes": return `votes: ${s.short}`;
+		case "granted": return t.isOnOne ? "the node grants it" : "a quorum of nodes grants it";
+		case "votes": return t.isOnOne ? "" : `votes: ${s.short}`;
 		case "asking": return "requests the lock";
 		case "acting": return `acts under grant ${s.grant}`;
 		case "key": case "other": return `keeps “${s.key}”` + (s.owner >= 0 ? ` of ${t.lanes[s.owner].name}` : "") + ", " + ttl(s);
