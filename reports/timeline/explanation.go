@@ -78,7 +78,7 @@ func (b *builder) explainVotes(v *Violation) {
 	if n < 2 || q < 2 {
 		return
 	}
-	text := fmt.Sprintf("A client has this lock while %d of the %d nodes keep its key. A node keeps the key of one client at a time", q, n)
+	text := fmt.Sprintf("A client has the lock on %q while %d of the %d nodes keep its key. A node keeps the key of one client at a time", b.result.Defect().Resource, q, n)
 	if life := b.keepsFor(v.Windows); life != "" {
 		text += fmt.Sprintf(", for %s by its own clock", life)
 	}

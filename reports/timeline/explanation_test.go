@@ -63,7 +63,7 @@ func TestExplanationsOfOtherLocks(t *testing.T) {
 func TestExplanation(t *testing.T) {
 	_, line := drawn(t, "17-clock-jump")
 	want := []string{
-		"A client has this lock while 3 of the 5 nodes keep its key. A node keeps the key of one client at a time, for 10s by its own clock.",
+		`A client has the lock on "R" while 3 of the 5 nodes keep its key. A node keeps the key of one client at a time, for 10s by its own clock.`,
 		"client-1 gets the lock at 6.25ms with the votes of A, B, C (3 of 5), and believes in it until 8.01s.",
 		"At 1.01s the wall clock of C jumps forward by 10s; C forgets: client-1 is left with 2 of 5 votes, and still believes in its lock.",
 		"client-2 gets the lock at 1.11s with the votes of C, D, E (3 of 5), and believes in it until 3.11s; C votes again.",
