@@ -35,7 +35,7 @@ func terminalWidth(w io.Writer) (width int, ok bool) {
 	return width, err == nil
 }
 
-// fitted is w, but if that is a terminal, lines of reports that are written to it are broken between words where it is too narrow.
+// fitted is w; if that is a terminal, lines of reports that it is too narrow for are broken between words.
 func fitted(w io.Writer) io.Writer {
 	if width, ok := terminalWidth(w); ok && width > 0 {
 		return fitting{w, width}
