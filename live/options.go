@@ -40,5 +40,5 @@ func (o *Options) foreign() *scenarios.Foreign {
 	if o.Lock == nil || o.IsProtocol {
 		return nil
 	}
-	return &scenarios.Foreign{IsProgram: true, Renews: o.Renews}
+	return &scenarios.Foreign{IsProgram: true, Renews: o.Renews, OneNode: o.OneNode}
 }

@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -143,9 +144,13 @@ func (p *promises) bears(c *protocols.Call, lease protocols.Voted) {
 	}
 	end := client.WhenReads(until)
 	if n := p.nodes(c.Resources, lease.Value(), func(k kept) bool { return k.until.Add(rounding) >= end }); n < lease.Quorum() {
+		lasts := fmt.Sprintf("until %v", time.Duration(end).Round(time.Microsecond))
+		if end == kernel.Forever {
+			lasts = "without an end, by its clock, which stands still"
+		}
 		p.run.brokenWithin(checker.Contract, c.Resources[0],
-			"%s is told that its lease lasts until %v, but its keys last for so long on only %d of the %d nodes that it takes",
-			c.Client, time.Duration(end).Round(time.Microsecond), n, lease.Quorum())
+			"%s is told that its lease lasts %s, but its keys last for so long on only %d of the %d nodes that it takes",
+			c.Client, lasts, n, lease.Quorum())
 	}
 }
 

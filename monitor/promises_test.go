@@ -7,6 +7,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/redlock"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 )
 
@@ -49,6 +50,10 @@ func TestALeaseRestsOnVotes(t *testing.T) {
 			a.call(protocols.AcquireCall, l, nil, nil)
 			l.ends(a, redlock.ErrLost)
 		}, "c1 is told that its lease lasts until 11.004s, but its keys last for so long on only 0 of the 2"},
+		{"by a clock that stands still", func(a *actor) {
+			a.client.Clock().SetRate(kernel.Still)
+			a.acquires("AB", "v").ends(a, redlock.ErrLost)
+		}, "c1 is told that its lease lasts without an end, by its clock, which stands still, but its keys last for so long on only 0 of the 2"},
 		{"over before it is returned", func(a *actor) {
 			a.call(protocols.AcquireCall, a.lease("v", a.reads()), nil, nil)
 			a.client.Crash()

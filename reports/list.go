@@ -8,6 +8,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"redlocksim/internal/wordwrap"
 	"redlocksim/scenarios"
 )
 
@@ -65,13 +66,14 @@ func breakName(name string, width int) string {
 }
 
 // Overview writes the scenarios by theme, a line for each file: whether the lock holds in it, in how many cases it breaks, and
-// what it is about. In a terminal a line is as long as that is wide.
+// what it is about. In a terminal that is too narrow for that, what it is about has a line of its own.
 func Overview(w io.Writer, all []*scenarios.Scenario, look Look) error {
 	files := byFile(all)
-	widest := 0
+	widest, verdict, topic := 0, 0, 0
 	for _, f := range files {
-		widest = max(widest, len(f.name))
+		widest, verdict, topic = max(widest, len(f.name)), max(verdict, len(f.verdict())), max(topic, len(f.cases[0].Topic))
 	}
+	isNarrow := look.Width > 0 && 2+widest+2+verdict+2+topic > look.Width
 	var b strings.Builder
 	for _, theme := range scenarios.Themes() {
 		first := true
@@ -83,15 +85,21 @@ func Overview(w io.Writer, all []*scenarios.Scenario, look Look) error {
 				fmt.Fprintf(&b, "%s\n", theme.Title())
 				first = false
 			}
-			line := fmt.Sprintf("  %-*s  %-12s  %s", widest, f.name, f.verdict(), f.cases[0].Topic)
-			if look.Width > 0 {
-				line = text.Snip(line, look.Width, "…")
+			line := fmt.Sprintf("  %-*s  %-*s", widest, f.name, verdict, f.verdict())
+			if isNarrow {
+				line = strings.TrimRight(line, " ") + "\n      " + f.cases[0].Topic
+			} else {
+				line += "  " + f.cases[0].Topic
 			}
 			fmt.Fprintln(&b, line)
 		}
 	}
 	fmt.Fprintf(&b, "\n%d scenarios with %d cases; redlocksim list WORD lists the cases about something, redlocksim run NAME runs one\n", len(files), len(all))
-	_, err := io.WriteString(w, b.String())
+	report := b.String()
+	if look.Width > 0 {
+		report = wordwrap.Report(report, look.Width)
+	}
+	_, err := io.WriteString(w, report)
 	return err
 }
 

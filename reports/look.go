@@ -45,16 +45,20 @@ func (l Look) NewTable() table.Writer {
 }
 
 // fit renders a table without as many of the columns, given by their numbers, as it must do without to fit the width. What
-// is still too wide is cut off.
-func (l Look) fit(t table.Writer, columns ...int) string {
-	var hidden []table.ColumnConfig
+// is then still too wide is narrowed, and cut off only if that is not enough.
+func (l Look) fit(t table.Writer, narrowed []table.ColumnConfig, columns ...int) string {
+	var configs []table.ColumnConfig
+	isTooWide := func() bool { return l.Width > 0 && text.LongestLineLen(t.Render()) > l.Width }
 	t.SetAllowedRowLength(0)
 	for _, n := range columns {
-		if l.Width == 0 || text.LongestLineLen(t.Render()) <= l.Width {
+		if !isTooWide() {
 			break
 		}
-		hidden = append(hidden, table.ColumnConfig{Number: n, Hidden: true})
-		t.SetColumnConfigs(hidden)
+		configs = append(configs, table.ColumnConfig{Number: n, Hidden: true})
+		t.SetColumnConfigs(configs)
+	}
+	if isTooWide() {
+		t.SetColumnConfigs(append(configs, narrowed...))
 	}
 	t.SetAllowedRowLength(l.Width)
 	return t.Render()

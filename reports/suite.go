@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 
 	"redlocksim/internal/mark"
 	"redlocksim/internal/rounded"
@@ -70,7 +71,10 @@ func Suite(w io.Writer, cases []Case, took time.Duration, quiet bool, look Look)
 		t.AppendRow(table.Row{c.Name, c.Tier, c.Claim, rounded.Text(c.Verdict), rounded.Duration(time.Duration(c.UnavailableNS)), c.HistoryHash[:12], c.mark(look)})
 	}
 	if !quiet {
-		fmt.Fprintln(b, look.fit(t, 6, 3, 5))
+		const others = 24 // columns of the tier, of the last one, and of what is between them all
+		room := max(20, look.Width-others)
+		fmt.Fprintln(b, look.fit(t, []table.ColumnConfig{{Number: 1, WidthMax: room * 3 / 5, WidthMaxEnforcer: breakName},
+			{Number: 4, WidthMax: room - room*3/5, WidthMaxEnforcer: text.WrapSoft}}, 6, 3, 5))
 	}
 	problems(b, cases, look)
 	fmt.Fprintf(b, "%s, %v\n", Totals(cases), took.Round(10*time.Millisecond))

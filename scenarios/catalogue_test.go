@@ -206,3 +206,12 @@ func TestCatalogueIsInOrder(t *testing.T) {
 		t.Errorf("they are at %v", places)
 	}
 }
+
+// An explanation stands by itself: who has one page before them has read no other.
+func TestExplanationsStandByThemselves(t *testing.T) {
+	for _, s := range scenarios.Catalogue() {
+		if strings.Contains(strings.ToLower(s.Explanation), "as in scenario") {
+			t.Errorf("%s: %q", s.Name, s.Explanation)
+		}
+	}
+}

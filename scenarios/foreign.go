@@ -19,6 +19,8 @@ type Foreign struct {
 	IsProgram bool
 	// Renews says that it renews leases by itself: how long others wait is up to the holder.
 	Renews bool
+	// OneNode says that it is a lock on one node alone, however many there are.
+	OneNode bool
 	// Keys are patterns of the keys that stand for a lock, with {resource} for its name and * for anything; nil if nobody has
 	// declared them.
 	Keys []string

@@ -65,6 +65,26 @@ const NothingTested = "not tested"
 // OK says that the run was as expected.
 func (r *Result) OK() bool { return len(r.Problems) == 0 }
 
+// Quorum is how many nodes have to keep a value for its client to have the lock: 1 for a lock on one Redis, and 0 for one that
+// is not kept by nodes.
+func (r *Result) Quorum() int {
+	if r.foreign != nil && r.foreign.OneNode {
+		return 1
+	}
+	if quorum, voted := r.Scenario.Lock.Votes(len(r.Scenario.Nodes.Names)); voted {
+		return quorum
+	}
+	if r.Scenario.Lock.Capabilities().Service != "" {
+		return 0
+	}
+	return 1
+}
+
+// IsOnOne says that the lock is on one node: that node grants it, and nobody votes.
+func (r *Result) IsOnOne() bool {
+	return r.Quorum() == 1 && (len(r.Scenario.Nodes.Names) == 1 || r.foreign != nil && r.foreign.OneNode)
+}
+
 // Has says whether there is a problem of the class.
 func (r *Result) Has(c Class) bool {
 	return slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Class == c })

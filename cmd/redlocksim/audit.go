@@ -233,7 +233,7 @@ func (a *auditFlags) showRun(cmd *cobra.Command, found *audit.Audit, o audit.Opt
 		}
 		return a.to.put(file("--html", a.html), page)
 	}
-	return wrap(reports.Run(cmd.OutOrStdout(), r, x.Repeat, false))
+	return wrap(reports.Run(fitted(cmd.OutOrStdout()), r, x.Repeat, false))
 }
 
 // write writes the audit.

@@ -90,7 +90,7 @@ func (e *explainFlags) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	out := cmd.OutOrStdout()
-	return wrap(reports.Explain(out, x, command, scenarios.Catalogue(), e.full, lookOf(out)))
+	return wrap(reports.Explain(fitted(out), x, command, scenarios.Catalogue(), e.full, lookOf(out)))
 }
 
 // writeVariant writes the scenario with a change that prevents what went wrong.

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"redlocksim/internal/exitcode"
@@ -212,6 +213,9 @@ func (r *keysReport) writeJSON(w io.Writer) error {
 // write prints tables that are at most so wide; 0 for as wide as they get.
 func (r *keysReport) write(w io.Writer, width int) error {
 	nodes := reports.Look{Width: width}.NewTable()
+	if width > 0 {
+		nodes.SetColumnConfigs([]table.ColumnConfig{{Number: 7, WidthMax: 14, WidthMaxEnforcer: text.WrapSoft}})
+	}
 	nodes.AppendHeader(table.Row{"", "node", "lock keys", "without TTL", "counters", "other keys", "restart guard"})
 	leaks := 0
 	for i, n := range r.Nodes {
@@ -225,7 +229,7 @@ func (r *keysReport) write(w io.Writer, width int) error {
 	locks := reports.Look{Width: width}.NewTable()
 	each := 0
 	if width > 0 {
-		each = max(18, (width-57)/2) // the first two columns, of what the others leave
+		each = max(16, (width-59)/2) // the first two columns, of what the others leave
 		locks.SetColumnConfigs([]table.ColumnConfig{{Number: 1, WidthMax: each}})
 	}
 	locks.AppendHeader(table.Row{"lock", "left on", "holder", "fingerprint", "nodes", "still held for"})

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -306,10 +307,14 @@ func TestKeysFitTheTerminal(t *testing.T) {
 	for i := range f {
 		f[i] = &found{addr: fmt.Sprintf("10.0.0.%d:6379", i+1), locks: []lockKey{{"a/long/name/of/a/resource/2026-11-21", "value", time.Hour + time.Duration(i)*time.Millisecond}}}
 	}
+	f[0].err = errors.New("connection reset")
 	for _, width := range []int{80, 120} {
 		var b strings.Builder
 		if err := newKeysReport(f).write(&b, width); err != nil {
 			t.Fatal(err)
+		}
+		if strings.Contains(b.String(), "≈") {
+			t.Errorf("width %d: something is cut off in\n%s", width, b.String())
 		}
 		for line := range strings.Lines(b.String()) {
 			if n := len([]rune(strings.TrimRight(line, "\n"))); n > width {

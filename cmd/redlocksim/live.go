@@ -93,7 +93,7 @@ func runOnLive(cmd *cobra.Command, found []*scenarios.Scenario, files *outputs, 
 		}
 		results = append(results, r)
 		repeat := lock.repeat(repeatCommand(arg, isFile, r))
-		if err := reports.Run(files.report(cmd), r, repeat, full); err != nil {
+		if err := reports.Run(fitted(files.report(cmd)), r, repeat, full); err != nil {
 			return wrap(err)
 		}
 		return files.write(cmd, r, repeat)

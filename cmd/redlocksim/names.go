@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"redlocksim/internal/plural"
 	"redlocksim/internal/shell"
 	"redlocksim/scenarios"
 )
@@ -26,7 +27,11 @@ func find(arg string) (found []*scenarios.Scenario, isFile bool, err error) {
 	}
 	looksLikeFile := filepath.Ext(arg) == ".yaml" || filepath.Ext(arg) == ".yml"
 	if _, err := os.Stat(arg); err != nil && !looksLikeFile {
-		return nil, false, &failure{exitUsage, fmt.Errorf("no scenario and no file is named %q%s (see redlocksim list)", arg, meant(arg, names, ""))}
+		see := "see redlocksim list"
+		if n := len(about(scenarios.Catalogue(), []string{arg})); n > 0 {
+			see = fmt.Sprintf("redlocksim list %s has %s about it", shell.Quote(arg), plural.Count(n, "case"))
+		}
+		return nil, false, &failure{exitUsage, fmt.Errorf("no scenario and no file is named %q%s (%s)", arg, meant(arg, names, ""), see)}
 	}
 	found, err = scenarios.Load(arg)
 	if err != nil {

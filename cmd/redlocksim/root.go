@@ -27,7 +27,7 @@ func run(args []string, stdout, stderr io.Writer) (code int) {
 		return exitOK
 	}
 	if f.err != nil {
-		fmt.Fprintf(stderr, "redlocksim: %v\n", f.err)
+		fmt.Fprintf(fitted(stderr), "redlocksim: %v\n", f.err)
 	}
 	return f.code
 }

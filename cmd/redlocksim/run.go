@@ -120,7 +120,7 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 		}
 		results = append(results, result)
 		repeat := r.lock.repeat(repeatCommand(args[0], isFile, result))
-		if err := reports.Run(out, result, repeat, r.full); err != nil {
+		if err := reports.Run(fitted(out), result, repeat, r.full); err != nil {
 			return wrap(err)
 		}
 		if err := r.files.write(cmd, result, repeat); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
+	"redlocksim/internal/wordwrap"
 	"redlocksim/reports"
 )
 
@@ -32,6 +33,25 @@ func terminalWidth(w io.Writer) (width int, ok bool) {
 	}
 	width, _, err := term.GetSize(int(f.Fd()))
 	return width, err == nil
+}
+
+// fitted is w; if that is a terminal, lines of reports that it is too narrow for are broken between words.
+func fitted(w io.Writer) io.Writer {
+	if width, ok := terminalWidth(w); ok && width > 0 {
+		return fitting{w, width}
+	}
+	return w
+}
+
+// fitting is written to in whole lines.
+type fitting struct {
+	w     io.Writer
+	width int
+}
+
+func (f fitting) Write(p []byte) (int, error) {
+	_, err := io.WriteString(f.w, wordwrap.Report(string(p), f.width))
+	return len(p), err
 }
 
 // progress is a bar with a line of figures on a terminal, and nil elsewhere. Without a number of runs it has no end.

@@ -77,7 +77,11 @@ func TestTablesFit(t *testing.T) {
 			{[]string{"list", "--filter", "^(17|24)"}, []string{"17-clock-jump", "one-of-three", "lease-overlap", "expiry"}},
 			{[]string{"list", "--filter", "^17", "--sources"}, []string{"17-clock-jump", "Kleppmann"}},
 			{[]string{"suite", "--filter", "^17", "--tier", "model"}, []string{"17-clock-jump", "lease-overlap", "as expected\n1 run, "}},
-			{[]string{"explain", "17-clock-jump"}, []string{"lease-overlap: BROKEN"}},
+			{[]string{"suite", "--filter", "^52.*clock-in-order", "--tier", "model"}, []string{"/node-redlock-clock", "accepted-after", "  as expected\n", "\n2 runs, "}},
+			{[]string{"list"}, []string{"17-clock-jump", "breaks", "is held"}},
+			{[]string{"run", "17-clock-jump"}, []string{"as expected", "17b314c358b9"}},
+			{[]string{"run", "48-database-row-lock", "--html", "x.html"}, []string{"same-transaction"}},
+			{[]string{"explain", "17-clock-jump"}, []string{"lease-overlap: BROKEN", "redlocksim explain 17-clock-jump --variant 1 --write FILE"}},
 		} {
 			shown := escapes.ReplaceAllString(onTerminal(t, width, nil, c.args...), "")
 			for _, want := range c.want {
@@ -85,11 +89,9 @@ func TestTablesFit(t *testing.T) {
 					t.Errorf("%v on %d columns: no %q in\n%s", c.args, width, want, shown)
 				}
 			}
-			if c.args[0] == "explain" {
-				continue // the lines of its story are as long as they are
-			}
 			for line := range strings.Lines(shown) {
-				if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > width {
+				isOne := len(strings.Fields(line)) < 3 // a hash, a path or an address behind its name
+				if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > width && !isOne && !strings.Contains(line, "  redlocksim ") {
 					t.Errorf("%v on %d columns: %d in %q", c.args, width, n, line)
 				}
 			}

@@ -21,6 +21,7 @@ type Tab struct {
 
 	isOurs    func(url string) bool
 	mu        sync.Mutex
+	url       string
 	complains []string
 }
 
@@ -30,26 +31,36 @@ func Open(t testing.TB, in context.Context, url string, width, height int64, sch
 	t.Helper()
 	ctx, stop := chromedp.NewContext(in)
 	t.Cleanup(stop)
-	p := &Tab{T: t, Ctx: ctx, isOurs: func(asked string) bool { return asked == url || isOurs(asked) }}
+	p := &Tab{T: t, Ctx: ctx, isOurs: isOurs}
 	if err := chromedp.Listen(ctx, p.listen); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}); err != nil {
-		t.Fatal(err)
-	}
-	p.Do(chromedp.EmulateViewport(width, height), chromedp.Navigate(url))
+	p.Colours(scheme)
+	p.Do(chromedp.EmulateViewport(width, height))
+	p.Go(url)
 	return p
+}
+
+// Go goes to another page, which keeps the size and the colours.
+func (p *Tab) Go(url string) {
+	p.T.Helper()
+	p.mu.Lock()
+	p.url = url
+	p.mu.Unlock()
+	p.Do(chromedp.Navigate(url))
 }
 
 func (p *Tab) listen(event any) {
 	text := ""
 	switch e := event.(type) {
 	case *network.EventRequestWillBeSent:
-		if u := e.Request.URL; !p.isOurs(u) && !strings.HasPrefix(u, "data:") && !strings.HasPrefix(u, "about:") {
+		p.mu.Lock()
+		page := p.url
+		p.mu.Unlock()
+		if u := e.Request.URL; u != page && !p.isOurs(u) && !strings.HasPrefix(u, "data:") && !strings.HasPrefix(u, "about:") {
 			text = "request for " + u
 		}
 	case *runtime.EventExceptionThrown:
@@ -64,6 +75,22 @@ func (p *Tab) listen(event any) {
 		p.complains = append(p.complains, text)
 		p.mu.Unlock()
 	}
+}
+
+// Colours are those that the page is shown in from now on: light or dark.
+func (p *Tab) Colours(scheme string) {
+	p.T.Helper()
+	if _, err := chromedp.Call(p.Ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}); err != nil {
+		p.T.Fatal(err)
+	}
+}
+
+// Resize gives the window another size, and waits until the page has been drawn in it.
+func (p *Tab) Resize(width, height int64) {
+	p.T.Helper()
+	p.Do(chromedp.EmulateViewport(width, height))
+	Get[bool](p, `new Promise((drawn) => requestAnimationFrame(() => setTimeout(() => drawn(true))))`, chromedp.EvalAwaitPromise)
 }
 
 // Complaints are the errors of the page so far, what it wrote to its console, and its requests for what is not its own.

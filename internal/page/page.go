@@ -9,8 +9,16 @@ import (
 	"redlocksim/internal/csp"
 )
 
-//go:embed head.html
-var head string
+var (
+	//go:embed head.html
+	head string
+
+	// Scroll is the style of a table that may be wider than the window, class scroll: a shadow falls on a side on which
+	// there is more. Behind it is --back.
+	//
+	//go:embed scroll.css
+	Scroll string
+)
 
 // Template parses the text of a page, which begins with {{template "head" .Head}}.
 func Template(text string, functions template.FuncMap) *template.Template {

@@ -85,6 +85,13 @@ func TestRun(t *testing.T) {
 	if changed.Shown != scenarios.Safe || changed.AsExpected || strings.Contains(changed.Page, "redlocksim run 17-clock-jump") {
 		t.Errorf("with a smaller step: %s, as expected %v, or the command is that of the catalogue's", changed.Shown, changed.AsExpected)
 	}
+	if strings.Contains(changed.Page, "NOT AS EXPECTED") || !strings.Contains(changed.Page, "✓ verdict: safe (the file expects lease-overlap)") {
+		t.Error("the page of a file that somebody changed sounds the alarm when the lock holds")
+	}
+	idle := ask[Run](t, Request{Do: "run", Text: strings.Replace(text, "hold: 8s", "hold: 10ms", 1), Name: jump})
+	if idle.Shown != scenarios.NothingTested || strings.Contains(idle.Page, "✓") {
+		t.Errorf("a run that shows %s has a tick", idle.Shown)
+	}
 	if svg := ask[string](t, Request{Do: "drawing", Text: text, Name: jump}); !strings.HasPrefix(svg, "<svg") {
 		t.Errorf("the drawing begins with %.40q", svg)
 	}

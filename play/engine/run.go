@@ -63,6 +63,7 @@ func timelineOf(q *Request, r *scenarios.Result) (*timeline.Timeline, error) {
 	t, err := timeline.Of(r, repeat(q, r))
 	if err == nil {
 		t.Name = cmp.Or(q.Name, "your scenario")
+		t.IsTrial = len(r.NotTested) == 0
 	}
 	return t, err
 }

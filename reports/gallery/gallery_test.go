@@ -23,10 +23,11 @@ func TestWriteHTML(t *testing.T) {
 		entries []*gallery.Entry
 		want    []string
 	}{
-		{nil, []string{"0 cases, 0 runs, all as expected."}},
-		{[]*gallery.Entry{pause}, []string{"1 case, 1 run, all as expected.",
+		{nil, []string{"0 cases, 0 runs, all as expected." + intro}},
+		{[]*gallery.Entry{pause}, []string{"1 case, 1 run, all as expected." + intro,
 			"# Pauses", "[pause-model.html] | [pause-model.html]pause | safe | [pause-model.html right]model | a pause"}},
-		{[]*gallery.Entry{jump, pause, drift}, []string{"3 cases, 5 runs, 1 not as expected.",
+		{[]*gallery.Entry{jump, pause, drift}, []string{"3 cases, 5 runs, 1 not as expected." + intro,
+			"[#theme-0]Clocks &lt; 2", "[#theme-1]Pauses 1",
 			"# Clocks &lt;",
 			"[jump-model.html]<svg id=\"1\"></svg> | [jump-model.html]jump | lease-overlap | [jump-model.html right]model [jump-wire.html right]wire | &lt;b&gt;",
 			"[drift-model.html] | [drift-model.html]drift | model: safe, wire: lease-overlap | [drift-model.html right]model [drift-wire.html wrong]wire: no | a drift",
@@ -47,10 +48,13 @@ func TestWriteHTML(t *testing.T) {
 	}
 }
 
+// intro is what each page says of its pictures.
+const intro = " A picture has a row for each client and node; a frame marks where the lock breaks, as many scenarios are there to show."
+
 var (
-	part = regexp.MustCompile(`(?s)<p>.*?</p>|<h2>.*?</h2>|<tr><td>.*?</tr>`)
+	part = regexp.MustCompile(`(?s)<p>.*?</p>|<li>.*?</li>|<h2>.*?</h2>|<tr><td>.*?</tr>`)
 	link = regexp.MustCompile(`<a href="([^"]*)"(?: class="(\w+)"| tabindex="-1" aria-hidden="true")?>(.*?)</a>`)
-	tags = regexp.MustCompile(`</?(?:p|tr|td)\b[^>]*>`)
+	tags = regexp.MustCompile(`</?(?:p|li|tr|td)\b[^>]*>`)
 )
 
 // told is what a page tells: its first line, and its headings and rows. A link is in brackets, with its class.

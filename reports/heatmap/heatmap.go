@@ -35,10 +35,6 @@ var (
 	paperColour   = color.RGBA{0xfe, 0xfe, 0xfe, 0xff} // white in dark mode, too
 )
 
-// legend says what a picture shows, for the text around it.
-const legend = "Light blue is safe, orange with a cross is broken, yellow was not tested, grey cannot be run. The black line is the frontier that the sweep found. " +
-	"The wide blue line below it is where the formula puts the frontier, cell by cell: where only the black line can be seen, the formula has no value or leaves the chart; where the two part, they differ."
-
 // ErrEmpty: the chart has no points, as where a sweep was interrupted at once.
 var ErrEmpty = errors.New("the chart is empty, there is nothing to draw")
 

@@ -236,3 +236,29 @@ func TestPages(t *testing.T) {
 		t.Errorf("an empty chart: %v", err)
 	}
 }
+
+// The legend names the colours and lines that there are, and no others.
+func TestLegend(t *testing.T) {
+	const (
+		line    = " The black line is the frontier that the sweep found."
+		formula = " The wide blue line is where the formula puts the frontier, cell by cell."
+		both    = " Where the two part, they differ; where only the black line can be seen, the formula has no value or leaves the chart."
+	)
+	untested := chart()
+	untested.Cells, untested.Frontier = untested.Cells[:1], nil
+	untested.Cells[0].Invalid, untested.Cells[0].NotTested = "", []sweep.Missed{{Schedule: "clocks"}}
+	bare := chart()
+	bare.Frontier[0].Formula = ""
+	for _, x := range []struct {
+		chart *sweep.Chart
+		want  string
+	}{
+		{chart(), "Light blue is safe, orange with a cross is broken, grey cannot be run." + line + formula + both},
+		{bare, "Light blue is safe, orange with a cross is broken, grey cannot be run." + line},
+		{untested, "Yellow was not tested."},
+	} {
+		if got := legendOf(mapsOf(x.chart)); got != x.want {
+			t.Errorf("%s\nwant\n%s", got, x.want)
+		}
+	}
+}

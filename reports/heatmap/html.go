@@ -14,6 +14,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"redlocksim/internal/page"
+	"redlocksim/scenarios"
 	"redlocksim/sweep"
 )
 
@@ -53,17 +54,44 @@ func WriteHTML(w io.Writer, c *sweep.Chart) error {
 	svg := picture.String()
 	svg, style := withClasses(svg[strings.Index(svg, "<svg"):])
 	style = inTheme.Replace(style)
-	style = pageStyle + style
+	style = page.Scroll + pageStyle + style
 	return pageOf.Execute(w, map[string]any{
 		"Head":    page.Head{Title: c.Name + " – redlocksim sweep", Style: style},
 		"Chart":   c,
-		"Legend":  legend,
+		"Legend":  legendOf(maps),
 		"Yours":   yoursOf(c, maps),
 		"Others":  others,
 		"Cells":   cells,
 		"Random":  slices.ContainsFunc(cells, func(cell *sweep.Cell) bool { return cell.Random != nil }),
 		"Picture": template.HTML(svg), // of numbers and escaped words, drawn here
 	})
+}
+
+// legendOf says what can be seen in the maps.
+func legendOf(maps []panel) string {
+	var parts []string
+	for _, sign := range []struct{ verdict, text string }{
+		{"safe", "light blue is safe"}, {"broken", "orange with a cross is broken"}, {scenarios.NothingTested, "yellow was not tested"}, {"invalid", "grey cannot be run"},
+	} {
+		if slices.ContainsFunc(maps, func(p panel) bool {
+			return slices.ContainsFunc(p.fields, func(f field) bool { return f.verdict == sign.verdict })
+		}) {
+			parts = append(parts, sign.text)
+		}
+	}
+	text := strings.Join(parts, ", ") + "."
+	hasBorder := slices.ContainsFunc(maps, func(p panel) bool { return p.border != nil })
+	hasFormula := slices.ContainsFunc(maps, func(p panel) bool { return p.formula != nil })
+	if hasBorder {
+		text += " The black line is the frontier that the sweep found."
+	}
+	if hasFormula {
+		text += " The wide blue line is where the formula puts the frontier, cell by cell."
+	}
+	if hasBorder && hasFormula {
+		text += " Where the two part, they differ; where only the black line can be seen, the formula has no value or leaves the chart."
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
 }
 
 // digits is a percentage to five digits that matter; other words are as they are.

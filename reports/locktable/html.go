@@ -27,6 +27,6 @@ func WriteHTML(w io.Writer, t *Table) error {
 	for i := range t.Locks {
 		columns = append(columns, column{&t.Locks[i], t.heading(&t.Locks[i])})
 	}
-	return pageOf.Execute(w, map[string]any{"Head": page.Head{Title: "Locks people use", Style: style}, "Columns": columns, "Rows": t.rows(true), "Repeat": t.Repeat,
+	return pageOf.Execute(w, map[string]any{"Head": page.Head{Title: "Locks people use", Style: page.Scroll + style}, "Columns": columns, "Rows": t.rows(true), "Repeat": t.Repeat,
 		"Unexplained": t.Unexplained(), "Unused": t.Unused})
 }

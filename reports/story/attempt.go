@@ -64,14 +64,14 @@ func (a *attempt) at() string {
 }
 
 // cleanedUp tells of a failed attempt by what the client did about its votes.
-func (a *attempt) cleanedUp(e *history.Event, on string) string {
+func (a *attempt) cleanedUp(e *history.Event, refused, on string) string {
 	switch {
 	case !a.failure():
 		return ""
 	case a.validity < 0:
 		return fmt.Sprintf("%s reads its clock again%s, finds no validity left%s (%v) and %s", e.Process, a.at(), on, rounded.Duration(a.validity), e.Detail)
 	}
-	return fmt.Sprintf("%s gets no quorum%s%s (%s) and %s", e.Process, on, a.at(), a.describe(), e.Detail)
+	return fmt.Sprintf("%s%s%s (%s) and %s", refused, on, a.at(), a.describe(), e.Detail)
 }
 
 // nodes lists the nodes with an outcome.

@@ -19,7 +19,7 @@ func (t *teller) step(e *history.Event) string {
 	switch {
 	case protocols.IsSentence(e.Name):
 		if e.Name == protocols.CleanedUp && a != nil {
-			return a.cleanedUp(e, t.on(e))
+			return a.cleanedUp(e, t.refused(e), t.on(e))
 		}
 		return e.Process + " " + e.Detail + t.aside(e)
 	case a != nil:
@@ -71,7 +71,7 @@ func (t *teller) ofCall(e *history.Event, a *attempt) string {
 		a.validity = time.Duration(e.Span)
 	case observe.QuorumLost.String():
 		if a.failure() {
-			return fmt.Sprintf("%s gets no quorum%s%s: %s", e.Process, t.on(e), a.at(), a.describe())
+			return fmt.Sprintf("%s%s%s: %s", t.refused(e), t.on(e), a.at(), a.describe())
 		}
 	case observe.TokenRaised.String():
 		return fmt.Sprintf("%s proposes a higher token%s%s: %s", e.Process, t.on(e), a.at(), a.describe())
@@ -85,4 +85,12 @@ func (t *teller) ofCall(e *history.Event, a *attempt) string {
 		}
 	}
 	return ""
+}
+
+// refused begins the sentence about an attempt that too few nodes voted for.
+func (t *teller) refused(e *history.Event) string {
+	if t.isOnOne {
+		return e.Process + " is not granted the lock"
+	}
+	return e.Process + " gets no quorum"
 }

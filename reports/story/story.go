@@ -28,14 +28,18 @@ func Seconds(d time.Duration) string { return fmt.Sprintf("%.4fs", d.Seconds()) 
 func Of(h history.History, monitored ...checker.Finding) []Line {
 	t := teller{attempts: map[int]*attempt{}, joined: map[int][]string{}, fails: map[int]string{}, failed: map[int]string{},
 		over: map[int]string{}, resources: newResources(h)}
+	asked := map[string]bool{}
 	for _, e := range h {
 		switch {
+		case e.Kind == history.Step && e.Name == observe.NodeAnswered.String():
+			asked[e.Node] = true
 		case e.Kind == history.Step && e.Name == observe.Joined.String():
 			t.joined[e.Grant] = append(t.joined[e.Grant], e.Node)
 		case e.Kind == history.Return && e.Func == history.Extend && e.Outcome != history.OK:
 			t.fails[e.Op] = e.Detail
 		}
 	}
+	t.isOnOne = len(asked) == 1
 	for i := range h {
 		if text := t.tell(&h[i]); text != "" {
 			t.lines = append(t.lines, Line{Seq: h[i].Seq, Time: time.Duration(h[i].Time), Text: rounded.Text(text)})
@@ -57,6 +61,7 @@ type teller struct {
 	fails    map[int]string   // why an extend is going to fail, by operation
 	failed   map[int]string   // why the last extend failed, by grant
 	over     map[int]string   // what a client learns of a lease that is over, by grant
+	isOnOne  bool             // no more than one node has a vote
 	resources
 }
 

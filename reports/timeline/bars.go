@@ -11,6 +11,7 @@ func (p *picture) drawLane(i int) {
 	p.f(`<rect class="ground" width="%d" height="%d"/>`, p.width, at.height)
 	p.drawName(l, at, i)
 	p.f(`<g class="plot" clip-path="url(#clip)">`)
+	fmt.Fprintf(&p.labels, `<g class="labels %s" data-lane="%d" transform="translate(0 %d)"><g class="plot" clip-path="url(#clip)">`, l.Kind, i, at.top)
 	for _, shades := range []bool{true, false} {
 		for j := range l.Spans {
 			if l.Spans[j].isShade() == shades {
@@ -20,6 +21,7 @@ func (p *picture) drawLane(i int) {
 	}
 	p.drawMarks(i)
 	p.f("</g></g>\n")
+	p.labels.WriteString("</g></g>\n")
 }
 
 func (p *picture) drawName(l *Lane, at lanePlace, i int) {
@@ -38,7 +40,7 @@ func (p *picture) drawName(l *Lane, at lanePlace, i int) {
 		p.f(`<text class="row resource" x="%d" y="%d"><title>%s</title>%s</text>`, p.lay.gutter-6, top+height/2+4, esc(s.Resource), esc(shortened(s.Resource)))
 	}
 	if at.votes >= 0 {
-		p.f(`<text class="row" x="16" y="%d">votes</text>`, at.votes+votesHeight-4)
+		p.f(`<text class="row" x="16" y="%d">%s</text>`, at.votes+votesHeight-4, map[bool]string{false: "votes", true: "lock"}[p.t.IsOnOne])
 	}
 	if at.acts >= 0 && l.Kind == clientLane {
 		p.f(`<text class="row" x="16" y="%d">acts</text>`, at.acts+actsHeight-2)
@@ -101,7 +103,7 @@ func (p *picture) drawSpan(lane, j int) {
 	if s.Open {
 		class += " open"
 	}
-	p.f(`<g class="span %s" data-i="%d"><title>%s</title><rect x="%s" y="%d" width="%s" height="%d"/>`, class, j, esc(s.Text), n(x), top, n(width), height)
+	p.f(`<g class="span %s" data-i="%d"><title>%s</title><rect x="%s" y="%d" width="%s" height="%d"/></g>`, class, j, esc(s.Text), n(x), top, n(width), height)
 	if p.isLabelled(s) {
 		visible := min(end, float64(p.width-edge)) - max(x, float64(p.lay.gutter))
 		fits := func(label string) bool { return float64(len([]rune(label)))*charWidth+6 <= visible }
@@ -122,9 +124,8 @@ func (p *picture) drawSpan(lane, j int) {
 				base = at.obstacles - 3
 			}
 		}
-		p.f(`<text x="%s" y="%d"%s>%s</text>`, n(max(x, float64(p.lay.gutter))+4), base, hidden, esc(label))
+		fmt.Fprintf(&p.labels, `<g class="label %s" data-span="%d"><text x="%s" y="%d"%s>%s</text></g>`, class, j, n(max(x, float64(p.lay.gutter))+4), base, hidden, esc(label))
 	}
-	p.f("</g>")
 }
 
 func (p *picture) isLabelled(s *Span) bool {

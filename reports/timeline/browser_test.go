@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math"
 	"net/url"
@@ -21,8 +22,8 @@ import (
 	"redlocksim/scenarios"
 )
 
-// screenshots is the environment variable that says where the tests in a browser leave pictures of the pages; the artifacts
-// of the test if unset (go test -artifacts).
+// screenshots is the environment variable that says where the tests in a browser leave pictures of the pages; if unset, they
+// are the artifacts of the test that go test -artifacts keeps.
 const screenshots = "REDLOCKSIM_SCREENSHOTS"
 
 // tab is the page of a timeline in a browser.
@@ -31,16 +32,32 @@ type tab struct{ *browser.Tab }
 // open writes a timeline as a page and opens it from its file, in a window of this size.
 func open(t *testing.T, in context.Context, line *Timeline, width, height int64, dark bool) *tab {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "page.html")
-	if err := os.WriteFile(path, []byte(rendered(t, "html", line)), 0o666); err != nil {
-		t.Fatal(err)
-	}
 	scheme := "light"
 	if dark {
 		scheme = "dark"
 	}
 	nothing := func(string) bool { return false }
-	return &tab{browser.Open(t, in, (&url.URL{Scheme: "file", Path: path}).String(), width, height, scheme, nothing)}
+	return &tab{browser.Open(t, in, written(t, line), width, height, scheme, nothing)}
+}
+
+// written is where a timeline has been written as a page.
+func written(t *testing.T, line *Timeline) (address string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "page.html")
+	if err := os.WriteFile(path, []byte(rendered(t, "html", line)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
+}
+
+// turn opens a timeline's page in the place of the one that a tab shows, or in a tab of its own if there is none yet.
+func (p *tab) turn(t *testing.T, in context.Context, line *Timeline) *tab {
+	t.Helper()
+	if p == nil {
+		return open(t, in, line, 1920, 900, false)
+	}
+	p.Go(written(t, line))
+	return p
 }
 
 // get evaluates an expression in the page.
@@ -318,7 +335,7 @@ func darkIsChosenOrTheSystems(t *testing.T, p *shown) {
 // their lane.
 const outside = `(() => {
 	const edge = document.getElementById("picture").getBoundingClientRect(), bad = [];
-	for (const lane of document.querySelectorAll("#picture .lane")) {
+	for (const lane of document.querySelectorAll("#picture .labels")) {
 		for (const kind of [".votes text", ".fault text"]) {
 			let last = -1;
 			const texts = [...lane.querySelectorAll(kind)].filter((e) => e.getAttribute("display") !== "none" && e.textContent);
@@ -337,46 +354,86 @@ func TestPagesFit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
+	t.Parallel()
 	b := browser.Start(t)
 	dir := os.Getenv(screenshots)
-	if dir == "" {
+	if dir == "" && flag.Lookup("test.artifacts").Value.String() == "true" {
 		dir = t.ArtifactDir()
-	} else if err := os.MkdirAll(dir, 0o777); err != nil {
-		t.Fatal(err)
+	} else if dir != "" {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
 	}
-	for _, name := range []string{"17-clock-jump", "32-pause-before-write", "24-restart-at-once/one-of-three", "09-contention", "25-restart-delayed"} {
+	var p *tab
+	for _, name := range []string{"17-clock-jump", "32-pause-before-write", "24-restart-at-once/one-of-three", "09-contention", "25-restart-delayed", "69-two-locks/one-breaks"} {
 		_, line := drawn(t, name)
-		for _, size := range []struct{ width, height int64 }{{1280, 900}, {390, 844}, {1920, 1080}} {
-			for scheme, dark := range map[string]bool{"light": false, "dark": true} {
-				p := open(t, b, line, size.width, size.height, dark)
-				if line.Violation != nil {
-					p.press(kb.Home, kb.ArrowRight, kb.ArrowRight, kb.ArrowRight)
-				}
-				if wide := get[int64](p, `document.documentElement.scrollWidth`); wide > size.width {
-					t.Errorf("%s: the page is %d wide on %d", name, wide, size.width)
-				}
-				if picture := p.box("#picture"); picture[2] > float64(size.width) || picture[2] < float64(size.width)*.65 {
-					t.Errorf("%s: the picture is %.0f wide on %d", name, picture[2], size.width)
-				}
-				if cut := get[[]string](p, outside); len(cut) > 0 {
-					t.Errorf("%s: at %d these labels are cut, or over another of their row: %q", name, size.width, cut)
-				}
+		p = p.turn(t, b, line)
+		inSizes := func(act func(width int64)) {
+			for _, size := range [][2]int64{{390, 844}, {1920, 1080}, {1280, 900}} {
+				p.Resize(size[0], size[1])
+				act(size[0])
+			}
+		}
+		inSizes(func(width int64) {
+			p.fits(line, width)
+			if n, most := get[float64](p, stepsInView), 1.5*max(12, float64(width)/27); line.Violation == nil && n > most+1 {
+				t.Errorf("%s: at %d the picture begins with %v steps, which have room for %.0f", name, width, n, most)
+			}
+		})
+		if line.Violation != nil {
+			p.press(kb.Home, kb.ArrowRight, kb.ArrowRight, kb.ArrowRight)
+		}
+		inSizes(func(width int64) {
+			p.fits(line, width)
+			if dir == "" {
+				return
+			}
+			for _, scheme := range []string{"dark", "light"} {
+				p.Colours(scheme)
 				shot, err := chromedp.Run(p.Ctx, chromedp.FullScreenshot(100))
 				if err != nil {
 					t.Fatal(err)
 				}
-				file := fmt.Sprintf("%s-%d-%s.png", strings.ReplaceAll(name, "/", "_"), size.width, scheme)
+				file := fmt.Sprintf("%s-%d-%s.png", strings.ReplaceAll(name, "/", "_"), width, scheme)
 				if err := os.WriteFile(filepath.Join(dir, file), shot, 0o666); err != nil {
 					t.Fatal(err)
 				}
-				if len(p.Complaints()) > 0 {
-					t.Errorf("%s: the page complains: %q", name, p.Complaints())
-				}
-				if err := chromedp.Cancel(p.Ctx); err != nil {
-					t.Fatal(err)
-				}
 			}
-		}
+		})
+	}
+	if len(p.Complaints()) > 0 {
+		t.Errorf("the pages complain: %q", p.Complaints())
+	}
+}
+
+// stepsInView is how many steps of the story lie in the stretch that the picture shows.
+const stepsInView = `[...document.querySelectorAll(".step")].filter((e) => {
+	const x = e.transform.baseVal.consolidate().matrix.e, clip = document.querySelector("#clip rect").getBBox();
+	return x >= clip.x && x <= clip.x + clip.width;
+}).length`
+
+// broken is the controls whose text does not stand in one line.
+const broken = `[...document.querySelectorAll(".tools label, .tools button, .filter label")].filter((e) => {
+	const text = [...e.childNodes].find((n) => n.nodeType === Node.TEXT_NODE && n.data.trim()), range = document.createRange();
+	if (!text) return false;
+	range.selectNodeContents(text);
+	return new Set([...range.getClientRects()].map((r) => r.top)).size > 1;
+}).map((e) => e.textContent)`
+
+// fits says what does not fit a window of this width.
+func (p *tab) fits(line *Timeline, width int64) {
+	p.T.Helper()
+	if wide := get[int64](p, `document.documentElement.scrollWidth`); wide > width {
+		p.T.Errorf("%s: the page is %d wide on %d", line.Name, wide, width)
+	}
+	if picture := p.box("#picture"); picture[2] > float64(width) || picture[2] < float64(width)*.65 {
+		p.T.Errorf("%s: the picture is %.0f wide on %d", line.Name, picture[2], width)
+	}
+	if cut := get[[]string](p, outside); len(cut) > 0 {
+		p.T.Errorf("%s: at %d these labels are cut, or over another of their row: %q", line.Name, width, cut)
+	}
+	if words := get[[]string](p, broken); len(words) > 0 {
+		p.T.Errorf("%s: at %d the texts of these controls are broken: %q", line.Name, width, words)
 	}
 }
 
@@ -403,23 +460,28 @@ func TestTextsKeepApart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
+	t.Parallel()
 	b := browser.Start(t)
+	var p *tab
 	for _, name := range []string{"17-clock-jump", "32-pause-before-write", "25-restart-delayed", "06-failover-to-a-replica", "69-two-locks/one-breaks", "09-contention", "13-split-votes", "21-suspended-host/monotonic",
 		"20-client-clock-steps-back/wall", "27-crash-after-set/shutdown", "12-holder-dies/crash", "112-keys-overwritten/majority", "109-wrong-answers/several-at-once", "47-consensus/clocks-and-restarts", "111-everything-at-once"} {
 		_, line := drawn(t, name)
+		p = p.turn(t, b, line)
+		click := func(box string) bool {
+			return get[bool](p, fmt.Sprintf(`(box => { box?.click(); return box !== null; })(document.getElementById(%q))`, box))
+		}
 		for _, width := range []int64{1920, 1280, 390} {
-			p := open(t, b, line, width, 900, false)
+			p.Resize(width, 900)
 			for _, state := range []string{"", "polling", "causes"} {
-				if state != "" && !get[bool](p, fmt.Sprintf(`(box => { box?.click(); return box !== null; })(document.getElementById(%q))`, state)) {
+				if state != "" && !click(state) {
 					continue
 				}
 				for _, wrong := range get[[]string](p, crossing) {
 					t.Errorf("%s on %d with %q: %s", name, width, state, wrong)
 				}
 			}
-			if err := chromedp.Cancel(p.Ctx); err != nil {
-				t.Fatal(err)
-			}
+			click("polling")
+			click("causes")
 		}
 	}
 }

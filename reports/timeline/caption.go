@@ -10,8 +10,14 @@ func (t *Timeline) Verdicts() string {
 	if t.OK {
 		return "verdict: " + t.Verdict + ", as expected"
 	}
+	if t.IsTrial {
+		return "verdict: " + t.Verdict + " (the file expects " + t.Expected + ")"
+	}
 	return "verdict: " + t.Verdict + ", NOT AS EXPECTED (" + t.Expected + ")"
 }
+
+// IsAlarm says that the run shows a violation, or something else than was expected of it although this is no trial.
+func (t *Timeline) IsAlarm() bool { return t.Violation != nil || !t.OK && !t.IsTrial }
 
 // IsKnown says that the run shows a violation that was expected of it.
 func (t *Timeline) IsKnown() bool { return t.OK && t.Violation != nil }

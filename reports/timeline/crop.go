@@ -28,6 +28,9 @@ func (b *builder) crop() {
 	if last == 0 {
 		last = b.end
 	}
+	if t.Violation != nil {
+		last = max(last, t.Violation.To)
+	}
 	whole := Stretch{0, min(last+last/50+1, b.end)}
 	t.From, t.To = whole.From, whole.To
 	around, where := Stretch{0, 0}, "the beginning"

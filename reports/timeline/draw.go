@@ -20,5 +20,6 @@ func (p *picture) draw() {
 		p.drawArrow(i, many[p.crowd(&p.t.Arrows[i])])
 	}
 	p.f("</g>\n")
+	p.WriteString(p.labels.String())
 	p.drawViolation()
 }

@@ -83,7 +83,11 @@ func TestPictures(t *testing.T) {
 	each(t, func(t *testing.T, r *scenarios.Result, line *Timeline) {
 		picture := rendered(t, "svg", line)
 		crosses, names := 0, 0
-		for _, e := range elements(t, picture) {
+		all := elements(t, picture)
+		for _, e := range beneath(all) {
+			t.Errorf("messages are drawn across %q", e.text)
+		}
+		for _, e := range all {
 			if e.name == "line" && e.is("arrow") && e.is("lost") && e.at["data-i"] != "" {
 				crosses++
 			}
@@ -119,6 +123,22 @@ func TestPictures(t *testing.T) {
 	if !strings.Contains(pictureStyle, ".arrow.lost { stroke: var(--bad); marker-end: url(#cross); }") {
 		t.Error("lost messages do not end in a cross")
 	}
+}
+
+// beneath is the texts of lanes that messages are drawn over: all but names, which stand beside the plot.
+func beneath(all []element) (texts []element) {
+	last := len(all) - 1
+	for last >= 0 && (!all[last].is("arrow") || all[last].at["data-i"] == "") {
+		last--
+	}
+	inLanes := false
+	for _, e := range all[:last+1] {
+		inLanes = inLanes || e.is("ground")
+		if e.name == "text" && inLanes && !e.is("name") && !e.is("row") {
+			texts = append(texts, e)
+		}
+	}
+	return texts
 }
 
 // Bars lie where the scale has their times: the band of the violation begins where the later bar does, and ends where

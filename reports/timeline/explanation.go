@@ -44,7 +44,7 @@ func (b *builder) addExplanation() {
 				if x.at < w.From {
 					believes = "comes to believe"
 				}
-				because(x.at, "At %s %s%s: %s is left with %s votes, and %s in its lock", brief(x.at), b.faultsOn(x.lost, x.at), x.sentence(), l.Name, x.left, believes)
+				because(x.at, "At %s %s%s %s in its lock", brief(x.at), b.faultsOn(x.lost, x.at), x.leaves(l.Name), believes)
 			}
 		}
 		for i := range l.Spans {
@@ -74,11 +74,11 @@ func (b *builder) addExplanation() {
 
 // explainVotes says what it takes to have a lock that several nodes vote for.
 func (b *builder) explainVotes(v *Violation) {
-	n, q := len(b.result.Scenario.Nodes.Names), votesNeeded(b.result.Scenario)
+	n, q := len(b.result.Scenario.Nodes.Names), b.result.Quorum()
 	if n < 2 || q < 2 {
 		return
 	}
-	text := fmt.Sprintf("A client has this lock while %d of the %d nodes keep its key. A node keeps the key of one client at a time", q, n)
+	text := fmt.Sprintf("A client has the lock on %q while %d of the %d nodes keep its key. A node keeps the key of one client at a time", b.result.Defect().Resource, q, n)
 	if life := b.keepsFor(v.Windows); life != "" {
 		text += fmt.Sprintf(", for %s by its own clock", life)
 	}
@@ -114,11 +114,21 @@ type sentence struct {
 
 func (b *builder) explain(sentence string) { b.t.Explanation = append(b.t.Explanation, sentence+".") }
 
+// leaves says that votes are gone, and with what that leaves a client.
+func (x *change) leaves(client string) string {
+	if x.isOnOne {
+		return x.sentence() + ", and " + client
+	}
+	return fmt.Sprintf("%s: %s is left with %s votes, and", x.sentence(), client, x.left)
+}
+
 // sentence says that votes are gone.
 func (x *change) sentence() string {
 	switch {
 	case x.hasForgotten:
 		return does(x.lost, "forget")
+	case x.isOnOne:
+		return "the key on " + x.lost[0] + " is gone"
 	case len(x.lost) > 1:
 		return "the votes of " + strings.Join(x.lost, ", ") + " are gone"
 	}
@@ -142,9 +152,6 @@ func (b *builder) gets(l *Lane, w Witness, brief func(Instant) string) (text str
 		if s.Quorum {
 			again = s.again
 		}
-		if s.Short == "1 of 1" {
-			continue // it goes without saying
-		}
 		if s.Quorum {
 			on = s
 		}
@@ -155,6 +162,8 @@ func (b *builder) gets(l *Lane, w Witness, brief func(Instant) string) (text str
 	switch {
 	case on == nil:
 		text = fmt.Sprintf("%s believes in its lock from %s %s", l.Name, brief(w.From), until)
+	case b.result.IsOnOne():
+		text = fmt.Sprintf("%s gets the lock at %s, and believes in it %s", l.Name, brief(w.From), until)
 	case on.To <= w.From && (now == nil || now.From != on.To): // it lost more than one vote while it waited for the replies
 		return fmt.Sprintf("%s believes in its lock from %s %s, though it has not had enough votes since %s", l.Name, brief(w.From), until, brief(on.To)), true
 	default:

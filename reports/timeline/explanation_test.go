@@ -51,7 +51,7 @@ func TestExplanationsOfOtherLocks(t *testing.T) {
 		}
 	}
 	// The only vote, lost by a failover, is told; and a lease that is over before a late write.
-	for name, want := range map[string]string{"06-failover-to-a-replica": "client-1 is left with 0 of 1 votes", "32-pause-before-write": "The lease of client-1 is over at"} {
+	for name, want := range map[string]string{"06-failover-to-a-replica": "the key on M is gone, and client-1 still believes in its lock", "32-pause-before-write": "The lease of client-1 is over at"} {
 		_, line := drawn(t, name)
 		if !strings.Contains(strings.Join(line.Explanation, " "), want) {
 			t.Errorf("%s: %q lacks %q", name, line.Explanation, want)
@@ -63,7 +63,7 @@ func TestExplanationsOfOtherLocks(t *testing.T) {
 func TestExplanation(t *testing.T) {
 	_, line := drawn(t, "17-clock-jump")
 	want := []string{
-		"A client has this lock while 3 of the 5 nodes keep its key. A node keeps the key of one client at a time, for 10s by its own clock.",
+		`A client has the lock on "R" while 3 of the 5 nodes keep its key. A node keeps the key of one client at a time, for 10s by its own clock.`,
 		"client-1 gets the lock at 6.25ms with the votes of A, B, C (3 of 5), and believes in it until 8.01s.",
 		"At 1.01s the wall clock of C jumps forward by 10s; C forgets: client-1 is left with 2 of 5 votes, and still believes in its lock.",
 		"client-2 gets the lock at 1.11s with the votes of C, D, E (3 of 5), and believes in it until 3.11s; C votes again.",
@@ -89,7 +89,7 @@ func TestExplanation(t *testing.T) {
 // A deposed master and the replica in its place both vote, and the picture says so; with one server for a node, none does.
 func TestTwoServersVoteForOneNode(t *testing.T) {
 	for name, want := range map[string]struct{ label, sentence string }{
-		"07-failover-with-wait/both-sides-serve": {"M3 votes beside M: 1 of 1", "from 4.01s until 11.03s; M3 keeps its key while M still keeps that of client-1."},
+		"07-failover-with-wait/both-sides-serve": {"M3 grants beside M", "gets the lock at 4.01s, and believes in it until 11.03s; M3 keeps its key while M still keeps that of client-1."},
 		"07-failover-with-wait/other-replica":    {},
 		"08-redlock-over-replicated-nodes":       {},
 		"17-clock-jump":                          {},

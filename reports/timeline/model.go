@@ -19,6 +19,10 @@ type Timeline struct {
 	// Expected says what the scenario expects, and OK that the run was as expected.
 	Expected string `json:"expected"`
 	OK       bool   `json:"ok"`
+	// IsTrial says that somebody tries what a changed scenario shows: that it is not what it expects is no alarm.
+	IsTrial bool `json:"-"`
+	// IsOnOne says that the lock is on one node: there are no votes to be counted.
+	IsOnOne bool `json:"isOnOne"`
 	// Repeat is the command that makes the run again. Run names its tier and seed, and History is its hash, empty on
 	// tier live.
 	Repeat  string `json:"repeat"`

@@ -33,10 +33,11 @@
 	const x = (time) => gutter + Math.min(Math.max((place(time) - left) / over, -1), 2) * plot();
 	const timeAt = (px) => instant(Math.min(Math.max(left + (px - gutter) / plot() * over, 0), 1));
 
+	const labels = all(".labels"), labelled = (lane, kind) => new Map(all(`.label[data-${kind}]`, labels[lane]).map((e) => [e.dataset[kind], e]));
 	const lanes = all(".lane").map((g, i) => ({
-		g, shown: true, top: 0, data: t.lanes[i], wire: layout.wires[i], height: +g.dataset.height, ground: g.querySelector(".ground"), name: g.querySelector(".name"),
-		spans: all(".span", g).map((e) => ({ e, data: t.lanes[i].spans[e.dataset.i], rect: e.querySelector("rect"), text: e.querySelector("text") })),
-		marks: all(".mark", g).map((e) => ({ e, data: t.lanes[i].marks[e.dataset.i], top: +e.dataset.top, text: e.querySelector("text") })),
+		g, labels: labels[i], shown: true, top: 0, data: t.lanes[i], wire: layout.wires[i], height: +g.dataset.height, ground: g.querySelector(".ground"), name: g.querySelector(".name"),
+		spans: (of => all(".span", g).map((e) => ({ data: t.lanes[i].spans[e.dataset.i], rect: e.querySelector("rect"), text: of.get(e.dataset.i)?.firstChild })))(labelled(i, "span")),
+		marks: (of => all(".mark", g).map((e) => ({ e, data: t.lanes[i].marks[e.dataset.i], top: +e.dataset.top, label: of.get(e.dataset.i) })))(labelled(i, "mark")),
 	}));
 	const arrows = all(".arrow").map((e) => ({ e, data: t.arrows[e.dataset.i] }));
 	const steps = all(".step").map((e) => ({ e, data: t.story[e.dataset.i] }));
@@ -77,11 +78,11 @@
 	function render() {
 		let y = layout.lanes;
 		for (const lane of lanes) {
-			lane.g.classList.toggle("hidden", !lane.shown);
+			for (const g of [lane.g, lane.labels]) g.classList.toggle("hidden", !lane.shown);
 			if (!lane.shown) continue;
 			lane.top = y;
 			y += lane.height + layout.gap;
-			lane.g.setAttribute("transform", `translate(0 ${lane.top})`);
+			for (const g of [lane.g, lane.labels]) g.setAttribute("transform", `translate(0 ${lane.top})`);
 			lane.ground.setAttribute("width", width);
 			renderLane(lane);
 		}
@@ -92,6 +93,8 @@
 		renderAxis();
 		renderViolation(y);
 		renderCursor(y);
+		const from = timeAt(gutter), to = timeAt(width - edge);
+		byId("part").textContent = over === 1 ? `all ${brief(whole)}` : `${brief(from, to - from)} – ${brief(to, to - from)} of ${brief(whole)}`;
 	}
 
 	function renderLane(lane) {
@@ -109,15 +112,15 @@
 		const sizeOf = (text) => text.length * layout.small + 14;
 		lane.marks.forEach((m, i) => {
 			const px = x(m.data.at);
-			m.e.setAttribute("transform", `translate(${round(px)} ${m.top})`);
-			if (!m.text) return;
-			const { label, sentence } = m.text.dataset, following = lane.marks.slice(i + 1).find((o) => o.e.classList.contains("fault"));
+			for (const e of [m.e, m.label]) e?.setAttribute("transform", `translate(${round(px)} ${m.top})`);
+			if (!m.label) return;
+			const text = m.label.firstChild, { label, sentence } = text.dataset, following = lane.marks.slice(i + 1).find((o) => o.e.classList.contains("fault"));
 			const next = Math.min(following ? x(following.data.at) : width, width), isFault = m.e.classList.contains("fault");
-			m.text.textContent = sentence && px >= last && sizeOf(sentence) <= next - px ? sentence : label;
-			const size = sizeOf(m.text.textContent), back = px + size > width;
-			const end = back ? px : px + size, fits = end - size >= last && (back || !isFault || end <= next + layout.flag);
-			m.text.classList.toggle("back", back);
-			show(m.text, fits);
+			text.textContent = sentence && px >= last && sizeOf(sentence) <= next - px ? sentence : label;
+			const size = sizeOf(text.textContent), back = px + size > width;
+			const end = back ? px : px + size, fits = px >= gutter - .5 && px <= width && end - size >= last && (back || !isFault || end <= next + layout.flag);
+			text.classList.toggle("back", back);
+			show(text, fits);
 			if (fits) last = end;
 		});
 	}
@@ -238,8 +241,8 @@
 	function describe(s) {
 		switch (s.kind) {
 		case "believed": return `believes it has the lock (grant ${s.grant}), ` + (s.open ? "without an end" : `for ${seconds(s.to - at)} more`);
-		case "granted": return "a quorum of nodes grants it";
-		case "votes": return `votes: ${s.short}`;
+		case "granted": return t.isOnOne ? "the node grants it" : "a quorum of nodes grants it";
+		case "votes": return t.isOnOne ? "" : `votes: ${s.short}`;
 		case "asking": return "requests the lock";
 		case "acting": return `acts under grant ${s.grant}`;
 		case "key": case "other": return `keeps “${s.key}”` + (s.owner >= 0 ? ` of ${t.lanes[s.owner].name}` : "") + ", " + ttl(s);
@@ -256,6 +259,7 @@
 	}
 
 	function moveTo(time, number) {
+		isMoved = true;
 		at = Math.min(Math.max(time, t.from), t.to);
 		step = number ?? t.story.findLastIndex((s) => s.at <= at);
 		const p = place(at);
@@ -280,15 +284,36 @@
 		left = Math.min(Math.max(from, 0), 1 - over);
 	}
 	function zoom(by, px = gutter + plot() / 2) {
+		isMoved = true;
 		const fixed = (px - gutter) / plot(), p = left + fixed * over, span = Math.min(Math.max(over / by, 1e-7), 1);
 		look(p - fixed * span, span);
 		render();
 	}
 	function pan(dx) {
+		isMoved = true;
 		look(left - dx / plot() * over, over);
 		render();
 	}
+	// A narrow page begins with the stretch around the violation, or from the start, whose steps have room beside each other.
+	let isMoved = false;
+	function begin() {
+		look(place(t.focus.from), place(t.focus.to) - place(t.focus.from));
+		const most = Math.max(12, plot() / 27), inFocus = t.story.filter((s) => s.at >= t.focus.from && s.at <= t.focus.to);
+		if (inFocus.length <= 1.5 * most) return; // to leave out a few would show little more
+		const v = t.violation, windows = v ? [v, ...v.windows] : [{ from: t.focus.from, to: t.focus.from }];
+		const earliest = Math.min(...windows.map((w) => w.from)), latest = v ? v.to : earliest;
+		let first = inFocus.findIndex((s) => s.at >= earliest), last = inFocus.findLastIndex((s) => s.at <= latest);
+		if (first < 0) first = inFocus.length;
+		while (last - first + 1 < most && (first > 0 || last < inFocus.length - 1)) {
+			if (first > 0) first--;
+			if (last < inFocus.length - 1) last++;
+		}
+		const middle = (i, end) => inFocus[i - 1] && inFocus[i] ? (place(inFocus[i - 1].at) + place(inFocus[i].at)) / 2 : place(end);
+		const from = Math.min(middle(first, t.focus.from), place(earliest)), to = Math.max(middle(last + 1, t.focus.to), place(latest));
+		look(from, to - from);
+	}
 	function lookAt(from, to, margin) {
+		isMoved = true;
 		const a = place(from), b = place(to), room = Math.max(b - a, 1e-6) * margin;
 		look(a - room, b - a + 2 * room);
 		render();
@@ -297,7 +322,7 @@
 	const center = () => at !== null && place(at) >= left && place(at) <= left + over ? x(at) : undefined;
 	const acts = {
 		next: () => goTo(step + 1), previous: () => goTo(step - 1), in: () => zoom(1.6, center()), out: () => zoom(1 / 1.6, center()),
-		all: () => { look(0, 1); render(); }, overlap: () => t.violation && lookAt(t.violation.from, t.violation.to, .6),
+		all: () => { isMoved = true; look(0, 1); render(); }, overlap: () => t.violation && lookAt(t.violation.from, t.violation.to, .6),
 	};
 	for (const id in acts) byId(id)?.addEventListener("click", acts[id]);
 	const keys = { ArrowRight: acts.next, ArrowLeft: acts.previous, n: acts.next, p: acts.previous, "+": acts.in, "=": acts.in, "-": acts.out, 0: acts.all, v: acts.overlap,
@@ -422,6 +447,7 @@
 		}
 		all(".row:not(.resource)").forEach((row) => row.setAttribute("x", narrow ? 3 : 16));
 		all(".row.resource").forEach((row) => show(row, !narrow));
+		if (!isMoved) begin(); // also when a phone is turned
 		render();
 	}
 	view.style.overflowX = "hidden";

@@ -12,9 +12,10 @@ import (
 // picture draws the lanes of a timeline as elements of SVG. What they look like is said by picture.css.
 //
 // The page's program moves these same elements when it zooms; it finds them by their classes and by data-lane and data-i,
-// which are places in the timeline's lists.
+// which are places in the timeline's lists. The labels of spans and marks have data-span and data-mark instead.
 type picture struct {
 	strings.Builder
+	labels     strings.Builder // of all lanes, which lie over the messages
 	t          *Timeline
 	lay        layout
 	width      int

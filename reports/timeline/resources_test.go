@@ -2,6 +2,8 @@ package timeline
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -27,7 +29,9 @@ func TestResourcesAreNamedInPictures(t *testing.T) {
 			}
 		}
 	}
-	_, bar, _ := strings.Cut(b.String(), "<title>client-2 believes in its lock on invoices (grant 3)")
+	client2 := slices.IndexFunc(line.Lanes, func(l Lane) bool { return l.Name == "client-2" })
+	_, labels, _ := strings.Cut(b.String(), fmt.Sprintf(`<g class="labels client" data-lane="%d"`, client2))
+	_, bar, _ := strings.Cut(labels, `<g class="label believed `)
 	bar, _, _ = strings.Cut(bar, "</g>")
 	if !strings.HasSuffix(bar, ">invoices</text>") || strings.Contains(bar, "display") {
 		t.Errorf("the bar of client 2: %s", bar)

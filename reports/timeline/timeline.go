@@ -16,7 +16,7 @@ import (
 func Of(r *scenarios.Result, repeat string) (*Timeline, error) {
 	b := builder{result: r, end: Instant(r.Scenario.Duration), lanes: map[string]int{},
 		t: &Timeline{Name: r.Scenario.Name, Title: r.Scenario.Title, Source: r.Scenario.Source, About: strings.TrimSpace(r.Scenario.Explanation), Verdict: rounded.Text(r.Verdict()),
-			Expected: r.Scenario.Expect.String(), OK: r.OK(), Repeat: repeat, Run: fmt.Sprintf("tier %s, seed %d", r.Tier, r.Seed), History: r.HistoryHash,
+			Expected: r.Scenario.Expect.String(), OK: r.OK(), IsOnOne: r.IsOnOne(), Repeat: repeat, Run: fmt.Sprintf("tier %s, seed %d", r.Tier, r.Seed), History: r.HistoryHash,
 			Notes: []string{}, Arrows: []Arrow{}, Story: []Step{}}}
 	known, isKnown := scenarios.Find(r.Scenario.Name)
 	b.t.isPublished = isKnown && known == r.Scenario && !strings.HasPrefix(known.Source, "ourselves")

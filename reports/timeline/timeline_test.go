@@ -428,6 +428,20 @@ func TestMessagesBetweenNodesAreLeftOutFirst(t *testing.T) {
 	}
 }
 
+// A violation that lasts longer than anything happens is drawn as a whole.
+func TestDrawnToTheEndOfTheViolation(t *testing.T) {
+	s := *scenario(t, "17-clock-jump")
+	r := judged(t, &s, scenarios.Options{Record: true})
+	line := timelineOf(t, r)
+	last := r.History[len(r.History)-1].Time
+	line.Violation.To = Instant(last) * 2
+	b := builder{result: r, end: 3 * Instant(last), t: line}
+	b.crop()
+	if line.To < line.Violation.To || line.To == b.end {
+		t.Errorf("the picture ends at %d, and the violation at %d", line.To, line.Violation.To)
+	}
+}
+
 // A violation late in a long run is what is drawn of it.
 func TestCroppedAroundTheViolation(t *testing.T) {
 	s := *scenario(t, "17-clock-jump")

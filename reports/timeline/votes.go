@@ -9,7 +9,6 @@ import (
 
 	"redlocksim/history"
 	"redlocksim/internal/plural"
-	"redlocksim/scenarios"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/recording"
 	"redlocksim/sim/redis"
@@ -129,7 +128,7 @@ func (s seating) counted(v vote, kept []recording.Kept) (all []tally) {
 
 // addVotes adds how many nodes keep a client's value, and the times in which it is a quorum.
 func (b *builder) addVotes(held []recording.Kept) {
-	q := votesNeeded(b.result.Scenario)
+	q := b.result.Quorum()
 	if q == 0 {
 		return
 	}
@@ -180,12 +179,15 @@ type change struct {
 	again []string
 	// besides and split say in which seats two servers vote, as a label and as sentences.
 	besides, split []string
+	// isOnOne says that the lock is on one node, and instead which server grants it in the place of that; empty if none does.
+	isOnOne bool
+	instead string
 }
 
 // change is what has changed from the count before the jth of a tally. isQuorum says that it is the first to be one.
 func (b *builder) change(all []tally, held []recording.Kept, t *tally, j int, isQuorum bool) (x change) {
 	c := t.counts[j]
-	x = change{lane: b.owner(t.owner), resource: b.named(t.key), at: Instant(c.from), left: fmt.Sprintf("%d of %d", len(c.seats), len(b.result.Scenario.Nodes.Names))}
+	x = change{lane: b.owner(t.owner), resource: b.named(t.key), at: Instant(c.from), left: fmt.Sprintf("%d of %d", len(c.seats), len(b.result.Scenario.Nodes.Names)), isOnOne: b.result.IsOnOne()}
 	if x.lost = b.lost(all, t, j); len(x.lost) > 0 {
 		x.hasForgotten = b.forgotten(x.lost, c.from)
 		b.losses = append(b.losses, x)
@@ -193,6 +195,11 @@ func (b *builder) change(all []tally, held []recording.Kept, t *tally, j int, is
 	if isQuorum {
 		x.again = b.twice(all, t, c)
 		x.besides, x.split = b.besides(all, held, t, c)
+		if x.isOnOne && len(x.again) > 0 {
+			if server := b.server(held, t.vote, x.again[0], c.from); server != x.again[0] {
+				x.instead = server
+			}
+		}
 	}
 	return x
 }
@@ -211,7 +218,12 @@ func (x *change) label() string {
 // votesAgain says who votes again, and what else is to be said of votes that are not the first; it is empty if all are.
 func (x *change) votesAgain(besides []string) string {
 	var all []string
-	if len(x.again) > 0 {
+	switch {
+	case len(x.again) > 0 && x.instead != "":
+		all = append(all, x.instead+" grants it in the place of "+x.again[0])
+	case len(x.again) > 0 && x.isOnOne:
+		all = append(all, x.again[0]+" grants it again")
+	case len(x.again) > 0:
 		all = append(all, does(x.again, "vote")+" again")
 	}
 	return strings.Join(append(all, besides...), "; ")
@@ -219,29 +231,32 @@ func (x *change) votesAgain(besides []string) string {
 
 // votes adds one count of a tally: how many there are and why they are others than before.
 func (b *builder) votes(t *tally, c count, isQuorum bool, x change) {
-	number := x.left
+	number, who := x.left, x.left+" nodes "+verb(c.seats, "keep")
+	kept := " (" + strings.Join(c.seats, ", ") + ")"
+	if x.isOnOne {
+		number, who, kept = "granted", does(c.seats, "keep"), ""
+	}
 	label := number
-	if len(b.result.Scenario.Nodes.Names) == 1 {
-		label = "granted"
-	}
-	if why := x.label(); why != "" {
+	switch why := x.label(); {
+	case why != "" && x.isOnOne:
+		label = why
+	case why != "":
 		label = why + ": " + number
-	}
-	keep := "keep"
-	if len(c.seats) == 1 {
-		keep = "keeps"
 	}
 	b.span(t.owner, Span{Kind: votesSpan, From: Instant(c.from), Owner: x.lane, Resource: x.resource, Label: label, Short: number,
 		Quorum: isQuorum, voters: strings.Join(c.seats, ", "), again: x.votesAgain(x.split),
-		Text: fmt.Sprintf("%s nodes %s %s's value%s (%s) %s", number, keep, t.owner, b.behind(" of ", t.key), strings.Join(c.seats, ", "), b.during(Instant(c.from), int64(c.to)))}, int64(c.to))
+		Text: fmt.Sprintf("%s %s's value%s%s %s", who, t.owner, b.behind(" of ", t.key), kept, b.during(Instant(c.from), int64(c.to)))}, int64(c.to))
 }
 
 // does is a sentence in which one or several do something.
-func does(who []string, verb string) string {
+func does(who []string, what string) string { return strings.Join(who, ", ") + " " + verb(who, what) }
+
+// verb is what one or several do.
+func verb(who []string, what string) string {
 	if len(who) == 1 {
-		verb += "s"
+		what += "s"
 	}
-	return strings.Join(who, ", ") + " " + verb
+	return what
 }
 
 // lost are the seats that have gone since the count before, from a lock that its client believes in, or is going to.
@@ -310,12 +325,19 @@ func (b *builder) besides(all []tally, held []recording.Kept, t *tally, c count)
 		for _, seat := range c.seats {
 			now, before := b.server(held, t.vote, seat, c.from), b.server(held, other.vote, seat, c.from)
 			if now != "" && before != "" && now != before {
-				labels = append(labels, now+" votes beside "+before)
+				labels = append(labels, now+b.votesOrGrants()+" beside "+before)
 				sentences = append(sentences, fmt.Sprintf("%s keeps its key while %s still keeps that of %s", now, before, b.t.Lanes[lane].Name))
 			}
 		}
 	}
 	return labels, sentences
+}
+
+func (b *builder) votesOrGrants() string {
+	if b.result.IsOnOne() {
+		return " grants"
+	}
+	return " votes"
 }
 
 // server is that of a seat's servers which keeps a vote at an instant; empty if none does.
@@ -391,7 +413,7 @@ func (b *builder) basis(all []tally, lane int, key string, from Instant) basis {
 	if last, known := b.bases[at]; known {
 		return last
 	}
-	last, needed := basis{since: -1}, votesNeeded(b.result.Scenario)
+	last, needed := basis{since: -1}, b.result.Quorum()
 	for i := range all {
 		o := &all[i]
 		if o.key != key || b.owner(o.owner) != lane {
@@ -411,15 +433,4 @@ func (b *builder) basis(all []tally, lane int, key string, from Instant) basis {
 	}
 	b.bases[at] = last
 	return last
-}
-
-// votesNeeded is how many nodes have to keep a value for its client to have the lock: 0 for locks that are not kept by nodes.
-func votesNeeded(s *scenarios.Scenario) int {
-	if quorum, voted := s.Lock.Votes(len(s.Nodes.Names)); voted {
-		return quorum
-	}
-	if s.Lock.Capabilities().Service != "" {
-		return 0
-	}
-	return 1
 }

@@ -66,7 +66,7 @@ func Compile(name string, wasm []byte, args []string, cache string) (*Program, e
 // Foreign is what scenarios.Options take.
 func (p *Program) Foreign() *scenarios.Foreign {
 	return &scenarios.Foreign{Name: p.Library + " " + p.Version + " (" + strings.Join(p.args, " ") + ")", Build: p.program.Hash(), New: p.start,
-		IsProgram: true, Renews: p.Renews(), Keys: p.patterns(), Reads: p.Reads, Unable: p.Unable}
+		IsProgram: true, Renews: p.Renews(), OneNode: p.IsOneNode(), Keys: p.patterns(), Reads: p.Reads, Unable: p.Unable}
 }
 
 // Close frees the program. No run may use it.

@@ -72,7 +72,7 @@ func (a *Answers) line(s sweep.Setting) string {
 
 // fix is the change of a file that some settings take, with the value that was found.
 func (a *Answers) fix(f *fix, value string, changes []sweep.Setting) Fix {
-	x := Fix{Text: strings.ReplaceAll(f.text, "%s", value)}
+	x := Fix{Text: few.Replace(strings.ReplaceAll(f.text, "%s", value))}
 	if f.library != "" {
 		if a.says("lock") { // which is of another library
 			x.Drop = []string{"lock"}
@@ -90,3 +90,7 @@ func (a *Answers) fix(f *fix, value string, changes []sweep.Setting) Fix {
 	}
 	return x
 }
+
+// few says none and one as people do.
+var few = strings.NewReplacer("at most 0 nodes may lose their", "no node may lose its", "at most 1 nodes may lose their", "at most 1 node may lose its",
+	"no more than 0 nodes", "no node", "no more than 1 nodes forget their counters", "no more than 1 node forgets its counter", "no more than 1 nodes", "no more than 1 node")

@@ -27,7 +27,7 @@ func (x *auditing) judge(l *line) (Assumption, error) {
 		if found.Limit = "any"; found.Verdict == Unsafe {
 			found.Limit, limit.breaks = "none", yours
 		}
-		found.Text = l.says(&limit)
+		found.Text = few.Replace(l.says(&limit))
 	} else {
 		limit.safest, limit.riskiest = l.safest(answered), l.riskiest(answered)
 		e, err := x.frontier(l, world, l.path, []string{limit.safest, limit.riskiest, yours})
@@ -78,7 +78,7 @@ func (x *Assumption) limited(l *line, limit *limits, e edge) {
 	default:
 		x.Limit = e.holds
 	}
-	x.Text = l.says(limit)
+	x.Text = few.Replace(l.says(limit))
 }
 
 // notTested says why an attack did not take place.
