@@ -27,6 +27,8 @@ var monitors = []func(*Run){
 	watchRetries,
 	watchTelling,
 	watchTold,
+	watchMeanings,
+	watchReasons,
 	watchDelays,
 	watchCounters,
 	watchGuard,

@@ -28,9 +28,9 @@ var checks = []string{
 // invalid are the errors of such checks. A statement or case that returns one is part of a check.
 var invalid = []string{"ErrInvalid", "ErrOptions", "ErrClient", "OptionsError", "wholeMilliseconds"}
 
-// isText reports whether a function makes a text for people.
+// isText reports whether a function makes a text for people, or a name by which monitors know a lease.
 func isText(f *ast.FuncDecl) bool {
-	return f.Name.Name == "String" || f.Name.Name == "Error" || functionName(f) == "Outcome.Of"
+	return f.Name.Name == "String" || f.Name.Name == "Error" || f.Name.Name == "Holder" || functionName(f) == "Outcome.Of"
 }
 
 // isExcluded reports whether a node, whose parent is the last of those above it, has no bugs planted into it.
