@@ -29,7 +29,7 @@ var meanings = []meaning{
 	{redlock.ErrTokensUsedUp, []protocols.CallFunc{protocols.AcquireCall}, "fencing counters", func(s protocols.Settings) bool { return protocols.Of[protocols.RedlockSettings](s).Fencing }},
 	{redlock.ErrMaxTTL, []protocols.CallFunc{protocols.AcquireCall, protocols.ExtendCall, protocols.PrepareCall}, "a restart guard", func(s protocols.Settings) bool { return protocols.Of[protocols.RedlockSettings](s).Guard != nil }},
 	{redlock.ErrNotPrepared, []protocols.CallFunc{protocols.PrepareCall}, "a restart guard", func(s protocols.Settings) bool { return protocols.Of[protocols.RedlockSettings](s).Guard != nil }},
-	{redlock.ErrClosed, []protocols.CallFunc{protocols.AcquireCall, protocols.ExtendCall, protocols.PrepareCall}, "clients that can be closed", func(s protocols.Settings) bool { return s.Capabilities().Closes }},
+	{redlock.ErrClosed, []protocols.CallFunc{protocols.AcquireCall, protocols.ExtendCall, protocols.ReleaseCall, protocols.PrepareCall}, "clients that can be closed", func(s protocols.Settings) bool { return s.Capabilities().Closes }},
 }
 
 // watchMeanings judges whether a call can end as its error says at all: callers decide by that what to do, whatever the lock.

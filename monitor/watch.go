@@ -31,6 +31,7 @@ var monitors = []func(*Run){
 	watchReasons,
 	watchEndless,
 	watchDelays,
+	watchDrawn,
 	watchCounters,
 	watchGuard,
 	watchQuarantines,
