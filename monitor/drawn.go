@@ -10,8 +10,8 @@ import (
 	"redlocksim/sim/network"
 )
 
-// drawn judges how long a call of a lock that is not the library's sends nothing between two attempts, with no need that it tells
-// of them: no longer than the longest delay of its settings, and not for the same time whenever a delay is drawn. Clients whose
+// drawn judges how long a call of a lock that is not the library's sends nothing between two attempts, even if it reports
+// none: no longer than the longest delay of its settings, and not for the same time whenever a delay is drawn. Clients whose
 // delays are all alike ask at the same moments, and get in each other's way for as long as they try.
 type drawn struct {
 	run   *Run
@@ -29,7 +29,8 @@ type waiting struct {
 	client *kernel.Process
 	last   kernel.Mono
 	at     kernel.True
-	// silent are messages that were neither answered nor broken off; isAlone says that no other call of the client was under way.
+	// silent are messages that were neither answered nor broken off; isAlone says that no other call of the client was under
+	// way.
 	silent  []*network.Exchange
 	isAlone bool
 	delays  int // that it has waited for

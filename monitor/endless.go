@@ -12,8 +12,8 @@ import (
 	"redlocksim/sim/redis"
 )
 
-// endless judges leases without an end, which a client believes in until it releases them: their keys have a time to live all the
-// same, and the client renews each within that, for as long as the node does what it is asked.
+// endless judges leases without an end, which a client believes in until it releases them: their keys have a time to live
+// all the same, and the client renews each within that, for as long as the node does what it is asked.
 type endless struct {
 	run    *Run
 	leases map[asking]int // without an end, that are held

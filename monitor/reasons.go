@@ -17,8 +17,8 @@ import (
 	"redlocksim/sim/redis"
 )
 
-// reasons compares the error of a call with what came to pass while it was under way, for locks that are not the library's: what
-// became of the messages, what the nodes or the service have, and how late it is. Of the library it is failures that does.
+// reasons compares the error of a call with what came to pass while it was under way, for locks that are not the library's:
+// what became of the messages, what the nodes or the service have, and how late it is. For the library failures does that.
 type reasons struct {
 	run     *Run
 	quorum  int
@@ -164,15 +164,6 @@ func (x *reasons) applied(a *redis.Applied) {
 	}
 }
 
-// holds says whether the value of a key is a holder's, or a hash in which the holder has a field.
-func holds(value, holder string) bool {
-	if fields, is := redis.ParseHash(value); is {
-		_, has := fields[holder]
-		return has
-	}
-	return value == holder
-}
-
 func (x *reasons) returned(call *protocols.Call, err error) {
 	i := slices.IndexFunc(x.open, func(c *explained) bool { return c.Call == call })
 	if i < 0 {
@@ -243,7 +234,8 @@ func (x *reasons) taken(c *explained) string {
 	return ""
 }
 
-// noQuorum is about nodes that did not answer, or not what is asked for; an extend or release that is answered says what it was.
+// noQuorum is about nodes that did not answer, or not what is asked for; an extend or release that is answered says what it
+// was.
 func (x *reasons) noQuorum(c *explained) string {
 	switch {
 	case c.Func != protocols.AcquireCall && c.isHeard() && !x.isOver(c):
@@ -300,8 +292,8 @@ func (x *reasons) isOver(c *explained) bool {
 	return c.wasOver || c.Func == protocols.ExtendCall && c.Lease.Context().Err() != nil || !until.IsZero() && !c.client.ProgramClock().Now().Before(until)
 }
 
-// lasts is for how long a lease lasts from the beginning of the attempt or extend that it comes of, as the client counts, less a
-// reading in the unit that it counts in.
+// lasts is for how long a lease lasts from the beginning of the attempt or extend that it comes of, as the client counts, less
+// a reading in the unit that it counts in.
 func (x *reasons) lasts(c *explained) time.Duration {
 	lock := x.run.Lock
 	return c.TTL - allowance(protocols.Of[protocols.DriftSettings](lock).Drift, c.TTL) - protocols.Of[protocols.RedlockPlainSettings](lock).Resolution - rounding

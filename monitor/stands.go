@@ -3,6 +3,7 @@ package monitor
 import (
 	"redlocksim/sim/consensus"
 	"redlocksim/sim/database"
+	"redlocksim/sim/redis"
 )
 
 // standsOn counts the nodes on which a lock stands for a holder.
@@ -13,6 +14,15 @@ func (r *Run) standsOn(key, holder string) (n int) {
 		}
 	}
 	return n
+}
+
+// holds says whether the value of a key is a holder's, or a hash in which the holder has a field.
+func holds(value, holder string) bool {
+	if fields, is := redis.ParseHash(value); is {
+		_, has := fields[holder]
+		return has
+	}
+	return value == holder
 }
 
 // isServed says whether the service that runs in the place of Redis has what a holder has begun there.

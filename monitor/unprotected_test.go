@@ -298,7 +298,8 @@ func TestUnprotectedInWords(t *testing.T) {
 	}
 }
 
-// Where a service has the lock, where the lock is the caller's own and where replicas may take a node's place nothing is looked at.
+// Where a service has the lock, where the lock is the caller's own and where replicas may take a node's place nothing is looked
+// at.
 func TestUnprotectedIsForVotes(t *testing.T) {
 	for _, c := range []struct {
 		name    string
