@@ -270,7 +270,7 @@ func (l *leftover) called(c *protocols.Call) {
 		case protocols.ExtendCall:
 			o.ttl = max(o.ttl, c.TTL)
 			for _, x := range o.kept {
-				if !told || voted.Value() == x.value {
+				if !told && x.ttl > 0 || told && voted.Value() == x.value { // what is not known stays so
 					x.ttl = max(x.ttl, c.TTL)
 				}
 			}
@@ -408,11 +408,16 @@ func (l *leftover) asked(at redis.Passage, a *redis.Asked) {
 	}
 }
 
-// deletes takes a command to delete a key, if it has that value.
+// deletes takes a command to delete a key, if it has that value. One that counts is not let go of before the last release.
 func (l *leftover) deletes(a *redis.Asked, key, value string) {
-	if x := l.votes.of(vote{key, value}); x != nil && x.client == a.Client {
-		l.letsGo(x)
+	x := l.votes.of(vote{key, value})
+	if x == nil || x.client != a.Client {
+		return
 	}
+	if o := l.owner(a.Client.Name(), l.run.resource(key)); l.run.Lock.Capabilities().Reentrant && len(o.leases) > 1 {
+		return
+	}
+	l.letsGo(x)
 }
 
 // check looks at the keys of which it is time.

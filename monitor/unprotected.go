@@ -20,6 +20,7 @@ import (
 // only where something does, and at its end. An end comes before keys that run out at the same instant.
 type unprotected struct {
 	run     *Run
+	servers []*redis.Server // which decide who has the lock
 	quorum  int
 	guarded bool
 	fit     []bool    // by node: it is up, and may vote
@@ -53,13 +54,16 @@ type copied struct {
 }
 
 func watchUnprotected(r *Run) {
-	quorum, votes := r.Lock.Votes(len(r.World.Servers))
 	// The lock of a caller may have keys of other names, and after a failover a replica votes in the place of a node.
-	if !votes || r.Foreign || len(r.World.Replicas) > 0 {
+	if r.Foreign || len(r.World.Replicas) > 0 || r.Lock.Capabilities().Service != "" {
 		return
 	}
-	u := &unprotected{run: r, quorum: quorum, guarded: isGuarded(r),
-		fit: make([]bool, len(r.World.Servers)), expired: map[int]bool{}, times: make([]kernel.True, len(r.World.Servers))}
+	u := &unprotected{run: r, servers: r.World.Servers, guarded: isGuarded(r), expired: map[int]bool{}}
+	quorum, votes := r.Lock.Votes(len(r.World.Servers))
+	if u.quorum = quorum; !votes { // it is on the first node alone
+		u.servers, u.quorum = u.servers[:1], 1
+	}
+	u.fit, u.times = make([]bool, len(u.servers)), make([]kernel.True, len(u.servers))
 	for i := range u.fit {
 		u.fit[i] = u.mayVote(i, "")
 	}
@@ -71,7 +75,7 @@ func watchUnprotected(r *Run) {
 // mayVote says whether a node is up, carries out all commands and has no fencing counter that is ahead and, if it is guarded,
 // has a record of the guard that no quarantine is in force. resumed is the node that goes on at this moment, after a pause.
 func (u *unprotected) mayVote(node int, resumed string) bool {
-	s := u.run.World.Servers[node]
+	s := u.servers[node]
 	if !s.Up() || s.Forbidden() != "" || s.AnswersWrongly() || s.Paused() && s.Name() != resumed || u.run.raised.isAhead(s) {
 		return false
 	}
@@ -116,11 +120,12 @@ func (u *unprotected) begins(e *history.Event) {
 		b.call = e.With
 	}
 	count := map[string]int{}
-	for i, s := range u.run.World.Servers {
+	for i, s := range u.servers {
 		b.nodes[i].gone = "was never set"
 		if record, _, there := s.Observable().Peek(b.key); there {
-			if count[record.Value]++; count[record.Value] > count[b.value] {
-				b.value = record.Value
+			owner := ownerOf(record.Value)
+			if count[owner]++; count[owner] > count[b.value] {
+				b.value = owner
 			}
 		}
 	}
@@ -135,7 +140,7 @@ func (u *unprotected) happened(e *history.Event) {
 	if e.Name == "resume" { // which is recorded before the node goes on
 		resumed = e.Node
 	}
-	for i, s := range u.run.World.Servers {
+	for i, s := range u.servers {
 		if s.Name() == e.Node {
 			u.fit[i] = u.mayVote(i, resumed)
 		}
@@ -147,7 +152,7 @@ func (u *unprotected) happened(e *history.Event) {
 
 func (u *unprotected) applied(a *redis.Applied) {
 	if a.Key == driver.GuardKey || u.run.raised.isCounter(a.Key) {
-		i := slices.Index(u.run.World.Servers, a.Server)
+		i := slices.Index(u.servers, a.Server)
 		fit := u.mayVote(i, "")
 		if fit == u.fit[i] {
 			return
@@ -211,10 +216,10 @@ func (u *unprotected) look(b *belief) {
 // not there any more, unless they ran out.
 func (u *unprotected) keep(b *belief, gone string) {
 	now := u.run.World.Kernel.Now()
-	for i, s := range u.run.World.Servers {
+	for i, s := range u.servers {
 		k := &b.nodes[i]
 		record, ends, there := s.Observable().Peek(b.key)
-		own := there && record.Value == b.value
+		own := there && ownerOf(record.Value) == b.value
 		switch {
 		case own || !k.own:
 		case k.ends <= now:
@@ -241,7 +246,7 @@ const ranOut = "ran out"
 func (u *unprotected) nodes(b *belief) string {
 	var names, reasons []string
 	by := map[string][]string{}
-	for i, s := range u.run.World.Servers {
+	for i, s := range u.servers {
 		k := &b.nodes[i]
 		if !u.fit[i] || k.there && k.ends > b.free {
 			continue

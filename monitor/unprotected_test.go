@@ -298,7 +298,8 @@ func TestUnprotectedInWords(t *testing.T) {
 	}
 }
 
-// Where nodes do not vote, where the lock is the caller's own and where replicas may take a node's place nothing is looked at.
+// Where a service has the lock, where the lock is the caller's own and where replicas may take a node's place nothing is looked
+// at.
 func TestUnprotectedIsForVotes(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -310,7 +311,8 @@ func TestUnprotectedIsForVotes(t *testing.T) {
 		{"redlock", protocols.Default(), sim.Config{}, false, 1},
 		{"redlock-plain", protocols.Default().With("redlock-plain"), sim.Config{}, false, 1},
 		{"redisson-multi", protocols.Default().With("redisson-multi"), sim.Config{}, false, 1},
-		{"single", protocols.Default().With("single"), sim.Config{Nodes: []string{"A"}}, false, 0},
+		{"single", protocols.Default().With("single"), sim.Config{Nodes: []string{"A"}}, false, 1},
+		{"db-row", protocols.Default().With("db-row"), sim.Config{Nodes: []string{"A"}}, false, 0},
 		{"foreign", protocols.Default(), sim.Config{}, true, 0},
 		{"replicas", protocols.Default(), sim.Config{Nodes: []string{"A"}, Replicas: map[string][]string{"A": {"A2"}}}, false, 0},
 	} {

@@ -22,6 +22,8 @@ func OthersSettings() []Settings {
 	// shared is what comes of a lock that two may have, and deleting of one that deletes the key of another.
 	shared := []checker.Kind{checker.LeaseOverlap, checker.StaleWrite, checker.LostUpdate, checker.Conduct}
 	deleting := append(slices.Clone(shared), checker.Unprotected, checker.Contract)
+	// lapsing is what comes of a watchdog that gives up when a renewal fails, and tells nobody.
+	lapsing := append(slices.Clone(shared), checker.Unprotected)
 	tokens := []checker.Kind{checker.TokenRegressed, checker.TokenRepeated}
 	of := func(name, lock, nodes, budget string, known ...checker.Kind) Settings {
 		return Settings{name, "lock: {guard-time: 350ms, " + lock + "}\n" + nodes + "network: {latency: {min: 1ms, max: 5ms}}\n" + budget, known}
@@ -55,13 +57,13 @@ func OthersSettings() []Settings {
 		preset("node-redlock", harsh, checker.Conduct, checker.Contract),
 		of("single", "protocol: single, ttl: 2s", one, late),
 		of("single, backoff", "protocol: single, ttl: 2s, backoff: 100%, attempts: 5, give-up: 2s", one, late),
-		of("single, get-del", "protocol: single, ttl: 2s, release: get-del", one, late, checker.Conduct),
-		of("single, del", "protocol: single, ttl: 2s, release: del", one, late, shared...),
+		of("single, get-del", "protocol: single, ttl: 2s, release: get-del", one, late, checker.Conduct, checker.Contract),
+		of("single, del", "protocol: single, ttl: 2s, release: del", one, late, deleting...),
 		of("setnx-expire", "protocol: setnx-expire, ttl: 2s", one, late),
-		of("get-set", "protocol: get-set, ttl: 2s", one, late, shared...),
-		of("redisson", "protocol: redisson, ttl: 2s", lasting, late, shared...),
+		of("get-set", "protocol: get-set, ttl: 2s", one, late, deleting...),
+		of("redisson", "protocol: redisson, ttl: 2s", lasting, late, lapsing...),
 		of("redisson, lease time", "protocol: redisson, ttl: 2s, watchdog: false", lasting, late, checker.Conduct),
-		of("redisson-fair", "protocol: redisson-fair, ttl: 2s", lasting, late, shared...),
+		of("redisson-fair", "protocol: redisson-fair, ttl: 2s", lasting, late, lapsing...),
 		of("redisson-fair, lease time", "protocol: redisson-fair, ttl: 2s, watchdog: false", lasting, late, checker.Conduct),
 		of("redisson-multi", "protocol: redisson-multi, ttl: 2s", lasting, late, deleting...),
 		of("redisson-multi, lease time", "protocol: redisson-multi, ttl: 2s, watchdog: false", lasting, late, deleting...),

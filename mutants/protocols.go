@@ -50,4 +50,22 @@ var protocols = []Mutant{
 		Edits:   []Edit{{"scenarios/protocols/redisson_multi.go", "return start.Add(ttl), err", "return start.Add(ttl + ttl/10), err"}},
 		Killers: []string{"46-redisson-multi/equal-rates"},
 	},
+	{
+		Name:    "lost-is-taken",
+		Bug:     "a release of a lock that was lost says that another has it, which callers take for a refused acquire",
+		Edits:   []Edit{{"scenarios/protocols/redisson.go", "\t\treturn redlock.ErrLost\n\t}\n\treturn reply.Err", "\t\treturn redlock.ErrTaken\n\t}\n\treturn reply.Err"}},
+		Killers: []string{"44-redisson/paused-holder"},
+	},
+	{
+		Name:    "released-is-lost",
+		Bug:     "a release that has taken the lock off says that the lock was lost",
+		Edits:   []Edit{{"scenarios/protocols/redisson.go", "if reply.Err == nil && reply.Value == nil {\n\t\treturn redlock.ErrLost", "if reply.Err == nil {\n\t\treturn redlock.ErrLost"}},
+		Killers: []string{"44-redisson/reentrant"},
+	},
+	{
+		Name:    "delays-without-jitter",
+		Bug:     "every delay between two attempts is the shortest",
+		Edits:   []Edit{{"scenarios/protocols/retry.go", "return d.Min + time.Duration(s.random(uint64(d.Max-d.Min)+1))", "return d.Min + 0*time.Duration(s.random(uint64(d.Max-d.Min)+1))"}},
+		Killers: []string{"48-database-row-lock/contention", "01-setnx-then-expire/a-minute"},
+	},
 }

@@ -78,8 +78,11 @@ func (s *Scenario) asks() protocols.Settings {
 		lock.NodeTimeout = time.Millisecond
 		return lock
 	}
-	quorum, _ := s.Lock.Votes(len(s.Nodes.Names))
+	quorum, votes := s.Lock.Votes(len(s.Nodes.Names))
 	lock := protocols.Default().With("redlock-plain")
+	if !votes {
+		lock = lock.With("single")
+	}
 	lock.TTL, lock.NodeTimeout = s.Lock.TTL, time.Millisecond
 	protocols.Change(&lock, func(own *protocols.QuorumSettings) { own.Quorum = quorum })
 	protocols.Change(&lock, func(own *protocols.DriftSettings) { own.Drift = protocols.Drift{} })

@@ -9,7 +9,7 @@ import (
 // What has no bugs planted into it: the checks of options and arguments, with the branches that hand their errors on; texts of
 // errors and of String methods, observers (whose packages are in no Target), and subscriptions. In scenarios/protocols only the
 // locks have bugs: neither settings with their encoding, checks and names, nor misuse, nor the code with which the simulator
-// drives the library.
+// drives the library, nor what a lock tells of its steps, which is what an observer is told.
 
 // excludedFiles are those of subscriptions, and those in scenarios/protocols that are no lock.
 var excludedFiles = []string{
@@ -28,9 +28,9 @@ var checks = []string{
 // invalid are the errors of such checks. A statement or case that returns one is part of a check.
 var invalid = []string{"ErrInvalid", "ErrOptions", "ErrClient", "OptionsError", "wholeMilliseconds"}
 
-// isText reports whether a function makes a text for people.
+// isText reports whether a function makes a text for people, or a name by which monitors know a lease.
 func isText(f *ast.FuncDecl) bool {
-	return f.Name.Name == "String" || f.Name.Name == "Error" || functionName(f) == "Outcome.Of"
+	return f.Name.Name == "String" || f.Name.Name == "Error" || f.Name.Name == "Holder" || functionName(f) == "Outcome.Of"
 }
 
 // isExcluded reports whether a node, whose parent is the last of those above it, has no bugs planted into it.
@@ -38,12 +38,53 @@ func (p *source) isExcluded(n ast.Node, above []ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.IfStmt:
 		return n.Else == nil && (mentions(n, invalid) || p.handsOn(n, above))
-	case *ast.CaseClause, *ast.ReturnStmt, *ast.AssignStmt:
+	case *ast.AssignStmt:
+		return isCheck(n) || !slices.ContainsFunc(n.Lhs, func(e ast.Expr) bool { return !p.isOfStep(e) })
+	case *ast.CaseClause, *ast.ReturnStmt:
 		return isCheck(n)
+	case *ast.CompositeLit:
+		return p.isStep(n)
+	case ast.Expr:
+		if p.isTold(n, above) {
+			return true
+		}
+	}
+	switch n := n.(type) {
 	case *ast.CallExpr:
 		return mentions(n.Fun, []string{"Errorf", "Sprintf"}) || isCallOf(n, "errors", "New")
 	}
 	return false
+}
+
+// step is the type of what a lock tells of its steps.
+const step = "Step"
+
+// isStep reports whether an expression is a step, as a lock tells of it.
+func (p *source) isStep(e ast.Expr) bool { return isNamed(p.TypesInfo.TypeOf(e), p.Types.Path(), step) }
+
+// isOfStep reports whether an expression is a field of a step.
+func (p *source) isOfStep(e ast.Expr) bool {
+	s, ok := e.(*ast.SelectorExpr)
+	return ok && p.isStep(s.X)
+}
+
+// isTold reports whether an expression is a field of a step, or what one is set to, in a statement that does more than that.
+func (p *source) isTold(e ast.Expr, above []ast.Node) bool {
+	if p.isOfStep(e) {
+		return true
+	}
+	n, ok := above[len(above)-1].(*ast.AssignStmt)
+	if !ok || len(n.Lhs) != len(n.Rhs) {
+		return false
+	}
+	i := slices.Index(n.Rhs, e)
+	return i >= 0 && p.isOfStep(n.Lhs[i])
+}
+
+// tells reports whether a call does nothing but tell of a step.
+func (p *source) tells(e ast.Expr) bool {
+	call, ok := e.(*ast.CallExpr)
+	return ok && len(call.Args) > 0 && p.isStep(call.Args[len(call.Args)-1])
 }
 
 // handsOn reports whether a branch is for the error of a check or option that is called in it or in the statement before.

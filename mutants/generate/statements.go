@@ -17,6 +17,9 @@ func dropped(v *view) []slip {
 	class := Statement
 	switch n := statement.(type) {
 	case *ast.ExprStmt:
+		if v.tells(n.X) {
+			return nil
+		}
 		if v.isOfMutex(n.X) {
 			class = Locking
 		}

@@ -39,8 +39,8 @@ const powerHead = `# Detection power
 How many bugs that nobody chose are noticed, in %s.
 Operators over syntax trees ([generate](generate)) make every slip that they know at every place where it fits. The seed
 %s draws %d of them: each statement as likely as any other, and each class that
-fits it. Option checks, texts of errors, observers and subscriptions have none. A bug that does not compile, or that the compiler
-turns into the code that there is without it, is not drawn.
+fits it. Option checks, texts of errors, observers with what they are told, and subscriptions have none. A bug that does not
+compile, or that the compiler turns into the code that there is without it, is not drawn.
 
 %s
 

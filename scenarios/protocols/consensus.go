@@ -181,6 +181,9 @@ func (l *consensusLease) Until() time.Time         { return l.until }
 func (l *consensusLease) Context() context.Context { return l.alive }
 func (l *consensusLease) Token() (int64, bool)     { return l.revision, true }
 
+// Holder implements Standing.
+func (l *consensusLease) Holder() string { return l.name }
+
 // acknowledged takes note that the service has heard of the session. It counts the time to live from a moment after the
 // request was sent; the client counts from before.
 func (l *consensusLease) acknowledged(sent time.Time) {

@@ -111,6 +111,9 @@ func (l *dbRowLease) Until() time.Time         { return l.until }
 func (l *dbRowLease) Context() context.Context { return context.Background() }
 func (l *dbRowLease) Token() (int64, bool)     { return 0, false }
 
+// Holder implements Standing.
+func (l *dbRowLease) Holder() string { return l.name }
+
 // answered takes note that a statement that was sent then has been answered: the database counts from a later moment.
 func (l *dbRowLease) answered(sent time.Time) {
 	l.until = sent.Add(l.ttl)

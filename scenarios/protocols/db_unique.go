@@ -83,6 +83,9 @@ func (l *dbUniqueLease) Until() time.Time         { return time.Time{} }
 func (l *dbUniqueLease) Context() context.Context { return context.Background() }
 func (l *dbUniqueLease) Token() (int64, bool)     { return 0, false }
 
+// Holder implements Standing.
+func (l *dbUniqueLease) Holder() string { return l.name }
+
 // Extend sets the row's time anew, so that a clean-up job counts from now. There is no other time to live.
 func (l *dbUniqueLease) Extend(context.Context, time.Duration) error {
 	return outcome(l.db.Touch(l.host.Process, l.host.Key(), l.deadline(), l.resource, l.name))

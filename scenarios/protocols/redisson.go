@@ -321,6 +321,9 @@ func (l *redissonLease) Until() time.Time         { return l.until }
 func (l *redissonLease) Context() context.Context { return context.Background() }
 func (l *redissonLease) Token() (int64, bool)     { return 0, false }
 
+// Holder implements Standing.
+func (l *redissonLease) Holder() string { return l.owner(l.ctx) }
+
 // Extend is the watchdog's script, by hand.
 func (l *redissonLease) Extend(ctx context.Context, ttl time.Duration) error {
 	start := l.clock.Now()

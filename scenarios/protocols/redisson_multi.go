@@ -208,6 +208,9 @@ func (l *multiLease) Until() time.Time         { return l.until }
 func (l *multiLease) Context() context.Context { return context.Background() }
 func (l *multiLease) Token() (int64, bool)     { return 0, false }
 
+// Holder implements Standing.
+func (l *multiLease) Holder() string { return l.locks[0].owner(l.ctx) }
+
 // Extend gives the keys a new TTL, on all nodes.
 func (l *multiLease) Extend(ctx context.Context, ttl time.Duration) error {
 	until, err := l.setLeaseTime(ctx, l.locks, l.resource, ttl)

@@ -132,6 +132,10 @@ func (l *singleLease) Until() time.Time         { return l.until }
 func (l *singleLease) Context() context.Context { return context.Background() }
 func (l *singleLease) Token() (int64, bool)     { return 0, false }
 
+// Value and Quorum implement Voted.
+func (l *singleLease) Value() string { return l.value }
+func (l *singleLease) Quorum() int   { return 1 }
+
 // compareAndDelete deletes the key if it holds the value.
 var compareAndDelete = &rediscmd.Script{
 	Lua: `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`,

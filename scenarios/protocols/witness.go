@@ -114,6 +114,10 @@ func (Unwatched) Stops(*Work) {}
 // Worked implements Witness.
 func (Unwatched) Worked(*Work, error) {}
 
+// Standing is a Lease that is no Voted one, and that its nodes or its service know by a name: the owner in a hash, a session, a
+// transaction, or the owner of a row.
+type Standing interface{ Holder() string }
+
 // Voted is a Lease that nodes voted for: each of a quorum keeps a key for every resource, named as that is, with the lease's
 // value, which no other acquisition has.
 type Voted interface {

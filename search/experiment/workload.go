@@ -187,10 +187,24 @@ func (w *worker) once(c faults.Choices) []scenarios.Step {
 	if w.can.Renews {
 		all = append(all, []scenarios.Step{w.withLock(c.For("held", 0), w.ttl+w.ttl/2)})
 	}
+	if w.can.Reentrant {
+		all = append(all, w.again(take, long, c)...)
+	}
 	if w.can.Closes {
 		all = append(all, w.another(c.For("another", 0)))
 	}
 	return faults.OneOf(c.For("which", 0), all...)
+}
+
+// again draws how a program takes a lock once more that it has released, or has still.
+func (w *worker) again(take, long scenarios.Step, c faults.Choices) [][]scenarios.Step {
+	take.TTL = 0 // two grants with different ones share a key
+	hold, update, unlock := step(scenarios.HoldStep, w.hold), step(scenarios.UpdateStep, 0), step(scenarios.UnlockStep, 0)
+	return [][]scenarios.Step{
+		{take, hold, unlock, take, long, update, unlock},
+		{take, update, take, hold, unlock, long, update, unlock},
+		{take, long, take, w.extend(c.For("extend", 0)), long, unlock, unlock},
+	}
 }
 
 // another draws the end of a client, with whatever waits or holds in it, and another in its place.

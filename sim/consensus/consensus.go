@@ -103,5 +103,17 @@ func (s *Service) Ask(client *kernel.Process, nodeIndex int, key kernel.Key, dea
 	return service.Ask(link, key, deadline, func(c *service.Call[Answer]) { n.take(r, c) })
 }
 
+// Has says whether a session is under way, by what any node has applied so far: one that has ended never begins again.
+func (s *Service) Has(session string) bool {
+	isOpen := false
+	for _, n := range s.nodes {
+		if n.state.ended[session] {
+			return false
+		}
+		isOpen = isOpen || n.state.sessions[session] != nil
+	}
+	return isOpen
+}
+
 // Size is the number of nodes.
 func (s *Service) Size() int { return len(s.nodes) }

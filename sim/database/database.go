@@ -168,6 +168,19 @@ func (d *Database) Commit(client *kernel.Process, key kernel.Key, deadline time.
 	return a.result, err
 }
 
+// Has says whether a transaction of this name is under way, or there is a row of an owner of this name.
+func (d *Database) Has(name string) bool {
+	if d.transactions[name] != nil {
+		return true
+	}
+	for _, row := range d.disk.owners {
+		if row.name == name {
+			return true
+		}
+	}
+	return false
+}
+
 // rollBack ends a transaction of which no statement has come for too long.
 func (d *Database) rollBack(t *transaction) {
 	for _, e := range t.writes {
