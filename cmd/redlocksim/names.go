@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -110,6 +111,14 @@ func filter(expression string) ([]*scenarios.Scenario, error) {
 		return nil, noMatch(expression)
 	}
 	return found, nil
+}
+
+// about are the scenarios that have all of the words in what is said of them.
+func about(all []*scenarios.Scenario, words []string) []*scenarios.Scenario {
+	return slices.DeleteFunc(slices.Clone(all), func(s *scenarios.Scenario) bool {
+		said := strings.ToLower(strings.Join([]string{s.Name, s.Topic, s.Title, s.Source, string(s.Theme), s.Theme.Title()}, " "))
+		return slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(said, strings.ToLower(word)) })
+	})
 }
 
 // namePattern is the regular expression of a --filter flag.
