@@ -99,8 +99,13 @@ func TestPlacementsAroundEachResourcesGrants(t *testing.T) {
 		t.Error("the orders are broken by a step before their grant")
 	}
 	s, err := Explore(t.Context(), b, Options{})
-	if err != nil || len(s.Findings) != 1 || s.Singles.Violations == 0 {
-		t.Errorf("%v, %+v", err, s)
+	var kinds []checker.Kind
+	for _, f := range s.Findings {
+		kinds = append(kinds, f.Kind)
+	}
+	// Where nobody else comes by, the lock is only unprotected.
+	if err != nil || !slices.Equal(kinds, []checker.Kind{checker.LeaseOverlap, checker.Unprotected}) || s.Singles.Violations == 0 {
+		t.Errorf("%v, %v, %+v", err, kinds, s.Singles)
 	}
 }
 
