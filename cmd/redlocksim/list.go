@@ -2,13 +2,11 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"redlocksim/reports"
-	"redlocksim/scenarios"
 )
 
 func newList() *cobra.Command {
@@ -45,12 +43,4 @@ terminal the table fits the width; elsewhere each case takes one line.`,
 	cmd.Flags().BoolVar(&sources, "sources", false, "also show where each comes from")
 	cmd.Flags().BoolVar(&cases, "cases", false, "list all cases")
 	return cmd
-}
-
-// about are the scenarios that have all of the words in what is said of them.
-func about(all []*scenarios.Scenario, words []string) []*scenarios.Scenario {
-	return slices.DeleteFunc(slices.Clone(all), func(s *scenarios.Scenario) bool {
-		said := strings.ToLower(strings.Join([]string{s.Name, s.Topic, s.Title, s.Source, string(s.Theme), s.Theme.Title()}, " "))
-		return slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(said, strings.ToLower(word)) })
-	})
 }
