@@ -175,11 +175,3 @@ func caseOf(s *scenarios.Scenario) string {
 	_, name, _ := strings.Cut(s.Name, "/")
 	return name
 }
-
-// about are the scenarios that have all of the words in what is said of them.
-func about(all []*scenarios.Scenario, words []string) []*scenarios.Scenario {
-	return slices.DeleteFunc(slices.Clone(all), func(s *scenarios.Scenario) bool {
-		said := strings.ToLower(strings.Join([]string{s.Name, s.Topic, s.Title, s.Source, string(s.Theme), s.Theme.Title()}, " "))
-		return slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(said, strings.ToLower(word)) })
-	})
-}
