@@ -44,6 +44,7 @@ const everything = `
   - {at: 4800ms, fault: {resume: {process: B}}}
   - {at: 5000ms, fault: {suspend: {client: client-1, for: 200ms}}}
   - {at: 5400ms, fault: {promote: {node: A, replica: A2, clients: [client-2]}}}
+  - {at: 5500ms, fault: {failover: {node: C, replica: C2, after: 200ms, restart-after: 400ms}}}
   - {at: 5600ms, fault: {kill: {node: A}}}
   - {at: 5700ms, fault: {kill: {node: A}}}
   - {at: 5800ms, fault: {stuck: {client: client-1}}}
@@ -51,7 +52,7 @@ const everything = `
   - {at: 6200ms, fault: {partition: {}}}
   - {at: 6400ms, fault: {kill: {node: B}}}
 heal: 7s
-nodes: {replicas: {A: [A2]}}`
+nodes: {replicas: {A: [A2], C: [C2]}}`
 
 // TestFaultsAreAlike: one engine injects faults into worlds of the simulator and into processes, so that a timeline with all
 // of them reads alike on both tiers, refusals included; only how long a node was down is measured.
