@@ -16,6 +16,7 @@ import (
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
 	"redlocksim/sim/storage"
 )
 
@@ -370,6 +371,8 @@ func TestEverySettingIsEncoded(t *testing.T) {
 		case *[]Reached:
 			*v = []Reached{{Moment: faults.Moment{Event: "e", Client: "c", Node: "n", Nth: 4}, Believing: "a", Past: "b",
 				After: &faults.Moment{Event: "f"}, Before: &faults.Moment{Event: "g", Nth: 2}}}
+		case *strictyaml.Ordered[redis.Software]:
+			*v = strictyaml.Ordered[redis.Software]{{Key: "B", Value: redis.Valkey91}, {Key: "A", Value: redis.Redis80}}
 		case *strictyaml.Ordered[int]:
 			*v = strictyaml.Ordered[int]{{Key: "z", Value: 2}, {Key: "a"}}
 		case *Findings:
