@@ -240,7 +240,8 @@ func (x *reasons) noQuorum(c *explained) string {
 	switch {
 	case c.Func != protocols.AcquireCall && c.isHeard() && !x.isOver(c):
 		return "all nodes that it asked have answered"
-	case c.Func == protocols.AcquireCall && x.quorum <= len(x.run.World.Servers) && x.isFree(c) && c.took() < c.TTL/4: // some give up when a part of the TTL is over
+	// Some give up when a part of the TTL is over.
+	case c.Func == protocols.AcquireCall && x.quorum <= len(x.run.World.Servers) && x.isFree(c) && c.took() < c.TTL/4:
 		return "no node had a key of the lock when it was asked, and all have answered"
 	}
 	return ""
