@@ -227,7 +227,7 @@ var adapter = []Mutant{
 	{
 		Name: "wire-unknown-command-is-failure", Tier: "wire",
 		Bug:     "a command that an older server does not know is given up, and no script follows it",
-		Edits:   []Edit{{"redlock/goredis/node.go", "if isPlainUnknown(answer.Err()) {", "if false {"}},
+		Edits:   []Edit{{"redlock/goredis/node.go", "if r.Script != batch.None && isPlainUnknown(answer.Err()) {", "if false {"}},
 		Killers: []string{"115-commands-in-place-of-scripts/a-release-on-an-older-server", "115-commands-in-place-of-scripts/replicas-confirm"},
 	},
 	{

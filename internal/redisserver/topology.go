@@ -44,6 +44,19 @@ func StartSentinel(tb testing.TB, name string, primary *Server, replicas int) *S
 	return s
 }
 
+// StartMember starts a server of a cluster that has no other yet, and says on which port those would find it. The port that a
+// server chooses by itself may be one that the system has given to a connection.
+func StartMember(tb testing.TB, args ...string) (s *Server, bus string) {
+	tb.Helper()
+	held, err := heldport.Reserve()
+	if err != nil {
+		tb.Fatalf("redisserver: %v", err)
+	}
+	_, bus, _ = net.SplitHostPort(held.Addr())
+	held.Release()
+	return Start(tb, append(args, "--cluster-enabled", "yes", "--cluster-port", bus)...), bus
+}
+
 // StartCluster starts a cluster of three primaries with a replica each: the one of primary i is i+3.
 func StartCluster(tb testing.TB) []*Server {
 	tb.Helper()
@@ -51,15 +64,8 @@ func StartCluster(tb testing.TB) []*Server {
 	var all []*Server
 	var buses []string
 	for range 2 * primaries {
-		bus, err := heldport.Reserve()
-		if err != nil {
-			tb.Fatalf("redisserver: %v", err)
-		}
-		_, port, _ := net.SplitHostPort(bus.Addr())
-		bus.Release()
-		all = append(all, Start(tb, "--cluster-enabled", "yes", "--cluster-node-timeout", "1000", "--cluster-port", port,
-			"--cluster-replica-validity-factor", "0"))
-		buses = append(buses, port)
+		s, bus := StartMember(tb, "--cluster-node-timeout", "1000", "--cluster-replica-validity-factor", "0")
+		all, buses = append(all, s), append(buses, bus)
 	}
 	host, port := all[0].hostAndPort()
 	for i, s := range all {

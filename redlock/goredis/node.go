@@ -207,9 +207,8 @@ func (n *Node) read(r *batch.Request, answer redis.Cmder, command int, looks boo
 	switch {
 	case (r.InFull || r.Script == batch.None) && t.bars(r.Command(command), answer.Err(), n.known.Scripts()):
 		return batch.Missed, reply
-	case r.Script == batch.None:
 	case r.Script.IsPlain():
-		if isPlainUnknown(answer.Err()) {
+		if r.Script != batch.None && isPlainUnknown(answer.Err()) {
 			return batch.Missed, reply
 		}
 	case answer.(*redis.Cmd).Val() != nil:

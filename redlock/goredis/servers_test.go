@@ -34,14 +34,15 @@ var updateServers = flag.Bool("update-servers", false, "write the table in docs/
 // condition of a server, in which a client asks it alone. The lock that is extended and released was taken before; where
 // a server begins in the condition there is none.
 type serverCondition struct {
-	name   string
-	is     string // how to recognise the error
-	found  func(error) bool
-	args   []string
-	fresh  bool                                    // no lock is taken before
-	ready  func(t *testing.T, admin *redis.Client) // before the client connects
-	client func(*redis.Options)
-	enter  func(t *testing.T, admin *redis.Client)
+	name     string
+	is       string // how to recognise the error
+	found    func(error) bool
+	args     []string
+	isMember bool                                    // of a cluster
+	fresh    bool                                    // no lock is taken before
+	ready    func(t *testing.T, admin *redis.Client) // before the client connects
+	client   func(*redis.Options)
+	enter    func(t *testing.T, admin *redis.Client)
 }
 
 func admit(args ...any) func(*testing.T, *redis.Client) {
@@ -96,8 +97,8 @@ var serverConditions = []serverCondition{
 	}},
 	{name: "a replica (READONLY)", is: "`redis.IsReadOnlyError`", found: redis.IsReadOnlyError, enter: admit("replicaof", "127.0.0.1", "1")},
 	{name: "reads its data in (LOADING)", is: "text `LOADING`", found: saying("LOADING"), args: []string{"--enable-debug-command", "yes"}, enter: load},
-	{name: "Redis Cluster without slots (CLUSTERDOWN)", is: "`redis.IsClusterDownError`", found: redis.IsClusterDownError, args: []string{"--cluster-enabled", "yes"}},
-	{name: "Redis Cluster, the slot is another's (MOVED)", is: "text `MOVED`", found: saying("MOVED"), args: []string{"--cluster-enabled", "yes"}, fresh: true, enter: giveSlotsAway},
+	{name: "Redis Cluster without slots (CLUSTERDOWN)", is: "`redis.IsClusterDownError`", found: redis.IsClusterDownError, isMember: true, fresh: true},
+	{name: "Redis Cluster, the slot is another's (MOVED)", is: "text `MOVED`", found: saying("MOVED"), isMember: true, fresh: true, enter: giveSlotsAway},
 	encrypted("TLS", "", nil, true),
 	encrypted("TLS, with a certificate that the client does not trust", "text `x509`", saying("x509"), false),
 }
@@ -128,11 +129,11 @@ func load(t *testing.T, admin *redis.Client) {
 // giveSlotsAway makes the server one of a cluster of two, and the other has all slots.
 func giveSlotsAway(t *testing.T, admin *redis.Client) {
 	ctx := context.Background()
-	other := redisserver.Start(t, "--cluster-enabled", "yes")
+	other, bus := redisserver.StartMember(t)
 	owner := newClient(t, other.Addr, nil)
 	admit("cluster", "addslotsrange", 0, 16383)(t, owner)
 	host, port, _ := strings.Cut(other.Addr, ":")
-	admit("cluster", "meet", host, port)(t, admin)
+	admit("cluster", "meet", host, port, bus)(t, admin)
 	eventually(t, patience, "the servers know each other", func() bool {
 		return strings.Contains(fmt.Sprint(admin.Get(ctx, "r").Err()), "MOVED")
 	})
@@ -167,7 +168,12 @@ func TestServers(t *testing.T) {
 }
 
 func (c serverCondition) row(t *testing.T) string {
-	server := redisserver.Start(t, c.args...)
+	var server *redisserver.Server
+	if c.isMember {
+		server, _ = redisserver.StartMember(t, c.args...)
+	} else {
+		server = redisserver.Start(t, c.args...)
+	}
 	admin := newClient(t, server.Addr, nil)
 	if c.ready != nil {
 		c.ready(t, admin)
