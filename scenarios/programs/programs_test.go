@@ -44,8 +44,7 @@ func shown(t *testing.T) []*scenarios.Scenario {
 // differing are the cases in which this project's library as a program, on real go-redis with goroutines, pools and batches of
 // its own, finds something else than inside the simulator, and why.
 var differing = map[string]string{
-	"boundaries/pause-holds":                           "its largest pause is for a network on which connecting takes no time",
-	"115-commands-in-place-of-scripts/an-older-server": "connections that are open stay with the servers that were replaced, which go on serving",
+	"boundaries/pause-holds": "its largest pause is for a network on which connecting takes no time",
 }
 
 // TestOurLibraryAsAProgram: it has the findings of the other tiers in every case that applies, and each run repeats itself.
