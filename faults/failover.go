@@ -2,6 +2,7 @@ package faults
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -40,13 +41,17 @@ var failover = Kind{
 		return f
 	},
 	Place: func(l *Limits) (all []Fault) {
-		for _, o := range l.allOutages(Killed) {
-			if o.RestartAfter == nil {
-				continue
+		var after []time.Duration
+		if least, comesBack := l.Budget.Away(l.Fenced); comesBack {
+			after = append(after, least)
+		}
+		if l.Beyond && !slices.Contains(after, 0) {
+			after = append(after, 0)
+		}
+		for _, n := range l.masters() {
+			for _, d := range after {
+				all = append(all, forEach(l.Names.Replicas[n], func(r string) Fault { return &Failover{Node: n, Replica: r, After: d} })...)
 			}
-			all = append(all, forEach(l.Names.Replicas[o.Node], func(r string) Fault {
-				return &Failover{Node: o.Node, Replica: r, After: *o.RestartAfter}
-			})...)
 		}
 		return all
 	},
@@ -67,14 +72,19 @@ func (x *Failover) Check(n Names) []Problem {
 	return problems
 }
 
-// Inject implements Fault. A replica that cannot take over when the time has come, as it is down, never does.
+// Inject implements Fault. A replica that cannot take over when the time has come, as it is down, never does, nor once the faults
+// are healed.
 func (x *Failover) Inject(f *Field) error {
 	if err := f.stop("failover", x.After, &Outage{Node: x.Node, RestartAfter: x.RestartAfter}, Killed, x.String()); err != nil {
 		return err
 	}
 	f.ground.After(x.After, func() {
-		if err := (&Promote{Node: x.Node, Replica: x.Replica}).Inject(f); err != nil {
-			f.note("failover", "", x.Replica, 0, "%s does not take over from %s: %v", x.Replica, x.Node, err)
+		err := errHealed
+		if !f.isHealed {
+			err = (&Promote{Node: x.Node, Replica: x.Replica}).Inject(f)
+		}
+		if err != nil {
+			f.Undone = append(f.Undone, fmt.Sprintf("%s does not take over from %s: %v", x.Replica, x.Node, err))
 		}
 	})
 	return nil

@@ -13,6 +13,8 @@ import (
 type Field struct {
 	// Used is what the faults so far amount to.
 	Used Used
+	// Undone says what faults that were injected did not come to.
+	Undone []string
 
 	ground  Ground
 	outages map[string]outage         // by node, the latest

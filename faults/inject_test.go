@@ -140,7 +140,7 @@ func TestInject(t *testing.T) {
 		{[]*Placed{at(1, &Promote{Node: "A", Replica: "A2"})},
 			"1s promote A2 0s: A2, the replica of A, is promoted with all that A knew; all clients talk to it now", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &Failover{Node: "A", Replica: "A2", After: time.Second, RestartAfter: ptr(2 * time.Second)}), at(5, &Failover{Node: "A", Replica: "A2"})},
-			"1s failover A 1s: A dies, and A2, its replica, takes over after 1s\n2s promote A2 0s: A2, the replica of A, is promoted with all that A knew; all clients talk to it now\n3s restart A 2s: A restarts with an empty memory, 2s after it stopped\n5s failover A 0s: A dies, and A2, its replica, takes over after 0s\n5s failover A2 0s: A2 does not take over from A: sim: promote: node A2 is a master already", "0% 0s 0s 0s 0s []"},
+			"1s failover A 1s: A dies, and A2, its replica, takes over after 1s\n2s promote A2 0s: A2, the replica of A, is promoted with all that A knew; all clients talk to it now\n3s restart A 2s: A restarts with an empty memory, 2s after it stopped\n5s failover A 0s: A dies, and A2, its replica, takes over after 0s", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &Evict{Node: "A"}), at(2, &Evict{Node: "B", Keys: AllKeys})},
 			"1s evict A 0s: all locks are evicted from A\n2s evict B 0s: all keys are evicted from B", "0% 0s 0s 0s 0s [] [{A true false} {B true false}]"},
 		{[]*Placed{at(1, &Crash{Client: "c1"})}, "1s crash c1 0s:", "0% 0s 0s 0s 0s []"},

@@ -85,6 +85,26 @@ func TestFailover(t *testing.T) {
 	}
 }
 
+// A failover to a replica that is down, or after the faults were healed, is told of: it has not come to what it is for.
+func TestFailoverThatFails(t *testing.T) {
+	for want, meanwhile := range map[string]func(*testField) error{
+		"sim: promote: node A2 is down":                func(f *testField) error { return (&Kill{Outage{Node: "A2"}}).Inject(f.Field) },
+		"sim: promote: node A2 is a master already":    func(f *testField) error { return (&Promote{Node: "A", Replica: "A2"}).Inject(f.Field) },
+		"the moment came after the faults were healed": func(f *testField) error { f.Heal(); return nil },
+	} {
+		f := newField(t, redis.Always)
+		f.World.Kernel.After(1500*ms, func() {
+			if err := meanwhile(f); err != nil {
+				t.Error(err)
+			}
+		})
+		inject(t, f, at(1, &Failover{Node: "A", Replica: "A2", After: time.Second}))
+		if want = "A2 does not take over from A: " + want; !slices.Equal(f.Undone, []string{want}) {
+			t.Errorf("%q, want %q", f.Undone, want)
+		}
+	}
+}
+
 func TestCheckOfReplication(t *testing.T) {
 	group := Names{Clients: []string{"c1"}, Nodes: []string{"A", "B", "A2"}, Replicas: map[string][]string{"A": {"A2"}}}
 	for _, bad := range []Fault{

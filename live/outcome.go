@@ -38,6 +38,7 @@ func (r *run) outcome() (*scenarios.Outcome, error) {
 		}
 		out.Left = append(out.Left, i)
 	}
+	out.NotInjected = append(out.NotInjected, r.field.Undone...)
 	for _, s := range r.Servers {
 		if !s.IsUp() || !s.Kind.IsRedis {
 			continue

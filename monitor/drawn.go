@@ -26,14 +26,12 @@ type drawn struct {
 // waiting is an acquire that has not returned, and the last thing that its client did.
 type waiting struct {
 	*protocols.Call
-	client *kernel.Process
-	last   kernel.Mono
-	at     kernel.True
-	// silent are messages that were neither answered nor broken off; isAlone says that no other call of the client was under
-	// way.
-	silent  []*network.Exchange
-	isAlone bool
-	delays  int // that it has waited for
+	client  *kernel.Process
+	last    kernel.Mono
+	at      kernel.True
+	silent  inFlight
+	isAlone bool // no other call of the client was under way
+	delays  int  // that it has waited for
 }
 
 func watchDrawn(r *Run) {
@@ -79,19 +77,18 @@ func (x *drawn) Sent(m *network.Exchange, kind network.MessageKind) {
 		if w.client.Mono() > w.last {
 			w.delays++
 		}
-		w.silent = append(w.silent, m)
+		w.silent.sent(m)
 		w.does(x.run)
 	}
 }
 
 // Ended implements network.Observer.
 func (x *drawn) Ended(m *network.Exchange, kind network.MessageKind, fate network.Fate, _ string) {
-	if fate != network.Arrived || kind != network.ReplyMessage && kind != network.RefusalMessage {
+	if !reachesClient(kind, fate) {
 		return
 	}
 	for _, w := range x.open {
-		if i := slices.Index(w.silent, m); i >= 0 {
-			w.silent = slices.Delete(w.silent, i, i+1)
+		if w.silent.ends(m) {
 			w.does(x.run)
 		}
 	}

@@ -11,7 +11,11 @@ import (
 )
 
 // isGuarded says whether nodes vote only where the restart guard lets them.
-func isGuarded(r *Run) bool { return protocols.Of[protocols.RedlockSettings](r.Lock).Guard != nil }
+func isGuarded(r *Run) bool { return hasGuard(r.Lock) }
+
+func hasGuard(lock protocols.Settings) bool {
+	return protocols.Of[protocols.RedlockSettings](lock).Guard != nil
+}
 
 // guardRecord is a node's record of the restart guard; zero if there is none that can be read.
 type guardRecord struct {

@@ -27,8 +27,8 @@ var meanings = []meaning{
 	{redlock.ErrReleased, []protocols.CallFunc{protocols.ExtendCall, protocols.ReleaseCall}, "leases that know that they were released", func(s protocols.Settings) bool { return s.Capabilities().Repeats }},
 	{redlock.ErrNoToken, []protocols.CallFunc{protocols.AcquireCall}, "a source of tokens", func(s protocols.Settings) bool { return protocols.Of[protocols.OneRedisSettings](s).Sequence }},
 	{redlock.ErrTokensUsedUp, []protocols.CallFunc{protocols.AcquireCall}, "fencing counters", func(s protocols.Settings) bool { return protocols.Of[protocols.RedlockSettings](s).Fencing }},
-	{redlock.ErrMaxTTL, []protocols.CallFunc{protocols.AcquireCall, protocols.ExtendCall, protocols.PrepareCall}, "a restart guard", func(s protocols.Settings) bool { return protocols.Of[protocols.RedlockSettings](s).Guard != nil }},
-	{redlock.ErrNotPrepared, []protocols.CallFunc{protocols.PrepareCall}, "a restart guard", func(s protocols.Settings) bool { return protocols.Of[protocols.RedlockSettings](s).Guard != nil }},
+	{redlock.ErrMaxTTL, []protocols.CallFunc{protocols.AcquireCall, protocols.ExtendCall, protocols.PrepareCall}, "a restart guard", hasGuard},
+	{redlock.ErrNotPrepared, []protocols.CallFunc{protocols.PrepareCall}, "a restart guard", hasGuard},
 	{redlock.ErrClosed, []protocols.CallFunc{protocols.AcquireCall, protocols.ExtendCall, protocols.ReleaseCall, protocols.PrepareCall}, "clients that can be closed", func(s protocols.Settings) bool { return s.Capabilities().Closes }},
 }
 

@@ -34,8 +34,8 @@ type explained struct {
 	began  kernel.True
 	reads  time.Time // then; that of an acquire is of its last attempt, if it tells of that
 	name   string    // by which nodes and service know the lease; empty if they do not
-	// silent are the messages of its client that were neither answered nor broken off, and broken counts those that were.
-	silent []*network.Exchange
+	// silent are the messages of its client since, and broken counts those that were refused or broken off.
+	silent inFlight
 	broken int
 	// asked counts the commands to set a key that came to a node, and met those which found one there, or a node that refuses.
 	asked, met int
@@ -113,23 +113,18 @@ func (x *reasons) Sent(m *network.Exchange, kind network.MessageKind) {
 	}
 	for _, c := range x.open {
 		if c.client == m.From() {
-			c.silent = append(c.silent, m)
+			c.silent.sent(m)
 		}
 	}
 }
 
 // Ended implements network.Observer.
 func (x *reasons) Ended(m *network.Exchange, kind network.MessageKind, fate network.Fate, _ string) {
-	if fate != network.Arrived || kind != network.ReplyMessage && kind != network.RefusalMessage {
+	if !reachesClient(kind, fate) {
 		return
 	}
 	for _, c := range x.open {
-		i := slices.Index(c.silent, m)
-		if i < 0 {
-			continue
-		}
-		c.silent = slices.Delete(c.silent, i, i+1)
-		if kind == network.RefusalMessage {
+		if c.silent.ends(m) && kind == network.RefusalMessage {
 			c.broken++
 		}
 	}

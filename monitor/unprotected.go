@@ -153,6 +153,9 @@ func (u *unprotected) happened(e *history.Event) {
 func (u *unprotected) applied(a *redis.Applied) {
 	if a.Key == driver.GuardKey || u.run.raised.isCounter(a.Key) {
 		i := slices.Index(u.servers, a.Server)
+		if i < 0 {
+			return // it has no say
+		}
 		fit := u.mayVote(i, "")
 		if fit == u.fit[i] {
 			return

@@ -239,7 +239,7 @@ var adapter = []Mutant{
 	{
 		Name:    "release-without-script-tells-nobody",
 		Bug:     "a release that others wait for is a command that publishes nothing",
-		Edits:   []Edit{{"internal/batch/plain.go", "case c.Wake && !known.Has(PlainOnly):", "case false:"}},
+		Edits:   []Edit{{"internal/batch/plain.go", "case c.Wake && known&plainOnly == 0:", "case false:"}},
 		Killers: []string{"115-commands-in-place-of-scripts/waiters-are-told"},
 	},
 	{

@@ -168,6 +168,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	}
 	out.Monitored, out.Watched = monitored.Findings(), monitored.Watched
 	armed.tell(out)
+	out.NotInjected = append(out.NotInjected, field.Undone...)
 	return out, nil
 }
 

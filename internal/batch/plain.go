@@ -6,8 +6,8 @@ import (
 	"redlocksim/redlock/driver"
 )
 
-// plain are the commands of newer servers that carry out a request without a script.
-const plain = Scripts(1<<DelIfEq | 1<<DelEx | 1<<SetIfEq | 1<<PlainOnly)
+// plain are the commands of newer servers that carry out a request without a script, and that a lock must do with them.
+const plain = Scripts(1<<DelIfEq|1<<DelEx|1<<SetIfEq) | plainOnly
 
 // SuitsPlain reports whether plain commands can be all that a lock needs, from this acquire on: it has one key and no
 // conditions, and its TTL is that of all its extends. An extend by SET IFEQ sets the TTL, whatever is left of it: one that
@@ -28,7 +28,7 @@ func plainFor(c *driver.Command, known Scripts) Script {
 		}
 	case driver.OpRelease:
 		switch {
-		case c.Wake && !known.Has(PlainOnly): // publishing takes a script; who may call none releases all the same
+		case c.Wake && known&plainOnly == 0: // publishing takes a script; who may call none releases all the same
 		case known.Has(DelIfEq):
 			return DelIfEq
 		case known.Has(DelEx):
@@ -47,22 +47,22 @@ func wayOf(c *driver.Command, known Scripts) Script {
 }
 
 // found is what is found out about a node beside its scripts.
-const found = plain | 1<<Able | 1<<Neither
+const found = plain | able | neither
 
 // Learn notes what the first contact has found, which is all that a lock needs, or enough: the sum of 1 for DELIFEQ, 2 for
 // DELEX, 4 for SET IFEQ, and 8 if a lock must do with them.
 func (k *Known) Learn(commands int64) {
-	learned := Scripts(0)
-	for i, s := range [...]Script{DelIfEq, DelEx, SetIfEq, PlainOnly} {
+	learned := able
+	if commands&8 != 0 {
+		learned = plainOnly
+	}
+	for i, s := range [...]Script{DelIfEq, DelEx, SetIfEq} {
 		if commands&(1<<i) != 0 {
 			learned = learned.With(s)
 		}
 	}
-	if !learned.Has(PlainOnly) {
-		learned = learned.With(Able)
-	}
 	k.Doubt()
-	k.bits.Or(uint32(learned))
+	k.note(learned)
 }
 
 // Doubt forgets what was found out, because another server may be there now, or another user.
@@ -71,7 +71,7 @@ func (k *Known) Doubt() { k.bits.And(^uint32(found)) }
 // Forbade takes that the node has forbidden something, a script or a command in one. It forbids scripts if it is known for
 // that; otherwise all is in doubt.
 func (k *Known) Forbade(isScript bool) {
-	if !isScript || k.Scripts()&(1<<PlainOnly|1<<Neither) == 0 {
+	if !isScript || k.Scripts()&(plainOnly|neither) == 0 {
 		k.Doubt()
 	}
 }
@@ -85,10 +85,10 @@ const (
 // looks reports whether acquires are to find out what the node allows. A node that allows plain commands alone is asked again
 // by those that need more.
 func looks(commands []*driver.Command, known Scripts) bool {
-	if known.Has(Able) {
+	if known&able != 0 {
 		return false
 	}
-	return !known.Has(PlainOnly) || slices.ContainsFunc(commands, func(c *driver.Command) bool {
+	return known&plainOnly == 0 || slices.ContainsFunc(commands, func(c *driver.Command) bool {
 		return c.Op == driver.OpAcquire && !SuitsPlain(c)
 	})
 }
@@ -102,7 +102,7 @@ type Trial struct {
 // Bars takes that the node forbids the script of a command, in full, and reports whether plain commands might do. Acquires find
 // out each time.
 func (t *Trial) Bars(c *driver.Command, known Scripts) bool {
-	if t.isOver || !SuitsPlain(c) || c.Op != driver.OpAcquire && known.Has(Neither) {
+	if t.isOver || !SuitsPlain(c) || c.Op != driver.OpAcquire && known&neither != 0 {
 		return false
 	}
 	t.isBarred = true
@@ -117,7 +117,7 @@ func (t *Trial) Again(known *Known) (as Scripts, asks bool) {
 		known.Doubt() // the server may be another one
 	}
 	t.isOver = t.isOver || asks
-	return known.Scripts() & (1 << Able), asks
+	return known.Scripts() & able, asks
 }
 
 // Asked notes which plain commands a node was found to have, as in Known.Learn. If they are enough it returns what to take the
@@ -128,7 +128,7 @@ func (t *Trial) Asked(known *Known, commands int64, again []*driver.Command, fai
 		known.Learn(all)
 		return known.Scripts(), again
 	}
-	known.learn(Neither)
+	known.note(neither)
 	return 0, slices.DeleteFunc(again, func(c *driver.Command) bool {
 		fails := SuitsPlain(c)
 		if fails {

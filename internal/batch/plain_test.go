@@ -76,7 +76,7 @@ func TestTrial(t *testing.T) {
 			found |= delIfEq
 		}
 		as, others := trial.Asked(&known, found, []*driver.Command{joint, acquire, release}, func(*driver.Command) { failed++ })
-		if enough != as.Has(batch.PlainOnly) || enough != (failed == 0) || enough != (len(others) == 3) || others[0] != joint {
+		if enough != as.Has(batch.SetIfEq) || enough != (failed == 0) || enough != (len(others) == 3) || others[0] != joint {
 			t.Errorf("enough %v: as %b, %d failed, %d are sent again", enough, as, failed, len(others))
 		}
 		if _, asks := trial.Again(&known); asks || trial.Bars(acquire, known.Scripts()) {

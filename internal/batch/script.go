@@ -29,12 +29,7 @@ const (
 	DelIfEq
 	DelEx
 	SetIfEq
-	// PlainOnly, Able and Neither carry out nothing. A node is known for PlainOnly if a lock must do with plain commands there,
-	// for Able if its first vote has shown that it allows all that a lock needs, and for Neither if it has forbidden scripts
-	// and was found not to have enough plain commands.
-	PlainOnly
-	Able
-	Neither
+	numWays
 )
 
 // IsPlain reports whether it is a plain command, None among them.
@@ -61,8 +56,15 @@ func scriptOf(c *driver.Command) Script {
 	panic(fmt.Sprintf("batch: no such operation: %v", c.Op))
 }
 
-// Scripts is a set of scripts.
+// Scripts is what is known of a node: the scripts and plain commands that it knows, and what else was found out about it.
 type Scripts uint32
+
+// What else is found out about a node.
+const (
+	plainOnly Scripts = 1 << (numWays + iota) // a lock must do with plain commands there
+	able                                      // its first vote has shown that it allows all that a lock needs
+	neither                                   // it has forbidden scripts, and does not have enough plain commands
+)
 
 // Has reports whether the script is in the set. None always is: it has no source that a node would have to know.
 func (all Scripts) Has(s Script) bool { return s == None || all&(1<<s) != 0 }
@@ -70,12 +72,15 @@ func (all Scripts) Has(s Script) bool { return s == None || all&(1<<s) != 0 }
 // With is the set and the script.
 func (all Scripts) With(s Script) Scripts { return all | 1<<s }
 
-// Known is the scripts that a node has confirmed to know. It can be used by several goroutines at once. The zero value is none.
+// Known is what a node has shown, which begins with nothing. It can be used by several goroutines at once. The zero value is
+// ready for use.
 type Known struct{ bits atomic.Uint32 }
 
-// Scripts is the set of them.
+// Scripts is that, as of now.
 func (k *Known) Scripts() Scripts { return Scripts(k.bits.Load()) }
 
-func (k *Known) learn(s Script) { k.bits.Or(uint32(Scripts(0).With(s))) }
+func (k *Known) learn(s Script) { k.note(Scripts(0).With(s)) }
+
+func (k *Known) note(what Scripts) { k.bits.Or(uint32(what)) }
 
 func (k *Known) forget(s Script) { k.bits.And(^uint32(Scripts(0).With(s))) }

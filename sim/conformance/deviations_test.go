@@ -151,3 +151,21 @@ func TestExpiredKeysComeBack(t *testing.T) {
 		a.close()
 	}
 }
+
+// A command that is wrong by its arguments looks at no key: one that has expired comes back as if nobody had asked for it.
+func TestRefusedCommandsLookAtNothing(t *testing.T) {
+	real := timedServer(t)
+	for _, command := range []string{"SET a v PX 0", "SETEX a 0 v", "EXPIRE a soon", "INCRBY a much", "HSET a f",
+		"LPOP a some", "LRANGE a 0 end", "ZADD a high m", "GET a b"} {
+		a := newAll(t, real)
+		a.call("SET", "a", "v", "PX", "10")
+		a.advance(11 * time.Millisecond)
+		a.call(strings.Fields(command)...) // which all refuse alike
+		a.step(-time.Millisecond)
+		a.call("EXISTS", "a") // as all see alike
+		if got := a.model.call([]string{"EXISTS", "a"}); got.Value != int64(1) {
+			t.Errorf("%s has looked at its key: %+v", command, got)
+		}
+		a.close()
+	}
+}

@@ -63,9 +63,6 @@ func (m *memory) compares(c *server.Peer, command string, args []string) bool {
 	return true
 }
 
-// scratch is no key of anybody's.
-const scratch = "\x00scratch"
-
 // misfit is what is wrong with a SET apart from its IFEQ, with which neither NX nor another IFEQ go; empty if nothing is. It is
 // said also where the value is another.
 func (m *memory) misfit(args []string) string {

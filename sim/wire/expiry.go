@@ -2,7 +2,7 @@ package wire
 
 import (
 	"bufio"
-	"io"
+	"bytes"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
@@ -27,7 +27,7 @@ type expiry struct {
 	db        *miniredis.RedisDB
 	deadlines map[string]int64 // as in redis.Record, of the keys that have one
 	now       int64            // of the command under way
-	removes   bool             // what is dispatched removes a key that has expired, and comes from no client
+	removes   bool             // what is dispatched is ours, and comes from no client
 }
 
 // given marks a TTL that miniredis was told, which is not in whole milliseconds, apart from one that a command set, which is.
@@ -54,24 +54,48 @@ func (e *expiry) before(now int64, args []string) {
 
 // hook removes the keys that a command looks at and that have expired, just before it runs. It sees the commands that a script
 // calls as well; the script itself looks at none.
-func (e *expiry) hook(c *server.Peer, command string, args ...string) bool {
+func (e *expiry) hook(c *server.Peer, command string, all ...string) bool {
+	args := all
 	switch command {
 	case "DEL", "EXISTS", "MGET", "TOUCH", "UNLINK":
 	default:
 		args = args[:min(1, len(args))]
+		if len(args) == 1 && e.expired(e.now, args[0]) && e.isRefused(c, command, all) {
+			return false
+		}
 	}
 	for _, key := range args {
 		if e.expired(e.now, key) {
 			delete(e.deadlines, key)
-			// With the context of the caller miniredis knows whether its lock is held, as it is inside a script.
-			p := server.NewPeer(bufio.NewWriter(io.Discard))
-			p.Ctx = c.Ctx
-			e.removes = true
-			e.redis.Server().Dispatch(p, []string{"DEL", key})
-			e.removes = false
+			e.dispatch(c, "DEL", key)
 		}
 	}
 	return false
+}
+
+// scratch is no key of anybody's.
+const scratch = "\x00scratch"
+
+// isRefused reports whether a command is wrong by its arguments, which redis-server finds out before it looks at the key: it is
+// wrong for a key that is not there, too.
+func (e *expiry) isRefused(c *server.Peer, command string, args []string) bool {
+	reply := e.dispatch(c, append([]string{command, scratch}, args[1:]...)...)
+	e.dispatch(c, "DEL", scratch)
+	return len(reply) > 0 && reply[0] == '-'
+}
+
+// dispatch carries out a command that comes from no client, beside one that does, and returns the reply. With the context of
+// that miniredis knows whether its lock is held, as it is inside a script.
+func (e *expiry) dispatch(beside *server.Peer, command ...string) []byte {
+	var reply bytes.Buffer
+	p := server.NewPeer(bufio.NewWriter(&reply))
+	p.Ctx = beside.Ctx
+	was := e.removes
+	e.removes = true
+	e.redis.Server().Dispatch(p, command)
+	e.removes = was
+	p.Flush()
+	return reply.Bytes()
 }
 
 // after learns the deadlines that the command has set.

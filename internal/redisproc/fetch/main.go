@@ -30,7 +30,7 @@ type release struct {
 	suite, server string // the server is the name of the program, and of its package
 }
 
-// releases are those that the README names.
+// releases are those that docs/library.md names.
 var releases = []release{{"trixie", "redis-server"}, {"trixie", "valkey-server"}, {"sid", "valkey-server"}}
 
 // keyring has the keys of all of Debian's releases.
