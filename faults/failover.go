@@ -72,8 +72,8 @@ func (x *Failover) Check(n Names) []Problem {
 	return problems
 }
 
-// Inject implements Fault. A replica that cannot take over when the time has come, as it is down, never does, nor once the faults
-// are healed.
+// Inject implements Fault. A replica that cannot take over when the time has come, as it is down, never does, nor once the
+// faults are healed.
 func (x *Failover) Inject(f *Field) error {
 	if err := f.stop("failover", x.After, &Outage{Node: x.Node, RestartAfter: x.RestartAfter}, Killed, x.String()); err != nil {
 		return err

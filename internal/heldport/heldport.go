@@ -65,8 +65,8 @@ func Reserve() (p *Port, err error) {
 // Addr is the address, host:port.
 func (p *Port) Addr() string { return p.listener.Addr().String() }
 
-// Release lets the port go, and returns when it is free, or after about a second. A process that is being started at that moment
-// has the listener, too, until it has become another program: tens of milliseconds on a busy machine.
+// Release lets the port go, and returns when it is free, or after about a second. A process that is being started at that
+// moment has the listener, too, until it has become another program: tens of milliseconds on a busy machine.
 func (p *Port) Release() {
 	_ = p.listener.Close()
 	p.mu.Lock()
