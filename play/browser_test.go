@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,10 +27,13 @@ const screenshots = "REDLOCKSIM_SCREENSHOTS"
 // tab is the playground in a browser.
 type tab struct{ *browser.Tab }
 
+// built is the site, which takes some seconds to build, for all tests.
+var built = sync.OnceValues(func() (map[string][]byte, error) { return Build(context.Background(), "..") })
+
 // serve serves a site until the test ends.
 func serve(t testing.TB) (url string, stop func()) {
 	t.Helper()
-	files, err := Build(t.Context(), "..")
+	files, err := built()
 	if err != nil {
 		t.Fatal(err)
 	}

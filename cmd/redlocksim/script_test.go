@@ -30,6 +30,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestScripts(t *testing.T) {
+	t.Parallel() // with those on servers, which mostly wait
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
@@ -44,6 +45,7 @@ func TestScripts(t *testing.T) {
 // with a longer $A_WHILE, which is in seconds.
 func TestScriptsOnServers(t *testing.T) {
 	redisserver.Program(t)
+	t.Parallel()
 	naive := filepath.Join(t.TempDir(), "naive")
 	if out, err := exec.Command("go", "build", "-o", naive, "../../locks/naive").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -40,7 +40,7 @@ func (p *patient) Err() error {
 // interrupted among its runs or among those of shrinking, and its violations in the directory.
 func TestAnInterruptedGeneration(t *testing.T) {
 	first := t.TempDir()
-	o := Options{Seed: 1, Runs: 120, Generation: 60, Jobs: 1, Dir: first, shrinkRuns: 60}
+	o := Options{Seed: 1, Runs: 120, Generation: 60, Jobs: 1, Dir: first, shrinkRuns: 30}
 	ctx, cancel := context.WithCancel(t.Context())
 	o.Progress = func(*Summary) { cancel() }
 	if _, err := Explore(ctx, beyond(), o); err != nil {
