@@ -14,7 +14,7 @@ import (
 	"redlocksim/sim/kernel"
 )
 
-// ends watches that the contexts of leases end in time, and for the right cause. It judges leases that are protocols.Warner.
+// ends watches that the contexts of leases end for the right cause, and those of a protocols.Warner in time.
 type ends struct {
 	run    *Run
 	leases []*lasting
@@ -25,6 +25,7 @@ type lasting struct {
 	lease    protocols.Lease
 	client   *kernel.Process
 	resource string
+	warns    bool        // its context ends before it
 	until    time.Time   // the end of the lease, by the lock clock
 	at       kernel.Mono // the same by the monotonic clock, which timers go by
 	released bool        // by its holder, or about to be
@@ -45,19 +46,22 @@ func (x *ends) called(c *protocols.Call) {
 }
 
 func (x *ends) returned(c *protocols.Call, err error) {
-	if _, warns := c.Lease.(protocols.Warner); !warns {
+	if c.Lease == nil {
 		return
 	}
-	switch c.Func {
-	case protocols.AcquireCall:
-		l := &lasting{lease: c.Lease, client: x.run.World.Client(c.Client), resource: c.Resources[0]}
+	_, warns := c.Lease.(protocols.Warner)
+	switch {
+	case c.Lease.Context().Done() == nil: // it never ends
+	case c.Func == protocols.AcquireCall:
+		l := &lasting{lease: c.Lease, client: x.run.World.Client(c.Client), resource: c.Resources[0], warns: warns}
 		x.look(l)
 		x.leases = append(x.leases, l)
-	case protocols.ExtendCall:
+	case !warns:
+	case c.Func == protocols.ExtendCall:
 		if errors.Is(err, redlock.ErrLost) && !c.Renewal && c.Lease.Context().Err() == nil {
 			x.run.broken(checker.Contract, c.Resources[0], "%s is told by an extend that its lease is lost, but not by the lease's context", c.Client)
 		}
-	case protocols.ReleaseCall:
+	case c.Func == protocols.ReleaseCall:
 		if c.Lease.Context().Err() == nil {
 			x.run.broken(checker.Contract, c.Resources[0], "%s has released the lock, but the lease's context goes on", c.Client)
 		}
@@ -95,7 +99,7 @@ func (x *ends) check() {
 		}
 		ctx := l.lease.Context()
 		if ctx.Err() == nil {
-			return x.isLate(l)
+			return l.warns && x.isLate(l)
 		}
 		switch cause := context.Cause(ctx); {
 		case cause == redlock.ErrReleased && l.released, cause == redlock.ErrLost:

@@ -66,7 +66,7 @@ func TestALeaseThatIsMadeWhileTheClockStandsStill(t *testing.T) {
 		run.pauses = watchPauses(run)
 		r.goes("c1", time.Second, func(a *actor) {
 			a.client.Clock().SetRate(c.rate)
-			l := &lasting{lease: a.lease("v", a.reads().Add(time.Second)), client: a.client, resource: "r"}
+			l := &lasting{lease: a.lease("v", a.reads().Add(time.Second)), client: a.client, resource: "r", warns: true}
 			x.look(l)
 			a.client.Clock().SetRate(0)
 			a.sleeps(1100 * time.Millisecond)

@@ -3,6 +3,7 @@ package monitor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -39,8 +40,10 @@ type explained struct {
 	broken int
 	// asked counts the commands to set a key that came to a node, and met those which found one there, or a node that refuses.
 	asked, met int
-	// did has the nodes that have taken the lock off for it.
+	// did has the nodes that have taken the lock off for it, or set its time anew.
 	did []*redis.Server
+	// wasServed says that the service had what the lease is known by when the call began.
+	wasServed bool
 	// wasOver says that the context of its lease had ended when it began.
 	wasOver bool
 	// isStarved says that its client had no random bytes for some of the time.
@@ -80,7 +83,7 @@ func (x *reasons) called(c *protocols.Call) {
 	}
 	client := x.run.World.Client(c.Client)
 	x.open = append(x.open, &explained{Call: c, client: client, began: x.run.World.Kernel.Now(), reads: client.ProgramClock().Now(),
-		name: holderOf(c.Lease), wasOver: c.Lease != nil && c.Lease.Context().Err() != nil, isStarved: client.Starved()})
+		name: holderOf(c.Lease), wasOver: c.Lease != nil && c.Lease.Context().Err() != nil, wasServed: x.run.isServed(holderOf(c.Lease)), isStarved: client.Starved()})
 }
 
 // holderOf is the name by which nodes or a service know a lease; empty if they do not.
@@ -149,11 +152,15 @@ func (x *reasons) commanded(at redis.Passage, a *redis.Asked) {
 	}
 }
 
-// applied takes what a node has done for a call that takes the lock off.
+// applied takes what a node has done for an extend or a release.
 func (x *reasons) applied(a *redis.Applied) {
 	for _, c := range x.open {
-		isOwn := c.Func == protocols.ReleaseCall && c.client == a.Client && a.Sent >= c.began && a.Key == c.Resources[0]
-		if isOwn && c.name != "" && holds(a.Before.Value, c.name) && (a.Removed() || a.After.Value != a.Before.Value) {
+		if c.client != a.Client || a.Sent < c.began || a.Key != c.Resources[0] || c.name == "" || slices.Contains(c.did, a.Server) {
+			continue
+		}
+		isOff := holds(a.Before.Value, c.name) && (a.Removed() || a.After.Value != a.Before.Value)
+		isOn := !a.Removed() && holds(a.After.Value, c.name)
+		if c.Func == protocols.ReleaseCall && isOff || c.Func == protocols.ExtendCall && isOn {
 			c.did = append(c.did, a.Server)
 		}
 	}
@@ -169,6 +176,9 @@ func (x *reasons) returned(call *protocols.Call, err error) {
 	if err == nil {
 		if c.Func == protocols.AcquireCall {
 			x.ttls[c.Lease] = c.TTL
+		}
+		if wrong := x.untrue(c); wrong != "" {
+			x.run.broken(checker.Contract, call.Resources[0], "%s's %s succeeds, %s", c.Client, callNames[c.Func], wrong)
 		}
 		return
 	}
@@ -196,6 +206,21 @@ func (x *reasons) wrong(c *explained, err error) string {
 	}
 	if _, is := errors.AsType[rediscmd.ServerError](err); !known && !is && !c.isStarved {
 		return "that is none of the errors that say why"
+	}
+	return ""
+}
+
+// untrue says what is not true of a success; empty if nothing is known to be.
+func (x *reasons) untrue(c *explained) string {
+	isServed := x.run.Lock.Capabilities().Service != ""
+	switch {
+	case c.name == "":
+	case c.Func == protocols.ReleaseCall && isServed && !c.wasServed:
+		return "and the service did not have it any more before"
+	case c.Func == protocols.ExtendCall && isServed && !x.run.isServed(c.name) && !x.isOver(c):
+		return "and the service does not have it"
+	case c.Func == protocols.ExtendCall && x.isPlain && len(c.did) < x.quorum:
+		return fmt.Sprintf("and only %d of the %d nodes that it takes have set its time anew", len(c.did), x.quorum)
 	}
 	return ""
 }

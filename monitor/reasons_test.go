@@ -37,6 +37,9 @@ func TestErrorsOfOthersAreTrue(t *testing.T) {
 		{"an extend without a quorum", "AB", extend, redlock.ErrNoQuorum, nothing, `c1's extend ends with "no quorum of nodes", and all nodes that it asked have answered`},
 		{"no answer", "AB", extend, rediscmd.ErrTimeout, nothing, `c1's extend ends with "no reply before the deadline", and all of its messages were answered`},
 		{"reset", "AB", extend, rediscmd.ErrReset, nothing, `c1's extend ends with "read tcp: read: connection reset by peer", and no connection broke`},
+		{"an extend of a quorum", "ABC", extend, nil, func(a *actor) { a.asks("AB", "SET", "r", "v", "PX", "10000") }, ""},
+		{"an extend of too few", "ABC", extend, nil, func(a *actor) { a.asks("A", "SET", "r", "v", "PX", "10000") }, "c1's extend succeeds, and only 1 of the 2 nodes that it takes have set its time anew"},
+		{"an extend of another's", "C", extend, nil, func(a *actor) { a.asks("AB", "SET", "r", "w", "PX", "10000") }, "c1's extend succeeds, and only 0 of the 2 nodes"},
 		{"cancelled", "AB", extend, context.Canceled, nothing, ""}, // the test's calls have no context
 		{"a server's error", "AB", extend, rediscmd.ServerError("ERR"), nothing, ""},
 		{"an error without a reason", "AB", extend, errors.New("x"), nothing, `c1's extend ends with "x", and that is none of the errors that say why`},

@@ -29,6 +29,7 @@ var monitors = []func(*Run){
 	watchTold,
 	watchMeanings,
 	watchReasons,
+	watchBelieved,
 	watchEndless,
 	watchDelays,
 	watchDrawn,

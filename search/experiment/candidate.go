@@ -46,9 +46,21 @@ func (c Candidate) Scenario(s Space) *scenarios.Scenario {
 		for _, name := range m.Without {
 			settings.Back(name, x, s.Base)
 		}
+		if m.Without != nil {
+			dropGone(x)
+		}
 		dropSound(x)
 	}
 	return x
+}
+
+// dropGone leaves out faults of nodes that there are not with the settings that are left, and those that wait for one.
+func dropGone(x *scenarios.Scenario) {
+	names := x.Processes()
+	x.Timeline = slices.DeleteFunc(x.Timeline, func(i scenarios.Item) bool {
+		after := i.When.After
+		return i.Fault != nil && (len(i.Fault.Check(names)) > 0 || after != nil && after.Node != "" && !slices.Contains(names.Nodes, after.Node))
+	})
 }
 
 // dropSound leaves out calls with wrong arguments that are right with the settings that are left.

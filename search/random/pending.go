@@ -2,6 +2,7 @@ package random
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -10,6 +11,7 @@ import (
 	"redlocksim/search"
 	"redlocksim/search/experiment"
 	"redlocksim/search/shrink"
+	"redlocksim/sim/kernel"
 )
 
 const (
@@ -62,7 +64,7 @@ func (x *explorer) reduce(p pending, buffer *history.History) (pending, error) {
 		var t trial
 		if len(f.Causes()) > 0 {
 			var err error
-			if t, err = try(x.space, without, buffer); err != nil {
+			if t, err = try(x.space, without, buffer); err != nil && !errors.Is(err, kernel.ErrTooLong) {
 				return p, err
 			}
 		}

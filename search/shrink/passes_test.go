@@ -3,6 +3,7 @@ package shrink
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -197,8 +198,18 @@ func TestShrinkStops(t *testing.T) {
 	if small == nil || !errors.Is(err, failed) || calls != 6 {
 		t.Errorf("a run that fails: %v after %d", err, calls)
 	}
+	long := fmt.Errorf("a test: %w", kernel.ErrTooLong)
+	small, stats, err := minimize(context.Background(), s, nil, func(x *scenarios.Scenario) (bool, error) {
+		if len(x.Timeline) < len(s.Timeline) {
+			return false, long
+		}
+		return true, nil
+	}, nil, 100)
+	if err != nil || small == nil || len(small.Timeline) < len(s.Timeline) || stats.runs < 2 {
+		t.Errorf("simpler runs are too long: %v after %d", err, stats.runs)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
-	small, stats, err := minimize(ctx, s, nil, func(*scenarios.Scenario) (bool, error) {
+	small, stats, err = minimize(ctx, s, nil, func(*scenarios.Scenario) (bool, error) {
 		cancel()
 		return true, nil
 	}, nil, enough)

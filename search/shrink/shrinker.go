@@ -7,6 +7,7 @@ import (
 
 	"redlocksim/history"
 	"redlocksim/scenarios"
+	"redlocksim/sim/kernel"
 )
 
 // candidate is a scenario and the file that it came from.
@@ -80,7 +81,7 @@ func (x *shrinker) shows(c *candidate) bool {
 	}
 	x.stats.runs++
 	broken, err := x.broken(c.now)
-	if err != nil {
+	if err != nil && !errors.Is(err, kernel.ErrTooLong) { // what is simpler may go round without waiting
 		x.stopped = err
 		return false
 	}
