@@ -215,14 +215,25 @@ func (x *reasons) untrue(c *explained) string {
 	isServed := x.run.Lock.Capabilities().Service != ""
 	switch {
 	case c.name == "":
-	case c.Func == protocols.ReleaseCall && isServed && !c.wasServed:
+	case c.Func == protocols.ReleaseCall && isServed && !c.wasServed && c.isHeard():
 		return "and the service did not have it any more before"
 	case c.Func == protocols.ExtendCall && isServed && !x.run.isServed(c.name) && !x.isOver(c):
 		return "and the service does not have it"
-	case c.Func == protocols.ExtendCall && x.isPlain && len(c.did) < x.quorum:
-		return fmt.Sprintf("and only %d of the %d nodes that it takes have set its time anew", len(c.did), x.quorum)
+	case c.Func == protocols.ExtendCall && x.isPlain && x.extended(c) < x.quorum:
+		return fmt.Sprintf("and only %d of the %d nodes that it takes have set its time anew", x.extended(c), x.quorum)
 	}
 	return ""
+}
+
+// extended counts the nodes that have set the time of a lock anew for a call, or have it for as long as that asks for anyway.
+func (x *reasons) extended(c *explained) (n int) {
+	for _, s := range x.run.World.Servers {
+		record, ends, there := s.Observable().Peek(c.Resources[0])
+		if slices.Contains(c.did, s) || there && holds(record.Value, c.name) && ends > c.began.Add(c.TTL) {
+			n++
+		}
+	}
+	return n
 }
 
 func (x *reasons) goesOn(c *explained) string {

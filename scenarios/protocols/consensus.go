@@ -125,17 +125,17 @@ func (x *consensusClient) pause(ctx context.Context) {
 	x.env.Sleep(ctx, x.within(x.delay))
 }
 
-// answered is an answer, when the request was sent, and how many times it had been sent.
+// answered is an answer, when the request was sent, and whether it had been sent before, to a node that did not answer.
 type answered struct {
 	consensus.Answer
-	sent  time.Time
-	tries int
+	sent     time.Time
+	repeated bool
 }
 
 // ask sends a request to one node after the other until the leader has answered it, the lock clock reads deadline, or ctx
 // ends.
 func (x *consensusClient) ask(ctx context.Context, deadline time.Time, r consensus.Request) (answered, error) {
-	for tries := 1; ; tries++ {
+	for repeated := false; ; {
 		sent := x.clock.Now()
 		switch {
 		case ctx.Err() != nil:
@@ -146,10 +146,11 @@ func (x *consensusClient) ask(ctx context.Context, deadline time.Time, r consens
 		a, err := x.service.Ask(x.host.Process, x.leader, x.host.Key(), sent.Add(x.env.Settings.NodeTimeout), r)
 		switch {
 		case err == nil && a.Status != consensus.NotLeader:
-			return answered{a, sent, tries}, nil
+			return answered{a, sent, repeated}, nil
 		case err == nil && a.Leader >= 0 && a.Leader != x.leader:
 			x.leader = a.Leader
 		default:
+			repeated = repeated || err != nil
 			x.leader = (x.leader + 1) % x.service.Size()
 			x.pause(ctx)
 		}
@@ -252,7 +253,7 @@ func (l *consensusLease) Unlock(context.Context) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w: %w", rediscmd.ErrTimeout, err)
-	case a.Status == consensus.Gone && a.tries == 1:
+	case a.Status == consensus.Gone && !a.repeated:
 		return redlock.ErrLost
 	}
 	return nil

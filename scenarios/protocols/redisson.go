@@ -22,6 +22,7 @@ import (
 type redisson struct {
 	*session
 	node      int
+	started   int64                // by the wall clock
 	watched   bool                 // whether its locks have watchdogs
 	watchdogs map[string]*watchdog // by the key and its field
 }
@@ -63,7 +64,7 @@ func newRedisson(env Env) (Locker, error) {
 
 // newRLock is an RLock on one node.
 func newRLock(s *session, node int) *redisson {
-	return &redisson{session: s, node: node, watched: Of[RedissonSettings](s.env.Settings).Watchdog, watchdogs: map[string]*watchdog{}}
+	return &redisson{session: s, node: node, started: s.env.Wall().UnixNano(), watched: Of[RedissonSettings](s.env.Settings).Watchdog, watchdogs: map[string]*watchdog{}}
 }
 
 func (x *redisson) Lock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
@@ -101,9 +102,10 @@ func (RedissonSettings) besides(resource string) []string { return []string{redi
 // redissonChannel is where releases are published.
 func redissonChannel(resource string) string { return "redisson_lock__channel:{" + resource + "}" }
 
-// owner is the field that stands for the calling thread.
+// owner is the field that stands for the calling thread. Redisson draws an identifier when it starts, so that a process that is
+// started again does not have the locks that it had before; its name and the moment of its start do that here.
 func (x *redisson) owner(ctx context.Context) string {
-	return fmt.Sprintf("%s:%d", x.env.Name(), x.env.Thread(ctx))
+	return fmt.Sprintf("%s@%d:%d", x.env.Name(), x.started, x.env.Thread(ctx))
 }
 
 // redissonLock takes the lock or, if somebody else has it, returns its PTTL (its tryLockInnerAsync).
