@@ -152,18 +152,19 @@ func (x *redlockPlain) decided(yes, no int) bool {
 }
 
 // elapsed is how long something took, by a clock that is read in the unit of the settings.
-func (x *redlockPlain) elapsed(start time.Time) time.Duration {
+func (x *redlockPlain) elapsed(start, now time.Time) time.Duration {
 	unit := x.own.Resolution
 	if unit == 0 {
-		return x.clock.Now().Sub(start) // Truncate leaves nothing of a monotonic reading
+		return now.Sub(start) // Truncate leaves nothing of a monotonic reading
 	}
-	return x.clock.Now().Truncate(unit).Sub(start.Truncate(unit))
+	return now.Truncate(unit).Sub(start.Truncate(unit))
 }
 
-// validity is how much is left of a lease that began at start, and whether that is enough.
-func (x *redlockPlain) validity(ttl time.Duration, start time.Time) (left time.Duration, enough bool) {
-	left = ttl - x.elapsed(start) - x.own.Drift.For(ttl)
-	return left, left > 0 || x.own.Validity == Unchecked
+// validity is how much is left of a lease that began at start, until when that is, and whether it is enough.
+func (x *redlockPlain) validity(ttl time.Duration, start time.Time) (left time.Duration, until time.Time, enough bool) {
+	now := x.clock.Now()
+	left = ttl - x.elapsed(start, now) - x.own.Drift.For(ttl)
+	return left, now.Add(left), left > 0 || x.own.Validity == Unchecked
 }
 
 // draw draws a token by INCR on the first node, if the settings have it drawn at this moment; 0 otherwise.
@@ -200,7 +201,7 @@ func (c *plainCall) attempt(ctx context.Context, resource string, ttl time.Durat
 			return true
 		})
 	}
-	validity, enough := c.validity(ttl, start)
+	validity, until, enough := c.validity(ttl, start)
 	c.env.Step(ctx, Step{Name: observe.ValidityComputed.String(), Span: validity})
 	switch {
 	case len(voters) < c.quorum:
@@ -209,7 +210,7 @@ func (c *plainCall) attempt(ctx context.Context, resource string, ttl time.Durat
 	case failed != nil && c.own.FailedNode == FailsGrant:
 		return nil, &callEnded{failed}
 	default:
-		l.believe(ctx, validity)
+		l.believe(ctx, until)
 		l.token = max(l.token, c.draw(ctx, TokenOneNode, resource))
 		return l, nil
 	}
@@ -388,20 +389,20 @@ func (l *redlockPlainLease) Extend(_ context.Context, ttl time.Duration) error {
 	if l.own.Extending == ExtendFromReplies {
 		start = l.clock.Now()
 	}
-	validity, enough := l.validity(ttl, start)
+	_, until, enough := l.validity(ttl, start)
 	if err := agreed(votes, quorum, err); err != nil {
 		return err
 	}
 	if !enough {
 		return redlock.ErrTooLate
 	}
-	l.believe(l.ctx, validity)
+	l.believe(l.ctx, until)
 	return nil
 }
 
-// believe has the client believe in its lock for as long as validity says.
-func (l *redlockPlainLease) believe(ctx context.Context, validity time.Duration) {
-	l.until = l.clock.Now().Add(validity)
+// believe has the client believe in its lock until a moment by its lock clock.
+func (l *redlockPlainLease) believe(ctx context.Context, until time.Time) {
+	l.until = until
 	l.env.Believe(ctx, l.until)
 }
 

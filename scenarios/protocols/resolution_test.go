@@ -3,16 +3,7 @@ package protocols
 import (
 	"testing"
 	"time"
-
-	"redlocksim/redlock/driver"
 )
-
-type clockAt struct {
-	driver.Clock
-	now time.Time
-}
-
-func (c *clockAt) Now() time.Time { return c.now }
 
 // A clock that is read in whole seconds does not see what happens within one.
 func TestElapsedInUnitsOfTheClock(t *testing.T) {
@@ -21,9 +12,8 @@ func TestElapsedInUnitsOfTheClock(t *testing.T) {
 		{time.Second, 100 * time.Millisecond, 950 * time.Millisecond, 0},
 		{time.Second, 950 * time.Millisecond, 1050 * time.Millisecond, time.Second},
 	} {
-		c := &clockAt{now: time.Unix(0, 0).Add(test.to)}
-		x := &redlockPlain{own: RedlockPlainSettings{Resolution: test.unit}, session: session{clock: c}}
-		if got := x.elapsed(time.Unix(0, 0).Add(test.from)); got != test.want {
+		x, zero := &redlockPlain{own: RedlockPlainSettings{Resolution: test.unit}}, time.Unix(0, 0)
+		if got := x.elapsed(zero.Add(test.from), zero.Add(test.to)); got != test.want {
 			t.Errorf("from %v to %v in units of %v: %v, want %v", test.from, test.to, test.unit, got, test.want)
 		}
 	}
