@@ -16,11 +16,11 @@ import (
 // paper is how wide the text of an explanation is where no terminal says.
 const paper = 100
 
-// sources are where the literature is that scenarios cite by a letter.
-var sources = []struct{ mark, at string }{
-	{"[R]", "https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/"},
-	{"[K]", "https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html"},
-	{"[A]", "http://antirez.com/news/101"},
+// sources are where the literature is that scenarios cite most.
+var sources = []struct{ work, at string }{
+	{"Distributed Locks with Redis", "https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/"},
+	{"Kleppmann 2016", "https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html"},
+	{"antirez 2016", "http://antirez.com/news/101"},
 }
 
 // Explain writes an explanation; command is what explains the scenario, all the embedded scenarios, for those to read on.
@@ -147,7 +147,7 @@ func (l Look) fails(b *strings.Builder, fails []explain.Tried) {
 func (l Look) further(b *strings.Builder, s *scenarios.Scenario, all []*scenarios.Scenario) {
 	fmt.Fprintf(b, "\nRead on\n  %s\n", s.Source)
 	for _, source := range sources {
-		if strings.Contains(s.Source, source.mark) {
+		if strings.Contains(s.Source, source.work) {
 			fmt.Fprintf(b, "  %s\n", source.at)
 		}
 	}
