@@ -12,6 +12,7 @@ import (
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/redis"
 	"redlocksim/sim/storage"
 )
 
@@ -229,12 +230,15 @@ func asItComes(s *scenarios.Scenario) bool {
 	return true
 }
 
-// wordsOf are the changes of the settings that have words, each to every other of its words, in a part of the scenario. Which
-// implementation or protocol it is, is not a setting.
+// given are the types of what has words and is nobody's setting: which implementation or protocol it is, what servers there
+// are, and what they forbid.
+var given = []reflect.Type{reflect.TypeFor[protocols.Preset](), reflect.TypeFor[protocols.Name](), reflect.TypeFor[redis.Software](), reflect.TypeFor[scenarios.Command]()}
+
+// wordsOf are the changes of the settings that have words, each to every other of its words, in a part of the scenario.
 func wordsOf[T any](path string, fields []strictyaml.Field, part func(*scenarios.Scenario) *T) []Change {
 	var all []Change
 	for _, f := range fields {
-		if f.Type == reflect.TypeFor[protocols.Preset]() || f.Type == reflect.TypeFor[protocols.Name]() {
+		if slices.Contains(given, f.Type) {
 			continue
 		}
 		var tried []any

@@ -104,8 +104,9 @@ func (l Look) prevention(b *strings.Builder, x *explain.Explanation, command str
 				fmt.Fprintf(b, "       %s\n", k)
 			}
 		}
-		fmt.Fprintf(b, "       %s instead of %d; clients ask for at most %v without a grant, instead of %v\n",
-			plural.Count(t.Grants, "grant"), x.Result.Report.Grants, rounded.Duration(t.Unavailable), rounded.Duration(x.Result.Unavailable))
+		fmt.Fprintf(b, "       grants: %s; longest wait without a grant: %s\n",
+			instead(fmt.Sprint(t.Grants), fmt.Sprint(x.Result.Report.Grants)),
+			instead(rounded.Duration(t.Unavailable).String(), rounded.Duration(x.Result.Unavailable).String()))
 		if t.Why != "" {
 			fmt.Fprintf(b, "       %s\n", t.Why)
 		}
@@ -126,6 +127,14 @@ func (l Look) prevention(b *strings.Builder, x *explain.Explanation, command str
 	if len(prevents) > 0 {
 		fmt.Fprintf(b, "\n%s --variant 1 --write FILE\n  writes the scenario with the first of these, which then runs as expected\n", command)
 	}
+}
+
+// instead says what something is, and what it was if that is something else.
+func instead(is, was string) string {
+	if is == was {
+		return is + ", as before"
+	}
+	return is + " instead of " + was
 }
 
 // fails lists what does not help, together where the same happens all the same.
