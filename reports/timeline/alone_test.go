@@ -41,8 +41,8 @@ func TestALockOnOneRedisHasNoVotes(t *testing.T) {
 	want := []string{
 		"client-1 gets the lock at 12.4ms, and believes in it until 8.03s.",
 		"At 12.4ms M loses power; the key on M is gone, and client-1 still believes in its lock.",
-		"client-2 gets the lock at 2.13s, and believes in it until 9.14s; M3 grants it in the place of M.",
-		"From 2.13s to 8.03s each of them believes that nobody else has the lock.",
+		"client-2 gets the lock at 3.53s, and believes in it until 10.54s; M3 grants it in the place of M.",
+		"From 3.53s to 8.03s each of them believes that nobody else has the lock.",
 	}
 	if !slices.Equal(line.Explanation, want) {
 		t.Errorf("%q, want %q", line.Explanation, want)
