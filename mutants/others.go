@@ -50,7 +50,7 @@ func OthersSettings() []Settings {
 		preset("phpredis-mutex", harsh),
 		preset("redsync", late),
 		preset("redis-distlock", harsh, deleting...),
-		preset("redlock-cpp", harsh, checker.Contract, checker.LeaseOverlap),
+		preset("redlock-cpp", harsh, checker.Contract, checker.LeaseOverlap, checker.Unprotected),
 		preset("redlock-cs", harsh),
 		preset("redlock-net", harsh),
 		preset("scarletlock", harsh),

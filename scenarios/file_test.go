@@ -169,7 +169,7 @@ func TestEncodedScenariosCanBeRead(t *testing.T) {
 	s := all[slices.IndexFunc(all, func(s *Scenario) bool { return s.Name == "17-clock-jump" })]
 	const want = `title: a node's clock jumps past the expiry while the lock is held
 theme: clocks
-source: 'Kleppmann 2016, How to do distributed locking, "Breaking Redlock with bad timings"'
+source: Kleppmann 2016, How to do distributed locking, "Breaking Redlock with bad timings"
 explanation: >
   Client 1 holds the lock on A, B and C. C's wall clock jumps forward, and C considers the key expired. Client 2 is
   granted the lock on C, D and E while client 1 still believes that it holds it. Redis measures expiry by the wall
