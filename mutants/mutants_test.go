@@ -253,7 +253,7 @@ func TestSourcesAreAll(t *testing.T) {
 		return s
 	}
 	before := hash()
-	for file, matters := range map[string]bool{"redlock/lock.go": true, "redlock/goredis/vote.lua": true, "scenarios/files/09-contention.yaml": true,
+	for file, matters := range map[string]bool{"redlock/lock.go": true, "internal/redisnode/vote.lua": true, "scenarios/files/09-contention.yaml": true,
 		"mutants/library.go": true, "redlock/lock_test.go": false, "README.md": false, "cmd/redlocksim/main.go": false} {
 		path := filepath.Join(root, file)
 		data, err := os.ReadFile(path)

@@ -59,7 +59,7 @@ func (n Nodes) Close() error {
 	var errs []error
 	for _, node := range n {
 		if node, ok := node.(*Node); ok {
-			defer node.subscription.end()()
+			defer node.subscription.End()()
 		}
 	}
 	for _, node := range n {
