@@ -2,14 +2,16 @@ package redisnode
 
 import (
 	"errors"
+	"slices"
 	"strings"
 )
 
-// begins reports whether the text of an error, or of one that it wraps, begins in this way. A server's errors do so with a
-// word that says what is wrong; KVRocks puts ERR before it.
-func begins(err error, with string) bool {
+// begins reports whether the text of an error, or of one that it wraps, begins in one of these ways. Before the word that says
+// what is wrong a server may put ERR, which some client libraries leave out.
+func begins(err error, ways ...string) bool {
 	for ; err != nil; err = errors.Unwrap(err) {
-		if strings.HasPrefix(strings.TrimPrefix(err.Error(), "ERR "), with) {
+		text := strings.TrimPrefix(err.Error(), "ERR ")
+		if slices.ContainsFunc(ways, func(way string) bool { return strings.HasPrefix(text, way) }) {
 			return true
 		}
 	}
@@ -23,10 +25,10 @@ func isScriptUnknown(err error) bool { return begins(err, "NOSCRIPT") }
 // key.
 func isForbidden(err error) bool {
 	text := err.Error()
-	return begins(err, "NOPERM") || strings.HasPrefix(text, "ERR unknown command") ||
+	return begins(err, "NOPERM", "unknown command") ||
 		strings.Contains(text, "Unknown Redis command called from") || strings.Contains(text, "executing the script can't ") ||
 		// As Valkey, and Redis since 8.0, put it.
-		strings.HasPrefix(text, "ERR Unknown command called from") || strings.HasPrefix(text, "ERR ACL failure in script")
+		begins(err, "Unknown command called from", "ACL failure in script")
 }
 
 // isScriptForbidden reports whether it was EVAL or EVALSHA that was forbidden.
@@ -41,9 +43,5 @@ func isHashForbidden(err error) bool {
 
 // isPlainUnknown reports whether a server said that it has no such command, or does not allow it: it has done nothing.
 func isPlainUnknown(err error) bool {
-	if err == nil {
-		return false
-	}
-	text := err.Error()
-	return isForbidden(err) || strings.HasPrefix(text, "ERR syntax error") || strings.HasPrefix(text, "ERR wrong number of arguments")
+	return err != nil && (isForbidden(err) || begins(err, "syntax error", "wrong number of arguments"))
 }

@@ -1,7 +1,9 @@
 package redisnode
 
 import (
+	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"redlocksim/redlock/driver"
@@ -19,6 +21,24 @@ type Answer struct {
 	// error, otherwise TimedOut or Refused.
 	Err     error
 	Outcome driver.Outcome
+}
+
+// Unanswered is the outcome of a command that the server did not answer, by the error that a client library gives instead. The
+// order counts: a dial that timed out is a node that was not reached, and nothing was sent.
+func Unanswered(err error) driver.Outcome {
+	var (
+		dial   *net.OpError
+		netErr net.Error
+	)
+	switch {
+	case errors.As(err, &dial) && dial.Op == "dial":
+		return driver.Refused
+	case errors.As(err, &netErr) && netErr.Timeout(): // context.DeadlineExceeded and os.ErrDeadlineExceeded among them
+		return driver.TimedOut
+	}
+	// A dropped connection, a closed client, and what a client library itself refuses before anything is sent. No reply is going
+	// to come from any of them.
+	return driver.Refused
 }
 
 // none is the reply to a command for which no answer came.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"redlocksim/internal/redisaddr"
 	"redlocksim/redlock/driver"
 )
 
@@ -72,29 +73,18 @@ func (n Nodes) Close() error {
 
 // parseServers reads the addresses, in order, and refuses a server that is named twice.
 func parseServers(servers []string) ([]*redis.Options, error) {
-	all := make([]*redis.Options, len(servers))
+	all, addrs := make([]*redis.Options, len(servers)), make([]string, len(servers))
 	for i, server := range servers {
 		var err error
 		if all[i], err = parseServer(server); err != nil {
 			return nil, fmt.Errorf("goredis: server %d: %w", i+1, err)
 		}
+		addrs[i] = all[i].Addr
 	}
-	return all, checkNamedOnce(all)
-}
-
-func checkNamedOnce(servers []*redis.Options) error {
-	named := make(map[string]string, len(servers))
-	for i, options := range servers {
-		place := placeOf(options)
-		switch first, again := named[place]; {
-		case again && first == options.Addr:
-			return fmt.Errorf("goredis: server %d: %s is named twice, and one server has one vote", i+1, first)
-		case again:
-			return fmt.Errorf("goredis: server %d: %s is the same server as %s, and one server has one vote", i+1, options.Addr, first)
-		}
-		named[place] = options.Addr
+	if err := redisaddr.NamedOnce(addrs); err != nil {
+		return nil, fmt.Errorf("goredis: %w", err)
 	}
-	return nil
+	return all, nil
 }
 
 func parseServer(server string) (*redis.Options, error) {
@@ -102,7 +92,7 @@ func parseServer(server string) (*redis.Options, error) {
 		return nil, errors.New("the address is empty")
 	}
 	if !strings.Contains(server, "://") {
-		return &redis.Options{Addr: withPort(server)}, nil
+		return &redis.Options{Addr: redisaddr.WithPort(server)}, nil
 	}
 	options, err := redis.ParseURL(server)
 	if e := (*url.Error)(nil); errors.As(err, &e) {

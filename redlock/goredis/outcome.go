@@ -2,7 +2,6 @@ package goredis
 
 import (
 	"errors"
-	"net"
 
 	"github.com/redis/go-redis/v9"
 
@@ -29,23 +28,11 @@ func answerTo(sent redis.Cmder) (a redisnode.Answer) {
 	return a
 }
 
-// outcomeOf classifies what go-redis gives for a command that got no answer of its own. The order counts: a dial that
-// timed out is a node that was not reached, and nothing was sent.
+// outcomeOf classifies what go-redis gives for a command that got no answer of its own. What it refuses itself before anything
+// is sent is refused: redis.ErrPoolTimeout, redis.ErrPoolExhausted, the user's Limiter.
 func outcomeOf(err error) driver.Outcome {
-	var (
-		server redis.Error
-		dial   *net.OpError
-		netErr net.Error
-	)
-	switch {
-	case errors.As(err, &server):
+	if server := (redis.Error)(nil); errors.As(err, &server) {
 		return driver.Failed
-	case errors.As(err, &dial) && dial.Op == "dial":
-		return driver.Refused
-	case errors.As(err, &netErr) && netErr.Timeout(): // context.DeadlineExceeded and os.ErrDeadlineExceeded among them
-		return driver.TimedOut
 	}
-	// A dropped connection, a closed client, and what go-redis itself refuses before anything is sent:
-	// redis.ErrPoolTimeout, redis.ErrPoolExhausted, the user's Limiter. No reply is going to come from any of them.
-	return driver.Refused
+	return redisnode.Unanswered(err)
 }
