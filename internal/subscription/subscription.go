@@ -16,6 +16,7 @@ import (
 // Connection is one on which a server publishes. Its calls, but Close, end with their contexts at the latest. Those on one
 // connection may come from two goroutines, of which one receives.
 type Connection interface {
+	// Subscribe and Unsubscribe change what the server publishes on it. Their errors come again from Receive.
 	Subscribe(ctx context.Context, channels ...string) error
 	Unsubscribe(ctx context.Context, channels ...string) error
 	// Receive waits for so long for something from the server, and gives the channel if it is a message. If nothing came, the
@@ -205,7 +206,6 @@ func (s *Subscription) updateChannels() {
 		slices.Sort(more)
 		slices.Sort(less)
 		ctx, cancel := s.within(step)
-		// Errors come again from Receive.
 		if len(more) > 0 {
 			_ = open.Subscribe(ctx, more...)
 		}

@@ -74,9 +74,9 @@ func median(of []float64) float64 {
 }
 
 type contestant struct {
-	client        *redlock.Client
-	locks         int64
-	mallocs       uint64
+	client  *redlock.Client
+	locks   int64
+	mallocs uint64
 }
 
 func newContestant(b *testing.B, nodes []driver.Node, batching int) *contestant {

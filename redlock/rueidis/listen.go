@@ -55,29 +55,38 @@ func (l *listening) heard(channel string) {
 
 // Subscribe implements subscription.Connection.
 func (l *listening) Subscribe(ctx context.Context, channels ...string) error {
-	return l.do(mayDial(ctx), l.client.B().Subscribe().Channel(channels...).Build())
+	return l.change(ctx, l.client.B().Subscribe().Channel(channels...).Build())
 }
 
 // Unsubscribe implements subscription.Connection.
 func (l *listening) Unsubscribe(ctx context.Context, channels ...string) error {
-	return l.do(mayDial(ctx), l.client.B().Unsubscribe().Channel(channels...).Build())
+	return l.change(ctx, l.client.B().Unsubscribe().Channel(channels...).Build())
 }
 
-// Ping implements subscription.Connection.
-func (l *listening) Ping(ctx context.Context) error {
-	err := l.do(ctx, l.client.B().Ping().Build())
-	if err == nil {
-		l.heard("")
-	}
-	return err
-}
-
-func (l *listening) do(ctx context.Context, c rueidis.Completed) error {
+// change has the server publish something else from now on. If it does not say that it will, the connection is of no use.
+func (l *listening) change(ctx context.Context, c rueidis.Completed) error {
 	open := l.connection()
 	if open == nil {
 		return rueidis.ErrClosing
 	}
-	return open.Do(ctx, c).NonRedisError()
+	err := open.Do(mayDial(ctx), c).Error() // of an old server, rueidis makes one more connection for that
+	if err != nil {
+		open.Close()
+	}
+	return err
+}
+
+// Ping implements subscription.Connection.
+func (l *listening) Ping(ctx context.Context) error {
+	open := l.connection()
+	if open == nil {
+		return rueidis.ErrClosing
+	}
+	err := open.Do(ctx, open.B().Ping().Build()).NonRedisError()
+	if err == nil {
+		l.heard("")
+	}
+	return err
 }
 
 // Receive implements subscription.Connection.

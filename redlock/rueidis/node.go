@@ -142,45 +142,59 @@ func (n *Node) send(x *redisnode.Exchange, commands []*driver.Command) (again []
 	if m.Waits() {
 		ctx = mayDial(ctx) // the server keeps a connection busy, so that it takes one of its own
 	}
-	var results []rueidis.RedisResult
-	kinds := make([]redisnode.Kind, m.Len())
-	err := errNotConnected
-	for err == errNotConnected { // nothing of it was sent
-		if err = n.line.connect(ctx); err == nil {
-			results = n.client.DoMulti(ctx, n.write(&m, kinds)...)
-			err = results[0].NonRedisError()
+	var room [1]redisnode.Answer
+	answers := room[:]
+	if m.Len() > 1 {
+		answers = make([]redisnode.Answer, m.Len())
+	}
+	err := n.line.connect(ctx)
+	for err == nil && n.ask(ctx, &m, answers) == errNotConnected {
+		err = n.line.connect(ctx)
+	}
+	if err != nil {
+		for i := range answers {
+			answers[i] = noAnswer(err)
 		}
 	}
-	return m.Answered(x, func(number int) redisnode.Answer {
-		if results == nil {
-			return redisnode.Answer{Err: err, Outcome: outcomeOf(err)}
-		}
-		return answerTo(results[number], kinds[number])
-	})
+	return m.Answered(x, func(number int) redisnode.Answer { return answers[number] })
 }
 
-// write writes a message out, and notes with what its commands are answered. rueidis uses the commands again, or keeps them.
-func (n *Node) write(m *redisnode.Message, kinds []redisnode.Kind) []rueidis.Completed {
-	all := make([]rueidis.Completed, len(kinds))
-	var room [16]any
+// ask sends a message and waits for its answers. The error is that of the connection.
+func (n *Node) ask(ctx context.Context, m *redisnode.Message, answers []redisnode.Answer) error {
+	if len(answers) == 1 {
+		c, kind := n.write(m, 0)
+		result := n.client.Do(ctx, c)
+		answers[0] = answerTo(result, kind)
+		return result.NonRedisError()
+	}
+	all, kinds := make([]rueidis.Completed, len(answers)), make([]redisnode.Kind, len(answers))
 	for i := range all {
-		args, kind := m.Append(room[:0], i)
-		c := n.client.B().Arbitrary(strings.ToUpper(args[0].(string)))
-		for _, arg := range args[1:] {
-			switch arg := arg.(type) {
-			case string:
-				c = c.Args(arg)
-			case int:
-				c = c.Args(strconv.Itoa(arg))
-			case int64:
-				c = c.Args(strconv.FormatInt(arg, 10))
-			}
-		}
-		if kinds[i] = kind; kind == redisnode.Number {
-			all[i] = c.Blocking() // a WAIT
-		} else {
-			all[i] = c.Build()
+		all[i], kinds[i] = n.write(m, i)
+	}
+	results := n.client.DoMulti(ctx, all...)
+	for i, result := range results {
+		answers[i] = answerTo(result, kinds[i])
+	}
+	return results[0].NonRedisError()
+}
+
+// write writes out a command of a message, and says with what it is answered. rueidis uses what it was sent again, or keeps it.
+func (n *Node) write(m *redisnode.Message, number int) (rueidis.Completed, redisnode.Kind) {
+	var room [16]any
+	args, kind := m.Append(room[:0], number)
+	c := n.client.B().Arbitrary(strings.ToUpper(args[0].(string)))
+	for _, arg := range args[1:] {
+		switch arg := arg.(type) {
+		case string:
+			c = c.Args(arg)
+		case int:
+			c = c.Args(strconv.Itoa(arg))
+		case int64:
+			c = c.Args(strconv.FormatInt(arg, 10))
 		}
 	}
-	return all
+	if kind == redisnode.Number {
+		return c.Blocking(), kind // a WAIT
+	}
+	return c.Build(), kind
 }

@@ -20,17 +20,17 @@ func answerTo(result rueidis.RedisResult, kind redisnode.Kind) (a redisnode.Answ
 	case kind == redisnode.Status && rueidis.IsRedisNil(err):
 		a.IsNil = true
 	case err != nil:
-		a.Err, a.Outcome = err, outcomeOf(err)
+		return noAnswer(err)
 	case kind == redisnode.Status:
 		a.Status, a.Value = fmt.Sprint(a.Value), nil
 	}
 	return a
 }
 
-// outcomeOf classifies what rueidis gives for a command that got no answer of its own.
-func outcomeOf(err error) driver.Outcome {
+// noAnswer reads what rueidis gives for a command that got no answer of its own.
+func noAnswer(err error) redisnode.Answer {
 	if server := (*rueidis.RedisError)(nil); errors.As(err, &server) {
-		return driver.Failed
+		return redisnode.Answer{Err: err, Outcome: driver.Failed}
 	}
-	return redisnode.Unanswered(err)
+	return redisnode.Answer{Err: err, Outcome: redisnode.Unanswered(err)}
 }

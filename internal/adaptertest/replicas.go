@@ -1,0 +1,40 @@
+//go:build unix
+
+package adaptertest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"redlocksim/internal/redisserver"
+	"redlocksim/redlock/driver"
+)
+
+// A server whose replicas confirm what it is asked accepts it, and one without replicas does not, in time for its answer.
+func replicas(t *testing.T, a Adapter) {
+	primary := redisserver.Start(t)
+	node, admin := a.node(t, primary.Addr, Config{}), Admin(t, primary.Addr)
+	batch := func() []*driver.Command {
+		asks, asksNot := Command(t, "acquire a", TTL), Command(t, "acquire b", TTL)
+		asks.Replicas = 1
+		for _, c := range []*driver.Command{asks, asksNot} {
+			c.Deadline = time.Now().Add(time.Second)
+		}
+		return []*driver.Command{asks, asksNot}
+	}
+	replies := Do(t, node, batch()...)
+	if e := (*driver.ReplicasError)(nil); replies[0].Outcome != driver.Failed || !errors.As(replies[0].Err, &e) || e.Confirmed != 0 || e.Asked != 1 {
+		t.Errorf("without a replica: %v", replies[0])
+	}
+	expect(t, "what asks no replica", replies[1], driver.Accepted)
+
+	replica := Admin(t, redisserver.StartReplica(t, primary).Addr)
+	if replica.Exists(t.Context(), "b").Val() != 1 {
+		t.Error("the replica does not have what the server has")
+	}
+	setState(t, admin, "")
+	for i, reply := range Do(t, node, batch()...) {
+		expect(t, []string{"with a replica", "with a replica, what asks none"}[i], reply, driver.Accepted)
+	}
+}
