@@ -167,13 +167,13 @@ var adapter = []Mutant{
 		Name: "wire-subscription-without-a-deadline", Tier: "wire",
 		Bug:   "a subscription waits for ever for a server that accepts connections and never answers",
 		Edits: []Edit{{"internal/subscription/subscription.go", "ctx, cancel := s.within(2 * step)", "ctx, cancel := context.WithCancel(context.Background())"}},
-		Tests: []Test{{"redlock/goredis", "TestListenToSilence"}},
+		Tests: []Test{{"redlock/goredis", "TestAdapter/ListenToSilence"}},
 	},
 	{
 		Name: "wire-votes-without-looking", Tier: "wire",
 		Bug:   "a server votes that allows SET, and not what extends and releases need",
 		Edits: []Edit{{"internal/redisnode/exchange.go", "appendRequest(args, &requests[number], m.batch.Looks())", "appendRequest(args, &requests[number], false)"}},
-		Tests: []Test{{"redlock/goredis", "TestForbiddenCommands"}},
+		Tests: []Test{{"redlock/goredis", "TestAdapter/ForbiddenCommands"}},
 	},
 	{
 		Name: "wire-any-largest-ttl", Tier: "wire",
