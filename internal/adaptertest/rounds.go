@@ -24,7 +24,10 @@ type Rounds struct {
 // Dial connects to a server, over a connection that is listened in to.
 func (r *Rounds) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	c, err := (&net.Dialer{}).DialContext(ctx, network, addr)
-	return &overheard{c, r}, err
+	if err != nil {
+		return nil, err
+	}
+	return &overheard{c.(*net.TCPConn), r}, nil
 }
 
 // Take gives what was sent since it was last called.
@@ -36,8 +39,9 @@ func (r *Rounds) Take() []string {
 	return sent
 }
 
+// overheard has all methods of a TCP connection: by one of them go-redis sees whether it is still there.
 type overheard struct {
-	net.Conn
+	*net.TCPConn
 	by *Rounds
 }
 
@@ -58,7 +62,7 @@ func (o *overheard) Write(data []byte) (int, error) {
 		o.by.sent = append(o.by.sent, strings.Join(names, " | "))
 		o.by.mu.Unlock()
 	}
-	return o.Conn.Write(data)
+	return o.TCPConn.Write(data)
 }
 
 // Which round trips batches take, with scripts that the server knows, does not know and has forgotten.

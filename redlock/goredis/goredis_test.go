@@ -39,23 +39,8 @@ var (
 	eventually, closeWithin = adaptertest.Eventually, adaptertest.CloseWithin
 )
 
-var own = adaptertest.Adapter{
-	Open: func(t testing.TB, c adaptertest.Config, addrs ...string) ([]driver.Node, func() error) {
-		t.Helper()
-		nodes, err := goredis.Opener{Runtime: c.Runtime, Options: func(o *redis.Options) {
-			o.Username, o.Password, o.Dialer = c.Username, c.Password, c.Dial
-		}}.Open(addrs...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return nodes, nodes.Close
-	},
-	ErrCommands: goredis.ErrCommands,
-	ErrClosed:   redis.ErrClosed,
-}
-
 // What adapters have in common.
-func TestAdapter(t *testing.T) { adaptertest.Run(t, own) }
+func TestAdapter(t *testing.T) { adaptertest.Run(t, adaptertest.GoRedis) }
 
 // newClient makes a client as in production; the change, if any, is made before.
 func newClient(t testing.TB, addr string, change func(*redis.Options)) *redis.Client {
