@@ -115,10 +115,17 @@ func outcomes(t *testing.T, a Adapter) {
 			if test.want == driver.TimedOut {
 				within = Short
 			}
+			var sent Rounds
+			if test.config.Dial == nil {
+				test.config.Dial = sent.Dial
+			}
 			nodes, end := a.Open(t, test.config, test.server(t))
 			got := AcquireWithin(t, nodes[0], within)
 			if got.Outcome != test.want || (test.err == nil) != (got.Err == nil) || test.err != nil && !test.err(got.Err) {
 				t.Errorf("got %v, %T %v; want %v", got.Outcome, got.Err, got.Err, test.want)
+			}
+			if all := sent.Take(); len(all) > 1 {
+				t.Errorf("sent %d times: %q", len(all), all)
 			}
 			_ = end()
 		})

@@ -13,7 +13,7 @@ import (
 
 // A server whose replicas confirm what it is asked accepts it, and one without replicas does not, in time for its answer.
 func replicas(t *testing.T, a Adapter) {
-	primary := redisserver.Start(t)
+	primary := redisserver.Start(t, "--repl-diskless-sync-delay", "0")
 	node, admin := a.node(t, primary.Addr, Config{}), Admin(t, primary.Addr)
 	batch := func() []*driver.Command {
 		asks, asksNot := Command(t, "acquire a", TTL), Command(t, "acquire b", TTL)

@@ -13,9 +13,10 @@
 // one that is made already does not say whether it repeats commands.
 //
 // A node has one connection for all commands, which rueidis pipelines, and which carries them out in the order in which they were
-// sent: a release never overtakes the acquire that it is for. A command that times out leaves the connection as it is. A server
-// that has been silent for about two seconds gets a new one; package goredis, which has many, gives one up at each timeout. When a
-// batch times out, answers that had come are lost with the others, as if none had come.
+// sent: a release never overtakes the acquire that it is for. A command that times out leaves the connection as it is. One that has
+// been silent for two to three seconds is given up; package goredis, which has many, gives one up at each timeout. When a batch
+// times out, answers that had come are lost with the others, as if none had come. Locks whose replicas confirm them
+// (redlock.WithReplicas) take connections of their own, and dial them within their deadlines.
 //
 // A node is one independent master. For one logical Redis (package single) use goredis: of a client for Sentinel or for a
 // cluster, rueidis does not tell to which server a command went, and it follows redirects by itself.
