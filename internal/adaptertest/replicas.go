@@ -11,7 +11,8 @@ import (
 	"redlocksim/redlock/driver"
 )
 
-// A server whose replicas confirm what it is asked accepts it, and one without replicas does not, in time for its answer.
+// A server whose replicas confirm what it is asked accepts it, and one without replicas does not, in time for its answer. Others
+// do not wait for that.
 func replicas(t *testing.T, a Adapter) {
 	primary := redisserver.Start(t, "--repl-diskless-sync-delay", "0")
 	node, admin := a.node(t, primary.Addr, Config{}), Admin(t, primary.Addr)
@@ -23,7 +24,13 @@ func replicas(t *testing.T, a Adapter) {
 		}
 		return []*driver.Command{asks, asksNot}
 	}
-	replies := Do(t, node, batch()...)
+	waiting, answered := batch(), make(chan driver.Reply, 1)
+	others := Command(t, "acquire c", TTL)
+	others.Deadline = time.Now().Add(time.Second / 2)
+	others.Done = func(_ *driver.Command, r driver.Reply) { answered <- r }
+	time.AfterFunc(Short, func() { node.Do([]*driver.Command{others}) }) // while the server waits for replicas
+	replies := Do(t, node, waiting...)
+	expect(t, "what is sent meanwhile", <-answered, driver.Accepted)
 	if e := (*driver.ReplicasError)(nil); replies[0].Outcome != driver.Failed || !errors.As(replies[0].Err, &e) || e.Confirmed != 0 || e.Asked != 1 {
 		t.Errorf("without a replica: %v", replies[0])
 	}

@@ -14,7 +14,7 @@ import (
 	"redlocksim/redlock/driver"
 )
 
-// line is the connection that a node's commands share, and what else its client has open.
+// line is the connection that a node's commands share.
 //
 // rueidis dials within the deadline of the command that finds no connection. Where connecting takes longer than that, no command
 // would ever find one. So a command does not dial: what it misses is made by a task with a deadline of its own, for all.
@@ -29,7 +29,6 @@ type line struct {
 
 	mu     sync.Mutex
 	making *making
-	open   map[*connection]bool
 	closed bool
 }
 
@@ -39,7 +38,7 @@ type dialFunc func(context.Context, string, *net.Dialer, *tls.Config) (net.Conn,
 type making struct {
 	ctx  context.Context
 	end  context.CancelFunc
-	made *connection   // the last that was dialled
+	made *connection   // nil if none was
 	done chan struct{} // closed when it has come to an end, with err
 	err  error
 }
@@ -57,7 +56,7 @@ func mayDial(ctx context.Context) context.Context {
 
 // newLine is the line of a client that is yet to be made with the options, which will have it dial.
 func newLine(o *rueidis.ClientOption, clock driver.Clock, tasks driver.Tasks) *line {
-	l := &line{clock: clock, tasks: tasks, patience: 3 * o.Dialer.Timeout, dial: dialerOf(o), open: map[*connection]bool{}}
+	l := &line{clock: clock, tasks: tasks, patience: 3 * o.Dialer.Timeout, dial: dialerOf(o)}
 	o.DialFn, o.DialCtxFn = nil, l.connection
 	return l
 }
@@ -110,13 +109,13 @@ func (l *line) connect(ctx context.Context) error {
 func (l *line) make(m *making) {
 	err := l.ping(m.ctx)
 	m.end()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if server := (*rueidis.RedisError)(nil); errors.As(err, &server) && l.open[m.made] {
+	if server := (*rueidis.RedisError)(nil); errors.As(err, &server) && m.made != nil && !m.made.isClosed.Load() {
 		err = nil // not of the handshake: the server does not let its user send a PING
 	}
+	l.mu.Lock()
 	m.err, l.making = err, nil
-	l.up.Store(err == nil)
+	l.up.Store(err == nil && !l.closed)
+	l.mu.Unlock()
 	close(m.done)
 }
 
@@ -127,55 +126,35 @@ func (l *line) connection(ctx context.Context, to string, d *net.Dialer, config 
 		l.up.Store(false)
 		return nil, errNotConnected
 	}
-	dialled, err := l.dial(ctx, to, d, config)
-	if err != nil {
-		return nil, err
+	c, err := l.dial(ctx, to, d, config)
+	if err != nil || m == nil {
+		return c, err
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed {
-		_ = dialled.Close()
-		return nil, rueidis.ErrClosing
-	}
-	c := &connection{dialled, l}
-	if l.open[c] = true; m != nil {
-		m.made = c
-	}
-	return c, nil
+	m.made = &connection{Conn: c}
+	return m.made, nil
 }
 
-// close closes the client, and what it leaves open: if it is closed while it connects, rueidis keeps the connection.
+// close closes the client, and waits for a connection under way: rueidis would keep it.
 func (l *line) close(client func()) {
 	l.mu.Lock()
 	l.closed = true
+	l.up.Store(false)
 	m := l.making
 	l.mu.Unlock()
-	l.up.Store(false)
 	if m != nil {
 		m.end()
 		<-m.done
 	}
 	client()
-	l.mu.Lock()
-	left := make([]*connection, 0, len(l.open))
-	for c := range l.open {
-		left = append(left, c)
-	}
-	l.mu.Unlock()
-	for _, c := range left {
-		_ = c.Close()
-	}
 }
 
-// connection is one that the line knows of until it is closed.
+// connection is one that says whether it was closed.
 type connection struct {
 	net.Conn
-	line *line
+	isClosed atomic.Bool
 }
 
 func (c *connection) Close() error {
-	c.line.mu.Lock()
-	delete(c.line.open, c)
-	c.line.mu.Unlock()
+	c.isClosed.Store(true)
 	return c.Conn.Close()
 }

@@ -60,20 +60,20 @@ func TestReleaseFollowsWhatTimedOut(t *testing.T) {
 	}
 }
 
-// hole is a connection that after a while neither takes nor gives anything, and nobody is told.
+// hole is a connection that after a while gives nothing any more, and nobody is told.
 type hole struct {
 	net.Conn
 	isOpen *atomic.Bool
 }
 
-func (h hole) Write(data []byte) (int, error) {
-	if h.isOpen.Load() {
-		return len(data), nil
+func (h hole) Read(data []byte) (n int, err error) {
+	if n, err = h.Conn.Read(data); err == nil && h.isOpen.Load() {
+		return h.Read(data)
 	}
-	return h.Conn.Write(data)
+	return n, err
 }
 
-// A connection on which nothing comes any more is replaced, without anything that was sent on it.
+// A connection on which nothing comes any more is replaced.
 func TestDeadConnectionIsReplaced(t *testing.T) {
 	server := miniredis.RunT(t)
 	var isOpen atomic.Bool
@@ -87,15 +87,15 @@ func TestDeadConnectionIsReplaced(t *testing.T) {
 	}}, server.Addr())
 	accepted(t, node, "acquire a")
 	isOpen.Store(true)
-	begin := time.Now()
-	for {
-		if r := adaptertest.Acquire(t, node); r.Outcome == driver.Accepted {
-			break
-		}
-		if time.Since(begin) > adaptertest.Patience {
-			t.Fatal("the connection is not replaced")
-		}
+	if r := adaptertest.Acquire(t, node); r.Outcome != driver.TimedOut {
+		t.Errorf("nothing comes, and it is %v", r)
 	}
+	begin := time.Now()
+	adaptertest.Eventually(t, adaptertest.Patience, "it is replaced", func() bool {
+		c := adaptertest.Command(t, "extend a", adaptertest.TTL)
+		c.Deadline = time.Now().Add(adaptertest.Short)
+		return adaptertest.Do(t, node, c)[0].Outcome == driver.Accepted
+	})
 	t.Logf("replaced after %v", time.Since(begin))
 	if n := connections.Load(); n != 2 {
 		t.Errorf("%d connections", n)
@@ -120,4 +120,27 @@ func TestClosedWhileConnecting(t *testing.T) {
 		}
 	}
 	adaptertest.Eventually(t, adaptertest.Patience, "no connection is open", func() bool { return server.CurrentConnectionCount() == 0 })
+}
+
+// A connection that is lost is made anew although that takes longer than any command waits.
+func TestReconnectOutlivesDeadlines(t *testing.T) {
+	server := miniredis.RunT(t)
+	node := open(t, adaptertest.Config{Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		select {
+		case <-time.After(2 * adaptertest.Short):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		return (&net.Dialer{}).DialContext(ctx, network, addr)
+	}}, server.Addr())
+	accepted(t, node, "acquire a")
+	server.Close()
+	if err := server.Restart(); err != nil {
+		t.Fatal(err)
+	}
+	adaptertest.Eventually(t, adaptertest.Patience, "there is a connection again", func() bool {
+		c := adaptertest.Command(t, "extend a", adaptertest.TTL)
+		c.Deadline = time.Now().Add(adaptertest.Short)
+		return adaptertest.Do(t, node, c)[0].Outcome == driver.Accepted
+	})
 }
