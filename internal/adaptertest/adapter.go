@@ -1,7 +1,7 @@
 //go:build unix
 
-// Package adaptertest tests adapters of package redlock to Redis client libraries: what a server is made to do, what its answers
-// are taken for, and what becomes of a command that gets none. [Run] is for the tests of each adapter.
+// Package adaptertest tests adapters of package redlock to Redis client libraries: what a server is made to do, what its
+// answers are taken for, and what becomes of a command that gets none. [Run] is for the tests of each adapter.
 package adaptertest
 
 import (
@@ -33,48 +33,6 @@ type Config struct {
 	Username, Password string
 	Dial               func(ctx context.Context, network, addr string) (net.Conn, error) // nil: over TCP
 	Runtime            driver.Runtime
-}
-
-var tests = []struct {
-	name string
-	run  func(*testing.T, Adapter)
-}{
-	{"Semantics", semanticsOfCommands},
-	{"Conditions", conditionsOfVotes},
-	{"ABatchIsItsCommandsInOrder", aBatchIsItsCommandsInOrder},
-	{"ManyAtOnce", manyAtOnce},
-	{"Rounds", roundTrips},
-	{"ConditionalRounds", conditionalRounds},
-	{"Outcomes", outcomes},
-	{"StrangeReplies", strangeReplies},
-	{"BrokenPipeline", brokenPipeline},
-	{"Closed", closed},
-	{"DialOutlivesDeadline", dialOutlivesDeadline},
-	{"ServerOutOfMemory", serverOutOfMemory},
-	{"ServerBecomesReplica", serverBecomesReplica},
-	{"ServerComesBack", serverComesBack},
-	{"GuardOnRealServer", guardOnRealServer},
-	{"ForbiddenCommands", forbiddenCommands},
-	{"CommandsForbiddenLater", commandsForbiddenLater},
-	{"EvalshaForbidden", evalshaForbidden},
-	{"PlainReleaseFallsBack", plainReleaseFallsBack},
-	{"WithoutScripts", withoutScripts},
-	{"OnlyOneTTLExtendsPlainly", onlyOneTTLExtendsPlainly},
-	{"Replicas", replicas},
-	{"Listen", listen},
-	{"ListenToNobody", listenToNobody},
-	{"ClosedTwiceWhileListening", closedTwiceWhileListening},
-	{"WakeUp", wakeUp},
-	{"ListenToSilence", listenToSilence},
-	{"ListenAfterSilence", listenAfterSilence},
-	{"NobodyListensInThePause", nobodyListensInThePause},
-}
-
-// Run runs all tests.
-func Run(t *testing.T, a Adapter) {
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) { test.run(t, a) })
-	}
 }
 
 // node makes the node of one server.
@@ -114,6 +72,19 @@ func WithoutPlain(t *testing.T) *miniredis.Miniredis {
 		return false
 	})
 	return m
+}
+
+// ForbidPlain has a server forbid the plain commands that it has, so that releases go by scripts.
+func ForbidPlain(t testing.TB, db *redis.Client) {
+	for _, command := range []string{"delifeq", "delex"} {
+		// A server that has no such command answers with an error.
+		_ = db.Do(t.Context(), "acl", "setuser", "default", "-"+command).Err()
+	}
+}
+
+// HasPlain says whether the redis-server of the tests has what a lock needs without scripts.
+func HasPlain(t testing.TB, db *redis.Client) bool {
+	return db.Do(t.Context(), "delifeq", "k", "v").Err() == nil
 }
 
 // Eventually waits for what must come to pass within the bound, however busy the machine.

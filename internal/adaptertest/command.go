@@ -73,3 +73,10 @@ func Do(t testing.TB, node driver.Node, batch ...*driver.Command) []driver.Reply
 	}
 	return replies
 }
+
+func expect(t *testing.T, when string, got driver.Reply, want driver.Outcome) {
+	t.Helper()
+	if got.Outcome != want {
+		t.Errorf("%s: got %v, %v; want %v", when, got.Outcome, got.Err, want)
+	}
+}

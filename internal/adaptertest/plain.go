@@ -50,19 +50,6 @@ func plainReleaseFallsBack(t *testing.T, a Adapter) {
 	}
 }
 
-// ForbidPlain has a server forbid the plain commands that it has, so that releases go by scripts.
-func ForbidPlain(t testing.TB, db *redis.Client) {
-	for _, command := range []string{"delifeq", "delex"} {
-		// A server that has no such command answers with an error.
-		_ = db.Do(t.Context(), "acl", "setuser", "default", "-"+command).Err()
-	}
-}
-
-// HasPlain says whether the redis-server of the tests has what a lock needs without scripts.
-func HasPlain(t testing.TB, db *redis.Client) bool {
-	return db.Do(t.Context(), "delifeq", "k", "v").Err() == nil
-}
-
 // Where scripts are forbidden, a client WithOneTTL does with plain commands if the server has them, from its first contact on.
 // Any other is told what to permit, and has no vote set.
 func withoutScripts(t *testing.T, a Adapter) {

@@ -38,13 +38,6 @@ func (r *realServer) knowsScripts(t *testing.T) {
 	}
 }
 
-func expect(t *testing.T, when string, got driver.Reply, want driver.Outcome) {
-	t.Helper()
-	if got.Outcome != want {
-		t.Errorf("%s: got %v, %v; want %v", when, got.Outcome, got.Err, want)
-	}
-}
-
 // Both the plain acquire and the scripted one need memory, extending and releasing need none.
 func serverOutOfMemory(t *testing.T, a Adapter) {
 	r, ctx := startReal(t, a), context.Background()

@@ -11,8 +11,8 @@ import (
 	"redlocksim/redlock/driver"
 )
 
-// A server whose replicas confirm what it is asked accepts it, and one without replicas does not, in time for its answer. Others
-// do not wait for that.
+// A server whose replicas confirm what it is asked accepts it, and one without replicas does not, in time for its answer.
+// Others do not wait for that.
 func replicas(t *testing.T, a Adapter) {
 	primary := redisserver.Start(t, "--repl-diskless-sync-delay", "0")
 	node, admin := a.node(t, primary.Addr, Config{}), Admin(t, primary.Addr)

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Stub is a server that answers HELLO with an error, as an old redis-server does, and PING. To other commands it gives the replies
-// in turn; at the next one it closes the connection, or stays silent.
+// Stub is a server that answers HELLO with an error, as an old redis-server does, and PING. To other commands it gives the
+// replies in turn; at the next one it closes the connection, or stays silent.
 func Stub(t *testing.T, silent bool, replies ...string) (addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

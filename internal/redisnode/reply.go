@@ -36,8 +36,8 @@ func Unanswered(err error) driver.Outcome {
 	case errors.As(err, &netErr) && netErr.Timeout(): // context.DeadlineExceeded and os.ErrDeadlineExceeded among them
 		return driver.TimedOut
 	}
-	// A dropped connection, a closed client, and what a client library itself refuses before anything is sent. No reply is going
-	// to come from any of them.
+	// A dropped connection, a closed client, and what a client library itself refuses before anything is sent. No reply is
+	// going to come from any of them.
 	return driver.Refused
 }
 

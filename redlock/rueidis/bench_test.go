@@ -18,8 +18,8 @@ import (
 	"redlocksim/redlock/rueidis"
 )
 
-// BenchmarkBesideGoredis takes free locks on five servers and releases them, so many at a time, each of its own, by this adapter
-// and by that for go-redis, in turns of half a second, on the same servers:
+// BenchmarkBesideGoredis takes free locks on five servers and releases them, so many at a time, each of its own, by this
+// adapter and by that for go-redis, in turns of half a second, on the same servers:
 //
 //	go test -run '^$' -bench BesideGoredis -benchtime 20x
 //

@@ -16,8 +16,9 @@ import (
 
 // line is the connection that a node's commands share.
 //
-// rueidis dials within the deadline of the command that finds no connection. Where connecting takes longer than that, no command
-// would ever find one. So a command does not dial: what it misses is made by a task with a deadline of its own, for all.
+// rueidis dials within the deadline of the command that finds no connection. Where connecting takes longer than that, no
+// command would ever find one. So a command does not dial: what it misses is made by a task with a deadline of its own, for
+// all.
 type line struct {
 	clock    driver.Clock
 	tasks    driver.Tasks

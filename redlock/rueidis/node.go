@@ -1,5 +1,5 @@
-// Package rueidis lets package redlock talk to its servers through rueidis (github.com/redis/rueidis). valkey-go, its sibling for
-// Valkey, differs in its import path only. The package is a module of its own, so that nobody else depends on rueidis.
+// Package rueidis lets package redlock talk to its servers through rueidis (github.com/redis/rueidis). valkey-go, its sibling
+// for Valkey, differs in its import path only. The package is a module of its own, so that nobody else depends on rueidis.
 //
 // [Open] is the short way, from addresses or redis:// URLs to nodes:
 //
@@ -9,14 +9,14 @@
 //	}
 //	defer nodes.Close()
 //
-// For options of your own (TLS, credentials), use an [Opener], or [NewNode] for each server. A node makes its client itself, since
-// one that is made already does not say whether it repeats commands.
+// For options of your own (TLS, credentials), use an [Opener], or [NewNode] for each server. A node makes its client itself,
+// since one that is made already does not say whether it repeats commands.
 //
-// A node has one connection for all commands, which rueidis pipelines, and which carries them out in the order in which they were
-// sent: a release never overtakes the acquire that it is for. A command that times out leaves the connection as it is. One that has
-// been silent for two to three seconds is given up; package goredis, which has many, gives one up at each timeout. When a batch
-// times out, answers that had come are lost with the others, as if none had come. Locks whose replicas confirm them
-// (redlock.WithReplicas) take connections of their own, and dial them within their deadlines.
+// A node has one connection for all commands, which rueidis pipelines, and which carries them out in the order in which they
+// were sent: a release never overtakes the acquire that it is for. A command that times out leaves the connection as it is. One
+// that has been silent for two to three seconds is given up; package goredis, which has many, gives one up at each timeout.
+// When a batch times out, answers that had come are lost with the others, as if none had come. Locks whose replicas confirm
+// them (redlock.WithReplicas) take connections of their own, and dial them within their deadlines.
 //
 // A node is one independent master. For one logical Redis (package single) use goredis: of a client for Sentinel or for a
 // cluster, rueidis does not tell to which server a command went, and it follows redirects by itself.

@@ -4,7 +4,6 @@ package conformance
 
 import (
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -253,11 +252,4 @@ func AgainstServer(t *testing.T, a adaptertest.Adapter) {
 		defer a.close()
 		a.sequence(t)
 	})
-}
-
-func noClock(say func(format string, args ...any)) {
-	const message = "time is NOT compared with redis-server: there is no C compiler cc on the PATH (Debian package gcc), which its clock needs, " +
-		"or it is a Valkey 9, whose clock does not stand still"
-	fmt.Fprintln(os.Stderr, "sim/conformance: "+message)
-	say(message)
 }

@@ -258,3 +258,10 @@ func (s *server) sweep() {
 	}
 	s.must(s.client.Do(context.Background(), "debug", "set-active-expire", "0").Err())
 }
+
+func noClock(say func(format string, args ...any)) {
+	const message = "time is NOT compared with redis-server: there is no C compiler cc on the PATH (Debian package gcc), which its clock needs, " +
+		"or it is a Valkey 9, whose clock does not stand still"
+	fmt.Fprintln(os.Stderr, "sim/conformance: "+message)
+	say(message)
+}
