@@ -1,8 +1,6 @@
-// Package redisaddr compares the addresses of Redis servers, for the adapters to client libraries: one server has one vote.
 package redisaddr
 
 import (
-	"fmt"
 	"net"
 	"net/netip"
 	"path/filepath"
@@ -12,8 +10,8 @@ import (
 
 const defaultPort = "6379"
 
-// WithPort adds the port of Redis to an address that has none.
-func WithPort(addr string) string {
+// withPort adds the port of Redis to an address that has none.
+func withPort(addr string) string {
 	if _, _, err := net.SplitHostPort(addr); err == nil {
 		return addr
 	}
@@ -22,22 +20,6 @@ func WithPort(addr string) string {
 		return addr // what the dialer says of it is clearer
 	}
 	return net.JoinHostPort(host, defaultPort)
-}
-
-// NamedOnce is an error if two of the addresses are of one server, by what they say, without asking the DNS.
-func NamedOnce(addrs []string) error {
-	named := make(map[string]string, len(addrs))
-	for i, addr := range addrs {
-		place := placeOf(addr)
-		switch first, again := named[place]; {
-		case again && first == addr:
-			return fmt.Errorf("server %d: %s is named twice, and one server has one vote", i+1, first)
-		case again:
-			return fmt.Errorf("server %d: %s is the same server as %s, and one server has one vote", i+1, addr, first)
-		}
-		named[place] = addr
-	}
-	return nil
 }
 
 // placeOf is the same for the addresses of one server. What begins with a slash is a socket of Unix.

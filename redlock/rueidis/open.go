@@ -3,8 +3,6 @@ package rueidis
 import (
 	"errors"
 	"fmt"
-	"net/url"
-	"strings"
 
 	"github.com/redis/rueidis"
 
@@ -37,10 +35,10 @@ type Opener struct {
 }
 
 // Open makes a node for each server; see the function of that name.
-func (o Opener) Open(servers ...string) (Nodes, error) {
-	all, err := parseServers(servers)
+func (o Opener) Open(named ...string) (Nodes, error) {
+	all, err := servers.Parse(named)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("rueidis: %w", err)
 	}
 	nodes := make(Nodes, 0, len(all))
 	for _, options := range all {
@@ -69,32 +67,8 @@ func (n Nodes) Close() error {
 	return errors.Join(errs...)
 }
 
-// parseServers reads the addresses, in order, and refuses a server that is named twice.
-func parseServers(servers []string) ([]rueidis.ClientOption, error) {
-	all, addrs := make([]rueidis.ClientOption, len(servers)), make([]string, len(servers))
-	for i, server := range servers {
-		var err error
-		if all[i], err = parseServer(server); err != nil {
-			return nil, fmt.Errorf("rueidis: server %d: %w", i+1, err)
-		}
-		addrs[i] = all[i].InitAddress[0]
-	}
-	if err := redisaddr.NamedOnce(addrs); err != nil {
-		return nil, fmt.Errorf("rueidis: %w", err)
-	}
-	return all, nil
-}
-
-func parseServer(server string) (rueidis.ClientOption, error) {
-	if server == "" {
-		return rueidis.ClientOption{}, errors.New("the address is empty")
-	}
-	if !strings.Contains(server, "://") {
-		return rueidis.ClientOption{InitAddress: []string{redisaddr.WithPort(server)}}, nil
-	}
-	options, err := rueidis.ParseURL(server)
-	if e := (*url.Error)(nil); errors.As(err, &e) {
-		err = e.Err // url.Error shows the URL, and with it the password
-	}
-	return options, err
+var servers = redisaddr.Parser[rueidis.ClientOption]{
+	OfAddr: func(addr string) rueidis.ClientOption { return rueidis.ClientOption{InitAddress: []string{addr}} },
+	OfURL:  rueidis.ParseURL,
+	Addr:   func(o rueidis.ClientOption) string { return o.InitAddress[0] },
 }
