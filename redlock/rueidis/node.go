@@ -1,5 +1,5 @@
-// Package rueidis lets package redlock talk to its servers through rueidis (github.com/redis/rueidis). valkey-go, its sibling
-// for Valkey, differs in its import path only. The package is a module of its own, so that nobody else depends on rueidis.
+// Package rueidis lets package redlock talk to its servers through rueidis (github.com/redis/rueidis). It is a module of its
+// own, so that nobody else depends on rueidis.
 //
 // [Open] is the short way, from addresses or redis:// URLs to nodes:
 //
