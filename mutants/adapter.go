@@ -1,9 +1,9 @@
 package mutants
 
 // plainSet is how it makes one.
-const plainSet = `return redis.NewStatusCmd(ctx, "set", keys[0], value, "nx", "px", ttl)`
+const plainSet = `return append(slices.Grow(args, 6), "set", keys[0], value, "nx", "px", ttl), Status`
 
-// adapter lists the bugs of the go-redis adapter and its scripts.
+// adapter lists the bugs of the go-redis adapter, and of what adapters share, their scripts among it.
 var adapter = []Mutant{
 	{
 		Name:    "script-again-after-the-release",
@@ -14,27 +14,27 @@ var adapter = []Mutant{
 	{
 		Name: "wire-all-again", Tier: "wire",
 		Bug:     "all commands that met a forgotten script are sent again, also those that nobody wants any more",
-		Edits:   []Edit{{"redlock/goredis/node.go", "n.send(again, as, &t)", "n.send(missed, as, &t)"}},
+		Edits:   []Edit{{"internal/redisnode/exchange.go", "return again\n", "return missed\n"}},
 		Killers: []string{"102-forgotten-script-and-batch"},
 	},
 	{
 		Name: "wire-release-by-del", Tier: "wire",
 		Bug: "the release script deletes whatever is there", Real: "several tutorials",
-		Edits:   []Edit{{"redlock/goredis/release.lua", "if held == ARGV[1] then", "if held then"}},
+		Edits:   []Edit{{"internal/redisnode/release.lua", "if held == ARGV[1] then", "if held then"}},
 		Killers: []string{"09-contention"},
 	},
 	{
 		Name: "wire-list-fails-releases", Tier: "wire",
 		Bug:     "a key of another type ends the script for several releases, and the keys after it stand for their TTL",
-		Edits:   []Edit{{"redlock/goredis/releases.lua", "redis.pcall('GET'", "redis.call('GET'"}},
+		Edits:   []Edit{{"internal/redisnode/releases.lua", "redis.pcall('GET'", "redis.call('GET'"}},
 		Killers: []string{"112-keys-overwritten/together"},
 	},
 	{
 		Name: "wire-no-ttl", Tier: "wire",
 		Bug: "SET NX without PX: a lock that outlives its holder",
 		Edits: []Edit{
-			{"redlock/goredis/node.go", plainSet, `return redis.NewStatusCmd(ctx, "set", keys[0], value, "nx")`},
-			{"redlock/goredis/acquire.lua", "ARGV[1], 'PX', ARGV[2])", "ARGV[1])"},
+			{"internal/redisnode/request.go", plainSet, `return append(args, "set", keys[0], value, "nx"), Status`},
+			{"internal/redisnode/acquire.lua", "ARGV[1], 'PX', ARGV[2])", "ARGV[1])"},
 		},
 		Killers: []string{"12-holder-dies/crash", "12-holder-dies/cut-off"},
 	},
@@ -42,8 +42,8 @@ var adapter = []Mutant{
 		Name: "wire-set-without-nx", Tier: "wire",
 		Bug: "SET without NX: whoever asks has the lock",
 		Edits: []Edit{
-			{"redlock/goredis/node.go", plainSet, `return redis.NewStatusCmd(ctx, "set", keys[0], value, "px", ttl)`},
-			{"redlock/goredis/acquire.lua", "== 1 then return 0 end", "== 9 then return 0 end"},
+			{"internal/redisnode/request.go", plainSet, `return append(args, "set", keys[0], value, "px", ttl), Status`},
+			{"internal/redisnode/acquire.lua", "== 1 then return 0 end", "== 9 then return 0 end"},
 		},
 		Killers: []string{"05-single-instance/healthy", "09-contention"},
 	},
@@ -51,9 +51,9 @@ var adapter = []Mutant{
 		Name: "wire-extend-re-creates", Tier: "wire",
 		Bug: "an extend sets the key again where it is missing", Real: "redlock-rb #36, redsync #149, RedLock.net #49",
 		Edits: []Edit{
-			{"redlock/goredis/extend.lua", "if redis.call('GET', KEYS[i]) ~= ARGV[1] then return 0 end",
+			{"internal/redisnode/extend.lua", "if redis.call('GET', KEYS[i]) ~= ARGV[1] then return 0 end",
 				"local held = redis.call('GET', KEYS[i])\n  if held and held ~= ARGV[1] then return 0 end"},
-			{"redlock/goredis/extend.lua", "redis.call('PEXPIRE', KEYS[i], math.max(ttl, redis.call('PTTL', KEYS[i])))",
+			{"internal/redisnode/extend.lua", "redis.call('PEXPIRE', KEYS[i], math.max(ttl, redis.call('PTTL', KEYS[i])))",
 				"redis.call('SET', KEYS[i], ARGV[1], 'PX', math.max(ttl, redis.call('PTTL', KEYS[i])))"},
 		},
 		Killers: []string{"56-late-extend/after-expiry", "56-late-extend/after-release"},
@@ -62,7 +62,7 @@ var adapter = []Mutant{
 		Name: "wire-extend-by-set", Tier: "wire",
 		Bug: "a renewal is a plain SET, also where the lock was released meanwhile", Real: "RedLock.net #64, Redisson #7272",
 		Edits: []Edit{
-			{"redlock/goredis/node.go", plainSet, "if c.Op == driver.OpExtend {\n\t\t\treturn redis.NewStatusCmd(ctx, \"set\", keys[0], value, \"px\", ttl)\n\t\t}\n\t\t" + plainSet},
+			{"internal/redisnode/request.go", plainSet, "if c.Op == driver.OpExtend {\n\t\t\treturn append(args, \"set\", keys[0], value, \"px\", ttl), Status\n\t\t}\n\t\t" + plainSet},
 			{"internal/batch/script.go", "case driver.OpExtend:\n\t\treturn Extend", "case driver.OpExtend:\n\t\treturn None"},
 		},
 		Killers: []string{"56-late-extend/after-release", "56-late-extend/at-the-next-holder"},
@@ -70,13 +70,13 @@ var adapter = []Mutant{
 	{
 		Name: "wire-extend-does-not-compare", Tier: "wire",
 		Bug:     "an extend prolongs the key whoever has it",
-		Edits:   []Edit{{"redlock/goredis/extend.lua", "~= ARGV[1] then return 0", "== false then return 0"}},
+		Edits:   []Edit{{"internal/redisnode/extend.lua", "~= ARGV[1] then return 0", "== false then return 0"}},
 		Killers: []string{"56-late-extend/at-the-next-holder"},
 	},
 	{
 		Name: "wire-extend-adds-up", Tier: "wire",
 		Bug:     "an extend adds its TTL to what is left of the one before",
-		Edits:   []Edit{{"redlock/goredis/extend.lua", "math.max(ttl, redis.call('PTTL', KEYS[i]))", "ttl + redis.call('PTTL', KEYS[i])"}},
+		Edits:   []Edit{{"internal/redisnode/extend.lua", "math.max(ttl, redis.call('PTTL', KEYS[i]))", "ttl + redis.call('PTTL', KEYS[i])"}},
 		Killers: []string{"39-renewal/finishes"},
 	},
 	{
@@ -85,26 +85,26 @@ var adapter = []Mutant{
 		Edits: []Edit{
 			{"redlock/call.go", "if c.last != nil || value == \"\" {", "if c.last != nil {\n\t\tvalue = c.last.acquisition.value\n\t} else if value == \"\" {"},
 			{"internal/batch/script.go", "case len(c.Keys) == 1:", "case false:"},
-			{"redlock/goredis/acquire.lua", "if redis.call('EXISTS'", "if redis.call('GET', KEYS[1]) == ARGV[1] then return 1 end\nif redis.call('EXISTS'"},
+			{"internal/redisnode/acquire.lua", "if redis.call('EXISTS'", "if redis.call('GET', KEYS[1]) == ARGV[1] then return 1 end\nif redis.call('EXISTS'"},
 		},
 		Killers: []string{"60-own-old-votes"},
 	},
 	{
 		Name: "wire-any-token", Tier: "wire",
 		Bug:     "a node votes for a fencing token that is not above its counter",
-		Edits:   []Edit{{"redlock/goredis/vote.lua", "if token > 0 and token <= counter then", "if false then"}},
+		Edits:   []Edit{{"internal/redisnode/vote.lua", "if token > 0 and token <= counter then", "if false then"}},
 		Killers: []string{"68-lost-counters/two"},
 	},
 	{
 		Name: "wire-late-vote-shortens", Tier: "wire",
 		Bug:     "a vote for a second token that arrives after an extend cuts the key's time short",
-		Edits:   []Edit{{"redlock/goredis/vote.lua", "if ours[i] then px = math.max(ttl, redis.call('PTTL', KEYS[i])) end", ""}},
+		Edits:   []Edit{{"internal/redisnode/vote.lua", "if ours[i] then px = math.max(ttl, redis.call('PTTL', KEYS[i])) end", ""}},
 		Killers: []string{"101-late-second-vote"},
 	},
 	{
 		Name: "wire-hash-first", Tier: "wire",
 		Bug:     "a script is asked for by its hash at first, too, and then sent a second time",
-		Edits:   []Edit{{"redlock/goredis/node.go", "n.send(commands, n.known.Scripts(), &t)", "n.send(commands, ^batch.Scripts(0), &t)"}},
+		Edits:   []Edit{{"internal/redisnode/server.go", "as: s.known.Scripts()", "as: ^batch.Scripts(0)"}},
 		Killers: []string{"62-round-trips"},
 	},
 	{
@@ -116,45 +116,45 @@ var adapter = []Mutant{
 	{
 		Name: "wire-first-vote-forgotten", Tier: "wire",
 		Bug:     "no vote shows that a node allows what a lock needs, and every acquire is a script in full",
-		Edits:   []Edit{{"redlock/goredis/node.go", "n.known.Learn(foundPlain(r, answer))", "_ = foundPlain(r, answer)"}},
+		Edits:   []Edit{{"internal/redisnode/exchange.go", "s.known.Learn(foundPlain(r, a))", "_ = foundPlain(r, a)"}},
 		Killers: []string{"09-contention"},
 	},
 	{
 		Name: "wire-no-is-an-error", Tier: "wire",
 		Bug:     "a node that has another's key is said to have failed",
-		Edits:   []Edit{{"redlock/goredis/outcome.go", "if errors.Is(answer.Err(), redis.Nil) {", "if errors.Is(answer.Err(), redis.Nil) && false {"}},
+		Edits:   []Edit{{"internal/redisnode/reply.go", "case a.IsNil:", "case a.IsNil && false:"}},
 		Killers: []string{"09-contention"},
 	},
 	{
 		Name: "wire-wrong-hash", Tier: "wire",
 		Bug: "scripts are asked for by a wrong hash, and sent a second time each time", Real: "redsync #203",
-		Edits:   []Edit{{"redlock/goredis/scripts.go", "redis.NewScript(source).Hash()", "redis.NewScript(source + \"\\n\").Hash()"}},
+		Edits:   []Edit{{"internal/redisnode/scripts.go", "sha1.Sum([]byte(source))", "sha1.Sum([]byte(source + \"\\n\"))"}},
 		Killers: []string{"62-round-trips"},
 	},
 	{
 		Name: "wire-joint-release-stops", Tier: "wire",
 		Bug: "the script of several releases stops at the first wrong value",
-		Edits: []Edit{{"redlock/goredis/releases.lua", "    answers[i] = 0\n",
+		Edits: []Edit{{"internal/redisnode/releases.lua", "    answers[i] = 0\n",
 			"    for j = i, #KEYS do answers[j] = 0 end\n    return answers\n"}},
 		Killers: []string{"74-joint-commands/a-wrong-value"},
 	},
 	{
 		Name: "wire-joint-votes-share-a-verdict", Tier: "wire",
 		Bug:     "several votes under the restart guard are all answered as the first",
-		Edits:   []Edit{{"redlock/goredis/votes.lua", "and 1 or 0", "and 1 or votes[1] or 0"}},
+		Edits:   []Edit{{"internal/redisnode/votes.lua", "and 1 or 0", "and 1 or votes[1] or 0"}},
 		Killers: []string{"74-joint-commands/one-is-taken"},
 	},
 	{
 		Name: "wire-answers-off-by-one", Tier: "wire",
 		Bug:     "of several commands in a script each gets the answer to the next",
-		Edits:   []Edit{{"redlock/goredis/joint.go", "list[number].(type)", "list[(number+1)%len(list)].(type)"}},
+		Edits:   []Edit{{"internal/redisnode/joint.go", "list[number].(type)", "list[(number+1)%len(list)].(type)"}},
 		Killers: []string{"74-joint-commands/one-is-taken"},
 	},
 	{
 		Name: "wire-lost-is-done", Tier: "wire",
 		Bug: "what is lost of a batch whose beginning was answered is taken for done",
-		Edits: []Edit{{"redlock/goredis/node.go", "return n.read(&requests[request], sent[request], command, looks, t)",
-			"if first, ok := sent[0].(*redis.StatusCmd); ok && request > 0 && first.Val() == \"OK\" && outcomeOf(sent[request].Err()) == driver.Refused {\n\t\t\treturn batch.Unanswered, driver.Reply{Outcome: driver.Accepted}\n\t\t}\n\t\treturn n.read(&requests[request], sent[request], command, looks, t)"}},
+		Edits: []Edit{{"internal/redisnode/exchange.go", "return x.read(&requests[request], answer(request), command, m.batch.Looks())",
+			"if request > 0 && answer(0).Status == \"OK\" && answer(request).Outcome == driver.Refused {\n\t\t\treturn batch.Unanswered, driver.Reply{Outcome: driver.Accepted}\n\t\t}\n\t\treturn x.read(&requests[request], answer(request), command, m.batch.Looks())"}},
 		Killers: []string{"75-split-batches/with-a-reset"},
 	},
 	{
@@ -166,37 +166,37 @@ var adapter = []Mutant{
 	{
 		Name: "wire-subscription-without-a-deadline", Tier: "wire",
 		Bug:   "a subscription waits for ever for a server that accepts connections and never answers",
-		Edits: []Edit{{"redlock/goredis/listen.go", "ctx, cancel := s.within(2 * subscriptionStep)", "ctx, cancel := context.WithCancel(context.Background())"}},
-		Tests: []Test{{"redlock/goredis", "TestListenToSilence"}},
+		Edits: []Edit{{"internal/subscription/subscription.go", "ctx, cancel := s.within(2 * step)", "ctx, cancel := context.WithCancel(context.Background())"}},
+		Tests: []Test{{"redlock/goredis", "TestAdapter/ListenToSilence"}},
 	},
 	{
 		Name: "wire-votes-without-looking", Tier: "wire",
 		Bug:   "a server votes that allows SET, and not what extends and releases need",
-		Edits: []Edit{{"redlock/goredis/node.go", "m.Requests(), m.Looks()", "m.Requests(), false"}},
-		Tests: []Test{{"redlock/goredis", "TestForbiddenCommands"}},
+		Edits: []Edit{{"internal/redisnode/exchange.go", "appendRequest(args, &requests[number], m.batch.Looks())", "appendRequest(args, &requests[number], false)"}},
+		Tests: []Test{{"redlock/goredis", "TestAdapter/ForbiddenCommands"}},
 	},
 	{
 		Name: "wire-any-largest-ttl", Tier: "wire",
 		Bug:     "a node votes whose record of the restart guard has another largest TTL",
-		Edits:   []Edit{{"redlock/goredis/guard.lua", "    if tonumber(limit) ~= max then return {-3, tonumber(limit)} end\n", ""}},
+		Edits:   []Edit{{"internal/redisnode/guard.lua", "    if tonumber(limit) ~= max then return {-3, tonumber(limit)} end\n", ""}},
 		Killers: []string{"107-guard-set-by-hand/one-node", "107-guard-set-by-hand/majority"},
 	},
 	{
 		Name: "wire-any-record", Tier: "wire",
 		Bug:     "a node whose record of the restart guard cannot be read begins a new quarantine, in place of saying so",
-		Edits:   []Edit{{"redlock/goredis/guard.lua", "    if not found then return redis.error_reply('ERR redlock: ' .. guard .. ' is not a record of the restart guard') end\n    if tonumber", "    if found and tonumber"}},
+		Edits:   []Edit{{"internal/redisnode/guard.lua", "    if not found then return redis.error_reply('ERR redlock: ' .. guard .. ' is not a record of the restart guard') end\n    if tonumber", "    if found and tonumber"}},
 		Killers: []string{"107-guard-set-by-hand/overwritten"},
 	},
 	{
 		Name: "wire-counts-any-status-as-a-vote", Tier: "wire",
 		Bug:     "a node that answers a SET with QUEUED is counted as one that voted",
-		Edits:   []Edit{{"redlock/goredis/outcome.go", "\t\tdefault:\n\t\t\treturn strange(c, value)\n\t\t}\n\t\tif errors.Is", "\t\tdefault:\n\t\t\treturn driver.Reply{Outcome: driver.Accepted}\n\t\t}\n\t\tif errors.Is"}},
+		Edits:   []Edit{{"internal/redisnode/reply.go", "case a.Status == \"OK\":", "case a.Status != \"\":"}, {"internal/redisnode/reply.go", "case a.Status != \"\":\n\t\treturn of.strange(c, a.Status)\n", ""}},
 		Killers: []string{"109-wrong-answers/a-minority", "109-wrong-answers/a-majority"},
 	},
 	{
 		Name: "wire-counts-any-answer-of-a-script", Tier: "wire",
 		Bug:     "whatever a node answers to a script for several commands, each counts as done",
-		Edits:   []Edit{{"redlock/goredis/joint.go", "\tif len(list) != r.Len() {\n\t\treturn strange(c, value)\n\t}", "\tif len(list) != r.Len() {\n\t\treturn driver.Reply{Outcome: driver.Accepted}\n\t}"}},
+		Edits:   []Edit{{"internal/redisnode/joint.go", "\tif len(list) != r.Len() {\n\t\treturn of.strange(c, a.Value)\n\t}", "\tif len(list) != r.Len() {\n\t\treturn driver.Reply{Outcome: driver.Accepted}\n\t}"}},
 		Killers: []string{"109-wrong-answers/several-at-once"},
 	},
 	{
@@ -227,13 +227,13 @@ var adapter = []Mutant{
 	{
 		Name: "wire-unknown-command-is-failure", Tier: "wire",
 		Bug:     "a command that an older server does not know is given up, and no script follows it",
-		Edits:   []Edit{{"redlock/goredis/node.go", "if r.Script != batch.None && isPlainUnknown(answer.Err()) {", "if false {"}},
+		Edits:   []Edit{{"internal/redisnode/exchange.go", "if r.Script != batch.None && isPlainUnknown(a.Err) {", "if false {"}},
 		Killers: []string{"115-commands-in-place-of-scripts/a-release-on-an-older-server", "115-commands-in-place-of-scripts/replicas-confirm"},
 	},
 	{
 		Name: "wire-syntax-error-is-failure", Tier: "wire",
 		Bug:     "an older server's syntax error, its answer to SET with IFEQ, is taken for a failure",
-		Edits:   []Edit{{"redlock/goredis/plain.go", "strings.HasPrefix(text, \"ERR syntax error\")", "false"}},
+		Edits:   []Edit{{"internal/redisnode/forbidden.go", "\"syntax error\", ", ""}},
 		Killers: []string{"115-commands-in-place-of-scripts/an-older-server"},
 	},
 	{
@@ -251,13 +251,13 @@ var adapter = []Mutant{
 	{
 		Name: "wire-delex-any-value", Tier: "wire",
 		Bug:     "DELEX without IFEQ deletes whatever is there",
-		Edits:   []Edit{{"redlock/goredis/plain.go", "return redis.NewCmd(ctx, \"delex\", keys[0], \"ifeq\", value)", "return redis.NewCmd(ctx, \"delex\", keys[0])"}},
+		Edits:   []Edit{{"internal/redisnode/plain.go", "append(args, \"delex\", keys[0], \"ifeq\", value)", "append(args, \"delex\", keys[0])"}},
 		Killers: []string{"115-commands-in-place-of-scripts/mixed-versions", "115-commands-in-place-of-scripts/without-del"},
 	},
 	{
 		Name: "wire-set-any-value", Tier: "wire",
 		Bug:     "SET without IFEQ takes the key from whoever has it",
-		Edits:   []Edit{{"redlock/goredis/plain.go", "value, \"ifeq\", value, \"px\", ttl)", "value, \"px\", ttl)"}},
+		Edits:   []Edit{{"internal/redisnode/plain.go", "value, \"ifeq\", value, \"px\", ttl)", "value, \"px\", ttl)"}},
 		Killers: []string{"115-commands-in-place-of-scripts/mixed-versions", "115-commands-in-place-of-scripts/scripts-forbidden"},
 	},
 	{

@@ -37,7 +37,7 @@ type Mutant struct {
 
 // Test is a unit test. It may need redis-server.
 type Test struct {
-	// Package is its directory from the module's root.
+	// Package is its directory from the module's root. Name may be that of a part, as in TestAdapter/Listen.
 	Package, Name string
 }
 

@@ -35,9 +35,9 @@ var without = map[string]string{
 	"goredis.NewClusterClient":      "the simulator has no slots, real servers have; TestFailover",
 	"goredis.NewSentinelClient":     "the simulator leads clients to the new primary by itself; TestFailover",
 	"goredis.NewSingle":             "as goredis.NewSentinelClient",
-	"goredis.Node.ConfirmsReplicas": "it does nothing: it says that the node looks at Command.Replicas; TestReplicas",
+	"goredis.Node.ConfirmsReplicas": "it does nothing: it says that the node looks at Command.Replicas; TestAdapter/Replicas",
 	"goredis.Single.Node":           "as goredis.NewSentinelClient",
-	"goredis.Node.Listen":           "a subscriber of go-redis waits outside of the simulator's kernel: used on tier live only (66, 73); TestListen",
+	"goredis.Node.Listen":           "a subscriber of go-redis waits outside of the simulator's kernel: used on tier live only (66, 73); TestAdapter/Listen",
 	"goredis.Open":                  "it is goredis.Opener.Open without settings; TestOpen",
 	"goredis.OptionsError.Error":    "scenarios have clients with the right options; TestOptionsRefused",
 	"goredis.OptionsError.Unwrap":   "as goredis.OptionsError.Error",
@@ -145,8 +145,14 @@ func TestReasonsNameTests(t *testing.T) {
 			tests.Write(text)
 		}
 	}
+	parts, err := os.ReadFile(filepath.Join(root, "internal", "adaptertest", "run.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, why := range without {
 		_, test, tested := strings.Cut(why, "; ")
+		test, part, ofAdapters := strings.Cut(test, "/")
+		tested = tested && (!ofAdapters || strings.Contains(string(parts), `{"`+part+`", `))
 		other, as := strings.CutPrefix(why, "as ")
 		switch {
 		case tested && strings.Contains(tests.String(), "func "+test+"(t *testing.T)"):

@@ -22,7 +22,7 @@ var excludedFiles = []string{
 
 // checks are the functions that only check options and arguments.
 var checks = []string{
-	"wholeMilliseconds", "Drift.allowance", "checkOptions", "oneMaster", "checkNamedOnce", "placeOf", "canonicalHost",
+	"wholeMilliseconds", "Drift.allowance", "checkOptions", "oneMaster",
 }
 
 // invalid are the errors of such checks. A statement or case that returns one is part of a check.

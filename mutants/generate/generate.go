@@ -27,7 +27,7 @@ const (
 
 // directories are the packages of each target, from the module's root.
 var directories = map[Target][]string{
-	Library:   {"internal/batch", "internal/quorum", "redlock", "redlock/driver", "redlock/goredis", "redlock/single"},
+	Library:   {"internal/batch", "internal/quorum", "internal/redisnode", "redlock", "redlock/driver", "redlock/goredis", "redlock/single"},
 	Protocols: {"scenarios/protocols"},
 }
 

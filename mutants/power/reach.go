@@ -28,10 +28,10 @@ type reached struct {
 type blocks map[string][]cover.ProfileBlock
 
 // covered are the packages whose statements are counted. Without the command itself nothing is written at its end.
-const covered = "./mutants/runner,./redlock/...,./internal/quorum,./internal/batch,./scenarios/protocols"
+const covered = "./mutants/runner,./redlock/...,./internal/quorum,./internal/batch,./internal/redisnode,./scenarios/protocols"
 
-// adapter is the file that runs the adapter's scripts.
-const adapter = "redlock/goredis/node.go"
+// adapter is the file that has scripts run.
+const adapter = "internal/redisnode/exchange.go"
 
 // slower is how many times as long a search has that counts.
 const slower = 2

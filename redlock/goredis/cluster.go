@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"redlocksim/internal/subscription"
 	"redlocksim/redlock/driver"
 )
 
@@ -24,7 +25,7 @@ type cluster struct {
 	mu        sync.Mutex
 	primaries map[*redis.Client]*Node
 
-	subscription subscription
+	subscription *subscription.Subscription
 }
 
 var (
@@ -47,7 +48,7 @@ func newCluster(client *redis.ClusterClient, options []Option) (*cluster, error)
 	for _, o := range options {
 		o(&n.self)
 	}
-	n.subscription.client, n.subscription.clock, n.subscription.tasks = client, n.self.clock, n.self.tasks
+	n.subscription = subscriptionOf(client, n.self.clock, n.self.tasks)
 	return n, nil
 }
 
@@ -59,7 +60,7 @@ func (n *cluster) ConfirmsReplicas() {}
 
 // Listen implements driver.Listener. A cluster passes what is published on to all its nodes.
 func (n *cluster) Listen(channel string, heard func()) (stop func()) {
-	return n.subscription.listen(channel, heard)
+	return n.subscription.Listen(channel, heard)
 }
 
 // Do implements driver.Node. A command that a node has refused because its slot is elsewhere goes there, once: nothing of it

@@ -106,25 +106,6 @@ func (c *cluster) strangers(t testing.TB, servers ...int) (n int) {
 	return n
 }
 
-// eventually waits for what must come to pass within the bound, however busy the machine.
-func eventually(t testing.TB, bound time.Duration, what string, is func() bool) {
-	t.Helper()
-	for start := time.Now(); !is(); time.Sleep(2 * time.Millisecond) {
-		if time.Since(start) > bound {
-			t.Fatalf("not within %v: %s", bound, what)
-		}
-	}
-}
-
-func closeWithin(t testing.TB, bound time.Duration, client *redlock.Client) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), bound)
-	defer cancel()
-	if err := client.Close(ctx); err != nil {
-		t.Error(err)
-	}
-}
-
 // resource is what a lock protects here.
 type resource struct {
 	name    string
@@ -476,7 +457,7 @@ func TestClusterCleanUp(t *testing.T) {
 				client, _ := c.open(t, redlock.WithNodeTimeout(test.nodeTimeout*t.Slower))
 				c.warmUp(t, client)
 				c.each(t, test.taken, func(ctx context.Context, view *redis.Client) error {
-					return view.Set(ctx, "r", theirs, time.Hour).Err()
+					return view.Set(ctx, "r", "another's value", time.Hour).Err()
 				})
 				var others []string // and not what the warm-up is still about to release
 				for _, i := range test.taken {

@@ -20,11 +20,11 @@ import (
 	"context"
 	"runtime"
 	"slices"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
-	"redlocksim/internal/batch"
+	"redlocksim/internal/redisnode"
+	"redlocksim/internal/subscription"
 	"redlocksim/redlock/driver"
 )
 
@@ -34,9 +34,9 @@ type Node struct {
 	name   string
 	clock  driver.Clock
 	tasks  driver.Tasks
-	known  batch.Known
+	server *redisnode.Server
 
-	subscription subscription
+	subscription *subscription.Subscription
 }
 
 var (
@@ -79,7 +79,8 @@ func newNode(c *redis.Client, options []Option) (*Node, error) {
 	for _, o := range options {
 		o(n)
 	}
-	n.subscription.client, n.subscription.clock, n.subscription.tasks = c, n.clock, n.tasks
+	n.server = redisnode.NewServer(adapter, n.clock)
+	n.subscription = subscriptionOf(c, n.clock, n.tasks)
 	return n, nil
 }
 
@@ -89,7 +90,7 @@ func (n *Node) Name() string { return n.name }
 // Listen implements driver.Listener. All channels of the node share one connection, which is restored when it breaks, and
 // closed when nobody listens any more.
 func (n *Node) Listen(channel string, heard func()) (stop func()) {
-	return n.subscription.listen(channel, heard)
+	return n.subscription.Listen(channel, heard)
 }
 
 // Do sends the batch on one connection: a single command as it is, several as one pipeline (without MULTI, each command
@@ -132,173 +133,44 @@ func makeRoom() {
 
 // run sends the commands and answers them. It uses the slice.
 func (n *Node) run(commands []*driver.Command) {
-	var t trial
-	missed := n.send(commands, n.known.Scripts(), &t)
-	for len(missed) > 0 {
-		again := batch.Again(missed, &n.known, n.clock.Now())
-		if len(again) == 0 {
-			return
-		}
-		as, asks := t.Again(&n.known)
-		if asks {
-			why := t.why
-			as, again = t.Asked(&n.known, n.findPlain(again[0]), again, func(c *driver.Command) { c.Done(c, forbidden(why)) })
-			if len(again) == 0 {
-				return
-			}
-		}
-		missed = n.send(again, as, &t)
+	x := n.server.Begin()
+	for len(commands) > 0 {
+		commands = n.send(&x, commands)
 	}
 }
 
-// send sends the commands, with the sources of all scripts but those known, and answers them, except those that asked by
-// hash for a script the node does not have, or for what it does not allow: these it returns, in the same slice.
-func (n *Node) send(commands []*driver.Command, known batch.Scripts, t *trial) (missed []*driver.Command) {
-	m := batch.Arrange(commands, known)
-	last := m.Last()
-	ctx := last.Context()
-	if ctx == nil {
-		c, cancel := n.clock.WithDeadline(context.Background(), last.Deadline)
-		defer cancel()
-		ctx = c
-	}
-	requests, looks, replicas := m.Requests(), m.Looks(), m.Replicas()
+// send sends the next message of an exchange, and gives those commands that one more is for.
+func (n *Node) send(x *redisnode.Exchange, commands []*driver.Command) (again []*driver.Command) {
+	m := x.Message(commands)
+	ctx, end := m.Context()
+	defer end()
 	// What Process and Exec return is also in what was sent, one by one.
-	if len(requests) == 1 && replicas == 0 {
-		sent := write(ctx, &requests[0], looks)
+	if m.Len() == 1 {
+		sent := write(ctx, &m, 0)
 		_ = n.client.Process(ctx, sent)
-		return m.Answered(&n.known, batch.Confirmation{}, func(_, command int) (batch.Fate, driver.Reply) {
-			return n.read(&requests[0], sent, command, looks, t)
-		})
+		return m.Answered(x, func(int) redisnode.Answer { return answerTo(sent) })
 	}
-	sent := make([]redis.Cmder, len(requests))
-	for i := range requests {
-		sent[i] = write(ctx, &requests[i], looks)
+	sent := make([]redis.Cmder, m.Len())
+	for i := range sent {
+		sent[i] = write(ctx, &m, i)
 	}
 	pipeline := n.client.Pipeline()
 	_ = pipeline.BatchProcess(ctx, sent...)
-	var confirmed *redis.IntCmd
-	if replicas > 0 {
-		confirmed = redis.NewIntCmd(ctx, "wait", replicas, m.Patience(n.clock.Now()).Milliseconds())
-		_ = pipeline.Process(ctx, confirmed)
-	}
 	_, _ = pipeline.Exec(ctx)
-	return m.Answered(&n.known, confirmation(confirmed), func(request, command int) (batch.Fate, driver.Reply) {
-		return n.read(&requests[request], sent[request], command, looks, t)
-	})
+	return m.Answered(x, func(number int) redisnode.Answer { return answerTo(sent[number]) })
 }
 
-// confirmation reads the answer to a WAIT, if there was one. An answer that came is used, as in replyTo.
-func confirmation(answer *redis.IntCmd) (by batch.Confirmation) {
-	if answer == nil {
-		return by
+// write writes out a command of a message.
+func write(ctx context.Context, m *redisnode.Message, number int) redis.Cmder {
+	switch args, kind := m.Append(nil, number); kind {
+	case redisnode.Status:
+		return redis.NewStatusCmd(ctx, args...)
+	case redisnode.Number:
+		return redis.NewIntCmd(ctx, args...)
+	default:
+		return redis.NewCmd(ctx, args...)
 	}
-	if err := answer.Err(); err != nil && answer.Val() == 0 {
-		return batch.Confirmation{Unknown: driver.Reply{Outcome: outcomeOf(err), Err: err}}
-	}
-	return batch.Confirmation{By: int(answer.Val())}
 }
 
 // ConfirmsReplicas implements driver.Replicated.
 func (n *Node) ConfirmsReplicas() {}
-
-// read reads what became of a request, and the reply to one of its commands. looks is as for write.
-func (n *Node) read(r *batch.Request, answer redis.Cmder, command int, looks bool, t *trial) (fate batch.Fate, reply driver.Reply) {
-	switch {
-	case (r.InFull || r.Script == batch.None) && t.bars(r.Command(command), answer.Err(), n.known.Scripts()):
-		return batch.Missed, reply
-	case r.Script.IsPlain():
-		if r.Script != batch.None && isPlainUnknown(answer.Err()) {
-			return batch.Missed, reply
-		}
-	case answer.(*redis.Cmd).Val() != nil:
-		fate = batch.Ran
-	case !r.InFull && (redis.HasErrorPrefix(answer.Err(), "NOSCRIPT") || isHashForbidden(answer.Err())):
-		return batch.Missed, reply
-	}
-	if r.IsJoint() {
-		reply = jointReply(r, command, answer.(*redis.Cmd))
-	} else {
-		reply = replyTo(r.First, answer)
-	}
-	if looks && reply.Outcome == driver.Accepted && r.First.Op == driver.OpAcquire {
-		n.known.Learn(foundPlain(r, answer))
-	}
-	return fate, n.judge(reply)
-}
-
-// judge learns from a reply what the server lets its user do: it is asked again after anything that makes it doubtful. A
-// server that forbids something is not asked to vote by a plain SET until it has been found to allow all.
-func (n *Node) judge(reply driver.Reply) driver.Reply {
-	switch {
-	case reply.Outcome == driver.Refused: // another server may be there next, or another user
-		n.known.Doubt()
-	case reply.Outcome == driver.Failed && isForbidden(reply.Err):
-		n.known.Forbade(isScriptForbidden(reply.Err))
-		return forbidden(reply.Err)
-	}
-	return reply
-}
-
-// write writes a request out: a *redis.StatusCmd if it is a SET without a look, otherwise a *redis.Cmd. With looks,
-// while nothing is known of what the server allows, acquires ask for that as well, and what could be a plain SET goes by a
-// script, in full: it costs no further round trip.
-func write(ctx context.Context, r *batch.Request, looks bool) redis.Cmder {
-	if r.IsJoint() {
-		return writeJoint(ctx, r, looks)
-	}
-	c := r.First
-	keys, value, ttl := c.Arguments()
-	if r.Script == batch.None && looks {
-		return redis.NewCmd(ctx, "eval", scripts[batch.Acquire].source, 1, keys[0], value, ttl, firstContactOf(c))
-	}
-	if r.Script == batch.None {
-		return redis.NewStatusCmd(ctx, "set", keys[0], value, "nx", "px", ttl)
-	}
-	if r.Script.IsPlain() {
-		return writePlain(ctx, r)
-	}
-	q := c.Conditions
-	args := make([]any, 0, 3+2*len(keys)+1+7)
-	args = call(args, r)
-	args = append(args, 0) // the number of keys, below
-	args = append(args, keys...)
-	if c.Op == driver.OpAcquire && q != nil {
-		args = appendKeysUnder(args, c)
-	}
-	args[2] = len(args) - 3
-	switch c.Op {
-	case driver.OpAcquire:
-		args = append(args, value, ttl)
-		if q != nil {
-			args = append(args, q.Token, int64(q.CounterTTL/time.Millisecond), int64(q.MaxTTL/time.Millisecond), q.Watched)
-		}
-		if looks {
-			args = append(args, firstContactOf(c))
-		}
-	case driver.OpExtend:
-		args = append(args, value, ttl)
-	case driver.OpRelease:
-		args = append(args, value)
-		if c.Wake {
-			args = append(args, driver.WakeChannel(""))
-		}
-	case driver.OpPrepare:
-		args = append(args, int64(q.MaxTTL/time.Millisecond), q.Watched)
-	}
-	return redis.NewCmd(ctx, args...)
-}
-
-// appendKeysUnder adds the further keys that an acquire under conditions touches, in the order in which vote.lua takes
-// them.
-func appendKeysUnder(args []any, c *driver.Command) []any {
-	if c.Conditions.Token != 0 {
-		for _, key := range c.Keys {
-			args = append(args, driver.TokenKey(key))
-		}
-	}
-	if c.Conditions.MaxTTL != 0 {
-		args = append(args, driver.GuardKey)
-	}
-	return args
-}

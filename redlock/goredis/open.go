@@ -3,11 +3,10 @@ package goredis
 import (
 	"errors"
 	"fmt"
-	"net/url"
-	"strings"
 
 	"github.com/redis/go-redis/v9"
 
+	"redlocksim/internal/redisaddr"
 	"redlocksim/redlock/driver"
 )
 
@@ -32,10 +31,10 @@ type Opener struct {
 }
 
 // Open makes a node for each server; see the function of that name.
-func (o Opener) Open(servers ...string) (Nodes, error) {
-	all, err := parseServers(servers)
+func (o Opener) Open(named ...string) (Nodes, error) {
+	all, err := servers.Parse(named)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("goredis: %w", err)
 	}
 	nodes := make(Nodes, 0, len(all))
 	for _, options := range all {
@@ -59,7 +58,7 @@ func (n Nodes) Close() error {
 	var errs []error
 	for _, node := range n {
 		if node, ok := node.(*Node); ok {
-			defer node.subscription.end()()
+			defer node.subscription.End()()
 		}
 	}
 	for _, node := range n {
@@ -70,43 +69,8 @@ func (n Nodes) Close() error {
 	return errors.Join(errs...)
 }
 
-// parseServers reads the addresses, in order, and refuses a server that is named twice.
-func parseServers(servers []string) ([]*redis.Options, error) {
-	all := make([]*redis.Options, len(servers))
-	for i, server := range servers {
-		var err error
-		if all[i], err = parseServer(server); err != nil {
-			return nil, fmt.Errorf("goredis: server %d: %w", i+1, err)
-		}
-	}
-	return all, checkNamedOnce(all)
-}
-
-func checkNamedOnce(servers []*redis.Options) error {
-	named := make(map[string]string, len(servers))
-	for i, options := range servers {
-		place := placeOf(options)
-		switch first, again := named[place]; {
-		case again && first == options.Addr:
-			return fmt.Errorf("goredis: server %d: %s is named twice, and one server has one vote", i+1, first)
-		case again:
-			return fmt.Errorf("goredis: server %d: %s is the same server as %s, and one server has one vote", i+1, options.Addr, first)
-		}
-		named[place] = options.Addr
-	}
-	return nil
-}
-
-func parseServer(server string) (*redis.Options, error) {
-	if server == "" {
-		return nil, errors.New("the address is empty")
-	}
-	if !strings.Contains(server, "://") {
-		return &redis.Options{Addr: withPort(server)}, nil
-	}
-	options, err := redis.ParseURL(server)
-	if e := (*url.Error)(nil); errors.As(err, &e) {
-		err = e.Err // url.Error shows the URL, and with it the password
-	}
-	return options, err
+var servers = redisaddr.Parser[*redis.Options]{
+	OfAddr: func(addr string) *redis.Options { return &redis.Options{Addr: addr} },
+	OfURL:  redis.ParseURL,
+	Addr:   func(o *redis.Options) string { return o.Addr },
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"redlocksim/internal/adaptertest"
 	"redlocksim/redlock/driver"
 )
 
@@ -111,7 +112,7 @@ func TestDeadlines(t *testing.T) {
 // TestDeadlineInThePast: a key that is given a deadline no later than now is deleted at once, and not only when the clock
 // reads a millisecond more (checkAlreadyExpired in expire.c of Redis). SET refuses such a deadline.
 func TestDeadlineInThePast(t *testing.T) {
-	real := newServer(t)
+	real := newServer(t, adaptertest.GoRedis)
 	for _, test := range []struct{ command, reply, exists string }{
 		{"PEXPIRE a 0", "1", "0"},
 		{"PEXPIRE a -1", "1", "0"},

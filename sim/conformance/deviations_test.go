@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"redlocksim/internal/adaptertest"
 	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
 )
@@ -62,7 +63,7 @@ var deviations = []deviation{
 
 // TestDeviations keeps the table true: a deviation that is gone must leave it, and one that changes must be thought about.
 func TestDeviations(t *testing.T) {
-	real := newServer(t)
+	real := newServer(t, adaptertest.GoRedis)
 	for _, d := range deviations {
 		t.Run(d.commands, func(t *testing.T) {
 			a := newAll(t, real)
@@ -88,7 +89,7 @@ func TestDeviations(t *testing.T) {
 
 // The model takes for a counter what the library writes there. Lua takes more, which nobody writes.
 func TestForeignCounters(t *testing.T) {
-	real := newServer(t)
+	real := newServer(t, adaptertest.GoRedis)
 	a := newAll(t, real)
 	defer a.close()
 	for _, n := range []node{a.model, a.wire, a.real} {
@@ -108,7 +109,7 @@ func TestForeignCounters(t *testing.T) {
 // Scores are compared by their value: Redis before 7.2 writes 17 digits, miniredis and Redis since then the fewest that
 // tell the score from others, with an exponent where that is shorter. The model writes the fewest digits without one.
 func TestScoresAreTheSameNumbers(t *testing.T) {
-	real := newServer(t)
+	real := newServer(t, adaptertest.GoRedis)
 	for _, score := range []string{"0.1", "1700000000000", "-1e15", "0.000001", "123456789.987654321"} {
 		a := newAll(t, real)
 		var want float64

@@ -8,13 +8,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"redlocksim/redlock/driver"
-	"redlocksim/sim/model"
 )
 
 // maxTTL is the restart guard's, and short enough for a quarantine to end within a sequence.
@@ -148,16 +146,6 @@ func names(timed bool) (all []string) {
 		}
 	}
 	return all
-}
-
-// TestEveryCommandIsDrawn: the model has no command that is not compared with the others'.
-func TestEveryCommandIsDrawn(t *testing.T) {
-	drawn := append(slices.Compact(names(true)), "PUBLISH")
-	for _, name := range model.Commands() {
-		if !slices.Contains(drawn, name) {
-			t.Errorf("nothing compares the model's %s with Redis': it has no entry in commands", name)
-		}
-	}
 }
 
 // command is a plain one.

@@ -16,11 +16,11 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"redlocksim/internal/adaptertest"
 	"redlocksim/internal/faketime"
 	"redlocksim/internal/rediscmd"
 	"redlocksim/internal/redisserver"
 	"redlocksim/redlock/driver"
-	"redlocksim/redlock/goredis"
 	"redlocksim/sim/kernel"
 	sim "redlocksim/sim/redis"
 )
@@ -28,23 +28,24 @@ import (
 // patience is for a server that answers at once on a machine that is not busy.
 const patience = 30 * time.Second
 
-// server is a redis-server process behind the shipped adapter.
+// server is a redis-server process behind an adapter.
 type server struct {
 	tb          testing.TB
 	clock       *faketime.Clocks // nil where there is no C compiler, or the server's clock cannot be made to stand still
 	process     *redisserver.Server
 	client      *redis.Client // for plain commands
-	adapter     *redis.Client
-	node        *goredis.Node
-	trips       int
+	adapter     adaptertest.Adapter
+	node        driver.Node // for the library's
+	end         func() error
+	sent        adaptertest.Rounds // by that
 	subscribers map[string][]*redis.PubSub
 	run         string
 	software    sim.Software
 }
 
-func newServer(tb testing.TB) *server {
+func newServer(tb testing.TB, a adaptertest.Adapter) *server {
 	tb.Helper()
-	s := &server{tb: tb, subscribers: map[string][]*redis.PubSub{}}
+	s := &server{tb: tb, adapter: a, subscribers: map[string][]*redis.PubSub{}}
 	var env []string
 	dir := tb.TempDir()
 	library, err := faketime.Build(dir)
@@ -59,14 +60,13 @@ func newServer(tb testing.TB) *server {
 		tb.Fatal(err)
 	}
 	s.process = redisserver.StartIn(tb, env, "--enable-debug-command", "yes")
-	s.client = goredis.NewClient(&redis.Options{Addr: s.process.Addr})
-	s.adapter = goredis.NewClient(&redis.Options{Addr: s.process.Addr})
+	s.client = adaptertest.Admin(tb, s.process.Addr)
 	tb.Cleanup(func() {
 		s.forgetSubscribers()
-		_ = s.client.Close()
-		_ = s.adapter.Close()
+		if s.end != nil {
+			_ = s.end()
+		}
 	})
-	s.adapter.AddHook(counter{&s.trips})
 	s.started()
 	if s.software == sim.Valkey91 { // it reads its clock once a millisecond, and goes on by itself in between
 		s.clock = nil
@@ -120,10 +120,12 @@ func (s *server) forget() {
 	s.forgetSubscribers()
 	s.must(s.client.FlushAll(context.Background()).Err())
 	s.must(s.client.ScriptFlush(context.Background()).Err())
-	// Another adapter, which does not know that the server knew its scripts.
-	n, err := goredis.NewNode(s.adapter)
-	s.must(err)
-	s.node = n
+	// Another node, which does not know that the server knew its scripts.
+	if s.end != nil {
+		s.must(s.end())
+	}
+	nodes, end := s.adapter.Open(s.tb, adaptertest.Config{Dial: s.sent.Dial}, s.process.Addr)
+	s.node, s.end = nodes[0], end
 }
 
 func (s *server) must(err error) {
@@ -131,22 +133,6 @@ func (s *server) must(err error) {
 	if err != nil {
 		s.tb.Fatal(err)
 	}
-}
-
-// counter is a hook that counts commands sent.
-type counter struct{ n *int }
-
-func (c counter) DialHook(next redis.DialHook) redis.DialHook { return next }
-func (c counter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		if cmd.Name() != "hello" { // go-redis', for a new connection
-			*c.n++
-		}
-		return next(ctx, cmd)
-	}
-}
-func (c counter) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
 }
 
 func words(texts []string) []any {
@@ -174,13 +160,13 @@ func (s *server) script(args []string) rediscmd.Reply {
 
 func (s *server) ask(c driver.Command) (driver.Reply, int) {
 	answer := make(chan driver.Reply, 1)
-	s.trips = 0
+	s.sent.Take()
 	c.Deadline = time.Now().Add(patience)
 	c.Done = func(_ *driver.Command, r driver.Reply) { answer <- r }
 	s.node.Do([]*driver.Command{&c})
 	select {
 	case r := <-answer:
-		return r, s.trips
+		return r, len(s.sent.Take())
 	case <-time.After(2 * patience):
 		s.tb.Fatalf("no reply to %v", c.Op)
 		panic("unreachable")
@@ -241,7 +227,7 @@ func (s *server) restart() {
 // redisserver.RequireEnv is set.
 func timedServer(tb testing.TB) *server {
 	tb.Helper()
-	s := newServer(tb)
+	s := newServer(tb, adaptertest.GoRedis)
 	if s.clock == nil {
 		noClock(tb.Skipf)
 	}
@@ -271,4 +257,11 @@ func (s *server) sweep() {
 		}
 	}
 	s.must(s.client.Do(context.Background(), "debug", "set-active-expire", "0").Err())
+}
+
+func noClock(say func(format string, args ...any)) {
+	const message = "time is NOT compared with redis-server: there is no C compiler cc on the PATH (Debian package gcc), which its clock needs, " +
+		"or it is a Valkey 9, whose clock does not stand still"
+	fmt.Fprintln(os.Stderr, "sim/conformance: "+message)
+	say(message)
 }

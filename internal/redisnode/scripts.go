@@ -1,9 +1,9 @@
-package goredis
+package redisnode
 
 import (
+	"crypto/sha1"
 	_ "embed"
-
-	"github.com/redis/go-redis/v9"
+	"encoding/hex"
 
 	"redlocksim/internal/batch"
 )
@@ -44,7 +44,8 @@ var scripts = [batch.NumScripts]script{
 }
 
 func newScript(source string) script {
-	return script{source: source, sha: redis.NewScript(source).Hash()}
+	sum := sha1.Sum([]byte(source))
+	return script{source: source, sha: hex.EncodeToString(sum[:])}
 }
 
 // call adds to the arguments of a command the one that runs the request's script, and which script.

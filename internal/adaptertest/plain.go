@@ -1,6 +1,6 @@
 //go:build unix
 
-package goredis_test
+package adaptertest
 
 import (
 	"errors"
@@ -15,32 +15,29 @@ import (
 	"redlocksim/internal/redisserver"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
-	"redlocksim/redlock/goredis"
 )
 
 // A release goes by the plain command that the first contact has found, and by a script in the same deadline once the server
 // has it no more or forbids it, as an older one may do that took its place. It is carried out both times.
-func TestPlainReleaseFallsBack(t *testing.T) {
+func plainReleaseFallsBack(t *testing.T, a Adapter) {
 	for _, says := range []string{"ERR unknown command 'DELEX'", "NOPERM User locks has no permissions to run the 'delex' command", "ERR syntax error"} {
 		m := miniredis.RunT(t) // which has DELEX
-		client, db := newClient(t, m.Addr(), nil), newClient(t, m.Addr(), nil)
-		sent := &rounds{}
-		client.AddHook(sent)
-		node := newNode(t, client)
+		db, sent := Admin(t, m.Addr()), &Rounds{}
+		node := a.node(t, m.Addr(), Config{Dial: sent.Dial})
 		release := func(want ...string) {
 			t.Helper()
 			setState(t, db, "a=mine:30s b=theirs:30s")
-			sent.take()
-			for i, r := range do(t, node, command(t, "release a", ttl), command(t, "release b", ttl)) {
+			sent.Take()
+			for i, r := range Do(t, node, Command(t, "release a", TTL), Command(t, "release b", TTL)) {
 				if (r.Outcome == driver.Accepted) != (i == 0) || r.Err != nil {
 					t.Errorf("%s: release %d: %+v", says, i, r)
 				}
 			}
-			if got := sent.take(); !slices.Equal(got, want) || getState(t, db) != "b=theirs:30s" {
+			if got := sent.Take(); !slices.Equal(got, want) || getState(t, db) != "b=theirs:30s" {
 				t.Errorf("%s: sent %q, want %q, left %s", says, got, want, getState(t, db))
 			}
 		}
-		do(t, node, command(t, "acquire z", ttl))
+		Do(t, node, Command(t, "acquire z", TTL))
 		release("delex | delex")
 		m.Server().SetPreHook(func(c *server.Peer, command string, _ ...string) bool {
 			if command == "DELEX" {
@@ -53,41 +50,28 @@ func TestPlainReleaseFallsBack(t *testing.T) {
 	}
 }
 
-// forbidPlain has a server forbid the plain commands that it has, so that releases go by scripts.
-func forbidPlain(t testing.TB, db *redis.Client) {
-	for _, command := range []string{"delifeq", "delex"} {
-		// A server that has no such command answers with an error.
-		_ = db.Do(t.Context(), "acl", "setuser", "default", "-"+command).Err()
-	}
-}
-
-// hasPlain says whether the redis-server of the tests has what a lock needs without scripts.
-func hasPlain(t testing.TB, db *redis.Client) bool {
-	return db.Do(t.Context(), "delifeq", "k", "v").Err() == nil
-}
-
 // Where scripts are forbidden, a client WithOneTTL does with plain commands if the server has them, from its first contact on.
 // Any other is told what to permit, and has no vote set.
-func TestWithoutScripts(t *testing.T) {
+func withoutScripts(t *testing.T, a Adapter) {
 	real := redisserver.Start(t)
-	admin := newClient(t, real.Addr, nil)
-	plain := hasPlain(t, admin)
+	admin := Admin(t, real.Addr)
+	plain := HasPlain(t, admin)
 	if err := admin.Do(t.Context(), "acl", "setuser", "default", "-eval", "-evalsha").Err(); err != nil {
 		t.Fatal(err)
 	}
 	for _, one := range []bool{true, false} {
-		options := []redlock.Option{redlock.WithNodeTimeout(patience)}
+		options := []redlock.Option{redlock.WithNodeTimeout(Patience)}
 		if one {
 			options = append(options, redlock.WithOneTTL())
 		}
-		client, err := redlock.New([]driver.Node{newNode(t, newClient(t, real.Addr, nil))}, options...)
+		client, err := redlock.New([]driver.Node{a.node(t, real.Addr, Config{})}, options...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range 3 {
 			lease, err := client.TryLock(t.Context(), "r", time.Minute)
 			if !one || !plain {
-				if !errors.Is(err, goredis.ErrCommands) || admin.Exists(t.Context(), "r").Val() != 0 {
+				if !errors.Is(err, a.ErrCommands) || admin.Exists(t.Context(), "r").Val() != 0 {
 					t.Fatalf("one TTL %v, plain commands %v: %v, %v", one, plain, lease, err)
 				}
 				continue
@@ -102,25 +86,23 @@ func TestWithoutScripts(t *testing.T) {
 				t.Error("the lock is not released")
 			}
 		}
-		closeWithin(t, patience, client)
+		CloseWithin(t, Patience, client)
 	}
 }
 
 // A late extend must not cut short a longer one: only that of a client whose extends all ask the same TTL is a plain SET IFEQ.
-func TestOnlyOneTTLExtendsPlainly(t *testing.T) {
+func onlyOneTTLExtendsPlainly(t *testing.T, a Adapter) {
 	real := redisserver.Start(t)
-	client, db := newClient(t, real.Addr, nil), newClient(t, real.Addr, nil)
-	sent := &rounds{}
-	client.AddHook(sent)
-	node := newNode(t, client)
+	db, sent := Admin(t, real.Addr), &Rounds{}
+	node := a.node(t, real.Addr, Config{Dial: sent.Dial})
 	hasIfEq := errors.Is(db.Do(t.Context(), "set", "k", "v", "ifeq", "v").Err(), redis.Nil)
-	do(t, node, command(t, "acquire z", ttl))
+	Do(t, node, Command(t, "acquire z", TTL))
 	for _, one := range []bool{false, true} {
 		setState(t, db, "a=mine:90s")
-		sent.take()
-		c := command(t, "extend a", 30*time.Second)
+		sent.Take()
+		c := Command(t, "extend a", 30*time.Second)
 		c.OneTTL = one
-		if r := do(t, node, c)[0]; r.Outcome != driver.Accepted {
+		if r := Do(t, node, c)[0]; r.Outcome != driver.Accepted {
 			t.Fatal(r)
 		}
 		want := []string{"eval"}
@@ -129,7 +111,7 @@ func TestOnlyOneTTLExtendsPlainly(t *testing.T) {
 		} else if one {
 			want = []string{"evalsha"}
 		}
-		if got := sent.take(); !slices.Equal(got, want) {
+		if got := sent.Take(); !slices.Equal(got, want) {
 			t.Errorf("one TTL %v: sent %q, want %q", one, got, want)
 		}
 		if left := db.PTTL(t.Context(), "a").Val(); !one && left < 60*time.Second {

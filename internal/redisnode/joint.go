@@ -1,27 +1,27 @@
-package goredis
+package redisnode
 
 import (
-	"context"
 	"errors"
+	"slices"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"redlocksim/internal/batch"
 	"redlocksim/redlock/driver"
 )
 
-// writeJoint writes out a request for several commands.
-func writeJoint(ctx context.Context, r *batch.Request, looks bool) redis.Cmder {
+// appendJoint writes out a request for several commands.
+func appendJoint(args []any, r *batch.Request, looks bool) []any {
 	n := r.Len()
-	args := make([]any, 0, 3+n+2+2*n)
-	args = append(call(args, r), n)
+	args = slices.Grow(args, 3+n+2+2*n)
+	args = call(args, r)
+	count := len(args)
+	args = append(args, n)
 	for i := range n {
 		keys, _, _ := r.Command(i).Arguments()
 		args = append(args, keys[0])
 	}
 	if r.Script == batch.Votes {
-		args[2] = n + 1
+		args[count] = n + 1
 		args = append(args, driver.GuardKey, int64(r.First.Conditions.MaxTTL/time.Millisecond))
 	}
 	for i := range n {
@@ -34,27 +34,27 @@ func writeJoint(ctx context.Context, r *batch.Request, looks bool) redis.Cmder {
 	if r.Script == batch.Votes && looks {
 		args = append(args, firstContact)
 	}
-	return redis.NewCmd(ctx, args...)
+	return args
 }
 
 // jointReply reads what the answer says to one of the request's commands: 1, 0, or why it failed, or what the guard says
 // to all.
-func jointReply(r *batch.Request, number int, answer *redis.Cmd) driver.Reply {
-	c, value := r.Command(number), answer.Val()
-	if value == nil {
-		return driver.Reply{Outcome: outcomeOf(answer.Err()), Err: answer.Err()}
+func (of *Adapter) jointReply(r *batch.Request, number int, a Answer) driver.Reply {
+	c := r.Command(number)
+	if a.Value == nil {
+		return a.none()
 	}
-	list, _ := value.([]any)
+	list, _ := a.Value.([]any)
 	if len(list) > 0 && r.Script == batch.Votes {
 		if code, ok := list[0].(int64); ok && code < 0 {
-			return conditionalReply(c, value)
+			return of.conditionalReply(c, a.Value)
 		}
 	}
 	if len(list) == r.Len()+1 && r.Script == batch.Votes { // the last is what foundPlain reads
 		list = list[:r.Len()]
 	}
 	if len(list) != r.Len() {
-		return strange(c, value)
+		return of.strange(c, a.Value)
 	}
 	switch part := list[number].(type) {
 	case int64:
@@ -67,5 +67,5 @@ func jointReply(r *batch.Request, number int, answer *redis.Cmd) driver.Reply {
 	case string:
 		return driver.Reply{Outcome: driver.Failed, Err: errors.New(part)}
 	}
-	return strange(c, value)
+	return of.strange(c, a.Value)
 }

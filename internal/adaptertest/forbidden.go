@@ -1,6 +1,6 @@
 //go:build unix
 
-package goredis_test
+package adaptertest
 
 import (
 	"context"
@@ -9,12 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"redlocksim/internal/redisserver"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
-	"redlocksim/redlock/goredis"
 )
 
 // forbidding are servers that allow SET, and not all that extending and releasing need.
@@ -40,24 +37,24 @@ var forbidding = []struct {
 
 // A server that forbids what extending and releasing need does not vote, from the first command on, and says what it must
 // allow. Nothing is set there.
-func TestForbiddenCommands(t *testing.T) {
+func forbiddenCommands(t *testing.T, a Adapter) {
 	for _, c := range forbidding {
 		t.Run(c.name, func(t *testing.T) {
 			server := redisserver.Start(t, c.args...)
-			admin := newClient(t, server.Addr, nil)
+			admin := Admin(t, server.Addr)
 			ctx := context.Background()
-			node := newNode(t, newClient(t, server.Addr, func(o *redis.Options) {
-				if c.acl != "" {
-					o.Username, o.Password = "locks", "secret"
-				}
-			}))
+			var config Config
+			if c.acl != "" {
+				config.Username, config.Password = "locks", "secret"
+			}
+			node := a.node(t, server.Addr, config)
 			if c.acl != "" {
 				user := append([]any{"acl", "setuser", "locks", "on", ">secret", "~*", "&*", "+@all"}, words(c.acl)...)
 				if err := admin.Do(ctx, user...).Err(); err != nil {
 					t.Fatal(err)
 				}
 			}
-			options := []redlock.Option{redlock.WithNodeTimeout(patience)}
+			options := []redlock.Option{redlock.WithNodeTimeout(Patience)}
 			if c.fence {
 				options = append(options, redlock.WithFencing(redlock.Fencing{}))
 			}
@@ -75,11 +72,11 @@ func TestForbiddenCommands(t *testing.T) {
 			}
 			for range 2 {
 				lease, err := client.TryLock(ctx, "r", time.Minute)
-				if lease != nil || !errors.Is(err, redlock.ErrNoQuorum) || !errors.Is(err, goredis.ErrCommands) || !strings.Contains(err.Error(), "EVAL, EVALSHA, SET") {
+				if lease != nil || !errors.Is(err, redlock.ErrNoQuorum) || !errors.Is(err, a.ErrCommands) || !strings.Contains(err.Error(), "EVAL, EVALSHA, SET") {
 					t.Fatalf("lease %v, error %v", lease, err)
 				}
 			}
-			closeWithin(t, patience, client)
+			CloseWithin(t, Patience, client)
 			if n := admin.Exists(ctx, "r").Val(); n != 0 {
 				t.Error("the key is set")
 			}
@@ -96,9 +93,9 @@ func words(text string) (all []any) {
 
 // A server that changes its mind loses its vote with the first command that it forbids, and has it back when it allows all
 // again.
-func TestCommandsForbiddenLater(t *testing.T) {
+func commandsForbiddenLater(t *testing.T, a Adapter) {
 	server := redisserver.Start(t)
-	admin := newClient(t, server.Addr, nil)
+	admin := Admin(t, server.Addr)
 	ctx := context.Background()
 	allow := func(rules string) {
 		t.Helper()
@@ -106,8 +103,8 @@ func TestCommandsForbiddenLater(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	forbidPlain(t, admin)
-	client, err := redlock.New([]driver.Node{newNode(t, newClient(t, server.Addr, nil))}, redlock.WithNodeTimeout(patience))
+	ForbidPlain(t, admin)
+	client, err := redlock.New([]driver.Node{a.node(t, server.Addr, Config{})}, redlock.WithNodeTimeout(Patience))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,10 +113,10 @@ func TestCommandsForbiddenLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	allow("-eval -evalsha")
-	if err := lease.Unlock(ctx); !errors.Is(err, goredis.ErrCommands) {
+	if err := lease.Unlock(ctx); !errors.Is(err, a.ErrCommands) {
 		t.Error(err)
 	}
-	if _, err := client.TryLock(ctx, "s", time.Minute); !errors.Is(err, goredis.ErrCommands) {
+	if _, err := client.TryLock(ctx, "s", time.Minute); !errors.Is(err, a.ErrCommands) {
 		t.Error(err)
 	}
 	if n := admin.Exists(ctx, "s").Val(); n != 0 {
@@ -136,15 +133,15 @@ func TestCommandsForbiddenLater(t *testing.T) {
 }
 
 // Without EVALSHA scripts are sent in full.
-func TestEvalshaForbidden(t *testing.T) {
+func evalshaForbidden(t *testing.T, a Adapter) {
 	for _, args := range [][]string{{"--rename-command", "EVALSHA", ""}, nil} {
 		server := redisserver.Start(t, args...)
 		if args == nil {
-			if err := newClient(t, server.Addr, nil).Do(context.Background(), "acl", "setuser", "default", "-evalsha").Err(); err != nil {
+			if err := Admin(t, server.Addr).Do(context.Background(), "acl", "setuser", "default", "-evalsha").Err(); err != nil {
 				t.Fatal(err)
 			}
 		}
-		client, err := redlock.New([]driver.Node{newNode(t, newClient(t, server.Addr, nil))}, redlock.WithNodeTimeout(patience))
+		client, err := redlock.New([]driver.Node{a.node(t, server.Addr, Config{})}, redlock.WithNodeTimeout(Patience))
 		if err != nil {
 			t.Fatal(err)
 		}

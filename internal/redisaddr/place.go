@@ -1,4 +1,4 @@
-package goredis
+package redisaddr
 
 import (
 	"net"
@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-
-	"github.com/redis/go-redis/v9"
 )
 
 const defaultPort = "6379"
@@ -19,19 +17,19 @@ func withPort(addr string) string {
 	}
 	host := strings.TrimSuffix(strings.TrimPrefix(addr, "["), "]")
 	if _, err := netip.ParseAddr(host); err != nil && strings.Contains(host, ":") {
-		return addr // what go-redis says of it is clearer
+		return addr // what the dialer says of it is clearer
 	}
 	return net.JoinHostPort(host, defaultPort)
 }
 
-// placeOf is the same for two servers that are one by what their addresses say, without asking the DNS.
-func placeOf(o *redis.Options) string {
-	if o.Network == "unix" || strings.HasPrefix(o.Addr, "/") {
-		return "unix:" + filepath.Clean(o.Addr)
+// placeOf is the same for the addresses of one server. What begins with a slash is a socket of Unix.
+func placeOf(addr string) string {
+	if strings.HasPrefix(addr, "/") {
+		return filepath.Clean(addr)
 	}
-	host, port, err := net.SplitHostPort(o.Addr)
+	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return o.Addr
+		return addr
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err == nil {
 		port = strconv.FormatUint(n, 10)

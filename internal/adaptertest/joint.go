@@ -1,6 +1,6 @@
 //go:build unix
 
-package goredis_test
+package adaptertest
 
 import (
 	"fmt"
@@ -15,15 +15,15 @@ import (
 )
 
 // A batch does and answers what its commands would one after the other, whichever of them are joined.
-func TestABatchIsItsCommandsInOrder(t *testing.T) {
+func aBatchIsItsCommandsInOrder(t *testing.T, a Adapter) {
 	for name, addr := range map[string]func() string{
-		"miniredis":    func() string { return withoutPlain(t).Addr() },
+		"miniredis":    func() string { return WithoutPlain(t).Addr() },
 		"redis-server": func() string { return redisserver.Start(t).Addr },
 	} {
 		t.Run(name, func(t *testing.T) {
 			open := func() *table {
 				addr := addr()
-				return &table{T: t, node: newNode(t, newClient(t, addr, nil)), db: newClient(t, addr, nil)}
+				return &table{T: t, node: a.node(t, addr, Config{}), db: Admin(t, addr)}
 			}
 			whole, parts := open(), open()
 			rapid.Check(t, func(rt *rapid.T) {
@@ -42,7 +42,7 @@ func TestABatchIsItsCommandsInOrder(t *testing.T) {
 						if kind != "theirs" && kind != "wake" {
 							rest = text
 						}
-						c := command(t, rest, ttl)
+						c := Command(t, rest, TTL)
 						if kind == "theirs" {
 							c.Value = "theirs"
 						}
@@ -50,9 +50,9 @@ func TestABatchIsItsCommandsInOrder(t *testing.T) {
 						batches[x] = append(batches[x], c)
 					}
 				}
-				together := do(t, whole.node, batches[whole]...)
+				together := Do(t, whole.node, batches[whole]...)
 				for i, c := range batches[parts] {
-					one := do(t, parts.node, c)[0]
+					one := Do(t, parts.node, c)[0]
 					text := func(r driver.Reply) string { return fmt.Sprintf("%v (%v)", r.Outcome, r.Err) }
 					if got, want := text(together[i]), text(one); got != want {
 						rt.Errorf("%s, of %q: %s in the batch, %s by itself", words[i], words, got, want)

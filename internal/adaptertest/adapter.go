@@ -1,0 +1,98 @@
+//go:build unix
+
+// Package adaptertest tests adapters of package redlock to Redis client libraries: what a server is made to do, what its
+// answers are taken for, and what becomes of a command that gets none. [Run] is for the tests of each adapter.
+package adaptertest
+
+import (
+	"context"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/alicebob/miniredis/v2/server"
+	"github.com/redis/go-redis/v9"
+
+	"redlocksim/internal/redisserver"
+	"redlocksim/redlock/driver"
+)
+
+// Adapter is one under test.
+type Adapter struct {
+	// Open makes nodes for servers, and closes them with end.
+	Open func(t testing.TB, c Config, addrs ...string) (nodes []driver.Node, end func() error)
+	// ErrCommands and ErrClosed are the errors of a server that forbids something, and of nodes that were closed.
+	ErrCommands, ErrClosed error
+	// AnswersTogether: of a batch that times out no answer is known, although some had come.
+	AnswersTogether bool
+}
+
+// Config is what nodes are made with.
+type Config struct {
+	Username, Password string
+	Dial               func(ctx context.Context, network, addr string) (net.Conn, error) // nil: over TCP
+	Runtime            driver.Runtime
+}
+
+// node makes the node of one server.
+func (a Adapter) node(t testing.TB, addr string, c Config) driver.Node {
+	t.Helper()
+	nodes, end := a.Open(t, c, addr)
+	t.Cleanup(func() { _ = end() })
+	return nodes[0]
+}
+
+// Admin is a connection of the test's own.
+func Admin(t testing.TB, addr string) *redis.Client {
+	t.Helper()
+	client := redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1, ContextTimeoutEnabled: true, Protocol: 2, DisableIdentity: true})
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// servers are what the commands' semantics are tested against.
+var servers = []struct {
+	name  string
+	start func(*testing.T) (addr string)
+}{
+	{"miniredis", func(t *testing.T) string { return WithoutPlain(t).Addr() }},
+	{"redis-server", func(t *testing.T) string { return redisserver.Start(t).Addr }},
+}
+
+// WithoutPlain is a miniredis that has none of the plain commands which carry out what scripts do, as a Redis 7.0 has none. By
+// itself it has DELEX.
+func WithoutPlain(t *testing.T) *miniredis.Miniredis {
+	m := miniredis.RunT(t)
+	m.Server().SetPreHook(func(c *server.Peer, command string, _ ...string) bool {
+		if command == "DELEX" {
+			c.WriteError("ERR unknown command 'DELEX'")
+			return true
+		}
+		return false
+	})
+	return m
+}
+
+// ForbidPlain has a server forbid the plain commands that it has, so that releases go by scripts.
+func ForbidPlain(t testing.TB, db *redis.Client) {
+	for _, command := range []string{"delifeq", "delex"} {
+		// A server that has no such command answers with an error.
+		_ = db.Do(t.Context(), "acl", "setuser", "default", "-"+command).Err()
+	}
+}
+
+// HasPlain says whether the redis-server of the tests has what a lock needs without scripts.
+func HasPlain(t testing.TB, db *redis.Client) bool {
+	return db.Do(t.Context(), "delifeq", "k", "v").Err() == nil
+}
+
+// Eventually waits for what must come to pass within the bound, however busy the machine.
+func Eventually(t testing.TB, bound time.Duration, what string, is func() bool) {
+	t.Helper()
+	for start := time.Now(); !is(); time.Sleep(2 * time.Millisecond) {
+		if time.Since(start) > bound {
+			t.Fatalf("not within %v: %s", bound, what)
+		}
+	}
+}

@@ -1,0 +1,47 @@
+//go:build unix
+
+package adaptertest
+
+import "testing"
+
+var tests = []struct {
+	name string
+	run  func(*testing.T, Adapter)
+}{
+	{"Semantics", semanticsOfCommands},
+	{"Conditions", conditionsOfVotes},
+	{"ABatchIsItsCommandsInOrder", aBatchIsItsCommandsInOrder},
+	{"ManyAtOnce", manyAtOnce},
+	{"Rounds", roundTrips},
+	{"ConditionalRounds", conditionalRounds},
+	{"Outcomes", outcomes},
+	{"StrangeReplies", strangeReplies},
+	{"BrokenPipeline", brokenPipeline},
+	{"Closed", closed},
+	{"DialOutlivesDeadline", dialOutlivesDeadline},
+	{"ServerOutOfMemory", serverOutOfMemory},
+	{"ServerBecomesReplica", serverBecomesReplica},
+	{"ServerComesBack", serverComesBack},
+	{"GuardOnRealServer", guardOnRealServer},
+	{"ForbiddenCommands", forbiddenCommands},
+	{"CommandsForbiddenLater", commandsForbiddenLater},
+	{"EvalshaForbidden", evalshaForbidden},
+	{"PlainReleaseFallsBack", plainReleaseFallsBack},
+	{"WithoutScripts", withoutScripts},
+	{"OnlyOneTTLExtendsPlainly", onlyOneTTLExtendsPlainly},
+	{"Replicas", replicas},
+	{"Listen", listen},
+	{"ListenToNobody", listenToNobody},
+	{"ClosedTwiceWhileListening", closedTwiceWhileListening},
+	{"WakeUp", wakeUp},
+	{"ListenToSilence", listenToSilence},
+	{"ListenAfterSilence", listenAfterSilence},
+	{"NobodyListensInThePause", nobodyListensInThePause},
+}
+
+// Run runs all tests.
+func Run(t *testing.T, a Adapter) {
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) { test.run(t, a) })
+	}
+}

@@ -1,0 +1,47 @@
+package redisnode
+
+import (
+	"errors"
+	"slices"
+	"strings"
+)
+
+// begins reports whether the text of an error, or of one that it wraps, begins in one of these ways. Before the word that says
+// what is wrong a server may put ERR, which some client libraries leave out.
+func begins(err error, ways ...string) bool {
+	for ; err != nil; err = errors.Unwrap(err) {
+		text := strings.TrimPrefix(err.Error(), "ERR ")
+		if slices.ContainsFunc(ways, func(way string) bool { return strings.HasPrefix(text, way) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// isScriptUnknown reports whether a server said that it knows no script with that hash: it has done nothing.
+func isScriptUnknown(err error) bool { return begins(err, "NOSCRIPT") }
+
+// isForbidden reports whether a server said that a command does not exist, or that the user may not run it or touch the
+// key.
+func isForbidden(err error) bool {
+	text := err.Error()
+	return begins(err, "NOPERM", "unknown command") ||
+		strings.Contains(text, "Unknown Redis command called from") || strings.Contains(text, "executing the script can't ") ||
+		// As Valkey, and Redis since 8.0, put it.
+		begins(err, "Unknown command called from", "ACL failure in script")
+}
+
+// isScriptForbidden reports whether it was EVAL or EVALSHA that was forbidden.
+func isScriptForbidden(err error) bool {
+	return err != nil && isForbidden(err) && strings.Contains(strings.ToLower(err.Error()), "'eval")
+}
+
+// isHashForbidden reports whether it was EVALSHA that was forbidden: the script is then sent in full.
+func isHashForbidden(err error) bool {
+	return err != nil && isForbidden(err) && strings.Contains(strings.ToLower(err.Error()), "evalsha")
+}
+
+// isPlainUnknown reports whether a server said that it has no such command, or does not allow it: it has done nothing.
+func isPlainUnknown(err error) bool {
+	return err != nil && (isForbidden(err) || begins(err, "syntax error", "wrong number of arguments"))
+}

@@ -1,0 +1,44 @@
+// Package redisnode is what the adapters to Redis client libraries share, [redlocksim/redlock/goredis] first: which commands a
+// batch becomes for a real server, the scripts among them, and what their answers mean.
+//
+// An adapter sends commands in one pipeline and hands over the answers; all that it knows of a client library is its own. For
+// each batch it begins an [Exchange] with a [Server], and sends one [Message] after the other until there is none left:
+//
+//	x := server.Begin()
+//	for len(commands) > 0 {
+//		m := x.Message(commands)
+//		… // send m.Append(nil, i) for each i below m.Len()
+//		commands = m.Answered(&x, func(i int) redisnode.Answer { … })
+//	}
+package redisnode
+
+import (
+	"redlocksim/internal/batch"
+	"redlocksim/redlock/driver"
+)
+
+// Server is what an adapter has found out about a server. It can be used by several goroutines at once.
+type Server struct {
+	adapter *Adapter
+	clock   driver.Clock
+	known   batch.Known
+}
+
+// NewServer is a server of which nothing is known. The clock is that of the client.
+func NewServer(a *Adapter, clock driver.Clock) *Server { return &Server{adapter: a, clock: clock} }
+
+// Begin begins an exchange with the server.
+func (s *Server) Begin() Exchange { return Exchange{server: s, as: s.known.Scripts()} }
+
+// judge learns from a reply what the server lets its user do: it is asked again after anything that makes it doubtful. A
+// server that forbids something is not asked to vote by a plain SET until it has been found to allow all.
+func (s *Server) judge(reply driver.Reply) driver.Reply {
+	switch {
+	case reply.Outcome == driver.Refused: // another server may be there next, or another user
+		s.known.Doubt()
+	case reply.Outcome == driver.Failed && isForbidden(reply.Err):
+		s.known.Forbade(isScriptForbidden(reply.Err))
+		return s.adapter.forbidden(reply.Err)
+	}
+	return reply
+}

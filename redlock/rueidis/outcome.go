@@ -1,0 +1,36 @@
+package rueidis
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/redis/rueidis"
+
+	"redlocksim/internal/redisnode"
+	"redlocksim/redlock/driver"
+)
+
+// answerTo reads what came of a command.
+func answerTo(result rueidis.RedisResult, kind redisnode.Kind) (a redisnode.Answer) {
+	message, err := result.ToMessage()
+	if err == nil {
+		a.Value, err = message.ToAny()
+	}
+	switch {
+	case kind == redisnode.Status && rueidis.IsRedisNil(err):
+		a.IsNil = true
+	case err != nil:
+		return noAnswer(err)
+	case kind == redisnode.Status:
+		a.Status, a.Value = fmt.Sprint(a.Value), nil
+	}
+	return a
+}
+
+// noAnswer reads what rueidis gives for a command that got no answer of its own.
+func noAnswer(err error) redisnode.Answer {
+	if server := (*rueidis.RedisError)(nil); errors.As(err, &server) {
+		return redisnode.Answer{Err: err, Outcome: driver.Failed}
+	}
+	return redisnode.Answer{Err: err, Outcome: redisnode.Unanswered(err)}
+}
