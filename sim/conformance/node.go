@@ -69,8 +69,12 @@ func decided(n node, r driver.Reply, trips int) string {
 	return text
 }
 
-// class is the first word of an error reply, which is meant for programs to tell errors apart.
+// class is the first word of an error reply, which is meant for programs to tell errors apart. It is in capitals, or it is ERR,
+// which some client libraries leave out.
 func class(err error) string {
 	word, _, _ := strings.Cut(err.Error(), " ")
+	if word != strings.ToUpper(word) {
+		return "ERR"
+	}
 	return word
 }
