@@ -106,7 +106,7 @@ func (a *auditFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	o := audit.Options{}
+	o := audit.Options{Line: a.show}
 	if audit.IsProgram(answers.Library) {
 		a.lock.command, a.lock.noCache = answers.Library, a.noCache
 		if err := a.lock.loadWasm(cmd); err != nil {

@@ -24,6 +24,8 @@ type auditing struct {
 	safe, without []*line
 	// broken: the lock breaks in a calm world.
 	broken bool
+	// unmended: no fixes are looked for.
+	unmended bool
 }
 
 // asks says whether there is anything to ask about a line.

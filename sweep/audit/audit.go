@@ -82,6 +82,8 @@ type Options struct {
 	// Runs is how many random runs are made of all that is safe together; 0 is 200, or 20 of a lock program, a run of which
 	// takes a hundred times as long.
 	Runs int
+	// Line, if not 0, is the only line that is wanted, from 1: those after it are left out, and no fixes are looked for.
+	Line int
 }
 
 // ErrInput is what errors match that are about the answers.
@@ -93,7 +95,7 @@ func Of(ctx context.Context, a *Answers, o Options) (*Audit, error) {
 		return nil, fmt.Errorf("%w: %w", ErrInput, a.Settings.Lock.Check(n))
 	}
 	out := &Audit{Answers: a, Assumed: a.Assumed}
-	x := &auditing{ctx: ctx, answers: a, foreign: o.Foreign, world: calm(a.Settings)}
+	x := &auditing{ctx: ctx, answers: a, foreign: o.Foreign, world: calm(a.Settings), unmended: o.Line > 0}
 	for _, l := range lines() {
 		if !x.asks(l) {
 			continue
@@ -106,7 +108,9 @@ func Of(ctx context.Context, a *Answers, o Options) (*Audit, error) {
 			return nil, fmt.Errorf("audit: %s: %w", l.name, err)
 		}
 		x.broken = x.broken || l == lostMessages && found.Verdict == Unsafe
-		out.Assumptions = append(out.Assumptions, found)
+		if out.Assumptions = append(out.Assumptions, found); len(out.Assumptions) == o.Line {
+			return out, nil
+		}
 	}
 	all, err := x.together(o.Runs)
 	if err != nil {

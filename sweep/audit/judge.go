@@ -43,7 +43,9 @@ func (x *auditing) judge(l *line) (Assumption, error) {
 		found.limited(l, &limit, e)
 	}
 	if found.Verdict == Unsafe {
-		x.without = append(x.without, l)
+		if x.without = append(x.without, l); x.unmended {
+			return found, nil
+		}
 		found.Fixes, found.Fix, err = x.mend(l, world, limit.holds)
 		if len(found.Fixes) > 0 {
 			found.Fix = joined(found.Fixes)
