@@ -43,6 +43,9 @@ func cells() (all []cell) {
 					if c.contestant.servers == 1 && !c.condition.isHealthy() {
 						continue // without its only server it does nothing
 					}
+					if c.contestant.floor && (contended || !c.condition.isHealthy()) {
+						continue
+					}
 					all = append(all, c)
 				}
 			}

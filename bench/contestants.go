@@ -35,6 +35,7 @@ type contestant struct {
 	servers int    // how many it takes a lock on
 	redsync bool   // it is redsync: the others are compared with the best of these
 	renews  bool   // its lockers are holders
+	floor   bool   // it is what the others are measured against, where nothing is wrong and no caller waits for another
 
 	// open gets ready to use the servers.
 	open func(ctx context.Context, addrs []string) (locker, error)
@@ -96,6 +97,12 @@ var contestants = []contestant{
 		open:    openRedlock(wakingUp),
 	},
 	{
+		name:    "redlock, rueidis",
+		what:    "With its defaults on rueidis, which has one connection for all commands, instead of go-redis.",
+		servers: clusterSize,
+		open:    openOnRueidis,
+	},
+	{
 		name: "redsync",
 		what: "redsync with its defaults, which waits for all servers. Up to 128 connections to each: with fewer, callers queue for those to a slow server; " +
 			"with more, the servers are slower.",
@@ -124,6 +131,14 @@ var contestants = []contestant{
 			"No validity, no drift, no context: the minimum that a lock over go-redis costs without batches.",
 		servers: clusterSize,
 		open:    openBare,
+	},
+	{
+		name: "bytes in batches",
+		what: "No library at all: the bytes of the commands, one write to each server for all that callers want by then, and answers that are looked at and not decoded. " +
+			"No timeouts, no validity, no contexts, no lost connections: the minimum that a lock costs in batches.",
+		servers: clusterSize,
+		floor:   true,
+		open:    openBytes,
 	},
 	{
 		name:    "redislock, one server",

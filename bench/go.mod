@@ -42,6 +42,9 @@ require (
 	golang.org/x/text v0.42.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 	gopkg.in/tomb.v1 v1.0.0-20141024135613-dd632973f1e7 // indirect
+	redlocksim/redlock/rueidis v0.0.0
 )
 
 replace redlocksim => ../
+
+replace redlocksim/redlock/rueidis => ../redlock/rueidis

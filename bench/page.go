@@ -117,6 +117,7 @@ func (p *page) markdown(w io.Writer, folder string) error {
 	for _, s := range p.sections() {
 		p.section(&b, s, folder)
 	}
+	p.floor(&b)
 	if p.renewals != nil {
 		p.renewal(&b)
 	}

@@ -101,6 +101,31 @@ First failure of redlock, 1 in parallel: ` + "`why 'not'`\n"
 	}
 }
 
+// The floor is that of the same load, and without one nothing is compared with it.
+func TestFloor(t *testing.T) {
+	took := func(name string, parallel int, client, servers float64) row {
+		return row{cell: cell{&conditions[0], false, parallel, who(t, name)}, figures: figures{clientCPU: client, serverCPU: servers}, rounds: 1}
+	}
+	p := &page{rows: []row{
+		took("redlock", 1, 100, 100),
+		took("redlock", 64, 30, 20), took("redsync", 64, 200, 120), took("redislock, one server", 64, 1, 1), took("bytes in batches", 64, 10, 16),
+	}}
+	var b strings.Builder
+	p.floor(&b)
+	const want = `
+| 64 | redlock | 30 | 20 | 50 | 3 | 1.25 | 1.92 |
+| 64 | redsync | 200 | 120 | 320 | 20 | 7.5 | 12.31 |
+`
+	if _, rows, _ := strings.Cut(b.String(), "--: |"); !strings.HasSuffix(rows, want) || strings.Count(rows, "\n") != 3 {
+		t.Errorf("page\n%s\nwant at its end\n%s", b.String(), want)
+	}
+	b.Reset()
+	p.rows = p.rows[:4]
+	if p.floor(&b); b.Len() > 0 {
+		t.Errorf("without a floor: %s", b.String())
+	}
+}
+
 // What the process does in other conditions is not only the contestant's.
 func TestSectionWithoutCounts(t *testing.T) {
 	all, found := rounds(t)

@@ -12,11 +12,12 @@ import (
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
+	"redlocksim/redlock/rueidis"
 )
 
 type redlockLocker struct {
 	client  *redlock.Client
-	clients clients
+	closes  interface{ close() }            // the connections; nil if they are another's
 	another func() (*redlock.Client, error) // over the same nodes
 
 	mu        sync.Mutex
@@ -40,39 +41,58 @@ var (
 
 func openRedlock(variants ...variant) func(context.Context, []string) (locker, error) {
 	return func(ctx context.Context, addrs []string) (locker, error) {
-		l := &redlockLocker{}
+		var connected clients
 		var nodes []driver.Node
 		for _, addr := range addrs {
 			client := goredis.NewClient(&redis.Options{Addr: addr})
-			l.clients = append(l.clients, client)
+			connected = append(connected, client)
 			node, err := goredis.NewNode(client)
 			if err != nil {
-				l.clients.close()
+				connected.close()
 				return nil, err
 			}
 			nodes = append(nodes, node)
 		}
-		options := []redlock.Option{redlock.WithNodeTimeout(nodeTimeout), redlock.WithRetryDelay(minRetry, maxRetry)}
-		for _, v := range variants {
-			options = append(options, v.option)
+		return openOn(ctx, nodes, connected, variants...)
+	}
+}
+
+// rueidisNodes are nodes that close themselves.
+type rueidisNodes struct{ rueidis.Nodes }
+
+func (n rueidisNodes) close() { _ = n.Close() }
+
+func openOnRueidis(ctx context.Context, addrs []string) (locker, error) {
+	nodes, err := rueidis.Open(addrs...)
+	if err != nil {
+		return nil, err
+	}
+	return openOn(ctx, nodes, rueidisNodes{nodes})
+}
+
+// openOn makes a client on nodes, and closes their connections with it.
+func openOn(ctx context.Context, nodes []driver.Node, closes interface{ close() }, variants ...variant) (locker, error) {
+	l := &redlockLocker{closes: closes}
+	options := []redlock.Option{redlock.WithNodeTimeout(nodeTimeout), redlock.WithRetryDelay(minRetry, maxRetry)}
+	for _, v := range variants {
+		options = append(options, v.option)
+	}
+	l.another = func() (*redlock.Client, error) { return redlock.New(nodes, options...) }
+	var err error
+	if l.client, err = l.another(); err != nil {
+		closes.close()
+		return nil, err
+	}
+	for _, v := range variants {
+		if v.prepare == nil {
+			continue
 		}
-		l.another = func() (*redlock.Client, error) { return redlock.New(nodes, options...) }
-		var err error
-		if l.client, err = l.another(); err != nil {
-			l.clients.close()
+		if err := v.prepare(ctx, l.client); err != nil {
+			l.close()
 			return nil, err
 		}
-		for _, v := range variants {
-			if v.prepare == nil {
-				continue
-			}
-			if err := v.prepare(ctx, l.client); err != nil {
-				l.close()
-				return nil, err
-			}
-		}
-		return l, nil
 	}
+	return l, nil
 }
 
 func (l *redlockLocker) lock(ctx context.Context, key string) (held, error) {
@@ -112,5 +132,7 @@ func (l *redlockLocker) close() {
 	for _, client := range append(l.separated, l.client) {
 		_ = client.Close(ctx)
 	}
-	l.clients.close()
+	if l.closes != nil {
+		l.closes.close()
+	}
 }
