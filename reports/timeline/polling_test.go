@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -49,5 +50,24 @@ func TestPollingIsFolded(t *testing.T) {
 	}
 	if _, line = drawn(t, "17-clock-jump"); len(line.lane("client-2").all(pollingSpan)) != 0 {
 		t.Error("a client that asks once polls")
+	}
+}
+
+// A lock that does not tell of its attempts has requests.
+func TestRequestsAreFolded(t *testing.T) {
+	for name, client := range map[string]string{"47-consensus/paused-client": "client-2", "48-database-row-lock/holder-dies": "client-2"} {
+		r, line := drawn(t, name)
+		sent := map[Instant]bool{}
+		at := slices.IndexFunc(line.Lanes, func(l Lane) bool { return l.Name == client })
+		asks := line.lane(client).all(askingSpan)[0]
+		for _, a := range line.Arrows {
+			if a.Client == at && !a.IsReply && asks.From <= a.Sent && a.Sent < asks.To {
+				sent[a.Sent] = true
+			}
+		}
+		spans := line.lane(client).all(pollingSpan)
+		if want := fmt.Sprintf("%d more requests", len(sent)-2); len(spans) != 1 || spans[0].Label != want {
+			t.Errorf("%s: %+v, want %s", r.Scenario.Name, spans, want)
+		}
 	}
 }
