@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"redlocksim/checker"
+	"redlocksim/history"
 	"redlocksim/redlock"
+	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
 )
@@ -52,6 +54,67 @@ func TestAContextEndsWithItsLease(t *testing.T) {
 	}
 }
 
+// The context of a lease of the library ends a twentieth of the TTL that it was asked for before it, and never by more than what
+// half of it was. An extend that does not move the end does not move that either.
+func TestAContextEndsBeforeItsLease(t *testing.T) {
+	const second = time.Second
+	extends := func(a *actor, l *lease, d time.Duration, to time.Time, meanwhile func()) {
+		c := &protocols.Call{Func: protocols.ExtendCall, Client: "c1", Resources: []string{"r"}, Grants: []int{1}, TTL: d, Lease: l}
+		a.Called(c)
+		l.until = to
+		if meanwhile != nil {
+			meanwhile()
+		}
+		a.Returned(c, nil)
+	}
+	lost := func(a *actor, l *lease, early time.Duration) {
+		a.sleeps(l.until.Sub(a.reads()) - early)
+		l.cancel(redlock.ErrLost)
+		a.Record(history.Event{Kind: history.Step, Process: "c1", Name: observe.Lost.String(), Op: 1, Resource: "r"})
+	}
+	for _, c := range []struct {
+		name string
+		set  time.Duration // the loss lead
+		does func(*actor, *lease)
+		want string
+	}{
+		{"in time", 0, func(a *actor, l *lease) { lost(a, l, second/2) }, ""},
+		{"late", 0, func(a *actor, l *lease) { lost(a, l, second/10) },
+			"c1's lease ends in 100ms by its monotonic clock, and the lease's context, which is to end 500ms before it, ends only now"},
+		{"never", 0, func(a *actor, l *lease) {
+			a.sleeps(l.until.Sub(a.reads()) - second/10)
+			a.call(protocols.ExtendCall, l, redlock.ErrNoQuorum, nil)
+			l.cancel(redlock.ErrLost)
+		}, "c1's lease ends in 100ms by its monotonic clock, and the lease's context, which is to end 500ms before it, goes on"},
+		{"late by what is set", 3 * second, func(a *actor, l *lease) { lost(a, l, 2*second) }, "c1's lease ends in 2s"},
+		{"half of it", 30 * second, func(a *actor, l *lease) { lost(a, l, 4950*time.Millisecond) }, ""},
+		{"late after a shorter extend that does not move the end", 0, func(a *actor, l *lease) {
+			extends(a, l, second, l.until, nil)
+			lost(a, l, second/20)
+		}, "c1's lease ends in 50ms"},
+		{"after a shorter extend that does", 0, func(a *actor, l *lease) {
+			a.sleeps(9 * second)
+			extends(a, l, 2*second, a.reads().Add(2*second), nil)
+			lost(a, l, second/10)
+		}, ""},
+		{"after one of two extends at once", 0, func(a *actor, l *lease) {
+			extends(a, l, 2*second, l.until.Add(second), func() { extends(a, l, 20*second, l.until.Add(second), nil) })
+			lost(a, l, second/10)
+		}, ""},
+		{"late because of a pause", 0, func(a *actor, l *lease) {
+			a.Kernel.After(second, a.client.Pause)
+			a.Kernel.After(9800*time.Millisecond, a.client.Resume)
+			lost(a, l, second/2)
+		}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t, func(own *protocols.RedlockSettings) { own.LossLead = c.set }).only(watchEnds)
+			r.goes("c1", 0, func(a *actor) { c.does(a, a.acquires("AB", "v")) })
+			r.finds(t, checker.Contract, c.want)
+		})
+	}
+}
+
 // What code that takes time reads of a clock that stands still is not what the timer of the lease goes by.
 func TestALeaseThatIsMadeWhileTheClockStandsStill(t *testing.T) {
 	const late = "c1's lease ended 100ms ago by its monotonic clock, and the lease's context goes on"
@@ -71,7 +134,7 @@ func TestALeaseThatIsMadeWhileTheClockStandsStill(t *testing.T) {
 			a.client.Clock().SetRate(0)
 			a.sleeps(1100 * time.Millisecond)
 			x.leases = append(x.leases, l)
-			x.check()
+			x.check(nil)
 		})
 		r.Kernel.Run(kernel.True(time.Minute))
 		var found []string

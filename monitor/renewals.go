@@ -12,7 +12,8 @@ import (
 )
 
 // renewals judges when a lease is renewed by itself while work is done under it: a period after the renewal before, and after
-// one that failed when a retry delay is over, or sooner if the lease is about to end; and never beyond a limit. Only code that
+// one that failed when a retry delay is over, or sooner if the lease is about to end, as it may be when the work begins; and
+// never beyond a limit. Only code that
 // takes no time is judged, as only then the moments are known exactly.
 type renewals struct {
 	run   *Run
@@ -63,7 +64,8 @@ func (x *renewals) works(w *protocols.Work) {
 	if most := longestOf(w); most > 0 {
 		this.end = now.Add(most)
 	}
-	this.earliest, this.latest = now.Add(min(this.period()-w.Jitter, w.Lease.Until().Sub(now)/4)), now.Add(this.period())
+	left := w.Lease.Until().Sub(now) // less than a period if the lease was taken a while ago
+	this.earliest, this.latest = now.Add(min(this.period()-w.Jitter, left/4)), now.Add(min(this.period(), left*3/4))
 	if !x.run.pauses.hasRun(client, this.began) { // the period may have begun before a pause that is over at this moment
 		this.earliest = time.Time{}
 	}

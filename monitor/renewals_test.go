@@ -75,6 +75,14 @@ func TestRenewalsInTime(t *testing.T) {
 			x.renews(4*second, failed)
 			x.renews(4020*time.Millisecond, nil)
 		}, 5 * second, ""},
+		{"of a lease that ends before a period", func(x *renewing) {
+			period(x)
+			x.lease.until = x.from.Add(2 * second)
+		}, func(x *renewing) { x.renews(second, nil) }, 4 * second, ""},
+		{"of a lease that ends before a period, never", func(x *renewing) {
+			period(x)
+			x.lease.until = x.from.Add(2 * second)
+		}, func(*renewing) {}, 4 * second, "c1 worked under its lease until 500ms after a renewal was due, and has not renewed it."},
 		{"late after a failure", period, func(x *renewing) { x.renews(4*second, failed); x.renews(5*second, nil) }, 6 * second, "c1 renews its lease 850ms after that was due."},
 		{"never after the end of the context", period, func(x *renewing) { x.lease.lead = 7 * second }, 6 * second, ""},
 		{"never before the end of the context", period, func(x *renewing) { x.lease.lead = 5 * second }, 6 * second,
