@@ -26,6 +26,8 @@ type reasons struct {
 	open    []*explained
 	ttls    map[protocols.Lease]time.Duration // that leases were granted with
 	isPlain bool                              // on nodes of which it is known what they do for a lease
+	// forgives says that a release may succeed although nothing is there to release.
+	forgives bool
 }
 
 // explained is a call that has not returned.
@@ -58,7 +60,8 @@ func watchReasons(r *Run) {
 	if !votes {
 		quorum = 1
 	}
-	x := &reasons{run: r, quorum: quorum, ttls: map[protocols.Lease]time.Duration{}, isPlain: r.Lock.Capabilities().Service == "" && len(r.World.Replicas) == 0}
+	x := &reasons{run: r, quorum: quorum, ttls: map[protocols.Lease]time.Duration{},
+		isPlain: r.Lock.Capabilities().Service == "" && len(r.World.Replicas) == 0, forgives: r.Lock.Capabilities().Forgives}
 	r.onCall = append(r.onCall, x.called)
 	r.onReturn = append(r.onReturn, x.returned)
 	r.onEvent = append(r.onEvent, x.saw)
@@ -217,6 +220,8 @@ func (x *reasons) untrue(c *explained) string {
 	case c.name == "":
 	case c.Func == protocols.ReleaseCall && isServed && !c.wasServed && c.isHeard():
 		return "and the service did not have it any more before"
+	case c.Func == protocols.ReleaseCall && x.isPlain && !x.forgives && c.isHeard() && len(c.did) == 0:
+		return "and no node had it any more"
 	case c.Func == protocols.ExtendCall && isServed && !x.run.isServed(c.name) && !x.isOver(c):
 		return "and the service does not have it"
 	case c.Func == protocols.ExtendCall && x.isPlain && x.extended(c) < x.quorum:

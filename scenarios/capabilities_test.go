@@ -71,6 +71,41 @@ expect: {findings: safe, unavailable: {at-most: 20s}}
 	}
 }
 
+// A protocol that does not forgive fails a release of a lock that no node has any more, and one that does succeeds.
+func TestForgives(t *testing.T) {
+	for _, p := range protocols.All() {
+		if p.Capabilities.Service != "" {
+			continue
+		}
+		const file = "{title: t, source: s, explanation: e, claim: unsound, clients: [c1, c2], lock: {protocol: %s, ttl: 20s}, " +
+			"timeline: [%s{at: 1s, client: c1, do: [try-lock, sleep: 2s, unlock]}], duration: 5s, expect: {findings: safe, unavailable: {at-most: 20s}}}"
+		parse := func(faults string) *scenarios.Scenario {
+			s, err := scenarios.Parse("f.yaml", fmt.Appendf(nil, file, p.Name, faults))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s[0]
+		}
+		evictions := ""
+		for _, node := range parse("").Nodes.Names {
+			evictions += fmt.Sprintf("{at: 2s, fault: {evict: {node: %s}}}, ", node)
+		}
+		s := parse(evictions)
+		out, err := scenarios.Run(s, scenarios.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(out.History, func(e history.Event) bool { return e.Kind == history.Return && e.Func == history.Release })
+		if i < 0 {
+			t.Errorf("%s: no release returned", p.Name)
+			continue
+		}
+		if does := out.History[i].Outcome == history.OK; does != s.Lock.Capabilities().Forgives {
+			t.Errorf("%s: forgives is declared %t, and it ends with %s %s", p.Name, !does, out.History[i].Outcome, out.History[i].Detail)
+		}
+	}
+}
+
 // witness is a locker that keeps the leases which were granted.
 type witness struct {
 	protocols.Locker

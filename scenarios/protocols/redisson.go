@@ -45,7 +45,12 @@ var redissonSentences = []string{Subscribed, Woken, Waited, WatchdogRenewed, Wat
 var redissonProtocol = Protocol{Name: "redisson", New: newRedisson, own: RedissonSettings{Watchdog: true}, Steps: redissonSteps,
 	Sentences: redissonSentences, Capabilities: redissonCapabilities}
 
-var redissonCapabilities = Capabilities{Reentrant: true, Subscribes: true}
+var (
+	redissonCapabilities = Capabilities{Reentrant: true, Subscribes: true}
+	// forgivingCapabilities are those of its fair lock, whose script says 1 where there is no lock, and of RedissonRedLock, whose
+	// release does not look at what comes of the single ones.
+	forgivingCapabilities = Capabilities{Reentrant: true, Subscribes: true, Forgives: true}
+)
 
 // RedissonSettings are those of Redisson's locks.
 type RedissonSettings struct {

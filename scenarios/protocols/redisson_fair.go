@@ -22,7 +22,7 @@ type redissonFair struct {
 	waitTimeout string // in milliseconds
 }
 
-var redissonFairProtocol = Protocol{Name: "redisson-fair", New: newRedissonFair, Steps: redissonSteps, Sentences: redissonSentences, Capabilities: redissonCapabilities,
+var redissonFairProtocol = Protocol{Name: "redisson-fair", New: newRedissonFair, Steps: redissonSteps, Sentences: redissonSentences, Capabilities: forgivingCapabilities,
 	own: RedissonFairSettings{RedissonSettings{Watchdog: true}, 5 * time.Second}}
 
 // RedissonFairSettings are those of Redisson's fair lock.

@@ -25,7 +25,7 @@ type redissonMulti struct {
 	patience time.Duration // between two attempts
 }
 
-var redissonMultiProtocol = Protocol{Name: "redisson-multi", New: newRedissonMulti, Steps: redissonMultiSteps, Capabilities: redissonCapabilities,
+var redissonMultiProtocol = Protocol{Name: "redisson-multi", New: newRedissonMulti, Steps: redissonMultiSteps, Capabilities: forgivingCapabilities,
 	Sentences: append(slices.Clone(redissonSentences), LeaseTimeSet),
 	own:       RedissonMultiSettings{RedissonSettings: RedissonSettings{Watchdog: true}, DelaySettings: defaultDelay()}}
 
