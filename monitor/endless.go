@@ -13,11 +13,16 @@ import (
 )
 
 // endless judges leases without an end, which a client believes in until it releases them: their keys have a time to live
-// all the same, and the client renews each within that, for as long as the node does what it is asked.
+// all the same, and the client renews each within that, for as long as the node does what it is asked, and not after the
+// release.
 type endless struct {
 	run    *Run
 	leases map[asking]int // without an end, that are held
 	keys   map[keyOn]*keeping
+	// gone is when a client began to release the last of them, and asks how many of its calls ask for the lock: with none it has
+	// nothing to renew.
+	gone map[asking]kernel.True
+	asks map[asking]int
 }
 
 // keyOn is the key of a client's lock on a node.
@@ -38,13 +43,15 @@ func watchEndless(r *Run) {
 	if r.Foreign || r.isLibrary() || r.Lock.Capabilities().Service != "" || r.Lock.Clock != kernel.Monotonic || len(r.World.Replicas) > 0 {
 		return
 	}
-	x := &endless{run: r, leases: map[asking]int{}, keys: map[keyOn]*keeping{}}
+	x := &endless{run: r, leases: map[asking]int{}, keys: map[keyOn]*keeping{}, gone: map[asking]kernel.True{}, asks: map[asking]int{}}
 	r.onCall = append(r.onCall, x.called)
 	r.onReturn = append(r.onReturn, x.returned)
 	r.onCommand = append(r.onCommand, x.commanded)
 	r.onApplied = append(r.onApplied, x.applied)
 	r.onCrash = append(r.onCrash, func(client string) {
 		maps.DeleteFunc(x.leases, func(of asking, _ int) bool { return of.client == client })
+		maps.DeleteFunc(x.gone, func(of asking, _ kernel.True) bool { return of.client == client })
+		maps.DeleteFunc(x.asks, func(of asking, _ int) bool { return of.client == client })
 		maps.DeleteFunc(x.keys, func(of keyOn, _ *keeping) bool { return of.client.Name() == client })
 	})
 	r.onEnd = append(r.onEnd, func() {
@@ -59,18 +66,30 @@ func byName(a, b asking) int {
 }
 
 func (x *endless) called(c *protocols.Call) {
-	if c.Func == protocols.ReleaseCall && c.Lease.Until().IsZero() {
+	switch {
+	case c.Func == protocols.AcquireCall:
+		x.asks[asking{c.Client, c.Resources[0]}]++
+	case c.Func == protocols.ReleaseCall && c.Lease.Until().IsZero():
 		of := asking{c.Client, c.Resources[0]}
 		x.look(of)
 		if x.leases[of]--; x.leases[of] <= 0 {
 			delete(x.leases, of)
+			x.gone[of] = x.run.World.Kernel.Now()
 		}
 	}
 }
 
 func (x *endless) returned(c *protocols.Call, err error) {
-	if c.Func == protocols.AcquireCall && err == nil && c.Lease.Until().IsZero() {
-		x.leases[asking{c.Client, c.Resources[0]}]++
+	if c.Func != protocols.AcquireCall {
+		return
+	}
+	of := asking{c.Client, c.Resources[0]}
+	if x.asks[of]--; x.asks[of] <= 0 {
+		delete(x.asks, of)
+	}
+	if err == nil && c.Lease.Until().IsZero() {
+		x.leases[of]++
+		delete(x.gone, of)
 	}
 }
 
@@ -81,6 +100,13 @@ func (x *endless) commanded(at redis.Passage, a *redis.Asked) {
 	of := keyOn{reaching{a.Client, a.Server}, a.Keys[0]}
 	switch last := x.keys[of]; {
 	case at == redis.Sent:
+		lock := asking{a.Client.Name(), of.key}
+		since, isGone := x.gone[lock]
+		isAgain := last != nil && !last.isDone && last.sent < since // the node may not have known the script
+		if isGone && x.asks[lock] == 0 && a.Intent == redis.Extends && !isAgain {
+			x.run.broken(checker.Conduct, of.key, "%s renews its key on %s, although it has begun to release the lock %v before",
+				a.Client.Name(), a.Server.Name(), a.Sent.Sub(since))
+		}
 		x.judge(of)
 		x.keys[of] = &keeping{sent: a.Sent, reads: a.Client.ProgramClock().Now()}
 	case at == redis.Answered && last != nil && last.sent == a.Sent:

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"redlocksim/checker"
+	"redlocksim/redlock"
 	"redlocksim/scenarios/protocols"
 )
 
@@ -43,4 +44,55 @@ func TestLeasesWithoutAnEndAreRenewed(t *testing.T) {
 			r.finds(t, checker.Contract, c.want)
 		})
 	}
+}
+
+// Nothing is renewed after the last release has begun, but for a renewal whose script the node had not known.
+func TestNothingIsRenewedAfterTheRelease(t *testing.T) {
+	renews := func(a *actor) { a.asks("A", "PEXPIRE", "r", "10000") }
+	const renewed = "c1 renews its key on A, although it has begun to release the lock 5s before"
+	for _, c := range []struct {
+		name   string
+		grants int
+		does   func(*actor, *lease)
+		want   string
+	}{
+		{"renewed", 1, func(a *actor, _ *lease) { renews(a) }, renewed},
+		{"one of two grants", 2, func(a *actor, _ *lease) { renews(a) }, ""},
+		{"while it asks again", 1, func(a *actor, l *lease) { a.call(protocols.AcquireCall, nil, redlock.ErrTaken, func() { renews(a) }) }, ""},
+		{"when it has asked again", 1, func(a *actor, _ *lease) {
+			a.call(protocols.AcquireCall, nil, redlock.ErrTaken, nil)
+			renews(a)
+		}, renewed},
+		{"when it has it again", 1, func(a *actor, l *lease) {
+			a.call(protocols.AcquireCall, l, nil, nil)
+			renews(a)
+		}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := rigOf(t, "redisson", watchEndless)
+			r.goes("c1", 0, func(a *actor) {
+				l := a.lease("v", time.Time{})
+				for range c.grants {
+					a.call(protocols.AcquireCall, l, nil, func() { a.sets("A", "v") })
+				}
+				renews(a)
+				a.call(protocols.ReleaseCall, l, nil, nil)
+				a.sleeps(5 * time.Second)
+				c.does(a, l)
+			})
+			r.finds(t, checker.Conduct, c.want)
+		})
+	}
+	t.Run("a script that the node did not know", func(t *testing.T) {
+		r := rigOf(t, "redisson", watchEndless)
+		r.goes("c1", 0, func(a *actor) {
+			l := a.lease("v", time.Time{})
+			a.call(protocols.AcquireCall, l, nil, func() { a.sets("A", "v") })
+			a.asks("A", "DEL", "r")
+			renews(a) // does nothing
+			a.call(protocols.ReleaseCall, l, nil, nil)
+			renews(a)
+		})
+		r.finds(t, checker.Conduct, "")
+	})
 }
