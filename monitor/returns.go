@@ -13,8 +13,8 @@ import (
 )
 
 // returns judges how long calls of the library go on: after their contexts have ended, after their client was closed, and at
-// all where they are documented to take no longer than so many node timeouts. Of other locks it judges acquires, in the same
-// way.
+// all where they are documented to take no longer than so many node timeouts. Of other locks it judges acquires, extends and
+// releases, in the same way.
 type returns struct {
 	run *Run
 	patience
@@ -93,18 +93,38 @@ func attemptOf(lock protocols.Settings, nodes int) time.Duration {
 	return lock.TTL + time.Duration(nodes)*own.ConnectTimeout + time.Duration(3*nodes+4)*max(lock.NodeTimeout, own.ConnectedTimeout)
 }
 
-// calledOther begins to watch an acquire of a lock that is not the library's: one attempt ends, and so do all when nobody waits
-// for them any more. Nobody has promised how long its other calls take.
+// lastsOf is how long an extend or a release of such a lock may take: it asks each node, and again on connections that it makes
+// anew. Of a service, or one that is asked in other ways, nobody has promised more than of an attempt.
+func lastsOf(lock protocols.Settings, nodes int) time.Duration {
+	if !protocols.Has[protocols.RedlockPlainSettings](lock) {
+		return attemptOf(lock, nodes)
+	}
+	own := protocols.Of[protocols.RedlockPlainSettings](lock)
+	patience := max(lock.NodeTimeout, own.ConnectedTimeout) + own.ConnectTimeout
+	node := patience + time.Duration(own.Resends)*(patience+max(patience, own.ReconnectTimeout))
+	if own.Asking == protocols.Parallel {
+		return node + patience
+	}
+	return time.Duration(nodes+1) * node
+}
+
+// calledOther begins to watch a call of a lock that is not the library's: one attempt ends, so do all when nobody waits for
+// them any more, and so do an extend and a release.
 func (x *returns) calledOther(c *protocols.Call) {
-	if c.Func != protocols.AcquireCall || c.Context == nil {
+	if c.Context == nil {
 		return
 	}
 	p := &pendingCall{call: c, client: x.run.World.Client(c.Client), resource: x.run.subjectOf(c), name: callNames[c.Func], of: x.run.clients.number(c.Client)}
-	x.opens(p)
-	if !c.Waits {
-		p.limit("it was called", x.attempt)
+	switch c.Func {
+	case protocols.AcquireCall:
+		if x.opens(p); !c.Waits {
+			p.limit("it was called", x.attempt)
+		}
+		kernel.WhenEnded(c.Context, func() { p.limit("its context ended", x.attempt) })
+	case protocols.ExtendCall, protocols.ReleaseCall:
+		x.opens(p)
+		p.limit("it was called", lastsOf(x.run.Lock, len(x.run.World.Servers)))
 	}
-	kernel.WhenEnded(c.Context, func() { p.limit("its context ended", x.attempt) })
 }
 
 // whole is how long it takes after Close until nothing is under way: an attempt, its clean-up, and votes that are taken back.

@@ -233,3 +233,34 @@ func TestAcquiresOfOthersEnd(t *testing.T) {
 		})
 	}
 }
+
+// So do an extend and a release: of redlock-plain within what its settings let it wait, on all nodes at the same time or on one
+// after the other.
+func TestOtherCallsOfOthersEnd(t *testing.T) {
+	plain := func(asking protocols.Asking) func(*protocols.RedlockPlainSettings) {
+		return func(own *protocols.RedlockPlainSettings) {
+			own.Asking, own.Resends, own.ReconnectTimeout = asking, 2, time.Second
+		}
+	}
+	for _, c := range []struct {
+		call   protocols.CallFunc
+		asking protocols.Asking
+		takes  time.Duration
+		want   string
+	}{
+		{protocols.ExtendCall, protocols.Parallel, 2200 * time.Millisecond, ""},
+		{protocols.ExtendCall, protocols.Parallel, 3 * time.Second, "c1's extend went on for 3s after it was called, and may take 2.2s"},
+		{protocols.ReleaseCall, protocols.Sequential, 8600 * time.Millisecond, ""},
+		{protocols.ReleaseCall, protocols.Sequential, 9 * time.Second, "c1's release went on for 9s after it was called, and may take 8.6s"},
+	} {
+		r := otherRig(t, plain(c.asking), watchReturns)
+		r.goes("c1", 0, func(a *actor) {
+			l := a.lease("v", a.reads().Add(time.Minute))
+			call := &protocols.Call{Func: c.call, Client: "c1", Resources: []string{"r"}, Grants: []int{1}, TTL: ttl, Context: context.Background(), Lease: l}
+			a.Called(call)
+			a.sleeps(c.takes)
+			a.Returned(call, redlock.ErrNoQuorum)
+		})
+		r.finds(t, checker.Contract, c.want)
+	}
+}

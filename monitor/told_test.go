@@ -12,7 +12,7 @@ import (
 )
 
 // otherRig is a rig of another lock than the library's, that a single monitor watches.
-func otherRig(t *testing.T, change func(*protocols.RetrySettings), watch func(*Run)) *rig {
+func otherRig[T any](t *testing.T, change func(*T), watch func(*Run)) *rig {
 	r := newRig(t)
 	lock := r.Lock.With("redlock-plain")
 	protocols.Change(&lock, change)
