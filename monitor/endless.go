@@ -19,8 +19,8 @@ type endless struct {
 	run    *Run
 	leases map[asking]int // without an end, that are held
 	keys   map[keyOn]*keeping
-	// gone is when a client began to release the last of them, and asks how many of its calls ask for the lock: with none it has
-	// nothing to renew.
+	// gone is when a client began to release the last of them, and asks how many of its calls ask for the lock: with none it
+	// has nothing to renew.
 	gone map[asking]kernel.True
 	asks map[asking]int
 }

@@ -110,7 +110,7 @@ func (x *ends) look(l *lasting) {
 // leadOf is how long before its end the context of a lease that has just been granted or extended ends at the least: as the
 // library documents it, by the TTL that was asked for, and the shortest of those that may have been it.
 func (x *ends) leadOf(l *lasting) kernel.Mono {
-	if !x.run.isLibrary() || x.run.StepTime > 0 || len(l.asks) == 0 {
+	if !x.run.isLibrary() || x.run.StepTime > 0 || x.run.Lock.Clock != kernel.Monotonic || len(l.asks) == 0 {
 		return 0
 	}
 	left := max(0, l.until.Sub(l.client.ProgramClock().Now()))
@@ -130,7 +130,8 @@ func (x *ends) check(e *history.Event) {
 		switch cause := context.Cause(ctx); {
 		case cause == redlock.ErrReleased && l.released:
 		case cause == redlock.ErrLost:
-			if l.warns && e != nil && e.Name == observe.Lost.String() && e.Process == l.client.Name() { // it has just ended
+			hasJustEnded := e != nil && e.Name == observe.Lost.String() && e.Process == l.client.Name()
+			if l.warns && hasJustEnded && x.run.Lock.Clock == kernel.Monotonic { // others move on at a stroke
 				x.isLate(l, "ends only now")
 			}
 		case cause == redlock.ErrReleased:

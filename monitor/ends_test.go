@@ -54,8 +54,8 @@ func TestAContextEndsWithItsLease(t *testing.T) {
 	}
 }
 
-// The context of a lease of the library ends a twentieth of the TTL that it was asked for before it, and never by more than what
-// half of it was. An extend that does not move the end does not move that either.
+// The context of a lease of the library ends a twentieth of the TTL before it, or what is set; but never by more than half of
+// what it had left. An extend that does not move the end does not move that either.
 func TestAContextEndsBeforeItsLease(t *testing.T) {
 	const second = time.Second
 	extends := func(a *actor, l *lease, d time.Duration, to time.Time, meanwhile func()) {

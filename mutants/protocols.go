@@ -3,6 +3,12 @@ package mutants
 // protocols lists the bugs of the other lock protocols.
 var protocols = []Mutant{
 	{
+		Name:    "one-redis-tokens-or-replicas",
+		Bug:     "where tokens come from a sequence, no replica has to confirm the lock",
+		Edits:   []Edit{{"scenarios/protocols/one_redis.go", "\tf.Replicas = own.Replicas\n", "\tif !own.Sequence {\n\t\tf.Replicas = own.Replicas\n\t}\n"}},
+		Killers: []string{"113-what-helps-at-a-failover/sequence-and-replicas"},
+	},
+	{
 		Name:    "single-set-without-nx",
 		Bug:     "the lock on a single instance is a SET without NX: whoever asks has it",
 		Edits:   []Edit{{"scenarios/protocols/single.go", `"SET", resource, value, "NX", "PX"`, `"SET", resource, value, "PX"`}},
@@ -25,6 +31,12 @@ var protocols = []Mutant{
 		Bug:     "the watchdog renews once and no more",
 		Edits:   []Edit{{"scenarios/protocols/redisson.go", "if err := deleted(reply); err == nil {\n\t\tw.schedule()", "if err := deleted(reply); err == nil {"}},
 		Killers: []string{"44-redisson/long-work"},
+	},
+	{
+		Name:    "redisson-counts-one-hold",
+		Bug:     "the watchdog ends with the first of two releases of a re-entrant lock",
+		Edits:   []Edit{{"scenarios/protocols/redisson.go", "\t\tw.schedule()\n\t}\n\tw.holds++", "\t\tw.schedule()\n\t\tw.holds++\n\t}"}},
+		Killers: []string{"44-redisson/reentrant-long-work"},
 	},
 	{
 		Name:    "fair-stays-in-queue",

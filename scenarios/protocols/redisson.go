@@ -47,8 +47,8 @@ var redissonProtocol = Protocol{Name: "redisson", New: newRedisson, own: Redisso
 
 var (
 	redissonCapabilities = Capabilities{Reentrant: true, Subscribes: true}
-	// forgivingCapabilities are those of its fair lock, whose script says 1 where there is no lock, and of RedissonRedLock, whose
-	// release does not look at what comes of the single ones.
+	// forgivingCapabilities are those of its fair lock, whose script says 1 where there is no lock, and of RedissonRedLock,
+	// whose release does not look at what comes of the single ones.
 	forgivingCapabilities = Capabilities{Reentrant: true, Subscribes: true, Forgives: true}
 )
 
