@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"time"
 
 	"redlocksim/internal/quorum"
 
@@ -39,10 +38,8 @@ func (b bare) lock(ctx context.Context, key string) (held, error) {
 			return l, nil
 		}
 		_ = l.Unlock(ctx) // most servers have nothing to release
-		select {
-		case <-ctx.Done():
+		if sleep(ctx, retryDelay()); ctx.Err() != nil {
 			return nil, ctx.Err()
-		case <-time.After(retryDelay()):
 		}
 	}
 }

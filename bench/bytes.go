@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"redlocksim/internal/quorum"
 )
@@ -54,10 +53,8 @@ func (b inBytes) lock(ctx context.Context, key string) (held, error) {
 			return l, nil
 		}
 		_ = l.Unlock(ctx) // most servers have nothing to release
-		select {
-		case <-ctx.Done():
+		if sleep(ctx, retryDelay()); ctx.Err() != nil {
 			return nil, ctx.Err()
-		case <-time.After(retryDelay()):
 		}
 	}
 }
@@ -115,11 +112,16 @@ type line struct {
 	next batch
 }
 
-func dialLine(ctx context.Context, addr string) (*line, error) {
+func dialLine(ctx context.Context, addr string) (_ *line, err error) {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
 	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			_ = conn.Close()
+		}
+	}()
 	l := &line{conn: conn, from: bufio.NewReaderSize(conn, 1<<16), wake: make(chan struct{}, 1)}
 	if _, err := conn.Write(appendCommand(nil, "SCRIPT", "LOAD", releaseAll)); err != nil {
 		return nil, err

@@ -18,8 +18,8 @@ adds: goroutines and timers, contexts, validity, encoding and decoding, connecti
 batches, and most of the time is that of the system calls: one write and one read for each server and command.
 
 A profile of the library with 512 callers (November 2026) is flat, with no function above 7 %%. Of the client's time, more than a
-quarter is allocation and collection: some 40 objects a lock, half of their bytes the five commands of a round, which are not used
-again since one that is late may still be on its way. A sixth is go-redis, an eighth timers and clock readings.
+quarter is allocation and collection: some 40 objects a lock, two fifths of their bytes the five commands of a round, which are not
+used again since one that is late may still be on its way. A sixth is go-redis, an eighth timers and clock readings.
 
 `
 
