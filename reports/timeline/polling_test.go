@@ -67,7 +67,12 @@ func TestRequestsAreFolded(t *testing.T) {
 		}
 		spans := line.lane(client).all(pollingSpan)
 		if want := fmt.Sprintf("%d more requests", len(sent)-2); len(spans) != 1 || spans[0].Label != want {
-			t.Errorf("%s: %+v, want %s", r.Scenario.Name, spans, want)
+			t.Fatalf("%s: %+v, want %s", r.Scenario.Name, spans, want)
+		}
+		for _, a := range line.Arrows {
+			if inside := a.Client == at && a.Sent >= spans[0].From && a.Sent < spans[0].To; a.Folded != inside {
+				t.Errorf("%s: %+v, and the band is %+v", r.Scenario.Name, a, spans[0])
+			}
 		}
 	}
 }
