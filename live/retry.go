@@ -30,7 +30,7 @@ func untilUndisturbed(
 		}
 		before = outcome(r)
 		if i == len(speeds)-1 {
-			r.SetNotTested(fmt.Sprintf("the machine is too busy: it held the run up for %v, as it did %d runs before",
+			r.SetDisturbed(fmt.Sprintf("the machine is too busy: it held the run up for %v, as it did %d runs before",
 				heldUp.Round(time.Millisecond), i))
 			return r, nil
 		}

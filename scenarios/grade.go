@@ -31,7 +31,7 @@ func (r *Result) Grades() []Grade {
 	if r.foreign == nil {
 		return nil
 	}
-	isBroken := slices.ContainsFunc(r.Findings, checker.Kind.Violation) // which SetNotTested withdraws
+	isBroken := slices.ContainsFunc(r.Findings, checker.Kind.Violation) // which SetDisturbed withdraws
 	if r.Has(NotTested) && !isBroken && r.Longer == 0 {                 // a lock that nobody is ever granted tells enough
 		return []Grade{NotApplicable}
 	}

@@ -59,7 +59,7 @@ func TestNoGradeOfARunThatDoesNotCount(t *testing.T) {
 		t.Fatalf("%v, %v", g, r.Findings)
 	}
 	r.Longer = time.Minute // which a run that does not count says nothing of
-	r.SetNotTested("the machine is too busy")
+	r.SetDisturbed("the machine is too busy")
 	if g := r.Grades(); !slices.Equal(g, []scenarios.Grade{scenarios.NotApplicable}) {
 		t.Errorf("%v", g)
 	}

@@ -57,8 +57,9 @@ func JudgeLive(s *Scenario, out *Outcome, foreign *Foreign) (*Result, error) {
 	return r, err
 }
 
-// SetNotTested says of a run on tier live why it shows nothing, in place of what was not as expected: it was another scenario.
-func (r *Result) SetNotTested(why string) {
+// SetDisturbed says of a run on tier live how the machine held it up, in place of what was not as expected: it shows nothing.
+func (r *Result) SetDisturbed(why string) {
+	r.Disturbed = true
 	if len(r.Problems) > 0 {
 		why += "; it came to: " + r.Problems[0].Text
 	}

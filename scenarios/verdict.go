@@ -39,6 +39,8 @@ type Result struct {
 	// start, something that had to be reached, contention at all. Nil if everything did; else the run is no evidence that
 	// the lock is safe.
 	NotTested []string
+	// Disturbed says that the machine held up a run on tier live so much that it was another scenario than the one written.
+	Disturbed bool
 	// Beyond says where the faults exceeded the budget; nil if they did not.
 	Beyond []string
 	// Unavailable is the longest time for which the lock could not be had.

@@ -79,7 +79,7 @@ func (a *adviseFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return &failure{exitUsage, err}
 	}
-	ctx, stop := untilInterrupted(cmd)
+	ctx, stop := untilInterrupted(cmd.Context())
 	defer stop()
 	advice, err := advise.For(ctx, known)
 	switch {

@@ -119,7 +119,7 @@ func (a *auditFlags) run(cmd *cobra.Command, args []string) error {
 			}
 		}
 	}
-	ctx, stop := untilInterrupted(cmd)
+	ctx, stop := untilInterrupted(cmd.Context())
 	defer stop()
 	found, err := audit.Of(ctx, answers, o)
 	switch {

@@ -73,7 +73,7 @@ func (e *explainFlags) run(cmd *cobra.Command, args []string) error {
 	if err := to.check(file("--write", e.path)); err != nil {
 		return err
 	}
-	ctx, stop := untilInterrupted(cmd)
+	ctx, stop := untilInterrupted(cmd.Context())
 	defer stop()
 	bar := newTicker(cmd.ErrOrStderr(), 0)
 	x, err := explain.Of(ctx, s, explain.Options{Seed: e.seed, Confirm: confirming, Progress: bar.at})

@@ -169,7 +169,7 @@ func (e *exploreFlags) random(cmd *cobra.Command, to *sink, space experiment.Spa
 		return err
 	}
 	e.o.Rules = to.Rules
-	ctx, stop := untilInterrupted(cmd)
+	ctx, stop := untilInterrupted(cmd.Context())
 	defer stop()
 	if e.o.Resume {
 		// A search that was killed early has left nothing, and is resumed like any other.

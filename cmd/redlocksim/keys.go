@@ -61,7 +61,7 @@ func newKeys() *cobra.Command {
 			if err != nil {
 				return &failure{exitUsage, err}
 			}
-			ctx, stop := untilInterrupted(cmd)
+			ctx, stop := untilInterrupted(cmd.Context())
 			defer stop()
 			all, err := scanServers(ctx, servers, match, timeout)
 			if err != nil {

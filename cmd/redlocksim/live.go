@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -29,8 +30,8 @@ func newLiveClient() *cobra.Command {
 // runLive runs scenarios on tier live, one after the other. Those that cannot be shown there, or not on this machine, it
 // skips, and tells each of them. The lock that done is told of is the one that ran, which is not a given one where a program
 // is the scenario's protocol.
-func runLive(cmd *cobra.Command, found []*scenarios.Scenario, lock *lockFlags, done func(*scenarios.Result, *lockFlags) error, skip func(*scenarios.Scenario, error) error) error {
-	ctx, stop := untilInterrupted(cmd)
+func runLive(ctx context.Context, cmd *cobra.Command, found []*scenarios.Scenario, lock *lockFlags, done func(*scenarios.Result, *lockFlags) error, skip func(*scenarios.Scenario, error) error) error {
+	ctx, stop := untilInterrupted(ctx)
 	defer stop()
 	real := realLocks{}
 	defer real.close()
@@ -84,7 +85,7 @@ func runLive(cmd *cobra.Command, found []*scenarios.Scenario, lock *lockFlags, d
 // runOnLive is the run command on tier live.
 func runOnLive(cmd *cobra.Command, found []*scenarios.Scenario, files *outputs, lock *lockFlags, arg string, isFile, full bool) error {
 	var results []*scenarios.Result
-	err := runLive(cmd, found, lock, func(r *scenarios.Result, ran *lockFlags) error {
+	err := runLive(cmd.Context(), cmd, found, lock, func(r *scenarios.Result, ran *lockFlags) error {
 		if len(results) > 0 {
 			fmt.Fprintln(files.report(cmd))
 		}

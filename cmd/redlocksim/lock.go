@@ -68,7 +68,7 @@ func (l *lockFlags) load(cmd *cobra.Command) (err error) {
 		return err
 	}
 	if l.isLive() {
-		ctx, stop := untilInterrupted(cmd)
+		ctx, stop := untilInterrupted(cmd.Context())
 		defer stop()
 		if l.about, err = process.Ask(ctx, l.words); err != nil {
 			return &failure{exitUsage, fmt.Errorf("--lock: %s: %w", l.command, err)}

@@ -10,9 +10,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"redlocksim/internal/exitcode"
 	"redlocksim/internal/rounded"
@@ -33,10 +35,12 @@ type lockTable struct {
 	json, markdown, html string
 	noCache, force       bool
 	resume               bool
+	atOnce               int
 
 	to      sink
 	table   locktable.Table
-	journal *journal // of tier live
+	journal *journal   // of tier live
+	writing sync.Mutex // of pages and the journal
 }
 
 func newLocks() *cobra.Command {
@@ -62,7 +66,9 @@ explained nothing.
 whole table and one with the timeline of each run in which a lock did worse. It
 also keeps the runs on tier live, which take an hour and more: --resume takes
 those that are there, unless the lock's program, the scenario or redlocksim has
-changed, and makes the others.
+changed, and makes the others. --at-once puts several locks to the test at a time
+there, where most of the time is spent waiting; runs that the machine held up are
+made again, up to five times.
 
 The exit code does not tell how the locks did: see suite --lock for that.
 
@@ -85,6 +91,7 @@ The exit code does not tell how the locks did: see suite --lock for that.
 	flags.StringVar(&t.html, "html", "redlocksim-locks", "write the table and timelines as pages to this directory (empty for none)")
 	flags.BoolVar(&t.noCache, "no-cache", false, "compile the lock programs anew, and keep nothing of them in the user's cache directory")
 	flags.BoolVar(&t.resume, "resume", false, "take the runs on tier live that an earlier command left in the directory of --html")
+	flags.IntVar(&t.atOnce, "at-once", 1, "how many locks to run at a time on tier live")
 	addForce(flags, &t.force)
 	return cmd
 }
@@ -97,6 +104,9 @@ func (t *lockTable) run(cmd *cobra.Command) error {
 	all, err := t.chosen()
 	if err != nil {
 		return err
+	}
+	if t.atOnce < 1 {
+		return &failure{exitUsage, fmt.Errorf("--at-once: %d is less than 1", t.atOnce)}
 	}
 	t.to = newSink(cmd, t.force)
 	pages := target{"--html", t.html, func(name string) bool { return strings.HasSuffix(name, ".html") }}
@@ -115,7 +125,7 @@ func (t *lockTable) run(cmd *cobra.Command) error {
 		return cannotWrite("", err)
 	}
 	defer os.RemoveAll(built)
-	ctx, stop := untilInterrupted(cmd)
+	ctx, stop := untilInterrupted(cmd.Context())
 	defer stop()
 	t.table = locktable.Table{Scenarios: len(found), Repeat: "redlocksim locks"}
 	if t.tiers != nil {
@@ -127,10 +137,8 @@ func (t *lockTable) run(cmd *cobra.Command) error {
 	if t.filter != "" {
 		t.table.Repeat += " --filter " + shell.Quote(t.filter)
 	}
-	for i := range all {
-		if err := t.lock(ctx, cmd, &all[i], built, found); err != nil {
-			return err
-		}
+	if err := t.runAll(ctx, cmd, all, built, found); err != nil {
+		return err
 	}
 	t.reportCauses(cmd.ErrOrStderr())
 	return t.write()
@@ -154,33 +162,78 @@ func (t *lockTable) tiersOf(l *locks.Lock) []scenarios.Tier {
 	return slices.DeleteFunc(l.Tiers(), func(on scenarios.Tier) bool { return !slices.Contains(t.tiers, string(on)) })
 }
 
-// lock runs the scenarios on a lock.
-func (t *lockTable) lock(ctx context.Context, cmd *cobra.Command, l *locks.Lock, built string, found []*scenarios.Scenario) error {
-	tiers := t.tiersOf(l)
-	explained := map[*locks.Known]bool{}
-	for _, tier := range tiers {
-		var err error
-		if program := filepath.Join(built, l.Name); tier == scenarios.Live {
-			err = t.onLive(ctx, cmd, l, program, found, explained)
-		} else {
-			err = t.inSimulator(ctx, cmd, l, program, found, explained)
-		}
-		switch {
-		case err != nil && ctx.Err() != nil:
-			return interrupted()
-		case errors.Is(err, locks.ErrNotBuilt):
-			t.notBuilt(cmd, l, tier, err)
-			return nil
-		case err != nil:
+// columns are those of a lock, and which of its known causes explained something.
+type columns struct {
+	*lockTable
+	cmd       *cobra.Command
+	lock      *locks.Lock
+	program   string // where it is built, without an extension
+	found     []*scenarios.Scenario
+	all       []locktable.Lock
+	explained map[*locks.Known]bool
+	isAlone   bool // nothing else runs meanwhile
+}
+
+// runAll runs the scenarios on the locks: in the simulator one lock after the other, since each takes all processors, and then
+// on tier live.
+func (t *lockTable) runAll(ctx context.Context, cmd *cobra.Command, all []locks.Lock, built string, found []*scenarios.Scenario) error {
+	made := make([]*columns, len(all))
+	for i := range all {
+		l := &all[i]
+		made[i] = &columns{lockTable: t, cmd: cmd, lock: l, program: filepath.Join(built, l.Name), found: found, explained: map[*locks.Known]bool{}, isAlone: t.atOnce == 1}
+		if err := made[i].on(ctx, scenarios.Program); err != nil {
 			return err
 		}
 	}
-	if t.filter == "" {
-		for _, k := range l.Unused(tiers, explained) {
-			t.table.Unused = append(t.table.Unused, locktable.Unused{Lock: l.Name, Cases: k.Cases, Grade: k.Grade, Cause: k.Cause})
-		}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(t.atOnce)
+	for _, x := range made {
+		group.Go(func() error { return x.on(ctx, scenarios.Live) })
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for _, x := range made {
+		t.table.Locks = append(t.table.Locks, x.all...)
+		t.table.Unused = append(t.table.Unused, x.unused()...)
 	}
 	return nil
+}
+
+// on runs the scenarios on a tier, if the lock is to run there.
+func (x *columns) on(ctx context.Context, tier scenarios.Tier) error {
+	if !slices.Contains(x.tiersOf(x.lock), tier) || x.isNotBuilt() {
+		return nil
+	}
+	run := x.inSimulator
+	if tier == scenarios.Live {
+		run = x.onLive
+	}
+	err := run(ctx)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return interrupted()
+	case errors.Is(err, locks.ErrNotBuilt):
+		x.notBuilt(tier, err)
+		return nil
+	}
+	return err
+}
+
+// isNotBuilt says that the lock cannot be put to the test here.
+func (x *columns) isNotBuilt() bool {
+	return slices.ContainsFunc(x.all, func(l locktable.Lock) bool { return l.NotBuilt != "" })
+}
+
+// unused are the known causes that explain nothing, if all scenarios were run.
+func (x *columns) unused() (all []locktable.Unused) {
+	if x.filter != "" || x.isNotBuilt() {
+		return nil
+	}
+	for _, k := range x.lock.Unused(x.tiersOf(x.lock), x.explained) {
+		all = append(all, locktable.Unused{Lock: x.lock.Name, Cases: k.Cases, Grade: k.Grade, Cause: k.Cause})
+	}
+	return all
 }
 
 // chosen are the locks that are asked for.
@@ -205,19 +258,19 @@ func (t *lockTable) chosen() ([]locks.Lock, error) {
 }
 
 // inSimulator runs the scenarios on a lock in the simulator, with each of its settings.
-func (t *lockTable) inSimulator(ctx context.Context, cmd *cobra.Command, l *locks.Lock, file string, found []*scenarios.Scenario, explained map[*locks.Known]bool) error {
-	file += ".wasm"
-	if err := l.Compile(ctx, file); err != nil {
+func (c *columns) inSimulator(ctx context.Context) error {
+	file := c.program + ".wasm"
+	if err := c.lock.Compile(ctx, file); err != nil {
 		return err
 	}
-	for _, s := range l.Settings {
-		p, err := programs.Load(file, strings.Fields(s.Args), cacheDir(t.noCache))
+	for _, s := range c.lock.Settings {
+		p, err := programs.Load(file, strings.Fields(s.Args), cacheDir(c.noCache))
 		if err != nil {
-			return &failure{exitUsage, fmt.Errorf("%s: %w", l.Name, err)}
+			return &failure{exitUsage, fmt.Errorf("%s: %w", c.lock.Name, err)}
 		}
-		x := t.column(l, scenarios.Program, s, &p.About, []string{l.Name + ".wasm"}, explained)
-		fit := x.fit(found)
-		bar := newTicker(cmd.ErrOrStderr(), len(fit))
+		x := c.column(scenarios.Program, s, &p.About, []string{c.lock.Name + ".wasm"})
+		fit := x.fit()
+		bar := newTicker(c.cmd.ErrOrStderr(), len(fit))
 		results, err := scenarios.Suite(ctx, fit, []scenarios.Tier{scenarios.Program}, scenarios.Options{Foreign: p.Foreign()}, func(int, time.Duration) { bar.tick() })
 		bar.done()
 		if err == nil {
@@ -229,77 +282,84 @@ func (t *lockTable) inSimulator(ctx context.Context, cmd *cobra.Command, l *lock
 		if err != nil {
 			return wrap(err)
 		}
-		x.done(cmd)
+		x.done()
 	}
 	return nil
 }
 
 // onLive runs the scenarios on a lock on tier live, with each of its settings.
-func (t *lockTable) onLive(ctx context.Context, cmd *cobra.Command, l *locks.Lock, file string, found []*scenarios.Scenario, explained map[*locks.Known]bool) error {
-	command, err := l.Native(ctx, file)
+func (c *columns) onLive(ctx context.Context) error {
+	command, err := c.lock.Native(ctx, c.program)
 	if err != nil {
 		return err
 	}
-	shown := shownFrom(command, file, ".")
-	for _, s := range l.Settings {
+	shown := shownFrom(command, c.program, ".")
+	for _, s := range c.lock.Settings {
 		started := append(slices.Clone(command), strings.Fields(s.Args)...)
 		about, err := process.Ask(ctx, started)
 		if err != nil {
-			return fmt.Errorf("%s %w: %w", l.Dir, locks.ErrNotBuilt, err)
+			return fmt.Errorf("%s %w: %w", c.lock.Dir, locks.ErrNotBuilt, err)
 		}
-		x := t.column(l, scenarios.Live, s, about, shown, explained)
-		fit, err := x.withoutKept(x.fit(found))
+		x := c.column(scenarios.Live, s, about, shown)
+		fit, err := x.withoutKept(x.fit())
 		if err != nil {
 			return err
 		}
-		bar := newTicker(cmd.ErrOrStderr(), len(fit))
-		err = runLive(cmd, fit, &lockFlags{command: x.command, words: started, about: about}, func(r *scenarios.Result, _ *lockFlags) error {
-			bar.tick()
+		tick, done := c.ticker(len(fit))
+		err = runLive(ctx, c.cmd, fit, &lockFlags{command: x.command, words: started, about: about}, func(r *scenarios.Result, _ *lockFlags) error {
+			tick()
 			return x.add(r)
 		}, func(s *scenarios.Scenario, why error) error {
-			bar.tick()
+			tick()
 			x.leaveOut(s, why)
 			return nil
 		})
-		bar.done()
+		done()
 		if errors.Is(err, live.ErrNoServer) {
-			return fmt.Errorf("%s %w: %w", l.Dir, locks.ErrNotBuilt, err)
+			return fmt.Errorf("%s %w: %w", c.lock.Dir, locks.ErrNotBuilt, err)
 		}
 		if err != nil {
 			return err
 		}
-		x.done(cmd)
+		x.done()
 	}
 	return nil
 }
 
-// notBuilt notes that a lock cannot be put to the test here.
-func (t *lockTable) notBuilt(cmd *cobra.Command, l *locks.Lock, tier scenarios.Tier, err error) {
-	fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: %v\n", err)
-	t.table.Locks = append(t.table.Locks, locktable.Lock{Name: l.Name, Settings: l.Settings[0].Title, Tier: tier, Source: l.Source, Licence: l.Licence, About: l.About, Adapter: l.Adapter, NotBuilt: err.Error()})
+// ticker shows how far the runs are, unless others would write over it.
+func (c *columns) ticker(total int) (tick, done func()) {
+	if !c.isAlone {
+		return func() {}, func() {}
+	}
+	bar := newTicker(c.cmd.ErrOrStderr(), total)
+	return bar.tick, bar.done
+}
+
+// notBuilt notes that the lock cannot be put to the test here.
+func (c *columns) notBuilt(tier scenarios.Tier, err error) {
+	fmt.Fprintf(c.cmd.ErrOrStderr(), "redlocksim: %v\n", err)
+	l := c.lock
+	c.all = append(c.all, locktable.Lock{Name: l.Name, Settings: l.Settings[0].Title, Tier: tier, Source: l.Source, Licence: l.Licence, About: l.About, Adapter: l.Adapter, NotBuilt: err.Error()})
 }
 
 // column is a lock with some settings on a tier.
 type column struct {
-	*lockTable
-	lock      *locks.Lock
-	tier      scenarios.Tier
-	setting   locks.Setting
-	about     *programs.About
-	command   string
-	began     time.Time
-	explained map[*locks.Known]bool
-	cells     []locktable.Cell
+	*columns
+	tier    scenarios.Tier
+	setting locks.Setting
+	about   *programs.About
+	command string
+	began   time.Time
+	cells   []locktable.Cell
 }
 
-func (t *lockTable) column(l *locks.Lock, tier scenarios.Tier, s locks.Setting, about *programs.About, command []string, explained map[*locks.Known]bool) *column {
-	return &column{lockTable: t, lock: l, tier: tier, setting: s, about: about, command: strings.TrimSpace(strings.Join(command, " ") + " " + s.Args),
-		began: time.Now(), explained: explained}
+func (c *columns) column(tier scenarios.Tier, s locks.Setting, about *programs.About, command []string) *column {
+	return &column{columns: c, tier: tier, setting: s, about: about, command: strings.TrimSpace(strings.Join(command, " ") + " " + s.Args), began: time.Now()}
 }
 
 // fit are the scenarios that apply.
-func (x *column) fit(found []*scenarios.Scenario) (fit []*scenarios.Scenario) {
-	for _, s := range found {
+func (x *column) fit() (fit []*scenarios.Scenario) {
+	for _, s := range x.found {
 		if err := x.about.Unfit(s); err != nil {
 			x.leaveOut(s, err)
 		} else {
@@ -353,20 +413,24 @@ func (x *column) add(r *scenarios.Result) error {
 		c.Page = strings.NewReplacer("/", "-", " ", "-").Replace(strings.Join([]string{x.lock.Name, x.setting.Title, r.Scenario.Name, string(x.tier)}, "-")) + ".html"
 		page, err := pageOf(r, c.Repeat)
 		if err == nil {
+			x.writing.Lock()
 			err = x.to.put(file("--html", filepath.Join(x.html, c.Page)), page)
+			x.writing.Unlock()
 		}
 		if err != nil {
 			return err
 		}
 	}
 	x.cells = append(x.cells, c)
-	if x.tier != scenarios.Live {
+	if x.tier != scenarios.Live || r.Disturbed { // made anew: it says nothing about the lock
 		return nil
 	}
 	on, err := inputs(x.lock, x.setting, r.Scenario)
 	if err != nil {
 		return err
 	}
+	x.writing.Lock()
+	defer x.writing.Unlock()
 	return x.journal.add(on, c)
 }
 
@@ -391,10 +455,10 @@ func (x *column) why(name string, grades []scenarios.Grade, notTested []locktabl
 }
 
 // done adds the column to the table, and says how the lock did.
-func (x *column) done(cmd *cobra.Command) {
+func (x *column) done() {
 	l := x.lock
 	slices.SortStableFunc(x.cells, func(a, b locktable.Cell) int { return strings.Compare(a.Case, b.Case) })
-	x.table.Locks = append(x.table.Locks, locktable.Lock{Name: l.Name, Settings: x.setting.Title, Tier: x.tier, Version: x.about.Version, Source: l.Source, Licence: l.Licence,
+	x.all = append(x.all, locktable.Lock{Name: l.Name, Settings: x.setting.Title, Tier: x.tier, Version: x.about.Version, Source: l.Source, Licence: l.Licence,
 		About: l.About, Adapter: l.Adapter, Command: x.command, Cells: x.cells})
 	var ran []reports.Case
 	for i := range x.cells {
@@ -402,7 +466,7 @@ func (x *column) done(cmd *cobra.Command) {
 			ran = append(ran, reports.Case{Grades: x.cells[i].Grade})
 		}
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s %s, %s, on tier %s: %s, %v\n", l.Name, x.about.Version, x.setting.Title, x.tier, reports.Totals(ran), time.Since(x.began).Round(100*time.Millisecond))
+	fmt.Fprintf(x.cmd.ErrOrStderr(), "%s %s, %s, on tier %s: %s, %v\n", l.Name, x.about.Version, x.setting.Title, x.tier, reports.Totals(ran), time.Since(x.began).Round(100*time.Millisecond))
 }
 
 // write writes the table, files first.

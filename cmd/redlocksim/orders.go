@@ -14,7 +14,7 @@ import (
 
 // runOrders goes through all orders of messages and timers in small worlds of the base's lock, and prints what came of it.
 func runOrders(cmd *cobra.Command, to *sink, base *scenarios.Scenario, o systematicOptions) error {
-	ctx, stop := untilInterrupted(cmd)
+	ctx, stop := untilInterrupted(cmd.Context())
 	defer stop()
 	start := time.Now()
 	worlds := dpor.Worlds(base)

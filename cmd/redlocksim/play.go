@@ -51,7 +51,7 @@ It is compiled from the sources, so it takes Go, and the project's directory.
 }
 
 func (p *playFlags) run(cmd *cobra.Command, _ []string) error {
-	ctx, stop := untilInterrupted(cmd)
+	ctx, stop := untilInterrupted(cmd.Context())
 	defer stop()
 	if _, err := os.Stat(filepath.FromSlash(play.Source)); err != nil {
 		return &failure{exitUsage, fmt.Errorf("play builds the simulator for browsers from the sources: run it in the project's directory (%w)", err)}

@@ -298,7 +298,7 @@ func suiteOnLive(cmd *cobra.Command, s *suite) error {
 	skip := func(one *chosen, why string) {
 		s.cases = append(s.cases, reports.Case{Name: one.Name, Title: one.Title, Tier: string(scenarios.Live), Skipped: why})
 	}
-	err := runLive(cmd, all, &s.lock, func(r *scenarios.Result, _ *lockFlags) error {
+	err := runLive(cmd.Context(), cmd, all, &s.lock, func(r *scenarios.Result, _ *lockFlags) error {
 		one, took := finish()
 		return s.add(one, r, took)
 	}, func(_ *scenarios.Scenario, why error) error {

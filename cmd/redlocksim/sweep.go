@@ -117,7 +117,7 @@ func (s *sweepFlags) run(cmd *cobra.Command, args []string) error {
 	if err := to.check(s.out.targets()...); err != nil {
 		return err
 	}
-	ctx, stop := untilInterrupted(cmd)
+	ctx, stop := untilInterrupted(cmd.Context())
 	defer stop()
 	chart, err := sweep.Run(ctx, spec)
 	if errors.As(err, new(*sweep.SpecError)) {

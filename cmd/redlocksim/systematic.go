@@ -28,7 +28,7 @@ type systematicOptions struct {
 
 // runSystematic places every fault at every step of the base's run, and prints what came of it.
 func runSystematic(cmd *cobra.Command, to *sink, base *scenarios.Scenario, o systematicOptions) error {
-	ctx, stop := untilInterrupted(cmd)
+	ctx, stop := untilInterrupted(cmd.Context())
 	defer stop()
 	start := time.Now()
 	b, err := systematic.NewBase(base, o.seed, o.beyond)

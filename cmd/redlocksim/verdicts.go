@@ -82,7 +82,7 @@ func verdicts(cmd *cobra.Command, found []*scenarios.Scenario) ([]verdictRow, []
 		}
 		*cell = marked(r, r.Verdict())
 	}
-	err = runLive(cmd, found, &lockFlags{}, func(r *scenarios.Result, _ *lockFlags) error {
+	err = runLive(cmd.Context(), cmd, found, &lockFlags{}, func(r *scenarios.Result, _ *lockFlags) error {
 		var keys []string
 		for _, l := range r.Leaks {
 			if !slices.Contains(keys, l.Key) {
