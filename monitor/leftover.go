@@ -20,7 +20,10 @@ type leftover struct {
 	run *Run
 	// grace is how long after its client has let go a key may still stand: the release waits for a batch and arrives within a
 	// node timeout, and so does a second one, which takes back a vote that the first one came too early for.
-	grace   time.Duration
+	grace time.Duration
+	// isMany says that the lock is one of several, each of which it lets go of by itself, under one owner, and first takes for
+	// longer than was asked for.
+	isMany  bool
 	votes   byVote[*owned]
 	early   map[vote]bool // of which the client has let go before a node had them
 	clients map[asking]*owner
@@ -85,10 +88,7 @@ func watchLeftover(r *Run) {
 	if r.Foreign && !r.Declared || len(r.World.Replicas) > 0 {
 		return // nobody knows the keys of the lock, or votes may be on a replica that was promoted
 	}
-	if protocols.Has[protocols.RedissonMultiSettings](r.Lock) {
-		return // it lets go of the lock on one node and keeps those on others, under one owner
-	}
-	l := &leftover{run: r, early: map[vote]bool{}, clients: map[asking]*owner{}}
+	l := &leftover{run: r, isMany: protocols.Has[protocols.RedissonMultiSettings](r.Lock), early: map[vote]bool{}, clients: map[asking]*owner{}}
 	const batchWaits = 4 // a part of the node timeout; see redlock.WithBatching
 	switch timeout, nodes := r.Lock.NodeTimeout, time.Duration(len(r.World.Servers)); {
 	case r.Foreign: // it may have to connect to each node first, and waits as it likes before it tries again
@@ -214,7 +214,7 @@ func (l *leftover) lasts(x *owned, a *redis.Applied) {
 		return
 	}
 	left := time.Duration(a.After.ExpiresAt)*time.Millisecond - time.Duration(a.Server.Clock().Wall())
-	if x.ttl > 0 && left > x.ttl+rounding {
+	if x.ttl > 0 && left > x.ttl+rounding && !l.isMany {
 		l.run.broken(checker.Leftover, l.run.resource(x.key), "%s's key on %s has a time to live of %v, and %v is the longest that was asked for",
 			x.client.Name(), a.Server.Name(), left.Round(time.Millisecond), x.ttl)
 	}
@@ -411,7 +411,7 @@ func (l *leftover) asked(at redis.Passage, a *redis.Asked) {
 // deletes takes a command to delete a key, if it has that value. One that counts is not let go of before the last release.
 func (l *leftover) deletes(a *redis.Asked, key, value string) {
 	x := l.votes.of(vote{key, value})
-	if x == nil || x.client != a.Client {
+	if x == nil || x.client != a.Client || l.isMany {
 		return
 	}
 	if o := l.owner(a.Client.Name(), l.run.resource(key)); l.run.Lock.Capabilities().Reentrant && len(o.leases) > 1 {
