@@ -52,6 +52,19 @@ func (s *Scenario) Settings() *Scenario {
 	return &x
 }
 
+// EncodeSettings writes the settings of a scenario as a file that ParseSettings reads: a scenario whose one client asks for the
+// lock.
+func (s *Scenario) EncodeSettings() ([]byte, error) {
+	x := s.Settings()
+	x.Clients = []string{"client-1"}
+	ask := Step{Kind: TryLockStep}
+	if len(x.Resources) > 1 {
+		ask.Resource = x.Resources[:1]
+	}
+	x.Timeline = []Item{{Client: x.Clients[0], Do: []Step{ask}, Repeat: 1}}
+	return x.Encode()
+}
+
 // settings is a settings file, or a scenario file with one scenario.
 type settings struct {
 	name     string

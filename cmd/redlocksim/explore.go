@@ -45,6 +45,7 @@ type exploreFlags struct {
 	clients               int
 	duration              time.Duration
 	lock                  lockFlags
+	workers               workersFlag
 	files                 fileReports[ciResults]
 }
 
@@ -60,7 +61,8 @@ func newExplore() *cobra.Command {
   redlocksim explore --seeds 1000000 --shard 2/8 --dir shard-2
   redlocksim explore 09-contention --systematic --limit 20000
   redlocksim explore my-settings.yaml --orders --limit 15000
-  redlocksim explore my-settings.yaml --lock redsync.wasm --seeds 500`,
+  redlocksim explore my-settings.yaml --lock redsync.wasm --seeds 500
+  redlocksim explore --seeds 5000000 --workers redis://jobs.example.com`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: e.run,
 	}
@@ -80,6 +82,7 @@ func newExplore() *cobra.Command {
 	f.DurationVar(&e.duration, "duration", 30*time.Second, "length of a run in virtual time")
 	f.StringVar(&e.jsonPath, "json", "", "write JSON"+toFile)
 	e.lock.addFlags(f)
+	e.workers.add(f)
 	addStrict(f, &e.strict)
 	addForce(f, &e.force)
 	e.files.addFlags(f)
@@ -109,6 +112,8 @@ func (e *exploreFlags) run(cmd *cobra.Command, args []string) error {
 	switch {
 	case e.lock.isGiven() && asked != "":
 		return &failure{exitUsage, errors.New("--lock is for random searches: leave --systematic and --orders out")}
+	case e.lock.isGiven() && e.workers.address != "":
+		return &failure{exitUsage, errors.New("--lock: workers do not have the lock program: leave --workers out")}
 	case e.lock.isGiven() && e.shard != "":
 		return &failure{exitUsage, errors.New("--lock: a search of a lock program has no shards")}
 	}
@@ -169,6 +174,14 @@ func (e *exploreFlags) random(cmd *cobra.Command, to *sink, space experiment.Spa
 		return err
 	}
 	e.o.Rules = to.Rules
+	pool, err := e.workers.open(cmd)
+	if err != nil {
+		return err
+	}
+	if pool != nil {
+		defer pool.Close()
+		e.o.Elsewhere = pool
+	}
 	ctx, stop := untilInterrupted(cmd.Context())
 	defer stop()
 	if e.o.Resume {

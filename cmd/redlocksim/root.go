@@ -59,7 +59,7 @@ Start with
 	root.Args = knownCommand(root)
 	root.AddCommand(newList(), newRun(), newSuite(), newSweep(), newAudit(), newPlay(), newAdvise(), newExplore(), newMerge(), newCheck(),
 		newLiveClient(), newSoak(), newVerdicts(), newLocks(), newKeys(),
-		newNew(), newLint(), newExplain(), newSchema(), newVersion())
+		newNew(), newLint(), newExplain(), newSchema(), newVersion(), newWork())
 	root.Version = version(buildInfo())
 	root.Flags().Bool("version", false, "print the version")
 	root.SetFlagErrorFunc(flagError)

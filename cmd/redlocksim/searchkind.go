@@ -29,6 +29,7 @@ var searchFlags = []struct {
 	{"clients", []string{atRandom}},
 	{"duration", []string{atRandom}},
 	{"json", []string{atRandom, bySystem, allOrders}},
+	{"workers", []string{atRandom}},
 	{"strict", []string{atRandom, bySystem, allOrders}},
 	{"junit", []string{atRandom}},
 	{"markdown", []string{atRandom}},

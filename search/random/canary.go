@@ -40,7 +40,7 @@ func (x *explorer) canary(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if len(x.counting(&t)) > 0 {
+		if len(counting(x.space, &t)) > 0 {
 			x.Summary.Canaries++
 			return nil
 		}

@@ -9,11 +9,11 @@ import (
 const maxMutations = 40
 
 // candidates are the experiments of a generation: half drawn afresh, the others mutations of near misses and of rare runs.
-func (x *explorer) candidates(first, n int) []experiment.Candidate {
-	all := make([]experiment.Candidate, n)
+func (x *explorer) candidates(first, n int) []numbered {
+	all := make([]numbered, n)
 	for i := range all {
 		c := experiment.Choices(x.options.Seed, "shard", x.options.Shard).For("run", first+i)
-		all[i] = x.candidate(c)
+		all[i] = numbered{first + i, x.candidate(c)}
 	}
 	return all
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/search"
 	"redlocksim/search/experiment"
 )
@@ -56,7 +55,7 @@ func (x *explorer) generation(ctx context.Context, n int) (done bool, err error)
 		}
 		x.Summary = before
 		for i := range trials {
-			if len(x.counting(&trials[i])) > 0 {
+			if len(counting(x.space, &trials[i])) > 0 {
 				x.Summary.Unfinished++
 			}
 		}
@@ -66,13 +65,12 @@ func (x *explorer) generation(ctx context.Context, n int) (done bool, err error)
 	}
 	first := x.Summary.Runs
 	all := x.candidates(first, n)
-	found := make([][]pending, n)
-	err = x.each(ctx, n, func(i int, buffer *history.History) (err error) {
-		trials[i], found[i], err = x.run(first+i, all[i], buffer)
-		return err
+	made, err := each(ctx, x, trialJobs, all, func(i int, r tried) error {
+		trials[i] = r.Trial
+		return x.keepRaw(&r, first+i)
 	})
 	if err != nil || ctx.Err() != nil {
-		return false, err
+		return false, x.failed(err, func(i int) (experiment.Candidate, int) { return all[i].Candidate, all[i].Run })
 	}
 	if err := x.selfCheck(ctx, first, trials); err != nil || ctx.Err() != nil {
 		return false, err
@@ -80,7 +78,7 @@ func (x *explorer) generation(ctx context.Context, n int) (done bool, err error)
 	x.Summary.NewStates, x.Summary.NewIn = 0, n
 	for i := range trials {
 		x.add(&trials[i])
-		x.Pending = append(x.Pending, found[i]...)
+		x.Pending = append(x.Pending, made[i].Pending...)
 	}
 	x.Summary.Orders, x.Summary.States = x.orders.Estimate(), x.Visits.seen()
 	if x.space.Foreign == nil {
@@ -93,24 +91,4 @@ func (x *explorer) generation(ctx context.Context, n int) (done bool, err error)
 		return false, err
 	}
 	return true, x.save()
-}
-
-// run makes run number, and writes it down if it has a violation that no finding explains.
-func (x *explorer) run(number int, c experiment.Candidate, buffer *history.History) (t trial, found []pending, err error) {
-	if t, err = try(x.space, c, buffer); err != nil {
-		return t, nil, x.keepFailed(c, number, err)
-	}
-	isNew := false
-	for _, kind := range x.counting(&t) {
-		p, err := x.reduce(pending{Run: number, Candidate: c, Shown: t.Shown(kind, t.settings)}, buffer)
-		if err != nil {
-			return t, nil, err
-		}
-		found = append(found, p)
-		isNew = isNew || p.Known == 0
-	}
-	if isNew {
-		err = x.keepRaw(&t, number)
-	}
-	return t, found, err
 }

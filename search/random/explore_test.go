@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"redlocksim/checker"
+	"redlocksim/internal/jobs"
 	"redlocksim/internal/longest"
 	"redlocksim/internal/outfile"
 	_ "redlocksim/internal/roomyheap"
@@ -85,6 +86,14 @@ func TestExplore(t *testing.T) {
 		t.Errorf("%d files for %d findings", len(want), len(sum.Findings))
 	}
 	t.Run("findings are scenario files", func(t *testing.T) { areScenarios(t, dir, sum.Findings) })
+	t.Run("on other machines", func(t *testing.T) {
+		o := small(t.TempDir())
+		o.Elsewhere = there{jobs.NewServer(Jobs()...)}
+		if _, err := Explore(t.Context(), beyond(), o); err != nil {
+			t.Fatal(err)
+		}
+		same(t, "on other machines", want, files(t, o.Dir))
+	})
 	t.Run("interrupted, with one worker and more", func(t *testing.T) {
 		o := small(t.TempDir())
 		o.Resume = true

@@ -3,7 +3,6 @@ package random
 import (
 	"context"
 	"slices"
-	"sync/atomic"
 
 	"redlocksim/checker"
 	"redlocksim/history"
@@ -16,24 +15,30 @@ type explorer struct {
 	space   experiment.Space
 	options Options
 	*checkpoint
-	raw atomic.Int32 // files with findings that are not shrunk yet
+	raw int // files with findings that are not shrunk yet
 }
 
-// each calls f for 0 to n−1 in parallel, each time with the buffer of the worker. It stops at an error or when ctx ends, and
-// returns the error of the lowest number.
-func (x *explorer) each(ctx context.Context, n int, f func(i int, buffer *history.History) error) error {
-	_, err := jobs.Set[history.History, struct{}]{
-		N: n, Workers: x.options.Jobs,
-		Do: func(_ context.Context, buffer *history.History, i int) (struct{}, error) {
-			return struct{}{}, f(i, buffer)
-		},
-	}.Run(ctx)
-	return err
+// question is what the jobs of the search share now.
+func (x *explorer) question() *question {
+	return &question{space: x.space, findings: x.Summary.Findings, shrinkRuns: x.options.shrinkRuns, onWire: x.options.onWire}
+}
+
+// each does the jobs of a step. It stops at an error or when ctx ends, and returns the error of the lowest number.
+func each[I, O any](ctx context.Context, x *explorer, k jobs.Kind[*question, history.History, I, O], inputs []I, done func(int, O) error) ([]O, error) {
+	results, err := k.Run(ctx, jobs.Place{Workers: x.options.Jobs, Elsewhere: x.options.Elsewhere}, x.question(), inputs, done)
+	if err != nil || ctx.Err() != nil {
+		return nil, err
+	}
+	all := make([]O, len(results))
+	for i := range results {
+		all[i] = results[i].Value
+	}
+	return all, nil
 }
 
 // counting are the violations of a run that count: those that faults beyond the budget excuse only if the search goes there.
-func (x *explorer) counting(t *trial) []checker.Kind {
-	if x.space.Beyond {
+func counting(space experiment.Space, t *trial) []checker.Kind {
+	if space.Beyond {
 		return slices.Clone(t.Kinds)
 	}
 	return slices.DeleteFunc(slices.Clone(t.Kinds), func(k checker.Kind) bool { return slices.Contains(t.Excused, k) })

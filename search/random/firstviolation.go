@@ -43,11 +43,11 @@ func first(ctx context.Context, space experiment.Space, o Options, known []check
 			if ctx.Err() != nil {
 				return FirstViolation{}, context.Cause(ctx)
 			}
-			t, err := try(space, c, &buffer)
+			t, err := try(space, c.Candidate, &buffer)
 			if err != nil {
 				return FirstViolation{}, err
 			}
-			kinds := slices.DeleteFunc(x.counting(&t), func(k checker.Kind) bool { return slices.Contains(known, k) })
+			kinds := slices.DeleteFunc(counting(x.space, &t), func(k checker.Kind) bool { return slices.Contains(known, k) })
 			if len(kinds) > 0 {
 				return FirstViolation{done + i + 1, kinds}, nil
 			}
@@ -57,7 +57,7 @@ func first(ctx context.Context, space experiment.Space, o Options, known []check
 			return FirstViolation{}, cmp.Or(err, context.Cause(ctx))
 		}
 		for i := range trials {
-			x.Visits.add(trials[i].states)
+			x.Visits.add(trials[i].States)
 		}
 		x.Pool, x.Rare = x.narrowest(trials), x.rare(trials)
 	}

@@ -52,7 +52,7 @@ func (x *explorer) acquire(c faults.Choices, parent NearMiss) *experiment.Acquir
 func (x *explorer) narrowest(trials []trial) []NearMiss {
 	pool := slices.Clone(x.Pool)
 	for i := range trials {
-		if t := &trials[i]; t.margin != nil && len(t.Kinds) == 0 && (x.space.Beyond || !t.Beyond) {
+		if t := &trials[i]; t.Margin != nil && len(t.Kinds) == 0 && (x.space.Beyond || !t.Beyond) {
 			pool = append(pool, t.nearMiss())
 		}
 	}

@@ -20,7 +20,8 @@ func TestCandidatesComeFromNearMisses(t *testing.T) {
 			{Candidate: experiment.Candidate{Seed: 2}, Client: "client-2", Expiry: 2 * time.Second, Free: 3 * time.Second},
 		}}}
 		changed, asked := 0, 0
-		for _, c := range x.candidates(0, 1000) {
+		for _, run := range x.candidates(0, 1000) {
+			c := run.Candidate
 			if len(c.Mutations) > 0 {
 				changed++
 			}
@@ -43,7 +44,7 @@ func TestCandidatesComeFromNearMisses(t *testing.T) {
 // first, and few of one seed.
 func TestNearestMisses(t *testing.T) {
 	near := func(seed uint64, slack time.Duration, also ...func(*trial)) trial {
-		t := trial{candidate: experiment.Candidate{Seed: seed}, margin: &scenarios.Margin{Expiry: kernel.True(time.Minute), Free: kernel.True(time.Minute + slack)}}
+		t := trial{Candidate: experiment.Candidate{Seed: seed}, Margin: &scenarios.Margin{Expiry: kernel.True(time.Minute), Free: kernel.True(time.Minute + slack)}}
 		for _, change := range also {
 			change(&t)
 		}
@@ -51,7 +52,7 @@ func TestNearestMisses(t *testing.T) {
 	}
 	violated := func(t *trial) { t.Kinds = []checker.Kind{checker.LeaseOverlap} }
 	beyond := func(t *trial) { t.Beyond = true }
-	trials := []trial{near(1, 5), near(2, 3), near(3, 1, violated), near(4, 2, beyond), {candidate: experiment.Candidate{Seed: 5}}}
+	trials := []trial{near(1, 5), near(2, 3), near(3, 1, violated), near(4, 2, beyond), {Candidate: experiment.Candidate{Seed: 5}}}
 	for i := range maxSiblings {
 		trials = append(trials, near(1, time.Duration(10+i)))
 	}

@@ -3,6 +3,7 @@ package random
 import (
 	"time"
 
+	"redlocksim/internal/jobs"
 	"redlocksim/internal/outfile"
 	"redlocksim/scenarios"
 )
@@ -18,6 +19,8 @@ type Options struct {
 	For time.Duration
 	// Jobs is the number of parallel runs; 0 is one per core. It does not change what is found.
 	Jobs int
+	// Elsewhere, if not nil, makes the runs on other machines, and what is found is the same.
+	Elsewhere jobs.Elsewhere
 	// Shard is the number of this shard, from 0, of the Shards that share the Runs. Shards 0 is 1.
 	Shard, Shards int
 	// Generation is after how many experiments new near misses and rare runs are chosen; 0 is DefaultGeneration.

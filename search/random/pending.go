@@ -10,7 +10,6 @@ import (
 	"redlocksim/scenarios"
 	"redlocksim/search"
 	"redlocksim/search/experiment"
-	"redlocksim/search/shrink"
 	"redlocksim/sim/kernel"
 )
 
@@ -38,37 +37,40 @@ type pending struct {
 	Known int `json:"known,omitempty"`
 }
 
-// keepRaw writes a violation down unshrunk as soon as it is found, in case the search is killed.
-func (x *explorer) keepRaw(t *trial, run int) error {
-	if x.options.Dir == "" || x.raw.Add(1) > maxRaw {
+// keepRaw writes a violation that no finding explains down unshrunk as soon as it is found, in case the search is killed.
+func (x *explorer) keepRaw(r *tried, run int) error {
+	isNew := slices.ContainsFunc(r.Pending, func(p pending) bool { return p.Known == 0 })
+	if !isNew || x.options.Dir == "" || x.raw == maxRaw {
 		return nil
 	}
-	s := t.candidate.Scenario(x.space)
-	s.Title, s.Source = fmt.Sprintf("%s, not shrunk yet", x.counting(t)[0]), "a random search"
+	x.raw++
+	t := &r.Trial
+	s := t.Candidate.Scenario(x.space)
+	s.Title, s.Source = fmt.Sprintf("%s, not shrunk yet", counting(x.space, t)[0]), "a random search"
 	s.Explanation = fmt.Sprintf("Run %d.", run)
-	s.Recorded = &scenarios.Recorded{Seed: t.candidate.Seed, History: t.history}
+	s.Recorded = &scenarios.Recorded{Seed: t.Candidate.Seed, History: t.History}
 	_, err := x.keep(s, search.RawFile(run))
 	return err
 }
 
 // reduce removes from an experiment the faults and the settings that are known to cause its violation, finding by finding, as
 // long as the violation remains. In the end either no finding explains it, or it needs those of one.
-func (x *explorer) reduce(p pending, buffer *history.History) (pending, error) {
+func (q *question) reduce(p pending, buffer *history.History) (pending, error) {
 	for {
-		known := x.Summary.Findings.Explain(p.Shown)
+		known := q.findings.Explain(p.Shown)
 		if known == 0 {
 			return p, nil
 		}
-		f := &x.Summary.Findings[known-1]
+		f := &q.findings[known-1]
 		without := p.Candidate.With(experiment.Mutation{Without: f.Causes()})
 		var t trial
 		if len(f.Causes()) > 0 {
 			var err error
-			if t, err = try(x.space, without, buffer); err != nil && !errors.Is(err, kernel.ErrTooLong) {
+			if t, err = try(q.space, without, buffer); err != nil && !errors.Is(err, kernel.ErrTooLong) {
 				return p, err
 			}
 		}
-		shown := t.Shown(p.Kind, t.settings)
+		shown := t.Shown(p.Kind, t.Settings)
 		if !slices.Contains(t.Kinds, p.Kind) || shown.Beyond && !p.Beyond || shown.Despite && !p.Beyond && !p.Despite {
 			p.Known = known
 			return p, nil
@@ -80,7 +82,7 @@ func (x *explorer) reduce(p pending, buffer *history.History) (pending, error) {
 // settle shrinks at most limit pending violations, and counts those that a finding explains. If ctx ends first, its result must
 // be discarded.
 func (x *explorer) settle(ctx context.Context, limit int) error {
-	x.raw.Store(0)
+	x.raw = 0
 	for {
 		if err := x.explain(ctx); err != nil || ctx.Err() != nil {
 			return err
@@ -90,22 +92,12 @@ func (x *explorer) settle(ctx context.Context, limit int) error {
 			break
 		}
 		limit -= len(batch)
-		found := make([]search.Finding, len(batch))
-		err := x.each(ctx, len(batch), func(i int, _ *history.History) (err error) {
-			p := &batch[i]
-			v := search.Violation{Foreign: x.space.Foreign, Scenario: p.Candidate.Scenario(x.space), Seed: p.Candidate.Seed, Kind: p.Kind, Beyond: p.Beyond, Despite: p.Despite,
-				Unrefined: !isRefined(p.Candidate.Seed), Base: x.space.DrawnAround()}
-			if found[i], _, err = shrink.Finding(ctx, v, x.options.shrinkRuns); err != nil {
-				return x.keepFailed(p.Candidate, p.Run, err)
-			}
-			found[i].Run = p.Run
-			return nil
-		})
+		found, err := each(ctx, x, shrinkJobs, batch, nil)
 		if err != nil || ctx.Err() != nil {
-			return err
+			return x.failed(err, func(i int) (experiment.Candidate, int) { return batch[i].Candidate, batch[i].Run })
 		}
 		for i := range found {
-			if err := x.Summary.Findings.Add(found[i], x.options.Dir, x.options.Rules); err != nil {
+			if err := x.Summary.Findings.Add(found[i].Finding, x.options.Dir, x.options.Rules); err != nil {
 				return err
 			}
 		}
@@ -123,15 +115,11 @@ func (x *explorer) settle(ctx context.Context, limit int) error {
 // explain counts the pending violations that a finding explains, and removes them. Those within the budget come first, so that
 // they are never crowded out.
 func (x *explorer) explain(ctx context.Context) error {
-	err := x.each(ctx, len(x.Pending), func(i int, buffer *history.History) (err error) {
-		if p := &x.Pending[i]; p.Known == 0 {
-			*p, err = x.reduce(*p, buffer)
-		}
-		return err
-	})
+	all, err := each(ctx, x, reduceJobs, x.Pending, nil)
 	if err != nil || ctx.Err() != nil {
 		return err
 	}
+	x.Pending = all
 	var open []pending
 	for _, p := range x.Pending {
 		if p.Known != 0 {

@@ -120,7 +120,7 @@ func TestForEndsBetweenGenerations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Pending = []pending{{Candidate: violated.candidate, Shown: violated.Shown(violated.Kinds[0], violated.settings)}}
+	c.Pending = []pending{{Candidate: violated.Candidate, Shown: violated.Shown(violated.Kinds[0], violated.Settings)}}
 	if err := c.write(o.Dir, o.Rules); err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestWithinTheBudgetAmongThoseBeyondIt(t *testing.T) {
 	space.Beyond = true
 	violated := firstWithin(t, space, 0, func(*trial) bool { return true })
 	x := explorer{space: space, options: Options{Jobs: 1, shrinkRuns: 100}, checkpoint: &checkpoint{}}
-	x.Pending = []pending{{Candidate: violated.candidate, Shown: violated.Shown(violated.Kinds[0], violated.settings)}}
+	x.Pending = []pending{{Candidate: violated.Candidate, Shown: violated.Shown(violated.Kinds[0], violated.Settings)}}
 	x.Summary.Findings = search.Findings{{Kind: violated.Kinds[0], Families: violated.Families, Beyond: true}}
 	if err := x.settle(t.Context(), 1); err != nil {
 		t.Fatal(err)
@@ -217,10 +217,10 @@ func TestWhatCounts(t *testing.T) {
 	}{{false, nil, both}, {false, both[:1], both[1:]}, {false, both, nil}, {true, both[:1], both}} {
 		x := &explorer{space: experiment.Space{Beyond: c.beyond}, checkpoint: &checkpoint{}}
 		found := &trial{Trial: search.Trial{Kinds: both, Excused: c.excused, Beyond: true}}
-		if got := x.counting(found); !slices.Equal(got, c.want) {
+		if got := counting(x.space, found); !slices.Equal(got, c.want) {
 			t.Errorf("%v of which %v are excused count, in a search beyond the budget: %v, want %v", got, c.excused, c.beyond, c.want)
 		}
-		if got := found.Shown(checker.LeaseOverlap, found.settings).Beyond; got != slices.Contains(c.excused, checker.LeaseOverlap) {
+		if got := found.Shown(checker.LeaseOverlap, found.Settings).Beyond; got != slices.Contains(c.excused, checker.LeaseOverlap) {
 			t.Errorf("lease-overlap is beyond the budget: %v", got)
 		}
 	}
@@ -250,7 +250,7 @@ func TestReduceStaysWithinTheBudget(t *testing.T) {
 	var known string
 	violated := firstWithin(t, space, 1190, func(found *trial) bool {
 		for _, known = range found.Families {
-			without, err := try(space, found.candidate.With(experiment.Mutation{Without: []string{known}}), new(history.History))
+			without, err := try(space, found.Candidate.With(experiment.Mutation{Without: []string{known}}), new(history.History))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -262,7 +262,7 @@ func TestReduceStaysWithinTheBudget(t *testing.T) {
 	})
 	x := explorer{space: space, checkpoint: &checkpoint{}}
 	x.Summary.Findings = search.Findings{{Kind: violated.Kinds[0], Families: []string{known}}}
-	p, err := x.reduce(pending{Candidate: violated.candidate, Shown: violated.Shown(violated.Kinds[0], violated.settings)}, new(history.History))
+	p, err := x.question().reduce(pending{Candidate: violated.Candidate, Shown: violated.Shown(violated.Kinds[0], violated.Settings)}, new(history.History))
 	if err != nil || p.Known != 1 || p.Beyond {
 		t.Errorf("%v, %+v", err, p)
 	}

@@ -73,8 +73,8 @@ func (x *explorer) rare(trials []trial) []RareRun {
 		if len(t.Kinds) > 0 || !x.space.Beyond && t.Beyond {
 			continue
 		}
-		if s, ok := x.Visits.rarest(t.states); ok {
-			all = append(all, RareRun{t.candidate, s})
+		if s, ok := x.Visits.rarest(t.States); ok {
+			all = append(all, RareRun{t.Candidate, s})
 		}
 	}
 	all = append(all, x.Rare...)

@@ -15,7 +15,7 @@ func TestRareRuns(t *testing.T) {
 	generation := func(runs ...[]scenarios.State) {
 		var trials []trial
 		for i, states := range runs {
-			trials = append(trials, trial{candidate: experiment.Candidate{Seed: uint64(10*len(x.Rare) + i)}, states: states})
+			trials = append(trials, trial{Candidate: experiment.Candidate{Seed: uint64(10*len(x.Rare) + i)}, States: states})
 			x.Visits.add(states)
 		}
 		x.Rare = x.rare(trials)
@@ -35,9 +35,9 @@ func TestRareRuns(t *testing.T) {
 		t.Errorf("then %v, want 4 and 2: 3 has come up four times", got)
 	}
 
-	violated := trial{states: []scenarios.State{7}}
+	violated := trial{States: []scenarios.State{7}}
 	violated.Kinds = []checker.Kind{checker.LeaseOverlap}
-	beyond := trial{states: []scenarios.State{8}}
+	beyond := trial{States: []scenarios.State{8}}
 	beyond.Beyond = true
 	if got := x.rare([]trial{violated, beyond}); len(got) != 2 {
 		t.Errorf("%v: runs that show something, and those beyond the budget, are no parents", got)
@@ -45,7 +45,7 @@ func TestRareRuns(t *testing.T) {
 
 	var siblings []trial
 	for state := range scenarios.State(2 * maxSiblings) {
-		siblings = append(siblings, trial{candidate: experiment.Candidate{Seed: 1}, states: []scenarios.State{10 + state}})
+		siblings = append(siblings, trial{Candidate: experiment.Candidate{Seed: 1}, States: []scenarios.State{10 + state}})
 	}
 	x.Rare = nil
 	if got := x.rare(siblings); len(got) != maxSiblings {

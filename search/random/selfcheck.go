@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"redlocksim/history"
-	"redlocksim/internal/mark"
+	"redlocksim/internal/jobs"
 	"redlocksim/scenarios"
-	"redlocksim/search"
 	"redlocksim/search/experiment"
-	"redlocksim/search/shrink"
 )
 
 const (
@@ -37,27 +34,15 @@ func (x *explorer) selfCheck(ctx context.Context, first int, trials []trial) err
 		}
 	}
 	slices.Sort(all)
-	err := x.each(ctx, len(all), func(i int, buffer *history.History) error {
-		i = all[i]
-		c := trials[i].candidate
-		_, r, err := perform(x.space, c, buffer)
-		if err != nil {
-			return x.keepFailed(c, first+i, err)
+	checks := make([]check, len(all))
+	for n, i := range all {
+		checks[n] = check{numbered{first + i, trials[i].Candidate}, isRepeated(first + i), slices.Contains(onWire, i)}
+	}
+	if _, err := each(ctx, x, againJobs, checks, nil); err != nil || ctx.Err() != nil {
+		if f, is := errors.AsType[*jobs.FailedError](err); is && errors.Is(err, scenarios.ErrTiersDiffer) {
+			return x.keepDifference(ctx, checks[f.Job].Candidate, err)
 		}
-		if slices.Contains(onWire, i) {
-			if err := x.options.onWire(r); err != nil {
-				return x.keepDifference(ctx, r, err)
-			}
-		}
-		if isRepeated(first + i) {
-			if err := again(x.space, r); err != nil {
-				return x.keepFailed(c, first+i, err)
-			}
-		}
-		return nil
-	})
-	if err != nil || ctx.Err() != nil {
-		return err
+		return x.failed(err, func(i int) (experiment.Candidate, int) { return checks[i].Candidate, checks[i].Run })
 	}
 	x.Worded = worded
 	x.Summary.OnWire += len(onWire)
@@ -77,45 +62,4 @@ func again(space experiment.Space, r *scenarios.Result) error {
 		return fmt.Errorf("random: seed %d: %w: %s", r.Seed, scenarios.ErrNotRepeated, scenarios.FirstDifference(r.History, out.History))
 	}
 	return scenarios.Again(r.Scenario, scenarios.Options{Seed: r.Seed, Foreign: space.Foreign}, out)
-}
-
-// keepFailed writes down the experiment of a run that ended with an error, and has the error name the file.
-func (x *explorer) keepFailed(c experiment.Candidate, run int, err error) error {
-	if x.options.Dir == "" {
-		return err
-	}
-	s := c.Scenario(x.space)
-	s.Title, s.Source, s.Explanation = "a run that fails", "a random search", fmt.Sprintf("Run %d ends with an error.", run)
-	path, writeErr := x.keep(s, search.FailedFile)
-	if writeErr != nil {
-		return errors.Join(err, writeErr)
-	}
-	return fmt.Errorf("%w\nredlocksim run %s --seed %d shows it", err, path, c.Seed)
-}
-
-// keep writes a scenario file to the search's directory.
-func (x *explorer) keep(s *scenarios.Scenario, name string) (path string, err error) {
-	data, err := s.Encode()
-	if err != nil {
-		return "", err
-	}
-	path = filepath.Join(x.options.Dir, name)
-	return path, x.options.Rules.Write(path, append([]byte(mark.YAML+"\n"), data...))
-}
-
-// keepDifference writes down a smaller run that is not the same on both tiers, and has the error name the file. Any other error
-// is returned as it is.
-func (x *explorer) keepDifference(ctx context.Context, r *scenarios.Result, err error) error {
-	if !errors.Is(err, scenarios.ErrTiersDiffer) || x.options.Dir == "" {
-		return err
-	}
-	s, shrinkErr := shrink.Difference(ctx, r.Scenario, r.Seed, x.options.onWire, wireRuns)
-	if shrinkErr != nil {
-		return errors.Join(err, shrinkErr)
-	}
-	path, writeErr := x.keep(s, search.DifferenceFile)
-	if writeErr != nil {
-		return errors.Join(err, writeErr)
-	}
-	return fmt.Errorf("%w\nredlocksim suite %s shows it", err, path)
 }

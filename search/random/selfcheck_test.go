@@ -76,14 +76,14 @@ func TestARunThatDoesNotRepeat(t *testing.T) {
 func TestRunsOnWire(t *testing.T) {
 	runs := make([]trial, 10_000)
 	for i := range runs {
-		runs[i].candidate.Seed = uint64(i)
+		runs[i].Candidate.Seed = uint64(i)
 	}
 	chosen := newWorded().choose(runs, 0)
 	if share := len(runs) / wireEvery; len(chosen) < share*3/4 || len(chosen) > share*5/4 || chosen[0] != 0 {
 		t.Errorf("%d of %d runs are made on tier wire, want about %d, and the first", len(chosen), len(runs), share)
 	}
 	for i := range runs {
-		runs[i].NotTested, runs[i].wordings = true, []redis.Wording{redis.Wording(i % redis.NumWordings)}
+		runs[i].NotTested, runs[i].Wordings = true, []redis.Wording{redis.Wording(i % redis.NumWordings)}
 	}
 	if chosen := newWorded().choose(runs, 0); chosen != nil {
 		t.Errorf("%d runs that show nothing are made on tier wire", len(chosen))
@@ -94,10 +94,10 @@ func TestRunsOnWire(t *testing.T) {
 func TestWordings(t *testing.T) {
 	w, unsampled := newWorded(), trial{}
 	for len(newWorded().choose([]trial{unsampled}, 1)) > 0 {
-		unsampled.candidate.Seed++
+		unsampled.Candidate.Seed++
 	}
 	generation := slices.Repeat([]trial{unsampled}, wordedEvery)
-	generation[2].wordings, generation[5].wordings = []redis.Wording{1, redis.NumWordings - 1}, []redis.Wording{1, 2, 3}
+	generation[2].Wordings, generation[5].Wordings = []redis.Wording{1, redis.NumWordings - 1}, []redis.Wording{1, 2, 3}
 	var got []int
 	for range 3 * wireWordings {
 		got = append(got, w.choose(generation, 1)...)

@@ -62,7 +62,7 @@ func (x *explorer) add(t *trial) {
 	s := &x.Summary
 	s.Runs++
 	s.Virtual += x.space.Duration
-	s.Grants += t.grants
+	s.Grants += t.Grants
 	if isRepeated(s.Runs - 1) {
 		s.Repeated++
 	}
@@ -73,15 +73,15 @@ func (x *explorer) add(t *trial) {
 		s.Beyond++
 	}
 	switch {
-	case len(x.counting(t)) > 0:
+	case len(counting(x.space, t)) > 0:
 		s.Violations++
 	case len(t.Kinds) > 0:
 		s.BeyondViolations++
 	}
-	s.NewStates += x.Visits.add(t.states)
+	s.NewStates += x.Visits.add(t.States)
 	s.Tally.Add(t.Reached, t.Run)
-	x.orders.InsertHash(t.fingerprint)
-	if t.margin != nil && (x.space.Beyond || !t.Beyond) {
+	x.orders.InsertHash(t.Fingerprint)
+	if t.Margin != nil && (x.space.Beyond || !t.Beyond) {
 		if e := t.nearMiss(); s.Narrowest == nil || e.Slack() < s.Narrowest.Slack() {
 			s.Narrowest = &e
 		}
@@ -93,7 +93,7 @@ func (x *explorer) effects(trials []trial) error {
 	var first search.Effects
 	for i := range trials {
 		t := &trials[i]
-		first.Add(search.Injected{Number: i, Scenario: func() *scenarios.Scenario { return t.candidate.Scenario(x.space) }, Seed: t.candidate.Seed}, t.Run.Injected)
+		first.Add(search.Injected{Number: i, Scenario: func() *scenarios.Scenario { return t.Candidate.Scenario(x.space) }, Seed: t.Candidate.Seed}, t.Run.Injected)
 	}
 	return first.Tell(&x.Summary.Tally)
 }

@@ -12,23 +12,23 @@ import (
 	"redlocksim/sim/redis"
 )
 
-// trial is what one run of a candidate showed.
+// trial is what one run of a candidate showed. Its fields are those of a job's result; see jobs.
 type trial struct {
 	search.Trial
-	candidate experiment.Candidate
-	// settings are those that were drawn for a violation.
-	settings []string
-	grants   int
-	// fingerprint is that of the order of its events.
-	fingerprint uint64
-	history     string // its hash, of a violation
-	margin      *scenarios.Margin
-	states      []scenarios.State
-	wordings    []redis.Wording
+	Candidate experiment.Candidate
+	// Settings are those that were drawn for a violation.
+	Settings []string
+	Grants   int
+	// Fingerprint is that of the order of its events.
+	Fingerprint uint64
+	History     string // its hash, of a violation
+	Margin      *scenarios.Margin
+	States      []scenarios.State
+	Wordings    []redis.Wording
 }
 
 func (t *trial) nearMiss() NearMiss {
-	return NearMiss{t.candidate, t.margin.Client, time.Duration(t.margin.Expiry), time.Duration(t.margin.Free)}
+	return NearMiss{t.Candidate, t.Margin.Client, time.Duration(t.Margin.Expiry), time.Duration(t.Margin.Free)}
 }
 
 // isRefined says whether the run with a seed is compared with the specification of Redlock: one of three, as that costs half as
@@ -54,11 +54,11 @@ func try(space experiment.Space, c experiment.Candidate, buffer *history.History
 	if err != nil {
 		return trial{}, err
 	}
-	t := trial{Trial: found, candidate: c, grants: r.Report.Grants, fingerprint: fingerprint(r.History), margin: r.Margin, states: r.States, wordings: r.Wordings}
+	t := trial{Trial: found, Candidate: c, Grants: r.Report.Grants, Fingerprint: fingerprint(r.History), Margin: r.Margin, States: r.States, Wordings: r.Wordings}
 	if len(t.Kinds) > 0 {
-		t.history = history.Hash(r.History)
+		t.History = history.Hash(r.History)
 		if space.Swarm {
-			t.settings = settings.Changed(r.Scenario, space.Base)
+			t.Settings = settings.Changed(r.Scenario, space.Base)
 		}
 	}
 	return t, nil

@@ -37,7 +37,7 @@ func newWorded() worded { return make(worded, redis.NumWordings) }
 // What the adapter and its scripts do depends on that and on little else. A run that shows nothing shows nothing there.
 func (w worded) choose(trials []trial, first int) (chosen []int) {
 	for i := range trials {
-		isSample := first+i == 0 || uint64(kernel.Key(0).WithString("wire").With(trials[i].candidate.Seed))%wireEvery == 0
+		isSample := first+i == 0 || uint64(kernel.Key(0).WithString("wire").With(trials[i].Candidate.Seed))%wireEvery == 0
 		if isSample && !trials[i].NotTested {
 			chosen = append(chosen, i)
 			w.count(&trials[i])
@@ -62,7 +62,7 @@ func (w worded) choose(trials []trial, first int) (chosen []int) {
 
 // news is how many of the run's wordings came up in few runs so far.
 func (w worded) news(t *trial) (n int) {
-	for _, one := range t.wordings {
+	for _, one := range t.Wordings {
 		if w[one] < wireWordings {
 			n++
 		}
@@ -71,7 +71,7 @@ func (w worded) news(t *trial) (n int) {
 }
 
 func (w worded) count(t *trial) {
-	for _, one := range t.wordings {
+	for _, one := range t.Wordings {
 		w[one] = min(w[one]+1, wireWordings)
 	}
 }

@@ -1,0 +1,88 @@
+package workers
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// PasswordVariable is the environment variable with the password of the Redis.
+const PasswordVariable = "REDLOCKSIM_REDIS_PASSWORD"
+
+// PasswordFileVariable is that with the name of a file that has it.
+const PasswordFileVariable = "REDLOCKSIM_REDIS_PASSWORD_FILE"
+
+// Address is a Redis for jobs.
+type Address struct {
+	options *redis.Options
+	prefix  string // of the names of queues and keys
+}
+
+// ParseAddress reads redis://[USER@]HOST[:PORT][/DATABASE][?prefix=PREFIX], rediss:// for TLS, or unix://. The password comes
+// from the environment: in an argument others would see it.
+func ParseAddress(text string) (Address, error) {
+	u, err := url.Parse(text)
+	if e := (*url.Error)(nil); errors.As(err, &e) {
+		return Address{}, e.Err // url.Error shows the URL
+	}
+	if err != nil {
+		return Address{}, err
+	}
+	if _, has := u.User.Password(); has {
+		return Address{}, fmt.Errorf("the address has a password in it, which others could read: put it into %s or, in a file, into %s", PasswordVariable, PasswordFileVariable)
+	}
+	query := u.Query()
+	a := Address{prefix: query.Get("prefix")}
+	if strings.ContainsAny(a.prefix, "{} \t\n") {
+		return Address{}, fmt.Errorf("the prefix %q has braces or white space in it", a.prefix)
+	}
+	query.Del("prefix")
+	u.RawQuery = query.Encode()
+	if a.options, err = redis.ParseURL(u.String()); err != nil {
+		return Address{}, fmt.Errorf("%w; want redis://HOST:PORT", err)
+	}
+	if a.options.Password, err = password(); err != nil {
+		return Address{}, err
+	}
+	return a, nil
+}
+
+func password() (string, error) {
+	file := os.Getenv(PasswordFileVariable)
+	if file == "" {
+		return os.Getenv(PasswordVariable), nil
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", PasswordFileVariable, err)
+	}
+	return strings.TrimRight(string(data), "\r\n"), nil
+}
+
+// String is where the Redis is, without user and password.
+func (a Address) String() string { return cmp.Or(a.options.Addr, "the Redis") }
+
+// queuePrefix is what the names of all queues of jobs begin with.
+func (a Address) queuePrefix() string { return a.prefix + "redlocksim-" }
+
+// queue is that of a build.
+func (a Address) queue(build string) string { return a.queuePrefix() + build }
+
+// common is the key of what jobs share.
+func (a Address) common(hash string) string { return a.prefix + "redlocksim:common:" + hash }
+
+// done is the channel that tells of the ends of tasks.
+func (a Address) done(build string) string { return a.prefix + "redlocksim:done:" + build }
+
+// Quiet has go-redis, throughout this program, not log what a pool or a worker tells anyway.
+func Quiet() { redis.SetLogger(silence{}) }
+
+type silence struct{}
+
+func (silence) Printf(context.Context, string, ...any) {}

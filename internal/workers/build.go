@@ -1,0 +1,41 @@
+package workers
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"sync"
+)
+
+// Build names what results depend on: the revision that this program was built from, and the Go version; of a build from
+// sources that were changed since, or that says nothing of its revision, the program itself.
+var Build = sync.OnceValues(func() (string, error) {
+	set := map[string]string{}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			set[s.Key] = s.Value
+		}
+	}
+	if revision := set["vcs.revision"]; len(revision) >= buildDigits && set["vcs.modified"] == "false" {
+		return revision[:buildDigits] + "-" + runtime.Version(), nil
+	}
+	path, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, file); err != nil {
+		return "", err
+	}
+	return "program-" + hex.EncodeToString(hash.Sum(nil))[:buildDigits], nil
+})
+
+const buildDigits = 12

@@ -1,0 +1,291 @@
+package workers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+
+	"redlocksim/internal/jobs"
+	"redlocksim/internal/plural"
+)
+
+// Pool is the workers at a Redis. It implements [jobs.Elsewhere].
+type Pool struct {
+	address   Address
+	build     string
+	client    *redis.Client
+	tasks     *asynq.Client
+	inspector *asynq.Inspector
+	tell      func(line string)
+	copyAfter time.Duration
+
+	mu   sync.Mutex
+	told map[string]bool
+}
+
+// Open connects to the workers of a build. tell is told what a user should know, a line at a time, and nothing twice.
+func Open(ctx context.Context, at Address, build string, tell func(line string)) (*Pool, error) {
+	client := redis.NewClient(at.options)
+	if err := client.Ping(ctx).Err(); err != nil {
+		_ = client.Close()
+		return nil, fmt.Errorf("%v: %w", at, err)
+	}
+	return &Pool{address: at, build: build, client: client, tasks: asynq.NewClientFromRedisClient(client),
+		inspector: asynq.NewInspectorFromRedisClient(client), tell: tell, copyAfter: copyAfter, told: map[string]bool{}}, nil
+}
+
+// Close ends the connections.
+func (p *Pool) Close() error { return p.client.Close() }
+
+func (p *Pool) queue() string { return p.address.queue(p.build) }
+
+// once tells a line that was not told before.
+func (p *Pool) once(line string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.told[line] {
+		p.told[line] = true
+		p.tell(line)
+	}
+}
+
+const (
+	// look is how often the queue is looked at, whatever is told of it.
+	look = time.Second
+	// chunksEach is how many chunks each worker is to have of a batch, so that all end at about the same time.
+	chunksEach = 16
+	// copyAfter is for how long a chunk is under way at least before another worker is given a copy, and copyTimes how many
+	// times as long as the longest before it. asynq itself gives a lost worker up after one to two minutes, and never one whose
+	// lease was lost as well (its issue 1144).
+	copyAfter, copyTimes = 10 * time.Second, 4
+	// maxCopies bounds the copies of a chunk.
+	maxCopies = 5
+)
+
+// Do implements jobs.Elsewhere. While the Redis does not answer it waits.
+func (p *Pool) Do(ctx context.Context, b jobs.Batch, done func(job int, outcome []byte) (enough bool)) error {
+	w, err := p.cut(ctx, b, done)
+	if err != nil || ctx.Err() != nil {
+		return err
+	}
+	told := p.client.Subscribe(ctx, p.address.done(p.build))
+	defer told.Close()
+	defer w.cleanUp()
+	timer := time.NewTicker(look)
+	defer timer.Stop()
+	w.look(ctx)
+	for ctx.Err() == nil && w.err == nil && !w.isDone() {
+		select {
+		case m := <-told.Channel():
+			if m != nil {
+				w.fetch(ctx, w.byID[m.Payload])
+			}
+		case <-timer.C:
+			w.look(ctx)
+		case <-ctx.Done():
+		}
+	}
+	return w.err
+}
+
+// waiting is a batch whose results are waited for.
+type waiting struct {
+	*Pool
+	kind    string
+	hash    string // of what the jobs share
+	common  []byte
+	done    func(job int, outcome []byte) (enough bool)
+	chunks  []*part
+	byID    map[string]*part
+	limit   int // jobs with this number and higher ones need not be done
+	longest time.Duration
+	err     error
+}
+
+// part is a chunk of a batch.
+type part struct {
+	chunk
+	first  int       // the number of its first job
+	ids    []string  // of its tasks: itself, and copies
+	begun  time.Time // when the newest of them was seen to be under way
+	isDone bool
+}
+
+// cut cuts a batch into chunks.
+func (p *Pool) cut(ctx context.Context, b jobs.Batch, done func(int, []byte) bool) (*waiting, error) {
+	common, err := pack(b.Common)
+	if err != nil {
+		return nil, err
+	}
+	w := &waiting{Pool: p, kind: b.Kind, hash: hashOf(b.Common), common: common, done: done, byID: map[string]*part{}, limit: len(b.Inputs)}
+	size := max(1, len(b.Inputs)/(chunksEach*max(1, p.slots(ctx))))
+	first := 0
+	for inputs := range slices.Chunk(b.Inputs, size) {
+		w.chunks = append(w.chunks, &part{chunk: chunk{w.hash, inputs}, first: first})
+		first += len(inputs)
+	}
+	return w, nil
+}
+
+// slots is how many jobs all workers do at once, and tells if there are none.
+func (p *Pool) slots(ctx context.Context) (n int) {
+	servers, err := p.inspector.Servers()
+	if err != nil || ctx.Err() != nil {
+		return 0
+	}
+	others := map[string]int{}
+	for _, s := range servers {
+		for q := range s.Queues {
+			if q == p.queue() {
+				n += s.Concurrency
+			} else if build, is := strings.CutPrefix(q, p.address.queuePrefix()); is {
+				others[build]++
+			}
+		}
+	}
+	for build, count := range others {
+		p.once(fmt.Sprintf("%s of build %s at %v cannot take these jobs: this is build %s, and results depend on the build",
+			plural.Count(count, "worker"), build, p.address, p.build))
+	}
+	if n == 0 {
+		p.once(fmt.Sprintf("no worker of build %s is at %v: waiting for one (redlocksim work)", p.build, p.address))
+	}
+	return n
+}
+
+// isDone says whether all results are there that are needed.
+func (w *waiting) isDone() bool {
+	return !slices.ContainsFunc(w.chunks, func(c *part) bool { return !c.isDone && c.first < w.limit })
+}
+
+// look looks after each chunk that is not done: it is asked for, fetched, or asked for once more.
+func (w *waiting) look(ctx context.Context) {
+	if err := w.client.Set(ctx, w.address.common(w.hash), w.common, commonStays).Err(); err != nil {
+		w.silent(ctx, err)
+		return
+	}
+	w.slots(ctx)
+	for _, c := range w.chunks {
+		if c.isDone || c.first >= w.limit {
+			continue
+		}
+		if ctx.Err() != nil || !w.fetch(ctx, c) {
+			return
+		}
+	}
+}
+
+// silent tells that the Redis does not answer; the next look tries again.
+func (w *waiting) silent(ctx context.Context, err error) {
+	if ctx.Err() == nil {
+		w.once(fmt.Sprintf("the Redis at %v does not answer as it should, trying again: %v", w.address, err))
+	}
+}
+
+// fetch fetches the result of a chunk, or sees to it that there will be one. It says whether the Redis answers.
+func (w *waiting) fetch(ctx context.Context, c *part) bool {
+	if c == nil || c.isDone {
+		return true
+	}
+	if len(c.ids) == 0 {
+		return w.ask(ctx, c)
+	}
+	for i, id := range c.ids {
+		isNewest := i == len(c.ids)-1
+		info, err := w.inspector.GetTaskInfo(w.queue(), id)
+		switch {
+		case errors.Is(err, asynq.ErrTaskNotFound) || errors.Is(err, asynq.ErrQueueNotFound):
+			if isNewest { // the Redis has lost it, or another coordinator fetched it
+				c.ids = c.ids[:i]
+				return w.ask(ctx, c)
+			}
+		case err != nil:
+			w.silent(ctx, err)
+			return false
+		case len(info.Result) > 0:
+			w.take(c, info.Result)
+			return true
+		case !isNewest:
+		case info.State == asynq.TaskStateArchived: // delivered too often
+			return w.ask(ctx, c)
+		case info.State != asynq.TaskStateActive:
+			c.begun = time.Time{}
+		case c.begun.IsZero():
+			c.begun = time.Now()
+		case time.Since(c.begun) > max(w.copyAfter, copyTimes*w.longest) && len(c.ids) <= maxCopies:
+			return w.ask(ctx, c)
+		}
+	}
+	return true
+}
+
+// ask asks for a chunk, or a copy of it.
+func (w *waiting) ask(ctx context.Context, c *part) bool {
+	t, id, err := c.task(w.kind, len(c.ids))
+	if err != nil {
+		w.err = err
+		return false
+	}
+	_, err = w.tasks.EnqueueContext(ctx, t, asynq.Queue(w.queue()), asynq.TaskID(id), asynq.MaxRetry(deliveries), asynq.Timeout(lease), asynq.Retention(retention))
+	if err != nil && !errors.Is(err, asynq.ErrTaskIDConflict) { // one that was asked for before is as good
+		w.silent(ctx, err)
+		return false
+	}
+	c.ids, c.begun = append(c.ids, id), time.Time{}
+	w.byID[id] = c
+	return true
+}
+
+// take takes the result of a chunk.
+func (w *waiting) take(c *part, data []byte) {
+	r, err := resultOf(data)
+	switch {
+	case err != nil:
+		w.err = fmt.Errorf("the result of a worker: %w", err)
+		return
+	case r.Refused != "":
+		w.err = fmt.Errorf("a worker refuses a job: %s", r.Refused)
+		return
+	}
+	if !c.begun.IsZero() {
+		w.longest = max(w.longest, time.Since(c.begun))
+	}
+	c.isDone = true
+	for i, outcome := range r.Outcomes {
+		if w.done(c.first+i, outcome) {
+			w.limit = min(w.limit, c.first+i)
+			return
+		}
+	}
+	if len(r.Outcomes) != len(c.Inputs) {
+		w.err = fmt.Errorf("a worker has done %d of %d jobs", len(r.Outcomes), len(c.Inputs))
+	}
+}
+
+// cleanUp removes what is left of the batch, as far as it is not under way: results that nobody fetches run out by themselves.
+func (w *waiting) cleanUp() {
+	for _, c := range w.chunks {
+		for _, id := range c.ids {
+			if err := w.inspector.DeleteTask(w.queue(), id); err != nil {
+				w.forgetLost(id)
+			}
+		}
+	}
+}
+
+// forgetLost removes a task that is under way and has no lease, which asynq never would (its issue 1144).
+func (w *waiting) forgetLost(id string) {
+	// A worker that ends a task takes its lease away in the same moment.
+	const script = `if redis.call("ZSCORE", KEYS[2], ARGV[1]) or redis.call("LREM", KEYS[1], 0, ARGV[1]) == 0 then return 0 end
+return redis.call("DEL", KEYS[3])`
+	of := "asynq:{" + w.queue() + "}:"
+	// If that fails it costs the Redis some memory.
+	_ = w.client.Eval(context.Background(), script, []string{of + "active", of + "lease", of + "t:" + id}, id).Err()
+}

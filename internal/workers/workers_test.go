@@ -1,0 +1,331 @@
+package workers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"redlocksim/internal/child"
+	"redlocksim/internal/jobs"
+	"redlocksim/internal/redisserver"
+)
+
+// asWorker is the environment variable that makes the test binary a worker at the Redis that it names.
+const asWorker = "REDLOCKSIM_TEST_AS_WORKER"
+
+func TestMain(m *testing.M) {
+	Quiet()
+	if at := os.Getenv(asWorker); at != "" {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+		defer stop()
+		if err := serve(ctx, at, "tests", nil); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// product is what jobs share: they multiply, and fail at some numbers.
+type product struct {
+	By    int
+	Fails []int
+}
+
+var errFails, errOther = errors.New("fails"), errors.New("other")
+
+// products are jobs that take 1 to 7 ms.
+var products = jobs.Kind[product, int, int, int]{
+	Name: "products",
+	Do: func(ctx context.Context, p product, done *int, n int) (int, error) {
+		*done++
+		select {
+		case <-time.After(time.Duration(1+n%7) * time.Millisecond):
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+		if slices.Contains(p.Fails, n) {
+			return 0, fmt.Errorf("%d %w", n, errFails)
+		}
+		return p.By * n, nil
+	},
+	Pack: func(p product) ([]byte, error) { return fmt.Appendf(nil, "%d %v", p.By, p.Fails), nil },
+	Unpack: func(data []byte) (p product, err error) {
+		by, rest, _ := strings.Cut(string(data), " ")
+		if _, err := fmt.Sscan(by, &p.By); err != nil {
+			return p, err
+		}
+		for _, f := range strings.Fields(strings.Trim(rest, "[]")) {
+			var n int
+			if _, err := fmt.Sscan(f, &n); err != nil {
+				return p, err
+			}
+			p.Fails = append(p.Fails, n)
+		}
+		return p, nil
+	},
+	Errors: []error{errOther, errFails},
+}
+
+func serve(ctx context.Context, at, build string, tell func(string)) error {
+	a, err := ParseAddress(at)
+	if err != nil {
+		return err
+	}
+	return (&Worker{Address: a, Build: build, Jobs: 2, Kinds: []jobs.Served{products}, Tell: tell}).Serve(ctx)
+}
+
+// lines are what was told.
+type lines struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (l *lines) tell(line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all = append(l.all, line)
+}
+
+func (l *lines) has(text string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.ContainsFunc(l.all, func(line string) bool { return strings.Contains(line, text) })
+}
+
+// await waits until something is so.
+func await(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !is(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("it never comes to that: %s", what)
+		}
+	}
+}
+
+func open(t *testing.T, at string, tell func(string)) *Pool {
+	t.Helper()
+	a, err := ParseAddress(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Open(t.Context(), a, "tests", tell)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.copyAfter = 500 * time.Millisecond
+	t.Cleanup(func() { _ = p.Close() })
+	return p
+}
+
+// inputs are the numbers below n, and products of them by 3.
+func inputs(n int) (in, out []int) {
+	for i := range n {
+		in, out = append(in, i), append(out, 3*i)
+	}
+	return in, out
+}
+
+func values(results []jobs.Result[int]) (all []int) {
+	for _, r := range results {
+		if !r.Done {
+			return nil
+		}
+		all = append(all, r.Value)
+	}
+	return all
+}
+
+// started starts a worker in a process of its own.
+func started(t *testing.T, at string) *child.Process {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), asWorker+"="+at)
+	p, err := child.Start(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Kill)
+	return p
+}
+
+// Workers are killed and stopped, and come and go, the Redis restarts, and two ask for the same: each gets what one worker
+// gives.
+func TestWorkersComeAndGo(t *testing.T) {
+	server := redisserver.Start(t, "--appendonly", "yes", "--appendfsync", "always")
+	at := "redis://" + server.Addr + "?prefix=a-"
+	in, want := inputs(3000)
+	var told lines
+	pools := []*Pool{open(t, at, told.tell), open(t, at, told.tell)}
+	all := []*child.Process{started(t, at), started(t, at), started(t, at), started(t, at)}
+	inspector := pools[0].inspector
+	await(t, "all workers are there", func() bool {
+		servers, err := inspector.Servers()
+		return err == nil && len(servers) == len(all)
+	})
+	var both sync.WaitGroup
+	for i, p := range pools {
+		both.Go(func() {
+			results, err := products.Run(t.Context(), jobs.Place{Elsewhere: p}, product{By: 3}, in, nil)
+			if got := values(results); err != nil || !slices.Equal(got, want) {
+				t.Errorf("coordinator %d: %v, %d results", i+1, err, len(got))
+			}
+		})
+	}
+	await(t, "some jobs are done", func() bool {
+		info, err := inspector.GetQueueInfo(pools[0].queue())
+		return err == nil && info.Processed > 5
+	})
+	all[0].Kill()
+	if err := all[1].Stop(time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	started(t, at)
+	server.Kill()
+	server.Restart()
+	all[2].End(syscall.SIGINT, time.Minute)
+	both.Wait()
+	if told.has("asynq") {
+		t.Error(told.all)
+	}
+}
+
+// An error is that of the lowest number, wherever jobs are done, and matches what it is.
+func TestTheErrorIsThatOfTheLowestJob(t *testing.T) {
+	at := "redis://" + redisserver.Start(t).Addr
+	go serve(t.Context(), at, "tests", nil)
+	p := open(t, at, func(string) {})
+	in, _ := inputs(200)
+	for _, fails := range [][]int{{0}, {199}, {150, 17, 18, 90}} {
+		results, err := products.Run(t.Context(), jobs.Place{Elsewhere: p}, product{By: 3, Fails: fails}, in, nil)
+		first := slices.Min(fails)
+		failed, is := errors.AsType[*jobs.FailedError](err)
+		if !is || failed.Job != first || !errors.Is(err, errFails) || errors.Is(err, errOther) || err.Error() != fmt.Sprintf("%d fails", first) {
+			t.Errorf("%v: %v", fails, err)
+		}
+		for i := range first {
+			if !results[i].Done || results[i].Value != 3*i {
+				t.Errorf("%v: job %d: %+v", fails, i, results[i])
+			}
+		}
+	}
+	if results, err := products.Run(t.Context(), jobs.Place{Elsewhere: p}, product{}, nil, nil); err != nil || len(results) > 0 {
+		t.Errorf("no jobs: %v, %v", results, err)
+	}
+}
+
+// A task that is under way, but whose worker and lease are lost, is given to another, and is gone in the end.
+func TestATaskWithoutALeaseIsGivenToAnother(t *testing.T) {
+	server := redisserver.Start(t)
+	at := "redis://" + server.Addr
+	p := open(t, at, func(string) {})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	client := redis.NewClient(&redis.Options{Addr: server.Addr})
+	defer client.Close()
+	of := "asynq:{" + p.queue() + "}:"
+	got := make(chan error, 1)
+	go func() {
+		results, err := products.Run(ctx, jobs.Place{Elsewhere: p}, product{By: 3}, []int{1, 2}, nil)
+		if err == nil && !slices.Equal(values(results), []int{3, 6}) {
+			err = fmt.Errorf("%+v", results)
+		}
+		got <- err
+	}()
+	await(t, "both are asked for", func() bool { return client.LLen(ctx, of+"pending").Val() == 2 })
+	for range 2 { // what is left of a worker that took them
+		id := client.LMove(ctx, of+"pending", of+"active", "right", "left").Val()
+		client.HSet(ctx, of+"t:"+id, "state", "active")
+	}
+	go serve(t.Context(), at, "tests", nil)
+	if err := <-got; err != nil {
+		t.Fatal(err)
+	}
+	await(t, "nothing is left", func() bool {
+		left, err := client.Keys(ctx, of+"t:*").Result()
+		return err == nil && len(left) == 0 && client.LLen(ctx, of+"active").Val() == 0
+	})
+}
+
+// A worker of another build takes no job, and both sides say why.
+func TestAnotherBuildTakesNoJobs(t *testing.T) {
+	at := "redis://" + redisserver.Start(t).Addr
+	var asks, serves lines
+	p := open(t, at, asks.tell)
+	ctx, cancel := context.WithCancel(t.Context())
+	over := make(chan error)
+	go func() {
+		results, err := products.Run(ctx, jobs.Place{Elsewhere: p}, product{By: 3}, []int{1}, nil)
+		if results[0].Done {
+			err = errors.New("it is done")
+		}
+		over <- err
+	}()
+	await(t, "somebody waits", func() bool { return asks.has("no worker of build tests is at 127.0.0.1:") })
+	await(t, "the job is there", func() bool {
+		info, err := p.inspector.GetQueueInfo(p.queue())
+		return err == nil && info.Pending == 1
+	})
+	go serve(t.Context(), at, "others", serves.tell)
+	await(t, "the worker tells", func() bool { return serves.has("jobs of build tests wait here, and this is build others") })
+	await(t, "who asks is told", func() bool { return asks.has("1 worker of build others at 127.0.0.1:") })
+	cancel()
+	if err := <-over; err != nil {
+		t.Error(err)
+	}
+	if info, err := p.inspector.GetQueueInfo(p.queue()); err != nil || info.Size != 0 {
+		t.Errorf("%+v is left, %v", info, err)
+	}
+}
+
+func TestParseAddress(t *testing.T) {
+	t.Setenv(PasswordVariable, "secret")
+	for text, want := range map[string]string{
+		"redis://user@host:7000/2?prefix=ci-": "host:7000 user secret 2 ci-redlocksim-b",
+		"rediss://host":                       "host:6379  secret 0 redlocksim-b",
+		"unix:///run/jobs.sock":               "/run/jobs.sock  secret 0 redlocksim-b",
+	} {
+		a, err := ParseAddress(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		o := a.options
+		if got := fmt.Sprint(o.Addr, " ", o.Username, " ", o.Password, " ", o.DB, " ", a.queue("b")); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+		if strings.Contains(a.String(), "secret") {
+			t.Error(a.String())
+		}
+	}
+	for text, want := range map[string]string{
+		"redis://user:hidden@host":  PasswordVariable,
+		"host:6379":                 "",
+		"http://host":               "redis://HOST:PORT",
+		"redis://host/x":            "database",
+		"redis://host?prefix={a}":   "braces",
+		"redis://host?nonsense=1":   "nonsense",
+		"redis://user:hid den@host": "",
+		"":                          "",
+	} {
+		if _, err := ParseAddress(text); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hid") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	t.Setenv(PasswordFileVariable, t.TempDir()+"/missing")
+	if _, err := ParseAddress("redis://host"); err == nil || !strings.Contains(err.Error(), PasswordFileVariable) {
+		t.Error(err)
+	}
+}
