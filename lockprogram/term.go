@@ -39,8 +39,8 @@ func (t *Term) Renewed() <-chan time.Time { return t.renewed }
 
 // Keep keeps the lease alive: each time that this long has passed it calls renew, which has as long to answer until when the
 // lease lasts now; the zero time for as long as before. The lease is lost when over is closed, when renew returns a [Refused],
-// and when the term has ended. Any other error only means that it was not renewed. Keep returns when the lease is lost, or
-// released.
+// and when the term has ended, whatever renew is doing then. Any other error only means that it was not renewed. Keep returns
+// when the lease is lost, or released.
 func (t *Term) Keep(every time.Duration, over <-chan struct{}, renew func(context.Context) (time.Time, error)) {
 	defer close(t.lost)
 	defer close(t.renewed)
@@ -48,7 +48,10 @@ func (t *Term) Keep(every time.Duration, over <-chan struct{}, renew func(contex
 	defer ended.Stop()
 	again := time.NewTicker(every)
 	defer again.Stop()
-	for {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	answers := make(chan answer, 1)
+	for isAsked := false; ; {
 		select {
 		case <-t.released:
 			return
@@ -57,25 +60,41 @@ func (t *Term) Keep(every time.Duration, over <-chan struct{}, renew func(contex
 		case <-ended.C:
 			return
 		case <-again.C:
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), every)
-		until, err := renew(ctx)
-		cancel()
-		switch {
-		case isRefused(err):
-			return
-		case err == nil && !until.IsZero():
-			t.mu.Lock()
-			t.until = until
-			t.mu.Unlock()
-			ended.Reset(time.Until(until))
-			select {
-			case t.renewed <- until:
-			case <-t.released:
+			if !isAsked {
+				isAsked = true
+				go func() { answers <- ask(ctx, every, renew) }()
+			}
+		case a := <-answers:
+			isAsked = false
+			switch {
+			case isRefused(a.err):
 				return
+			case a.err == nil && !a.until.IsZero():
+				t.mu.Lock()
+				t.until = a.until
+				t.mu.Unlock()
+				ended.Reset(time.Until(a.until))
+				select {
+				case t.renewed <- a.until:
+				case <-t.released:
+					return
+				}
 			}
 		}
 	}
+}
+
+// answer is what a renewal returns.
+type answer struct {
+	until time.Time
+	err   error
+}
+
+func ask(ctx context.Context, within time.Duration, renew func(context.Context) (time.Time, error)) (a answer) {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	a.until, a.err = renew(ctx)
+	return a
 }
 
 // Release ends Keep, as what is left of the lease is nobody's concern.

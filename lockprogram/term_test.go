@@ -8,24 +8,28 @@ import (
 	"time"
 )
 
-// A lease is lost when it is over, when a renewal is refused, and when nobody has renewed it for a term.
+// A lease is lost when it is over, when a renewal is refused, and when nobody has renewed it for a term, also while one is asked
+// for.
 func TestKeep(t *testing.T) {
 	const every = time.Second
 	noAnswer := errors.New("no answer")
 	for name, c := range map[string]struct {
 		over    time.Duration // 0 for never
 		release time.Duration
-		renew   func(n int) (time.Duration, error) // from now on; 0 for as long as before
+		renew   func(ctx context.Context, n int) (time.Duration, error) // from now on; 0 for as long as before
 		lost    time.Duration
 		renewed int
 	}{
-		"over":             {over: 2500 * time.Millisecond, renew: func(int) (time.Duration, error) { return 0, nil }, lost: 2500 * time.Millisecond},
-		"refused":          {renew: func(int) (time.Duration, error) { return 0, Refused(noAnswer) }, lost: time.Second},
-		"not renewed":      {renew: func(int) (time.Duration, error) { return 0, noAnswer }, lost: 3 * time.Second},
-		"as before":        {renew: func(int) (time.Duration, error) { return 0, nil }, lost: 3 * time.Second},
-		"renewed twice":    {renew: func(n int) (time.Duration, error) { return 3 * time.Second, only(n <= 2, noAnswer) }, lost: 5 * time.Second, renewed: 2},
-		"released":         {release: 1500 * time.Millisecond, renew: func(int) (time.Duration, error) { return 3 * time.Second, nil }, lost: 1500 * time.Millisecond, renewed: 1},
-		"renewed for less": {renew: func(n int) (time.Duration, error) { return time.Second / 2, nil }, lost: 1500 * time.Millisecond, renewed: 1},
+		"over":                 {over: 2500 * time.Millisecond, renew: func(context.Context, int) (time.Duration, error) { return 0, nil }, lost: 2500 * time.Millisecond},
+		"refused":              {renew: func(context.Context, int) (time.Duration, error) { return 0, Refused(noAnswer) }, lost: time.Second},
+		"not renewed":          {renew: func(context.Context, int) (time.Duration, error) { return 0, noAnswer }, lost: 3 * time.Second},
+		"as before":            {renew: func(context.Context, int) (time.Duration, error) { return 0, nil }, lost: 3 * time.Second},
+		"renewed twice":        {renew: func(_ context.Context, n int) (time.Duration, error) { return 3 * time.Second, only(n <= 2, noAnswer) }, lost: 5 * time.Second, renewed: 2},
+		"released":             {release: 1500 * time.Millisecond, renew: func(context.Context, int) (time.Duration, error) { return 3 * time.Second, nil }, lost: 1500 * time.Millisecond, renewed: 1},
+		"renewed for less":     {renew: func(_ context.Context, n int) (time.Duration, error) { return time.Second / 2, nil }, lost: 1500 * time.Millisecond, renewed: 1},
+		"asks when it ends":    {renew: renewedOnce(3500 * time.Millisecond), lost: 4500 * time.Millisecond, renewed: 1},
+		"asks when it is over": {over: 2500 * time.Millisecond, renew: renewedOnce(3 * time.Second), lost: 2500 * time.Millisecond, renewed: 1},
+		"asks when released":   {release: 2500 * time.Millisecond, renew: renewedOnce(3 * time.Second), lost: 2500 * time.Millisecond, renewed: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -39,9 +43,9 @@ func TestKeep(t *testing.T) {
 					time.AfterFunc(c.release, term.Release)
 				}
 				asked := 0
-				go term.Keep(every, over, func(context.Context) (time.Time, error) {
+				go term.Keep(every, over, func(ctx context.Context) (time.Time, error) {
 					asked++
-					more, err := c.renew(asked)
+					more, err := c.renew(ctx, asked)
 					if more == 0 {
 						return time.Time{}, err
 					}
@@ -68,4 +72,15 @@ func only(ok bool, otherwise error) error {
 		return nil
 	}
 	return otherwise
+}
+
+// renewedOnce renews a lease once, and then waits for an answer that does not come.
+func renewedOnce(more time.Duration) func(context.Context, int) (time.Duration, error) {
+	return func(ctx context.Context, n int) (time.Duration, error) {
+		if n > 1 {
+			<-ctx.Done()
+			return 0, ctx.Err()
+		}
+		return more, nil
+	}
 }
