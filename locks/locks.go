@@ -188,7 +188,8 @@ func (l *Lock) Compile(ctx context.Context, file string) error {
 // Native makes the lock's program for tier live and returns the command that starts it. A program in Go becomes this file.
 func (l *Lock) Native(ctx context.Context, file string) (command []string, err error) {
 	if l.Command == "" {
-		return []string{file}, l.make(ctx, nil, "go", "build", "-o", file, ".")
+		// Without revision and path: the program is another one only if the code is.
+		return []string{file}, l.make(ctx, nil, "go", "build", "-trimpath", "-buildvcs=false", "-o", file, ".")
 	}
 	if build := strings.Fields(l.Build); len(build) > 0 {
 		err = l.make(ctx, nil, build...)

@@ -372,7 +372,7 @@ func (x *column) fit() (fit []*scenarios.Scenario) {
 // withoutKept are the scenarios that were not run before; the cells of those that were go into the column.
 func (x *column) withoutKept(all []*scenarios.Scenario) (left []*scenarios.Scenario, err error) {
 	for _, s := range all {
-		on, err := inputs(x.lock, x.setting, s)
+		on, err := inputs(x.lock, x.program, x.setting, s)
 		if err != nil {
 			return nil, err
 		}
@@ -425,7 +425,7 @@ func (x *column) add(r *scenarios.Result) error {
 	if x.tier != scenarios.Live || r.Disturbed { // made anew: it says nothing about the lock
 		return nil
 	}
-	on, err := inputs(x.lock, x.setting, r.Scenario)
+	on, err := inputs(x.lock, x.program, x.setting, r.Scenario)
 	if err != nil {
 		return err
 	}

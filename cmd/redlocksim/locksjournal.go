@@ -126,8 +126,8 @@ func (j *journal) close() {
 }
 
 // inputs is the hash of what a run on tier live depends on: this program, how the lock is built and started, the files of its
-// adapter, and the scenario.
-func inputs(l *locks.Lock, setting locks.Setting, s *scenarios.Scenario) (string, error) {
+// adapter, the program that was built of a lock in Go, and the scenario.
+func inputs(l *locks.Lock, built string, setting locks.Setting, s *scenarios.Scenario) (string, error) {
 	text, err := s.Encode()
 	if err != nil {
 		return "", wrap(err)
@@ -136,13 +136,16 @@ func inputs(l *locks.Lock, setting locks.Setting, s *scenarios.Scenario) (string
 	if err != nil {
 		return "", wrap(err)
 	}
+	paths := []string{program}
+	if l.Command == "" {
+		paths = append(paths, built)
+	}
 	files, err := os.ReadDir(l.Dir)
 	if err != nil {
 		return "", wrap(err)
 	}
 	hash := sha256.New()
 	fmt.Fprintf(hash, "%q\n", []string{string(text), l.Command, l.Build, setting.Args})
-	paths := []string{program}
 	for _, f := range files { // of lock.yaml, the rest says what runs are called and why
 		if !f.IsDir() && filepath.Ext(f.Name()) != ".wasm" && f.Name() != "lock.yaml" {
 			paths = append(paths, filepath.Join(l.Dir, f.Name()))
