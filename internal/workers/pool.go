@@ -125,7 +125,7 @@ func (p *Pool) cut(ctx context.Context, b jobs.Batch, done func(int, []byte) boo
 		return nil, err
 	}
 	w := &waiting{Pool: p, kind: b.Kind, hash: hashOf(b.Common), common: common, done: done, byID: map[string]*part{}, limit: len(b.Inputs)}
-	size := max(1, len(b.Inputs)/(chunksEach*max(1, p.slots(ctx))))
+	size := max(1, len(b.Inputs)/(chunksEach*max(1, p.Slots(ctx))))
 	first := 0
 	for inputs := range slices.Chunk(b.Inputs, size) {
 		w.chunks = append(w.chunks, &part{chunk: chunk{w.hash, inputs}, first: first})
@@ -134,8 +134,8 @@ func (p *Pool) cut(ctx context.Context, b jobs.Batch, done func(int, []byte) boo
 	return w, nil
 }
 
-// slots is how many jobs all workers do at once, and tells if there are none.
-func (p *Pool) slots(ctx context.Context) (n int) {
+// Slots is how many jobs all workers do at once, as far as that is known. It tells if there are none.
+func (p *Pool) Slots(ctx context.Context) (n int) {
 	servers, err := p.inspector.Servers()
 	if err != nil || ctx.Err() != nil {
 		return 0
@@ -171,7 +171,7 @@ func (w *waiting) look(ctx context.Context) {
 		w.silent(ctx, err)
 		return
 	}
-	w.slots(ctx)
+	w.Slots(ctx)
 	for _, c := range w.chunks {
 		if c.isDone || c.first >= w.limit {
 			continue

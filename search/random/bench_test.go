@@ -2,23 +2,63 @@ package random_test
 
 import (
 	"context"
+	"fmt"
+	"sync"
 	"testing"
 	"time"
 
+	"redlocksim/internal/redisserver"
+	"redlocksim/internal/workers"
 	"redlocksim/scenarios"
 	"redlocksim/search/experiment"
 	"redlocksim/search/random"
 )
 
-// BenchmarkExplore measures what explore does by default, on one core: a generation of runs of 30 virtual seconds, each with
-// settings of its own, and how many locks are granted in a run.
+// BenchmarkExplore measures what explore does by default: generations of runs of 30 virtual seconds, each with settings of its
+// own, and how many locks are granted in a run; on one core and two, and by one worker and two of a redis-server, which are in
+// this process.
 func BenchmarkExplore(b *testing.B) {
+	for _, n := range []int{1, 2} {
+		b.Run(fmt.Sprintf("here-%d", n), func(b *testing.B) { explore(b, random.Options{Jobs: n}) })
+	}
+	for _, n := range []int{1, 2} {
+		b.Run(fmt.Sprintf("workers-%d", n), func(b *testing.B) {
+			at, err := workers.ParseAddress("redis://" + redisserver.Start(b).Addr)
+			if err != nil {
+				b.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(context.Background())
+			var all sync.WaitGroup
+			defer all.Wait()
+			defer cancel()
+			for range n {
+				all.Go(func() {
+					if err := (&workers.Worker{Address: at, Build: "bench", Jobs: 1, Kinds: random.Jobs()}).Serve(ctx); err != nil {
+						b.Error(err)
+					}
+				})
+			}
+			pool, err := workers.Open(ctx, at, "bench", func(string) {})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer pool.Close()
+			for pool.Slots(ctx) < n {
+				time.Sleep(10 * time.Millisecond)
+			}
+			explore(b, random.Options{Elsewhere: pool})
+		})
+	}
+}
+
+func explore(b *testing.B, o random.Options) {
 	space := experiment.NewSpace(experiment.DefaultBase())
 	space.Swarm = true
 	runs, grants := 0, 0
 	b.ReportAllocs()
-	for seed := uint64(0); b.Loop(); seed++ {
-		s, err := random.Explore(context.Background(), space, random.Options{Seed: seed, Runs: 1000, Jobs: 1})
+	for b.Loop() {
+		o.Runs = 1000
+		s, err := random.Explore(context.Background(), space, o)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -27,6 +67,7 @@ func BenchmarkExplore(b *testing.B) {
 		}
 		runs += s.Runs
 		grants += s.Grants
+		o.Seed++
 	}
 	b.ReportMetric(float64(runs)/b.Elapsed().Seconds(), "runs/s")
 	b.ReportMetric(float64(grants)/float64(runs), "grants/run")
