@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A lease is lost when it is over, when a renewal is refused, and when nobody has renewed it for a term, also while one is asked
-// for.
+// A lease is lost when it is over, when a renewal is refused, and when nobody has renewed it for a term, also while one is
+// asked for.
 func TestKeep(t *testing.T) {
 	const every = time.Second
 	noAnswer := errors.New("no answer")

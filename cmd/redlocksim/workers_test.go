@@ -29,8 +29,8 @@ func inProcess(t *testing.T, args ...string) *child.Process {
 }
 
 // Six workers are killed and stopped, the command that searches is killed and goes on, the Redis restarts, and another command
-// makes the same search by mistake: the directories are those of a search on one machine. What happens when is another thing each
-// time, as with -count=10.
+// makes the same search by mistake: the directories are those of a search on one machine. What happens when is another thing
+// each time, as with -count=10.
 func TestASearchByWorkersSurvives(t *testing.T) {
 	longest.Only(t, "makes the same search three times")
 	dir := t.TempDir()

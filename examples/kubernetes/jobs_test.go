@@ -39,8 +39,8 @@ func job(t *testing.T, name string) *batch.Job {
 	return &j
 }
 
-// ends runs the command of a job's container with a redlocksim that ends with a code, and returns how the container ends, and how
-// redlocksim was called.
+// ends runs the command of a job's container with a redlocksim that ends with a code, and returns how the container ends, and
+// how redlocksim was called.
 func ends(t *testing.T, j *batch.Job, code int, env ...string) (exit int, called string) {
 	t.Helper()
 	dir := t.TempDir()
