@@ -48,8 +48,9 @@ func (o *Options) tier() Tier {
 	return o.Tier
 }
 
-// firstNode is the first node that faults happen to, or else the first that they cut off; the first of all if they name none.
-func (s *Scenario) firstNode() string {
+// FirstNode is the first node that faults happen to, or else the first that they cut off; the first of all if they name none. A
+// program for locks on one node has them there.
+func (s *Scenario) FirstNode() string {
 	var hit, linked []string
 	for i := range s.Timeline {
 		switch f := s.Timeline[i].Fault.(type) {

@@ -63,7 +63,7 @@ func NewSession(h Host, s *Scenario, foreign *Foreign, witness protocols.Witness
 		newLocker, x.refuses = foreign.New, false
 	}
 	x.newLocker = func(wrong protocols.Misuse) (protocols.Locker, error) {
-		return newLocker(protocols.Env{Host: h, Settings: s.Lock, FirstNode: s.firstNode(), Misuse: wrong, Witness: witness, Step: x.step, Believe: x.believe, Disbelieve: x.disbelieve, Attempt: x.attempt, Thread: x.thread})
+		return newLocker(protocols.Env{Host: h, Settings: s.Lock, FirstNode: s.FirstNode(), Misuse: wrong, Witness: witness, Step: x.step, Believe: x.believe, Disbelieve: x.disbelieve, Attempt: x.attempt, Thread: x.thread})
 	}
 	return x, x.begin()
 }

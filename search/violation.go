@@ -87,11 +87,19 @@ func (v *Violation) WithoutIdle() error {
 	if err != nil {
 		return err
 	}
-	own := *v.Scenario
-	own.Timeline = slices.Clone(own.Timeline)
-	for _, i := range slices.Backward(out.Left) {
-		own.Timeline = slices.Delete(own.Timeline, i, i+1)
-	}
-	v.Scenario = &own
+	v.Scenario = withoutIdle(v.Scenario, out.Left, v.Foreign != nil && v.Foreign.OneNode)
 	return nil
+}
+
+// withoutIdle is a scenario without some of its items. A lock on one node is on the first that faults name, and stays there.
+func withoutIdle(s *scenarios.Scenario, idle []int, onOneNode bool) *scenarios.Scenario {
+	own := *s
+	for _, i := range slices.Backward(idle) {
+		less := own
+		less.Timeline = slices.Delete(slices.Clone(own.Timeline), i, i+1)
+		if !onOneNode || less.FirstNode() == s.FirstNode() {
+			own = less
+		}
+	}
+	return &own
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"redlocksim/checker"
+	"redlocksim/faults"
 	"redlocksim/scenarios"
 )
 
@@ -66,6 +67,23 @@ func TestUnprotectedBesideRefinement(t *testing.T) {
 		}
 		if is, err := same(all[0]); is != c.want || err != nil {
 			t.Errorf("%+v: %v, %v", c, is, err)
+		}
+	}
+}
+
+// What did not happen is taken out, but for what says where a lock on one node is.
+func TestWithoutIdle(t *testing.T) {
+	at := func(node string) scenarios.Item {
+		return scenarios.Item{Kind: "kill", Fault: &faults.Kill{Outage: faults.Outage{Node: node}}}
+	}
+	s := &scenarios.Scenario{Nodes: scenarios.Nodes{Names: []string{"A", "B", "C"}}, Timeline: []scenarios.Item{at("C"), at("C"), at("B"), at("B")}}
+	for onOneNode, want := range map[bool]string{false: "B", true: "CB"} {
+		left := ""
+		for _, item := range withoutIdle(s, []int{0, 1, 3}, onOneNode).Timeline {
+			left += item.Fault.Target()
+		}
+		if left != want || len(s.Timeline) != 4 {
+			t.Errorf("on one node %v: what is left is of %s, want %s", onOneNode, left, want)
 		}
 	}
 }
