@@ -105,6 +105,25 @@ func TestANaiveLock(t *testing.T) {
 	}
 }
 
+// A program may tell of a lease in the same breath with which it grants it.
+func TestWhatIsToldWithTheGrantIsHeard(t *testing.T) {
+	s := scenarios.Catalogue()[slices.IndexFunc(scenarios.Catalogue(), func(s *scenarios.Scenario) bool { return s.Name == "09-contention" })]
+	args := []string{`{"type":"ready","re":1}`, `{"type":"granted","re":2,"valid_ms":9000};{"type":"renewed","lease":2,"valid_ms":9500};{"type":"lost","lease":2,"reason":"so"}`}
+	p, err := programs.Load(wasmtest.Build(t, filepath.Join("testdata", "says")), args, wasmtest.Cache(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	out, err := scenarios.Run(s, scenarios.Options{Foreign: p.Foreign()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const lost = `its library says that it is lost: "so"`
+	if !slices.ContainsFunc(out.History, func(e history.Event) bool { return strings.Contains(e.Detail, lost) }) {
+		t.Error(out.History)
+	}
+}
+
 // A program that says what makes no sense ends the run with an error, and never with a verdict.
 func TestProgramsThatSayNonsense(t *testing.T) {
 	s := scenarios.Catalogue()[slices.IndexFunc(scenarios.Catalogue(), func(s *scenarios.Scenario) bool { return s.Name == "09-contention" })]

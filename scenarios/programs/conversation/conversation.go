@@ -26,8 +26,10 @@ type Conversation struct {
 	last   int // ID of a request
 	calls  map[int]*call
 	leases map[int]*lease // by the ID of the request that was granted it
-	ready  *call
-	can    []lines.Capability
+	// early is what the program has told of leases that it has granted, before the client has taken notice of that.
+	early map[int][]told
+	ready *call
+	can   []lines.Capability
 }
 
 // Partner is the program.
@@ -50,7 +52,7 @@ type call struct {
 
 // Begin tells a program what its client is. Nobody else may use the conversation before it returns.
 func Begin(env protocols.Env, with Partner, nodes []string) *Conversation {
-	x := &Conversation{Partner: with, env: env, clock: env.LockClock(), calls: map[int]*call{}, leases: map[int]*lease{}}
+	x := &Conversation{Partner: with, env: env, clock: env.LockClock(), calls: map[int]*call{}, leases: map[int]*lease{}, early: map[int][]told{}}
 	s := env.Settings
 	x.ready = x.ask(lines.Request{Type: lines.RequestInit, Init: &lines.Init{Name: x.env.Name(), Nodes: nodes,
 		TTL: milliseconds(s.TTL), NodeTimeout: milliseconds(s.NodeTimeout), Settings: s.JSON(int(time.Hour / env.Scale(time.Hour)))}})
@@ -118,19 +120,7 @@ func (x *Conversation) Hear(line []byte) {
 		return
 	}
 	if a.Type == lines.Lost || a.Type == lines.Expiring || a.Type == lines.Renewed {
-		l := x.leases[a.Lease]
-		switch {
-		case l == nil:
-			x.Fail("it tells of a lease that it was not granted: %.200q", line)
-		case a.Type == lines.Renewed && a.Valid == nil:
-			x.Fail("it tells of a renewal without its validity: %.200q", line)
-		case a.Type == lines.Renewed:
-			l.renewed(a)
-		case a.Type == lines.Lost:
-			l.lost(a.Reason)
-		default:
-			l.end(redlock.ErrLost)
-		}
+		x.hearOfLease(a, line)
 		return
 	}
 	c := x.calls[a.Re]
@@ -147,8 +137,44 @@ func (x *Conversation) Hear(line []byte) {
 		return
 	}
 	delete(x.calls, a.Re)
+	if a.Type == lines.Granted {
+		x.early[a.Re] = []told{}
+	}
 	c.answer = a
 	c.waiter.Wake()
+}
+
+// told is what a program tells of a lease, and when.
+type told struct {
+	*lines.Answer
+	at time.Time
+}
+
+// hearOfLease takes what the program tells of a lease without being asked.
+func (x *Conversation) hearOfLease(a *lines.Answer, line []byte) {
+	l, early := x.leases[a.Lease], x.early[a.Lease]
+	switch t := (told{a, x.clock.Now()}); {
+	case a.Type == lines.Renewed && a.Valid == nil:
+		x.Fail("it tells of a renewal without its validity: %.200q", line)
+	case l != nil:
+		l.hear(t)
+	case early != nil:
+		x.early[a.Lease] = append(early, t)
+	default:
+		x.Fail("it tells of a lease that it was not granted: %.200q", line)
+	}
+}
+
+// hear takes what the program tells of the lease.
+func (l *lease) hear(t told) {
+	switch t.Type {
+	case lines.Renewed:
+		l.renewed(t)
+	case lines.Lost:
+		l.lost(t.Reason)
+	default:
+		l.end(redlock.ErrLost)
+	}
 }
 
 // do has the program do something, once it is ready, and tells it when ctx ends before it has answered. It returns the
@@ -234,6 +260,10 @@ func (x *Conversation) acquire(ctx context.Context, r lines.Request, ttl time.Du
 	l.until = x.until(a, r.Resource, ttl, asked)
 	x.leases[id] = l
 	x.env.Believe(ctx, l.until)
+	for _, t := range x.early[id] {
+		l.hear(t)
+	}
+	delete(x.early, id)
 	if protocols.Of[protocols.DBRowSettings](x.env.Settings).Effects == protocols.InTransaction {
 		return &transaction{lease: l}, nil
 	}
@@ -246,7 +276,7 @@ const maxValid = 100 * 365 * 24 * 3600 * 1000
 // until is when a lease ends, by the client's clock: as the program says, or the TTL after the request left that won.
 func (x *Conversation) until(a *lines.Answer, resource string, ttl time.Duration, asked time.Time) time.Time {
 	if a.Valid != nil {
-		return x.clock.Now().Add(time.Duration(*a.Valid * float64(time.Millisecond)))
+		return x.clock.Now().Add(valid(a))
 	}
 	if x.Since != nil {
 		if since, has := x.Since(resource); has {
@@ -255,6 +285,9 @@ func (x *Conversation) until(a *lines.Answer, resource string, ttl time.Duration
 	}
 	return asked.Add(ttl)
 }
+
+// valid is for how much longer a lease is valid that an answer says it of.
+func valid(a *lines.Answer) time.Duration { return time.Duration(*a.Valid * float64(time.Millisecond)) }
 
 // Prepare implements protocols.Preparer, and Close protocols.Closer.
 func (x *Conversation) Prepare(ctx context.Context) error { return x.about(ctx, lines.RequestPrepare) }
@@ -310,11 +343,11 @@ func (l *lease) lost(reason string) {
 }
 
 // renewed makes the lease last longer: the program says that it has renewed it. One that has ended stays so.
-func (l *lease) renewed(a *lines.Answer) {
+func (l *lease) renewed(t told) {
 	if l.life.Err() != nil {
 		return
 	}
-	l.until = l.Conversation.until(a, l.resource, 0, time.Time{})
+	l.until = t.at.Add(valid(t.Answer))
 	l.env.Believe(l.ctx, l.until)
 }
 
