@@ -77,6 +77,7 @@ func (p *Pool) Do(ctx context.Context, b jobs.Batch, done func(job int, outcome 
 	}
 	told := p.client.Subscribe(ctx, p.address.done(p.build))
 	defer told.Close()
+	_, _ = told.ReceiveTimeout(ctx, look) // until then nothing would be told; if it fails, looks must do
 	defer w.cleanUp()
 	timer := time.NewTicker(look)
 	defer timer.Stop()
@@ -269,23 +270,27 @@ func (w *waiting) take(c *part, data []byte) {
 	}
 }
 
-// cleanUp removes what is left of the batch, as far as it is not under way: results that nobody fetches run out by themselves.
+// cleanUp removes what is left of the batch, as far as it is not under way and the Redis answers: results that nobody fetches run
+// out by themselves.
 func (w *waiting) cleanUp() {
 	for _, c := range w.chunks {
 		for _, id := range c.ids {
-			if err := w.inspector.DeleteTask(w.queue(), id); err != nil {
-				w.forgetLost(id)
+			err := w.inspector.DeleteTask(w.queue(), id)
+			if err == nil || errors.Is(err, asynq.ErrTaskNotFound) || errors.Is(err, asynq.ErrQueueNotFound) {
+				continue
+			}
+			if w.forgetLost(id) != nil {
+				return
 			}
 		}
 	}
 }
 
 // forgetLost removes a task that is under way and has no lease, which asynq never would (its issue 1144).
-func (w *waiting) forgetLost(id string) {
+func (w *waiting) forgetLost(id string) error {
 	// A worker that ends a task takes its lease away in the same moment.
 	const script = `if redis.call("ZSCORE", KEYS[2], ARGV[1]) or redis.call("LREM", KEYS[1], 0, ARGV[1]) == 0 then return 0 end
 return redis.call("DEL", KEYS[3])`
 	of := "asynq:{" + w.queue() + "}:"
-	// If that fails it costs the Redis some memory.
-	_ = w.client.Eval(context.Background(), script, []string{of + "active", of + "lease", of + "t:" + id}, id).Err()
+	return w.client.Eval(context.Background(), script, []string{of + "active", of + "lease", of + "t:" + id}, id).Err()
 }
