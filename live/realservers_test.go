@@ -88,21 +88,19 @@ nodes: {names: [A]}`, fault))
 					if err != nil {
 						t.Fatal(err)
 					}
-					began, isBack, granted := time.Duration(-1), time.Duration(-1), firstOf(r.History, "client-2", "acquire-done")
+					isBack, granted := time.Duration(-1), firstOf(r.History, "client-2", "acquire-done")
 					for _, e := range r.History {
-						switch {
-						case e.Kind == history.Fault && e.Name == back:
+						if e.Kind == history.Fault && e.Name == back {
 							isBack = time.Duration(e.Time)
-						case e.Kind == history.Fault && began < 0:
-							began = time.Duration(e.Time)
 						}
 					}
 					if first := firstOf(r.History, "client-1", "acquire-done"); first < 0 || first > 3*time.Second {
 						t.Errorf("before %s the lock is granted at %v", fault, first)
 					}
-					// It serves before it is known to be back, and not before it is told to be. No delay excuses that.
-					if granted >= 0 && granted < began+time.Second {
-						t.Found("%s begins at %v, and the lock is granted at %v", fault, began, granted)
+					// It serves before it is known to be back, and not before it is told to be: a second after it was stopped,
+					// which is known only when it has stopped. No delay excuses that.
+					if granted >= 0 && granted < 4*time.Second {
+						t.Found("%s begins at 3s or later, and the lock is granted at %v", fault, granted)
 					}
 					if isBack < 0 || granted < 0 {
 						t.Errorf("after %s the server is back at %v, and the lock is granted at %v", fault, isBack, granted)

@@ -261,8 +261,8 @@ var shorter = strings.NewReplacer(
 	"our-settings.yaml --orders", "our-settings.yaml --orders --limit 40",
 )
 
-// elsewhere are commands that other tests run: set-up, the whole suite, what the README shows the output of.
-var elsewhere = []string{"suite", "run 17-clock-jump", "play"}
+// elsewhere are commands that other tests run: set-up, the whole suite, what the README shows the output of, workers.
+var elsewhere = []string{"suite", "run 17-clock-jump", "play", "work redis://jobs.example.com", "explore --seeds 5000000 --workers redis://jobs.example.com"}
 
 var (
 	shown = regexp.MustCompile(`(?m)^(?:\$ )?(?:go run \./cmd/)?redlocksim (.*?)(?:\s+#.*)?$`)

@@ -57,7 +57,6 @@ func newExplore() *cobra.Command {
 		Long:  exploreHelp,
 		Example: `  redlocksim explore --seeds 100000
   redlocksim explore my-settings.yaml --for 10m --dir results
-  redlocksim explore my-settings.yaml --beyond --seeds 10000
   redlocksim explore --seeds 1000000 --shard 2/8 --dir shard-2
   redlocksim explore 09-contention --systematic --limit 20000
   redlocksim explore my-settings.yaml --orders --limit 15000

@@ -66,9 +66,8 @@ explained nothing.
 whole table and one with the timeline of each run in which a lock did worse. It
 also keeps the runs on tier live, which take an hour and more: --resume takes
 those that are there, unless the lock's program, the scenario or redlocksim has
-changed, and makes the others. --at-once puts several locks to the test at a time
-there, where most of the time is spent waiting; runs that the machine held up are
-made again, up to five times.
+changed, and makes the others. --at-once runs several locks there at a time, as
+they mostly wait.
 
 The exit code does not tell how the locks did: see suite --lock for that.
 
@@ -104,9 +103,6 @@ func (t *lockTable) run(cmd *cobra.Command) error {
 	all, err := t.chosen()
 	if err != nil {
 		return err
-	}
-	if t.atOnce < 1 {
-		return &failure{exitUsage, fmt.Errorf("--at-once: %d is less than 1", t.atOnce)}
 	}
 	t.to = newSink(cmd, t.force)
 	pages := target{"--html", t.html, func(name string) bool { return strings.HasSuffix(name, ".html") }}

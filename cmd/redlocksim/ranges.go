@@ -41,6 +41,7 @@ var ranges = map[string]span{
 	"explore --limit":      {0, 1_000_000_000},
 	"explore --seeds":      {1, 1_000_000_000},
 	"keys --timeout":       lasting(time.Millisecond, time.Hour),
+	"locks --at-once":      {1, 100},
 	"soak --clients":       {2, 10_000},
 	"soak --goroutines":    {1, 10_000},
 	"soak --duration":      lasting(time.Second, 30*day),
@@ -50,6 +51,7 @@ var ranges = map[string]span{
 	"soak --servers":       {1, min(26, redlock.MaxNodes)},
 	"sweep --jobs":         {0, maxJobs},
 	"sweep --random":       {0, sweep.MaxRuns},
+	"work --jobs":          {0, maxJobs},
 }
 
 // isNumeric says whether a flag takes a number or a duration that needs a range.

@@ -34,7 +34,7 @@ func newWork() *cobra.Command {
 			exitUsage: "also if the Redis cannot be reached",
 		}),
 		Example: `  redlocksim work redis://jobs.example.com
-  ` + workers.PasswordFileVariable + `=/run/secrets/redis redlocksim work rediss://search@jobs.example.com:6380/1?prefix=ci-`,
+  redlocksim work rediss://search@jobs.example.com:6380/1?prefix=ci- --jobs 4`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			w.Tell = func(line string) { fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: %s\n", line) }
@@ -46,9 +46,6 @@ func newWork() *cobra.Command {
 }
 
 func work(cmd *cobra.Command, w *workers.Worker, address string) (err error) {
-	if w.Jobs < 0 {
-		return &failure{exitUsage, fmt.Errorf("--jobs: %d is negative", w.Jobs)}
-	}
 	if w.Address, err = workers.ParseAddress(address); err != nil {
 		return &failure{exitUsage, fmt.Errorf("the address: %w", err)}
 	}
@@ -70,7 +67,7 @@ func work(cmd *cobra.Command, w *workers.Worker, address string) (err error) {
 type workersFlag struct{ address string }
 
 func (f *workersFlag) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.address, "workers", "", "have redlocksim work at this Redis make the runs, as in redis://HOST:PORT")
+	flags.StringVar(&f.address, "workers", "", "make the runs by redlocksim work at this Redis")
 }
 
 // open connects to the workers, if there are to be any; nil if not.
