@@ -270,8 +270,8 @@ func (w *waiting) take(c *part, data []byte) {
 	}
 }
 
-// cleanUp removes what is left of the batch, as far as it is not under way and the Redis answers: results that nobody fetches run
-// out by themselves.
+// cleanUp removes what is left of the batch, as far as it is not under way and the Redis answers: results that nobody fetches
+// run out by themselves.
 func (w *waiting) cleanUp() {
 	for _, c := range w.chunks {
 		for _, id := range c.ids {
