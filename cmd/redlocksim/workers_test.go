@@ -39,7 +39,7 @@ func TestASearchByWorkersSurvives(t *testing.T) {
 		t.Fatal(err)
 	}
 	search := func(name string, more ...string) *child.Process {
-		return inProcess(t, append([]string{"explore", settings, "--beyond", "--seeds", "100", "--generation", "25", "--dir", filepath.Join(dir, name)}, more...)...)
+		return inProcess(t, append([]string{"explore", settings, "--beyond", "--seeds", "60", "--generation", "20", "--dir", filepath.Join(dir, name)}, more...)...)
 	}
 	alone := search("alone")
 	<-alone.Exited()
