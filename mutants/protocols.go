@@ -57,6 +57,12 @@ var protocols = []Mutant{
 		Killers: []string{"45-redisson-fair/in-order"},
 	},
 	{
+		Name:    "redisson-multi-leaves-one",
+		Bug:     "a release of locks on several nodes leaves the last of them to run out",
+		Edits:   []Edit{{"scenarios/protocols/redisson_multi.go", "err := l.all(l.locks, func(r *redisson) error { return r.unlock(", "err := l.all(l.locks[1:], func(r *redisson) error { return r.unlock("}},
+		Killers: []string{"46-redisson-multi/multi-lock"},
+	},
+	{
 		Name:    "redisson-multi-longer-belief",
 		Bug:     "the client of a multi-lock counts on a tenth more than the lease time",
 		Edits:   []Edit{{"scenarios/protocols/redisson_multi.go", "return start.Add(ttl), err", "return start.Add(ttl + ttl/10), err"}},
