@@ -105,22 +105,43 @@ func TestANaiveLock(t *testing.T) {
 	}
 }
 
-// A program may tell of a lease in the same breath with which it grants it.
+// A program may tell of a lease in the same breath with which it grants it: the client's belief ends when it is lost, or when
+// what the renewal has left of it is over.
 func TestWhatIsToldWithTheGrantIsHeard(t *testing.T) {
-	s := scenarios.Catalogue()[slices.IndexFunc(scenarios.Catalogue(), func(s *scenarios.Scenario) bool { return s.Name == "09-contention" })]
-	args := []string{`{"type":"ready","re":1}`, `{"type":"granted","re":2,"valid_ms":9000};{"type":"renewed","lease":2,"valid_ms":9500};{"type":"lost","lease":2,"reason":"so"}`}
-	p, err := programs.Load(wasmtest.Build(t, filepath.Join("testdata", "says")), args, wasmtest.Cache(t))
+	all, err := scenarios.Parse("x.yaml", []byte(`
+title: t
+source: s
+explanation: e
+claim: holds
+clients: [client-1]
+timeline: [{at: 1s, client: client-1, do: [try-lock, sleep: 9s]}]
+expect: {findings: safe, unavailable: {at-most: 1m}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.Close()
-	out, err := scenarios.Run(s, scenarios.Options{Foreign: p.Foreign()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	const lost = `its library says that it is lost: "so"`
-	if !slices.ContainsFunc(out.History, func(e history.Event) bool { return strings.Contains(e.Detail, lost) }) {
-		t.Error(out.History)
+	for told, want := range map[string]time.Duration{
+		`{"type":"lost","lease":2}`:                    time.Second,
+		`{"type":"renewed","lease":2,"valid_ms":5000}`: 6 * time.Second,
+	} {
+		args := []string{`{"type":"ready","re":1}`, `{"type":"granted","re":2,"valid_ms":3000};` + told}
+		p, err := programs.Load(wasmtest.Build(t, filepath.Join("testdata", "says")), args, wasmtest.Cache(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := scenarios.Run(all[0], scenarios.Options{Foreign: p.Foreign()})
+		_ = p.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ends []time.Duration
+		for _, e := range out.History {
+			if e.Kind == history.Expire {
+				ends = append(ends, time.Duration(e.Time).Round(10*time.Millisecond))
+			}
+		}
+		if !slices.Equal(ends, []time.Duration{want}) {
+			t.Errorf("%s: belief ends at %v, want %v", told, ends, want)
+		}
 	}
 }
 

@@ -47,7 +47,13 @@ type Partner struct {
 type call struct {
 	request lines.Request
 	waiter  driver.Waiter
-	answer  *lines.Answer
+	answer  told
+}
+
+// told is what a program has told, if it has, and when, by the client's clock.
+type told struct {
+	*lines.Answer
+	at time.Time
 }
 
 // Begin tells a program what its client is. Nobody else may use the conversation before it returns.
@@ -60,7 +66,7 @@ func Begin(env protocols.Env, with Partner, nodes []string) *Conversation {
 }
 
 // Ready is what the program has answered when it had made its lock; nil if it has not.
-func (x *Conversation) Ready() *lines.Answer { return x.ready.answer }
+func (x *Conversation) Ready() *lines.Answer { return x.ready.answer.Answer }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
@@ -85,8 +91,8 @@ func (x *Conversation) send(r lines.Request) lines.Request {
 }
 
 // await waits for the answer, or until ctx ends.
-func (c *call) await(ctx context.Context) *lines.Answer {
-	for c.answer == nil && ctx.Err() == nil {
+func (c *call) await(ctx context.Context) told {
+	for c.answer.Answer == nil && ctx.Err() == nil {
 		c.waiter.Wait(ctx)
 	}
 	return c.answer
@@ -140,14 +146,8 @@ func (x *Conversation) Hear(line []byte) {
 	if a.Type == lines.Granted {
 		x.early[a.Re] = []told{}
 	}
-	c.answer = a
+	c.answer = told{a, x.clock.Now()}
 	c.waiter.Wake()
-}
-
-// told is what a program tells of a lease, and when.
-type told struct {
-	*lines.Answer
-	at time.Time
 }
 
 // hearOfLease takes what the program tells of a lease without being asked.
@@ -179,11 +179,11 @@ func (l *lease) hear(t told) {
 
 // do has the program do something, once it is ready, and tells it when ctx ends before it has answered. It returns the
 // answer and the ID of the request.
-func (x *Conversation) do(ctx context.Context, r lines.Request) (*lines.Answer, int) {
+func (x *Conversation) do(ctx context.Context, r lines.Request) (told, int) {
 	x.awaitReady()
 	c := x.ask(r)
 	id := x.last
-	if c.await(ctx) == nil {
+	if c.await(ctx).Answer == nil {
 		knows := r.Wait > 0 && errors.Is(ctx.Err(), context.DeadlineExceeded) // how long to wait
 		if slices.Contains(x.can, lines.Cancel) && !knows {
 			x.send(lines.Request{Type: lines.RequestCancel, Call: id})
@@ -200,7 +200,7 @@ func (x *Conversation) awaitReady() { x.can = x.ready.await(context.Background()
 var errUnknown = errors.New("it may have happened or not")
 
 // unknown is an error for an answer that leaves open what happened, or makes no sense.
-func unknown(a *lines.Answer) error {
+func unknown(a told) error {
 	if a.Reason != "" {
 		return fmt.Errorf("%w: %s", errUnknown, a.Reason)
 	}
@@ -274,9 +274,9 @@ func (x *Conversation) acquire(ctx context.Context, r lines.Request, ttl time.Du
 const maxValid = 100 * 365 * 24 * 3600 * 1000
 
 // until is when a lease ends, by the client's clock: as the program says, or the TTL after the request left that won.
-func (x *Conversation) until(a *lines.Answer, resource string, ttl time.Duration, asked time.Time) time.Time {
+func (x *Conversation) until(a told, resource string, ttl time.Duration, asked time.Time) time.Time {
 	if a.Valid != nil {
-		return x.clock.Now().Add(valid(a))
+		return a.at.Add(time.Duration(*a.Valid * float64(time.Millisecond)))
 	}
 	if x.Since != nil {
 		if since, has := x.Since(resource); has {
@@ -285,9 +285,6 @@ func (x *Conversation) until(a *lines.Answer, resource string, ttl time.Duration
 	}
 	return asked.Add(ttl)
 }
-
-// valid is for how much longer a lease is valid that an answer says it of.
-func valid(a *lines.Answer) time.Duration { return time.Duration(*a.Valid * float64(time.Millisecond)) }
 
 // Prepare implements protocols.Preparer, and Close protocols.Closer.
 func (x *Conversation) Prepare(ctx context.Context) error { return x.about(ctx, lines.RequestPrepare) }
@@ -347,7 +344,7 @@ func (l *lease) renewed(t told) {
 	if l.life.Err() != nil {
 		return
 	}
-	l.until = t.at.Add(valid(t.Answer))
+	l.until = l.Conversation.until(t, l.resource, 0, time.Time{})
 	l.env.Believe(l.ctx, l.until)
 }
 
