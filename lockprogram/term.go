@@ -62,7 +62,7 @@ func (t *Term) Keep(every time.Duration, over <-chan struct{}, renew func(contex
 		case <-again.C:
 			if !isAsked {
 				isAsked = true
-				go func() { answers <- ask(ctx, every, renew) }()
+				go func() { answers <- renewed(ctx, every, renew) }()
 			}
 		case a := <-answers:
 			isAsked = false
@@ -90,7 +90,8 @@ type answer struct {
 	err   error
 }
 
-func ask(ctx context.Context, within time.Duration, renew func(context.Context) (time.Time, error)) (a answer) {
+// renewed renews the lease, which may take that long.
+func renewed(ctx context.Context, within time.Duration, renew func(context.Context) (time.Time, error)) (a answer) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	a.until, a.err = renew(ctx)

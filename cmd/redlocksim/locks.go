@@ -167,7 +167,6 @@ type columns struct {
 	found     []*scenarios.Scenario
 	all       []locktable.Lock
 	explained map[*locks.Known]bool
-	isAlone   bool // nothing else runs meanwhile
 }
 
 // runAll runs the scenarios on the locks: in the simulator one lock after the other, since each takes all processors, and then
@@ -176,7 +175,7 @@ func (t *lockTable) runAll(ctx context.Context, cmd *cobra.Command, all []locks.
 	made := make([]*columns, len(all))
 	for i := range all {
 		l := &all[i]
-		made[i] = &columns{lockTable: t, cmd: cmd, lock: l, program: filepath.Join(built, l.Name), found: found, explained: map[*locks.Known]bool{}, isAlone: t.atOnce == 1}
+		made[i] = &columns{lockTable: t, cmd: cmd, lock: l, program: filepath.Join(built, l.Name), found: found, explained: map[*locks.Known]bool{}}
 		if err := made[i].on(ctx, scenarios.Program); err != nil {
 			return err
 		}
@@ -297,6 +296,9 @@ func (c *columns) onLive(ctx context.Context) error {
 			return fmt.Errorf("%s %w: %w", c.lock.Dir, locks.ErrNotBuilt, err)
 		}
 		x := c.column(scenarios.Live, s, about, shown)
+		if x.inputs, err = inputs(c.lock, c.program, s); err != nil {
+			return err
+		}
 		fit, err := x.withoutKept(x.fit())
 		if err != nil {
 			return err
@@ -324,7 +326,7 @@ func (c *columns) onLive(ctx context.Context) error {
 
 // ticker shows how far the runs are, unless others would write over it.
 func (c *columns) ticker(total int) (tick, done func()) {
-	if !c.isAlone {
+	if c.atOnce > 1 {
 		return func() {}, func() {}
 	}
 	bar := newTicker(c.cmd.ErrOrStderr(), total)
@@ -345,6 +347,7 @@ type column struct {
 	setting locks.Setting
 	about   *programs.About
 	command string
+	inputs  string // on tier live, the hash of what its runs depend on
 	began   time.Time
 	cells   []locktable.Cell
 }
@@ -368,11 +371,10 @@ func (x *column) fit() (fit []*scenarios.Scenario) {
 // withoutKept are the scenarios that were not run before; the cells of those that were go into the column.
 func (x *column) withoutKept(all []*scenarios.Scenario) (left []*scenarios.Scenario, err error) {
 	for _, s := range all {
-		on, err := inputs(x.lock, x.program, x.setting, s)
+		e, err := x.journal.find(x.inputs, s, x.cell(s))
 		if err != nil {
 			return nil, err
 		}
-		e := x.journal.find(on, x.cell(s))
 		if e == nil {
 			left = append(left, s)
 			continue
@@ -421,13 +423,9 @@ func (x *column) add(r *scenarios.Result) error {
 	if x.tier != scenarios.Live || r.Disturbed { // made anew: it says nothing about the lock
 		return nil
 	}
-	on, err := inputs(x.lock, x.program, x.setting, r.Scenario)
-	if err != nil {
-		return err
-	}
 	x.writing.Lock()
 	defer x.writing.Unlock()
-	return x.journal.add(on, c)
+	return x.journal.add(x.inputs, r.Scenario, c)
 }
 
 // why is what is known of the grades of a case; notTested of one that does not apply.

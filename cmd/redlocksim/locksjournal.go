@@ -76,17 +76,22 @@ func openJournal(dir string, resume bool) (*journal, error) {
 	return j, wrap(text.Err())
 }
 
-// find is the run of a cell that was made before; nil if there is none.
-func (j *journal) find(inputs string, c locktable.Cell) *keptRun {
-	return j.kept[(&keptRun{Inputs: inputs, Cell: c}).key()]
+// find is the run of a cell that was made before, with the inputs of its column; nil if there is none.
+func (j *journal) find(inputs string, s *scenarios.Scenario, c locktable.Cell) (*keptRun, error) {
+	on, err := with(inputs, s)
+	return j.kept[(&keptRun{Inputs: on, Cell: c}).key()], err
 }
 
 // add keeps a run.
-func (j *journal) add(inputs string, c locktable.Cell) error {
+func (j *journal) add(inputs string, s *scenarios.Scenario, c locktable.Cell) error {
 	if j.path == "" {
 		return nil
 	}
-	line, err := json.Marshal(keptRun{inputs, c, c.Page})
+	on, err := with(inputs, s)
+	if err != nil {
+		return err
+	}
+	line, err := json.Marshal(keptRun{on, c, c.Page})
 	if err != nil {
 		return wrap(err)
 	}
@@ -125,13 +130,16 @@ func (j *journal) close() {
 	}
 }
 
-// inputs is the hash of what a run on tier live depends on: this program, how the lock is built and started, the files of its
-// adapter, the program that was built of a lock in Go, and the scenario.
-func inputs(l *locks.Lock, built string, setting locks.Setting, s *scenarios.Scenario) (string, error) {
+// with is the hash of the inputs of a column and of a scenario.
+func with(inputs string, s *scenarios.Scenario) (string, error) {
 	text, err := s.Encode()
-	if err != nil {
-		return "", wrap(err)
-	}
+	sum := sha256.Sum256(append([]byte(inputs+"\n"), text...))
+	return hex.EncodeToString(sum[:]), wrap(err)
+}
+
+// inputs is the hash of what the runs of a column on tier live depend on, but for the scenarios: this program, how the lock is
+// built and started, the files of its adapter, and the program that was built of a lock in Go.
+func inputs(l *locks.Lock, built string, setting locks.Setting) (string, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return "", wrap(err)
@@ -145,7 +153,7 @@ func inputs(l *locks.Lock, built string, setting locks.Setting, s *scenarios.Sce
 		return "", wrap(err)
 	}
 	hash := sha256.New()
-	fmt.Fprintf(hash, "%q\n", []string{string(text), l.Command, l.Build, setting.Args})
+	fmt.Fprintf(hash, "%q\n", []string{l.Command, l.Build, setting.Args})
 	for _, f := range files { // of lock.yaml, the rest says what runs are called and why
 		if !f.IsDir() && filepath.Ext(f.Name()) != ".wasm" && f.Name() != "lock.yaml" {
 			paths = append(paths, filepath.Join(l.Dir, f.Name()))
