@@ -113,6 +113,8 @@ func (e *exploreFlags) run(cmd *cobra.Command, args []string) error {
 		return &failure{exitUsage, errors.New("--lock is for random searches: leave --systematic and --orders out")}
 	case e.lock.isGiven() && e.workers.address != "":
 		return &failure{exitUsage, errors.New("--lock: workers do not have the lock program: leave --workers out")}
+	case e.o.Jobs != 0 && e.workers.address != "":
+		return &failure{exitUsage, errors.New("--jobs and --workers: each worker has its own --jobs")}
 	case e.lock.isGiven() && e.shard != "":
 		return &failure{exitUsage, errors.New("--lock: a search of a lock program has no shards")}
 	}

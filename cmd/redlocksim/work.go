@@ -67,7 +67,7 @@ func work(cmd *cobra.Command, w *workers.Worker, address string) (err error) {
 type workersFlag struct{ address string }
 
 func (f *workersFlag) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.address, "workers", "", "make the runs by redlocksim work at this Redis")
+	flags.StringVar(&f.address, "workers", "", "let workers at this Redis make the runs")
 }
 
 // open connects to the workers, if there are to be any; nil if not.

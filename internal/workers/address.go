@@ -1,7 +1,6 @@
 package workers
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,7 +65,7 @@ func password() (string, error) {
 }
 
 // String is where the Redis is, without user and password.
-func (a Address) String() string { return cmp.Or(a.options.Addr, "the Redis") }
+func (a Address) String() string { return a.options.Addr }
 
 // queuePrefix is what the names of all queues of jobs begin with.
 func (a Address) queuePrefix() string { return a.prefix + "redlocksim-" }

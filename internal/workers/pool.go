@@ -234,7 +234,7 @@ func (w *waiting) ask(ctx context.Context, c *part) bool {
 		w.err = err
 		return false
 	}
-	_, err = w.tasks.EnqueueContext(ctx, t, asynq.Queue(w.queue()), asynq.TaskID(id), asynq.MaxRetry(deliveries), asynq.Timeout(lease), asynq.Retention(retention))
+	_, err = w.tasks.EnqueueContext(ctx, t, asynq.Queue(w.queue()), asynq.TaskID(id), asynq.MaxRetry(deliveries), asynq.Timeout(longest), asynq.Retention(retention))
 	if err != nil && !errors.Is(err, asynq.ErrTaskIDConflict) { // one that was asked for before is as good
 		w.silent(ctx, err)
 		return false

@@ -31,8 +31,8 @@ type result struct {
 }
 
 const (
-	// lease is for how long asynq lets a task run. A worker that is lost is noticed long before: it keeps a lease of 30 s.
-	lease = 24 * time.Hour
+	// longest is for how long asynq lets a task run. A worker that is lost is noticed long before: it keeps a lease of 30 s.
+	longest = 24 * time.Hour
 	// retention is for how long results stay that nobody fetches.
 	retention = 10 * time.Minute
 	// deliveries bounds how often a task is delivered, since workers come and go.

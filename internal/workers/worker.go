@@ -37,9 +37,9 @@ func (w *Worker) Serve(ctx context.Context) error {
 	if err := client.Ping(ctx).Err(); err != nil {
 		return fmt.Errorf("%v: %w", w.Address, err)
 	}
-	s := &serving{Worker: w, client: client, server: jobs.NewServer(w.Kinds...), ctx: ctx}
+	s := &serving{Worker: w, client: client, server: jobs.NewServer(w.Kinds...)}
 	server := asynq.NewServerFromRedisClient(client, asynq.Config{
-		Concurrency: w.Jobs, Queues: map[string]int{w.Address.queue(w.Build): 1},
+		Concurrency: w.Slots(), Queues: map[string]int{w.Address.queue(w.Build): 1},
 		TaskCheckInterval: idle, DelayedTaskCheckInterval: time.Second,
 		RetryDelayFunc:  func(int, error, *asynq.Task) time.Duration { return time.Second },
 		ShutdownTimeout: 8 * time.Second,
@@ -96,7 +96,6 @@ type serving struct {
 	*Worker
 	client *redis.Client
 	server *jobs.Server
-	ctx    context.Context
 }
 
 // process does a chunk. Its error has the task delivered again.

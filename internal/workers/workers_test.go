@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -117,11 +118,7 @@ func await(t *testing.T, what string, is func() bool) {
 
 func open(t *testing.T, at string, tell func(string)) *Pool {
 	t.Helper()
-	a, err := ParseAddress(at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := Open(t.Context(), a, "tests", tell)
+	p, err := Open(t.Context(), must(t, at), "tests", tell)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +163,7 @@ func started(t *testing.T, at string) *child.Process {
 func TestWorkersComeAndGo(t *testing.T) {
 	server := redisserver.Start(t, "--appendonly", "yes", "--appendfsync", "always")
 	at := "redis://" + server.Addr + "?prefix=a-"
-	in, want := inputs(3000)
+	in, want := inputs(6000)
 	var told lines
 	pools := []*Pool{open(t, at, told.tell), open(t, at, told.tell)}
 	all := []*child.Process{started(t, at), started(t, at), started(t, at), started(t, at)}
@@ -176,8 +173,10 @@ func TestWorkersComeAndGo(t *testing.T) {
 		return err == nil && len(servers) == len(all)
 	})
 	var both sync.WaitGroup
+	var over atomic.Int32
 	for i, p := range pools {
 		both.Go(func() {
+			defer over.Add(1)
 			results, err := products.Run(t.Context(), jobs.Place{Elsewhere: p}, product{By: 3}, in, nil)
 			if got := values(results); err != nil || !slices.Equal(got, want) {
 				t.Errorf("coordinator %d: %v, %d results", i+1, err, len(got))
@@ -196,6 +195,9 @@ func TestWorkersComeAndGo(t *testing.T) {
 	server.Kill()
 	server.Restart()
 	all[2].End(syscall.SIGINT, time.Minute)
+	if over.Load() > 0 {
+		t.Error("it was over before all that was to happen")
+	}
 	both.Wait()
 	if told.has("asynq") {
 		t.Error(told.all)
@@ -288,6 +290,38 @@ func TestAnotherBuildTakesNoJobs(t *testing.T) {
 	if info, err := p.inspector.GetQueueInfo(p.queue()); err != nil || info.Size != 0 {
 		t.Errorf("%+v is left, %v", info, err)
 	}
+}
+
+// The documentation says what a user of the Redis needs.
+func TestAUserWithFewRights(t *testing.T) {
+	server := redisserver.Start(t)
+	server.Ask("ACL", "SETUSER", "searcher", "on", ">secret", "~asynq:*", "~ci-redlocksim:*", "&asynq:*", "&ci-redlocksim:*", "+@all", "-@dangerous", "+info")
+	at := "redis://searcher@" + server.Addr + "?prefix=ci-"
+	t.Setenv(PasswordVariable, "secret")
+	var told lines
+	go serve(t.Context(), at, "tests", told.tell)
+	p := open(t, at, told.tell)
+	in, want := inputs(50)
+	results, err := products.Run(t.Context(), jobs.Place{Elsewhere: p}, product{By: 3}, in, nil)
+	if got := values(results); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %d results", err, len(got))
+	}
+	if told.has("NOPERM") || told.has("asynq") {
+		t.Error(told.all)
+	}
+	t.Setenv(PasswordVariable, "another")
+	if _, err := Open(t.Context(), must(t, at), "tests", told.tell); err == nil || strings.Contains(err.Error(), "another") {
+		t.Errorf("with a wrong password: %v", err)
+	}
+}
+
+func must(t *testing.T, at string) Address {
+	t.Helper()
+	a, err := ParseAddress(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
 }
 
 func TestParseAddress(t *testing.T) {

@@ -141,8 +141,8 @@ var shrinkJobs = kindOf("shrink", func(ctx context.Context, q *question, _ *hist
 	return shrunk{f}, err
 })
 
-// finding is a finding on its way.
-type finding struct {
+// packed is a finding on its way.
+type packed struct {
 	Finding        search.Finding
 	Name, Scenario string
 }
@@ -153,12 +153,12 @@ func (s shrunk) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(finding{s.Finding, s.Finding.Scenario.Name, string(data)})
+	return json.Marshal(packed{s.Finding, s.Finding.Scenario.Name, string(data)})
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (s *shrunk) UnmarshalJSON(data []byte) error {
-	var f finding
+	var f packed
 	if err := json.Unmarshal(data, &f); err != nil {
 		return err
 	}
