@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -17,8 +16,8 @@ import (
 	"redlocksim/internal/redisserver"
 )
 
-// inProcess starts redlocksim in a process of its own.
-func inProcess(t *testing.T, args ...string) *child.Process {
+// ownProcess starts redlocksim in a process of its own.
+func ownProcess(t *testing.T, args ...string) *child.Process {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = append(os.Environ(), asCommand+"=1")
@@ -41,7 +40,7 @@ func TestASearchByWorkersSurvives(t *testing.T) {
 		t.Fatal(err)
 	}
 	search := func(name string, more ...string) *child.Process {
-		return inProcess(t, append([]string{"explore", settings, "--beyond", "--seeds", "60", "--generation", "20", "--dir", filepath.Join(dir, name)}, more...)...)
+		return ownProcess(t, append([]string{"explore", settings, "--beyond", "--seeds", "60", "--generation", "20", "--dir", filepath.Join(dir, name)}, more...)...)
 	}
 	alone := search("alone")
 	<-alone.Exited()
@@ -51,25 +50,42 @@ func TestASearchByWorkersSurvives(t *testing.T) {
 
 	server := redisserver.Start(t, "--appendonly", "yes", "--appendfsync", "always")
 	at := "redis://" + server.Addr
+	mistake := search("mistake", "--workers", at)
+	own := attacked(t, server, at, mistake, search)
+	<-own.Exited()
+	<-mistake.Exited()
+	for name, p := range map[string]*child.Process{"own": own, "mistake": mistake} {
+		if p.Status() != alone.Status() {
+			t.Errorf("%s: %s, and on one machine %s\n%s", name, p.Status(), alone.Status(), p.Output())
+		}
+		if said, err := exec.Command("diff", "-r", "-x", ".lock", filepath.Join(dir, "alone"), filepath.Join(dir, name)).CombinedOutput(); err != nil {
+			t.Errorf("%s is another search: %v\n%s\n%s", name, err, said, p.Output())
+		}
+	}
+	client := redis.NewClient(&redis.Options{Addr: server.Addr})
+	defer client.Close()
+	if done, err := client.Keys(t.Context(), "asynq:{redlocksim-*}:processed").Result(); err != nil || len(done) != 1 {
+		t.Errorf("workers have done jobs of %d builds, want 1: %v, %v", len(done), done, err)
+	}
+}
+
+// attacked starts a search and its workers, and returns the command once it has survived all attacks: the last of several,
+// since it is killed, too. Neither that search nor the one by mistake may be over before.
+func attacked(t *testing.T, server *redisserver.Server, at string, mistake *child.Process, search func(string, ...string) *child.Process) *child.Process {
 	workers := make([]*child.Process, 6)
 	for i := range workers {
-		workers[i] = inProcess(t, "work", at, "--jobs", "1")
+		workers[i] = ownProcess(t, "work", at, "--jobs", "1")
 	}
-	mistake, own := search("mistake", "--workers", at), search("own", "--workers", at)
-	some := func() int { return rand.IntN(len(workers)) }
+	own := search("own", "--workers", at)
 	killsWorker := func() {
-		i := some()
+		i := rand.IntN(len(workers))
 		workers[i].Kill()
-		workers[i] = inProcess(t, "work", at, "--jobs", "1")
+		workers[i] = ownProcess(t, "work", at, "--jobs", "1")
 	}
-	var stopped sync.WaitGroup
 	stopsWorker := func() {
-		w := workers[some()]
-		_ = w.Signal(syscall.SIGSTOP) // it may be stopped already
-		stopped.Go(func() {
-			time.Sleep(2 * time.Second)
-			_ = w.Signal(syscall.SIGCONT)
-		})
+		w := workers[rand.IntN(len(workers))]
+		_ = w.Signal(syscall.SIGSTOP) // it may have been killed
+		time.AfterFunc(2*time.Second, func() { _ = w.Signal(syscall.SIGCONT) })
 	}
 	killsCommand := func() {
 		own.Kill()
@@ -91,20 +107,5 @@ func TestASearchByWorkersSurvives(t *testing.T) {
 			attack()
 		}
 	}
-	<-own.Exited()
-	<-mistake.Exited()
-	stopped.Wait()
-	for name, p := range map[string]*child.Process{"own": own, "mistake": mistake} {
-		if p.Status() != alone.Status() {
-			t.Errorf("%s: %s, and on one machine %s\n%s", name, p.Status(), alone.Status(), p.Output())
-		}
-		if said, err := exec.Command("diff", "-r", "-x", ".lock", filepath.Join(dir, "alone"), filepath.Join(dir, name)).CombinedOutput(); err != nil {
-			t.Errorf("%s is another search: %v\n%s\n%s", name, err, said, p.Output())
-		}
-	}
-	client := redis.NewClient(&redis.Options{Addr: server.Addr})
-	defer client.Close()
-	if done, err := client.Keys(t.Context(), "asynq:{redlocksim-*}:processed").Result(); err != nil || len(done) != 1 {
-		t.Errorf("workers have done jobs of %d builds, want 1: %v, %v", len(done), done, err)
-	}
+	return own
 }
