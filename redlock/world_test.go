@@ -1,9 +1,11 @@
 package redlock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -114,6 +116,28 @@ func (w *world) at() time.Duration { return time.Since(w.began) }
 // transcript compares what was said since the last call with the wanted lines; those are indented as it suits the test.
 func (w *world) transcript(want string) {
 	w.Helper()
+	w.compare(want, func([]string) {})
+}
+
+// transcriptOfSeveral is transcript where several goroutines speak at the same time: which of them is first is nobody's
+// promise, so the lines of one instant may come in any order.
+func (w *world) transcriptOfSeveral(want string) {
+	w.Helper()
+	w.compare(want, func(lines []string) {
+		at := func(line string) time.Duration {
+			text, _, _ := strings.Cut(line, " ")
+			t, err := time.ParseDuration(text)
+			if err != nil {
+				w.Fatalf("%q: %v", line, err)
+			}
+			return t
+		}
+		slices.SortFunc(lines, func(a, b string) int { return cmp.Or(cmp.Compare(at(a), at(b)), strings.Compare(a, b)) })
+	})
+}
+
+func (w *world) compare(want string, arrange func(lines []string)) {
+	w.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var lines []string
@@ -126,6 +150,8 @@ func (w *world) transcript(want string) {
 	for _, l := range w.lines {
 		got = append(got, strings.Join(strings.Fields(l), " "))
 	}
+	arrange(lines)
+	arrange(got)
 	if g, x := strings.Join(got, "\n"), strings.Join(lines, "\n"); g != x {
 		w.Errorf("got\n%s\n\nwant\n%s", strings.Join(w.lines, "\n"), x)
 	}
