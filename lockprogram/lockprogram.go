@@ -109,7 +109,7 @@ type Closer interface {
 
 // Lease is a lock that was granted.
 type Lease interface {
-	// Unlock releases it. The error is a [Refused] if it was not held any more.
+	// Unlock releases it. The error is a [Refused] if it was not held any more; any other leaves open what came of it.
 	Unlock(ctx context.Context) error
 }
 

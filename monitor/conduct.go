@@ -52,6 +52,7 @@ type conductedNode struct {
 	heardAt          kernel.True
 	deletes, deleted int         // the order in which the last command to delete it was sent, and arrived; 0 for never
 	deletesAt        kernel.True // when it was sent
+	isAsked          bool        // something with the value was sent since of which nothing can be told
 }
 
 func watchConduct(r *Run) {
@@ -60,6 +61,9 @@ func watchConduct(r *Run) {
 	r.onCommand = append(r.onCommand, c.asked)
 	r.onApplied = append(r.onApplied, c.applied)
 	r.onEnd = append(r.onEnd, c.end)
+	if r.Declared {
+		r.World.OnVague(c.vague)
+	}
 }
 
 func (c *conduct) of(v vote) *conducted {
@@ -99,7 +103,7 @@ func (c *conduct) applied(a *redis.Applied) {
 	}
 	x.isCast = redis.IsString(a.After.Value)
 	n := &x.nodes[node]
-	n.owner, n.isSet, n.sent, n.applied, n.heard = a.Client, true, a.Sent, c.order, 0
+	n.owner, n.isSet, n.sent, n.applied, n.heard, n.isAsked = a.Client, true, a.Sent, c.order, 0, false
 	c.last[sender{a.Client, a.Key}] = &x.vote
 }
 
@@ -128,6 +132,16 @@ func (c *conduct) asked(at redis.Passage, a *redis.Asked) {
 		}
 		if last := c.last[sender{a.Client, key}]; last != nil {
 			c.passes(at, a, *last, node) // a DEL, which names no value
+		}
+	}
+}
+
+// vague takes a command of which nothing can be told, which may be a release.
+func (c *conduct) vague(_ redis.Passage, a *redis.Asked) {
+	node := slices.Index(c.run.World.Servers, a.Server)
+	for _, x := range c.all {
+		if node >= 0 && slices.Contains(a.Keys, x.key) && a.Carries(x.value) {
+			x.nodes[node].isAsked = true
 		}
 	}
 }
@@ -186,14 +200,17 @@ func (c *conduct) connects(a *redis.Asked) bool {
 // hadNoWay says whether the client that releases a vote tried to reach a node then, and had no connection to it.
 func (c *conduct) hadNoWay(x *conducted, node int) bool {
 	last, has := c.tried[reaching{x.releases, c.run.World.Servers[node]}]
-	return has && last > x.nodes[node].sent && last.Add(c.run.Lock.NodeTimeout) >= x.since
+	return has && last > x.nodes[node].sent && (c.run.Declared || last.Add(c.run.Lock.NodeTimeout) >= x.since)
 }
 
 func (c *conduct) end() {
-	grace := time.Duration(len(c.run.World.Servers)+1) * c.run.Lock.NodeTimeout
+	grace, kind := time.Duration(len(c.run.World.Servers)+1)*c.run.Lock.NodeTimeout, checker.Conduct
+	if c.run.Declared { // what programs leave behind is leftover; their connections have time-outs of their own
+		grace, kind = foreignGrace+2*grace, checker.Leftover
+	}
 	over := func(since kernel.True) bool { return c.run.World.Kernel.Now() > since.Add(grace) }
-	if len(c.run.World.Replicas) > 0 || c.run.Declared {
-		return // the release may have gone to a replica that was promoted; what programs leave behind is leftover
+	if len(c.run.World.Replicas) > 0 {
+		return // the release may have gone to a replica that was promoted
 	}
 	for _, x := range c.all {
 		if x.releases == nil || !over(x.since) || !c.run.pauses.hasRun(x.releases, x.since) {
@@ -203,11 +220,11 @@ func (c *conduct) end() {
 			n, node := &x.nodes[i], c.run.World.Servers[i].Name()
 			switch {
 			case n.owner != x.releases:
-			case n.deletes == 0 && c.hadNoWay(x, i):
+			case n.deletes == 0 && (n.isAsked || c.hadNoWay(x, i)):
 			case n.deletes == 0 || n.deletesAt < n.sent:
-				c.run.broken(checker.Conduct, c.run.resource(x.key), "%s releases its keys, but never the one on %s, which it had set before", x.releases.Name(), node)
-			case n.isSet && n.heard > 0 && over(n.heardAt) && n.deletes < n.heard && n.deleted != 0 && n.deleted < n.applied:
-				c.run.broken(checker.Conduct, c.run.resource(x.key), "%s hears after its release that %s has its key, which came later than that, and never takes it back",
+				c.run.broken(kind, c.run.resource(x.key), "%s releases its keys, but never the one on %s, which it had set before", x.releases.Name(), node)
+			case n.isSet && n.heard > 0 && over(n.heardAt) && n.deletes < n.heard && n.deleted != 0 && n.deleted < n.applied && !c.run.Declared:
+				c.run.broken(kind, c.run.resource(x.key), "%s hears after its release that %s has its key, which came later than that, and never takes it back",
 					x.releases.Name(), node)
 			}
 		}

@@ -35,6 +35,8 @@ type Run struct {
 	Foreign bool
 	// Declared says that somebody has declared the keys that stand for a Foreign lock; see sim.World.LockOf.
 	Declared bool
+	// OneNode says that a Foreign lock is on one node alone, and Renews that it renews leases by itself.
+	OneNode, Renews bool
 	// Unrefined leaves the specification of Redlock out; see package spec.
 	Unrefined bool
 	// MaxCommands is how many commands for locks the clients may send; 0 is any number.

@@ -46,6 +46,7 @@ var monitors = []func(*Run){
 	watchQueueing,
 	watchOrder,
 	watchShortened,
+	watchPrograms,
 }
 
 // Watch has all monitors watch the run's world, in which nothing has happened yet.

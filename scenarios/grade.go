@@ -54,7 +54,7 @@ func (r *Result) Grades() []Grade {
 // isWeaker says that the lock was violated where a sound Redlock is not. A key that stands for ever is no violation by itself.
 func (r *Result) isWeaker() bool {
 	more := slices.DeleteFunc(slices.Clone(r.Findings), func(k checker.Kind) bool {
-		return !k.Violation() || slices.Contains(r.Findings.allowed(r.Scenario.Expect.Findings), k)
+		return !k.Violation() || slices.Contains(r.allowed(r.Findings, r.Scenario.Expect.Findings), k)
 	})
 	return len(more) > 0 || r.Has(Safety) && len(r.Leaks) == 0
 }
@@ -85,10 +85,10 @@ func judgeForeign(s *Scenario, o Options, out *Outcome) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	comparable.Expect.Findings = r.Findings.allowed(s.Expect.Findings)
+	comparable.Expect.Findings = r.allowed(r.Findings, s.Expect.Findings)
 	for i := range comparable.Expect.Resources {
 		on := &comparable.Expect.Resources[i]
-		on.Value.Findings = r.FindingsOn(on.Key).allowed(s.Expect.Resources[i].Value.Findings)
+		on.Value.Findings = r.allowed(r.FindingsOn(on.Key), s.Expect.Resources[i].Value.Findings)
 	}
 	if !slices.ContainsFunc(comparable.Expect.Findings, checker.Kind.Violation) {
 		comparable.Claim = Holds // as far as this lock shows
@@ -128,13 +128,13 @@ func (r *Result) compareAvailability(sound time.Duration) {
 
 // allowed are those of the findings that a lock may show which is as sound as one with others. Whether a late write comes
 // before or after the next holder's depends on how fast the next one is, and whether somebody takes an unprotected lock does,
-// too.
-func (f Findings) allowed(others Findings) Findings {
+// too. Beyond the budget a lease may last longer than its keys.
+func (r *Result) allowed(f, others Findings) Findings {
 	late := []checker.Kind{checker.StaleWrite, checker.AcceptedAfterExpiry, checker.LostUpdate}
 	isLate := func(k checker.Kind) bool { return slices.Contains(late, k) }
 	return slices.DeleteFunc(slices.Clone(f), func(k checker.Kind) bool {
 		collides := isLate(k) || k == checker.LeaseOverlap
-		return k.Defect() && !slices.Contains(others, k) && !(isLate(k) && slices.ContainsFunc(others, isLate)) &&
+		return k.Defect() && !slices.Contains(others, k) && !(k == checker.Contract && r.Excused(k)) && !(isLate(k) && slices.ContainsFunc(others, isLate)) &&
 			!(collides && slices.Contains(others, checker.Unprotected))
 	})
 }

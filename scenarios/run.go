@@ -133,6 +133,9 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	}()
 	monitored := &monitor.Run{World: w, Lock: s.Lock, StepTime: s.StepTime.Max(), Resources: s.Resources, Foreign: o.Foreign != nil,
 		Declared: o.Foreign.keys() != nil, Unrefined: o.Unrefined}
+	if o.Foreign != nil {
+		monitored.OneNode, monitored.Renews = o.Foreign.OneNode, o.Foreign.Renews
+	}
 	if o.Tier != Program {
 		monitored.MaxCommands = s.Expect.Commands // which the library needs
 	}

@@ -96,10 +96,12 @@ type lease struct {
 	release context.CancelFunc
 }
 
-// Unlock has no result in the library.
+// errUntold: the library has the server remove the keys, and tells nobody what came of it.
+var errUntold = errors.New("the library does not tell")
+
 func (l lease) Unlock(context.Context) error {
 	l.release()
-	return nil
+	return errUntold
 }
 
 // Until is far away: the library renews the lease until it is released or lost.

@@ -173,6 +173,44 @@ func TestProgramsThatSayNonsense(t *testing.T) {
 	}
 }
 
+// A program that says what its keys contradict breaks the contract, and one that leaves a key behind is found to do so.
+func TestProgramsThatLie(t *testing.T) {
+	for _, c := range []struct{ lie, does, want string }{
+		{"none", "[try-lock, extend: 10s, unlock]", "safe"},
+		{"refuses", "[try-lock]", "contract"},
+		{"extends", "[try-lock, sleep: 1s, extend: 20s, unlock]", "contract"},
+		{"releases", "[try-lock, unlock]", "contract"},
+		{"none", "[try-lock, sleep: 11s, unlock]", "contract"},
+		{"never-lost", "[try-lock, sleep: 11s]", "contract"},
+		{"forgets-one", "[try-lock, unlock]", "leftover"},
+	} {
+		t.Run(c.lie+" "+c.does, func(t *testing.T) {
+			all, err := scenarios.Parse("x.yaml", fmt.Appendf(nil, `
+title: t
+source: s
+explanation: e
+claim: holds
+clients: [client-1]
+timeline: [{at: 1s, client: client-1, do: %s}]
+expect: {findings: safe, unavailable: {at-most: 1m}}`, c.does))
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := scenarios.Run(all[0], scenarios.Options{Foreign: load(t, filepath.Join("testdata", "lies"), c.lie).Foreign()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := "safe"
+			if len(out.Monitored) > 0 {
+				got = string(out.Monitored[0].Kind)
+			}
+			if got != c.want || len(out.Monitored) > 1 {
+				t.Errorf("found %v, want %s", out.Monitored, c.want)
+			}
+		})
+	}
+}
+
 // Without a validity of its own a lease is believed in from when the request left that won.
 func TestValidityThatTheProgramDoesNotSay(t *testing.T) {
 	p := load(t, filepath.Join("..", "..", "locks", "naive"))

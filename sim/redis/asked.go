@@ -100,17 +100,30 @@ const (
 // OnAsked has f called for every command of the clients on its way to a node, a replica too, and back. What it is given is good
 // until it returns.
 func (d *Deployment) OnAsked(f func(Passage, *Asked)) {
+	p := d.watched()
+	p.tell = append(p.tell, f)
+}
+
+// OnVague is OnAsked for the commands of which nothing can be told, as of a script by a hash that was not seen before.
+func (d *Deployment) OnVague(f func(Passage, *Asked)) {
+	p := d.watched()
+	p.vague = append(p.vague, f)
+}
+
+// watched begins to watch the network, if nobody did before.
+func (d *Deployment) watched() *passages {
 	if d.passages == nil {
 		d.passages = &passages{servers: d.All()}
 		d.network.Observe(d.passages)
 	}
-	d.passages.tell = append(d.passages.tell, f)
+	return d.passages
 }
 
 // passages makes calls of OnAsked of what the network tells.
 type passages struct {
 	servers  []*Server
 	tell     []func(Passage, *Asked)
+	vague    []func(Passage, *Asked)
 	commands []Command // of the last request, whose memory the next one's take
 	asked    Asked     // the last of them
 }
@@ -147,14 +160,16 @@ func (p *passages) pass(x *network.Exchange, at Passage, torn string) {
 	a.Message++
 	a.Settled = at == Broken || at == Answered && p.isSettled(x, torn)
 	for i := range p.commands {
-		if c := &p.commands[i]; c.Intent != NoIntent {
-			a.Command = *c
-			if torn != "" {
-				a.Answer = driver.Unanswered
-			}
-			for _, tell := range p.tell {
-				tell(at, a)
-			}
+		a.Command = p.commands[i]
+		if torn != "" {
+			a.Answer = driver.Unanswered
+		}
+		tell := p.tell
+		if a.Intent == NoIntent {
+			tell = p.vague
+		}
+		for _, f := range tell {
+			f(at, a)
 		}
 	}
 }

@@ -1,0 +1,94 @@
+// Command lies is a lock on a majority of nodes, with a value for each lease, that does what its argument says and answers as if it
+// had not.
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"redlocksim/lockprogram"
+)
+
+func main() {
+	lockprogram.Serve(func(env lockprogram.Env) (lockprogram.Locker, error) { return &lies{Env: env}, nil })
+}
+
+type lies struct {
+	lockprogram.Env
+	leases int
+}
+
+func (*lies) About() lockprogram.About {
+	return lockprogram.About{Library: "lies", Version: "1", Extends: true, Renews: os.Args[1] == "never-lost", TellsLost: os.Args[1] == "never-lost"}
+}
+
+func (l *lies) TryLock(ctx context.Context, resource string, ttl time.Duration) (lockprogram.Lease, error) {
+	l.leases++
+	x := lease{l, resource, fmt.Sprint(l.Name, "-", l.leases)}
+	votes := 0
+	for i := range l.Nodes {
+		if reply, err := l.do(ctx, i, fmt.Sprintf("SET %s %s NX PX %d", resource, x.value, ttl.Milliseconds())); err == nil && reply == "+OK" {
+			votes++
+		}
+	}
+	if votes <= len(l.Nodes)/2 {
+		return nil, errors.Join(lockprogram.Refused(errors.New("taken")), x.deletes(ctx, len(l.Nodes)))
+	}
+	if os.Args[1] == "refuses" {
+		return nil, lockprogram.Refused(errors.New("taken"))
+	}
+	return x, nil
+}
+
+type lease struct {
+	*lies
+	resource, value string
+}
+
+func (l lease) Extend(ctx context.Context, ttl time.Duration) error {
+	if os.Args[1] == "extends" {
+		return nil
+	}
+	for i := range l.Nodes {
+		if _, err := l.do(ctx, i, fmt.Sprintf("PEXPIRE %s %d", l.resource, ttl.Milliseconds())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l lease) Lost() <-chan struct{} { return nil }
+
+func (l lease) Unlock(ctx context.Context) error {
+	switch os.Args[1] {
+	case "releases":
+		return nil
+	case "forgets-one":
+		return l.deletes(ctx, len(l.Nodes)-1)
+	}
+	return l.deletes(ctx, len(l.Nodes))
+}
+
+func (l lease) deletes(ctx context.Context, nodes int) (err error) {
+	for i := range nodes {
+		_, failed := l.do(ctx, i, "DEL "+l.resource)
+		err = errors.Join(err, failed)
+	}
+	return err
+}
+
+// do sends a command to a node, and reads a line of the reply.
+func (l *lies) do(ctx context.Context, node int, command string) (string, error) {
+	c, err := l.Dial(ctx, "tcp", l.Nodes[node])
+	if err != nil {
+		return "", err
+	}
+	defer c.Close()
+	fmt.Fprintf(c, "%s\r\n", command)
+	line, err := bufio.NewReader(c).ReadString('\n')
+	return line[:max(0, len(line)-2)], err
+}
