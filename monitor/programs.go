@@ -20,6 +20,15 @@ type programs struct {
 	run     *Run
 	votes   []*stake
 	lockers []*locker
+	refused []refusedWith
+	// tried is when a client tried to reach a node the last time, without anything being sent.
+	tried map[reaching]kernel.True
+}
+
+// refusedWith are enough votes of a client for the lock that it was refused at a moment.
+type refusedWith struct {
+	votes []stake
+	at    kernel.True
 }
 
 // stake is what a client has done with a key and a value on a node.
@@ -58,14 +67,16 @@ func watchPrograms(r *Run) {
 	if !r.Declared || len(r.World.Replicas) > 0 {
 		return // nobody knows the keys of the lock, or votes may be on a replica that was promoted
 	}
-	x := &programs{run: r}
+	x := &programs{run: r, tried: map[reaching]kernel.True{}}
+	r.World.OnTried(func(client *kernel.Process, s *redis.Server) { x.tried[reaching{client, s}] = r.World.Kernel.Now() })
 	r.onApplied = append(r.onApplied, x.applied)
 	r.onCommand = append(r.onCommand, x.asked)
 	r.World.OnVague(x.asked)
 	r.onCall = append(r.onCall, x.called)
 	r.onReturn = append(r.onReturn, x.returned)
-	r.onEvent = append(r.onEvent, func(*history.Event) { x.believed() })
-	r.onEnd = append(r.onEnd, x.believed)
+	look := func() { x.believed(); x.removed() }
+	r.onEvent = append(r.onEvent, func(*history.Event) { look() })
+	r.onEnd = append(r.onEnd, look)
 	r.onCrash = append(r.onCrash, func(client string) {
 		x.lockers = slices.DeleteFunc(x.lockers, func(l *locker) bool { return l.client == client })
 	})
@@ -96,16 +107,19 @@ func (x *programs) quorum(resource string) int {
 	return nodes*len(keys)/2 + 1
 }
 
-// most is how many keys of a resource a client has under one value of which something is so, at the most.
-func (x *programs) most(client, resource string, is func(*stake) bool) (n int) {
-	of := map[string]int{}
+// most are the keys of a resource that a client has under one value and of which something is so: as many as there are under any.
+func (x *programs) most(client, resource string, is func(*stake) bool) (all []stake) {
+	of := map[string][]stake{}
 	for _, s := range x.votes {
-		if s.client.Name() == client && s.resource == resource && is(s) {
-			of[s.value]++
-			n = max(n, of[s.value])
+		if s.client.Name() != client || s.resource != resource || !is(s) {
+			continue
+		}
+		of[s.value] = append(of[s.value], *s)
+		if len(of[s.value]) > len(all) {
+			all = of[s.value]
 		}
 	}
-	return n
+	return all
 }
 
 // stands says whether the key is still there with the value.
@@ -189,7 +203,7 @@ func (x *programs) returned(c *protocols.Call, err error) {
 			l.leases = append(l.leases, c.Lease)
 			x.bears(p, resource)
 		case c.Func == protocols.AcquireCall && errors.Is(err, redlock.ErrTaken) && p.isAlone:
-			x.refused(p, resource)
+			x.refusedTo(p, resource)
 		case c.Func == protocols.ExtendCall && err == nil:
 			x.bears(p, resource)
 		case c.Func == protocols.ReleaseCall:
@@ -208,29 +222,51 @@ func (x *programs) bears(c *programCall, resource string) {
 		return // it lasts for as long as it is renewed, or nobody believes in it
 	}
 	end := client.WhenReads(until)
-	if n, of := x.most(c.Client, resource, func(s *stake) bool { return s.until.Add(time.Millisecond) >= end }), x.quorum(resource); n < of {
+	n := len(x.most(c.Client, resource, func(s *stake) bool { return s.until.Add(time.Millisecond) >= end }))
+	if of := x.quorum(resource); n < of {
 		x.run.brokenWithin(checker.Contract, resource, "%s is told that its lease lasts until %v, but only %d of the %d keys that it takes do",
 			c.Client, time.Duration(end).Round(time.Microsecond), n, of)
 	}
 }
 
-// refused looks whether a client which is told that it certainly has nothing has the lock all the same. Keys for whose removal it
-// has sent something go soon.
-func (x *programs) refused(c *programCall, resource string) {
+// refusedTo notes if a client which is told that it has nothing has set what it takes, and not asked for its removal.
+func (x *programs) refusedTo(c *programCall, resource string) {
 	now := x.run.World.Kernel.Now()
-	n, of := x.most(c.Client, resource, func(s *stake) bool {
-		return s.cast >= c.began && !s.isAsked && s.stands(now)
-	}), x.quorum(resource)
-	if n >= of {
-		x.run.broken(checker.Contract, resource,
-			"%s is told that it was refused the lock, but has set %s, of %d that it takes, and asks nobody to remove them", c.Client, plural.Count(n, "key"), of)
+	with := x.most(c.Client, resource, func(s *stake) bool { return s.cast >= c.began && !s.isAsked && s.stands(now) })
+	if len(with) >= x.quorum(resource) {
+		x.refused = append(x.refused, refusedWith{with, now})
 	}
+}
+
+// removed looks whether clients that were refused the lock have asked for the removal of what they had set, or tried to.
+func (x *programs) removed() {
+	now := x.run.World.Kernel.Now()
+	x.refused = slices.DeleteFunc(x.refused, func(r refusedWith) bool {
+		if now <= r.at.Add(foreignGrace) {
+			return false
+		}
+		of := r.votes[0]
+		n := 0
+		for _, then := range r.votes {
+			tried, has := x.tried[reaching{then.client, then.server}]
+			i := slices.IndexFunc(x.votes, func(s *stake) bool { return s.vote == then.vote && s.server == then.server })
+			if s := x.votes[i]; s.cast == then.cast && !s.isAsked && !(has && tried > s.cast) {
+				n++
+			}
+		}
+		if quorum := x.quorum(of.resource); n >= quorum && x.run.pauses.hasRun(of.client, r.at) {
+			x.run.broken(checker.Contract, of.resource,
+				"%s was told at %v that it was refused the lock, but had set %s, of %d that it takes, and has asked nobody to remove them",
+				of.client.Name(), time.Duration(r.at).Round(time.Microsecond), plural.Count(n, "key"), quorum)
+		}
+		return true
+	})
 }
 
 // released looks whether the lock is gone of which a client is told that it has released it, and was there before.
 func (x *programs) released(c *programCall, resource string) {
 	now := x.run.World.Kernel.Now()
-	n, of := x.most(c.Client, resource, func(s *stake) bool { return s.set < c.began && s.stands(now) }), x.quorum(resource)
+	n, of := len(x.most(c.Client, resource, func(s *stake) bool { return s.set < c.began && s.stands(now) })), x.quorum(resource)
 	switch {
 	case n >= of:
 		x.run.broken(checker.Contract, resource, "%s is told that it has released the lock, but %s of it still stand, and it takes %d",

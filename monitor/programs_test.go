@@ -63,8 +63,19 @@ func TestProgramsAnswerWhatIsTrue(t *testing.T) {
 		{"refused with nothing", false, refused(func(*actor) {}), ""},
 		{"refused with one", false, refused(func(a *actor) { a.sets("A", "v") }), ""},
 		{"refused with two", false, refused(func(a *actor) { a.sets("AB", "v") }),
-			"c1 is told that it was refused the lock, but has set 2 keys, of 2 that it takes, and asks nobody to remove them."},
-		{"refused with one of one", true, refused(func(a *actor) { a.sets("A", "v") }), "c1 is told that it was refused the lock, but has set 1 key, of 1"},
+			"c1 was told at 4ms that it was refused the lock, but had set 2 keys, of 2 that it takes, and has asked nobody to remove them."},
+		{"refused with one of one", true, refused(func(a *actor) { a.sets("A", "v") }), "c1 was told at 2ms that it was refused the lock, but had set 1 key, of 1"},
+		{"refused with two that are removed later", false, func(a *actor) {
+			refused(func(a *actor) { a.sets("AB", "v") })(a)
+			deletes("AB")(a)
+		}, ""},
+		{"refused with two that are removed too late", false, func(a *actor) {
+			refused(func(a *actor) { a.sets("AB", "v") })(a)
+			a.sleeps(2 * time.Second)
+			a.Record(history.Event{Kind: history.Fault, Name: "evict", Node: "C"}) // it is looked at
+			deletes("AB")(a)
+		}, "c1 was told"},
+		{"refused with two, and a crash", false, func(a *actor) { refused(func(a *actor) { a.sets("AB", "v") })(a); _ = a.World.Crash(a.client) }, ""},
 		{"refused with two of which one is removed", false, refused(func(a *actor) { a.sets("AB", "v"); deletes("A")(a) }), ""},
 		{"not known, with two", false, func(a *actor) {
 			a.call(protocols.AcquireCall, nil, redlock.ErrNoQuorum, func() { a.sets("AB", "v") })
