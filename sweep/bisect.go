@@ -6,25 +6,13 @@ import (
 	"slices"
 
 	"github.com/shopspring/decimal"
-
-	"redlocksim/internal/jobs"
 )
 
 // bisectAll looks for the frontier at every combination of the other axes.
-func (s *running) bisectAll(ctx context.Context, chart *Chart) error {
+func (s *Spec) bisectAll(ctx context.Context, chart *Chart, seen *survey) error {
 	along := s.along()
 	at := points(slices.Delete(slices.Clone(s.Axes), along, along+1))
-	type frontier struct {
-		row   Row
-		sides []Cell
-	}
-	results, err := jobs.Set[struct{}, frontier]{N: len(at), Workers: s.Jobs,
-		Do: func(ctx context.Context, _ *struct{}, i int) (f frontier, err error) {
-			f.row, f.sides, err = s.bisect(ctx, at[i], s.Axes[along], along)
-			return f, err
-		},
-		Name: func(i int) string { return fmt.Sprint("frontier at ", words(at[i])) },
-	}.Run(ctx)
+	results, err := run(ctx, s, frontierJobs, at, seen)
 	if err != nil {
 		return err
 	}
@@ -33,19 +21,27 @@ func (s *running) bisectAll(ctx context.Context, chart *Chart) error {
 			chart.Partial = true
 			continue
 		}
-		chart.Frontier = append(chart.Frontier, r.Value.row)
-		chart.Cells = append(chart.Cells, r.Value.sides...)
+		chart.Frontier = append(chart.Frontier, r.Value.Row)
+		chart.Cells = append(chart.Cells, r.Value.Sides...)
 	}
 	return nil
 }
 
+// frontier is where it lies at a combination of the other axes, and the cells on either side.
+type frontier struct {
+	Row   Row
+	Sides []Cell
+}
+
 // bisect finds the frontier between the lowest and the highest value of an axis that the protocol takes, in steps of the
-// resolution, and returns the cells on either side. It assumes a single change.
-func (s *running) bisect(ctx context.Context, at []Setting, axis Axis, along int) (Row, []Cell, error) {
+// resolution. It assumes a single change.
+func (s *Spec) bisect(ctx context.Context, at []Setting, seen *survey) (frontier, error) {
+	along := s.along()
+	axis := s.Axes[along]
 	unit := axis.unit()
 	low, high, why := s.extremes(at, axis, along)
 	if why != "" {
-		return Row{At: words(at), Note: "cannot be run: " + why}, nil, nil
+		return frontier{Row: Row{At: words(at), Note: "cannot be run: " + why}}, nil
 	}
 	step := unit.resolution()
 	steps, _ := high.Sub(low).QuoRem(step, 0)
@@ -57,7 +53,7 @@ func (s *running) bisect(ctx context.Context, at []Setting, axis Axis, along int
 		}
 		v := quantity(unit, low.Add(step.Mul(number(i))))
 		point := slices.Insert(slices.Clone(at), along, Setting{axis.Path, v.Word})
-		c, err := s.cell(ctx, point)
+		c, err := s.cell(ctx, point, seen)
 		if err == nil && c.Invalid != "" {
 			err = fmt.Errorf("sweep: the lock takes the ends of axis %s, and not %s: %s", axis.Path, v.Word, c.Invalid)
 		}
@@ -69,12 +65,12 @@ func (s *running) bisect(ctx context.Context, at []Setting, axis Axis, along int
 	first, last := int64(0), steps.IntPart()
 	a, b, err := ends(look, &first, &last)
 	if err != nil {
-		return Row{}, nil, err
+		return frontier{}, err
 	}
 	row := func(safe, broken *probe) Row { return s.row(at, axis.Path, safe, broken, tried) }
 	switch {
 	case a.cell.Untested() && b.cell.Untested():
-		return row(nil, nil), []Cell{cells[first], cells[last]}, nil
+		return frontier{row(nil, nil), []Cell{cells[first], cells[last]}}, nil
 	case a.cell.Untested():
 		a = b
 	case b.cell.Untested():
@@ -82,13 +78,13 @@ func (s *running) bisect(ctx context.Context, at []Setting, axis Axis, along int
 	}
 	switch {
 	case a.broken() && b.broken():
-		return row(nil, b), []Cell{cells[last]}, nil
+		return frontier{row(nil, b), []Cell{cells[last]}}, nil
 	case !a.broken() && !b.broken():
-		return row(a, nil), []Cell{cells[first]}, nil
+		return frontier{row(a, nil), []Cell{cells[first]}}, nil
 	case a.broken():
-		return row(b, a), []Cell{cells[first], cells[last]}, nil
+		return frontier{row(b, a), []Cell{cells[first], cells[last]}}, nil
 	}
-	return row(a, b), []Cell{cells[first], cells[last]}, nil
+	return frontier{row(a, b), []Cell{cells[first], cells[last]}}, nil
 }
 
 // extremes are the lowest and the highest value of an axis that the protocol takes; if it takes none, why says why not.

@@ -2,21 +2,21 @@ package sweep
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"redlocksim/internal/jobs"
 )
 
 // grid runs every point.
-func (s *running) grid(ctx context.Context, chart *Chart) error {
+func (s *Spec) grid(ctx context.Context, chart *Chart, seen *survey) error {
 	all := points(s.Axes)
-	results, err := jobs.Set[struct{}, Cell]{N: len(all), Workers: s.Jobs,
-		Do:   func(ctx context.Context, _ *struct{}, i int) (Cell, error) { return s.cell(ctx, all[i]) },
-		Name: func(i int) string { return fmt.Sprint("point ", words(all[i])) },
-	}.Run(ctx)
+	ran, err := run(ctx, s, cellJobs, all, seen)
 	if err != nil {
 		return err
+	}
+	results := make([]jobs.Result[Cell], len(ran))
+	for i := range ran {
+		results[i] = jobs.Result[Cell]{Value: ran[i].Value.cell(), Done: ran[i].Done}
 	}
 	for _, r := range results {
 		if r.Done {
@@ -30,7 +30,7 @@ func (s *running) grid(ctx context.Context, chart *Chart) error {
 }
 
 // gridFrontier reads the frontier off the points of a grid.
-func (s *running) gridFrontier(chart *Chart, all [][]Setting, cells []jobs.Result[Cell]) {
+func (s *Spec) gridFrontier(chart *Chart, all [][]Setting, cells []jobs.Result[Cell]) {
 	along := s.along()
 	axis := s.Axes[along]
 	if axis.unit() == "" {

@@ -55,8 +55,8 @@ func (c *Cell) Verdict() string {
 	return scenarios.Safe
 }
 
-// cell runs everything at a point. When ctx ends it gives up, with the error context.Canceled.
-func (s *running) cell(ctx context.Context, at []Setting) (Cell, error) {
+// cell runs everything at a point, and adds what the runs reached. When ctx ends it gives up, with the error context.Canceled.
+func (s *Spec) cell(ctx context.Context, at []Setting, all *survey) (Cell, error) {
 	c := Cell{Breaches: []Breach{}, took: map[string]time.Duration{}}
 	for _, a := range at {
 		c.At = append(c.At, a.Word)
@@ -72,7 +72,7 @@ func (s *running) cell(ctx context.Context, at []Setting) (Cell, error) {
 	var m meter
 	seen := survey{}
 	if s.Foreign == nil {
-		seen.tally.TurnOn(settings.Features()...)
+		seen.Tally.TurnOn(settings.Features()...)
 	}
 	number := 0
 	for _, schedule := range s.Schedules {
@@ -107,7 +107,7 @@ func (s *running) cell(ctx context.Context, at []Setting) (Cell, error) {
 		}
 	}
 	c.Measures = m.sum()
-	s.add(&seen)
+	all.merge(&seen)
 	return c, nil
 }
 

@@ -29,12 +29,12 @@ func Run(ctx context.Context, s Spec) (*Chart, error) {
 	for _, x := range s.Schedules {
 		chart.Schedules = append(chart.Schedules, x.Name)
 	}
-	r := &running{Spec: &s}
+	var seen survey
 	var err error
 	if s.Bisect {
-		err = r.bisectAll(ctx, chart)
+		err = s.bisectAll(ctx, chart, &seen)
 	} else {
-		err = r.grid(ctx, chart)
+		err = s.grid(ctx, chart, &seen)
 	}
 	if err != nil {
 		return nil, err
@@ -42,12 +42,6 @@ func Run(ctx context.Context, s Spec) (*Chart, error) {
 	if len(chart.Cells) > 0 && !slices.ContainsFunc(chart.Cells, func(c Cell) bool { return c.Invalid == "" }) {
 		return nil, &SpecError{fmt.Errorf("no point has settings that can be run: %s", chart.Cells[0].Invalid)}
 	}
-	chart.Tally, err = r.reached()
+	chart.Tally, err = seen.reached()
 	return chart, err
-}
-
-// running is a sweep under way, with what its runs reached so far.
-type running struct {
-	*Spec
-	gathering
 }

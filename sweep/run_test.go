@@ -6,11 +6,13 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"redlocksim/internal/jobs/jobstest"
 	_ "redlocksim/internal/roomyheap"
 	"redlocksim/reach"
 	"redlocksim/scenarios"
@@ -44,6 +46,52 @@ func TestJobsChangeNothing(t *testing.T) {
 	}
 	if charts[0] != charts[1] {
 		t.Errorf("with one job:\n%s\nwith five:\n%s", charts[0], charts[1])
+	}
+}
+
+// Neither does where they are done: a worker has the same points, and what a frontier is compared with arrives as well.
+func TestElsewhereChangesNothing(t *testing.T) {
+	frontier := preset(t, "restart", "lock.ttl=5s,10s", "budget.restart-delay=1s,20s", "network.latency={min: 1ms, max: 5ms}")
+	frontier.Bisect, frontier.Frontier = true, "budget.restart-delay"
+	scenario, err := sweep.Whole(find(t, "17-clock-jump"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range map[string]sweep.Spec{
+		"grid": stormy(t), "frontier": frontier,
+		"scenario": {Base: scenario, Axes: []sweep.Axis{axis(t, "lock.ttl=5s:20s:5s")}, Schedules: []sweep.Schedule{sweep.Timeline()}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := asJSON(t, run(t, s))
+			there := jobstest.NewThere(sweep.Jobs()...)
+			s.Elsewhere = there
+			if got := asJSON(t, run(t, s)); got != want {
+				t.Errorf("here:\n%s\nelsewhere:\n%s", want, got)
+			}
+			if there.Done == 0 {
+				t.Error("nothing was done elsewhere")
+			}
+		})
+	}
+}
+
+// What is wrong is told as it is here. Of so many values only some are looked at before.
+func TestWrongElsewhere(t *testing.T) {
+	base, err := sweep.Whole(find(t, "17-clock-jump"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := sweep.Spec{Base: base, Axes: []sweep.Axis{axis(t, "lock.quorum=1:300:1")}, Schedules: []sweep.Schedule{sweep.Timeline()}}
+	s.Axes[0].Values[250] = sweep.ParseValue("soon")
+	_, want := sweep.Run(t.Context(), s)
+	s.Elsewhere = jobstest.NewThere(sweep.Jobs()...)
+	_, got := sweep.Run(t.Context(), s)
+	if !errors.As(want, new(*sweep.SpecError)) || !errors.As(got, new(*sweep.SpecError)) || fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("elsewhere %v, here %v", got, want)
+	}
+	s.Foreign = &scenarios.Foreign{}
+	if _, err := sweep.Run(t.Context(), s); err == nil || err.Error() != "workers do not have the lock program" {
+		t.Error(err)
 	}
 }
 

@@ -111,12 +111,11 @@ func (e *exploreFlags) run(cmd *cobra.Command, args []string) error {
 	switch {
 	case e.lock.isGiven() && asked != "":
 		return &failure{exitUsage, errors.New("--lock is for random searches: leave --systematic and --orders out")}
-	case e.lock.isGiven() && e.workers.address != "":
-		return &failure{exitUsage, errors.New("--lock: workers do not have the lock program: leave --workers out")}
-	case e.o.Jobs != 0 && e.workers.address != "":
-		return &failure{exitUsage, errors.New("--jobs and --workers: each worker has its own --jobs")}
 	case e.lock.isGiven() && e.shard != "":
 		return &failure{exitUsage, errors.New("--lock: a search of a lock program has no shards")}
+	}
+	if err := e.workers.check(e.lock.isGiven(), e.o.Jobs); err != nil {
+		return err
 	}
 	e.so.seed, e.so.beyond, e.so.jobs, e.so.dir = e.o.Seed, e.beyond, e.o.Jobs, e.o.Dir
 	e.so.json, e.so.strict = e.jsonPath, e.strict

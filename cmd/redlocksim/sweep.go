@@ -16,10 +16,9 @@ import (
 )
 
 // sweepHelp has a place for the presets.
-var sweepHelp = `Map where a lock is safe. At every point of a grid of settings, sweep runs the
-worst schedules that the budget allows, finds the frontier between what breaks
-and what holds, and compares it with the formulas from the literature.
-docs/searching.md describes axes, budgets, schedules, formulas and sweep files.
+var sweepHelp = `Map where a lock is safe: at every point of a grid of settings, run the worst
+schedules that the budget allows, find the frontier between what breaks and what
+holds, and compare it with formulas. docs/searching.md has all that, and files.
 
 Presets vary a classic pair of settings:
 %s
@@ -40,6 +39,7 @@ type sweepFlags struct {
 	random, jobs                            int
 	seed                                    uint64
 	lock                                    lockFlags
+	workers                                 workersFlag
 	out                                     fileReports[*sweep.Chart]
 }
 
@@ -68,6 +68,7 @@ func newSweep() *cobra.Command {
 	flags.IntVar(&s.random, "random", 0, "number of random experiments at each point")
 	flags.Uint64Var(&s.seed, "seed", 0, "seed of the random experiments")
 	flags.IntVar(&s.jobs, "jobs", 0, "points to run in parallel (default one per core)")
+	s.workers.add(flags)
 	s.lock.addFlags(flags)
 	addStrict(flags, &s.strict)
 	addForce(flags, &s.force)
@@ -112,10 +113,21 @@ func (s *sweepFlags) run(cmd *cobra.Command, args []string) error {
 	if given("seed") {
 		spec.Seed = s.seed
 	}
+	if err := s.workers.check(s.lock.isGiven(), s.jobs); err != nil {
+		return err
+	}
 	spec.Jobs = s.jobs
 	to := newSink(cmd, s.force, append(args, s.settingsFile, s.scenarioName)...)
 	if err := to.check(s.out.targets()...); err != nil {
 		return err
+	}
+	pool, err := s.workers.open(cmd)
+	if err != nil {
+		return err
+	}
+	if pool != nil {
+		defer pool.Close()
+		spec.Elsewhere = pool
 	}
 	ctx, stop := untilInterrupted(cmd.Context())
 	defer stop()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -10,11 +11,12 @@ import (
 	"redlocksim/internal/plural"
 	"redlocksim/internal/workers"
 	"redlocksim/search/random"
+	"redlocksim/sweep"
 )
 
-const workHelp = `Do the jobs of searches that were started with --workers and the same address,
-here and on any number of machines. Workers can come and go: the jobs of one
-that is lost are given to another. Press Ctrl-C to end this one.
+const workHelp = `Do the jobs of searches and sweeps that were started with --workers and the
+same address, here and on any number of machines. Workers can come and go: the
+jobs of one that is lost are given to another. Press Ctrl-C to end this one.
 
 A worker takes the jobs of its own build only, since results depend on it.
 
@@ -28,7 +30,7 @@ func newWork() *cobra.Command {
 	w := workers.Worker{}
 	cmd := &cobra.Command{
 		Use:   "work ADDRESS",
-		Short: "Do the jobs of searches that run elsewhere",
+		Short: "Do the jobs of searches and sweeps elsewhere",
 		Long: workHelp + exitcode.Help(exitcode.Specifics{
 			exitOK:    "it was ended with Ctrl-C",
 			exitUsage: "also if the Redis cannot be reached",
@@ -52,7 +54,7 @@ func work(cmd *cobra.Command, w *workers.Worker, address string) (err error) {
 	if w.Build, err = workers.Build(); err != nil {
 		return wrap(err)
 	}
-	w.Kinds = random.Jobs()
+	w.Kinds = append(random.Jobs(), sweep.Jobs()...)
 	workers.Quiet()
 	ctx, stop := untilInterrupted(cmd.Context())
 	defer stop()
@@ -68,6 +70,19 @@ type workersFlag struct{ address string }
 
 func (f *workersFlag) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.address, "workers", "", "let workers at this Redis make the runs")
+}
+
+// check says what else was given that workers cannot have.
+func (f *workersFlag) check(lock bool, jobs int) error {
+	switch {
+	case f.address == "":
+		return nil
+	case lock:
+		return &failure{exitUsage, errors.New("--lock: workers do not have the lock program: leave --workers out")}
+	case jobs != 0:
+		return &failure{exitUsage, errors.New("--jobs and --workers: each worker has its own --jobs")}
+	}
+	return nil
 }
 
 // open connects to the workers, if there are to be any; nil if not.

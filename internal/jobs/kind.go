@@ -13,6 +13,8 @@ import (
 type Kind[C, S, I, O any] struct {
 	// Name is what workers know it by.
 	Name string
+	// Title names a job for people; nil uses its number.
+	Title func(I) string
 	// Do does one job. S is what a worker keeps from one job to the next, and changes nothing.
 	Do func(ctx context.Context, common C, state *S, input I) (O, error)
 	// Pack and Unpack write and read what the jobs of a set share. Inputs and outputs are JSON on their way.
@@ -72,11 +74,16 @@ func (k Kind[C, S, I, O]) Run(ctx context.Context, at Place, common C, inputs []
 			return output, err
 		},
 		Done: func(job int, output O, _ time.Duration) error { return done(job, output) },
-		Name: k.nameOf,
+		Name: func(job int) string { return k.title(job, inputs[job]) },
 	}.Run(ctx)
 }
 
-func (k Kind[C, S, I, O]) nameOf(job int) string { return fmt.Sprintf("%s %d", k.Name, job) }
+func (k Kind[C, S, I, O]) title(job int, input I) string {
+	if k.Title == nil {
+		return fmt.Sprintf("%s %d", k.Name, job)
+	}
+	return k.Title(input)
+}
 
 func (k Kind[C, S, I, O]) elsewhere(ctx context.Context, e Elsewhere, common C, inputs []I, done func(int, O) error) ([]Result[O], error) {
 	results := make([]Result[O], len(inputs))
@@ -96,7 +103,7 @@ func (k Kind[C, S, I, O]) elsewhere(ctx context.Context, e Elsewhere, common C, 
 	failed := len(inputs) // the lowest number of a job with an error
 	var failure error
 	err = e.Do(ctx, b, func(job int, outcome []byte) (enough bool) {
-		output, err := k.decode(job, outcome)
+		output, err := k.decode(job, inputs[job], outcome)
 		if err == nil {
 			err = done(job, output)
 		}
@@ -134,7 +141,7 @@ func (e *lostError) Unwrap() []error { return e.is }
 // errOtherProgram is an outcome that this program cannot have written.
 var errOtherProgram = errors.New("a worker answers in another way than this program does")
 
-func (k Kind[C, S, I, O]) decode(job int, data []byte) (output O, err error) {
+func (k Kind[C, S, I, O]) decode(job int, input I, data []byte) (output O, err error) {
 	var came outcome
 	if err := json.Unmarshal(data, &came); err != nil {
 		return output, fmt.Errorf("%w: %w", errOtherProgram, err)
@@ -146,7 +153,7 @@ func (k Kind[C, S, I, O]) decode(job int, data []byte) (output O, err error) {
 		}
 		return output, nil
 	case e.Stack != nil:
-		return output, &PanicError{Job: k.nameOf(job), Value: e.Text, Stack: e.Stack}
+		return output, &PanicError{Job: k.title(job, input), Value: e.Text, Stack: e.Stack}
 	default:
 		for _, i := range e.Is {
 			if i < 0 || i >= len(k.Errors) {

@@ -3,9 +3,13 @@ package random_test
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"redlocksim/internal/redisserver"
 	"redlocksim/internal/workers"
@@ -15,15 +19,16 @@ import (
 )
 
 // BenchmarkExplore measures what explore does by default: generations of runs of 30 virtual seconds, each with settings of its
-// own, and how many locks are granted in a run; on one core and two, and by one worker and two of a redis-server, which are in
+// own, and how many locks are granted in a run; on one core and two, and by one worker, two and six of a redis-server, which are in
 // this process.
 func BenchmarkExplore(b *testing.B) {
 	for _, n := range []int{1, 2} {
 		b.Run(fmt.Sprintf("here-%d", n), func(b *testing.B) { explore(b, random.Options{Jobs: n}) })
 	}
-	for _, n := range []int{1, 2} {
+	for _, n := range []int{1, 2, 6} {
 		b.Run(fmt.Sprintf("workers-%d", n), func(b *testing.B) {
-			at, err := workers.ParseAddress("redis://" + redisserver.Start(b).Addr)
+			server := redisserver.Start(b)
+			at, err := workers.ParseAddress("redis://" + server.Addr)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -46,15 +51,39 @@ func BenchmarkExplore(b *testing.B) {
 			for pool.Slots(ctx) < n {
 				time.Sleep(10 * time.Millisecond)
 			}
-			explore(b, random.Options{Elsewhere: pool})
+			before := infoOf(b, server.Addr, "total_commands_processed")
+			runs := explore(b, random.Options{Elsewhere: pool})
+			b.ReportMetric((infoOf(b, server.Addr, "total_commands_processed")-before)/float64(runs), "commands/run")
+			b.ReportMetric(infoOf(b, server.Addr, "used_memory_peak")/1024, "KiB-at-Redis")
 		})
 	}
 }
 
-func explore(b *testing.B, o random.Options) {
+// infoOf is a number that a Redis tells of itself.
+func infoOf(b *testing.B, address, name string) float64 {
+	client := redis.NewClient(&redis.Options{Addr: address})
+	defer client.Close()
+	text, err := client.Info(b.Context(), "stats", "memory").Result()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for line := range strings.Lines(text) {
+		if key, value, _ := strings.Cut(strings.TrimSpace(line), ":"); key == name {
+			n, err := strconv.ParseFloat(value, 64)
+			if err != nil {
+				b.Fatal(err)
+			}
+			return n
+		}
+	}
+	b.Fatalf("the Redis does not tell %s", name)
+	return 0
+}
+
+func explore(b *testing.B, o random.Options) (runs int) {
 	space := experiment.NewSpace(experiment.DefaultBase())
 	space.Swarm = true
-	runs, grants := 0, 0
+	grants := 0
 	b.ReportAllocs()
 	for b.Loop() {
 		o.Runs = 1000
@@ -72,6 +101,7 @@ func explore(b *testing.B, o random.Options) {
 	b.ReportMetric(float64(runs)/b.Elapsed().Seconds(), "runs/s")
 	b.ReportMetric(float64(grants)/float64(runs), "grants/run")
 	b.ReportMetric(0, "ns/op")
+	return runs
 }
 
 // BenchmarkGuidance looks for a planted bug at a boundary, a drift allowance of half of what the clocks need, with and

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"redlocksim/checker"
-	"redlocksim/internal/jobs"
+	"redlocksim/internal/jobs/jobstest"
 	"redlocksim/internal/longest"
 	"redlocksim/internal/outfile"
 	_ "redlocksim/internal/roomyheap"
@@ -88,9 +88,13 @@ func TestExplore(t *testing.T) {
 	t.Run("findings are scenario files", func(t *testing.T) { areScenarios(t, dir, sum.Findings) })
 	t.Run("on other machines", func(t *testing.T) {
 		o := small(t.TempDir())
-		o.Elsewhere = there{jobs.NewServer(Jobs()...)}
+		there := jobstest.NewThere(Jobs()...)
+		o.Elsewhere = there
 		if _, err := Explore(t.Context(), beyond(), o); err != nil {
 			t.Fatal(err)
+		}
+		if there.Done < sum.Runs {
+			t.Errorf("%d jobs for %d runs", there.Done, sum.Runs)
 		}
 		same(t, "on other machines", want, files(t, o.Dir))
 	})

@@ -1,29 +1,11 @@
 package random
 
 import (
-	"context"
-	"slices"
 	"testing"
 
-	"redlocksim/internal/jobs"
 	"redlocksim/scenarios"
 	"redlocksim/search/experiment"
 )
-
-// there is another machine, to and from which all goes as JSON.
-type there struct{ server *jobs.Server }
-
-// Do implements jobs.Elsewhere, backwards.
-func (m there) Do(ctx context.Context, b jobs.Batch, done func(int, []byte) bool) error {
-	for i, input := range slices.Backward(b.Inputs) {
-		came, err := m.server.Do(ctx, jobs.Batch{Kind: b.Kind, Common: b.Common, Inputs: [][]byte{input}})
-		if err != nil {
-			return err
-		}
-		done(i, came[0])
-	}
-	return nil
-}
 
 // A worker makes the same experiments: the settings around which they are drawn arrive as they are.
 func TestAWorkerHasTheSameSpace(t *testing.T) {
