@@ -52,7 +52,7 @@ type conductedNode struct {
 	heardAt          kernel.True
 	deletes, deleted int         // the order in which the last command to delete it was sent, and arrived; 0 for never
 	deletesAt        kernel.True // when it was sent
-	isAsked          bool        // something with the value was sent since of which nothing can be told
+	vagueAt          kernel.True // when something with the value was sent last of which nothing can be told; 0 for never
 }
 
 func watchConduct(r *Run) {
@@ -103,7 +103,7 @@ func (c *conduct) applied(a *redis.Applied) {
 	}
 	x.isCast = redis.IsString(a.After.Value)
 	n := &x.nodes[node]
-	n.owner, n.isSet, n.sent, n.applied, n.heard, n.isAsked = a.Client, true, a.Sent, c.order, 0, false
+	n.owner, n.isSet, n.sent, n.applied, n.heard = a.Client, true, a.Sent, c.order, 0
 	c.last[sender{a.Client, a.Key}] = &x.vote
 }
 
@@ -139,9 +139,12 @@ func (c *conduct) asked(at redis.Passage, a *redis.Asked) {
 // vague takes a command of which nothing can be told, which may be a release.
 func (c *conduct) vague(_ redis.Passage, a *redis.Asked) {
 	node := slices.Index(c.run.World.Servers, a.Server)
-	for _, x := range c.all {
-		if node >= 0 && slices.Contains(a.Keys, x.key) && a.Carries(x.value) {
-			x.nodes[node].isAsked = true
+	for _, key := range a.Keys {
+		if _, is := c.run.World.LockOf(key); !is || node < 0 {
+			continue
+		}
+		for _, value := range a.More { // it may be sent before the vote is cast
+			c.of(vote{key, value}).nodes[node].vagueAt = a.Sent
 		}
 	}
 }
@@ -220,7 +223,8 @@ func (c *conduct) end() {
 			n, node := &x.nodes[i], c.run.World.Servers[i].Name()
 			switch {
 			case n.owner != x.releases:
-			case n.deletes == 0 && (n.isAsked || c.hadNoWay(x, i)):
+			case n.deletes == 0 && (n.vagueAt > 0 || c.hadNoWay(x, i)):
+			case n.deletes > 0 && n.deletesAt < n.sent && c.run.Declared: // it overtook what waited for a connection
 			case n.deletes == 0 || n.deletesAt < n.sent:
 				c.run.broken(kind, c.run.resource(x.key), "%s releases its keys, but never the one on %s, which it had set before", x.releases.Name(), node)
 			case n.isSet && n.heard > 0 && over(n.heardAt) && n.deletes < n.heard && n.deleted != 0 && n.deleted < n.applied && !c.run.Declared:

@@ -21,6 +21,8 @@ type programs struct {
 	votes   []*stake
 	lockers []*locker
 	refused []refusedWith
+	// asked is when something was sent last that may delete a key; one that names no value is kept under none.
+	asked map[askedOn]kernel.True
 	// tried is when a client tried to reach a node the last time, without anything being sent.
 	tried map[reaching]kernel.True
 }
@@ -29,6 +31,12 @@ type programs struct {
 type refusedWith struct {
 	votes []stake
 	at    kernel.True
+}
+
+// askedOn is a key with a value on a node, of a client that asks for its removal.
+type askedOn struct {
+	vote
+	reaching
 }
 
 // stake is what a client has done with a key and a value on a node.
@@ -40,7 +48,6 @@ type stake struct {
 	cast     kernel.True // when the command was sent that set it
 	set      kernel.True // when that was carried out
 	until    kernel.True // when the key runs out, as of when its deadline was set
-	isAsked  bool        // something with the value was sent since that may delete it
 }
 
 // locker is what a client has of a resource.
@@ -67,11 +74,11 @@ func watchPrograms(r *Run) {
 	if !r.Declared || len(r.World.Replicas) > 0 {
 		return // nobody knows the keys of the lock, or votes may be on a replica that was promoted
 	}
-	x := &programs{run: r, tried: map[reaching]kernel.True{}}
+	x := &programs{run: r, asked: map[askedOn]kernel.True{}, tried: map[reaching]kernel.True{}}
 	r.World.OnTried(func(client *kernel.Process, s *redis.Server) { x.tried[reaching{client, s}] = r.World.Kernel.Now() })
 	r.onApplied = append(r.onApplied, x.applied)
-	r.onCommand = append(r.onCommand, x.asked)
-	r.World.OnVague(x.asked)
+	r.onCommand = append(r.onCommand, x.asks)
+	r.World.OnVague(x.asks)
 	r.onCall = append(r.onCall, x.called)
 	r.onReturn = append(r.onReturn, x.returned)
 	look := func() { x.believed(); x.removed() }
@@ -122,6 +129,16 @@ func (x *programs) most(client, resource string, is func(*stake) bool) (all []st
 	return all
 }
 
+// isAsked says that something was sent since the command that set the key that may delete it.
+func (x *programs) isAsked(s *stake) bool {
+	for _, value := range []string{s.value, ""} { // a DEL names none
+		if at, is := x.asked[askedOn{vote{s.key, value}, reaching{s.client, s.server}}]; is && at >= s.cast {
+			return true
+		}
+	}
+	return false
+}
+
 // stands says whether the key is still there with the value.
 func (s *stake) stands(now kernel.True) bool {
 	r, _, there := s.server.Observable().Peek(s.key)
@@ -148,12 +165,12 @@ func (x *programs) applied(a *redis.Applied) {
 	}
 	s := x.votes[i]
 	if a.Set() || a.After.Value != a.Before.Value {
-		s.client, s.cast, s.set, s.isAsked = a.Client, a.Sent, x.run.World.Kernel.Now(), false
+		s.client, s.cast, s.set = a.Client, a.Sent, x.run.World.Kernel.Now()
 	}
 	s.until = a.Server.RunsOut(a.After.ExpiresAt)
 }
 
-func (x *programs) asked(at redis.Passage, a *redis.Asked) {
+func (x *programs) asks(at redis.Passage, a *redis.Asked) {
 	if a.Intent == redis.Sets || a.Intent == redis.Extends {
 		return
 	}
@@ -162,9 +179,12 @@ func (x *programs) asked(at redis.Passage, a *redis.Asked) {
 		if !is {
 			continue
 		}
-		for _, s := range x.votes {
-			isThis := a.Carries(s.value) || a.Intent == redis.Deletes && a.Value == "" && len(a.More) == 0
-			s.isAsked = s.isAsked || at == redis.Sent && s.key == key && s.server == a.Server && s.client == a.Client && isThis
+		by := reaching{a.Client, a.Server}
+		for _, value := range a.More {
+			x.asked[askedOn{vote{key, value}, by}] = a.Sent
+		}
+		if a.Value != "" || a.Intent == redis.Deletes && len(a.More) == 0 {
+			x.asked[askedOn{vote{key, a.Value}, by}] = a.Sent
 		}
 		for _, c := range x.locker(a.Client.Name(), resource).open {
 			switch {
@@ -232,7 +252,7 @@ func (x *programs) bears(c *programCall, resource string) {
 // refusedTo notes if a client which is told that it has nothing has set what it takes, and not asked for its removal.
 func (x *programs) refusedTo(c *programCall, resource string) {
 	now := x.run.World.Kernel.Now()
-	with := x.most(c.Client, resource, func(s *stake) bool { return s.cast >= c.began && !s.isAsked && s.stands(now) })
+	with := x.most(c.Client, resource, func(s *stake) bool { return s.cast >= c.began && !x.isAsked(s) && s.stands(now) })
 	if len(with) >= x.quorum(resource) {
 		x.refused = append(x.refused, refusedWith{with, now})
 	}
@@ -250,7 +270,7 @@ func (x *programs) removed() {
 		for _, then := range r.votes {
 			tried, has := x.tried[reaching{then.client, then.server}]
 			i := slices.IndexFunc(x.votes, func(s *stake) bool { return s.vote == then.vote && s.server == then.server })
-			if s := x.votes[i]; s.cast == then.cast && !s.isAsked && !(has && tried > s.cast) {
+			if s := x.votes[i]; s.cast == then.cast && !x.isAsked(s) && !(has && tried > s.cast) {
 				n++
 			}
 		}
