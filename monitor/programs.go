@@ -15,7 +15,8 @@ import (
 )
 
 // programs compares what somebody's lock answers with the keys that stand for it. All that is known of it is which keys these
-// are, what docs/lock-programs.md has it promise, and that its holder needs a majority: of the nodes, or on one node of its keys.
+// are, what docs/lock-programs.md has it promise, and that its holder needs a majority: of the nodes, or on one node of its
+// keys.
 type programs struct {
 	run     *Run
 	votes   []*stake
@@ -64,10 +65,11 @@ type programCall struct {
 	began   kernel.True
 	isAlone bool // no other call of the client about the resource was open meanwhile
 	had     int  // leases on the resource when it began
-	// touched says that a command of the client has removed or changed a key, and unheard how many to delete one were sent and
-	// not answered.
+	// touched says that a command of the client has removed or changed a key, unheard how many to delete one were sent and not
+	// answered, and isPlain that one of them deletes the key whatever its value.
 	touched bool
 	unheard int
+	isPlain bool
 }
 
 func watchPrograms(r *Run) {
@@ -114,7 +116,8 @@ func (x *programs) quorum(resource string) int {
 	return nodes*len(keys)/2 + 1
 }
 
-// most are the keys of a resource that a client has under one value and of which something is so: as many as there are under any.
+// most are the keys of a resource that a client has under one value and of which something is so: as many as there are under
+// any.
 func (x *programs) most(client, resource string, is func(*stake) bool) (all []stake) {
 	of := map[string][]stake{}
 	for _, s := range x.votes {
@@ -191,6 +194,7 @@ func (x *programs) asks(at redis.Passage, a *redis.Asked) {
 			case a.Sent < c.began || a.Intent != redis.Deletes:
 			case at == redis.Sent:
 				c.unheard++
+				c.isPlain = c.isPlain || a.Value == "" && len(a.More) == 0
 			case at == redis.Answered:
 				c.unheard--
 			}
@@ -283,7 +287,8 @@ func (x *programs) removed() {
 	})
 }
 
-// released looks whether the lock is gone of which a client is told that it has released it, and was there before.
+// released looks whether the lock is gone of which a client is told that it has released it, and was there before. A lock that
+// deletes whatever is there does not say what it was.
 func (x *programs) released(c *programCall, resource string) {
 	now := x.run.World.Kernel.Now()
 	n, of := len(x.most(c.Client, resource, func(s *stake) bool { return s.set < c.began && s.stands(now) })), x.quorum(resource)
@@ -291,13 +296,13 @@ func (x *programs) released(c *programCall, resource string) {
 	case n >= of:
 		x.run.broken(checker.Contract, resource, "%s is told that it has released the lock, but %s of it still stand, and it takes %d",
 			c.Client, plural.Count(n, "key"), of)
-	case !c.touched && c.unheard <= 0:
+	case !c.touched && c.unheard <= 0 && !c.isPlain:
 		x.run.broken(checker.Contract, resource, "%s is told that it has released the lock, which it had no more: its release has removed no key", c.Client)
 	}
 }
 
-// believed looks for clients that believe in a lease, which their lock renews, for longer than its keys last. Nobody can tell one
-// that stands still.
+// believed looks for clients that believe in a lease, which their lock renews, for longer than its keys last. Nobody can tell
+// one that stands still.
 func (x *programs) believed() {
 	if !x.run.Renews {
 		return

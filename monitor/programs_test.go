@@ -95,7 +95,8 @@ func TestProgramsAnswerWhatIsTrue(t *testing.T) {
 		{"released on one", false, released("ABC", deletes("C")), "c1 is told that it has released the lock, but 2 keys of it still stand, and it takes 2."},
 		{"released on one of one", true, released("A", deletes("A")), ""},
 		{"released on none of one", true, released("A", func(*actor) {}), "c1 is told that it has released the lock, but 1 key of it still stand"},
-		{"released when it is over", false, released("AB", func(a *actor) { a.sleeps(ttl + time.Second); deletes("AB")(a) }),
+		{"released when it is over, whatever is there", false, released("AB", func(a *actor) { a.sleeps(ttl + time.Second); deletes("AB")(a) }), ""},
+		{"released when it is over", false, released("AB", func(a *actor) { a.sleeps(ttl + time.Second) }),
 			"c1 is told that it has released the lock, which it had no more: its release has removed no key."},
 		{"released when it is over on one of two", false, func(a *actor) {
 			l := a.acquires("AB", "v")

@@ -8,6 +8,11 @@ import (
 	"github.com/shopspring/decimal"
 )
 
+var frontierJobs = kindOf("frontier", func(at []Setting) string { return fmt.Sprint("frontier at ", words(at)) },
+	func(ctx context.Context, s *Spec, at []Setting, seen *survey) (frontier, error) {
+		return s.bisect(ctx, at, seen)
+	})
+
 // bisectAll looks for the frontier at every combination of the other axes.
 func (s *Spec) bisectAll(ctx context.Context, chart *Chart, seen *survey) error {
 	along := s.along()

@@ -2,10 +2,29 @@ package sweep
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"time"
 
 	"redlocksim/internal/jobs"
 )
+
+var cellJobs = kindOf("point", func(at []Setting) string { return fmt.Sprint("point ", words(at)) },
+	func(ctx context.Context, s *Spec, at []Setting, seen *survey) (timed, error) {
+		c, err := s.cell(ctx, at, seen)
+		return timed{c, c.took}, err
+	})
+
+// timed is a cell with what its JSON form leaves out.
+type timed struct {
+	Cell Cell
+	Took map[string]time.Duration
+}
+
+func (t *timed) cell() Cell {
+	t.Cell.took = t.Took
+	return t.Cell
+}
 
 // grid runs every point.
 func (s *Spec) grid(ctx context.Context, chart *Chart, seen *survey) error {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -13,11 +11,8 @@ import (
 	"redlocksim/sim/kernel"
 )
 
-// The points of a grid do not depend on each other, and neither do the frontiers at different combinations of the other axes: each
-// is a job, and the same wherever it is done.
-
-// Jobs are the kinds of jobs that a sweep gives to workers.
-func Jobs() []jobs.Served { return []jobs.Served{cellJobs, frontierJobs} }
+// The points of a grid do not depend on each other, and neither do the frontiers at different combinations of the other axes:
+// each is a job, and the same wherever it is done.
 
 // packed is what the jobs of a sweep share, on its way to a worker.
 type packed struct {
@@ -86,28 +81,6 @@ func kindOf[T any](name string, title func([]Setting) string, do func(ctx contex
 			return d, err
 		}}
 }
-
-var cellJobs = kindOf("point", func(at []Setting) string { return fmt.Sprint("point ", words(at)) },
-	func(ctx context.Context, s *Spec, at []Setting, seen *survey) (timed, error) {
-		c, err := s.cell(ctx, at, seen)
-		return timed{c, c.took}, err
-	})
-
-// timed is a cell with what its JSON form leaves out.
-type timed struct {
-	Cell Cell
-	Took map[string]time.Duration
-}
-
-func (t *timed) cell() Cell {
-	t.Cell.took = t.Took
-	return t.Cell
-}
-
-var frontierJobs = kindOf("frontier", func(at []Setting) string { return fmt.Sprint("frontier at ", words(at)) },
-	func(ctx context.Context, s *Spec, at []Setting, seen *survey) (frontier, error) {
-		return s.bisect(ctx, at, seen)
-	})
 
 // run does a job at each of some points, and adds up what their runs reached.
 func run[T any](ctx context.Context, s *Spec, kind jobs.Kind[*Spec, struct{}, []Setting, done[T]], at [][]Setting, seen *survey) ([]jobs.Result[T], error) {

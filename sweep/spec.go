@@ -32,8 +32,8 @@ type Spec struct {
 	Seed uint64
 	// Foreign is somebody's lock in the place of the protocol, whose formulas it is compared with; nil if it is that.
 	Foreign *scenarios.Foreign
-	// Jobs is the number of points run in parallel; 0 is one per core. Elsewhere, if not nil, runs them on other machines. Neither
-	// changes a result.
+	// Jobs is the number of points run in parallel; 0 is one per core. Elsewhere, if not nil, runs them on other machines.
+	// Neither changes a result.
 	Jobs      int
 	Elsewhere jobs.Elsewhere
 }

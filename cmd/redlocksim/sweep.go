@@ -121,9 +121,21 @@ func (s *sweepFlags) run(cmd *cobra.Command, args []string) error {
 	if err := to.check(s.out.targets()...); err != nil {
 		return err
 	}
-	pool, err := s.workers.open(cmd)
+	chart, err := s.chart(cmd, spec)
 	if err != nil {
 		return err
+	}
+	if err := writeChart(cmd, &to, &s.out, chart); err != nil {
+		return err
+	}
+	return chartVerdict(cmd, chart, s.strict)
+}
+
+// chart makes the sweep, here or by workers.
+func (s *sweepFlags) chart(cmd *cobra.Command, spec sweep.Spec) (*sweep.Chart, error) {
+	pool, err := s.workers.open(cmd)
+	if err != nil {
+		return nil, err
 	}
 	if pool != nil {
 		defer pool.Close()
@@ -133,15 +145,9 @@ func (s *sweepFlags) run(cmd *cobra.Command, args []string) error {
 	defer stop()
 	chart, err := sweep.Run(ctx, spec)
 	if errors.As(err, new(*sweep.SpecError)) {
-		return &failure{exitUsage, err}
+		return nil, &failure{exitUsage, err}
 	}
-	if err != nil {
-		return wrap(err)
-	}
-	if err := writeChart(cmd, &to, &s.out, chart); err != nil {
-		return err
-	}
-	return chartVerdict(cmd, chart, s.strict)
+	return chart, wrap(err)
 }
 
 // start is the sweep that the arguments name: a file, a scenario, a preset or none.

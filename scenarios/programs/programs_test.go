@@ -180,7 +180,8 @@ func TestProgramsThatLie(t *testing.T) {
 		{"refuses", "[try-lock]", "contract"},
 		{"extends", "[try-lock, sleep: 1s, extend: 20s, unlock]", "contract"},
 		{"releases", "[try-lock, unlock]", "contract"},
-		{"none", "[try-lock, sleep: 11s, unlock]", "contract"},
+		{"none", "[try-lock, sleep: 11s, unlock]", "safe"}, // DEL does not say what was there
+		{"releases", "[try-lock, sleep: 11s, unlock]", "contract"},
 		{"never-lost", "[try-lock, sleep: 11s]", "contract"},
 		{"forgets-one", "[try-lock, unlock]", "leftover"},
 	} {

@@ -19,8 +19,8 @@ import (
 )
 
 // BenchmarkExplore measures what explore does by default: generations of runs of 30 virtual seconds, each with settings of its
-// own, and how many locks are granted in a run; on one core and two, and by one worker, two and six of a redis-server, which are in
-// this process.
+// own, and how many locks are granted in a run; on one core and two, and by one worker, two and six of a redis-server, which
+// are in this process.
 func BenchmarkExplore(b *testing.B) {
 	for _, n := range []int{1, 2} {
 		b.Run(fmt.Sprintf("here-%d", n), func(b *testing.B) { explore(b, random.Options{Jobs: n}) })
