@@ -8,7 +8,6 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/explain"
-	_ "redlocksim/internal/roomyheap"
 	"redlocksim/scenarios"
 )
 

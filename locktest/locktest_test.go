@@ -9,7 +9,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	_ "redlocksim/internal/roomyheap"
 	"redlocksim/locktest"
 	"redlocksim/scenarios"
 )

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"redlocksim/checker"
-	_ "redlocksim/internal/roomyheap"
 	"redlocksim/scenarios"
 	"redlocksim/search/experiment"
 )

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"redlocksim/internal/jobs/jobstest"
-	_ "redlocksim/internal/roomyheap"
 	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/sweep"

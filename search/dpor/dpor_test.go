@@ -12,7 +12,6 @@ import (
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/internal/longest"
-	_ "redlocksim/internal/roomyheap"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/reach"
 	"redlocksim/scenarios"

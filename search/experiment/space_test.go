@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"redlocksim/faults"
-	_ "redlocksim/internal/roomyheap"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 )

@@ -15,7 +15,6 @@ import (
 	"redlocksim/internal/jobs/jobstest"
 	"redlocksim/internal/longest"
 	"redlocksim/internal/outfile"
-	_ "redlocksim/internal/roomyheap"
 	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"

@@ -11,7 +11,6 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/faults"
-	_ "redlocksim/internal/roomyheap"
 	"redlocksim/scenarios"
 	"redlocksim/search/experiment"
 )

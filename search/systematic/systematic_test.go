@@ -13,7 +13,6 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/faults"
-	_ "redlocksim/internal/roomyheap"
 	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/search"
