@@ -14,8 +14,8 @@ const (
 	maxSteps  = 1000
 )
 
-// focusSteps is about how many sentences of the story a picture that cannot be moved shows.
-const focusSteps = 40
+// focusMoments is of about how many moments of the story a picture that cannot be moved tells.
+const focusMoments = 40
 
 // crop makes the stretch as large as it can be, and leaves out what lies outside of it; and messages that are too many
 // even so.
@@ -46,7 +46,7 @@ func (b *builder) crop() {
 			where, seconds(s.From), seconds(s.To), seconds(whole.To), len(t.Story), plural.Count(all[0], "sentence"), b.countSpans(s), plural.Count(all[1], "span")))
 	}
 	b.thin(around)
-	t.Focus = widest(around, Stretch{t.From, t.To}, limit{focusSteps, b.countSteps})
+	t.Focus = widest(around, Stretch{t.From, t.To}, limit{focusMoments, b.countMoments})
 }
 
 // thin leaves out messages that are too many: those that nodes send each other, and then those that are farthest from
@@ -120,6 +120,17 @@ func (b *builder) countSteps(s Stretch) int {
 	for i := range b.t.Story {
 		if at := b.t.Story[i].At; s.has(at, at) {
 			n++
+		}
+	}
+	return n
+}
+
+// countMoments counts steps at the same instant once: they take no more room than one.
+func (b *builder) countMoments(s Stretch) int {
+	n, last := 0, Instant(-1)
+	for i := range b.t.Story {
+		if at := b.t.Story[i].At; at != last && s.has(at, at) {
+			n, last = n+1, at
 		}
 	}
 	return n

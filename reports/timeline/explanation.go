@@ -139,8 +139,11 @@ func (x *change) sentence() string {
 // for the other client.
 func (b *builder) gets(l *Lane, w Witness, brief func(Instant) string) (text string, isAgain bool) {
 	until := "until " + brief(w.To)
-	if w.To >= b.end {
+	switch {
+	case w.To >= b.end:
 		until = "to the end"
+	case until == "until "+brief(w.From): // at this scale it ends as it begins
+		until = "for " + rounded.Duration(time.Duration(w.To-w.From)).String()
 	}
 	var on, now *Span // the last that were a quorum before it believes, and those that it has when it begins to
 	again := ""       // which of them vote though they have voted
@@ -150,10 +153,7 @@ func (b *builder) gets(l *Lane, w Witness, brief func(Instant) string) (text str
 			continue
 		}
 		if s.Quorum {
-			again = s.again
-		}
-		if s.Quorum {
-			on = s
+			again, on = s.again, s
 		}
 		if s.To > w.From {
 			now = s

@@ -294,11 +294,11 @@
 		look(left - dx / plot() * over, over);
 		render();
 	}
-	// A narrow page begins with the stretch around the violation, or from the start, whose steps have room beside each other.
+	// A narrow page begins with the stretch around the violation, or from the start, whose moments have room beside each other.
 	let isMoved = false;
 	function begin() {
 		look(place(t.focus.from), place(t.focus.to) - place(t.focus.from));
-		const most = Math.max(12, plot() / 27), inFocus = t.story.filter((s) => s.at >= t.focus.from && s.at <= t.focus.to);
+		const most = Math.max(12, plot() / 27), inFocus = t.story.filter((s, i) => s.at >= t.focus.from && s.at <= t.focus.to && s.at !== t.story[i - 1]?.at);
 		if (inFocus.length <= 1.5 * most) return; // to leave out a few would show little more
 		const v = t.violation, windows = v ? [v, ...v.windows] : [{ from: t.focus.from, to: t.focus.from }];
 		const earliest = Math.min(...windows.map((w) => w.from)), latest = v ? v.to : earliest;

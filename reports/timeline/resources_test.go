@@ -97,3 +97,23 @@ func TestEachResourceHasItsRow(t *testing.T) {
 		t.Errorf("one resource is named: %v", line.Resources)
 	}
 }
+
+// TestVotesThatOverlapHaveRows: a client may ask for one lock in several calls, and what the votes of one say is not drawn over
+// that of another.
+func TestVotesThatOverlapHaveRows(t *testing.T) {
+	_, line := drawn(t, "111-everything-at-once")
+	several := false
+	for _, l := range line.Lanes {
+		last := map[int]Span{}
+		for _, s := range l.all(votesSpan) {
+			if before, is := last[s.Row]; is && (before.To > s.From || before.Resource != s.Resource) {
+				t.Errorf("%s: %q and %q share row %d", l.Name, before.Text, s.Text, s.Row)
+			}
+			last[s.Row] = s
+		}
+		several = several || len(last) > len(line.Resources)
+	}
+	if !several {
+		t.Error("the votes of no two calls overlap")
+	}
+}

@@ -77,26 +77,40 @@ func (b *builder) arrange() {
 		l := &b.t.Lanes[i]
 		slices.SortStableFunc(l.Spans, func(x, y Span) int { return cmp.Compare(x.From, y.From) })
 		slices.SortStableFunc(l.Marks, func(x, y Mark) int { return cmp.Compare(x.At, y.At) })
-		ends := map[SpanKind][]Instant{}
+		used, first := b.used(l), map[sharing]int{}
+		taken := map[sharing][]Instant{} // until when each row is
 		for j := range l.Spans {
 			s := &l.Spans[j]
-			shared := s.Kind
-			if s.Resource != "" {
-				// Rows of their own for each resource, in the resources' order.
-				s.Row = slices.Index(b.used(l), s.Resource)
+			with := sharing{s.Kind, s.Resource}
+			switch {
+			case s.Resource != "" && s.Kind != votesSpan:
+				s.Row = slices.Index(used, s.Resource) // a row for each resource, in their order
 				continue
+			case s.Kind == heldSpan || s.Kind == slowSpan:
+				with.kind = cutSpan
 			}
-			if shared == heldSpan || shared == slowSpan {
-				shared = cutSpan
+			rows := taken[with]
+			if s.Row = slices.IndexFunc(rows, func(end Instant) bool { return end <= s.From }); s.Row < 0 {
+				s.Row, rows = len(rows), append(rows, 0)
 			}
-			rows := ends[shared]
-			row := slices.IndexFunc(rows, func(end Instant) bool { return end <= s.From })
-			if row < 0 {
-				row = len(rows)
-				rows = append(rows, 0)
+			rows[s.Row] = s.To
+			taken[with] = rows
+		}
+		// The votes on a resource come below those on the resources before it.
+		for k := 1; k < len(used); k++ {
+			before := sharing{votesSpan, used[k-1]}
+			first[sharing{votesSpan, used[k]}] = first[before] + max(1, len(taken[before]))
+		}
+		for j := range l.Spans {
+			if s := &l.Spans[j]; s.Kind == votesSpan {
+				s.Row += first[sharing{s.Kind, s.Resource}]
 			}
-			rows[row], s.Row = s.To, row
-			ends[shared] = rows
 		}
 	}
+}
+
+// sharing is what shares rows: spans of a kind, on one resource.
+type sharing struct {
+	kind     SpanKind
+	resource string
 }
