@@ -225,6 +225,12 @@ var adapter = []Mutant{
 		Killers: []string{"115-commands-in-place-of-scripts/a-late-shorter-extend", "115-commands-in-place-of-scripts/several-ttls"},
 	},
 	{
+		Name: "wire-release-without-del-fails", Tier: "wire",
+		Bug:     "a release that comes before the client knows what the server has in place of DEL fails, and the key stands",
+		Edits:   []Edit{{"internal/redisnode/exchange.go", "case !isScriptForbidden(err) && (r.Script.IsPlain() || c.Op == driver.OpAcquire):", "case !isScriptForbidden(err):"}},
+		Killers: []string{"115-commands-in-place-of-scripts/without-del-in-doubt"},
+	},
+	{
 		Name: "wire-unknown-command-is-failure", Tier: "wire",
 		Bug:     "a command that an older server does not know is given up, and no script follows it",
 		Edits:   []Edit{{"internal/redisnode/exchange.go", "if r.Script != batch.None && isPlainUnknown(a.Err) {", "if false {"}},

@@ -93,14 +93,14 @@ func looks(commands []*driver.Command, known Scripts) bool {
 	})
 }
 
-// Trial is what a batch has met so far of a node that forbids scripts. The zero value is that of a new batch.
+// Trial is what a batch has met so far of a node that forbids scripts, or what they do. The zero value is that of a new batch.
 type Trial struct {
-	isBarred bool // it forbids scripts
+	isBarred bool // it forbids that
 	isOver   bool // it was asked for its plain commands
 }
 
-// Bars takes that the node forbids the script of a command, in full, and reports whether plain commands might do. Acquires find
-// out each time.
+// Bars takes that the node forbids the script of a command, in full, or what it does, and reports whether plain commands might
+// do. Acquires find out each time.
 func (t *Trial) Bars(c *driver.Command, known Scripts) bool {
 	if t.isOver || !SuitsPlain(c) || c.Op != driver.OpAcquire && known&neither != 0 {
 		return false
@@ -110,7 +110,7 @@ func (t *Trial) Bars(c *driver.Command, known Scripts) bool {
 }
 
 // Again is what to take a node for when commands that missed are sent to it again: to know no script. With asks it is to be
-// asked for its plain commands before, because it forbids scripts; see Asked.
+// asked for its plain commands before, because it is barred; see Asked.
 func (t *Trial) Again(known *Known) (as Scripts, asks bool) {
 	asks = t.isBarred && !t.isOver
 	if asks || known.Scripts()&plain != 0 {

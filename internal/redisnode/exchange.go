@@ -16,7 +16,7 @@ type Exchange struct {
 	trial  batch.Trial
 	as     batch.Scripts // what the next message takes the server for
 	asks   bool          // the next message asks for plain commands
-	why    error         // the last error that forbade a script
+	why    error         // the last error that forbade a script, or a command in one
 }
 
 // Message is the next message of the exchange, for at least one command. It keeps the slice until [Message.Answered] returns.
@@ -47,9 +47,17 @@ func (x *Exchange) asked(found int64, commands []*driver.Command) []*driver.Comm
 	return commands
 }
 
-// bars is batch.Trial.Bars of a command that the server has answered with an error.
-func (x *Exchange) bars(c *driver.Command, err error) bool {
-	if !isScriptForbidden(err) || !x.trial.Bars(c, x.server.known.Scripts()) {
+// bars is batch.Trial.Bars of a command of a request that the server has answered with an error: it forbids the script, or what
+// a release or an extend does in it. An acquire has looked for plain commands itself.
+func (x *Exchange) bars(r *batch.Request, c *driver.Command, err error) bool {
+	switch {
+	case err == nil || !isForbidden(err):
+		return false
+	case isScriptForbidden(err) && !r.InFull && r.Script != batch.None: // perhaps by its hash alone
+		return false
+	case !isScriptForbidden(err) && (r.Script.IsPlain() || c.Op == driver.OpAcquire):
+		return false
+	case !x.trial.Bars(c, x.server.known.Scripts()):
 		return false
 	}
 	x.why = err
@@ -133,7 +141,7 @@ func confirmation(a Answer) batch.Confirmation {
 func (x *Exchange) read(r *batch.Request, a Answer, command int, looks bool) (fate batch.Fate, reply driver.Reply) {
 	s := x.server
 	switch {
-	case (r.InFull || r.Script == batch.None) && x.bars(r.Command(command), a.Err):
+	case x.bars(r, r.Command(command), a.Err):
 		return batch.Missed, reply
 	case r.Script.IsPlain():
 		if r.Script != batch.None && isPlainUnknown(a.Err) {

@@ -126,7 +126,7 @@ func (p *Pool) cut(ctx context.Context, b jobs.Batch, done func(int, []byte) boo
 		return nil, err
 	}
 	w := &waiting{Pool: p, kind: b.Kind, hash: hashOf(b.Common), common: common, done: done, byID: map[string]*part{}, limit: len(b.Inputs)}
-	size := max(1, len(b.Inputs)/(chunksEach*max(1, p.Slots(ctx))))
+	size := ChunkSize(len(b.Inputs), p.Slots(ctx))
 	first := 0
 	for inputs := range slices.Chunk(b.Inputs, size) {
 		w.chunks = append(w.chunks, &part{chunk: chunk{w.hash, inputs}, first: first})
@@ -134,6 +134,9 @@ func (p *Pool) cut(ctx context.Context, b jobs.Batch, done func(int, []byte) boo
 	}
 	return w, nil
 }
+
+// ChunkSize is how many of so many jobs a chunk has, for workers that do so many at once.
+func ChunkSize(jobs, slots int) int { return max(1, jobs/(chunksEach*max(1, slots))) }
 
 // Slots is how many jobs all workers do at once, as far as that is known. It tells if there are none.
 func (p *Pool) Slots(ctx context.Context) (n int) {

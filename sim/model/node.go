@@ -155,7 +155,7 @@ func (x *exchange) done(failed driver.Reply) {
 	}
 	key := x.key.With(1)
 	n.findPlain(missed[0], key, func(found int64) {
-		as, others := x.trial.Asked(&n.known, found, missed, func(c *driver.Command) { c.Done(c, n.store.scriptsForbidden()) })
+		as, others := x.trial.Asked(&n.known, found, missed, func(c *driver.Command) { c.Done(c, n.store.barred()) })
 		if len(others) > 0 {
 			x.again(others, key, as)
 		}
@@ -174,14 +174,14 @@ func (x *exchange) again(missed []*driver.Command, behind kernel.Key, as batch.S
 func (x *exchange) answer(request, command int) (batch.Fate, driver.Reply) {
 	fate, reply := batch.Unanswered, x.failed
 	n, r := x.node, &x.message.Requests()[request]
-	noScripts := false
+	noScripts, noCommand := false, false
 	if request < x.heard {
 		a := &x.answers[request]
-		fate, reply, noScripts = a.fate, a.reply(command), a.noScripts
+		fate, reply, noScripts, noCommand = a.fate, a.reply(command), a.noScripts, a.noCommand
 	}
 	looks := x.message.Looks()
 	switch {
-	case noScripts && r.Script != batch.None && !r.InFull, noScripts && x.bars(r.Command(command)):
+	case noScripts && r.Script != batch.None && !r.InFull, (noScripts || noCommand) && x.bars(r.Command(command)):
 		fate = batch.Missed
 	case fate == batch.Missed:
 	case reply.Outcome == driver.Accepted && looks && r.First.Op == driver.OpAcquire:

@@ -18,6 +18,7 @@ type answer struct {
 
 	found     int64 // the plain commands that the first contact has found, as in batch.Known.Learn
 	noScripts bool  // the node forbids the script
+	noCommand bool  // or a command in it
 }
 
 func (a *answer) reply(command int) driver.Reply {
@@ -74,6 +75,9 @@ func (s *store) run(r *batch.Request, looks bool) answer {
 	now := s.server.Clock().Wall().Milliseconds()
 	if !isScript && r.Script != batch.None {
 		return s.plain(r, now)
+	}
+	if isScript && s.meetsForbidden(r, now) {
+		return answer{noCommand: true, all: s.forbidden()}
 	}
 	a := answer{fate: batch.Ran}
 	look := s.firstContact(r, looks, now)
