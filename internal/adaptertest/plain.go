@@ -90,6 +90,35 @@ func withoutScripts(t *testing.T, a Adapter) {
 	}
 }
 
+// A server that forbids DEL while a client has a lock there, of which it knows only scripts, is asked in the same call for plain
+// commands in its place. One that has none keeps the key, and the error says what to permit.
+func releaseWithoutDel(t *testing.T, a Adapter) {
+	real := redisserver.Start(t)
+	admin := Admin(t, real.Addr)
+	plain := HasPlain(t, admin)
+	ForbidPlain(t, admin)
+	client, err := redlock.New([]driver.Node{a.node(t, real.Addr, Config{})}, redlock.WithNodeTimeout(Patience), redlock.WithOneTTL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	lease, err := client.TryLock(t.Context(), "r", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := []any{"acl", "setuser", "default", "-del"}
+	if plain {
+		rules = append(rules, "+delifeq")
+	}
+	if err := admin.Do(t.Context(), rules...).Err(); err != nil {
+		t.Fatal(err)
+	}
+	err = lease.Unlock(t.Context())
+	if left := admin.Exists(t.Context(), "r").Val() != 0; plain && (err != nil || left) || !plain && (!errors.Is(err, a.ErrCommands) || !left) {
+		t.Errorf("plain commands %v: %v, and the key stands: %v", plain, err, left)
+	}
+	CloseWithin(t, Patience, client)
+}
+
 // A late extend must not cut short a longer one: only that of a client whose extends all ask the same TTL is a plain SET IFEQ.
 func onlyOneTTLExtendsPlainly(t *testing.T, a Adapter) {
 	real := redisserver.Start(t)

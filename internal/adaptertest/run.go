@@ -28,6 +28,7 @@ var tests = []struct {
 	{"EvalshaForbidden", evalshaForbidden},
 	{"PlainReleaseFallsBack", plainReleaseFallsBack},
 	{"WithoutScripts", withoutScripts},
+	{"ReleaseWithoutDel", releaseWithoutDel},
 	{"OnlyOneTTLExtendsPlainly", onlyOneTTLExtendsPlainly},
 	{"Replicas", replicas},
 	{"Listen", listen},
