@@ -40,7 +40,7 @@ func watchRefinement(r *Run) {
 		Quorum: quorum, NodeTimeout: r.Lock.NodeTimeout,
 		Drift:    func(ttl time.Duration) time.Duration { return allowance(own.Drift, ttl) },
 		RetryMin: own.RetryDelay.Min, RetryMax: own.RetryDelay.Max, WakeUp: own.WakeUp, Fencing: own.Fencing, Sequence: protocols.Of[protocols.OneRedisSettings](r.Lock).Sequence,
-		Guard: own.Guard != nil, LossLead: own.LossLead}}
+		Guard: own.Guard != nil, LossLead: own.LossLead, Prompt: r.StepTime == 0}}
 	for _, s := range r.World.Servers {
 		f.settings.Nodes = append(f.settings.Nodes, s.Name())
 	}

@@ -143,7 +143,8 @@ func (x *renewals) returned(c *protocols.Call, err error) {
 	case isOver || w.client.Starved(): // a delay is drawn
 		x.drop(func(other *renewed) bool { return other == w })
 	default:
-		w.earliest, w.latest = now.Add(min(x.delay.Min, w.Lease.Until().Sub(now)/8)), now.Add(x.delay.Max)
+		left := w.Lease.Until().Sub(now)
+		w.earliest, w.latest = now.Add(min(x.delay.Min, left/8)), now.Add(min(x.delay.Max, left/2))
 	}
 }
 

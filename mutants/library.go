@@ -41,6 +41,27 @@ var library = []Mutant{
 		Killers: []string{"91-random-bytes-fail/renewals"},
 	},
 	{
+		Name:    "renewal-again-too-late",
+		Bug:     "a renewal that failed is made again when a retry delay is over, whatever is left of the lease",
+		Edits:   []Edit{{"redlock/renew.go", "next = now.Add(min(c.someDelay(), l.Until().Sub(now)/4))", "next = now.Add(c.someDelay())"}},
+		Killers: []string{"82-with-lock/renewal-again"},
+	},
+	{
+		Name: "validity-before-the-token",
+		Bug:  "the validity is computed before the token is drawn from elsewhere, which takes time",
+		Edits: []Edit{
+			{"redlock/attempt.go", "	v := t.validity(start, clock.Now())\n", ""},
+			{"redlock/attempt.go", "	if err == nil && op == driver.OpAcquire {\n		err = a.draw(ctx)", "	v := t.validity(start, clock.Now())\n	if err == nil && op == driver.OpAcquire {\n		err = a.draw(ctx)"},
+		},
+		Killers: []string{"113-what-helps-at-a-failover/sequence"},
+	},
+	{
+		Name:    "second-vote-stands",
+		Bug:     "a vote for a second token that crosses the release is not taken back",
+		Edits:   []Edit{{"redlock/straggler.go", "if owed && (!accepted || a.raised) {", "if owed && !accepted {"}},
+		Killers: []string{"117-vote-crosses-the-release"},
+	},
+	{
 		Name:    "no-spread-without-random-bytes",
 		Bug:     "clients that are woken and have no random bytes all ask at once",
 		Edits:   []Edit{{"redlock/value.go", "		return s.wakeSpread\n", "		return 0\n"}},

@@ -128,8 +128,11 @@ func validity(e *Event, began, agreed time.Time, ttls []time.Duration, s *Settin
 	if left := e.Until.Sub(agreed); e.Validity > left {
 		return fmt.Sprintf("%v are left when only %v were when the quorum was reached", e.Validity, left)
 	}
-	if read := e.Until.Add(-e.Validity); read.After(e.At) {
+	switch read := e.Until.Add(-e.Validity); {
+	case read.After(e.At):
 		return fmt.Sprintf("the clock is said to have read %v more than it does", read.Sub(e.At))
+	case s.Prompt && e.At.Sub(read) > time.Microsecond:
+		return fmt.Sprintf("the clock was read %v before it counts", e.At.Sub(read))
 	}
 	if ttls == nil {
 		return ""

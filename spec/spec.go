@@ -48,6 +48,8 @@ type Settings struct {
 	// LossLead is how long before its end the loss of a lease is told; zero is the default, a twentieth of the TTL, from a
 	// millisecond to a second.
 	LossLead time.Duration
+	// Prompt: code takes no time, so that a clock was read when the step that tells of it is reported.
+	Prompt bool
 }
 
 // Event is a step, and what is known about it beside.
