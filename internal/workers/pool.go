@@ -61,10 +61,10 @@ const (
 	look = time.Second
 	// chunksEach is how many chunks each worker is to have of a batch, so that all end at about the same time.
 	chunksEach = 16
-	// copyAfter is for how long a chunk is under way at least before another worker is given a copy, and copyTimes how many
-	// times as long as the longest before it. asynq itself gives a lost worker up after one to two minutes, and never one whose
-	// lease was lost as well (its issue 1144).
-	copyAfter, copyTimes = 10 * time.Second, 4
+	// copyAfter is for how long a chunk is under way before another worker is given a copy, unless a worker that is alive tells
+	// that it does it: a worker tells every 5 s, and what it has told is gone after 10 s. asynq itself gives a lost worker up
+	// after one to two minutes, and never one whose lease was lost as well (its issue 1144).
+	copyAfter = 10 * time.Second
 	// maxCopies bounds the copies of a chunk.
 	maxCopies = 5
 )
@@ -99,15 +99,15 @@ func (p *Pool) Do(ctx context.Context, b jobs.Batch, done func(job int, outcome 
 // waiting is a batch whose results are waited for.
 type waiting struct {
 	*Pool
-	kind    string
-	hash    string // of what the jobs share
-	common  []byte
-	done    func(job int, outcome []byte) (enough bool)
-	chunks  []*part
-	byID    map[string]*part
-	limit   int // jobs with this number and higher ones need not be done
-	longest time.Duration
-	err     error
+	kind   string
+	hash   string // of what the jobs share
+	common []byte
+	done   func(job int, outcome []byte) (enough bool)
+	chunks []*part
+	byID   map[string]*part
+	limit  int             // jobs with this number and higher ones need not be done
+	inHand map[string]bool // the tasks that workers tell of
+	err    error
 }
 
 // part is a chunk of a batch.
@@ -139,13 +139,23 @@ func (p *Pool) cut(ctx context.Context, b jobs.Batch, done func(int, []byte) boo
 func ChunkSize(jobs, slots int) int { return max(1, jobs/(chunksEach*max(1, slots))) }
 
 // Slots is how many jobs all workers do at once, as far as that is known. It tells if there are none.
-func (p *Pool) Slots(ctx context.Context) (n int) {
+func (p *Pool) Slots(ctx context.Context) int {
+	n, _ := p.workers(ctx)
+	return n
+}
+
+// workers is Slots, and which tasks workers tell that they do.
+func (p *Pool) workers(ctx context.Context) (n int, inHand map[string]bool) {
 	servers, err := p.inspector.Servers()
 	if err != nil || ctx.Err() != nil {
-		return 0
+		return 0, nil
 	}
 	others := map[string]int{}
+	inHand = map[string]bool{}
 	for _, s := range servers {
+		for _, w := range s.ActiveWorkers {
+			inHand[w.TaskID] = true
+		}
 		for q := range s.Queues {
 			if q == p.queue() {
 				n += s.Concurrency
@@ -161,7 +171,7 @@ func (p *Pool) Slots(ctx context.Context) (n int) {
 	if n == 0 {
 		p.once(fmt.Sprintf("no worker of build %s is at %v: waiting for one (redlocksim work)", p.build, p.address))
 	}
-	return n
+	return n, inHand
 }
 
 // isDone says whether all results are there that are needed.
@@ -175,7 +185,7 @@ func (w *waiting) look(ctx context.Context) {
 		w.silent(ctx, err)
 		return
 	}
-	w.Slots(ctx)
+	_, w.inHand = w.workers(ctx)
 	for _, c := range w.chunks {
 		if c.isDone || c.first >= w.limit {
 			continue
@@ -223,7 +233,7 @@ func (w *waiting) fetch(ctx context.Context, c *part) bool {
 			c.begun = time.Time{}
 		case c.begun.IsZero():
 			c.begun = time.Now()
-		case time.Since(c.begun) > max(w.copyAfter, copyTimes*w.longest) && len(c.ids) <= maxCopies:
+		case time.Since(c.begun) > w.copyAfter && !w.inHand[id] && len(c.ids) <= maxCopies:
 			return w.ask(ctx, c)
 		}
 	}
@@ -257,9 +267,6 @@ func (w *waiting) take(c *part, data []byte) {
 	case r.Refused != "":
 		w.err = fmt.Errorf("a worker refuses a job: %s", r.Refused)
 		return
-	}
-	if !c.begun.IsZero() {
-		w.longest = max(w.longest, time.Since(c.begun))
 	}
 	c.isDone = true
 	for i, outcome := range r.Outcomes {
