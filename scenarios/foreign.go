@@ -1,9 +1,12 @@
 package scenarios
 
 import (
+	"context"
+	"errors"
 	"slices"
 
 	"redlocksim/faults"
+	"redlocksim/internal/jobs"
 	"redlocksim/scenarios/protocols"
 )
 
@@ -13,6 +16,8 @@ type Foreign struct {
 	Name string
 	// Build tells it from others of the same name; empty if nobody needs to.
 	Build string
+	// Module is what it is made of on other machines; nil if it cannot be.
+	Module *Module
 	// New makes that of a client.
 	New func(protocols.Env) (protocols.Locker, error)
 	// IsProgram says that it is a program of its own, for tier Program.
@@ -28,6 +33,41 @@ type Foreign struct {
 	Reads func(key string) bool
 	// Unable is why it cannot do what the clients of a scenario do; nil if it can, or if nobody knows.
 	Unable func(*Scenario) error
+}
+
+// Module is a program as it goes to other machines, where the same lock is made of it.
+type Module struct {
+	// Name is what it is given as its own name, and Args are its arguments.
+	Name string
+	Args []string
+	// Hash is the SHA-256 of Wasm, by which that is fetched there.
+	Hash string
+	Wasm []byte `json:"-"`
+}
+
+// Loader makes a lock of a module whose Wasm is to be fetched.
+type Loader func(ctx context.Context, m *Module, fetch func(ctx context.Context, hash string) ([]byte, error)) (*Foreign, error)
+
+// errOnlyHere says that runs of a lock cannot be made on other machines.
+var errOnlyHere = errors.New("workers do not have the lock: it is no lock program")
+
+// Portable is the lock's module; nil if there is no lock, and an error if it is one of this process alone.
+func (f *Foreign) Portable() (*Module, error) {
+	switch {
+	case f == nil:
+		return nil, nil
+	case f.Module == nil:
+		return nil, errOnlyHere
+	}
+	return f.Module, nil
+}
+
+// Files are what other machines fetch to make the lock.
+func (f *Foreign) Files() []jobs.File {
+	if f == nil || f.Module == nil {
+		return nil
+	}
+	return []jobs.File{{Hash: f.Module.Hash, Bytes: f.Module.Wasm}}
 }
 
 func (f *Foreign) keys() []string {

@@ -1,20 +1,29 @@
 package sweep_test
 
 import (
+	"errors"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"redlocksim/internal/jobs/jobstest"
 	"redlocksim/internal/wasmtest"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/programs"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/guest"
 	"redlocksim/sweep"
 )
 
+// program is that of a lock.
 func program(t *testing.T, name string) *programs.Program {
 	t.Helper()
-	p, err := programs.Load(wasmtest.Build(t, filepath.Join("..", "locks", name)), nil, wasmtest.Cache(t))
+	return programIn(t, filepath.Join("..", "locks", name))
+}
+
+func programIn(t *testing.T, dir string, args ...string) *programs.Program {
+	t.Helper()
+	p, err := programs.Load(wasmtest.Build(t, dir), args, wasmtest.Cache(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,6 +72,39 @@ func TestSomebodysLock(t *testing.T) {
 				t.Error(chart.Weaker(), chart.Contradicted())
 			}
 		})
+	}
+}
+
+// A sweep of a program is the same elsewhere, where it is fetched once for all kinds of jobs.
+func TestSomebodysLockElsewhere(t *testing.T) {
+	lock := program(t, "naive").Foreign()
+	grid := preset(t, "restart", "nodes.count=1", "lock.ttl=2s,3s", "budget.restart-delay=1s,4s")
+	grid.Random = 2
+	frontier := preset(t, "restart", "nodes.count=1", "lock.ttl=2s", "budget.restart-delay=1s,3s")
+	frontier.Bisect = true
+	there := jobstest.NewThere(sweep.Jobs((&programs.Loader{Cache: wasmtest.Cache(t)}).Load)...)
+	for name, s := range map[string]sweep.Spec{"grid": grid, "frontier": frontier} {
+		s.Foreign = lock
+		want := asJSON(t, run(t, s))
+		s.Elsewhere = there
+		if got := asJSON(t, run(t, s)); got != want {
+			t.Errorf("%s here:\n%s\nelsewhere:\n%s", name, want, got)
+		}
+	}
+	if there.Done != 4+1 || there.Fetched != 1 {
+		t.Errorf("the program was fetched %d times for %d jobs", there.Fetched, there.Done)
+	}
+}
+
+// What a program does wrong is its failure elsewhere, too, and not the simulator's.
+func TestAProgramThatFailsElsewhere(t *testing.T) {
+	s := preset(t, "restart", "nodes.count=1", "lock.ttl=2s", "budget.restart-delay=1s")
+	s.Foreign = programIn(t, filepath.Join("..", "scenarios", "programs", "testdata", "says"), `{"type":"ready","re":1}`, "hello").Foreign()
+	_, want := sweep.Run(t.Context(), s)
+	s.Elsewhere = jobstest.NewThere(sweep.Jobs((&programs.Loader{Cache: wasmtest.Cache(t)}).Load)...)
+	_, got := sweep.Run(t.Context(), s)
+	if !errors.Is(want, guest.ErrFailed) || !errors.Is(got, guest.ErrFailed) || got.Error() != want.Error() {
+		t.Errorf("elsewhere %v, here %v", got, want)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"redlocksim/internal/jobs"
+	"redlocksim/scenarios"
+	"redlocksim/sim/guest"
 	"redlocksim/sim/kernel"
 )
 
@@ -23,27 +25,26 @@ type packed struct {
 	Frontier  string
 	Random    int
 	Seed      uint64
+	Lock      *scenarios.Module // nil if it is the protocol of Base
 }
 
-// errNotForWorkers says that a sweep can be made here alone.
-var errNotForWorkers = errors.New("workers do not have the lock program")
-
 func (s *Spec) pack() ([]byte, error) {
-	if s.Foreign != nil {
-		return nil, errNotForWorkers
+	lock, err := s.Foreign.Portable()
+	if err != nil {
+		return nil, err
 	}
 	base, err := yaml.Marshal(s.Base.root)
 	if err != nil {
 		return nil, err
 	}
-	p := packed{Base: string(base), Whole: s.Base.whole, Axes: s.Axes, Frontier: s.Frontier, Random: s.Random, Seed: s.Seed}
+	p := packed{Base: string(base), Whole: s.Base.whole, Axes: s.Axes, Frontier: s.Frontier, Random: s.Random, Seed: s.Seed, Lock: lock}
 	for _, x := range s.Schedules {
 		p.Schedules = append(p.Schedules, x.Name)
 	}
 	return json.Marshal(p)
 }
 
-func unpack(data []byte) (*Spec, error) {
+func unpack(ctx context.Context, data []byte, fetch jobs.Fetch, load scenarios.Loader) (*Spec, error) {
 	var p packed
 	if err := json.Unmarshal(data, &p); err != nil {
 		return nil, err
@@ -53,11 +54,16 @@ func unpack(data []byte) (*Spec, error) {
 		return nil, err
 	}
 	s := &Spec{Base: Base{root: document.Content[0], whole: p.Whole}, Axes: p.Axes, Frontier: p.Frontier, Random: p.Random, Seed: p.Seed}
+	var err error
+	if p.Lock != nil {
+		if s.Foreign, err = load(ctx, p.Lock, fetch); err != nil {
+			return nil, err
+		}
+	}
 	if p.Whole {
 		s.Schedules = []Schedule{Timeline()}
 		return s, nil
 	}
-	var err error
 	s.Schedules, err = FindSchedules(p.Schedules...)
 	return s, err
 }
@@ -71,8 +77,8 @@ type done[T any] struct {
 }
 
 func kindOf[T any](name string, title func([]Setting) string, do func(ctx context.Context, s *Spec, at []Setting, seen *survey) (T, error)) jobs.Kind[*Spec, struct{}, []Setting, done[T]] {
-	return jobs.Kind[*Spec, struct{}, []Setting, done[T]]{Name: "sweep-" + name, Title: title, Pack: (*Spec).pack, Unpack: unpack,
-		Errors: []error{kernel.ErrTooLong, context.Canceled},
+	return jobs.Kind[*Spec, struct{}, []Setting, done[T]]{Name: "sweep-" + name, Title: title, Pack: (*Spec).pack,
+		Files: func(s *Spec) []jobs.File { return s.Foreign.Files() }, Errors: []error{kernel.ErrTooLong, context.Canceled, guest.ErrFailed},
 		Do: func(ctx context.Context, s *Spec, _ *struct{}, at []Setting) (d done[T], err error) {
 			d.Found, err = do(ctx, s, at, &d.Seen)
 			if wrong := (*SpecError)(nil); errors.As(err, &wrong) {
@@ -80,6 +86,14 @@ func kindOf[T any](name string, title func([]Setting) string, do func(ctx contex
 			}
 			return d, err
 		}}
+}
+
+// served is a kind of job as a worker does it.
+func served[T any](k jobs.Kind[*Spec, struct{}, []Setting, done[T]], load scenarios.Loader) jobs.Served {
+	k.Unpack = func(ctx context.Context, packed []byte, fetch jobs.Fetch) (*Spec, error) {
+		return unpack(ctx, packed, fetch, load)
+	}
+	return k
 }
 
 // run does a job at each of some points, and adds up what their runs reached.

@@ -62,7 +62,7 @@ func TestElsewhereChangesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := asJSON(t, run(t, s))
-			there := jobstest.NewThere(sweep.Jobs()...)
+			there := jobstest.NewThere(sweep.Jobs(nil)...)
 			s.Elsewhere = there
 			if got := asJSON(t, run(t, s)); got != want {
 				t.Errorf("here:\n%s\nelsewhere:\n%s", want, got)
@@ -83,13 +83,13 @@ func TestWrongElsewhere(t *testing.T) {
 	s := sweep.Spec{Base: base, Axes: []sweep.Axis{axis(t, "lock.quorum=1:300:1")}, Schedules: []sweep.Schedule{sweep.Timeline()}}
 	s.Axes[0].Values[250] = sweep.ParseValue("soon")
 	_, want := sweep.Run(t.Context(), s)
-	s.Elsewhere = jobstest.NewThere(sweep.Jobs()...)
+	s.Elsewhere = jobstest.NewThere(sweep.Jobs(nil)...)
 	_, got := sweep.Run(t.Context(), s)
 	if !errors.As(want, new(*sweep.SpecError)) || !errors.As(got, new(*sweep.SpecError)) || fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("elsewhere %v, here %v", got, want)
 	}
 	s.Foreign = &scenarios.Foreign{}
-	if _, err := sweep.Run(t.Context(), s); err == nil || err.Error() != "workers do not have the lock program" {
+	if _, err := sweep.Run(t.Context(), s); err == nil || err.Error() != "workers do not have the lock: it is no lock program" {
 		t.Error(err)
 	}
 }

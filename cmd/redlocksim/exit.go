@@ -70,7 +70,7 @@ func wrap(err error) error {
 		return &failure{exitNotWritten, err}
 	case errors.Is(err, scenarios.ErrNotRepeated):
 		return &failure{exitRepeat, err}
-	case errors.Is(err, scenarios.ErrTooLong), errors.As(err, new(*guest.Failure)), errors.Is(err, live.ErrNonsense):
+	case errors.Is(err, scenarios.ErrTooLong), errors.Is(err, guest.ErrFailed), errors.Is(err, live.ErrNonsense):
 		return &failure{exitUsage, err}
 	}
 	return &failure{exitInternal, fmt.Errorf("internal error: %w", err)}

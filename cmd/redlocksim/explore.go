@@ -114,7 +114,7 @@ func (e *exploreFlags) run(cmd *cobra.Command, args []string) error {
 	case e.lock.isGiven() && e.shard != "":
 		return &failure{exitUsage, errors.New("--lock: a search of a lock program has no shards")}
 	}
-	if err := e.workers.check(e.lock.isGiven(), e.o.Jobs); err != nil {
+	if err := e.workers.check(e.o.Jobs); err != nil {
 		return err
 	}
 	e.so.seed, e.so.beyond, e.so.jobs, e.so.dir = e.o.Seed, e.beyond, e.o.Jobs, e.o.Dir
@@ -174,7 +174,7 @@ func (e *exploreFlags) random(cmd *cobra.Command, to *sink, space experiment.Spa
 		return err
 	}
 	e.o.Rules = to.Rules
-	pool, err := e.workers.open(cmd)
+	pool, err := e.workers.open(cmd, space.Foreign)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"redlocksim/internal/redisserver"
 	"redlocksim/internal/stall/retry"
+	"redlocksim/internal/wasmtest"
 )
 
 // asCommand is the environment variable with which the test binary is the command.
@@ -50,6 +51,7 @@ func TestScriptsOnServers(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", naive, "../../locks/naive").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	wasm := wasmtest.Build(t, "../../locks/naive")
 	locks, err := filepath.Abs("../../locks")
 	if err != nil {
 		t.Fatal(err)
@@ -70,6 +72,7 @@ func TestScriptsOnServers(t *testing.T) {
 					Setup: func(env *testscript.Env) error {
 						env.Setenv("A_WHILE", strconv.Itoa(int(4*a.Slower)))
 						env.Setenv("NAIVE", naive)
+						env.Setenv("NAIVE_WASM", wasm)
 						env.Setenv("LOCKS", locks)
 						env.Setenv("HOME", os.Getenv("HOME")) // where Go keeps what it has built
 						return nil

@@ -113,7 +113,7 @@ func (s *sweepFlags) run(cmd *cobra.Command, args []string) error {
 	if given("seed") {
 		spec.Seed = s.seed
 	}
-	if err := s.workers.check(s.lock.isGiven(), s.jobs); err != nil {
+	if err := s.workers.check(s.jobs); err != nil {
 		return err
 	}
 	spec.Jobs = s.jobs
@@ -133,7 +133,7 @@ func (s *sweepFlags) run(cmd *cobra.Command, args []string) error {
 
 // chart makes the sweep, here or by workers.
 func (s *sweepFlags) chart(cmd *cobra.Command, spec sweep.Spec) (*sweep.Chart, error) {
-	pool, err := s.workers.open(cmd)
+	pool, err := s.workers.open(cmd, spec.Foreign)
 	if err != nil {
 		return nil, err
 	}

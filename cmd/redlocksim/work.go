@@ -10,6 +10,8 @@ import (
 	"redlocksim/internal/exitcode"
 	"redlocksim/internal/plural"
 	"redlocksim/internal/workers"
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/programs"
 	"redlocksim/search/random"
 	"redlocksim/sweep"
 )
@@ -18,7 +20,8 @@ const workHelp = `Do the jobs of searches and sweeps that were started with --wo
 same address, here and on any number of machines. Workers can come and go: the
 jobs of one that is lost are given to another. Press Ctrl-C to end this one.
 
-A worker takes the jobs of its own build only, since results depend on it.
+A worker takes the jobs of its own build only, since results depend on it. It
+has the programs of --lock from the Redis, and compiles each of them once.
 
 The address is redis://[USER@]HOST[:PORT][/DATABASE][?prefix=PREFIX], rediss://
 with TLS. The password comes from ` + workers.PasswordVariable + `, or from the
@@ -27,7 +30,7 @@ file that ` + workers.PasswordFileVariable + ` names.
 `
 
 func newWork() *cobra.Command {
-	w := workers.Worker{}
+	w, noCache := workers.Worker{}, false
 	cmd := &cobra.Command{
 		Use:   "work ADDRESS",
 		Short: "Do the jobs of searches and sweeps elsewhere",
@@ -40,21 +43,24 @@ func newWork() *cobra.Command {
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			w.Tell = func(line string) { fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: %s\n", line) }
-			return work(cmd, &w, args[0])
+			return work(cmd, &w, args[0], cacheDir(noCache))
 		},
 	}
 	cmd.Flags().IntVar(&w.Jobs, "jobs", 0, "number of parallel jobs (default one per core)")
+	cmd.Flags().BoolVar(&noCache, "no-cache", false, "compile lock programs anew, and keep nothing of them in the user's cache directory")
 	return cmd
 }
 
-func work(cmd *cobra.Command, w *workers.Worker, address string) (err error) {
+// work takes jobs. cache is where compiled lock programs are kept.
+func work(cmd *cobra.Command, w *workers.Worker, address, cache string) (err error) {
 	if w.Address, err = workers.ParseAddress(address); err != nil {
 		return &failure{exitUsage, fmt.Errorf("the address: %w", err)}
 	}
 	if w.Build, err = workers.Build(); err != nil {
 		return wrap(err)
 	}
-	w.Kinds = append(random.Jobs(), sweep.Jobs()...)
+	loader := programs.Loader{Cache: cache}
+	w.Kinds = append(random.Jobs(loader.Load), sweep.Jobs(loader.Load)...)
 	workers.Quiet()
 	ctx, stop := untilInterrupted(cmd.Context())
 	defer stop()
@@ -73,22 +79,22 @@ func (f *workersFlag) add(flags *pflag.FlagSet) {
 }
 
 // check says what else was given that workers cannot have.
-func (f *workersFlag) check(lock bool, jobs int) error {
-	switch {
-	case f.address == "":
-		return nil
-	case lock:
-		return &failure{exitUsage, errors.New("--lock: workers do not have the lock program: leave --workers out")}
-	case jobs != 0:
+func (f *workersFlag) check(jobs int) error {
+	if f.address != "" && jobs != 0 {
 		return &failure{exitUsage, errors.New("--jobs and --workers: each worker has its own --jobs")}
 	}
 	return nil
 }
 
-// open connects to the workers, if there are to be any; nil if not.
-func (f *workersFlag) open(cmd *cobra.Command) (*workers.Pool, error) {
+// open connects to the workers, if there are to be any; nil if not. lock is what they are to have in the place of the library.
+func (f *workersFlag) open(cmd *cobra.Command, lock *scenarios.Foreign) (*workers.Pool, error) {
 	if f.address == "" {
 		return nil, nil
+	}
+	for _, file := range lock.Files() {
+		if len(file.Bytes) > workers.MaxFile {
+			return nil, &failure{exitUsage, fmt.Errorf("--lock: the program has %d bytes, and --workers takes no more than %d", len(file.Bytes), workers.MaxFile)}
+		}
 	}
 	at, err := workers.ParseAddress(f.address)
 	if err != nil {

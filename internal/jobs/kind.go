@@ -19,7 +19,9 @@ type Kind[C, S, I, O any] struct {
 	Do func(ctx context.Context, common C, state *S, input I) (O, error)
 	// Pack and Unpack write and read what the jobs of a set share. Inputs and outputs are JSON on their way.
 	Pack   func(C) ([]byte, error)
-	Unpack func([]byte) (C, error)
+	Unpack func(ctx context.Context, packed []byte, fetch Fetch) (C, error)
+	// Files are what Pack names by its hash and Unpack fetches; nil if there are none.
+	Files func(C) []File
 	// Errors are those that callers look for with errors.Is. All else that is left of an error on another machine is its text.
 	Errors []error
 }
@@ -36,8 +38,20 @@ type Place struct {
 type Batch struct {
 	Kind   string
 	Common []byte
+	// Files are for whoever does the jobs to fetch.
+	Files  []File
 	Inputs [][]byte
 }
+
+// File is a part of what the jobs of many sets share, too large to go with each of them.
+type File struct {
+	// Hash is the SHA-256 of Bytes, in hexadecimal digits.
+	Hash  string
+	Bytes []byte
+}
+
+// Fetch returns the bytes of a file that has a hash.
+type Fetch func(ctx context.Context, hash string) ([]byte, error)
 
 // Elsewhere does jobs on other machines.
 type Elsewhere interface {
@@ -94,6 +108,9 @@ func (k Kind[C, S, I, O]) elsewhere(ctx context.Context, e Elsewhere, common C, 
 	var err error
 	if b.Common, err = k.Pack(common); err != nil {
 		return nil, err
+	}
+	if k.Files != nil {
+		b.Files = k.Files(common)
 	}
 	for i := range inputs {
 		if b.Inputs[i], err = json.Marshal(inputs[i]); err != nil {

@@ -12,7 +12,7 @@ import (
 type Served interface {
 	name() string
 	// open reads what the jobs of a set share, and returns what makes workers for them.
-	open(common []byte) (func() work, error)
+	open(ctx context.Context, common []byte, fetch Fetch) (func() work, error)
 }
 
 // work does one job after the other, and says what came of it. The error is that of a job that was cut short.
@@ -20,8 +20,8 @@ type work func(ctx context.Context, input []byte) (came []byte, failed bool, err
 
 func (k Kind[C, S, I, O]) name() string { return k.Name }
 
-func (k Kind[C, S, I, O]) open(packed []byte) (func() work, error) {
-	common, err := k.Unpack(packed)
+func (k Kind[C, S, I, O]) open(ctx context.Context, packed []byte, fetch Fetch) (func() work, error) {
+	common, err := k.Unpack(ctx, packed, fetch)
 	if err != nil {
 		return nil, err
 	}
@@ -53,25 +53,28 @@ func (s Set[S, T]) one(ctx context.Context) (output T, err error) {
 // Server does batches of jobs of the kinds that it knows, any number at once. It keeps what the jobs of the last few sets
 // share.
 type Server struct {
+	fetch Fetch
 	kinds map[string]Served
 
-	mu     sync.Mutex
-	opened []*set // the last used comes last
+	mu   sync.Mutex
+	sets []*set // the last used comes last
 }
 
 // set is what jobs share, and workers that have nothing to do.
 type set struct {
-	of      [sha256.Size]byte
-	newWork func() work
+	of [sha256.Size]byte
+
+	mu      sync.Mutex
+	newWork func() work // nil until the set is opened
 	idle    []work
 }
 
-// maxOpened bounds the sets that a server keeps: a step of a search has few, and one machine serves few searches.
-const maxOpened = 16
+// maxSets bounds the sets that a server keeps: a step of a search has few, and one machine serves few searches.
+const maxSets = 16
 
-// NewServer is a server for kinds of jobs.
-func NewServer(kinds ...Served) *Server {
-	s := &Server{kinds: map[string]Served{}}
+// NewServer is a server for kinds of jobs, which fetch is to get the files for.
+func NewServer(fetch Fetch, kinds ...Served) *Server {
+	s := &Server{fetch: fetch, kinds: map[string]Served{}}
 	for _, k := range kinds {
 		s.kinds[k.name()] = k
 	}
@@ -79,9 +82,14 @@ func NewServer(kinds ...Served) *Server {
 }
 
 // Do does the jobs of a batch one after the other, up to the first that fails, and returns what came of each. The error is that
-// of a batch that is none of this program's, or of ctx.
+// of a batch that is none of this program's, of a file that cannot be fetched or used, or of ctx.
 func (s *Server) Do(ctx context.Context, b Batch) (outcomes [][]byte, err error) {
-	of, w, err := s.take(b)
+	k, ok := s.kinds[b.Kind]
+	if !ok {
+		return nil, fmt.Errorf("%w: there are no jobs of kind %q", errOtherProgram, b.Kind)
+	}
+	x := s.find(b)
+	w, err := x.take(func() (func() work, error) { return k.open(ctx, b.Common, s.fetch) })
 	if err != nil {
 		return nil, err
 	}
@@ -94,40 +102,42 @@ func (s *Server) Do(ctx context.Context, b Batch) (outcomes [][]byte, err error)
 			break
 		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	of.idle = append(of.idle, w)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.idle = append(x.idle, w)
 	return outcomes, nil
 }
 
-// take gives a worker for a batch.
-func (s *Server) take(b Batch) (*set, work, error) {
-	k, ok := s.kinds[b.Kind]
-	if !ok {
-		return nil, nil, fmt.Errorf("%w: there are no jobs of kind %q", errOtherProgram, b.Kind)
-	}
+// find is the set of a batch, which may be new.
+func (s *Server) find(b Batch) *set {
 	of := sha256.Sum256(append([]byte(b.Kind+"\n"), b.Common...))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i, x := range s.opened {
-		if x.of != of {
-			continue
+	for i, x := range s.sets {
+		if x.of == of {
+			s.sets = append(append(s.sets[:i:i], s.sets[i+1:]...), x)
+			return x
 		}
-		s.opened = append(append(s.opened[:i:i], s.opened[i+1:]...), x)
-		if n := len(x.idle); n > 0 {
-			w := x.idle[n-1]
-			x.idle = x.idle[:n-1]
-			return x, w, nil
+	}
+	x := &set{of: of}
+	if s.sets = append(s.sets, x); len(s.sets) > maxSets {
+		s.sets = s.sets[1:]
+	}
+	return x
+}
+
+// take gives a worker. The first opens the set, for which the others wait; one that cannot leaves it to the next.
+func (x *set) take(open func() (func() work, error)) (w work, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.newWork == nil {
+		if x.newWork, err = open(); err != nil {
+			return nil, err
 		}
-		return x, x.newWork(), nil
 	}
-	newWork, err := k.open(b.Common)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", errOtherProgram, err)
+	if n := len(x.idle); n > 0 {
+		w, x.idle = x.idle[n-1], x.idle[:n-1]
+		return w, nil
 	}
-	x := &set{of: of, newWork: newWork}
-	if s.opened = append(s.opened, x); len(s.opened) > maxOpened {
-		s.opened = s.opened[1:]
-	}
-	return x, newWork(), nil
+	return x.newWork(), nil
 }

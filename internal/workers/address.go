@@ -76,6 +76,9 @@ func (a Address) queue(build string) string { return a.queuePrefix() + build }
 // common is the key of what jobs share.
 func (a Address) common(hash string) string { return a.prefix + "redlocksim:common:" + hash }
 
+// file is the key of a file that jobs share.
+func (a Address) file(hash string) string { return a.prefix + "redlocksim:file:" + hash }
+
 // done is the channel that tells of the ends of tasks.
 func (a Address) done(build string) string { return a.prefix + "redlocksim:done:" + build }
 

@@ -10,7 +10,7 @@ import (
 	"redlocksim/internal/redisserver"
 )
 
-// Nobody is given a copy of a chunk that a worker is at: it would be done for nothing, and keep that worker from the next batch.
+// No worker is given a copy of a chunk that another is doing: it would be done for nothing, and keep it from the next batch.
 func TestNoCopyOfWhatAWorkerDoes(t *testing.T) {
 	t.Parallel()
 	var did atomic.Int32

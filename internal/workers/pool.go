@@ -102,6 +102,7 @@ type waiting struct {
 	kind   string
 	hash   string // of what the jobs share
 	common []byte
+	files  []jobs.File
 	done   func(job int, outcome []byte) (enough bool)
 	chunks []*part
 	byID   map[string]*part
@@ -115,7 +116,8 @@ type part struct {
 	chunk
 	first  int       // the number of its first job
 	ids    []string  // of its tasks: itself, and copies
-	begun  time.Time // when the newest of them was seen to be under way
+	isOwn  bool      // the newest of them was not there before
+	begun  time.Time // when it was seen to be under way
 	isDone bool
 }
 
@@ -125,7 +127,7 @@ func (p *Pool) cut(ctx context.Context, b jobs.Batch, done func(int, []byte) boo
 	if err != nil {
 		return nil, err
 	}
-	w := &waiting{Pool: p, kind: b.Kind, hash: hashOf(b.Common), common: common, done: done, byID: map[string]*part{}, limit: len(b.Inputs)}
+	w := &waiting{Pool: p, kind: b.Kind, hash: hashOf(b.Common), common: common, files: b.Files, done: done, byID: map[string]*part{}, limit: len(b.Inputs)}
 	size := ChunkSize(len(b.Inputs), p.Slots(ctx))
 	first := 0
 	for inputs := range slices.Chunk(b.Inputs, size) {
@@ -181,7 +183,11 @@ func (w *waiting) isDone() bool {
 
 // look looks after each chunk that is not done: it is asked for, fetched, or asked for once more.
 func (w *waiting) look(ctx context.Context) {
-	if err := w.client.Set(ctx, w.address.common(w.hash), w.common, commonStays).Err(); err != nil {
+	err := w.client.Set(ctx, w.address.common(w.hash), w.common, commonStays).Err()
+	if err == nil {
+		err = w.keep(ctx, w.files)
+	}
+	if err != nil {
 		w.silent(ctx, err)
 		return
 	}
@@ -224,9 +230,15 @@ func (w *waiting) fetch(ctx context.Context, c *part) bool {
 			w.silent(ctx, err)
 			return false
 		case len(info.Result) > 0:
-			w.take(c, info.Result)
-			return true
+			if w.take(c, info.Result) {
+				return true
+			}
+			_ = w.inspector.DeleteTask(w.queue(), id) // one whose worker is about to end it is deleted at the next look
+			c.ids = c.ids[:i]
+			return w.ask(ctx, c)
 		case !isNewest:
+		case info.State == asynq.TaskStateRetry && strings.Contains(info.LastErr, cannotFetch):
+			w.once("a worker tries again: " + info.LastErr)
 		case info.State == asynq.TaskStateArchived: // delivered too often
 			return w.ask(ctx, c)
 		case info.State != asynq.TaskStateActive:
@@ -252,32 +264,35 @@ func (w *waiting) ask(ctx context.Context, c *part) bool {
 		w.silent(ctx, err)
 		return false
 	}
-	c.ids, c.begun = append(c.ids, id), time.Time{}
+	c.ids, c.isOwn, c.begun = append(c.ids, id), err == nil, time.Time{}
 	w.byID[id] = c
 	return true
 }
 
-// take takes the result of a chunk.
-func (w *waiting) take(c *part, data []byte) {
+// take takes the result of a chunk, unless it is a refusal that was there before: what was refused then may be right now.
+func (w *waiting) take(c *part, data []byte) bool {
 	r, err := resultOf(data)
 	switch {
 	case err != nil:
 		w.err = fmt.Errorf("the result of a worker: %w", err)
-		return
+		return true
+	case r.Refused != "" && !c.isOwn:
+		return false
 	case r.Refused != "":
 		w.err = fmt.Errorf("a worker refuses a job: %s", r.Refused)
-		return
+		return true
 	}
 	c.isDone = true
 	for i, outcome := range r.Outcomes {
 		if w.done(c.first+i, outcome) {
 			w.limit = min(w.limit, c.first+i)
-			return
+			return true
 		}
 	}
 	if len(r.Outcomes) != len(c.Inputs) {
 		w.err = fmt.Errorf("a worker has done %d of %d jobs", len(r.Outcomes), len(c.Inputs))
 	}
+	return true
 }
 
 // cleanUp removes what is left of the batch, as far as it is not under way and the Redis answers: results that nobody fetches

@@ -67,7 +67,7 @@ func (c *chunk) task(kind string, copy int) (*asynq.Task, string, error) {
 
 // batchOf reads a task.
 func batchOf(t *asynq.Task) (jobs.Batch, string, error) {
-	data, err := unpack(t.Payload())
+	data, err := unpack(t.Payload(), maxUnpacked)
 	if err != nil {
 		return jobs.Batch{}, "", err
 	}
@@ -78,7 +78,7 @@ func batchOf(t *asynq.Task) (jobs.Batch, string, error) {
 
 // resultOf reads a result.
 func resultOf(packed []byte) (r result, err error) {
-	data, err := unpack(packed)
+	data, err := unpack(packed, maxUnpacked)
 	if err == nil {
 		err = json.Unmarshal(data, &r)
 	}
@@ -99,14 +99,14 @@ func pack(data []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-func unpack(data []byte) ([]byte, error) {
+func unpack(data []byte, limit int) ([]byte, error) {
 	r, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
 		return nil, err
 	}
-	data, err = io.ReadAll(io.LimitReader(r, maxUnpacked+1))
-	if err == nil && len(data) > maxUnpacked {
-		err = fmt.Errorf("more than %d bytes", maxUnpacked)
+	data, err = io.ReadAll(io.LimitReader(r, int64(limit)+1))
+	if err == nil && len(data) > limit {
+		err = fmt.Errorf("more than %d bytes", limit)
 	}
 	return data, err
 }

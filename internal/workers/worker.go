@@ -37,7 +37,8 @@ func (w *Worker) Serve(ctx context.Context) error {
 	if err := client.Ping(ctx).Err(); err != nil {
 		return fmt.Errorf("%v: %w", w.Address, err)
 	}
-	s := &serving{Worker: w, client: client, server: jobs.NewServer(w.Kinds...)}
+	s := &serving{Worker: w, client: client}
+	s.server = jobs.NewServer(s.fetchFile, w.Kinds...)
 	server := asynq.NewServerFromRedisClient(client, asynq.Config{
 		Concurrency: w.Slots(), Queues: map[string]int{w.Address.queue(w.Build): 1},
 		TaskCheckInterval: idle, DelayedTaskCheckInterval: time.Second,
@@ -111,13 +112,15 @@ func (s *serving) process(ctx context.Context, t *asynq.Task) error {
 	if err != nil {
 		return err
 	}
-	if b.Common, err = unpack(packed); err != nil {
+	if b.Common, err = unpack(packed, maxUnpacked); err != nil {
 		return s.finish(ctx, t, result{Refused: err.Error()})
 	}
 	outcomes, err := s.server.Do(ctx, b)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	case errors.As(err, new(*fetchError)):
+		return err
 	case err != nil:
 		return s.finish(ctx, t, result{Refused: err.Error()})
 	}

@@ -63,7 +63,7 @@ var products = jobs.Kind[product, int, int, int]{
 		return p.By * n, nil
 	},
 	Pack: func(p product) ([]byte, error) { return fmt.Appendf(nil, "%d %v", p.By, p.Fails), nil },
-	Unpack: func(data []byte) (p product, err error) {
+	Unpack: func(_ context.Context, data []byte, _ jobs.Fetch) (p product, err error) {
 		by, rest, _ := strings.Cut(string(data), " ")
 		if _, err := fmt.Sscan(by, &p.By); err != nil {
 			return p, err

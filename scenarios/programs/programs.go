@@ -23,6 +23,7 @@ type Program struct {
 	About
 	name    string
 	args    []string
+	wasm    []byte
 	program *guest.Program
 }
 
@@ -55,7 +56,7 @@ func Compile(name string, wasm []byte, args []string, cache string) (*Program, e
 	if err != nil {
 		return nil, err
 	}
-	x := &Program{name: name, args: append([]string{name}, args...), program: p}
+	x := &Program{name: name, args: append([]string{name}, args...), wasm: wasm, program: p}
 	if err := x.ask(); err != nil {
 		_ = p.Close() // it frees memory
 		return nil, err
@@ -66,6 +67,7 @@ func Compile(name string, wasm []byte, args []string, cache string) (*Program, e
 // Foreign is what scenarios.Options take.
 func (p *Program) Foreign() *scenarios.Foreign {
 	return &scenarios.Foreign{Name: p.Library + " " + p.Version + " (" + strings.Join(p.args, " ") + ")", Build: p.program.Hash(), New: p.start,
+		Module:    &scenarios.Module{Name: p.name, Args: p.args[1:], Hash: p.program.Hash(), Wasm: p.wasm},
 		IsProgram: true, Renews: p.Renews(), OneNode: p.IsOneNode(), Keys: p.patterns(), Reads: p.Reads, Unable: p.Unable}
 }
 

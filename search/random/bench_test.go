@@ -38,7 +38,7 @@ func BenchmarkExplore(b *testing.B) {
 			defer cancel()
 			for range n {
 				all.Go(func() {
-					if err := (&workers.Worker{Address: at, Build: "bench", Jobs: 1, Kinds: random.Jobs()}).Serve(ctx); err != nil {
+					if err := (&workers.Worker{Address: at, Build: "bench", Jobs: 1, Kinds: random.Jobs(nil)}).Serve(ctx); err != nil {
 						b.Error(err)
 					}
 				})

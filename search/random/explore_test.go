@@ -87,7 +87,7 @@ func TestExplore(t *testing.T) {
 	t.Run("findings are scenario files", func(t *testing.T) { areScenarios(t, dir, sum.Findings) })
 	t.Run("on other machines", func(t *testing.T) {
 		o := small(t.TempDir())
-		there := jobstest.NewThere(Jobs()...)
+		there := jobstest.NewThere(Jobs(nil)...)
 		o.Elsewhere = there
 		if _, err := Explore(t.Context(), beyond(), o); err != nil {
 			t.Fatal(err)

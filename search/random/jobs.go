@@ -3,7 +3,6 @@ package random
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -13,14 +12,17 @@ import (
 	"redlocksim/search"
 	"redlocksim/search/experiment"
 	"redlocksim/search/shrink"
+	"redlocksim/sim/guest"
 	"redlocksim/sim/kernel"
 )
 
 // A generation is made in steps, each of them jobs that do not depend on each other: runs, those that are made again,
 // violations that may be known, and those that are shrunk. They are the same wherever they are done.
 
-// Jobs are the kinds of jobs that a search gives to workers.
-func Jobs() []jobs.Served { return []jobs.Served{trialJobs, againJobs, reduceJobs, shrinkJobs} }
+// Jobs are the kinds of jobs that a search gives to workers, which load lock programs with load.
+func Jobs(load scenarios.Loader) []jobs.Served {
+	return []jobs.Served{served(trialJobs, load), served(againJobs, load), served(reduceJobs, load), served(shrinkJobs, load)}
+}
 
 // question is what all jobs of a step share.
 type question struct {
@@ -37,29 +39,35 @@ type asked struct {
 	Apart, Own            bool
 	Clients               int
 	Duration              time.Duration
+	Lock                  *scenarios.Module // nil if it is that of the settings
 	Findings              search.Findings
 	ShrinkRuns            int
 }
 
-// errNotForWorkers says that a search can be made here alone.
-var errNotForWorkers = errors.New("workers do not have the lock program")
-
 func (q *question) pack() ([]byte, error) {
-	if q.space.Foreign != nil {
-		return nil, errNotForWorkers
+	lock, err := q.space.Foreign.Portable()
+	if err != nil {
+		return nil, err
 	}
 	base, err := q.space.Base.EncodeSettings()
 	if err != nil {
 		return nil, err
 	}
 	s := &q.space
-	return json.Marshal(asked{s.Base.Name, string(base), s.Swarm, s.Beyond, s.Strays, s.Apart, s.Own, s.Clients, s.Duration, q.findings, q.shrinkRuns})
+	return json.Marshal(asked{s.Base.Name, string(base), s.Swarm, s.Beyond, s.Strays, s.Apart, s.Own, s.Clients, s.Duration, lock, q.findings, q.shrinkRuns})
 }
 
-func unpack(data []byte) (*question, error) {
+func unpack(ctx context.Context, data []byte, fetch jobs.Fetch, load scenarios.Loader) (*question, error) {
 	var a asked
 	if err := json.Unmarshal(data, &a); err != nil {
 		return nil, err
+	}
+	var lock *scenarios.Foreign
+	if a.Lock != nil {
+		var err error
+		if lock, err = load(ctx, a.Lock, fetch); err != nil {
+			return nil, err
+		}
 	}
 	base, err := scenarios.ParseSettings(a.Name+".yaml", []byte(a.Base))
 	if err != nil {
@@ -67,15 +75,23 @@ func unpack(data []byte) (*question, error) {
 	}
 	return &question{
 		space: experiment.Space{Base: base, Swarm: a.Swarm, Beyond: a.Beyond, Strays: a.Strays, Apart: a.Apart, Own: a.Own,
-			Clients: a.Clients, Duration: a.Duration},
+			Clients: a.Clients, Duration: a.Duration, Foreign: lock},
 		findings: a.Findings, shrinkRuns: a.ShrinkRuns, onWire: onWire,
 	}, nil
 }
 
 // kindOf is a kind of job of a search.
 func kindOf[I, O any](name string, do func(ctx context.Context, q *question, buffer *history.History, in I) (O, error)) jobs.Kind[*question, history.History, I, O] {
-	return jobs.Kind[*question, history.History, I, O]{Name: "search-" + name, Do: do, Pack: (*question).pack, Unpack: unpack,
-		Errors: []error{scenarios.ErrNotRepeated, scenarios.ErrTiersDiffer, kernel.ErrTooLong}}
+	return jobs.Kind[*question, history.History, I, O]{Name: "search-" + name, Do: do, Pack: (*question).pack,
+		Files: func(q *question) []jobs.File { return q.space.Foreign.Files() }, Errors: []error{scenarios.ErrNotRepeated, scenarios.ErrTiersDiffer, kernel.ErrTooLong, guest.ErrFailed}}
+}
+
+// served is a kind of job as a worker does it.
+func served[I, O any](k jobs.Kind[*question, history.History, I, O], load scenarios.Loader) jobs.Served {
+	k.Unpack = func(ctx context.Context, packed []byte, fetch jobs.Fetch) (*question, error) {
+		return unpack(ctx, packed, fetch, load)
+	}
+	return k
 }
 
 // numbered is a run to make.

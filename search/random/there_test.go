@@ -1,9 +1,14 @@
 package random
 
 import (
+	"path/filepath"
 	"testing"
+	"time"
 
+	"redlocksim/internal/jobs/jobstest"
+	"redlocksim/internal/wasmtest"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/programs"
 	"redlocksim/search/experiment"
 )
 
@@ -19,7 +24,7 @@ func TestAWorkerHasTheSameSpace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q, err := unpack(packed)
+		q, err := unpack(t.Context(), packed, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,5 +38,41 @@ func TestAWorkerHasTheSameSpace(t *testing.T) {
 				t.Fatalf("%s, seed %d: %v: a worker makes\n%s\nwant\n%s", space.Base.Name, seed, err, got, want)
 			}
 		}
+	}
+}
+
+// A search of a lock program finds the same on other machines, which fetch the program once for all steps of all generations.
+func TestASearchOfAProgramElsewhere(t *testing.T) {
+	p, err := programs.Load(wasmtest.Build(t, filepath.Join("..", "..", "locks", "naive")), nil, wasmtest.Cache(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	base, err := scenarios.ParseSettings("x.yaml", []byte("lock: {ttl: 2s}\nnodes: {names: [A]}\nbudget: {delay: 3s, pause: 3s}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	space := experiment.NewSpace(base)
+	space.Own, space.Foreign, space.Duration = true, p.Foreign(), 8*time.Second
+	search := func(there *jobstest.There) (map[string]string, *Summary) {
+		o := Options{Seed: 5, Runs: 8, Generation: 4, Blind: true, Dir: t.TempDir(), shrinkRuns: 6}
+		if there != nil {
+			o.Elsewhere = there
+		}
+		sum, err := Explore(t.Context(), space, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return files(t, o.Dir), sum
+	}
+	want, sum := search(nil)
+	if len(sum.Findings) == 0 {
+		t.Error("nothing is found that could be another thing elsewhere")
+	}
+	there := jobstest.NewThere(Jobs((&programs.Loader{Cache: wasmtest.Cache(t)}).Load)...)
+	got, _ := search(there)
+	same(t, "elsewhere", want, got)
+	if there.Done <= sum.Runs || there.Fetched != 1 {
+		t.Errorf("the program was fetched %d times for %d jobs", there.Fetched, there.Done)
 	}
 }

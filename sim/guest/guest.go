@@ -67,6 +67,9 @@ func (g *Guest) Tell(line []byte) {
 	g.wake()
 }
 
+// ErrFailed is what a Failure matches.
+var ErrFailed = errors.New("the program has failed")
+
 // Failure is why a run of the simulator cannot go on with a guest, and proves nothing.
 type Failure struct {
 	Process string
@@ -78,6 +81,8 @@ type Failure struct {
 
 // OfProgram says that it is the program's failure, and not the simulator's.
 func (f *Failure) OfProgram() {}
+
+func (f *Failure) Unwrap() error { return ErrFailed }
 
 func (f *Failure) Error() string {
 	text := fmt.Sprintf("the program of %s, at %.6fs: %s", f.Process, float64(f.At)/1e9, f.What)
