@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -14,6 +15,8 @@ import (
 	"redlocksim/internal/child"
 	"redlocksim/internal/longest"
 	"redlocksim/internal/redisserver"
+	"redlocksim/internal/workers"
+	"redlocksim/scenarios"
 )
 
 // ownProcess starts redlocksim in a process of its own.
@@ -27,6 +30,17 @@ func ownProcess(t *testing.T, args ...string) *child.Process {
 	}
 	t.Cleanup(p.Kill)
 	return p
+}
+
+// A program that workers would refuse is refused before anybody is asked.
+func TestAProgramTooLargeForWorkers(t *testing.T) {
+	f := &workersFlag{address: "redis://localhost"}
+	lock := &scenarios.Foreign{Module: &scenarios.Module{Wasm: make([]byte, workers.MaxFile+1)}}
+	_, err := f.open(newExplore(), lock)
+	failed, is := errors.AsType[*failure](err)
+	if want := "--lock: the program has 67108865 bytes, and --workers takes no more than 67108864"; !is || failed.code != exitUsage || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
 }
 
 // Six workers are killed and stopped, the command that searches is killed and goes on, the Redis restarts, and another command

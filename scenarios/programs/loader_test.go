@@ -35,7 +35,7 @@ func TestALoaderKeepsTheLastPrograms(t *testing.T) {
 			t.Errorf("%s of build %s, want %s", f.Name, f.Build, want)
 		}
 		if again, err := f.Portable(); err != nil || !slices.Equal(again.Args, args) || again.Hash != naive.Module.Hash {
-			t.Errorf("it would go on as %+v, %v", again, err)
+			t.Errorf("it would go on as %s %q of hash %s, %v", again.Name, again.Args, again.Hash, err)
 		}
 	}
 	for _, x := range []struct {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"redlocksim/internal/jobs"
 	"redlocksim/internal/redisserver"
 	"redlocksim/internal/workers"
 	"redlocksim/scenarios"
@@ -27,36 +28,41 @@ func BenchmarkExplore(b *testing.B) {
 	}
 	for _, n := range []int{1, 2, 6} {
 		b.Run(fmt.Sprintf("workers-%d", n), func(b *testing.B) {
-			server := redisserver.Start(b)
-			at, err := workers.ParseAddress("redis://" + server.Addr)
-			if err != nil {
-				b.Fatal(err)
-			}
-			ctx, cancel := context.WithCancel(context.Background())
-			var all sync.WaitGroup
-			defer all.Wait()
-			defer cancel()
-			for range n {
-				all.Go(func() {
-					if err := (&workers.Worker{Address: at, Build: "bench", Jobs: 1, Kinds: random.Jobs(nil)}).Serve(ctx); err != nil {
-						b.Error(err)
-					}
-				})
-			}
-			pool, err := workers.Open(ctx, at, "bench", func(string) {})
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer pool.Close()
-			for pool.Slots(ctx) < n {
-				time.Sleep(10 * time.Millisecond)
-			}
-			before := infoOf(b, server.Addr, "total_commands_processed")
-			runs := explore(b, random.Options{Elsewhere: pool})
-			b.ReportMetric((infoOf(b, server.Addr, "total_commands_processed")-before)/float64(runs), "commands/run")
-			b.ReportMetric(infoOf(b, server.Addr, "used_memory_peak")/1024, "KiB-at-Redis")
+			byWorkers(b, n, random.Jobs(nil), func(o random.Options) int { return explore(b, o) })
 		})
 	}
+}
+
+// byWorkers makes runs by workers of a redis-server, in this process, and reports what that takes of the Redis.
+func byWorkers(b *testing.B, n int, kinds []jobs.Served, explore func(random.Options) (runs int)) {
+	server := redisserver.Start(b)
+	at, err := workers.ParseAddress("redis://" + server.Addr)
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer cancel()
+	for range n {
+		all.Go(func() {
+			if err := (&workers.Worker{Address: at, Build: "bench", Jobs: 1, Kinds: kinds}).Serve(ctx); err != nil {
+				b.Error(err)
+			}
+		})
+	}
+	pool, err := workers.Open(ctx, at, "bench", func(string) {})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer pool.Close()
+	for pool.Slots(ctx) < n {
+		time.Sleep(10 * time.Millisecond)
+	}
+	before := infoOf(b, server.Addr, "total_commands_processed")
+	runs := explore(random.Options{Elsewhere: pool})
+	b.ReportMetric((infoOf(b, server.Addr, "total_commands_processed")-before)/float64(runs), "commands/run")
+	b.ReportMetric(infoOf(b, server.Addr, "used_memory_peak")/1024, "KiB-at-Redis")
 }
 
 // infoOf is a number that a Redis tells of itself.
