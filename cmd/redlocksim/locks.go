@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"redlocksim/internal/exitcode"
-	"redlocksim/internal/rounded"
+	"redlocksim/internal/jobs"
 	"redlocksim/internal/shell"
 	"redlocksim/live"
 	"redlocksim/locks"
@@ -36,8 +37,10 @@ type lockTable struct {
 	noCache, force       bool
 	resume               bool
 	atOnce               int
+	workers              workersFlag
 
 	to      sink
+	at      jobs.Place // of runs in the simulator
 	table   locktable.Table
 	journal *journal   // of tier live
 	writing sync.Mutex // of pages and the journal
@@ -67,7 +70,8 @@ whole table and one with the timeline of each run in which a lock did worse. It
 also keeps the runs on tier live, which take an hour and more: --resume takes
 those that are there, unless the lock's program, the scenario or redlocksim has
 changed, and makes the others. --at-once runs several locks there at a time, as
-they mostly wait.
+they mostly wait. --workers has other machines make the runs in the simulator
+(docs/searching.md).
 
 The exit code does not tell how the locks did: see suite --lock for that.
 
@@ -91,6 +95,7 @@ The exit code does not tell how the locks did: see suite --lock for that.
 	flags.BoolVar(&t.noCache, "no-cache", false, "compile the lock programs anew, and keep nothing of them in the user's cache directory")
 	flags.BoolVar(&t.resume, "resume", false, "take the runs on tier live that an earlier command left in the directory of --html")
 	flags.IntVar(&t.atOnce, "at-once", 1, "how many locks to run at a time on tier live")
+	t.workers.add(flags)
 	addForce(flags, &t.force)
 	return cmd
 }
@@ -104,6 +109,9 @@ func (t *lockTable) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if t.workers.address != "" && !slices.ContainsFunc(all, func(l locks.Lock) bool { return slices.Contains(t.tiersOf(&l), scenarios.Program) }) {
+		return &failure{exitUsage, errors.New("--workers: they make runs in the simulator, and all of these are on tier live")}
+	}
 	t.to = newSink(cmd, t.force)
 	pages := target{"--html", t.html, func(name string) bool { return strings.HasSuffix(name, ".html") }}
 	if err := t.to.check(file("--json", t.json), file("--markdown", t.markdown), pages); err != nil {
@@ -116,6 +124,14 @@ func (t *lockTable) run(cmd *cobra.Command) error {
 		return err
 	}
 	defer t.journal.close()
+	pool, err := t.workers.open(cmd, nil)
+	if err != nil {
+		return err
+	}
+	if pool != nil {
+		defer pool.Close()
+		t.at.Elsewhere = pool
+	}
 	built, err := os.MkdirTemp("", "redlocksim-locks-")
 	if err != nil {
 		return cannotWrite("", err)
@@ -264,20 +280,40 @@ func (c *columns) inSimulator(ctx context.Context) error {
 			return &failure{exitUsage, fmt.Errorf("%s: %w", c.lock.Name, err)}
 		}
 		x := c.column(scenarios.Program, s, &p.About, []string{c.lock.Name + ".wasm"})
-		fit := x.fit()
-		bar := newTicker(c.cmd.ErrOrStderr(), len(fit))
-		results, err := scenarios.Suite(ctx, fit, []scenarios.Tier{scenarios.Program}, scenarios.Options{Foreign: p.Foreign()}, func(int, time.Duration) { bar.tick() })
-		bar.done()
-		if err == nil {
-			for _, r := range results {
-				err = errors.Join(err, x.add(r))
-			}
-		}
+		x.runs.lock = p.Foreign()
+		err = x.simulate(ctx)
 		_ = p.Close() // it frees memory
 		if err != nil {
 			return wrap(err)
 		}
 		x.done()
+	}
+	return nil
+}
+
+// simulate makes the runs in the simulator, here or by workers.
+func (x *column) simulate(ctx context.Context) error {
+	fit := x.fit()
+	names := make([]string, len(fit))
+	for i, s := range fit {
+		names[i] = s.Name
+	}
+	if err := x.workers.fits(x.runs.lock); err != nil {
+		return err
+	}
+	bar := newTicker(x.cmd.ErrOrStderr(), len(fit))
+	runs, err := tableJobs.Run(ctx, x.at, &x.runs, names, func(int, *tableRun) error {
+		bar.tick()
+		return nil
+	})
+	bar.done()
+	if err = cmp.Or(err, ctx.Err()); err != nil {
+		return err
+	}
+	for i, s := range fit {
+		if _, err := x.note(s, runs[i].Value); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -304,7 +340,7 @@ func (c *columns) onLive(ctx context.Context) error {
 			return err
 		}
 		tick, done := c.ticker(len(fit))
-		err = runLive(ctx, c.cmd, fit, &lockFlags{command: x.command, words: started, about: about}, func(r *scenarios.Result, _ *lockFlags) error {
+		err = runLive(ctx, c.cmd, fit, &lockFlags{command: x.runs.command, words: started, about: about}, func(r *scenarios.Result, _ *lockFlags) error {
 			tick()
 			return x.add(r)
 		}, func(s *scenarios.Scenario, why error) error {
@@ -346,14 +382,15 @@ type column struct {
 	tier    scenarios.Tier
 	setting locks.Setting
 	about   *programs.About
-	command string
+	runs    tableRuns
 	inputs  string // on tier live, the hash of what its runs depend on
 	began   time.Time
 	cells   []locktable.Cell
 }
 
 func (c *columns) column(tier scenarios.Tier, s locks.Setting, about *programs.About, command []string) *column {
-	return &column{columns: c, tier: tier, setting: s, about: about, command: strings.TrimSpace(strings.Join(command, " ") + " " + s.Args), began: time.Now()}
+	return &column{columns: c, tier: tier, setting: s, about: about, began: time.Now(),
+		runs: tableRuns{command: strings.TrimSpace(strings.Join(command, " ") + " " + s.Args), pages: c.html != ""}}
 }
 
 // fit are the scenarios that apply.
@@ -398,30 +435,33 @@ func (x *column) leaveOut(s *scenarios.Scenario, why error) {
 	x.cells = append(x.cells, c)
 }
 
-// add notes what came out of a run.
-func (x *column) add(r *scenarios.Result) error {
-	c := x.cell(r.Scenario)
-	c.Verdict, c.Grade = rounded.Text(r.Verdict()), r.Grades()
-	c.Repeat = strings.Replace(repeatCommand(r.Scenario.Name, false, r), " --tier live", "", 1) + " --lock " + shell.Quote(x.command)
-	if x.tier != scenarios.Live { // where each run is another
-		c.HistoryHash = r.HistoryHash
-	}
-	c.Why = x.why(c.Case, c.Grade, []locktable.Why{{Cause: strings.Join(r.NotTested, "; ")}})
-	if x.html != "" && c.IsWorse() {
-		c.Page = strings.NewReplacer("/", "-", " ", "-").Replace(strings.Join([]string{x.lock.Name, x.setting.Title, r.Scenario.Name, string(x.tier)}, "-")) + ".html"
-		page, err := pageOf(r, c.Repeat)
-		if err == nil {
-			x.writing.Lock()
-			err = x.to.put(file("--html", filepath.Join(x.html, c.Page)), page)
-			x.writing.Unlock()
-		}
+// note notes what the table says of a run.
+func (x *column) note(s *scenarios.Scenario, r *tableRun) (locktable.Cell, error) {
+	c := x.cell(s)
+	c.Verdict, c.Grade, c.Repeat, c.HistoryHash = r.Verdict, r.Grade, r.Repeat, r.HistoryHash
+	c.Why = x.why(c.Case, c.Grade, []locktable.Why{{Cause: r.NotTested}})
+	if r.Page != nil {
+		c.Page = strings.NewReplacer("/", "-", " ", "-").Replace(strings.Join([]string{x.lock.Name, x.setting.Title, s.Name, string(x.tier)}, "-")) + ".html"
+		x.writing.Lock()
+		err := x.to.put(file("--html", filepath.Join(x.html, c.Page)), r.Page)
+		x.writing.Unlock()
 		if err != nil {
-			return err
+			return c, err
 		}
 	}
 	x.cells = append(x.cells, c)
-	if x.tier != scenarios.Live || r.Disturbed { // made anew: it says nothing about the lock
-		return nil
+	return c, nil
+}
+
+// add notes what came out of a run on tier live.
+func (x *column) add(r *scenarios.Result) error {
+	run, err := x.runs.tell(r)
+	if err != nil {
+		return err
+	}
+	c, err := x.note(r.Scenario, run)
+	if err != nil || r.Disturbed { // made anew: it says nothing about the lock
+		return err
 	}
 	x.writing.Lock()
 	defer x.writing.Unlock()
@@ -453,7 +493,7 @@ func (x *column) done() {
 	l := x.lock
 	slices.SortStableFunc(x.cells, func(a, b locktable.Cell) int { return strings.Compare(a.Case, b.Case) })
 	x.all = append(x.all, locktable.Lock{Name: l.Name, Settings: x.setting.Title, Tier: x.tier, Version: x.about.Version, Source: l.Source, Licence: l.Licence,
-		About: l.About, Adapter: l.Adapter, Command: x.command, Cells: x.cells})
+		About: l.About, Adapter: l.Adapter, Command: x.runs.command, Cells: x.cells})
 	var ran []reports.Case
 	for i := range x.cells {
 		if x.cells[i].Repeat != "" {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -16,9 +17,10 @@ import (
 	"redlocksim/sweep"
 )
 
-const workHelp = `Do the jobs of searches and sweeps that were started with --workers and the
-same address, here and on any number of machines. Workers can come and go: the
-jobs of one that is lost are given to another. Press Ctrl-C to end this one.
+const workHelp = `Do the jobs of explore, sweep and locks commands that were started with
+--workers and the same address, here and on any number of machines. Workers can
+come and go: the jobs of one that is lost are given to another. Press Ctrl-C to
+end this one.
 
 A worker takes the jobs of its own build only, since results depend on it. It
 has the programs of --lock from the Redis, and compiles each of them once.
@@ -60,7 +62,7 @@ func work(cmd *cobra.Command, w *workers.Worker, address, cache string) (err err
 		return wrap(err)
 	}
 	loader := programs.Loader{Cache: cache}
-	w.Kinds = append(random.Jobs(loader.Load), sweep.Jobs(loader.Load)...)
+	w.Kinds = append(slices.Concat(random.Jobs(loader.Load), sweep.Jobs(loader.Load)), servedTable(loader.Load))
 	workers.Quiet()
 	ctx, stop := untilInterrupted(cmd.Context())
 	defer stop()
@@ -86,15 +88,23 @@ func (f *workersFlag) check(jobs int) error {
 	return nil
 }
 
+// fits says whether workers, if there are to be any, can have a lock.
+func (f *workersFlag) fits(lock *scenarios.Foreign) error {
+	for _, file := range lock.Files() {
+		if f.address != "" && len(file.Bytes) > workers.MaxFile {
+			return &failure{exitUsage, fmt.Errorf("the lock program has %d bytes, and --workers takes no more than %d", len(file.Bytes), workers.MaxFile)}
+		}
+	}
+	return nil
+}
+
 // open connects to the workers, if there are to be any; nil if not. lock is what they are to have in the place of the library.
 func (f *workersFlag) open(cmd *cobra.Command, lock *scenarios.Foreign) (*workers.Pool, error) {
 	if f.address == "" {
 		return nil, nil
 	}
-	for _, file := range lock.Files() {
-		if len(file.Bytes) > workers.MaxFile {
-			return nil, &failure{exitUsage, fmt.Errorf("--lock: the program has %d bytes, and --workers takes no more than %d", len(file.Bytes), workers.MaxFile)}
-		}
+	if err := f.fits(lock); err != nil {
+		return nil, err
 	}
 	at, err := workers.ParseAddress(f.address)
 	if err != nil {

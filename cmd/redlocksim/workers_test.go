@@ -38,7 +38,7 @@ func TestAProgramTooLargeForWorkers(t *testing.T) {
 	lock := &scenarios.Foreign{Module: &scenarios.Module{Wasm: make([]byte, workers.MaxFile+1)}}
 	_, err := f.open(newExplore(), lock)
 	failed, is := errors.AsType[*failure](err)
-	if want := "--lock: the program has 67108865 bytes, and --workers takes no more than 67108864"; !is || failed.code != exitUsage || err.Error() != want {
+	if want := "the lock program has 67108865 bytes, and --workers takes no more than 67108864"; !is || failed.code != exitUsage || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"redlocksim/internal/jobs"
+	"redlocksim/internal/rounded"
+	"redlocksim/internal/shell"
+	"redlocksim/reports/locktable"
+	"redlocksim/scenarios"
+	"redlocksim/sim/guest"
+)
+
+// Each run of the table in the simulator is a job, and what the table says of it is the same wherever it is made.
+
+// tableRuns is what the runs of a lock with its settings share.
+type tableRuns struct {
+	lock    *scenarios.Foreign
+	command string // after --lock
+	pages   bool   // with a page of each run in which the lock does worse
+}
+
+// packedRuns is that on its way to a worker.
+type packedRuns struct {
+	Lock    *scenarios.Module
+	Command string
+	Pages   bool
+}
+
+// tableRun is what the table says of a run.
+type tableRun struct {
+	Verdict     string
+	Grade       []scenarios.Grade
+	HistoryHash string
+	NotTested   string
+	Repeat      string
+	Page        []byte
+}
+
+var tableJobs = jobs.Kind[*tableRuns, struct{}, string, *tableRun]{
+	Name:  "table-run",
+	Title: func(name string) string { return name },
+	Do:    func(_ context.Context, x *tableRuns, _ *struct{}, name string) (*tableRun, error) { return x.run(name) },
+	Pack: func(x *tableRuns) ([]byte, error) {
+		lock, err := x.lock.Portable()
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(packedRuns{lock, x.command, x.pages})
+	},
+	Files:  func(x *tableRuns) []jobs.File { return x.lock.Files() },
+	Errors: []error{scenarios.ErrNotRepeated, scenarios.ErrTooLong, guest.ErrFailed},
+}
+
+// servedTable is the kind of job as a worker does it.
+func servedTable(load scenarios.Loader) jobs.Served {
+	k := tableJobs
+	k.Unpack = func(ctx context.Context, data []byte, fetch jobs.Fetch) (*tableRuns, error) {
+		var p packedRuns
+		if err := json.Unmarshal(data, &p); err != nil {
+			return nil, err
+		}
+		lock, err := load(ctx, p.Lock, fetch)
+		return &tableRuns{lock, p.Command, p.Pages}, err
+	}
+	return k
+}
+
+// run runs the scenario with a name.
+func (x *tableRuns) run(name string) (*tableRun, error) {
+	s, ok := scenarios.Find(name)
+	if !ok {
+		return nil, fmt.Errorf("there is no scenario %s", name)
+	}
+	o := scenarios.Options{Tier: scenarios.Program, Foreign: x.lock}
+	if s.Recorded != nil {
+		o.Seed = s.Recorded.Seed
+	}
+	r, err := scenarios.Verify(s, o)
+	if err != nil {
+		return nil, err
+	}
+	return x.tell(r)
+}
+
+// tell is what the table says of a run on any tier.
+func (x *tableRuns) tell(r *scenarios.Result) (*tableRun, error) {
+	run := &tableRun{Verdict: rounded.Text(r.Verdict()), Grade: r.Grades(), NotTested: strings.Join(r.NotTested, "; ")}
+	run.Repeat = strings.Replace(repeatCommand(r.Scenario.Name, false, r), " --tier live", "", 1) + " --lock " + shell.Quote(x.command)
+	if r.Tier != scenarios.Live { // where each run is another
+		run.HistoryHash = r.HistoryHash
+	}
+	if cell := (locktable.Cell{Grade: run.Grade}); !x.pages || !cell.IsWorse() {
+		return run, nil
+	}
+	var err error
+	run.Page, err = pageOf(r, run.Repeat)
+	return run, err
+}
