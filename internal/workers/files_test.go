@@ -26,8 +26,10 @@ type sharing struct {
 
 // counts are jobs that count how often a byte is in a file.
 var counts = jobs.Kind[sharing, struct{}, byte, int]{
-	Name:  "counts",
-	Do:    func(_ context.Context, c sharing, _ *struct{}, b byte) (int, error) { return bytes.Count(c.file.Bytes, []byte{b}), nil },
+	Name: "counts",
+	Do: func(_ context.Context, c sharing, _ *struct{}, b byte) (int, error) {
+		return bytes.Count(c.file.Bytes, []byte{b}), nil
+	},
 	Pack:  func(c sharing) ([]byte, error) { return []byte(c.file.Hash + " " + c.set), nil },
 	Files: func(c sharing) []jobs.File { return []jobs.File{c.file} },
 	Unpack: func(ctx context.Context, packed []byte, fetch jobs.Fetch) (c sharing, err error) {

@@ -237,12 +237,13 @@ func (w *waiting) fetch(ctx context.Context, c *part) bool {
 			c.ids = c.ids[:i]
 			return w.ask(ctx, c)
 		case !isNewest:
-		case info.State == asynq.TaskStateRetry && strings.Contains(info.LastErr, cannotFetch):
-			w.once("a worker tries again: " + info.LastErr)
 		case info.State == asynq.TaskStateArchived: // delivered too often
 			return w.ask(ctx, c)
 		case info.State != asynq.TaskStateActive:
 			c.begun = time.Time{}
+			if strings.Contains(info.LastErr, cannotFetch) {
+				w.once("a worker tries again: " + info.LastErr)
+			}
 		case c.begun.IsZero():
 			c.begun = time.Now()
 		case time.Since(c.begun) > w.copyAfter && !w.inHand[id] && len(c.ids) <= maxCopies:

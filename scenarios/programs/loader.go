@@ -18,7 +18,7 @@ type Loader struct {
 	kept []*Program // the last used comes last
 }
 
-// maxKept bounds the programs that a loader keeps, each of which is some 100 MB of memory: one machine serves few searches.
+// maxKept bounds the programs that a loader keeps, each of which is some 70 MB of memory: one machine serves few searches.
 const maxKept = 4
 
 // Load implements [scenarios.Loader]. Who comes while another loads a program waits.
