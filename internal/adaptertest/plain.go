@@ -90,8 +90,8 @@ func withoutScripts(t *testing.T, a Adapter) {
 	}
 }
 
-// A server that forbids DEL while a client has a lock there, of which it knows only scripts, is asked in the same call for plain
-// commands in its place. One that has none keeps the key, and the error says what to permit.
+// A server that forbids DEL while a client has a lock there, of which it knows only scripts, is asked in the same call for
+// plain commands in its place. One that has none keeps the key, and the error says what to permit.
 func releaseWithoutDel(t *testing.T, a Adapter) {
 	real := redisserver.Start(t)
 	admin := Admin(t, real.Addr)

@@ -33,7 +33,7 @@ func BenchmarkScale(b *testing.B) {
 	for b.Loop() {
 		searches, jobTime, wall = nil, 0, 0
 		for range generations {
-			at := &stopwatch{server: jobs.NewServer(random.Jobs()...)}
+			at := &stopwatch{server: jobs.NewServer(nil, random.Jobs(nil)...)}
 			began := time.Now()
 			if _, err := random.Explore(context.Background(), space, random.Options{Runs: random.DefaultGeneration, Seed: seed, Elsewhere: at}); err != nil {
 				b.Fatal(err)
