@@ -28,6 +28,7 @@ import (
 
 var (
 	manyAnswers = flag.Int("answers", 6, "how many random answers are audited")
+	firstAnswer = flag.Uint64("first-answer", 0, "the `number` of the first of them, so that many can be audited in several turns")
 	drawSeed    = flag.Uint64("draw-seed", 7, "what the random answers are drawn from")
 	manyRuns    = flag.Int("runs", 20, "how many random runs each world of what is safe must survive")
 )
@@ -136,8 +137,8 @@ func (k known) settings(t *testing.T, safe func(string) bool) *scenarios.Scenari
 // repeats, and with changes after which the line is not unsafe any more.
 func TestRightOnBothSides(t *testing.T) {
 	lines, unsafe, mended, survived := 0, 0, 0, 0
-	for seed := range uint64(*manyAnswers) {
-		k := draw(rand.New(rand.NewPCG(seed, *drawSeed)))
+	for i := range uint64(*manyAnswers) {
+		k := draw(rand.New(rand.NewPCG(*firstAnswer+i, *drawSeed)))
 		out, err := Of(t.Context(), parse(t, k.answers()), Options{Runs: *manyRuns})
 		if errors.Is(err, ErrInput) {
 			continue
