@@ -18,6 +18,9 @@ type Evict struct {
 	// Keys are those that are removed: locks, counters (the fencing counters), guard (the restart guard's record) or all.
 	// Default: locks. Example: counters
 	Keys Evicted `yaml:"keys"`
+	// Resource is the resource whose lock or counter is removed; those of the others stay. Default: all resources.
+	// Example: stock
+	Resource string `yaml:"resource"`
 }
 
 // Evicted is which keys of a node are evicted.
@@ -34,17 +37,34 @@ const (
 var _ = strictyaml.Enum[Evicted]("kind of keys").Word("locks", Locks).Word("counters", Counters).
 	Word("guard", GuardRecord).Word("all", AllKeys)
 
-// Has says whether a key is one of them.
-func (e Evicted) Has(key string) bool {
-	switch e {
-	case Locks:
-		return driver.IsLockKey(key)
-	case Counters:
-		return driver.IsTokenKey(key)
-	case GuardRecord:
-		return key == driver.GuardKey
+// goes says whether a key is one of those that are removed.
+func (e *Evict) goes(on Ground) func(key string) bool {
+	isLock, isCounter := locksOf(on, e.Resource), driver.IsTokenKey
+	if e.Resource != "" {
+		isCounter = func(key string) bool { return key == driver.TokenKey(e.Resource) }
 	}
-	return true
+	return func(key string) bool {
+		switch e.Keys {
+		case Locks:
+			return isLock(key)
+		case Counters:
+			return isCounter(key)
+		case GuardRecord:
+			return key == driver.GuardKey
+		}
+		return e.Resource == "" || isLock(key) || isCounter(key)
+	}
+}
+
+// locksOf says which keys are of locks on a resource; of any if that is empty.
+func locksOf(on Ground, resource string) func(key string) bool {
+	if resource == "" {
+		return driver.IsLockKey
+	}
+	return func(key string) bool {
+		of, is := on.LockOf(key)
+		return is && of == resource
+	}
 }
 
 var evict = Kind{
@@ -56,7 +76,11 @@ var evict = Kind{
 		if all == nil {
 			return nil
 		}
-		return &Evict{Node: l.node(c), Keys: OneOf(c.For("keys", 0), all...)}
+		e := &Evict{Node: l.node(c), Keys: OneOf(c.For("keys", 0), all...)}
+		if e.Keys != GuardRecord {
+			e.Resource = l.resource(c)
+		}
+		return e
 	},
 	Place: func(l *Limits) (all []Fault) {
 		for _, n := range l.Names.Nodes {
@@ -84,8 +108,12 @@ func (l *Limits) evictable() (all []Evicted) {
 }
 
 func (e *Evict) String() string {
-	what := map[Evicted]string{Locks: "all locks", Counters: "all fencing counters", GuardRecord: "the restart guard's record", AllKeys: "all keys"}[e.Keys]
-	return fmt.Sprintf("%s %s evicted from %s", what, map[bool]string{true: "is", false: "are"}[e.Keys == GuardRecord], e.Node)
+	what := map[Evicted]string{Locks: "all locks are", Counters: "all fencing counters are", GuardRecord: "the restart guard's record is", AllKeys: "all keys are"}[e.Keys]
+	if e.Resource != "" {
+		what = map[Evicted]string{Locks: "the lock on %s is", Counters: "the fencing counter of %s is", AllKeys: "the lock on %s and its fencing counter are"}[e.Keys]
+		what = fmt.Sprintf(what, e.Resource)
+	}
+	return what + " evicted from " + e.Node
 }
 
 // Check implements Fault.
@@ -93,7 +121,19 @@ func (e *Evict) Check(n Names) []Problem {
 	if n.Service != "" {
 		return []Problem{{Field: "node", Word: e.Node, Text: "runs a " + n.Service + " in the place of Redis, which alone evicts keys"}}
 	}
-	return among("node", e.Node, n.Nodes, "node")
+	problems := append(among("node", e.Node, n.Nodes, "node"), amongResources(e.Resource, n)...)
+	if e.Resource != "" && e.Keys == GuardRecord {
+		problems = append(problems, Problem{Field: "resource", Word: e.Resource, Text: "the restart guard's record is of no resource"})
+	}
+	return problems
+}
+
+// amongResources is what is wrong with the resource of a fault, which may be left out.
+func amongResources(name string, n Names) []Problem {
+	if name == "" {
+		return nil
+	}
+	return among("resource", name, n.Resources, "resource")
 }
 
 // Inject implements Fault.
@@ -101,7 +141,7 @@ func (e *Evict) Inject(f *Field) error {
 	if !f.ground.Up(e.Node) {
 		return fmt.Errorf("faults: evict: %s is down", e.Node)
 	}
-	lost, err := f.ground.Evict(e.Node, e.Keys)
+	lost, err := f.ground.Evict(e.Node, e.goes(f.ground))
 	if err != nil {
 		return err
 	}
@@ -120,7 +160,15 @@ func (e *Evict) Target() string { return e.Node }
 func (e *Evict) Size() *Size { return nil }
 
 // Live implements Fault.
-func (e *Evict) Live(Deployment) Live { return Live{} }
+func (e *Evict) Live(Deployment) Live {
+	if e.Resource != "" {
+		return Live{Not: notOne}
+	}
+	return Live{}
+}
+
+// notOne is why some faults cannot happen in a real run.
+const notOne = "of a real node, the keys of all locks are evicted, and not those of one"
 
 // Moves says whether a step of a node's wall clock, which reads now, has a lock there expire at another time, or ends something
 // else.

@@ -40,6 +40,37 @@ func TestEvict(t *testing.T) {
 	}
 }
 
+// An eviction of one resource's keys leaves those of the others.
+func TestEvictOneResource(t *testing.T) {
+	f := newField(t, redis.Always)
+	f.World.LockOf = func(key string) (string, bool) { return key, driver.IsLockKey(key) }
+	for _, key := range []string{"a", "b", driver.TokenKey("a"), driver.TokenKey("b"), driver.GuardKey} {
+		set(f, 500*ms, 0, key, driver.OpAcquire, nil)
+	}
+	f.World.Kernel.After(time.Second, func() {
+		for i, keys := range []Evicted{Locks, Counters, AllKeys} {
+			if err := (&Evict{Node: "A", Keys: keys, Resource: "b"}).Inject(f.Field); (err != nil) != (i == 2) {
+				t.Errorf("%v: %v", keys, err)
+			}
+		}
+		if left := f.World.Servers[0].Dump(); len(left) != 3 || slices.ContainsFunc(left, func(r redis.Record) bool {
+			return r.Key != "a" && r.Key != driver.TokenKey("a") && r.Key != driver.GuardKey
+		}) {
+			t.Errorf("left: %v", left)
+		}
+		if err := (&Overwrite{Node: "A", Resource: "b"}).Inject(f.Field); err == nil {
+			t.Error("a lock that is gone is overwritten")
+		}
+	})
+	f.World.Kernel.Run(2 * 1e9)
+	names := Names{Nodes: []string{"A"}, Resources: []string{"a", "b"}}
+	for _, wrong := range []Fault{&Evict{Node: "A", Resource: "c"}, &Evict{Node: "A", Keys: GuardRecord, Resource: "a"}, &Overwrite{Node: "A", Resource: "c"}} {
+		if wrong.Check(names) == nil {
+			t.Errorf("%v is accepted", wrong)
+		}
+	}
+}
+
 // Only steps that have a lock expire at another time count, and all of a clock's together.
 func TestStepsCount(t *testing.T) {
 	f := newField(t, redis.Always)

@@ -68,16 +68,18 @@ type Servers interface {
 	Stop(node string, how Stop) (kernel.True, error)
 	// Start starts a node that is down, with what is on its disk.
 	Start(node string) (Memory, error)
-	// Evict removes keys of a kind from a node that is up, and returns what it no longer knows.
-	Evict(node string, what Evicted) (Forgotten, error)
+	// LockOf is the resource for which a key of a node stands, as its lock or as a part of it; false if it stands for none.
+	LockOf(key string) (resource string, is bool)
+	// Evict removes those keys from a node that is up that are to go, and returns what it no longer knows.
+	Evict(node string, goes func(key string) bool) (Forgotten, error)
 	// Count sets all fencing counters that a node which is up has to a number, as somebody does by hand, or to what votes have
 	// raised them to if that is higher.
 	Count(node string, to int64) error
 	// Guard sets the largest TTL in the record of the restart guard of a node that is up; with 0 it makes the record one that
 	// nobody can read. A node without a record that can be read is an error.
 	Guard(node string, maxTTL time.Duration) error
-	// Overwrite puts a list in the place of every lock's key of a node that is up. A node without one is an error.
-	Overwrite(node string) error
+	// Overwrite puts a list in the place of some keys of a node that is up. A node without one of them is an error.
+	Overwrite(node string, is func(key string) bool) error
 	// Answer has a node answer every command with something, and carry out none. Of several the one that began last counts.
 	Answer(node string, with Answer) (undo func(), err error)
 	// Promote makes a replica a master and has the clients send it what they address to the node. It returns what the replica

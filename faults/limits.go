@@ -86,6 +86,15 @@ func (l *Limits) process(c Choices) string { return l.focused(c, "process", l.Na
 func (l *Limits) client(c Choices) string  { return l.focused(c, "client", l.Names.Clients) }
 func (l *Limits) node(c Choices) string    { return OneOf(c.For("node", 0), l.Names.Nodes...) }
 
+// resource is one of several resources, or empty, which is all of them.
+func (l *Limits) resource(c Choices) string {
+	all := l.Names.Resources
+	if len(all) < 2 || c.For("all resources", 0).Below(2) == 0 {
+		return ""
+	}
+	return OneOf(c.For("resource", 0), all...)
+}
+
 // focused is one of the names, preferably in Focus.
 func (l *Limits) focused(c Choices, what string, names []string) string {
 	one := OneOf(c.For(what, 0), names...)

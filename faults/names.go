@@ -5,7 +5,9 @@ import "slices"
 // Names are the processes that there are.
 type Names struct {
 	Clients []string
-	Nodes   []string // with all replicas
+	// Resources are what there is to lock.
+	Resources []string
+	Nodes     []string // with all replicas
 	// Replicas are those of a node.
 	Replicas map[string][]string
 	// Agree: the nodes without replicas send each other messages, as those of a service on consensus do.

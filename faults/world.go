@@ -162,10 +162,12 @@ func (w *world) Start(node string) (Memory, error) {
 	return Memory{w.forgotten[node], len(s.OnDisk()) == 0}, nil
 }
 
-func (w *world) Evict(node string, what Evicted) (Forgotten, error) {
+func (w *world) LockOf(key string) (resource string, is bool) { return w.in.LockOf(key) }
+
+func (w *world) Evict(node string, goes func(key string) bool) (Forgotten, error) {
 	s := w.in.Server(node)
 	before := s.Dump()
-	s.Evict(what.Has)
+	s.Evict(goes)
 	return Forget(before, s.Dump(), 0), nil
 }
 
@@ -210,20 +212,20 @@ func (w *world) Guard(node string, maxTTL time.Duration) error {
 	return fmt.Errorf("faults: %s has no record of the restart guard that can be read", node)
 }
 
-func (w *world) Overwrite(node string) error {
+func (w *world) Overwrite(node string, is func(key string) bool) error {
 	s := w.in.Server(node)
 	if !s.Up() {
 		return fmt.Errorf("faults: the keys of %s: it is down", node)
 	}
 	found := false
 	for _, r := range s.Dump() {
-		if driver.IsLockKey(r.Key) {
+		if is(r.Key) {
 			s.Put(redis.Record{Key: r.Key, Value: overwritten})
 			found = true
 		}
 	}
 	if !found {
-		return fmt.Errorf("faults: %s has no key of a lock", node)
+		return fmt.Errorf("faults: %s has no such key of a lock", node)
 	}
 	return nil
 }

@@ -74,6 +74,18 @@ var adapter = []Mutant{
 		Killers: []string{"56-late-extend/at-the-next-holder"},
 	},
 	{
+		Name: "wire-extend-compares-first-key", Tier: "wire",
+		Bug:     "an extend of several keys compares the first one only",
+		Edits:   []Edit{{"internal/redisnode/extend.lua", "redis.call('GET', KEYS[i]) ~=", "redis.call('GET', KEYS[1]) ~="}},
+		Killers: []string{"94-evicted-keys/one-of-two"},
+	},
+	{
+		Name: "wire-extend-compares-last-key", Tier: "wire",
+		Bug:     "an extend of several keys compares the last one only",
+		Edits:   []Edit{{"internal/redisnode/extend.lua", "redis.call('GET', KEYS[i]) ~=", "redis.call('GET', KEYS[#KEYS]) ~="}},
+		Killers: []string{"94-evicted-keys/one-of-two"},
+	},
+	{
 		Name: "wire-extend-adds-up", Tier: "wire",
 		Bug:     "an extend adds its TTL to what is left of the one before",
 		Edits:   []Edit{{"internal/redisnode/extend.lua", "math.max(ttl, redis.call('PTTL', KEYS[i]))", "ttl + redis.call('PTTL', KEYS[i])"}},

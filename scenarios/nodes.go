@@ -85,7 +85,7 @@ func (n Nodes) software() map[string]redis.Software {
 
 // Processes are those that faults can be injected into.
 func (s *Scenario) Processes() faults.Names {
-	return faults.Names{Clients: s.Clients, Nodes: s.Nodes.all(), Replicas: s.Nodes.replicas(), Agree: s.Lock.Capabilities().Agree, Service: s.Lock.Capabilities().Service}
+	return faults.Names{Clients: s.Clients, Resources: s.Resources, Nodes: s.Nodes.all(), Replicas: s.Nodes.replicas(), Agree: s.Lock.Capabilities().Agree, Service: s.Lock.Capabilities().Service}
 }
 
 // oneNode has a lock on one Redis have no other node.

@@ -51,8 +51,11 @@ func (g ground) Stop(node string, how faults.Stop) (kernel.True, error) {
 	return at, nil
 }
 
+// LockOf implements faults.Servers. A fault that asks does not happen in a real run.
+func (g ground) LockOf(string) (resource string, is bool) { return "", false }
+
 // Evict implements faults.Servers.
-func (g ground) Evict(node string, what faults.Evicted) (faults.Forgotten, error) {
+func (g ground) Evict(node string, goes func(key string) bool) (faults.Forgotten, error) {
 	s := g.ServerNamed(node)
 	if s.Paused {
 		return faults.Forgotten{}, fmt.Errorf("live: evict: %s is paused, and takes no orders", s.Name)
@@ -63,7 +66,7 @@ func (g ground) Evict(node string, what faults.Evicted) (faults.Forgotten, error
 	}
 	words := []string{"DEL"}
 	for _, r := range before {
-		if what.Has(r.Key) {
+		if goes(r.Key) {
 			words = append(words, r.Key)
 		}
 	}

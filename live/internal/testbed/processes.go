@@ -93,7 +93,7 @@ func (g ground) Guard(node string, _ time.Duration) error {
 	return fmt.Errorf("live: the guard's record of %s: %w", node, ErrUnfit)
 }
 
-func (g ground) Overwrite(node string) error {
+func (g ground) Overwrite(node string, _ func(key string) bool) error {
 	return fmt.Errorf("live: the keys of %s: %w", node, ErrUnfit)
 }
 
