@@ -19,7 +19,7 @@ type Budget struct {
 	Delay time.Duration `yaml:"delay"`
 	// Pause bounds every pause of a process. Default: 0s. Example: 800ms
 	Pause time.Duration `yaml:"pause"`
-	// Suspend bounds every suspension of a client's machine. Default: 0s. Example: 1m
+	// Suspend bounds for how long the machine of a client is suspended in all. Default: 0s. Example: 1m
 	Suspend time.Duration `yaml:"suspend"`
 	// RestartDelay is how long a node that lost memory stays down at least, from when it stopped until it is back or, if it
 	// stays down, a replica that does not know all of its locks takes its place. Default: no node loses memory. Example: 10s
@@ -96,7 +96,7 @@ func (b Budget) Beyond(u Used) []string {
 	size("a clock step", u.ClockStep, b.ClockStep)
 	size("an extra delay", u.Delay, b.Delay)
 	size("a pause", u.Pause, b.Pause)
-	size("a suspension", u.Suspend, b.Suspend)
+	size("suspensions of a client", u.Suspend, b.Suspend)
 	over = append(over, b.memoryBeyond(u)...)
 	if b.NoPowerLoss && len(u.Unpowered) > 0 {
 		over = append(over, fmt.Sprintf("%s lost power, the budget rules that out", u.Unpowered[0]))

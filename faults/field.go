@@ -21,6 +21,8 @@ type Field struct {
 	rates   map[string][]*rateInForce // by process, the latest last
 	pauses  map[string]*pauses        // by process, the latest
 	steps   map[string]*steps         // by process
+	// suspended is for how long the machine of each client was, in all.
+	suspended map[string]time.Duration
 
 	inForce  []*inForce      // the faults that may be in force, in the order in which they were injected
 	replaced map[string]bool // nodes whose place a replica has taken
@@ -29,7 +31,7 @@ type Field struct {
 
 // NewField is a ground on which nothing has gone wrong yet.
 func NewField(g Ground) *Field {
-	return &Field{ground: g, outages: map[string]outage{}, rates: map[string][]*rateInForce{}, pauses: map[string]*pauses{}, steps: map[string]*steps{}, replaced: map[string]bool{}}
+	return &Field{ground: g, outages: map[string]outage{}, rates: map[string][]*rateInForce{}, pauses: map[string]*pauses{}, steps: map[string]*steps{}, suspended: map[string]time.Duration{}, replaced: map[string]bool{}}
 }
 
 // note records in the history that a fault was injected, or has ended.

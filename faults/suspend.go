@@ -43,11 +43,12 @@ func (s *Suspend) Check(n Names) []Problem {
 
 // Inject implements Fault.
 func (s *Suspend) Inject(f *Field) error {
-	before, end, err := f.pause("suspend", s.Client, f.ground.Suspend)
+	_, end, err := f.pause("suspend", s.Client, f.ground.Suspend)
 	if err != nil {
 		return err
 	}
-	f.Used.Suspend = max(f.Used.Suspend, before+s.For)
+	f.suspended[s.Client] += s.For
+	f.Used.Suspend = max(f.Used.Suspend, f.suspended[s.Client])
 	f.note("suspend", s.Client, "", s.For, "%v", s)
 	f.lasts(s.For, end)
 	return nil

@@ -461,7 +461,7 @@ func (l *leftover) look(d *overdue) {
 			continue
 		}
 		t := l.on(l.run.World.Network.Link(d.client.Name(), s.Name()))
-		if !l.run.pauses.hasRun(d.client, n.since) || !l.run.pauses.hasRun(s.Process, n.since) || !t.isFlowing(n.since, at) {
+		if !l.run.pauses.hasRun(d.client, n.since) || !l.run.pauses.hasRun(s.Process, n.since) || isTimed && !t.isFlowing(n.since, at) {
 			continue
 		}
 		what := fmt.Sprintf("has let go of the lock for %v, but its key still stands on %s", l.grace, s.Name())

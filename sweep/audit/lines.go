@@ -184,10 +184,10 @@ func clockLines() []*line {
 			applies: func(a *Answers) bool { return a.Settings.Budget.Suspend > 0 },
 			yours:   func(a *Answers, _ *scenarios.Scenario) string { return a.Settings.Budget.Suspend.String() },
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.Suspend = s.Budget.Suspend },
-			says: upTo("a client's machine may be suspended for up to %s", "yours for up to %s",
-				"a client's machine may be suspended for %s, the longest that was tried", "the lock breaks even if no machine is suspended"),
+			says: upTo("a client's machine may be suspended for up to %s in all while it has a lock", "yours for up to %s",
+				"a client's machine may be suspended for %s in all, the longest that was tried", "the lock breaks even if no machine is suspended"),
 			fixes: []fix{{text: "measure leases with a clock that counts suspensions (lock.clock: boottime)", changes: func(*scenarios.Scenario) []string { return []string{"lock.clock=boottime"} }},
-				{text: "suspend no machine of a client for more than %s", limit: true}}},
+				{text: "suspend no machine of a client for more than %s in all while it has a lock", limit: true}}},
 	}
 }
 

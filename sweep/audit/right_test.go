@@ -251,6 +251,7 @@ func (k known) survives(t *testing.T, out *Audit) {
 		c := faults.Drawn{Key: kernel.Key(0).WithString(k.answers())}.For("run", i)
 		seed := uint64(c.For("seed", 0).Below(1 << 53))
 		drawn := space.Draw(c)
+		atLeast(world.Lock.TTL, drawn)
 		if x := out.line(lateExtension.name); x != nil && x.Verdict == Unsafe {
 			withoutExtends(drawn)
 		}

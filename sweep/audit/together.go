@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"redlocksim/adversary"
 	"redlocksim/checker"
@@ -126,6 +127,7 @@ func (x *auditing) random(found *Assumption, runs int) error {
 		c := faults.Drawn{Key: kernel.Key(0).WithString("audit")}.For("run", i)
 		seed := uint64(c.For("seed", 0).Below(1 << 53))
 		drawn := space.Draw(c)
+		atLeast(x.answers.Settings.Lock.TTL, drawn)
 		if slices.Contains(x.without, lateExtension) {
 			withoutExtends(drawn)
 		}
@@ -190,6 +192,24 @@ func (x *auditing) needed(drawn *scenarios.Scenario, seed uint64, buffer *histor
 	}
 	slices.Sort(kinds)
 	return "it takes " + strings.Join(kinds, " and ") + ", or the library is at fault, or the way in which that run uses it", nil
+}
+
+// atLeast has clients take no lock for less than the TTL that is audited: an allowance for clocks is a part of it, so that of a
+// shorter one is smaller.
+func atLeast(ttl time.Duration, drawn *scenarios.Scenario) {
+	for i := range drawn.Timeline {
+		item := &drawn.Timeline[i]
+		item.Do = slices.Clone(item.Do)
+		for j := range item.Do {
+			s := &item.Do[j]
+			if s.TTL < ttl {
+				s.TTL = 0 // which is that of the settings
+			}
+			if s.Kind == scenarios.ExtendStep {
+				s.For = max(s.For, ttl)
+			}
+		}
+	}
 }
 
 // withoutExtends has clients extend nothing.
