@@ -148,7 +148,14 @@ func (p *program) do(ctx context.Context, r lines.Request) {
 			return
 		}
 		err := e.Extend(ctx, ms(r.TTL))
-		p.say(outcome(r, lines.Extended, lease, err))
+		a := outcome(r, lines.Extended, lease, err)
+		if err != nil {
+			a.Valid = validFor(lease)
+			if a.Valid != nil && *a.Valid <= 0 { // it is over
+				a.Valid = nil
+			}
+		}
+		p.say(a)
 	case lines.RequestRead, lines.RequestWrite:
 		tx, is := p.lease(r.Lease).(Transaction)
 		if !is {
@@ -253,9 +260,16 @@ func outcome(r lines.Request, done lines.AnswerType, lease Lease, err error) lin
 		}
 		return a
 	}
-	if v, valid := lease.(Valid); valid {
-		left := milliseconds(time.Until(v.Until()))
-		a.Valid = &left
-	}
+	a.Valid = validFor(lease)
 	return a
+}
+
+// validFor is for how long a lease is valid, in milliseconds; nil if it does not say.
+func validFor(lease Lease) *float64 {
+	v, valid := lease.(Valid)
+	if !valid {
+		return nil
+	}
+	left := milliseconds(time.Until(v.Until()))
+	return &left
 }

@@ -210,6 +210,10 @@ func TestKeysLastNoLongerThanAskedFor(t *testing.T) {
 		}, ""},
 		{"no time to live any more", func(a *actor, l *lease) { a.asks("A", "SET", "r", "v") },
 			"c1 has set its key on A for 125ms, and the key has no time to live"},
+		{"no time to live any more, and the answer is lost", func(a *actor, l *lease) {
+			a.Network.Link("c1", "A").Cut(network.Replies)
+			a.asks("A", "SET", "r", "v")
+		}, "c1 has set its key on A for 125ms, and the key has no time to live"},
 		{"no time to live for a moment", func(a *actor, l *lease) {
 			a.asks("A", "SET", "r", "v")
 			a.asks("A", "PEXPIRE", "r", "10000")

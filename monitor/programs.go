@@ -63,8 +63,9 @@ type locker struct {
 type programCall struct {
 	*protocols.Call
 	began   kernel.True
-	isAlone bool // no other call of the client about the resource was open meanwhile
-	had     int  // leases on the resource when it began
+	isAlone bool      // no other call of the client about the resource was open meanwhile
+	had     int       // leases on the resource when it began
+	until   time.Time // of its lease when it began, if it is about one
 	// touched says that a command of the client has removed or changed a key, unheard how many to delete one were sent and not
 	// answered, and isPlain that one of them deletes the key whatever its value.
 	touched bool
@@ -206,6 +207,9 @@ func (x *programs) called(c *protocols.Call) {
 	for _, resource := range c.Resources {
 		l := x.locker(c.Client, resource)
 		p := &programCall{Call: c, began: x.run.World.Kernel.Now(), isAlone: len(l.open) == 0, had: len(l.leases)}
+		if c.Lease != nil {
+			p.until = c.Lease.Until()
+		}
 		for _, other := range l.open {
 			other.isAlone = false
 		}
@@ -228,7 +232,7 @@ func (x *programs) returned(c *protocols.Call, err error) {
 			x.bears(p, resource)
 		case c.Func == protocols.AcquireCall && errors.Is(err, redlock.ErrTaken) && p.isAlone:
 			x.refusedTo(p, resource)
-		case c.Func == protocols.ExtendCall && err == nil:
+		case c.Func == protocols.ExtendCall && (err == nil || c.Lease.Until().After(p.until)):
 			x.bears(p, resource)
 		case c.Func == protocols.ReleaseCall:
 			l.leases = slices.DeleteFunc(l.leases, func(lease protocols.Lease) bool { return lease == c.Lease })

@@ -60,6 +60,14 @@ func TestProgramsAnswerWhatIsTrue(t *testing.T) {
 			l.until = l.until.Add(ttl)
 			a.call(protocols.ExtendCall, l, nil, func() { a.asks("A", "PEXPIRE", "r", "20000") })
 		}, "c1 is told that its lease lasts until 19.9"},
+		{"not extended, but moved to later", false, func(a *actor) {
+			l := a.acquires("AB", "v")
+			a.call(protocols.ExtendCall, l, redlock.ErrNoQuorum, func() { a.asks("A", "PEXPIRE", "r", "20000"); l.until = l.until.Add(ttl) })
+		}, "c1 is told that its lease lasts until 19.9"},
+		{"not extended, and over earlier", false, func(a *actor) {
+			l := a.acquires("AB", "v")
+			a.call(protocols.ExtendCall, l, redlock.ErrNoQuorum, func() { a.asks("A", "PEXPIRE", "r", "20000") })
+		}, ""},
 		{"refused with nothing", false, refused(func(*actor) {}), ""},
 		{"refused with one", false, refused(func(a *actor) { a.sets("A", "v") }), ""},
 		{"refused with two", false, refused(func(a *actor) { a.sets("AB", "v") }),

@@ -96,7 +96,8 @@ type Answer struct {
 	Keys []string `json:"keys,omitempty"`
 	// Valid is for how long the lock is still held, from when the line is written, in milliseconds, as the library computes it;
 	// of granted, extended and renewed. Without it the harness reckons with the TTL, from the first byte of the request that
-	// won.
+	// won. The answer to an extend that failed may have it, too: the lease then lasts as long as that says, which should be as
+	// long as before.
 	Valid *float64 `json:"valid_ms,omitempty"`
 	// Token is the fencing token; of granted.
 	Token *int64 `json:"token,omitempty"`

@@ -357,10 +357,24 @@ func (l *lease) Extend(ctx context.Context, ttl time.Duration) error {
 		l.until = l.Conversation.until(a, l.resource, ttl, asked)
 		l.env.Believe(l.ctx, l.until)
 		return nil
-	case lines.Refused:
+	}
+	l.notExtended(a)
+	if a.Type == lines.Refused {
 		return fmt.Errorf("%w: %s", redlock.ErrLost, a.Reason)
 	}
 	return unknown(a)
+}
+
+// notExtended takes until when a lease lasts that was not extended, if the program says that it has changed. A validity of less
+// than a millisecond more or less is the same one, reckoned anew.
+func (l *lease) notExtended(a told) {
+	if a.Answer == nil || a.Valid == nil || l.life.Err() != nil {
+		return
+	}
+	if until := l.Conversation.until(a, l.resource, 0, time.Time{}); until.Sub(l.until).Abs() > time.Millisecond {
+		l.until = until
+		l.env.Believe(l.ctx, l.until)
+	}
 }
 
 // Unlock implements protocols.Lease.
