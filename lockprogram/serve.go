@@ -141,21 +141,7 @@ func (p *program) do(ctx context.Context, r lines.Request) {
 		lease, err := w.Lock(ctx, r.Resource, ms(r.TTL))
 		p.locked(r, lease, err)
 	case lines.RequestExtend:
-		lease := p.lease(r.Lease)
-		e, extends := lease.(Extender)
-		if !extends {
-			p.say(lines.Answer{Type: lines.Refused, Re: r.ID, Reason: "there is no such lease that can be extended"})
-			return
-		}
-		err := e.Extend(ctx, ms(r.TTL))
-		a := outcome(r, lines.Extended, lease, err)
-		if err != nil {
-			a.Valid = validFor(lease)
-			if a.Valid != nil && *a.Valid <= 0 { // it is over
-				a.Valid = nil
-			}
-		}
-		p.say(a)
+		p.extend(ctx, r)
 	case lines.RequestRead, lines.RequestWrite:
 		tx, is := p.lease(r.Lease).(Transaction)
 		if !is {
@@ -187,6 +173,22 @@ func (p *program) do(ctx context.Context, r lines.Request) {
 	default:
 		p.say(lines.Answer{Type: lines.Unknown, Re: r.ID, Reason: fmt.Sprintf("there is no request %q", r.Type)})
 	}
+}
+
+// extend extends a lease. One that was not extended lasts as long as it did.
+func (p *program) extend(ctx context.Context, r lines.Request) {
+	lease := p.lease(r.Lease)
+	e, extends := lease.(Extender)
+	if !extends {
+		p.say(lines.Answer{Type: lines.Refused, Re: r.ID, Reason: "there is no such lease that can be extended"})
+		return
+	}
+	err := e.Extend(ctx, ms(r.TTL))
+	a := outcome(r, lines.Extended, lease, err)
+	if left := validFor(lease); err != nil && left != nil && *left > 0 {
+		a.Valid = left
+	}
+	p.say(a)
 }
 
 func (p *program) lease(id int) Lease {

@@ -209,7 +209,7 @@ func (c *conduct) hadNoWay(x *conducted, node int) bool {
 func (c *conduct) end() {
 	grace, kind := time.Duration(len(c.run.World.Servers)+1)*c.run.Lock.NodeTimeout, checker.Conduct
 	if c.run.Declared { // what programs leave behind is leftover; their connections have time-outs of their own
-		grace, kind = foreignGrace+2*grace, checker.Leftover
+		grace, kind = programGrace(c.run), checker.Leftover
 	}
 	over := func(since kernel.True) bool { return c.run.World.Kernel.Now() > since.Add(grace) }
 	if len(c.run.World.Replicas) > 0 {

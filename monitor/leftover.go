@@ -91,8 +91,8 @@ func watchLeftover(r *Run) {
 	l := &leftover{run: r, isMany: protocols.Has[protocols.RedissonMultiSettings](r.Lock), early: map[vote]bool{}, clients: map[asking]*owner{}}
 	const batchWaits = 4 // a part of the node timeout; see redlock.WithBatching
 	switch timeout, nodes := r.Lock.NodeTimeout, time.Duration(len(r.World.Servers)); {
-	case r.Foreign: // it may have to connect to each node first, and waits as it likes before it tries again
-		l.grace = foreignGrace + 2*(nodes+1)*timeout
+	case r.Foreign:
+		l.grace = programGrace(r)
 	case protocols.Has[protocols.RedlockSettings](r.Lock):
 		l.grace = 2 * (timeout/batchWaits + timeout)
 	default:

@@ -19,36 +19,16 @@ import (
 // keys.
 type programs struct {
 	run     *Run
-	votes   []*stake
+	stakes  *stakes
+	left    forgotten
 	lockers []*locker
 	refused []refusedWith
-	// asked is when something was sent last that may delete a key; one that names no value is kept under none.
-	asked map[askedOn]kernel.True
-	// tried is when a client tried to reach a node the last time, without anything being sent.
-	tried map[reaching]kernel.True
 }
 
 // refusedWith are enough votes of a client for the lock that it was refused at a moment.
 type refusedWith struct {
 	votes []stake
 	at    kernel.True
-}
-
-// askedOn is a key with a value on a node, of a client that asks for its removal.
-type askedOn struct {
-	vote
-	reaching
-}
-
-// stake is what a client has done with a key and a value on a node.
-type stake struct {
-	vote
-	resource string
-	server   *redis.Server
-	client   *kernel.Process
-	cast     kernel.True // when the command was sent that set it
-	set      kernel.True // when that was carried out
-	until    kernel.True // when the key runs out, as of when its deadline was set
 }
 
 // locker is what a client has of a resource.
@@ -77,14 +57,13 @@ func watchPrograms(r *Run) {
 	if !r.Declared || len(r.World.Replicas) > 0 {
 		return // nobody knows the keys of the lock, or votes may be on a replica that was promoted
 	}
-	x := &programs{run: r, asked: map[askedOn]kernel.True{}, tried: map[reaching]kernel.True{}}
-	r.World.OnTried(func(client *kernel.Process, s *redis.Server) { x.tried[reaching{client, s}] = r.World.Kernel.Now() })
+	stakes := watchStakes(r)
+	x := &programs{run: r, stakes: stakes, left: forgotten{run: r, stakes: stakes}}
 	r.onApplied = append(r.onApplied, x.applied)
 	r.onCommand = append(r.onCommand, x.asks)
-	r.World.OnVague(x.asks)
 	r.onCall = append(r.onCall, x.called)
 	r.onReturn = append(r.onReturn, x.returned)
-	look := func() { x.believed(); x.removed() }
+	look := func() { x.believed(); x.removed(); x.left.look() }
 	r.onEvent = append(r.onEvent, func(*history.Event) { look() })
 	r.onEnd = append(r.onEnd, look)
 	r.onCrash = append(r.onCrash, func(client string) {
@@ -102,80 +81,18 @@ func (x *programs) locker(client, resource string) *locker {
 	return x.lockers[i]
 }
 
-// quorum is how many keys with one value a holder needs of a resource, over all nodes.
-func (x *programs) quorum(resource string) int {
-	var keys []string
-	for _, s := range x.votes {
-		if s.resource == resource && !slices.Contains(keys, s.key) {
-			keys = append(keys, s.key)
-		}
-	}
-	nodes := len(x.run.World.Servers)
-	if x.run.OneNode {
-		nodes = 1
-	}
-	return nodes*len(keys)/2 + 1
-}
-
-// most are the keys of a resource that a client has under one value and of which something is so: as many as there are under
-// any.
-func (x *programs) most(client, resource string, is func(*stake) bool) (all []stake) {
-	of := map[string][]stake{}
-	for _, s := range x.votes {
-		if s.client.Name() != client || s.resource != resource || !is(s) {
-			continue
-		}
-		of[s.value] = append(of[s.value], *s)
-		if len(of[s.value]) > len(all) {
-			all = of[s.value]
-		}
-	}
-	return all
-}
-
-// isAsked says that something was sent since the command that set the key that may delete it.
-func (x *programs) isAsked(s *stake) bool {
-	for _, value := range []string{s.value, ""} { // a DEL names none
-		if at, is := x.asked[askedOn{vote{s.key, value}, reaching{s.client, s.server}}]; is && at >= s.cast {
-			return true
-		}
-	}
-	return false
-}
-
-// stands says whether the key is still there with the value.
-func (s *stake) stands(now kernel.True) bool {
-	r, _, there := s.server.Observable().Peek(s.key)
-	return there && r.Value == s.value && s.server.Up() && s.server.RunsOut(r.ExpiresAt) > now
-}
-
 func (x *programs) applied(a *redis.Applied) {
 	resource, is := x.run.World.LockOf(a.Key)
-	if !is {
+	if !is || a.Set() || !a.Removed() && a.After.Value == a.Before.Value {
 		return
 	}
-	if !a.Set() && (a.Removed() || a.After.Value != a.Before.Value) {
-		for _, c := range x.locker(a.Client.Name(), resource).open {
-			c.touched = c.touched || a.Sent >= c.began
-		}
+	for _, c := range x.locker(a.Client.Name(), resource).open {
+		c.touched = c.touched || a.Sent >= c.began
 	}
-	if a.Removed() {
-		return
-	}
-	i := slices.IndexFunc(x.votes, func(s *stake) bool { return s.key == a.Key && s.value == a.After.Value && s.server == a.Server })
-	if i < 0 {
-		i = len(x.votes)
-		x.votes = append(x.votes, &stake{vote: vote{a.Key, a.After.Value}, resource: resource, server: a.Server})
-	}
-	s := x.votes[i]
-	if a.Set() || a.After.Value != a.Before.Value {
-		s.client, s.cast, s.set = a.Client, a.Sent, x.run.World.Kernel.Now()
-	}
-	s.until = a.Server.RunsOut(a.After.ExpiresAt)
 }
 
 func (x *programs) asks(at redis.Passage, a *redis.Asked) {
-	if a.Intent == redis.Sets || a.Intent == redis.Extends {
+	if a.Intent != redis.Deletes {
 		return
 	}
 	for _, key := range a.Keys {
@@ -183,16 +100,9 @@ func (x *programs) asks(at redis.Passage, a *redis.Asked) {
 		if !is {
 			continue
 		}
-		by := reaching{a.Client, a.Server}
-		for _, value := range a.More {
-			x.asked[askedOn{vote{key, value}, by}] = a.Sent
-		}
-		if a.Value != "" || a.Intent == redis.Deletes && len(a.More) == 0 {
-			x.asked[askedOn{vote{key, a.Value}, by}] = a.Sent
-		}
 		for _, c := range x.locker(a.Client.Name(), resource).open {
 			switch {
-			case a.Sent < c.began || a.Intent != redis.Deletes:
+			case a.Sent < c.began:
 			case at == redis.Sent:
 				c.unheard++
 				c.isPlain = c.isPlain || a.Value == "" && len(a.More) == 0
@@ -230,8 +140,11 @@ func (x *programs) returned(c *protocols.Call, err error) {
 		case c.Func == protocols.AcquireCall && err == nil:
 			l.leases = append(l.leases, c.Lease)
 			x.bears(p, resource)
-		case c.Func == protocols.AcquireCall && errors.Is(err, redlock.ErrTaken) && p.isAlone:
-			x.refusedTo(p, resource)
+		case c.Func == protocols.AcquireCall && p.isAlone:
+			x.left.fails(p.Client, resource, p.began)
+			if errors.Is(err, redlock.ErrTaken) {
+				x.refusedTo(p, resource)
+			}
 		case c.Func == protocols.ExtendCall && (err == nil || c.Lease.Until().After(p.until)):
 			x.bears(p, resource)
 		case c.Func == protocols.ReleaseCall:
@@ -250,8 +163,8 @@ func (x *programs) bears(c *programCall, resource string) {
 		return // it lasts for as long as it is renewed, or nobody believes in it
 	}
 	end := client.WhenReads(until)
-	n := len(x.most(c.Client, resource, func(s *stake) bool { return s.until.Add(time.Millisecond) >= end }))
-	if of := x.quorum(resource); n < of {
+	n := len(x.stakes.most(c.Client, resource, func(s *stake) bool { return s.until.Add(time.Millisecond) >= end }))
+	if of := x.stakes.quorum(resource); n < of {
 		x.run.brokenWithin(checker.Contract, resource, "%s is told that its lease lasts until %v, but only %d of the %d keys that it takes do",
 			c.Client, time.Duration(end).Round(time.Microsecond), n, of)
 	}
@@ -260,8 +173,8 @@ func (x *programs) bears(c *programCall, resource string) {
 // refusedTo notes if a client which is told that it has nothing has set what it takes, and not asked for its removal.
 func (x *programs) refusedTo(c *programCall, resource string) {
 	now := x.run.World.Kernel.Now()
-	with := x.most(c.Client, resource, func(s *stake) bool { return s.cast >= c.began && !x.isAsked(s) && s.stands(now) })
-	if len(with) >= x.quorum(resource) {
+	with := x.stakes.most(c.Client, resource, func(s *stake) bool { return s.cast >= c.began && !x.stakes.isAsked(s) && s.stands(now) })
+	if len(with) >= x.stakes.quorum(resource) {
 		x.refused = append(x.refused, refusedWith{with, now})
 	}
 }
@@ -276,13 +189,12 @@ func (x *programs) removed() {
 		of := r.votes[0]
 		n := 0
 		for _, then := range r.votes {
-			tried, has := x.tried[reaching{then.client, then.server}]
-			i := slices.IndexFunc(x.votes, func(s *stake) bool { return s.vote == then.vote && s.server == then.server })
-			if s := x.votes[i]; s.cast == then.cast && !x.isAsked(s) && !(has && tried > s.cast) {
+			tried, has := x.stakes.tried[reaching{then.client, then.server}]
+			if s := x.stakes.stakeOf(then.vote, then.server); s.cast == then.cast && !x.stakes.isAsked(s) && !(has && tried > s.cast) {
 				n++
 			}
 		}
-		if quorum := x.quorum(of.resource); n >= quorum && x.run.pauses.hasRun(of.client, r.at) {
+		if quorum := x.stakes.quorum(of.resource); n >= quorum && x.run.pauses.hasRun(of.client, r.at) {
 			x.run.broken(checker.Contract, of.resource,
 				"%s was told at %v that it was refused the lock, but had set %s, of %d that it takes, and has asked nobody to remove them",
 				of.client.Name(), time.Duration(r.at).Round(time.Microsecond), plural.Count(n, "key"), quorum)
@@ -295,7 +207,7 @@ func (x *programs) removed() {
 // deletes whatever is there does not say what it was.
 func (x *programs) released(c *programCall, resource string) {
 	now := x.run.World.Kernel.Now()
-	n, of := len(x.most(c.Client, resource, func(s *stake) bool { return s.set < c.began && s.stands(now) })), x.quorum(resource)
+	n, of := len(x.stakes.most(c.Client, resource, func(s *stake) bool { return s.set < c.began && s.stands(now) })), x.stakes.quorum(resource)
 	switch {
 	case n >= of:
 		x.run.broken(checker.Contract, resource, "%s is told that it has released the lock, but %s of it still stand, and it takes %d",
@@ -332,13 +244,13 @@ func (x *programs) believed() {
 // lasts is until when a quorum of keys of a client last, as of when their deadlines were set.
 func (x *programs) lasts(of asking) (end kernel.True) {
 	untils := map[string][]kernel.True{}
-	for _, s := range x.votes {
+	for _, s := range x.stakes.votes {
 		if s.client.Name() == of.client && s.resource == of.key {
 			untils[s.value] = append(untils[s.value], s.until)
 		}
 	}
 	for _, all := range untils {
-		if q := x.quorum(of.key); len(all) >= q {
+		if q := x.stakes.quorum(of.key); len(all) >= q {
 			slices.Sort(all)
 			end = max(end, all[len(all)-q])
 		}

@@ -214,6 +214,13 @@ var library = []Mutant{
 		Killers: []string{"53-caller-gives-up"},
 	},
 	{
+		Name: "clean-up-only-if-somebody-answered",
+		Bug:  "an acquire to which no node has answered is not cleaned up, though nodes may have voted",
+		Edits: []Edit{{"redlock/attempt.go", "return &failure{err: err, acquisition: a, release: a.releaseAfter(r)}",
+			"if r.ballot.Replied() == 0 {\n\t\treturn &failure{err: err, acquisition: a, release: r}\n\t}\n\treturn &failure{err: err, acquisition: a, release: a.releaseAfter(r)}"}},
+		Killers: []string{"118-clients-at-work/no-answer", "118-clients-at-work/broken"},
+	},
+	{
 		Name: "sequential",
 		Bug:  "nodes are asked one after the other, without a timeout for each",
 		Edits: []Edit{

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -66,6 +67,9 @@ func (l *lockFlags) loadWasm(cmd *cobra.Command) error {
 func (l *lockFlags) load(cmd *cobra.Command) (err error) {
 	if err := l.split(); err != nil {
 		return err
+	}
+	if info, err := os.Stat(l.words[0]); err == nil && info.IsDir() {
+		return &failure{exitUsage, fmt.Errorf("--lock: %s is a directory: compile the program in it first, with GOOS=wasip1 GOARCH=wasm go build -o lock.wasm, as docs/lock-programs.md says", l.words[0])}
 	}
 	if l.isLive() {
 		ctx, stop := untilInterrupted(cmd.Context())
