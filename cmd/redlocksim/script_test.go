@@ -13,6 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"redlocksim/internal/longest"
 	"redlocksim/internal/redisserver"
 	"redlocksim/internal/stall/retry"
 	"redlocksim/internal/wasmtest"
@@ -42,9 +43,19 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// The scripts in testdata/servers start redis-server processes. A busy machine can fail them, so that they are tried again,
-// with a longer $A_WHILE, which is in seconds.
-func TestScriptsOnServers(t *testing.T) {
+// The scripts in testdata/servers start redis-server processes.
+func TestScriptsOnServers(t *testing.T) { runsOnServers(t, "servers") }
+
+// Those in testdata/longest take a quarter of a minute or more each.
+func TestScriptsThatTakeLongest(t *testing.T) {
+	longest.Only(t, "they take a quarter of a minute or more each")
+	runsOnServers(t, "longest")
+}
+
+// runsOnServers runs scripts. A busy machine can fail them, so that they are tried again, with a longer $A_WHILE, which is in
+// seconds. $NAIVE and $NAIVE_WASM are a lock program, and $LOCKS is the directory of all.
+func runsOnServers(t *testing.T, dir string) {
+	t.Helper()
 	redisserver.Program(t)
 	t.Parallel()
 	naive := filepath.Join(t.TempDir(), "naive")
@@ -56,7 +67,7 @@ func TestScriptsOnServers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scripts, err := filepath.Glob("testdata/servers/*.txtar")
+	scripts, err := filepath.Glob(filepath.Join("testdata", dir, "*.txtar"))
 	if err != nil || len(scripts) < 2 {
 		t.Fatalf("the scripts are %v, there were more: %v", scripts, err)
 	}
