@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"redlocksim/history"
 	"redlocksim/sim/kernel"
@@ -99,8 +100,8 @@ func (r *Result) SameOn(tier Tier) error {
 	if err != nil {
 		return err
 	}
-	if difference == "" && !slices.Equal(r.Findings, other.Findings) {
-		difference = fmt.Sprintf("%v and %v", r.Findings, other.Findings)
+	if !slices.Equal(r.Findings, other.Findings) { // which says more than where the histories part
+		difference = strings.TrimSuffix(r.ending()+", and "+other.ending()+"; "+difference, "; ")
 	}
 	if difference == "" && ours != theirs {
 		if difference, err = firstWords(r.Scenario, Options{Seed: r.Seed, Foreign: r.foreign}, r.Tier, tier); err != nil {
@@ -111,6 +112,15 @@ func (r *Result) SameOn(tier Tier) error {
 		return nil
 	}
 	return fmt.Errorf("scenarios: %s, tiers %s and %s, seed %d: %w: %s", r.Scenario.Name, r.Tier, tier, r.Seed, ErrTiersDiffer, difference)
+}
+
+// ending is what a run was found to end with, and the first of what monitors saw.
+func (r *Result) ending() string {
+	text := fmt.Sprintf("%s ends with %v", r.Tier, r.Findings)
+	if len(r.Monitored) > 0 {
+		text += " (" + strings.TrimSuffix(r.Monitored[0].Text, ".") + ")"
+	}
+	return text
 }
 
 // Record has a result carry a Recording, for pictures of the run: it makes the run once more and wants the same histories

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"redlocksim/checker"
 	"redlocksim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
@@ -26,6 +27,12 @@ func TestTiersThatDifferAreTold(t *testing.T) {
 	r.History[3].Time++
 	if err := r.SameOn(Wire); !errors.Is(err, ErrTiersDiffer) {
 		t.Errorf("got %v, want %v", err, ErrTiersDiffer)
+	}
+	r.History[3].Time--
+	r.Findings = Findings{checker.Leftover}
+	r.Monitored = []checker.Finding{{Kind: checker.Leftover, Text: "client-1 has left its key."}}
+	if err, want := r.SameOn(Wire), "model ends with leftover (client-1 has left its key), and wire ends with safe"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q in it", err, want)
 	}
 }
 
