@@ -28,7 +28,7 @@ func legend(t *Timeline) []sign {
 		{hasSpan(pollingSpan), sign{`<g class="span polling c0"><rect x="1" y="1" width="24" height="10"/></g>`, "attempts in a row that are not granted the lock"}},
 		{hasSpan(believedSpan), sign{`<g class="span believed c0"><rect x="1" y="1" width="24" height="10"/></g>`, "the client believes it has the lock"}},
 		{hasSpan(votesSpan), sign{`<g class="span votes quorum c0"><rect x="1" y="1" width="24" height="10"/></g>`, map[bool]string{false: "its votes: a quorum of nodes keeps its key", true: "the lock is granted: the node keeps its key"}[t.IsOnOne]}},
-		{t.hasLessThanQuorum(), sign{`<g class="span votes c0"><rect x="1" y="1" width="24" height="10"/></g>`, "fewer"}},
+		{t.hasLessThanQuorum(), sign{`<g class="span votes c0"><rect x="1" y="1" width="24" height="10"/></g>`, "fewer than a quorum"}},
 		{hasSpan(actingSpan), sign{`<g class="span acting c0"><rect y="4" width="26" height="4"/></g><g class="mark accepted" transform="translate(13 1)"><path d="M0 9-4 2H4z"/></g>`, "it acts: the resource accepts an effect"}},
 		{hasMark(refusedMark), sign{`<g class="mark refused" transform="translate(13)"><path d="M-4 2 4 10M4 2-4 10"/></g>`, "an effect is rejected"}},
 		{hasSpan(keySpan), sign{`<g class="span key c0"><rect x="1" y="1" width="24" height="10"/></g>`, "a node keeps the client's key"}},
