@@ -96,7 +96,7 @@ func (b Budget) Beyond(u Used) []string {
 	size("a clock step", u.ClockStep, b.ClockStep)
 	size("an extra delay", u.Delay, b.Delay)
 	size("a pause", u.Pause, b.Pause)
-	size("suspensions of a client", u.Suspend, b.Suspend)
+	size("for one client, suspensions", u.Suspend, b.Suspend)
 	over = append(over, b.memoryBeyond(u)...)
 	if b.NoPowerLoss && len(u.Unpowered) > 0 {
 		over = append(over, fmt.Sprintf("%s lost power, the budget rules that out", u.Unpowered[0]))

@@ -21,8 +21,8 @@ type Field struct {
 	rates   map[string][]*rateInForce // by process, the latest last
 	pauses  map[string]*pauses        // by process, the latest
 	steps   map[string]*steps         // by process
-	// suspended is for how long the machine of each client was, in all.
-	suspended map[string]time.Duration
+	// suspensions are those of each client's machine.
+	suspensions map[string]suspensions
 
 	inForce  []*inForce      // the faults that may be in force, in the order in which they were injected
 	replaced map[string]bool // nodes whose place a replica has taken
@@ -31,7 +31,7 @@ type Field struct {
 
 // NewField is a ground on which nothing has gone wrong yet.
 func NewField(g Ground) *Field {
-	return &Field{ground: g, outages: map[string]outage{}, rates: map[string][]*rateInForce{}, pauses: map[string]*pauses{}, steps: map[string]*steps{}, suspended: map[string]time.Duration{}, replaced: map[string]bool{}}
+	return &Field{ground: g, outages: map[string]outage{}, rates: map[string][]*rateInForce{}, pauses: map[string]*pauses{}, steps: map[string]*steps{}, suspensions: map[string]suspensions{}, replaced: map[string]bool{}}
 }
 
 // note records in the history that a fault was injected, or has ended.
@@ -163,6 +163,25 @@ func (f *Field) pause(name, process string, how func(string) error) (before time
 			_ = f.resume(process) // the ground says elsewhere that it failed
 		}
 	}, nil
+}
+
+// suspensions are until when a machine is suspended, and for how long it was until then in all.
+type suspensions struct {
+	until kernel.True
+	total time.Duration
+}
+
+// suspended adds a suspension of a client's machine that begins now to those before, with which it may overlap, and says for
+// how long it is suspended in all.
+func (f *Field) suspended(client string, length time.Duration) time.Duration {
+	s := f.suspensions[client]
+	now := f.ground.Now()
+	if end := now.Add(length); end > s.until {
+		s.total += end.Sub(max(now, s.until))
+		s.until = end
+	}
+	f.suspensions[client] = s
+	return s.total
 }
 
 // resume has a process go on, unless it crashed, or was killed or resumed meanwhile.

@@ -124,6 +124,11 @@ func TestInject(t *testing.T) {
 			"1s pause c1 5s: c1 is paused for 5s\n3s pause c1 5s: c1 is paused for 5s\n8s resume c1 0s: c1 goes on", "0% 0s 0s 7s 0s []"},
 		{[]*Placed{at(1, &Suspend{Client: "c1", For: 2 * time.Second})},
 			"1s suspend c1 2s: the machine of c1 is suspended for 2s\n3s resume c1 0s: c1 goes on", "0% 0s 0s 0s 2s []"},
+		// Those of one client add up, less what they have in common.
+		{[]*Placed{at(1, &Suspend{Client: "c1", For: 2 * time.Second}), at(5, &Suspend{Client: "c1", For: 3 * time.Second}), at(7, &Suspend{Client: "c1", For: 4 * time.Second}),
+			at(20, &Suspend{Client: "c2", For: 5 * time.Second})},
+			"1s suspend c1 2s: the machine of c1 is suspended for 2s\n3s resume c1 0s: c1 goes on\n5s suspend c1 3s: the machine of c1 is suspended for 3s\n" +
+				"7s suspend c1 4s: the machine of c1 is suspended for 4s\n11s resume c1 0s: c1 goes on\n20s suspend c2 5s: the machine of c2 is suspended for 5s\n25s resume c2 0s: c2 goes on", "0% 0s 0s 0s 8s []"},
 		{[]*Placed{at(1, &Kill{Outage: Outage{Node: "A", RestartAfter: ptr(5 * time.Second), ByWallClock: true}}), at(2, &ClockStep{Process: "A", By: 3 * time.Second})},
 			"1s kill A 5s: A is killed\n2s clock-step A 3s: the wall clock of A jumps forward by 3s\n3s restart A 2s: A restarts with an empty memory, 2s after it stopped", "0% 3s 0s 0s 0s [{A 2s false}]"},
 		{[]*Placed{at(1, &Stuck{Client: "c1"})}, "1s stuck c1 0s: c1 hangs in its work", "0% 0s 0s 0s 0s []"},

@@ -30,7 +30,7 @@ type stake struct {
 	until    kernel.True // when the key runs out, as of when its deadline was set
 }
 
-// askedOn is a key with a value on a node, of a client that asks for its removal.
+// askedOn is a key with a value on a node, of a client that asks the node to set or to remove it.
 type askedOn struct {
 	vote
 	reaching

@@ -179,6 +179,8 @@ func TestProgramsThatLie(t *testing.T) {
 		{"none", "[try-lock, extend: 10s, unlock]", "safe"},
 		{"refuses", "[try-lock]", "contract"},
 		{"extends", "[try-lock, sleep: 1s, extend: 20s, unlock]", "contract"},
+		{"moves", "[try-lock, unlock]", "safe"},
+		{"moves", "[try-lock, sleep: 1s, extend: 20s, unlock]", "contract"},
 		{"releases", "[try-lock, unlock]", "contract"},
 		{"none", "[try-lock, sleep: 11s, unlock]", "safe"}, // DEL does not say what was there
 		{"releases", "[try-lock, sleep: 11s, unlock]", "contract"},

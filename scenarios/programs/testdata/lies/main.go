@@ -23,11 +23,12 @@ type lies struct {
 }
 
 func (*lies) About() lockprogram.About {
-	return lockprogram.About{Library: "lies", Version: "1", Extends: true, Renews: os.Args[1] == "never-lost", TellsLost: os.Args[1] == "never-lost"}
+	return lockprogram.About{Library: "lies", Version: "1", Extends: true, Renews: os.Args[1] == "never-lost", TellsLost: os.Args[1] == "never-lost", TellsUntil: os.Args[1] == "moves"}
 }
 
 func (l *lies) TryLock(ctx context.Context, resource string, ttl time.Duration) (lockprogram.Lease, error) {
 	l.leases++
+	asked := time.Now()
 	x := lease{l, resource, fmt.Sprint(l.Name, "-", l.leases)}
 	votes := 0
 	for i := range l.Nodes {
@@ -41,7 +42,23 @@ func (l *lies) TryLock(ctx context.Context, resource string, ttl time.Duration) 
 	if os.Args[1] == "refuses" {
 		return nil, lockprogram.Refused(errors.New("taken"))
 	}
+	if os.Args[1] == "moves" {
+		return &moving{x, asked.Add(ttl)}, nil
+	}
 	return x, nil
+}
+
+// moving is a lease that is moved to later by an extend that fails.
+type moving struct {
+	lease
+	until time.Time
+}
+
+func (m *moving) Until() time.Time { return m.until }
+
+func (m *moving) Extend(context.Context, time.Duration) error {
+	m.until = m.until.Add(time.Second)
+	return errors.New("no quorum")
 }
 
 type lease struct {
