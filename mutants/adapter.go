@@ -12,6 +12,12 @@ var adapter = []Mutant{
 		Killers: []string{"87-forgotten-script-and-release"},
 	},
 	{
+		Name: "wire-plain-after-the-release", Tier: "wire",
+		Bug:     "a command whose script is forbidden is sent as a plain one although its lock is being released",
+		Edits:   []Edit{{"internal/redisnode/exchange.go", "return batch.Wanted(commands, s.clock.Now())", "return commands"}},
+		Killers: []string{"115-commands-in-place-of-scripts/an-extend-given-up"},
+	},
+	{
 		Name: "wire-all-again", Tier: "wire",
 		Bug:     "all commands that met a forgotten script are sent again, also those that nobody wants any more",
 		Edits:   []Edit{{"internal/redisnode/exchange.go", "return again\n", "return missed\n"}},
@@ -172,7 +178,7 @@ var adapter = []Mutant{
 	{
 		Name: "forgotten-script-drops-commands", Tier: "wire",
 		Bug:     "of the commands whose script the node has forgotten only the first is sent again",
-		Edits:   []Edit{{"internal/batch/message.go", "\t\t\tagain = append(again, c)\n", "\t\t\tif len(again) > 0 {\n\t\t\t\tcontinue\n\t\t\t}\n\t\t\tagain = append(again, c)\n"}},
+		Edits:   []Edit{{"internal/batch/message.go", "\t\t\twanted = append(wanted, c)\n", "\t\t\tif len(wanted) > 0 {\n\t\t\t\tcontinue\n\t\t\t}\n\t\t\twanted = append(wanted, c)\n"}},
 		Killers: []string{"74-joint-commands/forgotten-script"},
 	},
 	{

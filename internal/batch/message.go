@@ -117,31 +117,39 @@ func (m *Message) Answered(known *Known, by Confirmation, answer func(request, c
 	return missed
 }
 
-// Again takes the commands that missed and returns those to send again with their source: their deadlines are later than now,
-// the client's time, and they are not moot. It answers the others, and no longer expects the node to know the scripts, or
-// any plain commands, since it may have been replaced. It reuses the slice.
+// Again takes the commands that missed and returns those of them that are Wanted, to be sent again with their source. It no
+// longer expects the node to know their scripts, or any plain commands, since it may have been replaced.
 func Again(missed []*driver.Command, known *Known, now time.Time) (again []*driver.Command) {
-	again = missed[:0]
-	for _, c := range missed {
-		switch {
-		case c.IsMoot():
-			c.Done(c, driver.Reply{Outcome: driver.TimedOut, Err: errMoot})
-		case now.Before(c.Deadline):
-			again = append(again, c)
-			known.forget(scriptOf(c))
-			known.forget(Votes)
-			known.forget(Releases)
-		default:
-			c.Done(c, driver.Reply{Outcome: driver.TimedOut, Err: errNoTimeForSource})
-		}
+	again = Wanted(missed, now)
+	for _, c := range again {
+		known.forget(scriptOf(c))
+		known.forget(Votes)
+		known.forget(Releases)
 	}
 	return again
 }
 
-// errMoot: what a node that has forgotten the script was asked for is being released, so that it is not asked again.
-var errMoot = fmt.Errorf("the node did not know the script, and what it was asked for is being released: %w", context.Canceled)
+// Wanted returns those commands that a node which has not carried them out may still be asked for: their deadlines are later
+// than now, the client's time, and they are not moot. It answers the others. It reuses the slice.
+func Wanted(commands []*driver.Command, now time.Time) (wanted []*driver.Command) {
+	wanted = commands[:0]
+	for _, c := range commands {
+		switch {
+		case c.IsMoot():
+			c.Done(c, driver.Reply{Outcome: driver.TimedOut, Err: errMoot})
+		case now.Before(c.Deadline):
+			wanted = append(wanted, c)
+		default:
+			c.Done(c, driver.Reply{Outcome: driver.TimedOut, Err: errNoTimeForAnother})
+		}
+	}
+	return wanted
+}
 
-var errNoTimeForSource = fmt.Errorf("the node did not know the script and there was no time left to send it: %w",
+// errMoot: what a node that has forgotten the script was asked for is being released, so that it is not asked again.
+var errMoot = fmt.Errorf("the node had no such script or command, and what it was asked for is being released: %w", context.Canceled)
+
+var errNoTimeForAnother = fmt.Errorf("the node had no such script or command, and there was no time left to ask in another way: %w",
 	context.DeadlineExceeded)
 
 // String says what the message is for: the operations of its commands, with how often each comes if that is more than once, as

@@ -120,15 +120,23 @@ func (t *Trial) Again(known *Known) (as Scripts, asks bool) {
 	return known.Scripts() & able, asks
 }
 
-// Asked notes which plain commands a node was found to have, as in Known.Learn. If they are enough it returns what to take the
-// node for. Otherwise those of the commands fail that plain commands could have carried out, and it returns the others, in the
-// same slice: they are to be sent again.
-func (t *Trial) Asked(known *Known, commands int64, again []*driver.Command, fail func(*driver.Command)) (as Scripts, others []*driver.Command) {
-	if all, enough := FoundEnough(commands); enough {
+// Tried is what came of asking a node for its plain commands.
+type Tried struct {
+	Found int64 // those it has, as in Known.Learn
+	Heard bool  // all answers have come
+}
+
+// Asked notes which plain commands a node was found to have. If they are enough it returns what to take the node for. Otherwise
+// those of the commands fail that plain commands could have carried out, and it returns the others, in the same slice: they are
+// to be sent again if they are Wanted.
+func (t *Trial) Asked(known *Known, tried Tried, again []*driver.Command, fail func(*driver.Command)) (as Scripts, others []*driver.Command) {
+	if all, enough := FoundEnough(tried.Found); enough {
 		known.Learn(all)
 		return known.Scripts(), again
 	}
-	known.note(neither)
+	if tried.Heard {
+		known.note(neither)
+	}
 	return 0, slices.DeleteFunc(again, func(c *driver.Command) bool {
 		fails := SuitsPlain(c)
 		if fails {

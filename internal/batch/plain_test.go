@@ -75,7 +75,7 @@ func TestTrial(t *testing.T) {
 		if enough {
 			found |= delIfEq
 		}
-		as, others := trial.Asked(&known, found, []*driver.Command{joint, acquire, release}, func(*driver.Command) { failed++ })
+		as, others := trial.Asked(&known, batch.Tried{Found: found, Heard: true}, []*driver.Command{joint, acquire, release}, func(*driver.Command) { failed++ })
 		if enough != as.Has(batch.SetIfEq) || enough != (failed == 0) || enough != (len(others) == 3) || others[0] != joint {
 			t.Errorf("enough %v: as %b, %d failed, %d are sent again", enough, as, failed, len(others))
 		}
@@ -87,5 +87,22 @@ func TestTrial(t *testing.T) {
 		if !enough && (next.Bars(release, known.Scripts()) || !next.Bars(acquire, known.Scripts())) {
 			t.Error("of a node that has neither, acquires alone find out again")
 		}
+	}
+}
+
+// A node whose answer to the trial is lost may have plain commands all the same: the next release asks again.
+func TestTrialWithoutAnswer(t *testing.T) {
+	release := &driver.Command{Op: driver.OpRelease, Keys: []string{"r"}}
+	var known batch.Known
+	var trial, next batch.Trial
+	trial.Bars(release, known.Scripts())
+	trial.Again(&known)
+	failed := false
+	_, others := trial.Asked(&known, batch.Tried{Found: setIfEq}, []*driver.Command{release}, func(*driver.Command) { failed = true })
+	if !failed || len(others) != 0 {
+		t.Error("it is sent again, without knowing as what")
+	}
+	if !next.Bars(release, known.Scripts()) {
+		t.Error("the node is taken for one that has nothing instead")
 	}
 }

@@ -40,11 +40,12 @@ func (x *Exchange) again(missed []*driver.Command) []*driver.Command {
 
 // asked takes which plain commands were found for the commands that wait for them, and returns those that the next message is
 // for, in the same slice.
-func (x *Exchange) asked(found int64, commands []*driver.Command) []*driver.Command {
+func (x *Exchange) asked(tried batch.Tried, commands []*driver.Command) []*driver.Command {
 	x.asks = false
-	reply := x.server.adapter.forbidden(x.why)
-	x.as, commands = x.trial.Asked(&x.server.known, found, commands, func(c *driver.Command) { c.Done(c, reply) })
-	return commands
+	s := x.server
+	reply := s.adapter.forbidden(x.why)
+	x.as, commands = x.trial.Asked(&s.known, tried, commands, func(c *driver.Command) { c.Done(c, reply) })
+	return batch.Wanted(commands, s.clock.Now())
 }
 
 // bars is batch.Trial.Bars of a command of a request that the server has answered with an error: it forbids the script, or what
@@ -116,7 +117,7 @@ func (m *Message) Append(args []any, number int) ([]any, Kind) {
 // next message is for, in the slice that the message was made with.
 func (m *Message) Answered(x *Exchange, answer func(number int) Answer) []*driver.Command {
 	if m.asking != nil {
-		return x.asked(foundInTrials(answer), m.asking)
+		return x.asked(triedPlain(answer), m.asking)
 	}
 	var by batch.Confirmation
 	requests := m.batch.Requests()

@@ -56,14 +56,18 @@ func appendTrial(args []any, c *driver.Command, number int) ([]any, Kind) {
 	return append(args, "set", key, value, "ifeq", value, "px", 1), Status
 }
 
-// foundInTrials reads the answers to the trials. The result is as for batch.FoundEnough.
-func foundInTrials(answer func(number int) Answer) (found int64) {
+// triedPlain reads the answers to the trials.
+func triedPlain(answer func(number int) Answer) batch.Tried {
+	tried := batch.Tried{Heard: true}
 	for number := range trials {
-		if a := answer(number); a.Value == int64(0) || a.IsNil {
-			found |= 1 << number
+		switch a := answer(number); {
+		case a.Value == int64(0) || a.IsNil:
+			tried.Found |= 1 << number
+		case a.Err != nil && a.Outcome != driver.Failed:
+			tried.Heard = false
 		}
 	}
-	return found
+	return tried
 }
 
 // foundPlain is what the script of the first contact has found, which it adds to its answer; 0 if that is nothing.

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"redlocksim/internal/batch"
 	"redlocksim/redlock/driver"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
@@ -12,7 +13,7 @@ type finding struct {
 	network.Exchange
 	node    *node
 	first   *driver.Command // whose key and deadline it has
-	then    func(found int64)
+	then    func(batch.Tried)
 	answers []bool // of the three tries: the server has the command
 	heard   int    // how many of these have arrived
 	timer   driver.Timer
@@ -21,8 +22,8 @@ type finding struct {
 // tries is how many commands a finding tries.
 const tries = 3
 
-// findPlain asks the server, for a command that missed, and calls then with what it has, as in batch.Known.Learn.
-func (n *node) findPlain(first *driver.Command, key kernel.Key, then func(found int64)) {
+// findPlain asks the server, for a command that missed, and calls then with what came of it.
+func (n *node) findPlain(first *driver.Command, key kernel.Key, then func(batch.Tried)) {
 	f := &finding{node: n, first: first, then: then}
 	if !n.client.ProgramClock().Now().Before(first.Deadline) {
 		n.client.Tasks().Start(f.done)
@@ -107,11 +108,11 @@ func (f *finding) done() {
 	if f.timer != nil {
 		f.timer.Stop()
 	}
-	var found int64
+	tried := batch.Tried{Heard: f.heard == tries}
 	for i, has := range f.answers[:f.heard] {
 		if has {
-			found |= 1 << i
+			tried.Found |= 1 << i
 		}
 	}
-	f.then(found)
+	f.then(tried)
 }

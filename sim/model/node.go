@@ -154,9 +154,9 @@ func (x *exchange) done(failed driver.Reply) {
 		return
 	}
 	key := x.key.With(1)
-	n.findPlain(missed[0], key, func(found int64) {
-		as, others := x.trial.Asked(&n.known, found, missed, func(c *driver.Command) { c.Done(c, n.store.barred()) })
-		if len(others) > 0 {
+	n.findPlain(missed[0], key, func(tried batch.Tried) {
+		as, others := x.trial.Asked(&n.known, tried, missed, func(c *driver.Command) { c.Done(c, n.store.barred()) })
+		if others = batch.Wanted(others, n.client.ProgramClock().Now()); len(others) > 0 {
 			x.again(others, key, as)
 		}
 	})
