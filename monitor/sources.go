@@ -46,9 +46,12 @@ func (x *sources) passes(at redis.Passage, a *redis.Asked) {
 	case at == redis.Sent:
 		x.sends(a, x.ran[way])
 	case at == redis.Broken, at == redis.Answered && (a.Answer == driver.Failed || a.Answer == driver.Unanswered):
-		clear(x.ran[way]) // the node may be another one now, or forbid what it allowed, or have forgotten the script
+		// The node may be another one now, also a replica that it was before, or forbid what it allowed, or have forgotten the script.
+		for _, s := range a.Server.Group() {
+			clear(x.ran[pair{a.Client, s}])
+		}
 		x.forgetful = a.Message
-	case at == redis.Answered && a.Message != x.forgetful && x.isLearned(a):
+	case at == redis.Answered && a.Settled && a.Message != x.forgetful && x.isLearned(a):
 		if x.ran[way] == nil {
 			x.ran[way] = map[script]kernel.True{}
 		}

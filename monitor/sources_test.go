@@ -12,10 +12,13 @@ import (
 // A script goes to a node in full until its client knows that it has run there.
 func TestSourcesAreSentOnce(t *testing.T) {
 	const said = "c1 sends A a script in full 1s after the node had run it for this client"
-	at := func(p redis.Passage, intent redis.Intent, answer driver.Outcome) func(*actor) {
+	at := func(p redis.Passage, intent redis.Intent, answer driver.Outcome, changes ...func(*redis.Asked)) func(*actor) {
 		return func(a *actor) {
 			asked := &redis.Asked{Command: redis.Command{Intent: intent, Keys: []string{"r"}, Source: "script", Answer: answer,
-				Deadline: a.reads().Add(time.Millisecond)}, Message: int(a.Kernel.Now()), Server: a.Servers[0], Client: a.client, Link: a.Network.Link("c1", "A"), Sent: a.Kernel.Now()}
+				Deadline: a.reads().Add(time.Millisecond)}, Message: int(a.Kernel.Now()), Server: a.Servers[0], Client: a.client, Link: a.Network.Link("c1", "A"), Sent: a.Kernel.Now(), Settled: true}
+			for _, change := range changes {
+				change(asked)
+			}
 			for _, tell := range a.onCommand {
 				tell(p, asked)
 			}
@@ -35,12 +38,14 @@ func TestSourcesAreSentOnce(t *testing.T) {
 		{"forgotten", []func(*actor){ran, at(redis.Answered, redis.Deletes, driver.Failed), runs}, ""},
 		{"forgotten in the same message", []func(*actor){together(at(redis.Answered, redis.Deletes, driver.Failed), ran), runs}, ""},
 		{"a broken connection", []func(*actor){ran, at(redis.Broken, redis.Deletes, 0), runs}, ""},
+		{"before other answers to the same message", []func(*actor){at(redis.Answered, redis.Extends, driver.Declined, func(a *redis.Asked) { a.Settled = false }), runs}, ""},
+		{"a broken connection to its replica", []func(*actor){ran, at(redis.Broken, redis.Deletes, 0, func(a *redis.Asked) { a.Server = a.Server.Group()[1] }), runs}, ""},
 		{"voted", []func(*actor){at(redis.Answered, redis.Sets, driver.Accepted), votes}, said},
 		{"did not vote", []func(*actor){at(redis.Answered, redis.Sets, driver.Declined), votes}, ""},
 		{"another's", []func(*actor){at(redis.Answered, redis.Sets, driver.Accepted), runs}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t)
+			r := newRigOf(t, map[string][]string{"A": {"A2"}})
 			r.goes("c1", time.Second, func(a *actor) {
 				for _, does := range c.does {
 					does(a)

@@ -379,6 +379,7 @@ func (w *crew) checkWork() string {
 
 // One server is killed and one hangs for a while: never two holders, the work goes on, and afterwards nothing is left.
 func TestCluster(t *testing.T) {
+	t.Parallel()
 	retry.Test(t, disturbing, func(t *retry.T) {
 		c := startCluster(t)
 		before := goleak.IgnoreCurrent()

@@ -35,6 +35,7 @@ func (deny) ReportResult(error) {}
 // A command for which the pool has no connection was not sent: it is refused, also when the pool itself calls that a
 // timeout. When the deadline comes first it has timed out like any other.
 func TestPoolExhausted(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		poolTimeout time.Duration
 		want        driver.Outcome

@@ -142,6 +142,7 @@ func giveSlotsAway(t *testing.T, admin *redis.Client) {
 // What Lock, Extend and Unlock answer for a server in each condition, and how the error is recognised, is the table in
 // docs/servers.md.
 func TestServers(t *testing.T) {
+	t.Parallel()
 	const path, begin, end = "../../docs/servers.md", "<!-- begin table -->\n", "<!-- end table -->\n"
 	rows := "| server | `Lock` | `Extend` | `Unlock` | the error, by `errors.Is`, `redis.Is…` or its text |\n| --- | --- | --- | --- | --- |\n"
 	for _, c := range serverConditions {

@@ -25,7 +25,7 @@ import (
 
 // small is a search that takes a second.
 func small(dir string) Options {
-	return Options{Seed: 3, Runs: 80, Generation: 20, Dir: dir, shrinkRuns: 60}
+	return Options{Seed: 3, Runs: 40, Generation: 10, Dir: dir, shrinkRuns: 30}
 }
 
 // files are the files in a directory with what is in them, without the lock.
@@ -77,7 +77,7 @@ func TestExplore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sum.Runs != 80 || len(sum.Findings) == 0 || sum.Violations == 0 || sum.Canaries != 4 || sum.Repeated != 1 {
+	if sum.Runs != 40 || len(sum.Findings) == 0 || sum.Violations == 0 || sum.Canaries != 4 || sum.Repeated != 1 {
 		t.Fatalf("%+v", sum)
 	}
 	want := files(t, dir)
@@ -159,10 +159,10 @@ func TestShardsAddUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if runs != 80 || sum.Runs != 80 || sum.Grants != grants {
+	if runs != 40 || sum.Runs != 40 || sum.Grants != grants {
 		t.Errorf("%d runs and %d grants, the shards have %d and %d", sum.Runs, sum.Grants, runs, grants)
 	}
-	if got, want := sum.Reached.Rows(), reached.Rows(); sum.Reached.Runs != 80 || !slices.Equal(got, want) || reached.Reached(reach.Step, "granted") == 0 || reached.Reached(reach.Effect, "pause") == 0 {
+	if got, want := sum.Reached.Rows(), reached.Rows(); sum.Reached.Runs != 40 || !slices.Equal(got, want) || reached.Reached(reach.Step, "granted") == 0 || reached.Reached(reach.Effect, "pause") == 0 {
 		t.Errorf("merged, they reached %v, the shards %v", got, want)
 	}
 	for _, f := range sum.Findings {

@@ -174,11 +174,13 @@ func (p *passages) pass(x *network.Exchange, at Passage, torn string) {
 	}
 }
 
-// isSettled says whether a client that has read an answer waits for no others to the same request.
+// isSettled says whether a client that has read an answer waits for no others to the same request: a WAIT has one as well.
 func (p *passages) isSettled(x *network.Exchange, torn string) bool {
 	if batch, is := x.Client().(network.Batch); is {
-		if _, reset := x.Answers(batch.Requests()); reset {
-			return true
+		all := batch.Requests()
+		answered, reset := x.Answers(all)
+		if reset || answered < all {
+			return reset
 		}
 	}
 	return torn == "" && !slices.ContainsFunc(p.commands, func(c Command) bool { return c.Intent != NoIntent && c.Answer == driver.Unanswered })

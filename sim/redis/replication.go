@@ -27,6 +27,15 @@ type replication struct {
 // IsReplica says whether the node follows a master.
 func (s *Server) IsReplica() bool { return s.replication.master != nil }
 
+// Group is this node, with its replicas, or with its master and that one's other replicas.
+func (s *Server) Group() []*Server {
+	all := []*Server{s}
+	for _, f := range s.replication.feeds {
+		all = append(all, f.replica)
+	}
+	return all
+}
+
 // NeverMaster says whether the node has been a replica since the run began. No client was ever told to address it; one that
 // addresses a replica which was a master once may not have heard of the failover yet.
 func (s *Server) NeverMaster() bool { return s.replication.neverMaster }
