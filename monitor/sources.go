@@ -46,7 +46,8 @@ func (x *sources) passes(at redis.Passage, a *redis.Asked) {
 	case at == redis.Sent:
 		x.sends(a, x.ran[way])
 	case at == redis.Broken, at == redis.Answered && (a.Answer == driver.Failed || a.Answer == driver.Unanswered):
-		// The node may be another one now, also a replica that it was before, or forbid what it allowed, or have forgotten the script.
+		// The node may be another one now, also a replica that it was before, or forbid what it allowed, or have forgotten the
+		// script.
 		for _, s := range a.Server.Group() {
 			clear(x.ran[pair{a.Client, s}])
 		}

@@ -37,6 +37,8 @@ var monitors = []func(*Run){
 	watchGuard,
 	watchQuarantines,
 	watchAnnounced,
+	watchConfirmed,
+	watchAtomic,
 	watchRefinement,
 	watchLeftover,
 	watchNeedless,

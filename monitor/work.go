@@ -85,6 +85,12 @@ func (x *works) worked(done *protocols.Work, err error) {
 	i := slices.IndexFunc(x.open, func(w *working) bool { return w.Work == done })
 	w := x.open[i]
 	x.open = slices.Delete(x.open, i, i+1)
+	if w.Panics && w.Ended {
+		if wrong := w.panicked(); wrong != "" {
+			x.run.broken(checker.Contract, w.Resource, "%s worked under the lock until it panicked, and %s", w.Client, wrong)
+		}
+		return
+	}
 	parts := partsOf(err)
 	for _, wrong := range []string{w.work(err), w.loss(err, parts), w.cause(err, x.run.clients.anyClosed(w.Client)), w.ending(err, parts)} {
 		if wrong != "" {
@@ -92,6 +98,17 @@ func (x *works) worked(done *protocols.Work, err error) {
 			return
 		}
 	}
+}
+
+// panicked says what is wrong after work that panicked.
+func (w *working) panicked() string {
+	switch {
+	case !w.Caught:
+		return "its call returned all the same"
+	case w.Releases && !w.isReleased:
+		return "nobody released the lock"
+	}
+	return w.work(w.Err) // but for the error, which nobody is told of
 }
 
 // isFound says whether with this error so many nodes refused an extend that the lease was lost by it.

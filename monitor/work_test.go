@@ -139,3 +139,36 @@ func TestWhatWorkUnderALeaseReturns(t *testing.T) {
 		})
 	}
 }
+
+// Work that panics does so in its call as well, which releases the lock all the same.
+func TestWorkThatPanics(t *testing.T) {
+	for _, c := range []struct {
+		name                     string
+		caught, released, isDeaf bool
+		want                     string
+	}{
+		{"released", true, true, false, ""},
+		{"not released", true, false, false, "nobody released the lock"},
+		{"swallowed", false, true, false, "its call returned all the same"},
+		{"not stopped", true, true, true, "the caller's context ended, and that of the work did not"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t).only(watchWorks)
+			r.goes("c1", 0, func(a *actor) {
+				l := a.lease("v", a.reads().Add(ttl))
+				w := &protocols.Work{Client: "c1", Resource: "r", Lease: l, Releases: true, Panics: true, Context: context.Background(), TTL: ttl}
+				a.Works(w)
+				w.Ended, w.Deaf, w.Caught = true, c.isDeaf, c.caught
+				if c.released {
+					a.call(protocols.ReleaseCall, l, nil, nil)
+				}
+				a.Worked(w, nil)
+			})
+			want := ""
+			if c.want != "" {
+				want = "c1 worked under the lock until it panicked, and " + c.want
+			}
+			r.finds(t, checker.Contract, want)
+		})
+	}
+}

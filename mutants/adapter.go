@@ -290,4 +290,14 @@ var adapter = []Mutant{
 		Edits:   []Edit{{"internal/batch/plain.go", "commands >= 5", "commands >= 0"}},
 		Killers: []string{"115-commands-in-place-of-scripts/nothing-allowed", "115-commands-in-place-of-scripts/no-release"},
 	},
+	{
+		Name: "wire-several-keys-one-by-one", Tier: "wire",
+		Bug: "an acquire of several keys sets some of them before it finds that another is taken",
+		Edits: []Edit{
+			{"internal/redisnode/acquire.lua", "for i = 1, #KEYS do\n  if redis.call('EXISTS', KEYS[i]) == 1 then return 0 end\nend\n", ""},
+			{"internal/redisnode/acquire.lua", "for i = 1, #KEYS do redis.call('SET', KEYS[i], ARGV[1], 'PX', ARGV[2]) end",
+				"for i = 1, #KEYS do\n  if not redis.call('SET', KEYS[i], ARGV[1], 'NX', 'PX', ARGV[2]) then return 0 end\nend"},
+		},
+		Killers: []string{"71-locks-on-several-resources/contention"},
+	},
 }

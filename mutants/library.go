@@ -917,4 +917,38 @@ var library = []Mutant{
 		Edits:   []Edit{{"redlock/queue.go", "return keySet{1, keys[0]}", "return keySet{1, \"\"}"}},
 		Killers: []string{"111-everything-at-once"},
 	},
+	{
+		Name: "hold-panic-leaves-the-lock",
+		Bug:  "work that panics leaves the lock to its TTL: the release is not deferred",
+		Edits: []Edit{
+			{"redlock/hold.go", "\tdefer func() {\n\t\treleased :=", "\tends := func() {\n\t\treleased :="},
+			{"redlock/hold.go", "\t}()\n\treturn lease.Renew(ctx, r, func(ctx context.Context) error { return work(ctx, lease) })",
+				"\t}\n\terr = lease.Renew(ctx, r, func(ctx context.Context) error { return work(ctx, lease) })\n\tends()\n\treturn err"},
+		},
+		Killers: []string{"82-with-lock/panics"},
+	},
+	{
+		Name: "renew-panic-goes-on-renewing",
+		Bug:  "work that panics leaves its renewals behind: only a return stops them",
+		Edits: []Edit{
+			{"redlock/renew.go", "\tdefer unbind()\n\tstop := l.renewing(working, r)\n\tdefer stop()\n", "\tstop := l.renewing(working, r)\n"},
+			{"redlock/renew.go", "\tfailed := stop()\n\tif l.state()", "\tfailed := stop()\n\tunbind()\n\tif l.state()"},
+		},
+		Killers: []string{"82-with-lock/panics-under-a-lease"},
+	},
+	{
+		Name:    "extends-not-confirmed",
+		Bug:     "an extend does not wait for replicas to confirm it, as a grant does",
+		Edits:   []Edit{{"redlock/round.go", "if op == driver.OpAcquire || op == driver.OpExtend {", "if op == driver.OpAcquire {"}},
+		Killers: []string{"07-failover-with-wait/extend-saved", "115-commands-in-place-of-scripts/replicas-confirm"},
+	},
+	{
+		Name: "token-before-the-vote",
+		Bug:  "the token of a sequence is drawn before the nodes vote, so that a later grant can have a lower one",
+		Edits: []Edit{
+			{"redlock/attempt.go", "\tr, err := a.ask(ctx, op, t.ttl, start)\n\tif err == nil && op == driver.OpAcquire {\n\t\terr = a.draw(ctx)\n\t}\n",
+				"\tvar undrawn error\n\tif op == driver.OpAcquire {\n\t\tundrawn = a.draw(ctx)\n\t\tstart = clock.Now()\n\t}\n\tr, err := a.ask(ctx, op, t.ttl, start)\n\tif err == nil {\n\t\terr = undrawn\n\t}\n"},
+		},
+		Killers: []string{"113-what-helps-at-a-failover/sequence-and-late-vote"},
+	},
 }

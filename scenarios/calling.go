@@ -49,6 +49,9 @@ type Calling struct {
 	// Unlocks has the work release the lock itself when it is done, in the context that it was given; step with-lock. Default:
 	// false. Example: true
 	Unlocks bool `yaml:"unlocks"`
+	// Panics has the work panic when it is done, and the client recover from it; steps renew and with-lock. Default: false.
+	// Example: true
+	Panics bool `yaml:"panics"`
 }
 
 // isUsual says that the step calls the lock as usual.
@@ -88,7 +91,7 @@ func (c *Calling) needs(can protocols.Capabilities) string {
 		return "does not look at the contexts of its calls"
 	case c.Released && !can.Repeats:
 		return "does not know a lock that was released"
-	case (c.Period != 0 || c.Jitter != 0 || c.Limit != 0 || c.MaxTime != 0 || c.Meanwhile != 0 || c.Unlocks) && !can.Renews:
+	case (c.Period != 0 || c.Jitter != 0 || c.Limit != 0 || c.MaxTime != 0 || c.Meanwhile != 0 || c.Unlocks || c.Panics) && !can.Renews:
 		return "does not renew its locks by itself"
 	case c.Misuse != "" && !can.Refuses:
 		return "does not refuse wrong arguments"

@@ -33,9 +33,12 @@ func (l *held) renewed(ctx context.Context, lease protocols.Renewer, s *Step, wo
 	r := l.renewal(s)
 	w := l.work(ctx, r)
 	l.witness.Works(w)
-	err := lease.Renew(ctx, r, func(own context.Context) error {
-		work(own)
-		return l.worked(own, ctx, w)
+	w.Panics = s.Panics
+	err := w.Catch(func() error {
+		return lease.Renew(ctx, r, func(own context.Context) error {
+			work(own)
+			return l.worked(own, ctx, w)
+		})
 	})
 	l.witness.Worked(w, err)
 }
@@ -67,6 +70,7 @@ func (l *held) worked(own, caller context.Context, w *protocols.Work) error {
 		w.Err = errStopped
 	}
 	l.witness.Stops(w)
+	w.Panic()
 	return w.Err
 }
 
@@ -131,14 +135,52 @@ func (p *program) withLock(s *Step) bool {
 	x.call.Context, x.call.Wait = ctx, s.Wait
 	l := p.held(x)
 	r := l.renewal(s)
-	var c *called // the release
 	var releasing context.Context
+	l.releases(&r, func() context.Context { return releasing })
+	p.witness.Called(&x.call)
+	update := &Step{Kind: UpdateStep}
+	w := l.work(ctx, r)
+	w.Releases, w.Panics = true, s.Panics
+	begun := false
+	err := w.Catch(func() error {
+		return holder.Hold(ctx, x.call.Resources[0], x.call.TTL, r, func(own context.Context, lease protocols.Lease) error {
+			begun = true
+			l.granted(x, lease)
+			w.Lease = lease
+			p.witness.Works(w)
+			l.reach(update)
+			p.works(own, s.For)
+			l.reach(update)
+			var unlocked error
+			if s.Unlocks {
+				if s.Within == nil && s.Cancel == nil { // else it may end for more than the end of the lease
+					releasing = own
+				}
+				r.Releases()
+				unlocked = lease.Unlock(own)
+			}
+			return errors.Join(l.worked(own, ctx, w), unlocked)
+		})
+	})
+	if !begun {
+		p.refused(x, err)
+		return false
+	}
+	p.witness.Worked(w, err)
+	l.gone()
+	return true
+}
+
+// releases has the release of a renewal written down as one of this program, in a context that is known when it begins. Its
+// work may make it, too.
+func (l *held) releases(r *protocols.Renewal, in func() context.Context) {
+	var c *called
 	r.Releases = func() {
 		if c != nil {
 			return // the work does
 		}
 		c = l.call(history.Release, 0)
-		c.Context = releasing
+		c.Context = in()
 		l.witness.Called(&c.Call)
 		l.begins(c)
 		l.acquisition.disbelieve()
@@ -148,32 +190,4 @@ func (p *program) withLock(s *Step) bool {
 			l.returned(c, err)
 		}
 	}
-	p.witness.Called(&x.call)
-	update := &Step{Kind: UpdateStep}
-	var w *protocols.Work
-	err := holder.Hold(ctx, x.call.Resources[0], x.call.TTL, r, func(own context.Context, lease protocols.Lease) error {
-		l.granted(x, lease)
-		w = l.work(ctx, r)
-		w.Releases = true
-		p.witness.Works(w)
-		l.reach(update)
-		p.works(own, s.For)
-		l.reach(update)
-		var unlocked error
-		if s.Unlocks {
-			if s.Within == nil && s.Cancel == nil { // else it may end for more than the end of the lease
-				releasing = own
-			}
-			r.Releases()
-			unlocked = lease.Unlock(own)
-		}
-		return errors.Join(l.worked(own, ctx, w), unlocked)
-	})
-	if w == nil {
-		p.refused(x, err)
-		return false
-	}
-	p.witness.Worked(w, err)
-	l.gone()
-	return true
 }

@@ -73,7 +73,7 @@ func (p *stepCheck) objection(s *Step) *objection {
 func (p *stepCheck) toProtocol(s *Step) *objection {
 	protocol := p.s.Lock.Protocol
 	switch why := s.needs(p.can); {
-	case s.Misuse != "" && (s.Within != nil || s.Cancel != nil || s.LeaseContext || s.Wait != 0 || s.Period != 0 || s.Jitter != 0 || s.Limit != 0 || s.MaxTime != 0 || s.Meanwhile != 0 || s.Unlocks):
+	case s.Misuse != "" && (s.Within != nil || s.Cancel != nil || s.LeaseContext || s.Wait != 0 || s.Period != 0 || s.Jitter != 0 || s.Limit != 0 || s.MaxTime != 0 || s.Meanwhile != 0 || s.Unlocks || s.Panics):
 		return objectTo(string(s.Kind), "with a misuse has only that, and resource, for, ttl and released: it is refused before the others matter")
 	case s.Kind == CloseStep && !p.can.Closes:
 		return objectTo(string(s.Kind), "protocol %s has no client that could be closed, only redlock has", protocol)

@@ -121,7 +121,7 @@ func (a *About) cannot(s *scenarios.Scenario, item *scenarios.Item, step *scenar
 	add(step.Kind == scenarios.LingerStep && a.can(lines.Warn), "it stops a moment before the lock warns, which nobody knows before")
 	add(step.Kind == scenarios.PrepareStep && !a.can(lines.Prepare), "it prepares the nodes, which the lock does not do")
 	add(step.Kind == scenarios.CloseStep && !a.can(lines.Close), "it closes the client, which the lock cannot")
-	add(step.Kind == scenarios.WithLockStep || c.Period != 0 || c.Limit != 0 || c.MaxTime != 0 || c.Meanwhile != 0, "it has the lock renew itself")
+	add(step.Kind == scenarios.WithLockStep || c.Period != 0 || c.Limit != 0 || c.MaxTime != 0 || c.Meanwhile != 0 || c.Panics, "it has the lock renew itself")
 	add((c.Within != nil || c.Cancel != nil) && !a.can(lines.Cancel), "it gives calls up, which the lock cannot")
 	add(c.LeaseContext, "it makes calls in the context of a lease")
 	add(c.Released, "it uses a lock that was released")

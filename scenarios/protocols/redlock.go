@@ -269,9 +269,8 @@ func (x *shipped) Hold(ctx context.Context, resource string, ttl time.Duration, 
 		does = nil
 	}
 	x.env.Leave()
-	err := x.client.Hold(ctx, resource, ttl, r.library(), does)
-	x.env.Enter()
-	return err
+	defer x.env.Enter() // also after a panic of the work
+	return x.client.Hold(ctx, resource, ttl, r.library(), does)
 }
 
 // library is the renewal as package redlock takes it, whose own limits it has if it sets none.
@@ -327,12 +326,13 @@ func (l *shippedLease) Renew(ctx context.Context, r Renewal, work func(context.C
 		x.renewing[l.Value()] = &renewing{Renewal: r}
 	}
 	x.env.Leave()
-	err := l.Lease.Renew(ctx, r.library(), does)
-	x.env.Enter()
-	if !isInside {
-		delete(x.renewing, l.Value())
-	}
-	return err
+	defer func() {
+		x.env.Enter()
+		if !isInside {
+			delete(x.renewing, l.Value())
+		}
+	}()
+	return l.Lease.Renew(ctx, r.library(), does)
 }
 
 // Observe passes the library's steps on, and the renewals that they belong to.

@@ -72,6 +72,29 @@ type Work struct {
 	Ended                             bool
 	Err                               error
 	Lost, Unaware, Deaf, Misled, Bare bool
+	// Panics says that the work panics when it is done, and Caught that the caller has recovered from that.
+	Panics, Caught bool
+}
+
+// Panic panics, if the work is to.
+func (w *Work) Panic() {
+	if w.Panics {
+		panic(w)
+	}
+}
+
+// Catch makes the call that does the work, and recovers from its panic.
+func (w *Work) Catch(call func() error) error {
+	defer func() {
+		switch caught := recover(); caught {
+		case nil:
+		case w:
+			w.Caught = true
+		default:
+			panic(caught)
+		}
+	}()
+	return call()
 }
 
 // CallFunc is what a Call does.

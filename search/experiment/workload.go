@@ -145,6 +145,7 @@ func (w *worker) withLock(c faults.Choices, d time.Duration) scenarios.Step {
 	w.limits(c.For("limits", 0), &s)
 	w.end(c.For("end", 0), &s)
 	s.Unlocks = c.For("unlocks", 0).Below(4) == 0
+	s.Panics = c.For("panics", 0).Below(8) == 0
 	return s
 }
 
@@ -176,6 +177,7 @@ func (w *worker) once(c faults.Choices) []scenarios.Step {
 	}
 	if w.can.Renews {
 		renew.Meanwhile = faults.OneOf(c.For("meanwhile", 0), 0, 0, 0, w.ttl/2, w.ttl+w.ttl/2)
+		renew.Panics = c.For("panics", 0).Below(8) == 0
 	}
 	all := [][]scenarios.Step{nil, nil, nil,
 		{take, update, long, unlock},

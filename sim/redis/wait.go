@@ -69,7 +69,7 @@ func (s *Server) await(replicas int, within time.Duration, answer func(confirmed
 	w.timer = s.ProgramClock().AfterFunc(within, func() {
 		if i := slices.Index(r.waits, w); i >= 0 && life == r.life {
 			r.waits = slices.Delete(r.waits, i, i+1)
-			w.answer(s.countAcked(w.offset))
+			w.answer(s.Confirmed(w.offset))
 		}
 	})
 	r.waits = append(r.waits, w)
@@ -79,16 +79,20 @@ func (s *Server) await(replicas int, within time.Duration, answer func(confirmed
 func (s *Server) acknowledged() {
 	r := &s.replication
 	r.waits = slices.DeleteFunc(r.waits, func(w *wait) bool {
-		if s.countAcked(w.offset) < w.replicas {
+		if s.Confirmed(w.offset) < w.replicas {
 			return false
 		}
 		w.timer.Stop()
-		w.answer(s.countAcked(w.offset))
+		w.answer(s.Confirmed(w.offset))
 		return true
 	})
 }
 
-func (s *Server) countAcked(offset uint64) int {
+// Offset is how many changes the node has made, or has learned of from its master.
+func (s *Server) Offset() uint64 { return s.replication.offset }
+
+// Confirmed is how many replicas have acknowledged the changes up to an offset, as WAIT counts them.
+func (s *Server) Confirmed(offset uint64) int {
 	n := 0
 	for _, f := range s.replication.feeds {
 		if f.replica.replication.master == s && f.acked >= offset {
