@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"redlocksim/checker"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
 )
@@ -186,6 +187,7 @@ func (c *conduct) passes(at redis.Passage, a *redis.Asked, v vote, node int) {
 	case a.Intent == redis.Extends && at == redis.Sent && x.isCast && x.releases == a.Client && !c.connects(a):
 		c.run.broken(checker.Conduct, c.run.resource(v.key), "%s extends its key on %s, although it has begun to release it %v before", a.Client.Name(),
 			a.Server.Name(), a.Sent.Sub(x.since))
+	case at == redis.Answered && a.Together > 1 && a.Answer == driver.Unanswered: // of several, not to this one
 	case a.Intent == redis.Sets && at == redis.Answered && n.isSet && n.owner == a.Client && n.sent == a.Sent:
 		if _, isTimely := c.run.hears(a); isTimely {
 			n.heard, n.heardAt = c.order, c.run.World.Kernel.Now()
