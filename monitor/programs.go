@@ -164,10 +164,16 @@ func (x *programs) bears(c *programCall, resource string) {
 	}
 	end := client.WhenReads(until)
 	n := len(x.stakes.most(c.Client, resource, func(s *stake) bool { return s.until.Add(time.Millisecond) >= end }))
-	if of := x.stakes.quorum(resource); n < of {
-		x.run.brokenWithin(checker.Contract, resource, "%s is told that its lease lasts until %v, but only %d of the %d keys that it takes do",
-			c.Client, time.Duration(end).Round(time.Microsecond), n, of)
+	of := x.stakes.quorum(resource)
+	if n >= of {
+		return
 	}
+	told := x.run.brokenWithin // clocks that go wrong may have made them end sooner
+	if c.Func == protocols.ExtendCall && len(x.stakes.most(c.Client, resource, func(s *stake) bool { return s.lasts >= c.began })) < of {
+		told = x.run.broken // nothing has extended them
+	}
+	told(checker.Contract, resource, "%s is told that its lease lasts until %v, but only %d of the %d keys that it takes do",
+		c.Client, time.Duration(end).Round(time.Microsecond), n, of)
 }
 
 // refusedTo notes if a client which is told that it has nothing has set what it takes, and not asked for its removal.

@@ -8,6 +8,7 @@ import (
 	"redlocksim/history"
 	"redlocksim/redlock"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 )
 
@@ -178,5 +179,21 @@ func TestProgramsTellOfLosses(t *testing.T) {
 			r.goes("c1", 0, func(a *actor) { c.does(a, a.acquires("ABC", "v")) })
 			r.finds(t, checker.Contract, c.want)
 		})
+	}
+}
+
+// Nothing excuses an extend that extends too few keys. That keys end sooner than they were set to may be the fault of clocks.
+func TestNothingExcusesAnExtendOfNothing(t *testing.T) {
+	for nodes, excused := range map[string]bool{"A": false, "AB": true} {
+		r := newRig(t).program(func(*Run) {})
+		r.goes("c1", 0, func(a *actor) {
+			l := a.acquires("AB", "v")
+			l.until = l.until.Add(2 * ttl)
+			a.call(protocols.ExtendCall, l, nil, func() { a.asks(nodes, "PEXPIRE", "r", "20000") })
+		})
+		r.Kernel.Run(kernel.True(time.Minute))
+		if found := r.Findings(); len(found) != 1 || found[0].Kind != checker.Contract || found[0].Assumes != excused {
+			t.Errorf("extended on %s: %+v, want one that is excused: %v", nodes, found, excused)
+		}
 	}
 }

@@ -28,6 +28,7 @@ type stake struct {
 	cast     kernel.True // when the command was sent that set it
 	set      kernel.True // when that was carried out
 	until    kernel.True // when the key runs out, as of when its deadline was set
+	lasts    kernel.True // when that was
 }
 
 // askedOn is a key with a value on a node, of a client that asks the node to set or to remove it.
@@ -59,7 +60,7 @@ func (x *stakes) applied(a *redis.Applied) {
 	if a.Set() || a.After.Value != a.Before.Value {
 		s.client, s.cast, s.set = a.Client, a.Sent, x.run.World.Kernel.Now()
 	}
-	s.until = a.Server.RunsOut(a.After.ExpiresAt)
+	s.until, s.lasts = a.Server.RunsOut(a.After.ExpiresAt), x.run.World.Kernel.Now()
 }
 
 func (x *stakes) asks(_ redis.Passage, a *redis.Asked) {

@@ -297,8 +297,16 @@ func (w *waiting) take(c *part, data []byte) bool {
 }
 
 // cleanUp removes what is left of the batch, as far as it is not under way and the Redis answers: results that nobody fetches
-// run out by themselves.
+// run out by themselves. A worker whose result is here may be about to end its task, which takes a moment.
 func (w *waiting) cleanUp() {
+	for end := time.Now().Add(look); !w.remove() && time.Now().Before(end); {
+		time.Sleep(look / 100)
+	}
+}
+
+// remove removes the tasks that it can. It says whether that is all, but for those that workers have yet to do.
+func (w *waiting) remove() (all bool) {
+	all = true
 	for _, c := range w.chunks {
 		for _, id := range c.ids {
 			err := w.inspector.DeleteTask(w.queue(), id)
@@ -306,10 +314,14 @@ func (w *waiting) cleanUp() {
 				continue
 			}
 			if w.forgetLost(id) != nil {
-				return
+				return true
+			}
+			if info, err := w.inspector.GetTaskInfo(w.queue(), id); err == nil && len(info.Result) > 0 {
+				all = false
 			}
 		}
 	}
+	return all
 }
 
 // forgetLost removes a task that is under way and has no lease, which asynq never would (its issue 1144).
