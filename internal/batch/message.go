@@ -146,10 +146,11 @@ func Wanted(commands []*driver.Command, now time.Time) (wanted []*driver.Command
 	return wanted
 }
 
-// errMoot: what a node that has forgotten the script was asked for is being released, so that it is not asked again.
-var errMoot = fmt.Errorf("the node had no such script or command, and what it was asked for is being released: %w", context.Canceled)
+// errMoot: what a node has not carried out, because it has forgotten the script or forbids it, is being released, so that it is
+// not asked again.
+var errMoot = fmt.Errorf("the node did not know the script, or forbade it, and what it was asked for is being released: %w", context.Canceled)
 
-var errNoTimeForAnother = fmt.Errorf("the node had no such script or command, and there was no time left to ask in another way: %w",
+var errNoTimeForAnother = fmt.Errorf("the node did not know the script, or forbade it, and there was no time left to ask in another way: %w",
 	context.DeadlineExceeded)
 
 // String says what the message is for: the operations of its commands, with how often each comes if that is more than once, as

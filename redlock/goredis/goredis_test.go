@@ -151,7 +151,7 @@ func TestSeams(t *testing.T) {
 	if !maps.Equal(outcomes, want) {
 		t.Errorf("outcomes %v, want %v", outcomes, want)
 	}
-	if err := got["release k"].Err; err == nil || !strings.Contains(err.Error(), "had no such script") {
+	if err := got["release k"].Err; err == nil || !strings.Contains(err.Error(), "did not know the script") {
 		t.Errorf("error %v", err)
 	}
 }

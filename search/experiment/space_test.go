@@ -184,6 +184,7 @@ func TestRareCallsAreDrawn(t *testing.T) {
 	}
 	s := NewSpace(base)
 	closed, together, exact, crowds, unlocks := 0, 0, 0, 0, 0
+	panics := map[scenarios.StepKind]int{}
 	for seed := range uint64(400) {
 		x := Candidate{Seed: seed}.Scenario(s)
 		for i, item := range x.Timeline {
@@ -200,13 +201,16 @@ func TestRareCallsAreDrawn(t *testing.T) {
 				if do.Unlocks {
 					unlocks++
 				}
+				if do.Panics {
+					panics[do.Kind]++
+				}
 				if ttl := cmp.Or(do.TTL, base.Lock.TTL); do.Period == 0 && do.MaxTime == ttl+ttl/3 {
 					exact++
 				}
 			}
 		}
 	}
-	if closed < 20 || together < 5 || exact < 5 || crowds < 5 || unlocks < 5 {
-		t.Errorf("in 400 runs: %d clients closed while they prepare, %d calls under the lease of another, %d limits that a renewal just meets, %d clients that take the lock from themselves, %d works that release their lock", closed, together, exact, crowds, unlocks)
+	if closed < 20 || together < 5 || exact < 5 || crowds < 5 || unlocks < 5 || panics[scenarios.RenewStep] < 5 || panics[scenarios.WithLockStep] < 5 {
+		t.Errorf("in 400 runs: %d clients closed while they prepare, %d calls under the lease of another, %d limits that a renewal just meets, %d clients that take the lock from themselves, %d works that release their lock, works that panic: %v", closed, together, exact, crowds, unlocks, panics)
 	}
 }
