@@ -48,6 +48,12 @@ const (
 	defaultMaxTime  = time.Hour
 )
 
+// Check says whether leases of that TTL can be renewed so. The error matches ErrInvalid, and Hold and Renew return it.
+func (r Renewal) Check(ttl time.Duration) error {
+	_, err := r.of(ttl)
+	return err
+}
+
 // of is the renewal of a lock with that TTL, with the defaults filled in.
 func (r Renewal) of(ttl time.Duration) (Renewal, error) {
 	if r.Period == 0 {

@@ -1,0 +1,396 @@
+package semaphore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
+	"redlocksim/redlock/redlocktest"
+	"redlocksim/redlock/semaphore"
+)
+
+const ttl = 10 * time.Second
+
+func newSemaphore(t *testing.T, locks semaphore.Locks, permits int) *semaphore.Semaphore {
+	t.Helper()
+	s, err := semaphore.New(locks, "pool", permits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func acquire(t *testing.T, s *semaphore.Semaphore) *semaphore.Permit {
+	t.Helper()
+	permit, err := s.TryAcquire(t.Context(), ttl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return permit
+}
+
+func unlock(t *testing.T, p *semaphore.Permit) {
+	t.Helper()
+	if err := p.Unlock(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+// Never more clients hold a permit than there are, all of them can be had at once, and everybody gets one in the end.
+func TestPermits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := redlocktest.New(t, 3)
+		const permits, clients, goroutines, each = 3, 4, 5, 10
+		var holders, most, done atomic.Int32
+		finished := make(chan error)
+		for range clients {
+			s := newSemaphore(t, nodes.Client(), permits)
+			for range goroutines {
+				go func() {
+					for range each {
+						p, err := s.Acquire(t.Context(), ttl)
+						if err != nil {
+							finished <- err
+							return
+						}
+						most.Store(max(most.Load(), holders.Add(1)))
+						time.Sleep(20 * time.Millisecond)
+						holders.Add(-1)
+						done.Add(1)
+						if err := p.Unlock(t.Context()); err != nil {
+							finished <- err
+							return
+						}
+					}
+					finished <- nil
+				}()
+			}
+		}
+		for range clients * goroutines {
+			if err := <-finished; err != nil {
+				t.Error(err)
+			}
+		}
+		if got := most.Load(); got != permits {
+			t.Errorf("up to %d held one of %d permits at the same time", got, permits)
+		}
+		if got := done.Load(); got != clients*goroutines*each {
+			t.Errorf("%d grants", got)
+		}
+	})
+}
+
+// An error is about the semaphore, and says what ended the call.
+func TestErrors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := redlocktest.New(t, 3)
+		client := nodes.Client()
+		s, other := newSemaphore(t, client, 2), newSemaphore(t, nodes.Client(), 2)
+		defer unlock(t, acquire(t, other))
+		defer unlock(t, acquire(t, other))
+
+		check := func(what string, err error, text string, attempts int, match ...error) {
+			t.Helper()
+			for _, m := range match {
+				if !errors.Is(err, m) {
+					t.Errorf("%s: %v does not match %v", what, err, m)
+				}
+			}
+			var e *redlock.Error
+			switch {
+			case !errors.As(err, &e):
+				t.Errorf("%s: %v is not a *redlock.Error", what, err)
+			case e.Resource != "pool" || e.Attempts != attempts && attempts >= 0:
+				t.Errorf("%s: about %q after %d attempts", what, e.Resource, e.Attempts)
+			case !strings.Contains(err.Error(), text):
+				t.Errorf("%s: %q does not say %q", what, err, text)
+			}
+		}
+		_, err := s.TryAcquire(t.Context(), ttl)
+		check("all are taken", err, `acquire "pool": held by another`, 2, redlock.ErrNotAcquired, redlock.ErrTaken)
+
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err = s.Acquire(ctx, ttl)
+		check("waited in vain", err, "held by another", -1, redlock.ErrTaken, context.DeadlineExceeded)
+		_, err = s.Acquire(ctx, ttl)
+		check("a context that has ended", err, "", -1, redlock.ErrNotAcquired, context.DeadlineExceeded)
+
+		_, err = other.TryAcquire(t.Context(), ttl)
+		check("all are held here", err, "held by another", 0, redlock.ErrTaken)
+
+		nodes.Down(0, 1)
+		_, err = s.TryAcquire(t.Context(), ttl)
+		check("no quorum", err, "no quorum", 1, redlock.ErrNoQuorum)
+		nodes.Heal()
+
+		if err := client.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Acquire(t.Context(), ttl); err != redlock.ErrClosed {
+			t.Errorf("closed client: %v", err)
+		}
+	})
+}
+
+func TestInvalid(t *testing.T) {
+	client := redlocktest.New(t, 1).Client()
+	s := newSemaphore(t, client, 1)
+	work := func(context.Context, *semaphore.Permit) error { t.Error("work was called"); return nil }
+	for what, call := range map[string]func() error{
+		"no locks":  func() error { _, err := semaphore.New(nil, "pool", 1); return err },
+		"no name":   func() error { _, err := semaphore.New(client, "", 1); return err },
+		"none":      func() error { _, err := semaphore.New(client, "pool", 0); return err },
+		"too many":  func() error { _, err := semaphore.New(client, "pool", semaphore.MaxPermits+1); return err },
+		"nil, wait": func() error { _, err := s.Acquire(nil, ttl); return err },    //nolint:staticcheck // the point
+		"nil, try":  func() error { _, err := s.TryAcquire(nil, ttl); return err }, //nolint:staticcheck // the point
+		"TTL":       func() error { _, err := s.Acquire(t.Context(), time.Microsecond); return err },
+		"nil, hold": func() error { return s.Hold(nil, ttl, redlock.Renewal{}, work) }, //nolint:staticcheck // the point
+		"nil work":  func() error { return s.Hold(t.Context(), ttl, redlock.Renewal{}, nil) },
+		"renewal":   func() error { return s.Hold(t.Context(), ttl, redlock.Renewal{Period: ttl}, work) },
+		"long name": func() error {
+			l, _ := semaphore.New(client, strings.Repeat("x", 4096), 1)
+			_, err := l.TryAcquire(t.Context(), ttl)
+			return err
+		},
+		"TTL, tried": func() error { _, err := s.TryAcquire(t.Context(), -1); return err },
+	} {
+		if err := call(); !errors.Is(err, redlock.ErrInvalid) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// A permit that is given back goes to the caller that has waited longest, at once.
+func TestFirstComeFirstServed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSemaphore(t, redlocktest.New(t, 3).Client(redlock.WithRetryDelay(time.Minute, time.Minute)), 2)
+		first, second := acquire(t, s), acquire(t, s)
+		served := make(chan int, 3)
+		var got [3]*semaphore.Permit
+		for i := range got {
+			go func() {
+				got[i], _ = s.Acquire(t.Context(), time.Hour)
+				served <- i
+			}()
+			synctest.Wait()
+		}
+		begun := time.Now()
+		for i, p := range []*semaphore.Permit{first, second} {
+			unlock(t, p)
+			if n := <-served; n != i {
+				t.Errorf("caller %d was served at place %d", n, i)
+			}
+		}
+		unlock(t, got[0])
+		<-served
+		if took := time.Since(begun); took > time.Second {
+			t.Errorf("it took %v", took)
+		}
+		unlock(t, got[1])
+		unlock(t, got[2])
+	})
+}
+
+// A caller gives up its place when its context ends, and does not hold up those behind it.
+func TestGivingUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSemaphore(t, redlocktest.New(t, 3).Client(), 1)
+		held := acquire(t, s)
+		impatient, cancel := context.WithCancel(t.Context())
+		gone := make(chan error)
+		go func() { _, err := s.Acquire(impatient, ttl); gone <- err }()
+		synctest.Wait()
+		patient := make(chan *semaphore.Permit)
+		go func() { p, _ := s.Acquire(t.Context(), ttl); patient <- p }()
+		queued, leave := context.WithTimeout(t.Context(), time.Millisecond)
+		defer leave()
+		if _, err := s.Acquire(queued, ttl); !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, redlock.ErrTaken) {
+			t.Errorf("behind others: %v", err)
+		}
+		cancel()
+		if err := <-gone; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		unlock(t, held)
+		unlock(t, <-patient)
+	})
+}
+
+// After 16 grants in a row the callers here pause, and another process gets the permit meanwhile.
+func TestGivingWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := redlocktest.New(t, 3)
+		busy, other := newSemaphore(t, nodes.Client(), 1), newSemaphore(t, nodes.Client(), 1)
+		stop := make(chan struct{})
+		ended := make(chan struct{})
+		for range 4 {
+			go func() {
+				defer func() { ended <- struct{}{} }()
+				for {
+					select {
+					case <-stop:
+						return
+					default:
+					}
+					p, err := busy.Acquire(t.Context(), ttl)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					time.Sleep(10 * time.Millisecond)
+					unlock(t, p)
+				}
+			}()
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		if p, err := other.Acquire(ctx, ttl); err != nil {
+			t.Error(err)
+		} else {
+			unlock(t, p)
+		}
+		close(stop)
+		for range 4 {
+			<-ended
+		}
+	})
+}
+
+// tried is the resources that a semaphore asks for.
+type tried struct {
+	*redlock.Client
+	resources []string
+}
+
+func (c *tried) TryLock(ctx context.Context, resource string, ttl time.Duration) (*redlock.Lease, error) {
+	c.resources = append(c.resources, resource)
+	return c.Client.TryLock(ctx, resource, ttl)
+}
+
+// Each permit that is not held here is asked for once, those that were given back here first.
+func TestOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := redlocktest.New(t, 3)
+		for i := range 4 {
+			nodes.Steal(fmt.Sprintf("pool/%d", i+1), time.Hour)
+		}
+		locks := &tried{Client: nodes.Client()}
+		s := newSemaphore(t, locks, 6)
+		fifth, sixth := acquire(t, s), acquire(t, s)
+		if held := []string{fifth.Resource(), sixth.Resource()}; !slices.Contains(held, "pool/5") || !slices.Contains(held, "pool/6") {
+			t.Errorf("held are %v", held)
+		}
+		locks.resources = nil
+		if _, err := s.TryAcquire(t.Context(), ttl); !errors.Is(err, redlock.ErrTaken) {
+			t.Error(err)
+		}
+		slices.Sort(locks.resources)
+		if want := []string{"pool/1", "pool/2", "pool/3", "pool/4"}; !slices.Equal(locks.resources, want) {
+			t.Errorf("asked for %v", locks.resources)
+		}
+		unlock(t, fifth)
+		locks.resources = nil
+		unlock(t, acquire(t, s))
+		if want := []string{fifth.Resource()}; !slices.Equal(locks.resources, want) {
+			t.Errorf("after it was given back, asked for %v, not %v", locks.resources, want)
+		}
+		unlock(t, sixth)
+	})
+}
+
+// Clients begin with different permits.
+func TestOrderIsRandom(t *testing.T) {
+	nodes := redlocktest.New(t, 1)
+	first := map[string]bool{}
+	for range 40 {
+		locks := &tried{Client: nodes.Client()}
+		unlock(t, acquire(t, newSemaphore(t, locks, 8)))
+		first[locks.resources[0]] = true
+	}
+	if len(first) < 4 {
+		t.Errorf("40 clients began with %d of 8 permits", len(first))
+	}
+}
+
+// A permit whose lease was lost can be had again.
+func TestLostPermit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := redlocktest.New(t, 3)
+		s := newSemaphore(t, nodes.Client(), 1)
+		lost := acquire(t, s)
+		nodes.Lose(lost.Lease)
+		again := acquire(t, s)
+		if err := lost.Unlock(t.Context()); !errors.Is(err, redlock.ErrLost) {
+			t.Errorf("to give back a lost permit: %v", err)
+		}
+		if _, err := s.TryAcquire(t.Context(), ttl); !errors.Is(err, redlock.ErrTaken) {
+			t.Errorf("the other permit was forgotten with it: %v", err)
+		}
+		unlock(t, again)
+	})
+}
+
+// Hold renews the permit, gives it back however work ends, and lets the next have it.
+func TestHold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := redlocktest.New(t, 3)
+		s, other := newSemaphore(t, nodes.Client(), 1), newSemaphore(t, nodes.Client(), 1)
+		failed := errors.New("failed")
+		err := s.Hold(t.Context(), ttl, redlock.Renewal{}, func(ctx context.Context, p *semaphore.Permit) error {
+			time.Sleep(3 * ttl)
+			if ctx.Err() != nil || p.Resource() != "pool/1" {
+				t.Errorf("%s after three TTLs: %v", p.Resource(), context.Cause(ctx))
+			}
+			if err := other.Hold(t.Context(), ttl, redlock.Renewal{Wait: time.Second}, nothing); !errors.Is(err, redlock.ErrTaken) || !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("another at the same time: %v", err)
+			}
+			return failed
+		})
+		if !errors.Is(err, failed) {
+			t.Error(err)
+		}
+		func() {
+			defer func() {
+				if recover() != failed {
+					t.Error("the panic did not arrive")
+				}
+			}()
+			_ = s.Hold(t.Context(), ttl, redlock.Renewal{}, func(context.Context, *semaphore.Permit) error { panic(failed) })
+		}()
+		unlock(t, acquire(t, other))
+		unlock(t, acquire(t, s))
+	})
+}
+
+func nothing(context.Context, *semaphore.Permit) error { return nil }
+
+// empty is a source of random bytes that has none.
+type empty struct{}
+
+func (empty) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+// blind is locks whose source of random bytes fails.
+type blind struct{ *redlock.Client }
+
+func (b blind) Runtime() driver.Runtime {
+	r := b.Client.Runtime()
+	r.Rand = empty{}
+	return r
+}
+
+func TestNoRandomBytes(t *testing.T) {
+	s := newSemaphore(t, blind{redlocktest.New(t, 1).Client()}, 2)
+	if _, err := s.Acquire(t.Context(), ttl); !errors.Is(err, io.ErrUnexpectedEOF) || !errors.Is(err, redlock.ErrNotAcquired) {
+		t.Error(err)
+	}
+}
