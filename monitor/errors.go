@@ -45,6 +45,7 @@ type calling struct {
 	// values counts the values with which it has asked for votes, and value is the last.
 	values int
 	value  string
+	due    time.Time // when its client stops waiting for answers to what it asks now, by its clock
 	asked  []asked // with that value, in the order of the Servers
 }
 
@@ -113,7 +114,7 @@ func (x *failures) called(c *protocols.Call) {
 	this := &calling{Call: c, name: nameOf(c), began: x.run.World.Kernel.Now(), isAlone: !c.Renewal, made: x.run.clients.number(c.Client)}
 	this.starves(x.run)
 	if lease, voted := c.Lease.(protocols.Voted); voted {
-		this.ask(lease.Value(), len(x.run.World.Servers))
+		this.ask(lease.Value(), x.run)
 		if at, sent := x.latest[doing{lease.Value(), this.intent()}]; sent && at == this.began {
 			this.isAlone = false // what it sends is not to be told from what the call before has sent at this very moment
 		}
@@ -127,10 +128,15 @@ func (x *failures) called(c *protocols.Call) {
 }
 
 // ask begins to follow the commands with another value.
-func (c *calling) ask(value string, nodes int) {
-	c.value, c.asked = value, make([]asked, nodes)
+func (c *calling) ask(value string, r *Run) {
+	c.value, c.asked = value, make([]asked, len(r.World.Servers))
 	c.values++
+	c.begins(r)
 }
+
+// begins notes that a round begins. A command of it that waits for others to the node may be sent late, and then be answered in
+// its own time and not in that of the round.
+func (c *calling) begins(r *Run) { c.due = r.clock(c.Client).Add(r.Lock.NodeTimeout) }
 
 // intent is what the commands of a call are to do.
 func (c *calling) intent() redis.Intent {
@@ -149,8 +155,11 @@ func (x *failures) stepped(client string, e *observe.Event) {
 	case observe.AttemptStarted:
 	case observe.TokenRaised:
 		for _, c := range x.calls {
-			for i := range c.asked {
-				c.asked[i].isOfEarlier = c.asked[i].isOfEarlier || c.Client == client && c.value == e.Value
+			if c.Client == client && c.value == e.Value {
+				c.begins(x.run)
+				for i := range c.asked {
+					c.asked[i].isOfEarlier = true
+				}
 			}
 		}
 		return
@@ -160,7 +169,7 @@ func (x *failures) stepped(client string, e *observe.Event) {
 	x.reports[client] = true
 	for _, c := range x.calls {
 		if c.Client == client && c.Func == protocols.AcquireCall && c.name == e.Resource {
-			c.ask(e.Value, len(x.run.World.Servers))
+			c.ask(e.Value, x.run)
 		}
 	}
 }
@@ -193,8 +202,9 @@ func (x *failures) commanded(at redis.Passage, a *redis.Asked) {
 			of.maxTTL = guardRecordOf(a.Server).maxTTL
 		case at == redis.Answered:
 			of.isAnswered, of.isTimely = x.run.hears(a)
-			if a.Answer == driver.Failed && a.Server.Forbidden() == redis.Scripts {
-				of.isTimely = false // the client may ask what the node has instead, until its time is up
+			_, inTime := x.run.reads(a.Client, c.due)
+			if !inTime || a.Answer == driver.Failed && a.Server.Forbidden() != "" {
+				of.isTimely = false // a client may ask what a node has instead, until its time is up
 			}
 		}
 	}
