@@ -10,7 +10,7 @@ import "redlocksim/history"
 // Check judges h. A history that shows violations is not an error: they are the report's findings.
 //
 // Holds, lost updates and effects are checked directly; porcupine checks holds and updates once more, from the same events.
-// Check takes O(n log n), O(n) for each takeover, and what porcupine takes within its bounds. Equal arguments give equal
+// Check takes O(n log n), O(n) for each takeover and each grant of a semaphore, and what porcupine takes within its bounds. Equal arguments give equal
 // reports.
 //
 // Effects are matched to the operation in their Op; where it is zero, by process, grant and number, which is ambiguous if
@@ -78,6 +78,9 @@ func (r *Report) addLeases(t *transcript, o Options) error {
 		return err
 	}
 	if err := r.addHolds(t, l, o); err != nil {
+		return err
+	}
+	if err := r.addPermits(t, l, o); err != nil {
 		return err
 	}
 	r.addEffects(t, l)

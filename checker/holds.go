@@ -243,6 +243,9 @@ func (r *Report) addHolds(t *transcript, l *leases, o Options) error {
 	crowded := crowded(t, o)
 	operations := mutexOperations(t, o, crowded)
 	for _, resource := range t.resources {
+		if o.isPermits(resource) {
+			continue
+		}
 		count, first := overlaps(t, l.holds[resource], l.confirmations[resource], o.Reentrant)
 		exclusive, why := exclusive(operations[resource], o)
 		if n := crowded[resource]; n > 0 {

@@ -6,6 +6,9 @@ import "time"
 type Options struct {
 	// Reentrant: grants of one process on one resource may overlap, and count as one hold.
 	Reentrant bool
+	// Semaphores are locks that several may hold at a time: their permits are resources, and so is a semaphore whose holders
+	// do not say which permit they have.
+	Semaphores []Semaphore
 	// MinGrants is how many acquires must have succeeded, and MinClients how many processes must have called acquire on the
 	// same resource, for the run to count as a test. Zero means 1 and 2, negative no minimum.
 	MinGrants, MinClients int

@@ -14,11 +14,11 @@ type Finding struct {
 	// that lie, inside another client's; StaleWrite and AcceptedAfterExpiry, such writes; LostUpdate, the writes over
 	// another number than was read, or 1 where that cannot be told because the resource recorded no effects; StaleRead, 1.
 	Count int
-	// Windows are the witnesses in the order in which they began. LeaseOverlap: the two holds; a hold that is only
-	// confirmed is shown as the operation that confirms it. StaleWrite: the ended lease and the later one;
-	// AcceptedAfterExpiry: the ended lease; LostUpdate: the critical sections, from the call of the read to the end of
-	// the write, the one whose write was lost and the one that overwrote it; one only if there is no other to name. Tokens:
-	// the two grants.
+	// Windows are the witnesses in the order in which they began. LeaseOverlap: the two holds, or one more than a semaphore
+	// has permits; a hold that is only confirmed is shown as the operation that confirms it. StaleWrite: the ended lease and
+	// the later one; AcceptedAfterExpiry: the ended lease; LostUpdate: the critical sections, from the call of the read to
+	// the end of the write, the one whose write was lost and the one that overwrote it; one only if there is no other to
+	// name. Tokens: the two grants.
 	Windows []Window
 	// FromSeq and ToSeq, From and To enclose the violation. LeaseOverlap: the overlap of the two holds, ToSeq 0 if it
 	// never ended; StaleWrite and AcceptedAfterExpiry: from the end of the lease to the write; LostUpdate: from the

@@ -12,7 +12,7 @@ import (
 //
 //	@20                         the next event is at 20 ms
 //	c1 acquire 1 [r]            c1 calls operation 1, an acquire [of another resource]
-//	c1 extend 2 of 1            operation 2, an extend of grant 1; release alike
+//	c1 extend 2 of 1            operation 2, an extend of grant 1, on its resource; release alike
 //	c1 read 3 [of 1]            operation 3, a read [under grant 1]
 //	c1 write 4 =7 [of 1]        operation 4, a write of 7
 //	c1 write 4 =7 of 1 upon 3   the same, which builds on operation 3, a read under another grant
@@ -120,6 +120,9 @@ func (s *scriptReader) event() history.Event {
 			e.Resource = s.words[3]
 		}
 		e = s.with(e)
+		if of, known := s.calls[strconv.Itoa(e.Grant)]; known {
+			e.Resource = of.Resource
+		}
 		s.calls[s.words[2]] = e
 		return e
 	}

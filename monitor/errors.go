@@ -46,7 +46,7 @@ type calling struct {
 	values int
 	value  string
 	due    time.Time // when its client stops waiting for answers to what it asks now, by its clock
-	asked  []asked // with that value, in the order of the Servers
+	asked  []asked   // with that value, in the order of the Servers
 }
 
 // asked is what became of the last command for a node.

@@ -65,6 +65,9 @@ type Run struct {
 	onReturn  []func(*protocols.Call, error)
 	onMisuse  []func(*protocols.Call)
 	onRefused []func(*protocols.Call, error)
+	// onWant is told that a call for a permit of a semaphore begins, and onGet what it returned.
+	onWant []func(*protocols.PermitCall)
+	onGet  []func(*protocols.PermitCall, error)
 	// onWork, onStop and onWorked are told of work under a lease that is renewed meanwhile.
 	onWork   []func(*protocols.Work)
 	onStop   []func(*protocols.Work)
@@ -138,6 +141,20 @@ func (r *Run) Returned(c *protocols.Call, err error) {
 		list = r.onRefused
 	}
 	for _, tell := range list {
+		tell(c, err)
+	}
+}
+
+// Wants implements protocols.Witness.
+func (r *Run) Wants(c *protocols.PermitCall) {
+	for _, tell := range r.onWant {
+		tell(c)
+	}
+}
+
+// Gets implements protocols.Witness.
+func (r *Run) Gets(c *protocols.PermitCall, err error) {
+	for _, tell := range r.onGet {
 		tell(c, err)
 	}
 }

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -16,21 +17,26 @@ type asking struct {
 	call protocols.Call
 }
 
-// asks begins an acquire, of which the witness is told when its context is known.
+// asks begins the acquire of a step.
 func (p *program) asks(s *Step) *asking {
+	return p.asksFor(p.item.Taken(s, p.resources), p.ttl(s), s.Kind != TryLockStep)
+}
+
+// ttl is what a step asks for a lock with.
+func (p *program) ttl(s *Step) time.Duration { return cmp.Or(s.TTL, p.settings.TTL) }
+
+// asksFor begins an acquire, of which the witness is told when its context is known.
+func (p *program) asksFor(resources []string, ttl time.Duration, waits bool) *asking {
 	p.acquires++
 	x := &asking{acquisition: &acquisition{acquire: p.acquires, thread: p.thread}}
-	for _, name := range p.item.Taken(s, p.resources) {
+	for _, name := range resources {
 		x.ops = append(x.ops, p.host.NewOp())
 		x.grants = append(x.grants, Grant{x.ops[len(x.ops)-1], name})
 	}
 	x.op = x.ops[0]
 	p.attempt(x.in(context.Background()), 1)
 	p.recordEach(x.acquisition, history.Event{Kind: history.Call, Func: history.Acquire}, x.ops)
-	x.call = protocols.Call{Client: p.host.Name(), Grants: x.ops, Resources: x.resources(), TTL: s.TTL, Waits: s.Kind != TryLockStep}
-	if s.TTL == 0 {
-		x.call.TTL = p.settings.TTL
-	}
+	x.call = protocols.Call{Client: p.host.Name(), Grants: x.ops, Resources: x.resources(), TTL: ttl, Waits: waits}
 	return x
 }
 
@@ -51,15 +57,28 @@ func (l *held) granted(x *asking, lease protocols.Lease) {
 
 // refused ends an acquire that was not granted. The locks that are held are released.
 func (p *program) refused(x *asking, err error) {
+	p.notGranted(x, err)
+	p.releaseAll()
+}
+
+// notGranted writes down that an acquire was not granted.
+func (p *program) notGranted(x *asking, err error) {
 	p.witness.Returned(&x.call, err)
 	p.recordEach(x.acquisition, history.Event{Kind: history.Return, Func: history.Acquire, Outcome: history.Failed, Detail: protocols.Reason(err)}, x.ops)
+}
+
+// releaseAll releases the locks that are held, the last first.
+func (p *program) releaseAll() {
 	for i := len(p.locks) - 1; i >= 0; i-- {
 		p.locks[i].unlock(&Step{})
 	}
 }
 
-// acquire takes the lock that a step asks for.
+// acquire takes the lock that a step asks for, or a permit.
 func (p *program) acquire(ctx context.Context, s *Step) bool {
+	if on := p.item.Taken(s, p.resources); len(on) == 1 && p.permits[on[0]] > 0 {
+		return p.permit(ctx, s, on[0])
+	}
 	x := p.asks(s)
 	ctx, done := s.in(x.in(ctx), p.clock)
 	defer done()

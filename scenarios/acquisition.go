@@ -17,10 +17,12 @@ type Grant struct {
 // acquisition is the grant that calls of a protocol are made for, or several grants that one call asked for. It travels in
 // their context.
 type acquisition struct {
-	grants  []Grant
-	op      int // the operation under way, the first of several
-	acquire int // the number of the acquire in this client
-	thread  int // the number of the program in this client
+	grants []Grant
+	// semaphore is what the grant is a permit of; empty if it is none.
+	semaphore string
+	op        int // the operation under way, the first of several
+	acquire   int // the number of the acquire in this client
+	thread    int // the number of the program in this client
 	// misused: a call that must be refused is made for it, and nothing of it is written down.
 	misused bool
 	// believes: its window has not ended. stop ends the watch for the end.
@@ -37,8 +39,19 @@ func acquisitionOf(ctx context.Context) *acquisition {
 // grant is the first grant.
 func (a *acquisition) grant() int { return a.grants[0].Op }
 
-// on is the grant on a resource.
+// asked are the names that the lock was asked for by.
+func (a *acquisition) asked() []string {
+	if a.semaphore != "" {
+		return []string{a.semaphore}
+	}
+	return a.resources()
+}
+
+// on is the grant on a resource, or the permit of a semaphore.
 func (a *acquisition) on(resource string) Grant {
+	if resource == a.semaphore {
+		return a.grants[0]
+	}
 	return a.grants[slices.IndexFunc(a.grants, func(g Grant) bool { return g.Resource == resource })]
 }
 

@@ -42,6 +42,7 @@ func (c *check) all() {
 		}
 	}
 	c.resources()
+	c.semaphores()
 	if s.Duration <= 0 || s.Duration > maxDuration {
 		c.d.Errorf(child(c.n, "duration"), s.Duration.String(), nil, "must be positive and at most %v", maxDuration)
 	}

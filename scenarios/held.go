@@ -26,7 +26,7 @@ func (p *program) about(s *Step) *held {
 	}
 	var on [][]string
 	for _, l := range locks {
-		on = append(on, l.acquisition.resources())
+		on = append(on, l.acquisition.asked())
 	}
 	return locks[s.among(on)]
 }

@@ -33,8 +33,8 @@ func (c *check) resources() {
 // named looks for names of resources that there are not.
 func (c *check) named(n *yaml.Node, names []string) {
 	for _, name := range names {
-		if !slices.Contains(c.s.Resources, name) {
-			c.d.Errorf(n, name, c.s.Resources, "there is no such resource")
+		if !slices.Contains(c.s.lockable(), name) {
+			c.d.Errorf(n, name, c.s.lockable(), "there is no such resource")
 		}
 	}
 }

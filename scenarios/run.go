@@ -312,6 +312,9 @@ func (s *Scenario) check(out *Outcome) (checker.Report, error) {
 // so.
 func (s *Scenario) CheckOptions() checker.Options {
 	o := checker.Options{End: checker.Instant(s.Duration), Reentrant: s.Lock.Capabilities().Reentrant, Stopping: stopping()}
+	for _, name := range s.Semaphores {
+		o.Semaphores = append(o.Semaphores, checker.Semaphore{Name: name, Permits: s.Permits(name)})
+	}
 	if len(s.Expect.Grants) == len(s.Clients) && !slices.ContainsFunc(s.Expect.Grants, func(g strictyaml.Entry[int]) bool { return g.Value > 0 }) {
 		o.MinGrants = -1
 	}

@@ -47,8 +47,9 @@ type Session struct {
 	settings protocols.Settings
 	refuses  bool
 	storage  storage.Kind
-	// resources are the names of what there is to lock.
+	// resources are the names of what there is to lock, and permits how many there are of each semaphore.
 	resources []string
+	permits   map[string]int
 	acquires  int
 	threads   int
 }
@@ -56,7 +57,10 @@ type Session struct {
 // NewSession makes the session of a process with the settings of a scenario. foreign, if not nil, is the lock in the place of
 // the scenario's protocol.
 func NewSession(h Host, s *Scenario, foreign *Foreign, witness protocols.Witness) (*Session, error) {
-	x := &Session{host: h, witness: witness, clock: h.LockClock(), settings: s.Lock, storage: s.Storage, resources: s.Resources}
+	x := &Session{host: h, witness: witness, clock: h.LockClock(), settings: s.Lock, storage: s.Storage, resources: s.Resources, permits: map[string]int{}}
+	for _, name := range s.Semaphores {
+		x.permits[name] = s.Permits(name)
+	}
 	protocol, _ := protocols.Find(s.Lock.Protocol)
 	newLocker := protocol.New
 	if x.refuses = protocol.Capabilities.Refuses; foreign != nil {

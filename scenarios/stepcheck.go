@@ -46,8 +46,8 @@ func objectTo(word, format string, args ...any) *objection {
 
 // objection goes on to the next step.
 func (p *stepCheck) objection(s *Step) *objection {
-	if unknown := slices.IndexFunc(s.Resource, func(name string) bool { return !slices.Contains(p.s.Resources, name) }); unknown >= 0 {
-		return &objection{s.Resource[unknown], p.s.Resources, "there is no such resource"}
+	if unknown := slices.IndexFunc(s.Resource, func(name string) bool { return !slices.Contains(p.s.lockable(), name) }); unknown >= 0 {
+		return &objection{s.Resource[unknown], p.s.lockable(), "there is no such resource"}
 	}
 	if o := p.toProtocol(s); o != nil {
 		return o
@@ -103,6 +103,12 @@ func (p *stepCheck) lock(s *Step) protocols.Settings {
 func (p *stepCheck) toTaking(s *Step) *objection {
 	names, ttl := p.item.Taken(s, p.s.Resources), p.lock(s).TTL
 	switch {
+	case p.s.semaphore(p.item, s) != "" && !p.can.Permits:
+		return objectTo(string(s.Kind), "protocol %s has no semaphores", p.s.Lock.Protocol)
+	case p.s.semaphore(p.item, s) != "" && (s.Kind == WithLockStep || s.Misuse != ""):
+		return objectTo(string(s.Kind), "takes a lock, and no permit of a semaphore; use lock or try-lock, and renew")
+	case len(names) > 1 && slices.ContainsFunc(names, func(name string) bool { return slices.Contains(p.s.Semaphores, name) }):
+		return objectTo(string(s.Kind), "takes one lock on several resources, and a semaphore is none: take its permit in a step of its own")
 	case s.Resource == nil && p.item.Resource == nil && len(p.s.Resources) > 1:
 		return objectTo(string(s.Kind), `does not say which resource: there are several, as in "%s: %s"`, s.Kind, p.s.Resources[0])
 	case len(names) > 1 && !p.can.LocksAll:

@@ -127,4 +127,5 @@ func (a *About) cannot(s *scenarios.Scenario, item *scenarios.Item, step *scenar
 	add(c.Released, "it uses a lock that was released")
 	add(c.Misuse != "", "it calls with wrong arguments")
 	add(len(item.Taken(step, s.Resources)) > 1, "it takes one lock on several resources")
+	add(s.TakesPermits(), "it takes permits of a semaphore")
 }

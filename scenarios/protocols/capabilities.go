@@ -13,6 +13,8 @@ type Capabilities struct {
 	Reentrant bool
 	// LocksAll says that it takes one lock on several resources: its Locker is an AllLocker.
 	LocksAll bool
+	// Permits says that it has semaphores: its Locker has Semaphores.
+	Permits bool
 	// Closes says that its clients can be closed: its Locker is a Closer.
 	Closes bool
 	// Cancels says that its calls end when their contexts do.

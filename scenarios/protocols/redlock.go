@@ -11,10 +11,11 @@ import (
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
+	"redlocksim/redlock/semaphore"
 )
 
 var redlockProtocol = Protocol{Name: "redlock", New: newRedlock, own: defaultRedlock(),
-	Steps: redlockSteps(), Capabilities: Capabilities{KeysOnly: true, AllAtOnce: true, LocksAll: true, Closes: true, Warns: true,
+	Steps: redlockSteps(), Capabilities: Capabilities{KeysOnly: true, AllAtOnce: true, LocksAll: true, Permits: true, Closes: true, Warns: true,
 		Cancels: true, Repeats: true, Lengthens: true, Refuses: true, Renews: true}}
 
 func defaultRedlock() RedlockSettings {
@@ -189,6 +190,9 @@ type shipped struct {
 	quorum   int
 	renewing map[string]*renewing     // by the value of the lease
 	valid    map[string]time.Duration // for how long the leases are, by their value, from their grant to its return
+
+	semaphores map[string]*semaphore.Semaphore // by name
+	granted    map[string]*shippedLease        // by the value of the lease, of permits that are about to be returned
 }
 
 func newRedlock(env Env) (Locker, error) {
@@ -198,7 +202,8 @@ func newRedlock(env Env) (Locker, error) {
 // newShipped makes a client of the shipped library on some nodes.
 func newShipped(env Env, nodes []driver.Node, client func(Arguments) (*redlock.Client, error)) (Locker, error) {
 	a := Arguments{Nodes: slices.Clone(nodes)}
-	x := &shipped{env: env, quorum: Of[RedlockSettings](env.Settings).quorum(len(a.Nodes)), renewing: map[string]*renewing{}, valid: map[string]time.Duration{}}
+	x := &shipped{env: env, quorum: Of[RedlockSettings](env.Settings).quorum(len(a.Nodes)), renewing: map[string]*renewing{}, valid: map[string]time.Duration{},
+		semaphores: map[string]*semaphore.Semaphore{}, granted: map[string]*shippedLease{}}
 	a.Options = append(env.Settings.Options(), redlock.WithRuntime(env.Runtime()), redlock.WithObserver(x))
 	if env.Misuse != "" {
 		env.Misuse.Put(&a)
@@ -254,7 +259,7 @@ func (x *shipped) acquire(ttl time.Duration, lock func() (*redlock.Lease, error)
 func (x *shipped) lease(l *redlock.Lease, ttl time.Duration) *shippedLease {
 	valid := x.valid[l.Value()]
 	delete(x.valid, l.Value())
-	return &shippedLease{l, x, Of[RedlockSettings](x.env.Settings).Lead(ttl, valid)}
+	return &shippedLease{Lease: l, library: x, lead: Of[RedlockSettings](x.env.Settings).Lead(ttl, valid)}
 }
 
 // Hold implements Holder.
@@ -290,6 +295,8 @@ type shippedLease struct {
 	library *shipped
 	// lead is how long before the lease its context ends; see redlock.WithLossLead, whose default it is.
 	lead time.Duration
+	// permit is what it is a permit of a semaphore by; nil if it is none.
+	permit *semaphore.Permit
 }
 
 // Quorum implements Voted.
@@ -307,6 +314,9 @@ func (l *shippedLease) Extend(ctx context.Context, ttl time.Duration) error {
 func (l *shippedLease) Unlock(ctx context.Context) error {
 	l.library.env.Leave()
 	defer l.library.env.Enter()
+	if l.permit != nil {
+		return l.permit.Unlock(ctx)
+	}
 	return l.Lease.Unlock(ctx)
 }
 

@@ -22,6 +22,10 @@ type Witness interface {
 	Works(w *Work)
 	Stops(w *Work)
 	Worked(w *Work, err error)
+	// Wants is told that a call for a permit of a semaphore begins, and Gets what it returned. Of each attempt to take one of
+	// the permits Called and Returned are told.
+	Wants(c *PermitCall)
+	Gets(c *PermitCall, err error)
 }
 
 // Call is a call of a client's lock.
@@ -136,6 +140,12 @@ func (Unwatched) Stops(*Work) {}
 
 // Worked implements Witness.
 func (Unwatched) Worked(*Work, error) {}
+
+// Wants implements Witness.
+func (Unwatched) Wants(*PermitCall) {}
+
+// Gets implements Witness.
+func (Unwatched) Gets(*PermitCall, error) {}
 
 // Standing is a Lease that is no Voted one, and that its nodes or its service know by a name: the owner in a hash, a session, a
 // transaction, or the owner of a row.

@@ -1,0 +1,162 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// Semaphore is a lock that so many may hold at a time.
+type Semaphore struct {
+	Name    string
+	Permits int
+}
+
+// has says whether who holds a resource has a permit of the semaphore: it is the semaphore itself, where nobody says which
+// permit it is, or one that is numbered behind a slash.
+func (s Semaphore) has(resource string) bool {
+	number, is := strings.CutPrefix(resource, s.Name)
+	return is && (number == "" || number[0] == '/')
+}
+
+// excess is where more owners hold permits than there are.
+type excess struct {
+	holds []hold // at the same time, in the order in which they began
+	span         // of that time
+}
+
+// excesses counts the holds that begin where so many permits were held, and gives the first of these times. Holds are in the
+// order in which they began. A confirmation needs an instant at which a permit was left.
+func excesses(holds []hold, confirmations []confirmation, permits int) (count int, first *excess) {
+	note := func(at span, all []hold) {
+		count++
+		if first == nil || at.from < first.from {
+			first = &excess{all, at}
+		}
+	}
+	for _, h := range holds {
+		if at := heldAt(holds, h.from); len(at) > permits {
+			note(span{h.from, leastEnd(at)}, at)
+		}
+	}
+	for _, c := range confirmations {
+		others := func(seq int) []hold {
+			return slices.DeleteFunc(heldAt(holds, seq), func(h hold) bool { return h.grant == c.grant })
+		}
+		fewest := others(c.from)
+		for _, h := range holds { // it can only fall where one ends
+			if h.to > c.from && h.to < c.to {
+				if now := others(h.to); len(now) < len(fewest) {
+					fewest = now
+				}
+			}
+		}
+		if len(fewest) >= permits {
+			note(c.span, append(fewest, hold{span: c.span, grant: c.grant}))
+		}
+	}
+	return count, first
+}
+
+// heldAt are the holds at a place in the history, without those that end there.
+func heldAt(holds []hold, seq int) (at []hold) {
+	for _, h := range holds {
+		if h.from <= seq && h.to > seq {
+			at = append(at, h)
+		}
+	}
+	return at
+}
+
+func leastEnd(holds []hold) int {
+	return slices.MinFunc(holds, func(a, b hold) int { return cmp.Compare(a.to, b.to) }).to
+}
+
+// addPermits reports semaphores of which more permits were held than there are, and checks the answer with porcupine.
+func (r *Report) addPermits(t *transcript, l *leases, o Options) error {
+	crowded := crowded(t, o)
+	operations := mutexOperations(t, o, crowded)
+	for _, s := range o.Semaphores {
+		var holds []hold
+		var confirmations []confirmation
+		var ops []porcupine.Operation
+		tooMany := 0
+		for _, resource := range t.resources {
+			if s.has(resource) {
+				holds, confirmations = append(holds, l.holds[resource]...), append(confirmations, l.confirmations[resource]...)
+				ops, tooMany = append(ops, operations[resource]...), tooMany+crowded[resource]
+			}
+		}
+		slices.SortFunc(holds, func(a, b hold) int { return cmp.Compare(a.from, b.from) })
+		count, first := excesses(holds, confirmations, s.Permits)
+		within, why := linearizable(permitModel(s.Permits), tooMany+len(ops), o, func() []porcupine.Operation { return ops })
+		r.compareHolds(t, holds, confirmations, within != unknown)
+		switch {
+		case within == unknown:
+			r.Unchecked = append(r.Unchecked, Unchecked{Kind: LeaseOverlap, Resource: s.Name, Decided: true, Why: why})
+		case (within == no) != (count > 0):
+			return &DisagreeError{Kind: LeaseOverlap, Resource: s.Name, Direct: count > 0, Linearizable: within == no}
+		}
+		if count > 0 {
+			r.Findings = append(r.Findings, t.tooManyHold(s, count, first))
+		}
+	}
+	return nil
+}
+
+// tooManyHold is the finding of an excess.
+func (t *transcript) tooManyHold(s Semaphore, count int, c *excess) Finding {
+	w := t.window("", 0, c.from, c.to)
+	f := Finding{Kind: LeaseOverlap, Resource: s.Name, Count: count, FromSeq: w.FromSeq, ToSeq: w.ToSeq, From: w.From, To: w.To}
+	var who []string
+	var spans []span
+	for _, h := range c.holds {
+		f.Windows = append(f.Windows, t.windowOf(h.grant, h.span))
+		who, spans = append(who, fmt.Sprintf("%s (grant %d)", t.ops[h.grant].process, h.grant)), append(spans, h.span)
+	}
+	f.Seqs = ends(spans...)
+	last := len(who) - 1
+	f.Text = fmt.Sprintf("%s and %s all held one of the %d permits of %q for %v, from %v.",
+		strings.Join(who[:last], ", "), who[last], s.Permits, s.Name, w.To.Since(w.From), w.From)
+	return f
+}
+
+// isPermits says whether a resource is a semaphore, which several may hold.
+func (o *Options) isPermits(resource string) bool {
+	return slices.ContainsFunc(o.Semaphores, func(s Semaphore) bool { return s.Name == resource })
+}
+
+// permitModel is a semaphore: its state is who holds a permit, and how often.
+func permitModel(permits int) porcupine.Model {
+	return porcupine.Model{
+		Init: func() any { return []mutex(nil) },
+		Step: func(state, input, _ any) (bool, any) {
+			held, in := state.([]mutex), input.(lockInput)
+			i, holds := slices.BinarySearchFunc(held, in.owner, func(m mutex, owner int) int { return cmp.Compare(m.owner, owner) })
+			free := holds || len(held) < permits
+			switch in.act {
+			case take:
+				held = slices.Clone(held)
+				if !holds {
+					held = slices.Insert(held, i, mutex{owner: in.owner})
+				}
+				held[i].depth++
+				return free, held
+			case leave:
+				if !holds {
+					return false, held
+				}
+				held = slices.Clone(held)
+				if held[i].depth--; held[i].depth == 0 {
+					held = slices.Delete(held, i, i+1)
+				}
+				return true, held
+			}
+			return free, held
+		},
+		Equal: func(a, b any) bool { return slices.Equal(a.([]mutex), b.([]mutex)) },
+	}
+}
