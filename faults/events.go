@@ -16,6 +16,8 @@ const (
 	Closed = "closed"
 	// NewClient: a process has made another client in the place of the one before.
 	NewClient = "new-client"
+	// NoPermit: a call for a permit of a semaphore has ended without one.
+	NoPermit = "no-permit"
 	// Refused: a client has called its lock with a wrong argument, and the call was refused. Accepted: it was not.
 	Refused  = "refused"
 	Accepted = "accepted"
@@ -50,7 +52,7 @@ func EventName(e *history.Event) string {
 
 // EventNames lists the names that EventName gives, but for the steps of protocols, and for Accepted, which nobody waits for.
 func EventNames() []string {
-	names := []string{Checked, Stopped, Prepared, NotPrepared, Closed, NewClient, Refused, "belief-ended"}
+	names := []string{Checked, Stopped, Prepared, NotPrepared, Closed, NewClient, NoPermit, Refused, "belief-ended"}
 	for _, f := range []history.Func{history.Acquire, history.Extend, history.Release, history.Read, history.Write, history.Mark} {
 		names = append(names, string(f)+"-called", string(f)+"-done", string(f)+"-failed")
 	}

@@ -42,6 +42,7 @@ var monitors = []func(*Run){
 	watchRefinement,
 	watchLeftover,
 	watchNeedless,
+	watchPermits,
 	watchNumber,
 	watchSources,
 	watchAnswers,
@@ -51,8 +52,13 @@ var monitors = []func(*Run){
 	watchPrograms,
 }
 
-// Watch has all monitors watch the run's world, in which nothing has happened yet.
-func (r *Run) Watch() { r.watch(monitors...) }
+// Watch has all monitors watch the run's world, in which nothing has happened yet. There is none for locks that no key stands
+// for.
+func (r *Run) Watch() {
+	if r.Foreign || !r.Lock.Capabilities().Keyless {
+		r.watch(monitors...)
+	}
+}
 
 func (r *Run) watch(monitors ...func(*Run)) {
 	r.pauses, r.raised, r.keys = watchPauses(r), watchRaised(r), keysOf(r)

@@ -45,9 +45,10 @@ const (
 	Batching Feature = "batching"
 	Renewal  Feature = "renewal"
 	Several  Feature = "several resources as one lock"
+	Permits  Feature = "semaphores"
 )
 
-func allFeatures() []Feature { return []Feature{Fencing, Guard, WakeUp, Batching, Renewal, Several} }
+func allFeatures() []Feature { return []Feature{Fencing, Guard, WakeUp, Batching, Renewal, Several, Permits} }
 
 // Entry is something that a run can reach.
 type Entry struct {
@@ -170,6 +171,8 @@ func features() []Entry {
 		of(Renewal, true, step("renewed", "a lease is extended more than once", "extended again")),
 		of(Renewal, false, step("renewal-failed", "a renewal does not reach its quorum, after others did", "not extended again")),
 		of(Several, true, step("several-granted", "several resources are granted as one lock", "several granted")),
+		of(Permits, true, counted("permit-granted", "a permit of a semaphore is granted", func(l *look) bool { return l.Report != nil && l.Report.Compared.Permitted > 0 })),
+		of(Permits, false, step("permit-refused", "a call for a permit ends without one", faults.NoPermit)),
 	}
 }
 
@@ -214,6 +217,7 @@ func rules() []Entry {
 		count("specified-steps", "refinement: a step of the library, and what the specification allows", func(c *checker.Compared) int { return c.Steps }),
 		count("let-go", "leftover: a vote of which its client had let go, when it should be gone", func(c *checker.Compared) int { return c.LetGo }),
 		count("in-the-clear", "needlessly-unavailable: somebody asked while nothing was in the way", func(c *checker.Compared) int { return c.Waits }),
+		count("permits", "contract: a call for a permit of a semaphore, what it asked for and what it returned", func(c *checker.Compared) int { return c.Permits }),
 		each("waiting", "unavailable: somebody had to wait", func(r *checker.Resource) bool { return r.Unavailable.For > 0 }),
 		each("takeover", "takeover: a holder was gone, and another asked", func(r *checker.Resource) bool { return r.Takeover.Process != "" }),
 		each("after-healing", "recovery: somebody asked after the faults were healed", func(r *checker.Resource) bool { return r.AfterHealing.Process != "" }),

@@ -51,7 +51,7 @@ func (s *Scenario) Features() []reach.Feature {
 		is      bool
 	}{
 		{reach.Fencing, own.Fencing}, {reach.Guard, own.Guard != nil}, {reach.WakeUp, own.WakeUp > 0},
-		{reach.Batching, own.Batching > 0}, {reach.Renewal, renews}, {reach.Several, several},
+		{reach.Batching, own.Batching > 0}, {reach.Renewal, renews}, {reach.Several, several}, {reach.Permits, s.TakesPermits()},
 	} {
 		if f.is {
 			on = append(on, f.feature)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/scenarios/protocols"
 )
@@ -34,6 +35,14 @@ func (s *Scenario) Permits(semaphore string) (permits int) {
 		permits++
 	}
 	return permits
+}
+
+// PermitsOf are the resources that are permits of a semaphore.
+func (s *Scenario) PermitsOf(semaphore string) (resources []string) {
+	for i := range s.Permits(semaphore) {
+		resources = append(resources, protocols.PermitOf(semaphore, i+1))
+	}
+	return resources
 }
 
 // semaphore is what a step takes a permit of; empty if it takes a lock.
@@ -75,19 +84,16 @@ func (p *program) permit(ctx context.Context, s *Step, semaphore string) bool {
 	err := taker.Permit(ctx, asked)
 	p.witness.Gets(asked, err)
 	if err != nil {
-		p.record(history.Event{Kind: history.Step, Name: NoPermit, Resource: semaphore, Detail: protocols.Reason(err)})
+		p.record(history.Event{Kind: history.Step, Name: faults.NoPermit, Resource: semaphore, Detail: protocols.Reason(err)})
 		p.releaseAll()
 	}
 	return err == nil
 }
 
-// NoPermit is the step of a call that was given no permit.
-const NoPermit = "no-permit"
-
 // try records an attempt to take one permit as what it is: an attempt to take a lock.
 func (p *program) try(ctx context.Context, c *protocols.PermitCall, resource string, ttl time.Duration, try func(context.Context) (protocols.Lease, error)) error {
 	x := p.asksFor([]string{resource}, ttl, false)
-	x.semaphore = c.Semaphore
+	x.semaphore, x.call.Permit = c.Semaphore, c
 	x.call.Context = x.in(ctx)
 	p.witness.Called(&x.call)
 	lease, err := try(x.call.Context)

@@ -105,7 +105,7 @@ func (p *stepCheck) toTaking(s *Step) *objection {
 	switch {
 	case p.s.semaphore(p.item, s) != "" && !p.can.Permits:
 		return objectTo(string(s.Kind), "protocol %s has no semaphores", p.s.Lock.Protocol)
-	case p.s.semaphore(p.item, s) != "" && (s.Kind == WithLockStep || s.Misuse != ""):
+	case p.s.semaphore(p.item, s) != "" && s.Kind == WithLockStep && s.Misuse == "":
 		return objectTo(string(s.Kind), "takes a lock, and no permit of a semaphore; use lock or try-lock, and renew")
 	case len(names) > 1 && slices.ContainsFunc(names, func(name string) bool { return slices.Contains(p.s.Semaphores, name) }):
 		return objectTo(string(s.Kind), "takes one lock on several resources, and a semaphore is none: take its permit in a step of its own")

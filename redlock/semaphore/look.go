@@ -139,10 +139,13 @@ func (s *Semaphore) rest(ctx context.Context, p *place, newsMatters bool) error 
 		}
 		p.waiter.Wait(ctx)
 	}
+	if err := ctx.Err(); err != nil {
+		return err // the next waits for a whole delay
+	}
 	s.mu.Lock()
 	s.inARow = 0
 	s.mu.Unlock()
-	return ctx.Err()
+	return nil
 }
 
 // hasNews says that a permit was given back here since somebody last looked.

@@ -48,6 +48,8 @@ func (t *teller) ofClient(e *history.Event) string {
 		return e.Process + " is closed"
 	case faults.NewClient:
 		return e.Process + " makes a new client"
+	case faults.NoPermit:
+		return fmt.Sprintf("%s gets no permit of %s: %s", e.Process, e.Resource, e.Detail)
 	case faults.Refused:
 		return fmt.Sprintf("%s calls %s, and is refused", e.Process, e.Detail)
 	case faults.Accepted:

@@ -15,6 +15,8 @@ type Capabilities struct {
 	LocksAll bool
 	// Permits says that it has semaphores: its Locker has Semaphores.
 	Permits bool
+	// Keyless says that no key of a node stands for a lock, as where nodes give out permits by themselves.
+	Keyless bool
 	// Closes says that its clients can be closed: its Locker is a Closer.
 	Closes bool
 	// Cancels says that its calls end when their contexts do.

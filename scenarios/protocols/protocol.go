@@ -151,6 +151,7 @@ func All() []Protocol {
 		redlockPlainProtocol,
 		setnxExpireProtocol,
 		getSetProtocol,
+		nodePermitsProtocol,
 		singleProtocol,
 		oneRedisProtocol,
 		redissonProtocol,

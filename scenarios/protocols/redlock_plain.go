@@ -257,9 +257,6 @@ func (l *redlockPlainLease) cleanUp(ctx context.Context, voters []int) {
 	}
 }
 
-// ask asks a node for something and waits for its reply.
-type ask func(node int) rediscmd.Reply
-
 // once sends a request as part of an acquire.
 func (x *redlockPlain) once(r rediscmd.Request) ask {
 	return func(node int) rediscmd.Reply {
@@ -312,28 +309,7 @@ func (x *redlockPlain) each(nodes []int, asks ask, got func(node int, reply redi
 		}
 		return
 	}
-	type answer struct {
-		node  int
-		reply rediscmd.Reply
-	}
-	var answers []answer
-	tasks := x.env.Tasks()
-	waiter := tasks.NewWaiter()
-	for _, i := range nodes {
-		tasks.Start(func() {
-			reply := asks(i)
-			answers = append(answers, answer{i, reply})
-			waiter.Wake()
-		})
-	}
-	for seen := range nodes {
-		for seen == len(answers) {
-			waiter.Wait(context.Background())
-		}
-		if !got(answers[seen].node, answers[seen].reply) {
-			return
-		}
-	}
+	x.atOnce(nodes, asks, got)
 }
 
 // redlockPlainLease is a lock that a majority granted.

@@ -77,3 +77,32 @@ func (s *session) random(n uint64) uint64 {
 	}
 	return key.Below(n)
 }
+
+// ask asks a node for something and waits for its reply.
+type ask func(node int) rediscmd.Reply
+
+// atOnce asks nodes at the same time, and gives each reply to got as it comes. It stops when got has heard enough.
+func (s *session) atOnce(nodes []int, asks ask, got func(node int, reply rediscmd.Reply) (goOn bool)) {
+	type answer struct {
+		node  int
+		reply rediscmd.Reply
+	}
+	var answers []answer
+	tasks := s.env.Tasks()
+	waiter := tasks.NewWaiter()
+	for _, i := range nodes {
+		tasks.Start(func() {
+			reply := asks(i)
+			answers = append(answers, answer{i, reply})
+			waiter.Wake()
+		})
+	}
+	for seen := range nodes {
+		for seen == len(answers) {
+			waiter.Wait(context.Background())
+		}
+		if !got(answers[seen].node, answers[seen].reply) {
+			return
+		}
+	}
+}

@@ -49,6 +49,8 @@ type Call struct {
 	Misuse string
 	// Waits says that an acquire makes attempts until it is granted, instead of a single one.
 	Waits bool
+	// Permit is the call for a permit of a semaphore that an acquire is an attempt of; nil for others.
+	Permit *PermitCall
 	// Lease is what the call is about. An acquire returns it; nil if it was not granted. Bare says that its context has not the
 	// values of the Context.
 	Lease Lease

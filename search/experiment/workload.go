@@ -229,9 +229,13 @@ func (w *worker) another(c faults.Choices) []scenarios.Step {
 }
 
 // place draws what an item locks, where there are several resources: one of them or, with a protocol that can, now and then
-// two as one lock.
+// two as one lock, or a permit of a semaphore.
 func (s Space) place(c faults.Choices, item *scenarios.Item) {
 	all := s.Base.Resources
+	if names := s.Base.Semaphores; len(names) > 0 && !s.Own && s.Foreign == nil && c.For("permit", 0).Below(2) == 0 {
+		s.lockOn(item, []string{faults.OneOf(c.For("semaphore", 0), names...)})
+		return
+	}
 	if len(all) < 2 {
 		return
 	}
@@ -241,19 +245,24 @@ func (s Space) place(c faults.Choices, item *scenarios.Item) {
 		second := (first + 1 + c.For("second", 0).Below(int64(len(all)-1))) % int64(len(all))
 		names = append(names, all[second])
 	}
-	lockOn(item, names)
+	s.lockOn(item, names)
 }
 
-// lockOn has an item lock these resources, and reach the first of them.
-func lockOn(item *scenarios.Item, names []string) {
+// lockOn has an item lock these resources, and reach the first of them, or take a permit of a semaphore. Work in one call is
+// under a lock: under that of the first permit.
+func (s Space) lockOn(item *scenarios.Item, names []string) {
 	item.Resource = names
-	if len(names) < 2 {
+	isPermit := slices.Contains(s.Base.Semaphores, names[0])
+	if len(names) < 2 && !isPermit {
 		return
 	}
 	item.Do = slices.Clone(item.Do)
 	for i := range item.Do {
-		switch item.Do[i].Kind {
-		case scenarios.UpdateStep, scenarios.ReadStep, scenarios.WriteBackStep, scenarios.WriteStep, scenarios.WithLockStep:
+		switch kind := item.Do[i].Kind; {
+		case kind == scenarios.WithLockStep && isPermit:
+			item.Do[i].Resource = []string{protocols.PermitOf(names[0], 1)}
+		case isPermit:
+		case kind == scenarios.WithLockStep || kind == scenarios.UpdateStep || kind == scenarios.ReadStep || kind == scenarios.WriteBackStep || kind == scenarios.WriteStep:
 			item.Do[i].Resource = names[:1]
 		}
 	}

@@ -50,6 +50,7 @@ var knobs = []knob{
 	guardTime,
 	lossLead,
 	resources,
+	semaphores,
 }
 
 // Draw is base with a random subset of the knobs set at random. Most are as in base in most draws ("swarm testing", Groce et

@@ -4,7 +4,9 @@ import (
 	"slices"
 
 	"redlocksim/faults"
+	"redlocksim/reach"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 )
 
 // resources is how many there are to lock: one by one, or several as one lock.
@@ -19,5 +21,38 @@ var resources = knob{
 			}
 		}
 	},
-	back: func(s, base *scenarios.Scenario) { s.Resources = base.Resources },
+	back: func(s, base *scenarios.Scenario) {
+		s.Resources = slices.Clone(base.Resources)
+		for _, name := range s.Semaphores {
+			if !slices.Contains(base.Semaphores, name) {
+				s.Resources = append(s.Resources, s.PermitsOf(name)...)
+			}
+		}
+	},
+}
+
+// semaphores is one, with a few permits.
+var semaphores = knob{
+	name:    "semaphores",
+	feature: reach.Permits,
+	sized:   true,
+	draw: func(c faults.Choices, s *scenarios.Scenario) {
+		const name = "pool"
+		if !s.Lock.Capabilities().Permits || slices.Contains(s.Semaphores, name) || slices.Contains(s.Resources, name) {
+			return
+		}
+		s.Resources, s.Semaphores = slices.Clone(s.Resources), append(slices.Clone(s.Semaphores), name)
+		for i := range 1 + int(c.For("permits", 0).Below(3)) {
+			s.Resources = append(s.Resources, protocols.PermitOf(name, i+1))
+		}
+	},
+	back: func(s, base *scenarios.Scenario) {
+		for _, name := range s.Semaphores {
+			if !slices.Contains(base.Semaphores, name) {
+				permits := s.PermitsOf(name)
+				s.Resources = slices.DeleteFunc(slices.Clone(s.Resources), func(r string) bool { return slices.Contains(permits, r) })
+			}
+		}
+		s.Semaphores = base.Semaphores
+	},
 }

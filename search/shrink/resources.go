@@ -9,6 +9,13 @@ import (
 // resources takes resources out, the last first: what is done to one is done to the first instead, or it is only no longer
 // declared, where nothing is done to it.
 func resources(x *shrinker) {
+	for _, name := range x.now.Semaphores {
+		x.try(func(s *scenarios.Scenario) { withoutPermits(s, name) })
+		permits := x.now.PermitsOf(name)
+		for i := len(permits) - 1; i > 0; i-- {
+			x.try(func(s *scenarios.Scenario) { merge(s, permits[i], permits[0]) })
+		}
+	}
 	for _, name := range slices.Backward(slices.Clone(x.now.Resources)) {
 		if first := x.now.Resources[0]; name != first && len(x.now.Resources) > 1 {
 			x.try(func(s *scenarios.Scenario) { merge(s, name, first) })
@@ -21,6 +28,15 @@ func resources(x *shrinker) {
 				x.try(func(s *scenarios.Scenario) { s.Timeline[i].Resource = slices.Delete(s.Timeline[i].Resource, j, j+1) })
 			}
 		}
+	}
+}
+
+// withoutPermits has everything that is done under permits of a semaphore done under a lock.
+func withoutPermits(s *scenarios.Scenario, semaphore string) {
+	permits, into := s.PermitsOf(semaphore), s.Resources[0]
+	s.Semaphores = slices.DeleteFunc(slices.Clone(s.Semaphores), func(name string) bool { return name == semaphore })
+	for _, name := range append(permits, semaphore) {
+		merge(s, name, into)
 	}
 }
 

@@ -1,0 +1,339 @@
+package monitor
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
+)
+
+// permits judges calls for a permit of a semaphore: which locks they ask for, when, and what they return. Each attempt is a
+// TryLock, which the other monitors judge.
+//
+// A look asks for every permit that the client does not hold, each once, until one is granted or the nodes fail. A call that
+// waits looks at once when its turn in the client comes, then once in a retry delay, and as soon as its client gives a permit
+// back. That is all it takes: a permit that stays free is found by the next look, and that an attempt for it is then granted is
+// for needless to judge.
+type permits struct {
+	run   *Run
+	delay protocols.Range
+	// timed says that it is known when a call must look: code takes no time, and the delays are measured by a clock that is
+	// known.
+	timed bool
+	open  []*wanted // in the order of the calls
+	held  []given
+	lines map[line]*lookers
+}
+
+// wanted is a call that has not returned.
+type wanted struct {
+	*protocols.PermitCall
+	made     int // the number of its client in the process; see clients
+	attempts int
+	isGiven  bool // a permit was granted to it
+	// looked are the permits that the last look has asked for, and away those that were held here when it began.
+	looked, away []string
+	news         int         // how often the client had given back a permit by then
+	isCut        bool        // the last look ended early: the nodes failed
+	isAsking     bool        // an attempt is under way
+	due          time.Time   // when it may look again at the latest, by the client's clock; zero if that is not known
+	since        kernel.True // from when on
+	idle         time.Time   // when its last attempt ended, or its turn came
+}
+
+// given is a permit that a client has.
+type given struct {
+	*wanted
+	resource string
+	lease    protocols.Lease
+}
+
+// lookers are the calls of one client for permits of one semaphore.
+type lookers struct {
+	grants int // to calls that wait
+	inARow int // of them, since other processes had a chance
+	news   int // how often a permit was given back
+}
+
+func watchPermits(r *Run) {
+	if !r.isLibrary() || !r.Lock.Capabilities().Permits {
+		return
+	}
+	x := &permits{run: r, delay: protocols.Of[protocols.DelaySettings](r.Lock).RetryDelay, lines: map[line]*lookers{},
+		timed: r.StepTime == 0 && r.Lock.Clock == kernel.Monotonic}
+	r.onWant = append(r.onWant, x.wants)
+	r.onGet = append(r.onGet, x.gets)
+	r.onCall = append(r.onCall, x.called)
+	r.onReturn = append(r.onReturn, x.returned)
+	r.onEnd = append(r.onEnd, x.late)
+	r.onCrash = append(r.onCrash, func(client string) {
+		x.open = slices.DeleteFunc(x.open, func(w *wanted) bool { return w.Client == client })
+		x.held = slices.DeleteFunc(x.held, func(g given) bool { return g.Client == client })
+	})
+}
+
+func (x *permits) line(w *wanted) *lookers {
+	of := line{w.Client, w.Semaphore}
+	if x.lines[of] == nil {
+		x.lines[of] = &lookers{}
+	}
+	return x.lines[of]
+}
+
+// isWithin says whether two calls wait in one queue.
+func (w *wanted) isWithin(other *wanted) bool {
+	return w.Client == other.Client && w.made == other.made && w.Semaphore == other.Semaphore
+}
+
+// wants takes a call that begins.
+func (x *permits) wants(c *protocols.PermitCall) {
+	w := &wanted{PermitCall: c, made: x.run.clients.number(c.Client)}
+	isFirst := !slices.ContainsFunc(x.open, func(o *wanted) bool { return o.Waits && o.isWithin(w) })
+	x.open = append(x.open, w)
+	if !c.Waits || isFirst {
+		x.hasTurn(w)
+	}
+}
+
+// hasTurn says that a call may look for the first time.
+func (x *permits) hasTurn(w *wanted) {
+	w.idle = x.run.clock(w.Client)
+	x.mustLook(w, 0)
+}
+
+// mustLook says that a call must look again within so long, unless its client holds all permits itself.
+func (x *permits) mustLook(w *wanted, within time.Duration) {
+	if len(x.heldBy(w)) == w.Permits {
+		w.due = time.Time{}
+		return
+	}
+	w.due, w.since = x.run.clock(w.Client).Add(within), x.run.World.Kernel.Now()
+}
+
+// of is the call of which an acquire is an attempt.
+func (x *permits) of(c *protocols.Call) *wanted {
+	if i := slices.IndexFunc(x.open, func(w *wanted) bool { return w.PermitCall == c.Permit }); i >= 0 {
+		return x.open[i]
+	}
+	return nil
+}
+
+// called takes an attempt that begins.
+func (x *permits) called(c *protocols.Call) {
+	w := x.of(c)
+	if w == nil || c.Permit == nil {
+		return
+	}
+	x.isLate(w)
+	resource, now := c.Resources[0], x.run.clock(w.Client)
+	if w.isNew(resource) {
+		x.completes(w)
+		x.givesWay(w, resource)
+		if w.looked != nil && x.timed && !x.hasNews(w) && now.Sub(w.idle) < x.delay.Min-rounding {
+			x.run.broken(checker.Conduct, resource, "%s looks for a permit of %q again %v after the look before, and is to wait for %v at least",
+				w.Client, w.Semaphore, now.Sub(w.idle), x.delay.Min)
+		}
+		w.looked, w.away, w.isCut, w.news = nil, x.heldBy(w), false, x.line(w).news
+	}
+	switch {
+	case !slices.Contains(w.all(), resource):
+		x.run.broken(checker.Conduct, resource, "%s asks for the lock on %q for a permit of %q, which has %d", w.Client, resource, w.Semaphore, w.Permits)
+	case c.TTL != w.TTL:
+		x.run.broken(checker.Conduct, resource, "%s asks for a permit of %q for %v, and is to have it for %v", w.Client, w.Semaphore, c.TTL, w.TTL)
+	case w.isGiven:
+		x.run.broken(checker.Conduct, resource, "%s goes on to look for a permit of %q, and has got one", w.Client, w.Semaphore)
+	}
+	w.looked, w.isAsking, w.due = append(w.looked, resource), true, time.Time{}
+	w.attempts++
+}
+
+// givesWay judges whether a call that begins a look may, after so many grants in a row to calls of its client.
+func (x *permits) givesWay(w *wanted, resource string) {
+	line, rested := x.line(w), x.run.clock(w.Client).Sub(w.idle)
+	switch {
+	case !w.Waits || !x.timed:
+	case rested >= x.delay.Min-rounding:
+		line.inARow = 0
+	case line.inARow >= localGrants && w.looked == nil:
+		x.run.broken(checker.Conduct, resource, "%s looks for a permit of %q after %d grants in a row, and other processes had no turn", w.Client, w.Semaphore, line.inARow)
+	}
+}
+
+// hasNews says whether the client has given back a permit since a call's last look began.
+func (x *permits) hasNews(w *wanted) bool { return x.line(w).news > w.news }
+
+// isNew says whether an attempt for a permit begins another look.
+func (w *wanted) isNew(resource string) bool {
+	return w.looked == nil || w.isCut || slices.Contains(w.looked, resource) || len(w.looked)+len(w.away) >= w.Permits
+}
+
+// all is the resources of all permits.
+func (w *wanted) all() (all []string) {
+	for i := range w.Permits {
+		all = append(all, protocols.PermitOf(w.Semaphore, i+1))
+	}
+	return all
+}
+
+// heldBy are the permits that the client of a call holds, and knows of.
+func (x *permits) heldBy(w *wanted) (all []string) {
+	for _, g := range x.held {
+		if g.isWithin(w) && g.lease.Context().Err() == nil {
+			all = append(all, g.resource)
+		}
+	}
+	return all
+}
+
+// completes judges whether a look that found nothing has asked for all permits.
+func (x *permits) completes(w *wanted) {
+	if w.looked == nil || w.isCut || w.isGiven {
+		return
+	}
+	for _, resource := range w.all() {
+		if !slices.Contains(w.looked, resource) && !slices.Contains(w.away, resource) {
+			x.run.broken(checker.NeedlesslyUnavailable, resource, "%s looks for a permit of %q and finds none, and has not asked for %q", w.Client, w.Semaphore, resource)
+		}
+	}
+}
+
+// returned takes what came of an attempt, and a permit that is given back.
+func (x *permits) returned(c *protocols.Call, err error) {
+	if c.Func == protocols.ReleaseCall {
+		x.givenBack(c)
+		return
+	}
+	w := x.of(c)
+	if w == nil || c.Permit == nil {
+		return
+	}
+	w.isAsking, w.idle = false, x.run.clock(w.Client)
+	if err == nil {
+		w.isGiven = true
+		x.held = append(x.held, given{w, c.Resources[0], c.Lease})
+		for _, o := range x.open {
+			if o.isWithin(w) && len(x.heldBy(o)) == o.Permits {
+				o.due = time.Time{}
+			}
+		}
+		return
+	}
+	failed := (*redlock.Error)(nil)
+	w.isCut = !errors.As(err, &failed) || failed.Reason != redlock.ErrTaken || failed.Cause != nil
+	switch isOver := w.isCut || len(w.looked)+len(w.away) >= w.Permits; {
+	case !isOver, w.Waits && x.hasNews(w):
+		x.mustLook(w, 0)
+	case w.Waits:
+		x.mustLook(w, x.delay.Max)
+	}
+}
+
+// givenBack takes a permit that is given back: the first call that waits must look for it at once.
+func (x *permits) givenBack(c *protocols.Call) {
+	i := slices.IndexFunc(x.held, func(g given) bool { return g.lease == c.Lease })
+	if i < 0 {
+		return
+	}
+	by := x.held[i].wanted
+	x.held = slices.Delete(x.held, i, i+1)
+	line := x.line(by)
+	line.news++
+	first := slices.IndexFunc(x.open, func(w *wanted) bool { return w.Waits && w.isWithin(by) })
+	if first >= 0 && !x.open[first].isAsking && !x.open[first].isGiven && line.grants < localGrants {
+		x.mustLook(x.open[first], 0)
+	}
+}
+
+// isLate judges whether a call looks, or has not looked, later than it must.
+func (x *permits) isLate(w *wanted) {
+	if w.due.IsZero() || !x.timed || !x.run.pauses.hasRun(x.run.World.Client(w.Client), w.since) {
+		return
+	}
+	due := w.due
+	if x.line(w).grants >= localGrants {
+		due = due.Add(x.delay.Max) // it may have had to give way
+	}
+	if late := x.run.clock(w.Client).Sub(due); late > rounding && w.Context.Err() == nil {
+		x.run.broken(checker.NeedlesslyUnavailable, w.all()[0], "%s is to look for a permit of %q, and does not for %v", w.Client, w.Semaphore, late)
+	}
+}
+
+// late judges the calls that are open when the run is over.
+func (x *permits) late() {
+	for _, w := range x.open {
+		x.isLate(w)
+	}
+}
+
+// gets takes what a call returned.
+func (x *permits) gets(c *protocols.PermitCall, err error) {
+	i := slices.IndexFunc(x.open, func(w *wanted) bool { return w.PermitCall == c })
+	if i < 0 {
+		return
+	}
+	w := x.open[i]
+	x.open = slices.Delete(x.open, i, i+1)
+	x.run.Permits++
+	if err != nil {
+		x.completes(w)
+	} else {
+		x.run.Permitted++
+	}
+	if wrong := x.wrong(w, err); wrong != "" {
+		x.run.broken(checker.Contract, w.all()[0], "%s asks for a permit of %q, and gets %v: %s", w.Client, w.Semaphore, result(err), wrong)
+	}
+	if !c.Waits {
+		return
+	}
+	if err == nil {
+		x.line(w).grants++
+		x.line(w).inARow++
+	}
+	if next := slices.IndexFunc(x.open, func(o *wanted) bool { return o.Waits && o.isWithin(w) }); next >= i { // w was the first
+		x.hasTurn(x.open[next])
+	}
+}
+
+// result is what a call returned, in words.
+func result(err error) string {
+	if err == nil {
+		return "it"
+	}
+	return err.Error()
+}
+
+// wrong says what is wrong with what a call returned; empty if nothing is.
+func (x *permits) wrong(w *wanted, err error) string {
+	e := (*redlock.Error)(nil)
+	switch {
+	case err == nil && !w.isGiven:
+		return "no attempt was granted"
+	case err == nil:
+		return ""
+	case w.isGiven:
+		return "an attempt was granted"
+	case !errors.As(err, &e):
+		if errors.Is(err, redlock.ErrClosed) && x.run.clients.anyClosed(w.Client) {
+			return ""
+		}
+		return "that is no error of the library"
+	case e.Op != driver.OpAcquire || e.Resource != w.Semaphore:
+		return "it is about something else"
+	case e.Attempts != w.attempts:
+		return "that is not how often it has asked"
+	case e.Reason == redlock.ErrTaken && w.isCut:
+		return "the last attempt ended otherwise"
+	case w.Waits && e.Cause == nil:
+		return "that does not say why it gave up"
+	case e.Cause != nil && e.Cause == w.Context.Err(), errors.Is(e.Cause, redlock.ErrClosed), e.Cause == nil:
+		return ""
+	case w.Context.Err() == nil && x.run.World.Client(w.Client).Drawn() > 0 && !x.run.World.Client(w.Client).Starved():
+		return "nothing has ended it"
+	}
+	return ""
+}
