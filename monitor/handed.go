@@ -42,6 +42,7 @@ func (x *handed) returned(c *protocols.Call, _ error) {
 	case c.Lease != nil && c.Bare:
 		x.run.broken(checker.Contract, c.Resources[0], "the context of the lease that %s is granted has not the values of the context of its call", c.Client)
 	case c.Func == protocols.AcquireCall && c.Lease != nil: // it may go on, with work
+	case c.Permit != nil: // in the context of a call that goes on
 	case c.Context != nil && !x.isShared(c):
 		if n := kernel.Derived(c.Context); n > 0 {
 			x.run.broken(checker.Contract, x.run.subjectOf(c), "%s's %s has returned, and leaves contexts behind that hang on its own: %d", c.Client, callNames[c.Func], n)

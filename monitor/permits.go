@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -27,7 +28,14 @@ type permits struct {
 	timed bool
 	open  []*wanted // in the order of the calls
 	held  []given
-	lines map[line]*lookers
+	lines map[lookersOf]*lookers
+}
+
+// lookersOf are the calls of one client of a process for permits of one semaphore.
+type lookersOf struct {
+	client    string
+	made      int
+	semaphore string
 }
 
 // wanted is a call that has not returned.
@@ -51,9 +59,10 @@ type given struct {
 	*wanted
 	resource string
 	lease    protocols.Lease
+	isPast   bool // the client was granted the permit again, before its release had returned
 }
 
-// lookers are the calls of one client for permits of one semaphore.
+// lookers is what is known of such calls.
 type lookers struct {
 	grants int // to calls that wait
 	inARow int // of them, since other processes had a chance
@@ -64,7 +73,7 @@ func watchPermits(r *Run) {
 	if !r.isLibrary() || !r.Lock.Capabilities().Permits {
 		return
 	}
-	x := &permits{run: r, delay: protocols.Of[protocols.DelaySettings](r.Lock).RetryDelay, lines: map[line]*lookers{},
+	x := &permits{run: r, delay: protocols.Of[protocols.DelaySettings](r.Lock).RetryDelay, lines: map[lookersOf]*lookers{},
 		timed: r.StepTime == 0 && r.Lock.Clock == kernel.Monotonic}
 	r.onWant = append(r.onWant, x.wants)
 	r.onGet = append(r.onGet, x.gets)
@@ -74,11 +83,12 @@ func watchPermits(r *Run) {
 	r.onCrash = append(r.onCrash, func(client string) {
 		x.open = slices.DeleteFunc(x.open, func(w *wanted) bool { return w.Client == client })
 		x.held = slices.DeleteFunc(x.held, func(g given) bool { return g.Client == client })
+		maps.DeleteFunc(x.lines, func(of lookersOf, _ *lookers) bool { return of.client == client })
 	})
 }
 
 func (x *permits) line(w *wanted) *lookers {
-	of := line{w.Client, w.Semaphore}
+	of := lookersOf{w.Client, w.made, w.Semaphore}
 	if x.lines[of] == nil {
 		x.lines[of] = &lookers{}
 	}
@@ -215,7 +225,10 @@ func (x *permits) returned(c *protocols.Call, err error) {
 	w.isAsking, w.idle = false, x.run.clock(w.Client)
 	if err == nil {
 		w.isGiven = true
-		x.held = append(x.held, given{w, c.Resources[0], c.Lease})
+		for i := range x.held {
+			x.held[i].isPast = x.held[i].isPast || x.held[i].isWithin(w) && x.held[i].resource == c.Resources[0]
+		}
+		x.held = append(x.held, given{wanted: w, resource: c.Resources[0], lease: c.Lease})
 		for _, o := range x.open {
 			if o.isWithin(w) && len(x.heldBy(o)) == o.Permits {
 				o.due = time.Time{}
@@ -239,8 +252,11 @@ func (x *permits) givenBack(c *protocols.Call) {
 	if i < 0 {
 		return
 	}
-	by := x.held[i].wanted
+	by, isPast := x.held[i].wanted, x.held[i].isPast
 	x.held = slices.Delete(x.held, i, i+1)
+	if isPast {
+		return
+	}
 	line := x.line(by)
 	line.news++
 	first := slices.IndexFunc(x.open, func(w *wanted) bool { return w.Waits && w.isWithin(by) })
@@ -287,6 +303,9 @@ func (x *permits) gets(c *protocols.PermitCall, err error) {
 	if wrong := x.wrong(w, err); wrong != "" {
 		x.run.broken(checker.Contract, w.all()[0], "%s asks for a permit of %q, and gets %v: %s", w.Client, w.Semaphore, result(err), wrong)
 	}
+	if n := kernel.Derived(w.Context); n > 0 {
+		x.run.broken(checker.Contract, w.all()[0], "%s's call for a permit of %q has returned, and leaves contexts behind that hang on its own: %d", w.Client, w.Semaphore, n)
+	}
 	if !c.Waits {
 		return
 	}
@@ -330,8 +349,8 @@ func (x *permits) wrong(w *wanted, err error) string {
 		return "the last attempt ended otherwise"
 	case w.Waits && e.Cause == nil:
 		return "that does not say why it gave up"
-	case e.Cause != nil && e.Cause == w.Context.Err(), errors.Is(e.Cause, redlock.ErrClosed), e.Cause == nil:
-		return ""
+	case e.Cause != nil && e.Cause == w.Context.Err(), e.Cause == nil, errors.Is(e.Cause, redlock.ErrClosed), errors.Is(e.Cause, redlock.ErrTokensUsedUp):
+		return "" // the library's own errors are for the attempts to judge
 	case w.Context.Err() == nil && x.run.World.Client(w.Client).Drawn() > 0 && !x.run.World.Client(w.Client).Starved():
 		return "nothing has ended it"
 	}

@@ -119,7 +119,8 @@ func (x *queueing) passes(at redis.Passage, a *redis.Asked) {
 	isFirst, hasWaited := false, false
 	now := a.Client.ProgramClock().Now()
 	way.open = slices.DeleteFunc(way.open, func(o openCommand) bool { return !o.deadline.After(now) })
-	isAgain := way.failed == x.run.World.Kernel.Now()
+	// A client finds out what a node has that forbids a command, and what it sends meanwhile comes in its own time.
+	isAgain := way.failed == x.run.World.Kernel.Now() || a.Server.Forbidden() != ""
 	sends := func(value string) {
 		rounds := x.values[value]
 		if rounds == nil {

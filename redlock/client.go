@@ -106,6 +106,35 @@ func (c *Client) Close(ctx context.Context) error {
 	}
 }
 
+// During derives a context that also ends when the client is closed, with the cause ErrClosed: for calls of packages that make
+// locks of other kinds from those of this one. The caller must call end when the call ends, and [Client.Close] waits for that.
+// The error is ErrClosed if the client is closed.
+func (c *Client) During(ctx context.Context) (during context.Context, end func(), err error) {
+	if c.begin() {
+		c.end()
+		return nil, nil, ErrClosed
+	}
+	during, cancel := c.clock.WithCancel(ctx)
+	place := c.wakeOnClose(canceller(cancel))
+	if c.closed.Load() { // meanwhile
+		cancel(ErrClosed)
+	}
+	return during, func() {
+		c.dontWakeOnClose(place)
+		cancel(nil)
+		c.end()
+	}, nil
+}
+
+// canceller is a Waiter that is woken when the client is closed, and then ends a context.
+type canceller context.CancelCauseFunc
+
+// Wait implements driver.Waiter; nobody waits for it.
+func (canceller) Wait(context.Context) {}
+
+// Wake implements driver.Waiter.
+func (cancel canceller) Wake() { cancel(ErrClosed) }
+
 // begin counts a call or round in, and reports whether the client was already closed.
 func (c *Client) begin() (closed bool) {
 	c.open.Add(1)

@@ -20,6 +20,7 @@ const localGrants = 16
 type call struct {
 	*Semaphore
 	ttl      time.Duration
+	waits    bool // it is one of the queue
 	attempts int
 	last     *redlock.Error // why the last attempt failed, about the semaphore; nil: none was made
 }
@@ -74,13 +75,15 @@ func (c *call) because(cause error) *redlock.Error {
 
 // order is the permits to ask for: first those that were given back here, the last of them first, and then the others, from a
 // random one on, so that clients which come at the same time do not ask for the same.
-func (s *Semaphore) order() ([]int, error) {
+func (c *call) order() ([]int, error) {
+	s := c.Semaphore
 	first, err := s.draw(uint64(len(s.slots)))
 	if err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.news = s.news && !c.waits
 	order := make([]int, 0, len(s.slots))
 	add := func(slot int) {
 		if l := s.leases[slot]; (l == nil || l.Context().Err() != nil) && !slices.Contains(order, slot) {
@@ -90,7 +93,6 @@ func (s *Semaphore) order() ([]int, error) {
 	for _, slot := range slices.Backward(s.freed) {
 		add(slot)
 	}
-	s.freed = s.freed[:0]
 	for i := range s.slots {
 		add((int(first) + i) % len(s.slots))
 	}
@@ -102,6 +104,7 @@ func (s *Semaphore) granted(slot int, lease *redlock.Lease) *Permit {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.leases[slot] = lease
+	s.freed = slices.DeleteFunc(s.freed, func(freed int) bool { return freed == slot })
 	return &Permit{lease, s, slot}
 }
 
@@ -139,7 +142,7 @@ func (s *Semaphore) rest(ctx context.Context, p *place, newsMatters bool) error 
 		}
 		p.waiter.Wait(ctx)
 	}
-	if err := ctx.Err(); err != nil {
+	if err := whyEnded(ctx); err != nil {
 		return err // the next waits for a whole delay
 	}
 	s.mu.Lock()
@@ -148,11 +151,11 @@ func (s *Semaphore) rest(ctx context.Context, p *place, newsMatters bool) error 
 	return nil
 }
 
-// hasNews says that a permit was given back here since somebody last looked.
+// hasNews says that a permit was given back here since a caller of the queue last looked.
 func (s *Semaphore) hasNews() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.freed) > 0
+	return s.news
 }
 
 // draw is a random number below n.

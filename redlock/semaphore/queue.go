@@ -5,6 +5,7 @@ import (
 	"context"
 	"sync"
 
+	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 )
 
@@ -50,15 +51,23 @@ func (q *queue) wake() {
 	}
 }
 
-// await returns when the call is the first, or the error of ctx if that ends before.
+// await returns when the call is the first, or why ctx has ended if that ends before.
 func (p *place) await(ctx context.Context) error {
 	for !p.isFirst() {
-		if err := ctx.Err(); err != nil {
+		if err := whyEnded(ctx); err != nil {
 			return err
 		}
 		p.waiter.Wait(ctx)
 	}
 	return nil
+}
+
+// whyEnded is why a call that waits must end; nil if it need not.
+func whyEnded(ctx context.Context) error {
+	if context.Cause(ctx) == redlock.ErrClosed {
+		return redlock.ErrClosed
+	}
+	return ctx.Err()
 }
 
 func (p *place) isFirst() bool {

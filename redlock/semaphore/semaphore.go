@@ -39,6 +39,7 @@ const MaxPermits = 256
 // Locks is what a semaphore takes its permits with: a [*redlock.Client].
 type Locks interface {
 	TryLock(ctx context.Context, resource string, ttl time.Duration) (*redlock.Lease, error)
+	During(ctx context.Context) (during context.Context, end func(), err error)
 	RetryDelay() (min, max time.Duration)
 	Runtime() driver.Runtime
 }
@@ -56,7 +57,8 @@ type Semaphore struct {
 
 	mu     sync.Mutex
 	leases []*redlock.Lease // that were granted here, by slot; nil once released
-	freed  []int            // slots that were released here since somebody last looked, the last one last
+	freed  []int            // slots that were released here and not granted since, the last one last
+	news   bool             // one of them was released since a caller of the queue last looked
 	inARow int              // grants since other processes had a chance
 }
 
@@ -90,8 +92,9 @@ type Permit struct {
 
 // Unlock gives the permit back, as [redlock.Lease.Unlock] releases a lock, and lets the next caller that waits here have it.
 func (p *Permit) Unlock(ctx context.Context) error {
-	defer p.semaphore.vacate(p)
-	return p.Lease.Unlock(ctx)
+	err := p.Lease.Unlock(ctx)
+	p.vacate()
+	return err
 }
 
 // Acquire takes a permit. Until ctx ends it looks for one that is free, with a random delay of [redlock.WithRetryDelay] in
@@ -99,18 +102,23 @@ func (p *Permit) Unlock(ctx context.Context) error {
 // other processes get their turn.
 //
 // Errors are as [redlock.Client.Lock] has them: an [*redlock.Error], about the semaphore, matches redlock.ErrTaken if all
-// permits were taken, and what ended the call. A closed client ends it at the next look.
+// permits were taken, and what ended the call: the context's error, or redlock.ErrClosed.
 func (s *Semaphore) Acquire(ctx context.Context, ttl time.Duration) (*Permit, error) {
 	if ctx == nil {
 		return nil, fmt.Errorf("%w: nil context", redlock.ErrInvalid)
 	}
+	waiting, end, err := s.locks.During(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	place := s.queue.join()
 	defer s.queue.leave(place)
-	c := call{Semaphore: s, ttl: ttl}
-	if err := place.await(ctx); err != nil {
+	c := call{Semaphore: s, ttl: ttl, waits: true}
+	if err := place.await(waiting); err != nil {
 		return nil, c.because(err)
 	}
-	if err := s.giveWay(ctx, place); err != nil {
+	if err := s.giveWay(waiting, place); err != nil {
 		return nil, c.because(err)
 	}
 	for {
@@ -122,7 +130,7 @@ func (s *Semaphore) Acquire(ctx context.Context, ttl time.Duration) (*Permit, er
 		if !c.goesOn() {
 			return nil, err
 		}
-		if err := s.rest(ctx, place, true); err != nil {
+		if err := s.rest(waiting, place, true); err != nil {
 			return nil, c.because(err)
 		}
 	}
@@ -150,7 +158,7 @@ func (s *Semaphore) Hold(ctx context.Context, ttl time.Duration, r redlock.Renew
 	if err != nil {
 		return err
 	}
-	defer s.vacate(permit)
+	defer permit.vacate()
 	return permit.Hold(ctx, r, func(ctx context.Context) error { return work(ctx, permit) })
 }
 
@@ -164,12 +172,16 @@ func (s *Semaphore) acquireWithin(ctx context.Context, wait, ttl time.Duration) 
 	return s.Acquire(ctx, ttl)
 }
 
-// vacate notes that a permit was given back, and has a caller that waits look for it.
-func (s *Semaphore) vacate(p *Permit) {
+// vacate notes that a permit was given back, if it was, and has a caller that waits look for it.
+func (p *Permit) vacate() {
+	if p.Context().Err() == nil {
+		return // the call was refused
+	}
+	s := p.semaphore
 	s.mu.Lock()
 	if s.leases[p.slot] == p.Lease {
 		s.leases[p.slot] = nil
-		s.freed = append(s.freed, p.slot)
+		s.freed, s.news = append(s.freed, p.slot), true
 	}
 	s.mu.Unlock()
 	s.queue.wake()
