@@ -64,9 +64,10 @@ type given struct {
 
 // lookers is what is known of such calls.
 type lookers struct {
-	grants int // to calls that wait
-	inARow int // of them, since other processes had a chance
-	news   int // how often a permit was given back
+	grants int       // to calls that wait
+	inARow int       // of them, since other processes had a chance
+	free   time.Time // since when not all permits are held here, by the client's clock
+	news   int       // how often a permit was given back
 }
 
 func watchPermits(r *Run) {
@@ -164,8 +165,11 @@ func (x *permits) called(c *protocols.Call) {
 
 // givesWay judges whether a call that begins a look may, after so many grants in a row to calls of its client.
 func (x *permits) givesWay(w *wanted, resource string) {
-	line, rested := x.line(w), x.run.clock(w.Client).Sub(w.idle)
-	switch {
+	line, since := x.line(w), w.idle
+	if line.free.After(since) {
+		since = line.free // before, nobody could have had a turn
+	}
+	switch rested := x.run.clock(w.Client).Sub(since); {
 	case !w.Waits || !x.timed:
 	case rested >= x.delay.Min-rounding:
 		line.inARow = 0
@@ -238,7 +242,11 @@ func (x *permits) returned(c *protocols.Call, err error) {
 	}
 	failed := (*redlock.Error)(nil)
 	w.isCut = !errors.As(err, &failed) || failed.Reason != redlock.ErrTaken || failed.Cause != nil
-	switch isOver := w.isCut || len(w.looked)+len(w.away) >= w.Permits; {
+	isOver := w.isCut || len(w.looked)+len(w.away) >= w.Permits
+	if isOver && !w.isCut {
+		x.line(w).inARow = 0 // others have all permits that are not held here
+	}
+	switch {
 	case !isOver, w.Waits && x.hasNews(w):
 		x.mustLook(w, 0)
 	case w.Waits:
@@ -253,6 +261,9 @@ func (x *permits) givenBack(c *protocols.Call) {
 		return
 	}
 	by, isPast := x.held[i].wanted, x.held[i].isPast
+	if len(x.heldBy(by)) >= by.Permits-1 {
+		x.line(by).free = x.run.clock(by.Client)
+	}
 	x.held = slices.Delete(x.held, i, i+1)
 	if isPast {
 		return

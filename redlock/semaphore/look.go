@@ -48,6 +48,9 @@ func (c *call) look(ctx context.Context) (*Permit, error) {
 			return nil, c.last
 		}
 	}
+	if len(order) > 0 {
+		c.hasGivenWay() // other processes have all permits that are not held here
+	}
 	return nil, c.because(nil)
 }
 
@@ -86,7 +89,7 @@ func (c *call) order() ([]int, error) {
 	s.news = s.news && !c.waits
 	order := make([]int, 0, len(s.slots))
 	add := func(slot int) {
-		if l := s.leases[slot]; (l == nil || l.Context().Err() != nil) && !slices.Contains(order, slot) {
+		if !isHeld(s.leases[slot]) && !slices.Contains(order, slot) {
 			order = append(order, slot)
 		}
 	}
@@ -115,15 +118,38 @@ func (s *Semaphore) count() {
 	s.inARow++
 }
 
-// giveWay has the callers here pause after many grants in a row.
+// giveWay has the callers here pause after many grants in a row, while a permit is free.
 func (s *Semaphore) giveWay(ctx context.Context, p *place) error {
-	s.mu.Lock()
-	due := s.inARow >= localGrants
-	s.mu.Unlock()
-	if !due {
-		return nil
+	for {
+		due, isFree := s.mustGiveWay()
+		if !due {
+			return nil
+		}
+		if err := s.rest(ctx, p, !isFree); err != nil {
+			return err // the next waits for a whole delay
+		}
+		if isFree {
+			s.hasGivenWay()
+		}
 	}
-	return s.rest(ctx, p, false)
+}
+
+// mustGiveWay says whether the callers here must pause, and whether another process could have a permit then.
+func (s *Semaphore) mustGiveWay() (due, isFree bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.news = false // a permit that is given back from now on ends the wait for one
+	return s.inARow >= localGrants, slices.ContainsFunc(s.leases, func(l *redlock.Lease) bool { return !isHeld(l) })
+}
+
+// isHeld says whether a lease has not ended.
+func isHeld(l *redlock.Lease) bool { return l != nil && l.Context().Err() == nil }
+
+// hasGivenWay notes that other processes had their turn.
+func (s *Semaphore) hasGivenWay() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inARow = 0
 }
 
 // rest waits for a random delay, and if newsMatters not after a permit was given back here. It returns why the call ends.
@@ -142,13 +168,7 @@ func (s *Semaphore) rest(ctx context.Context, p *place, newsMatters bool) error 
 		}
 		p.waiter.Wait(ctx)
 	}
-	if err := whyEnded(ctx); err != nil {
-		return err // the next waits for a whole delay
-	}
-	s.mu.Lock()
-	s.inARow = 0
-	s.mu.Unlock()
-	return nil
+	return whyEnded(ctx)
 }
 
 // hasNews says that a permit was given back here since a caller of the queue last looked.
