@@ -53,7 +53,9 @@ type Edit struct {
 
 // All lists the mutants: those of the library, of its adapter, and of what it is tested with. A new one is an entry in one of
 // these lists.
-func All() []Mutant { return slices.Concat(library, adapter, nodes, protocols, services, resource) }
+func All() []Mutant {
+	return slices.Concat(library, semaphores, adapter, nodes, protocols, services, resource)
+}
 
 // Overlay writes the mutated files to dir and returns the path of an overlay file for go build -overlay. root is the
 // module's root.

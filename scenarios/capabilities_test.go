@@ -50,6 +50,7 @@ expect: {findings: safe, unavailable: {at-most: 20s}}
 		_, warns := did[0].leases[0].(protocols.Warner)
 		_, holds := did[0].Locker.(protocols.Holder)
 		_, renews := did[0].leases[0].(protocols.Renewer)
+		_, permits := did[0].Locker.(protocols.Semaphores)
 		_, voted := s[0].Lock.Votes(5)
 		can := s[0].Lock.Capabilities()
 		for _, c := range []struct {
@@ -59,6 +60,7 @@ expect: {findings: safe, unavailable: {at-most: 20s}}
 			{"all at once", can.AllAtOnce, voted && firstAcquire(out.History) == 20*time.Millisecond},
 			{"re-entrant", can.Reentrant, len(did[0].leases) == 2},
 			{"locks all", can.LocksAll, locksAll},
+			{"permits", can.Permits, permits},
 			{"closes", can.Closes, closes},
 			{"warns", can.Warns, warns},
 			{"renews", can.Renews, holds && renews},

@@ -7,7 +7,7 @@ type Capabilities struct {
 	// KeysOnly says that it keeps nothing on a node but keys. A search of all orders then sees which requests change nothing,
 	// and is shorter.
 	KeysOnly bool
-	// AllAtOnce says that it asks all nodes at the same time.
+	// AllAtOnce says that it asks all nodes for their votes at the same time.
 	AllAtOnce bool
 	// Reentrant says that a client which has the lock is granted it again.
 	Reentrant bool
