@@ -10,8 +10,8 @@ import "redlocksim/history"
 // Check judges h. A history that shows violations is not an error: they are the report's findings.
 //
 // Holds, lost updates and effects are checked directly; porcupine checks holds and updates once more, from the same events.
-// Check takes O(n log n), O(n) for each takeover and each grant of a semaphore, and what porcupine takes within its bounds. Equal arguments give equal
-// reports.
+// Check takes O(n log n), O(n) for each takeover and each grant of a semaphore, and what porcupine takes within its bounds.
+// Equal arguments give equal reports.
 //
 // Effects are matched to the operation in their Op; where it is zero, by process, grant and number, which is ambiguous if
 // a client has several of the same under way.

@@ -1,6 +1,9 @@
 package checker
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Options say how a history is to be judged. The zero value is right for a run of this simulator.
 type Options struct {
@@ -27,6 +30,11 @@ type Options struct {
 	// it only the direct checks run, and Report.Unchecked says so. Zero means [DefaultMaxOperations], negative that porcupine
 	// does not run.
 	MaxOperations int
+}
+
+// isPermits says whether a resource is a semaphore, which several may hold.
+func (o *Options) isPermits(resource string) bool {
+	return slices.ContainsFunc(o.Semaphores, func(s Semaphore) bool { return s.Name == resource })
 }
 
 // DefaultMaxOperations lets porcupine use some 3 MB on a resource that it judges without backtracking, and 60 MB before it

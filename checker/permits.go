@@ -124,11 +124,6 @@ func (t *transcript) tooManyHold(s Semaphore, count int, c *excess) Finding {
 	return f
 }
 
-// isPermits says whether a resource is a semaphore, which several may hold.
-func (o *Options) isPermits(resource string) bool {
-	return slices.ContainsFunc(o.Semaphores, func(s Semaphore) bool { return s.Name == resource })
-}
-
 // permitModel is a semaphore: its state is who holds a permit, and how often.
 func permitModel(permits int) porcupine.Model {
 	return porcupine.Model{

@@ -315,7 +315,8 @@ func (x *permits) gets(c *protocols.PermitCall, err error) {
 		x.run.broken(checker.Contract, w.all()[0], "%s asks for a permit of %q, and gets %v: %s", w.Client, w.Semaphore, result(err), wrong)
 	}
 	if n := kernel.Derived(w.Context); n > 0 {
-		x.run.broken(checker.Contract, w.all()[0], "%s's call for a permit of %q has returned, and leaves contexts behind that hang on its own: %d", w.Client, w.Semaphore, n)
+		x.run.broken(checker.Contract, w.all()[0], "%s's call for a permit of %q has returned, and leaves contexts behind that hang on its own: %d",
+			w.Client, w.Semaphore, n)
 	}
 	if !c.Waits {
 		return
@@ -324,7 +325,8 @@ func (x *permits) gets(c *protocols.PermitCall, err error) {
 		x.line(w).grants++
 		x.line(w).inARow++
 	}
-	if next := slices.IndexFunc(x.open, func(o *wanted) bool { return o.Waits && o.isWithin(w) }); next >= i { // w was the first
+	// If the next in the queue stood behind the call, that was the first.
+	if next := slices.IndexFunc(x.open, func(o *wanted) bool { return o.Waits && o.isWithin(w) }); next >= i {
 		x.hasTurn(x.open[next])
 	}
 }

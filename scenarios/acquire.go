@@ -74,11 +74,8 @@ func (p *program) releaseAll() {
 	}
 }
 
-// acquire takes the lock that a step asks for, or a permit.
+// acquire takes the lock that a step asks for.
 func (p *program) acquire(ctx context.Context, s *Step) bool {
-	if on := p.item.Taken(s, p.resources); len(on) == 1 && p.permits[on[0]] > 0 {
-		return p.permit(ctx, s, on[0])
-	}
 	x := p.asks(s)
 	ctx, done := s.in(x.in(ctx), p.clock)
 	defer done()

@@ -54,9 +54,9 @@ func (p *program) do(s *Step) (goOn bool) {
 	case LockStep:
 		ctx, cancel := p.clock.WithDeadline(p.life, p.clock.Now().Add(s.For))
 		defer cancel()
-		return p.acquire(ctx, s)
+		return p.take(ctx, s)
 	case TryLockStep:
-		return p.acquire(p.life, s)
+		return p.take(p.life, s)
 	case WithLockStep:
 		return p.withLock(s)
 	case SleepStep:
@@ -87,6 +87,14 @@ func (p *program) do(s *Step) (goOn bool) {
 		l.unlock(s)
 	}
 	return true
+}
+
+// take takes what a step asks for: a lock, or a permit of a semaphore.
+func (p *program) take(ctx context.Context, s *Step) bool {
+	if on := p.item.Taken(s, p.resources); len(on) == 1 && p.permits[on[0]] > 0 {
+		return p.permit(ctx, s, on[0])
+	}
+	return p.acquire(ctx, s)
 }
 
 // prepare prepares the nodes, for a protocol that needs it.

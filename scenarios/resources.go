@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"redlocksim/scenarios/protocols"
 )
 
 // Resource is the name of what the clients of a scenario contend for if it names nothing.
@@ -28,6 +30,25 @@ func (c *check) resources() {
 			c.d.Errorf(n, name, nil, "cannot be the name of a resource: it has a comma, or begins as a length does, with a digit, a sign or a dot")
 		}
 	}
+}
+
+// lockable is what steps can name.
+func (s *Scenario) lockable() []string { return slices.Concat(s.Resources, s.Semaphores) }
+
+// Permits is how many permits a semaphore has: the resources of its name with a slash and a number, from 1 on.
+func (s *Scenario) Permits(semaphore string) (permits int) {
+	for slices.Contains(s.Resources, protocols.PermitOf(semaphore, permits+1)) {
+		permits++
+	}
+	return permits
+}
+
+// PermitsOf are the resources that are permits of a semaphore.
+func (s *Scenario) PermitsOf(semaphore string) (resources []string) {
+	for i := range s.Permits(semaphore) {
+		resources = append(resources, protocols.PermitOf(semaphore, i+1))
+	}
+	return resources
 }
 
 // named looks for names of resources that there are not.

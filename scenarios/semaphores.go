@@ -29,22 +29,6 @@ func (c *check) semaphores() {
 	}
 }
 
-// Permits is how many permits a semaphore has: the resources of its name with a slash and a number, from 1 on.
-func (s *Scenario) Permits(semaphore string) (permits int) {
-	for slices.Contains(s.Resources, protocols.PermitOf(semaphore, permits+1)) {
-		permits++
-	}
-	return permits
-}
-
-// PermitsOf are the resources that are permits of a semaphore.
-func (s *Scenario) PermitsOf(semaphore string) (resources []string) {
-	for i := range s.Permits(semaphore) {
-		resources = append(resources, protocols.PermitOf(semaphore, i+1))
-	}
-	return resources
-}
-
 // semaphore is what a step takes a permit of; empty if it takes a lock.
 func (s *Scenario) semaphore(i *Item, step *Step) string {
 	if names := i.Taken(step, s.Resources); step.takes() && len(names) == 1 && slices.Contains(s.Semaphores, names[0]) {
@@ -63,9 +47,6 @@ func (s *Scenario) TakesPermits() bool {
 	}
 	return false
 }
-
-// lockable is what steps can name.
-func (s *Scenario) lockable() []string { return slices.Concat(s.Resources, s.Semaphores) }
 
 // permit takes a permit of a semaphore.
 func (p *program) permit(ctx context.Context, s *Step, semaphore string) bool {

@@ -20,7 +20,7 @@ type nodePermits struct {
 }
 
 var nodePermitsProtocol = Protocol{Name: "node-permits", New: newNodePermits,
-	own: NodePermitsSettings{DriftSettings: defaultDrift(), RetrySettings: defaultRetry()},
+	own:          NodePermitsSettings{DriftSettings: defaultDrift(), RetrySettings: defaultRetry()},
 	Capabilities: Capabilities{Permits: true, Keyless: true}, Steps: redlockPlainSteps[:2]}
 
 // NodePermitsSettings are those of protocol node-permits.
@@ -107,7 +107,9 @@ func (x *nodePermits) TryLock(ctx context.Context, resource string, ttl time.Dur
 }
 
 func (x *nodePermits) take(ctx context.Context, name string, keys []string, ttl time.Duration, waits bool) (Lease, error) {
-	attempt := func(ctx context.Context, _ string, ttl time.Duration) (Lease, error) { return x.attempt(ctx, keys, ttl) }
+	attempt := func(ctx context.Context, _ string, ttl time.Duration) (Lease, error) {
+		return x.attempt(ctx, keys, ttl)
+	}
 	if waits {
 		return x.retry(ctx, name, ttl, attempt)
 	}
