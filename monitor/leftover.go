@@ -23,12 +23,14 @@ type leftover struct {
 	grace time.Duration
 	// isMany says that the lock is one of several, each of which it lets go of by itself, under one owner, and first takes for
 	// longer than was asked for.
-	isMany  bool
-	votes   byVote[*owned]
-	early   map[vote]bool // of which the client has let go before a node had them
-	clients map[asking]*owner
-	links   []*traffic // by the numbers of the links
-	due     []overdue  // in the order of their times, but for some of clients whose clock is slow
+	isMany bool
+	// isReentrant says that an owner may take the lock several times.
+	isReentrant bool
+	votes       byVote[*owned]
+	early       map[vote]bool // of which the client has let go before a node had them
+	clients     map[asking]*owner
+	links       []*traffic // by the numbers of the links
+	due         []overdue  // in the order of their times, but for some of clients whose clock is slow
 }
 
 // foreignGrace is what somebody's lock is given beyond what its messages take.
@@ -88,7 +90,8 @@ func watchLeftover(r *Run) {
 	if r.Foreign && !r.Declared || len(r.World.Replicas) > 0 {
 		return // nobody knows the keys of the lock, or votes may be on a replica that was promoted
 	}
-	l := &leftover{run: r, isMany: protocols.Has[protocols.RedissonMultiSettings](r.Lock), early: map[vote]bool{}, clients: map[asking]*owner{}}
+	l := &leftover{run: r, isMany: protocols.Has[protocols.RedissonMultiSettings](r.Lock), isReentrant: r.Lock.Capabilities().Reentrant,
+		early: map[vote]bool{}, clients: map[asking]*owner{}}
 	const batchWaits = 4 // a part of the node timeout; see redlock.WithBatching
 	switch timeout, nodes := r.Lock.NodeTimeout, time.Duration(len(r.World.Servers)); {
 	case r.Foreign:
@@ -418,7 +421,7 @@ func (l *leftover) deletes(a *redis.Asked, key, value string) {
 	if x == nil || x.client != a.Client || l.isMany {
 		return
 	}
-	if o := l.owner(a.Client.Name(), l.run.resource(key)); l.run.Lock.Capabilities().Reentrant && len(o.leases) > 1 {
+	if o := l.owner(a.Client.Name(), l.run.resource(key)); l.isReentrant && len(o.leases) > 1 {
 		return
 	}
 	l.letsGo(x)

@@ -12,6 +12,7 @@ import (
 
 // acquisition is one attempt and the lease that may come of it.
 type acquisition struct {
+	value string
 	attempt
 	lease
 	state   state
@@ -97,14 +98,14 @@ func (c *Client) answered(a *acquisition, e *Event) (why string) {
 		if a.raised { // counted from the proposal of the first token, and the process may have been paused since
 			timely = math.MaxInt64
 		}
-		return a.votes.note(e, timely)
+		return a.votes.note(e, timely, &c.settings)
 	case driver.OpExtend:
 		return a.extending.note(e, &c.settings, a.open)
 	case driver.OpRelease:
 		if e.Late { // it may be an answer to the release of a vote that came late
 			return ""
 		}
-		return a.releases.note(e, math.MaxInt64)
+		return a.releases.note(e, math.MaxInt64, &c.settings)
 	}
 	return ""
 }

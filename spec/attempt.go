@@ -42,8 +42,10 @@ func (c *Client) begin(e Event) error {
 	if why := c.asks(&e); why != "" {
 		return violation("a call waits", "%s", why)
 	}
-	a := &acquisition{attempt: attempt{call: e.Call, number: e.Attempt, began: e.At}, lease: lease{name: e.Resource}}
-	c.acquisitions[e.Value] = a
+	// Most attempts have one answer of each node, and one to the release.
+	a := &acquisition{value: e.Value, attempt: attempt{call: e.Call, number: e.Attempt, began: e.At}, lease: lease{name: e.Resource},
+		answers: make([]answers, 0, 2*len(c.settings.Nodes))}
+	c.acquisitions[e.Value], c.last = a, a
 	c.caller(&e).last = a
 	return nil
 }

@@ -44,7 +44,7 @@ func (x *extension) note(e *Event, s *Settings, open int) string {
 	if open == 0 {
 		return "a node answers in time, and no extend is under way"
 	}
-	return x.round.note(e, s.NodeTimeout)
+	return x.round.note(e, s.NodeTimeout, s)
 }
 
 func (x *extension) reached(e *Event, s *Settings) string {

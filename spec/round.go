@@ -34,7 +34,7 @@ func (all nodeOutcomes) of(node string) (outcome observe.NodeOutcome, has bool) 
 }
 
 // note takes the answer of a node, whose vote counts if it comes in time. Answers before the decision are told in their order.
-func (r *round) note(e *Event, timely time.Duration) (why string) {
+func (r *round) note(e *Event, timely time.Duration, s *Settings) (why string) {
 	node, outcome := e.Node.Node, e.Node.Outcome
 	_, before := r.timely.of(node)
 	_, after := r.late.of(node)
@@ -48,6 +48,9 @@ func (r *round) note(e *Event, timely time.Duration) (why string) {
 		return ""
 	case e.Node.Took < r.took:
 		return fmt.Sprintf("%s has answered after %v, and the one before after %v", node, e.Node.Took, r.took)
+	}
+	if r.timely == nil {
+		r.timely = make(nodeOutcomes, 0, len(s.Nodes))
 	}
 	r.timely, r.took = append(r.timely, e.Node), e.Node.Took
 	if outcome == driver.Accepted {

@@ -94,6 +94,7 @@ func (v *Violation) Error() string {
 type Client struct {
 	settings     Settings
 	acquisitions map[string]*acquisition // by value
+	last         *acquisition            // that was looked up: most steps are of the same as the step before
 	callers      map[string]*caller      // by call
 	queued       []*caller               // in the order in which they were told to wait
 	leases       []*acquisition          // those held, and some that were
@@ -106,7 +107,19 @@ func New(s Settings) *Client {
 
 // Knows says whether a step is of a call or an attempt that was followed.
 func (c *Client) Knows(e *observe.Event) bool {
-	return c.acquisitions[e.Value] != nil || c.callers[e.Call] != nil
+	return c.of(e.Value) != nil || c.callers[e.Call] != nil
+}
+
+// of is the acquisition that has a value; nil if none has.
+func (c *Client) of(value string) *acquisition {
+	if c.last != nil && c.last.value == value {
+		return c.last
+	}
+	a := c.acquisitions[value]
+	if a != nil {
+		c.last = a
+	}
+	return a
 }
 
 // Follow takes a step. The error is a *[Violation]; the client is followed no further after it.
@@ -127,7 +140,7 @@ func (c *Client) Follow(e Event) error {
 	case observe.AttemptStarted:
 		return c.begin(e)
 	}
-	a := c.acquisitions[e.Value]
+	a := c.of(e.Value)
 	if a == nil {
 		return &Violation{Event: e, State: "no attempt has this value", Allowed: []observe.Step{observe.AttemptStarted, observe.Queued}}
 	}
@@ -148,7 +161,7 @@ func (c *Client) Follow(e Event) error {
 // its clock only then. ttls are those that the first step of an attempt or extend may be about: what open calls ask for on the
 // same resources. Nil is any.
 func (c *Client) GoesOn(e Event, ttls []time.Duration) {
-	a := c.acquisitions[e.Value]
+	a := c.of(e.Value)
 	if a == nil {
 		return
 	}

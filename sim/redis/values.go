@@ -42,20 +42,21 @@ func encode(mark string, v any) string {
 }
 
 // decode reads a value; it is false if the value is of another type.
-func decode(mark, value string, v any) bool {
+func decode[V any](mark, value string) (v V, ok bool) {
 	text, ok := strings.CutPrefix(value, mark)
 	if !ok {
-		return false
+		return v, false
 	}
-	if err := json.Unmarshal([]byte(text), v); err != nil {
+	var of V // after that: most values are of another type, for which no memory is needed
+	if err := json.Unmarshal([]byte(text), &of); err != nil {
 		panic(fmt.Sprintf("sim: value %q: %v", value, err))
 	}
-	return true
+	return of, true
 }
 
 func parseMap[V any](mark, value string) (map[string]V, bool) {
-	var pairs []pair[V]
-	if !decode(mark, value, &pairs) {
+	pairs, ok := decode[[]pair[V]](mark, value)
+	if !ok {
 		return nil, false
 	}
 	m := make(map[string]V, len(pairs))
@@ -84,6 +85,5 @@ func ListValue(items []string) string { return encode(listMark, items) }
 
 // ParseList is the reverse of ListValue.
 func ParseList(value string) (items []string, ok bool) {
-	ok = decode(listMark, value, &items)
-	return items, ok
+	return decode[[]string](listMark, value)
 }
