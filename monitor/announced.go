@@ -43,14 +43,14 @@ func watchAnnounced(r *Run) {
 		a.last[s] = &releases{}
 	}
 	r.onPublished = append(r.onPublished, a.published)
-	r.onCommand = append(r.onCommand, a.passes)
+	r.onCommand(a.passes, redis.Arrived)
 	r.onEnd = append(r.onEnd, func() {
 		for _, s := range r.World.Servers {
 			a.isOver(s)
 		}
 	})
 	if a.wakes {
-		r.onStep = append(r.onStep, a.stepped)
+		r.onStep(a.stepped, observe.ReleaseStarted, observe.TakenBack)
 		r.onApplied = append(r.onApplied, a.applied)
 	}
 }
@@ -73,11 +73,8 @@ func (a *announced) of(value string) *fate {
 	return a.fates[value]
 }
 
-// passes takes a command, which arrives when the request before it is done.
-func (a *announced) passes(at redis.Passage, asked *redis.Asked) {
-	if at != redis.Arrived {
-		return
-	}
+// passes takes a command that arrives, when the request before it is done.
+func (a *announced) passes(_ redis.Passage, asked *redis.Asked) {
 	if _, isWatched := a.last[asked.Server]; isWatched {
 		a.isOver(asked.Server)
 	}

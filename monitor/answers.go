@@ -63,8 +63,8 @@ func watchAnswers(r *Run) {
 		return
 	}
 	x := &answers{run: r, of: map[string]*answersTo{}}
-	r.onStep = append(r.onStep, x.observed)
-	r.onCommand = append(r.onCommand, x.passes)
+	r.onStep(x.observed, observe.AttemptStarted, observe.TokenRaised, observe.ExtendStarted, observe.Denied, observe.ReleaseStarted, observe.TakenBack, observe.NodeAnswered)
+	r.onCommand(x.passes, redis.Sent, redis.Answered, redis.Broken)
 }
 
 // to is what is known of an attempt; nil if nothing is.
@@ -79,9 +79,6 @@ func (x *answers) to(value string) *answersTo {
 }
 
 func (x *answers) passes(at redis.Passage, a *redis.Asked) {
-	if at == redis.Arrived {
-		return
-	}
 	if of := x.to(a.Value); of != nil {
 		x.takes(at, a, of)
 	}

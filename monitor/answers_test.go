@@ -16,7 +16,7 @@ func passes(at redis.Passage, answer driver.Outcome, left time.Duration, togethe
 		asked := &redis.Asked{Command: redis.Command{Intent: redis.Sets, Keys: keys, More: []string{"10", "v"}, Answer: answer,
 			Deadline: a.reads().Add(left)}, Server: a.Servers[0], Client: a.client, Link: a.Network.Link("c1", "A"),
 			Sent: a.Kernel.Now(), Together: together}
-		for _, tell := range a.onCommand {
+		for _, tell := range a.commands[at] {
 			tell(at, asked)
 		}
 	}
@@ -49,7 +49,8 @@ func TestAnswersAreReportedAsTheyWere(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t)
 			x := &answers{run: r.Run, of: map[string]*answersTo{}}
-			r.onCommand, r.onStep = append(r.onCommand, x.passes), nil // and nothing that follows the steps as well
+			r.steps = bySteps{} // nothing else follows the steps
+			r.onCommand(x.passes, redis.Sent, redis.Answered, redis.Broken)
 			r.goes("c1", time.Second, func(a *actor) {
 				x.observed("c1", &observe.Event{Step: observe.AttemptStarted, Op: driver.OpAcquire, Resource: "r", Value: "v"})
 				for _, does := range c.does {
@@ -74,7 +75,8 @@ func TestAnswersOfAnotherRound(t *testing.T) {
 	} {
 		r := newRig(t)
 		x := &answers{run: r.Run, of: map[string]*answersTo{}}
-		r.onCommand, r.onStep = append(r.onCommand, x.passes), nil
+		r.steps = bySteps{}
+		r.onCommand(x.passes, redis.Sent, redis.Answered, redis.Broken)
 		r.goes("c1", time.Second, func(a *actor) {
 			x.observed("c1", &observe.Event{Step: observe.AttemptStarted, Op: driver.OpAcquire, Resource: "r", Value: "v"})
 			if c.begins != observe.AttemptStarted {
@@ -97,7 +99,8 @@ func TestReleasesAreGivenUpWithTheirRound(t *testing.T) {
 	} {
 		r := newRig(t)
 		x := &answers{run: r.Run, of: map[string]*answersTo{}}
-		r.onCommand, r.onStep = append(r.onCommand, x.passes), nil
+		r.steps = bySteps{}
+		r.onCommand(x.passes, redis.Sent, redis.Answered, redis.Broken)
 		r.goes("c1", time.Second, func(a *actor) {
 			event := observe.Event{Step: observe.AttemptStarted, Op: driver.OpAcquire, Resource: "r", Value: "v"}
 			x.observed("c1", &event)
@@ -133,7 +136,8 @@ func TestAnswersTookAsLongAsReported(t *testing.T) {
 	} {
 		r := newRig(t)
 		x := &answers{run: r.Run, of: map[string]*answersTo{}}
-		r.onCommand, r.onStep = append(r.onCommand, x.passes), nil
+		r.steps = bySteps{}
+		r.onCommand(x.passes, redis.Sent, redis.Answered, redis.Broken)
 		r.goes("c1", time.Second, func(a *actor) {
 			x.observed("c1", &observe.Event{Step: observe.AttemptStarted, Op: driver.OpAcquire, Resource: "r", Value: "v"})
 			if c.isPaused {
@@ -158,7 +162,7 @@ func TestVotesAreTakenBackIfNeedBe(t *testing.T) {
 		return func(a *actor) {
 			asked := &redis.Asked{Command: redis.Command{Intent: redis.Deletes, Keys: []string{"r"}, More: []string{"v"}, Answer: answer,
 				Deadline: a.reads().Add(50 * time.Millisecond)}, Server: a.Servers[0], Client: a.client, Link: a.Network.Link("c1", "A"), Sent: a.Kernel.Now(), Together: 1}
-			for _, tell := range a.onCommand {
+			for _, tell := range a.commands[at] {
 				tell(at, asked)
 			}
 		}
@@ -184,7 +188,8 @@ func TestVotesAreTakenBackIfNeedBe(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t)
 			x := &answers{run: r.Run, of: map[string]*answersTo{}}
-			r.onCommand, r.onStep = append(r.onCommand, x.passes), nil
+			r.steps = bySteps{}
+			r.onCommand(x.passes, redis.Sent, redis.Answered, redis.Broken)
 			r.goes("c1", time.Second, func(a *actor) {
 				x.observed("c1", &observe.Event{Step: observe.AttemptStarted, Op: driver.OpAcquire, Resource: "r", Value: "v"})
 				if c.raised {
@@ -227,7 +232,8 @@ func TestCommandsThatArePointlessAreDropped(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t)
 			x := &answers{run: r.Run, of: map[string]*answersTo{}}
-			r.onCommand, r.onStep = append(r.onCommand, x.passes), nil
+			r.steps = bySteps{}
+			r.onCommand(x.passes, redis.Sent, redis.Answered, redis.Broken)
 			r.goes("c1", time.Second, func(a *actor) {
 				acquire := observe.Event{Step: observe.AttemptStarted, Op: driver.OpAcquire, Resource: "r", Value: "v"}
 				x.observed("c1", &acquire)

@@ -29,14 +29,14 @@ func watchAtomic(r *Run) {
 		return
 	}
 	x := &atomic{run: r, keys: map[string][]string{}}
-	r.onStep = append(r.onStep, x.stepped)
+	r.onStep(x.stepped, observe.AttemptStarted)
 	r.onApplied = append(r.onApplied, x.applied)
-	r.onCommand = append(r.onCommand, func(redis.Passage, *redis.Asked) { x.judge() })
+	r.onCommand(func(redis.Passage, *redis.Asked) { x.judge() })
 	r.onEnd = append(r.onEnd, x.judge)
 }
 
 func (x *atomic) stepped(_ string, e *observe.Event) {
-	if e.Step == observe.AttemptStarted && !slices.Contains(x.run.Resources, e.Resource) {
+	if !slices.Contains(x.run.Resources, e.Resource) {
 		x.keys[e.Value] = resourcesOf(e.Resource)
 	}
 }

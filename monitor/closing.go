@@ -25,11 +25,11 @@ func watchClosing(r *Run) {
 			r.broken(checker.Contract, r.subjectOf(c), "%s's Close returns %q, and nothing but the end of its context makes it fail", c.Client, err)
 		}
 	})
-	r.onStep = append(r.onStep, func(client string, e *observe.Event) {
-		if (e.Step == observe.AttemptStarted || e.Step == observe.ExtendStarted) && r.clients.allClosed(client) {
+	r.onStep(func(client string, e *observe.Event) {
+		if r.clients.allClosed(client) {
 			r.broken(checker.Contract, resourcesOf(e.Resource)[0], "%s reports the step %s after the client was closed", client, e.Step)
 		}
-	})
+	}, observe.AttemptStarted, observe.ExtendStarted)
 }
 
 // hasEndedWith says whether a context has ended with an error.

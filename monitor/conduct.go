@@ -59,7 +59,7 @@ type conductedNode struct {
 func watchConduct(r *Run) {
 	c := &conduct{run: r, last: map[sender]*vote{}, tried: map[reaching]kernel.True{}}
 	r.World.OnTried(func(client *kernel.Process, s *redis.Server) { c.tried[reaching{client, s}] = r.World.Kernel.Now() })
-	r.onCommand = append(r.onCommand, c.asked)
+	r.onCommand(c.asked)
 	r.onApplied = append(r.onApplied, c.applied)
 	r.onEnd = append(r.onEnd, c.end)
 	if r.Declared {

@@ -113,11 +113,11 @@ func TestAnAnswerToOneOfSeveralMayBeTooLate(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t).patient()
-			tells := r.onCommand
-			r.onCommand = nil
+			tells := r.commands
+			r.commands = [redis.Broken + 1][]func(redis.Passage, *redis.Asked){}
 			r.World.OnAsked(func(at redis.Passage, a *redis.Asked) {
 				c.makes(a)
-				for _, tell := range tells {
+				for _, tell := range tells[at] {
 					tell(at, a)
 				}
 			})

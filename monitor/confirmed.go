@@ -27,7 +27,7 @@ func watchConfirmed(r *Run) {
 	}
 	x := &confirmed{run: r, replicas: n, writes: map[string][]uint64{}, told: map[string]int{}}
 	r.onApplied = append(r.onApplied, x.applied)
-	r.onStep = append(r.onStep, x.stepped)
+	r.onStep(x.stepped, observe.Granted, observe.Extended)
 }
 
 func (x *confirmed) applied(a *redis.Applied) {
@@ -40,9 +40,6 @@ func (x *confirmed) applied(a *redis.Applied) {
 }
 
 func (x *confirmed) stepped(client string, e *observe.Event) {
-	if e.Step != observe.Granted && e.Step != observe.Extended {
-		return
-	}
 	x.told[e.Value]++
 	writes := x.writes[e.Value]
 	master := x.run.World.Servers[0]

@@ -77,7 +77,7 @@ func watchCounters(r *Run) {
 		})
 	}
 	if r.isLibrary() {
-		r.onStep = append(r.onStep, c.stepped)
+		r.onStep(c.stepped, observe.AttemptStarted, observe.TokenRaised, observe.Granted)
 		r.onCrash = append(r.onCrash, func(client string) {
 			maps.DeleteFunc(c.knows, func(of counted, _ int64) bool { return of.client == client })
 		})

@@ -63,7 +63,7 @@ func (a *actor) counts(nodes string, to int64) {
 func thirdAfter(token int64) func(*actor) {
 	return func(a *actor) {
 		for range 3 {
-			for _, tell := range a.onStep {
+			for _, tell := range a.steps.of(observe.AttemptStarted) {
 				tell("c1", &observe.Event{Step: observe.AttemptStarted, Resource: "r"})
 			}
 		}
@@ -130,7 +130,7 @@ func TestKnownTokensAreProposed(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t, func(s *protocols.RedlockSettings) { s.Fencing = true })
-			r.onStep, r.onApplied = nil, nil
+			r.steps, r.onApplied = bySteps{}, nil
 			watchCounters(r.Run)
 			r.goes("c1", 0, func(a *actor) {
 				for _, e := range first {

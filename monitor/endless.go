@@ -46,7 +46,7 @@ func watchEndless(r *Run) {
 	x := &endless{run: r, leases: map[asking]int{}, keys: map[keyOn]*keeping{}, gone: map[asking]kernel.True{}, asks: map[asking]int{}}
 	r.onCall = append(r.onCall, x.called)
 	r.onReturn = append(r.onReturn, x.returned)
-	r.onCommand = append(r.onCommand, x.commanded)
+	r.onCommand(x.commanded, redis.Sent, redis.Answered)
 	r.onApplied = append(r.onApplied, x.applied)
 	r.onCrash = append(r.onCrash, func(client string) {
 		maps.DeleteFunc(x.leases, func(of asking, _ int) bool { return of.client == client })

@@ -92,8 +92,8 @@ func watchFailures(r *Run) {
 	r.onCrash = append(r.onCrash, func(client string) {
 		x.calls = slices.DeleteFunc(x.calls, func(c *calling) bool { return c.Client == client })
 	})
-	r.onStep = append(r.onStep, x.stepped)
-	r.onCommand = append(r.onCommand, x.commanded)
+	r.onStep(x.stepped, observe.AttemptStarted, observe.TokenRaised)
+	r.onCommand(x.commanded, redis.Sent, redis.Arrived, redis.Answered)
 	r.onApplied = append(r.onApplied, x.applied)
 	fenced := isFenced(r)
 	r.World.Kernel.OnChange(func() {

@@ -105,9 +105,9 @@ func watchLeftover(r *Run) {
 	l.grace += time.Duration(8*len(r.World.Servers)) * r.StepTime
 	r.World.Network.Observe(l) // which is told before asked is
 	r.onEvent = append(r.onEvent, l.saw)
-	r.onCommand = append(r.onCommand, l.asked)
+	r.onCommand(l.asked, redis.Sent)
 	r.onApplied = append(r.onApplied, l.applied)
-	r.onStep = append(r.onStep, l.observed)
+	r.onStep(l.observed, observe.Denied, observe.ReleaseStarted)
 	r.onCall = append(r.onCall, l.called)
 	r.onReturn = append(r.onReturn, l.returned)
 	r.onEnd = append(r.onEnd, l.check)
@@ -309,10 +309,9 @@ func (l *leftover) returned(c *protocols.Call, _ error) {
 	}
 }
 
+// observed takes a step with which a client lets go of its votes.
 func (l *leftover) observed(client string, e *observe.Event) {
-	if e.Step == observe.Denied || e.Step == observe.ReleaseStarted {
-		l.letsGoOf(client, resourcesOf(e.Resource), e.Value)
-	}
+	l.letsGoOf(client, resourcesOf(e.Resource), e.Value)
 }
 
 // Sent implements network.Observer.
@@ -371,11 +370,8 @@ func (t *traffic) isFlowing(from, to kernel.True) bool {
 	return t.missed < from && !slices.ContainsFunc(t.open, func(o exchanged) bool { return from <= o.sent && o.sent < to })
 }
 
-// asked takes a command of a client on its way.
-func (l *leftover) asked(at redis.Passage, a *redis.Asked) {
-	if at != redis.Sent {
-		return
-	}
+// asked takes a command that a client sends.
+func (l *leftover) asked(_ redis.Passage, a *redis.Asked) {
 	if t := l.on(a.Link); len(t.open) > 0 {
 		deadline := a.Deadline
 		switch now := a.Client.ProgramClock().Now(); {

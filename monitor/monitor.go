@@ -48,17 +48,15 @@ type Run struct {
 	onEvent []func(*history.Event)
 	// onCrash is told of a client that has crashed: none of its calls returns any more. Started again it has nothing of before.
 	onCrash []func(client string)
-	// onCommand is told of every command of a client on its way to a node and back.
-	onCommand []func(redis.Passage, *redis.Asked)
+	// commands are told of every command of a client on its way to a node and back, by the part of the way; see onCommand.
+	commands [redis.Broken + 1][]func(redis.Passage, *redis.Asked)
 	// onApplied is told of every change that a request makes to a key of a node, at that very step.
 	onApplied []func(*redis.Applied)
 	// onPublished is told of everything that a node publishes on a channel.
 	onPublished []func(s *redis.Server, channel string)
-	// onStep is told of every step that the library of a client reports to its observer. What it is given is good until it
-	// returns.
-	onStep []func(client string, e *observe.Event)
-	// onWentOn is told that a client goes on after such a step.
-	onWentOn []func(client string, e *observe.Event)
+	// steps are told of every step that the library of a client reports to its observer, by its kind, and wentOn that a client
+	// goes on after it; see onStep.
+	steps, wentOn bySteps
 	// onCall and onReturn are told that a call of a client's lock begins, and what it returned, before anything else happens
 	// in the client; but for calls with a wrong argument, of which onMisuse and onRefused are told.
 	onCall    []func(*protocols.Call)
@@ -110,13 +108,17 @@ func (r *Run) found(f checker.Finding) {
 }
 
 // Observed implements protocols.Witness.
-func (r *Run) Observed(client string, e observe.Event) { r.passOn(r.onStep, client, e) }
+func (r *Run) Observed(client string, e observe.Event) { r.passOn(&r.steps, client, e) }
 
 // WentOn implements protocols.Witness.
-func (r *Run) WentOn(client string, e observe.Event) { r.passOn(r.onWentOn, client, e) }
+func (r *Run) WentOn(client string, e observe.Event) { r.passOn(&r.wentOn, client, e) }
 
 // passOn tells of a step, in memory that all steps share: nothing else happens meanwhile.
-func (r *Run) passOn(list []func(string, *observe.Event), client string, e observe.Event) {
+func (r *Run) passOn(lists *bySteps, client string, e observe.Event) {
+	list := lists.of(e.Step)
+	if len(list) == 0 {
+		return
+	}
 	r.reported = e
 	for _, tell := range list {
 		tell(client, &r.reported)

@@ -7,6 +7,7 @@ import (
 
 	"redlocksim/history"
 	"redlocksim/redlock"
+	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
@@ -55,7 +56,7 @@ func watchNeedless(r *Run) {
 	r.onEnd = append(r.onEnd, x.lookAll)
 	if p.wakeUp > 0 {
 		r.World.OnHeard(x.heard)
-		r.onStep = append(r.onStep, x.stepped)
+		r.onStep(x.stepped, observe.AttemptStarted, observe.Retrying)
 		r.onPublished = append(r.onPublished, x.published)
 	}
 }

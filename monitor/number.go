@@ -12,13 +12,13 @@ import (
 func watchNumber(r *Run) {
 	sent := 0
 	does := map[redis.Intent]string{redis.Sets: "set", redis.Extends: "extend", redis.Deletes: "delete"}
-	r.onCommand = append(r.onCommand, func(at redis.Passage, a *redis.Asked) {
-		if at != redis.Sent || a.Shares || r.MaxCommands == 0 {
+	r.onCommand(func(_ redis.Passage, a *redis.Asked) {
+		if a.Shares || r.MaxCommands == 0 {
 			return
 		}
 		if sent++; sent > r.MaxCommands {
 			r.broken(checker.Conduct, r.about(a.Keys), "%s sends a command to %s to %s %s, number %d of a run that needs no more than %d",
 				a.Client.Name(), a.Server.Name(), does[a.Intent], strings.Join(a.Keys, " and "), sent, r.MaxCommands)
 		}
-	})
+	}, redis.Sent)
 }

@@ -43,8 +43,8 @@ func watchOrder(r *Run) {
 		return
 	}
 	x := &order{run: r, asks: map[string]*ordered{}}
-	r.onStep = append(r.onStep, x.stepped)
-	r.onCommand = append(r.onCommand, x.passes)
+	r.onStep(x.stepped, observe.AttemptStarted, observe.TokenRaised, observe.ExtendStarted)
+	r.onCommand(x.passes, redis.Sent)
 }
 
 func (x *order) stepped(_ string, e *observe.Event) {
@@ -61,8 +61,8 @@ func (x *order) stepped(_ string, e *observe.Event) {
 	}
 }
 
-func (x *order) passes(at redis.Passage, a *redis.Asked) {
-	if at != redis.Sent || a.Together == 1 || a.Intent != redis.Sets && a.Intent != redis.Extends {
+func (x *order) passes(_ redis.Passage, a *redis.Asked) {
+	if a.Together == 1 || a.Intent != redis.Sets && a.Intent != redis.Extends {
 		return
 	}
 	if a.Message != x.message {

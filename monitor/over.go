@@ -33,12 +33,8 @@ func watchOvers(r *Run) {
 		return
 	}
 	x := &overs{run: r, open: map[*protocols.Call]overCall{}, extended: map[string]time.Time{}}
-	r.onCommand = append(r.onCommand, x.passes)
-	r.onStep = append(r.onStep, func(client string, e *observe.Event) {
-		if e.Step == observe.Extended {
-			x.extended[e.Value] = r.clock(client)
-		}
-	})
+	r.onCommand(x.passes, redis.Sent)
+	r.onStep(func(client string, e *observe.Event) { x.extended[e.Value] = r.clock(client) }, observe.Extended)
 	r.onCall = append(r.onCall, x.called)
 	r.onReturn = append(r.onReturn, x.returned)
 }
@@ -53,8 +49,8 @@ func (x *overs) called(c *protocols.Call) {
 }
 
 // passes takes a command, which may be that of an extend that was called too late to ask anybody.
-func (x *overs) passes(at redis.Passage, a *redis.Asked) {
-	if at != redis.Sent || a.Intent != redis.Extends {
+func (x *overs) passes(_ redis.Passage, a *redis.Asked) {
+	if a.Intent != redis.Extends {
 		return
 	}
 	isOver := false

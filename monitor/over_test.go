@@ -15,7 +15,7 @@ import (
 func TestCallsAboutALeaseThatIsOver(t *testing.T) {
 	after := func(l *lease, a *actor, d time.Duration) { a.sleeps(l.until.Sub(a.reads()) + d) }
 	asks := func(a *actor, l *lease, ago time.Duration) { // with a round that began so long ago
-		for _, tell := range a.onCommand {
+		for _, tell := range a.commands[redis.Sent] {
 			tell(redis.Sent, &redis.Asked{Command: redis.Command{Intent: redis.Extends, Keys: []string{"r"}, Value: l.value, Deadline: a.reads().Add(a.Lock.NodeTimeout - ago)},
 				Server: a.Server("A"), Client: a.client})
 		}
@@ -70,7 +70,7 @@ func TestCallsAboutALeaseThatIsOver(t *testing.T) {
 		{"extended, and paused before it could return", func(a *actor, l *lease) {
 			after(l, a, -time.Millisecond)
 			a.call(protocols.ExtendCall, l, nil, func() {
-				for _, tell := range a.onStep {
+				for _, tell := range a.steps.of(observe.Extended) {
 					tell("c1", &observe.Event{Step: observe.Extended, Value: "v"})
 				}
 				a.sleeps(3 * time.Millisecond)

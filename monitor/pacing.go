@@ -74,7 +74,7 @@ func watchPacing(r *Run) {
 		return
 	}
 	x := &pacing{run: r, lock: protocols.Of[protocols.RedlockSettings](r.Lock), lines: map[line]*paced{}, waits: map[string]membership{}}
-	r.onStep = append(r.onStep, x.stepped)
+	r.onStep(x.stepped, observe.AttemptStarted, observe.Granted, observe.Denied, observe.Retrying, observe.Queued, observe.Yielding)
 	r.onCall = append(r.onCall, x.called)
 	r.onReturn = append(r.onReturn, x.returned)
 	r.onCrash = append(r.onCrash, x.forget)

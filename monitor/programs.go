@@ -60,7 +60,7 @@ func watchPrograms(r *Run) {
 	stakes := watchStakes(r)
 	x := &programs{run: r, stakes: stakes, left: forgotten{run: r, stakes: stakes}}
 	r.onApplied = append(r.onApplied, x.applied)
-	r.onCommand = append(r.onCommand, x.asks)
+	r.onCommand(x.asks, redis.Sent, redis.Answered)
 	r.onCall = append(r.onCall, x.called)
 	r.onReturn = append(r.onReturn, x.returned)
 	look := func() { x.believed(); x.removed(); x.left.look() }

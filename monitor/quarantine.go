@@ -53,7 +53,7 @@ func watchQuarantines(r *Run) {
 	}
 	own := protocols.Of[protocols.RedlockSettings](r.Lock).Guard
 	x := &quarantines{run: r, maxTTL: own.MaxTTL, trustsNodes: own.TrustNodeClock, asked: map[exchange]*voting{}, vigils: map[pair]vigil{}}
-	r.onCommand = append(r.onCommand, x.passes)
+	r.onCommand(x.passes, redis.Sent, redis.Arrived, redis.Answered)
 	r.onApplied = append(r.onApplied, x.applied)
 }
 

@@ -59,7 +59,7 @@ func TestQuarantinesAreWatchedToTheirEnd(t *testing.T) {
 					asked := &redis.Asked{Command: redis.Command{Intent: redis.Sets, Keys: []string{"r"}, Deadline: a.reads().Add(time.Second)},
 						Server: s, Client: a.client, Sent: a.Kernel.Now()}
 					tell := func(p redis.Passage) {
-						for _, f := range r.onCommand {
+						for _, f := range r.commands[p] {
 							f(p, asked)
 						}
 					}

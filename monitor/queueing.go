@@ -69,8 +69,8 @@ func watchQueueing(r *Run) {
 	if x.limit == 0 {
 		x.limit = defaultBatching
 	}
-	r.onCommand = append(r.onCommand, x.passes)
-	r.onStep = append(r.onStep, x.stepped)
+	r.onCommand(x.passes, redis.Sent, redis.Answered, redis.Broken)
+	r.onStep(x.stepped, observe.AttemptStarted, observe.ExtendStarted, observe.TokenRaised, observe.Denied, observe.ReleaseStarted)
 }
 
 // stepped takes a step of a library: with some, a round begins.
@@ -89,9 +89,6 @@ func (x *queueing) stepped(_ string, e *observe.Event) {
 }
 
 func (x *queueing) passes(at redis.Passage, a *redis.Asked) {
-	if at == redis.Arrived {
-		return
-	}
 	way := x.ways[pair{a.Client, a.Server}]
 	if way == nil {
 		way = &unanswered{full: math.MinInt64, failed: -1}

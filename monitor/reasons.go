@@ -70,7 +70,7 @@ func watchReasons(r *Run) {
 	})
 	r.World.Network.Observe(x)
 	if x.isPlain {
-		r.onCommand = append(r.onCommand, x.commanded)
+		r.onCommand(x.commanded, redis.Arrived)
 		r.onApplied = append(r.onApplied, x.applied)
 	}
 	r.World.Kernel.OnChange(func() {
@@ -137,8 +137,8 @@ func (x *reasons) Ended(m *network.Exchange, kind network.MessageKind, fate netw
 }
 
 // commanded takes a command to set a key, as a node is about to carry it out.
-func (x *reasons) commanded(at redis.Passage, a *redis.Asked) {
-	if at != redis.Arrived || a.Intent != redis.Sets {
+func (x *reasons) commanded(_ redis.Passage, a *redis.Asked) {
+	if a.Intent != redis.Sets {
 		return
 	}
 	for _, c := range x.open {

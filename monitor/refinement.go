@@ -45,9 +45,9 @@ func watchRefinement(r *Run) {
 		f.settings.Nodes = append(f.settings.Nodes, s.Name())
 	}
 	r.onCrash = append(r.onCrash, f.crashed)
-	r.onCommand = append(r.onCommand, f.sends)
-	r.onStep = append(r.onStep, f.observed)
-	r.onWentOn = append(r.onWentOn, f.wentOn)
+	r.onCommand(f.sends, redis.Sent)
+	r.onStep(f.observed)
+	r.onWentOn(f.wentOn, observe.AttemptStarted, observe.ExtendStarted, observe.QuorumReached)
 	r.onCall = append(r.onCall, f.called)
 	r.onReturn = append(r.onReturn, f.returned)
 }
@@ -57,10 +57,7 @@ func (f *refinement) crashed(client string) {
 	f.calls = slices.DeleteFunc(f.calls, func(c underWay) bool { return c.Client == client })
 }
 
-func (f *refinement) sends(at redis.Passage, a *redis.Asked) {
-	if at != redis.Sent {
-		return
-	}
+func (f *refinement) sends(_ redis.Passage, a *redis.Asked) {
 	now := a.Client.ProgramClock().Now()
 	note := func(value string) {
 		if round := (roundOf{a.Client, value, a.Intent}); value != "" && f.asked[round].IsZero() {
@@ -153,11 +150,6 @@ func (f *refinement) of(p *kernel.Process, e *observe.Event) int {
 
 // wentOn tells the specification where the client reads its clock next.
 func (f *refinement) wentOn(client string, e *observe.Event) {
-	switch e.Step {
-	case observe.AttemptStarted, observe.ExtendStarted, observe.QuorumReached:
-	default:
-		return
-	}
 	p := f.run.World.Client(client)
 	of := f.of(p, e)
 	if of < 0 || f.clients[p][of] == nil || p.Dead() {

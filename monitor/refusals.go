@@ -55,8 +55,8 @@ func watchRefusals(r *Run) {
 	r.onCall = append(r.onCall, x.called)
 	r.onRefused = append(r.onRefused, x.returned)
 	r.onReturn = append(r.onReturn, x.returned)
-	r.onCommand = append(r.onCommand, x.sends)
-	r.onStep = append(r.onStep, x.reports)
+	r.onCommand(x.sends, redis.Sent)
+	r.onStep(x.reports)
 }
 
 // misused notes a call with a wrong argument. Of a closed client it may be refused for that as well.
@@ -159,14 +159,14 @@ func (x *refusals) notes(c *protocols.Call, what, wants string) *refusal {
 	return r
 }
 
-func (x *refusals) sends(at redis.Passage, a *redis.Asked) {
-	if at == redis.Sent {
-		x.does(a.Client, func() string { return "a command is sent to " + a.Server.Name() })
-	}
+func (x *refusals) sends(_ redis.Passage, a *redis.Asked) {
+	x.does(a.Client, func() string { return "a command is sent to " + a.Server.Name() })
 }
 
 func (x *refusals) reports(client string, e *observe.Event) {
-	x.does(x.run.World.Client(client), func() string { return "its client reports the step " + e.Step.String() })
+	if len(x.open) > 0 {
+		x.does(x.run.World.Client(client), func() string { return "its client reports the step " + e.Step.String() })
+	}
 }
 
 // does notes what a client does while one of its calls should do nothing.

@@ -31,7 +31,7 @@ func watchRetries(r *Run) {
 		return
 	}
 	x := &retries{run: r, last: map[string]*retry{}}
-	r.onStep = append(r.onStep, x.stepped)
+	r.onStep(x.stepped, observe.AttemptStarted, observe.NodeAnswered, observe.Retrying, observe.Queued, observe.Yielding, observe.Granted, observe.GaveUp)
 }
 
 func (x *retries) stepped(client string, e *observe.Event) {

@@ -34,7 +34,7 @@ func watchSources(r *Run) {
 		return
 	}
 	x := &sources{run: r, ran: map[pair]map[script]kernel.True{}}
-	r.onCommand = append(r.onCommand, x.passes)
+	r.onCommand(x.passes, redis.Sent, redis.Answered, redis.Broken)
 }
 
 func (x *sources) passes(at redis.Passage, a *redis.Asked) {

@@ -19,7 +19,7 @@ func TestSourcesAreSentOnce(t *testing.T) {
 			for _, change := range changes {
 				change(asked)
 			}
-			for _, tell := range a.onCommand {
+			for _, tell := range a.commands[p] {
 				tell(p, asked)
 			}
 		}

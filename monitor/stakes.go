@@ -41,7 +41,7 @@ func watchStakes(r *Run) *stakes {
 	x := &stakes{run: r, asked: map[askedOn]kernel.True{}, set: map[askedOn]kernel.True{}, tried: map[reaching]kernel.True{}}
 	r.World.OnTried(func(client *kernel.Process, s *redis.Server) { x.tried[reaching{client, s}] = r.World.Kernel.Now() })
 	r.onApplied = append(r.onApplied, x.applied)
-	r.onCommand = append(r.onCommand, x.asks)
+	r.onCommand(x.asks)
 	r.World.OnVague(x.asks)
 	return x
 }

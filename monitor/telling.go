@@ -36,7 +36,7 @@ func watchTelling(r *Run) {
 		return
 	}
 	x := &telling{run: r, over: map[leaseOf]error{}, reports: map[string]bool{}}
-	r.onStep = append(r.onStep, x.observed)
+	r.onStep(x.observed)
 	r.onReturn = append(r.onReturn, x.returned)
 	r.onCall = append(r.onCall, func(c *protocols.Call) {
 		if c.Func != protocols.NewClientCall {
@@ -55,7 +55,9 @@ func (x *telling) forget(client string) {
 }
 
 func (x *telling) observed(client string, e *observe.Event) {
-	x.reports[client] = true
+	if !x.reports[client] {
+		x.reports[client] = true
+	}
 	switch lease := (leaseOf{client, e.Value}); e.Step {
 	case observe.Granted, observe.GaveUp, observe.Extended, observe.NotExtended, observe.Released:
 		x.ends = append(x.ends, ending{client, *e})

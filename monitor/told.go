@@ -56,7 +56,7 @@ func watchTold(r *Run) {
 		maps.DeleteFunc(x.open, func(of asking, _ int) bool { return of.client == client })
 	})
 	if len(r.World.Replicas) == 0 && r.StepTime == 0 {
-		r.onCommand = append(r.onCommand, x.asked)
+		r.onCommand(x.asked, redis.Sent, redis.Answered)
 		r.onApplied = append(r.onApplied, x.applied)
 	}
 }

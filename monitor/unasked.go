@@ -30,7 +30,7 @@ func watchUnasked(r *Run) {
 		return
 	}
 	x := &unasked{run: r, lines: map[counted]*refusedFor{}}
-	r.onStep = append(r.onStep, x.stepped)
+	r.onStep(x.stepped, observe.Granted, observe.Released, observe.Lost, observe.Denied)
 	r.onReturn = append(r.onReturn, x.returned)
 	r.onCrash = append(r.onCrash, func(client string) {
 		maps.DeleteFunc(x.lines, func(of counted, _ *refusedFor) bool { return of.client == client })

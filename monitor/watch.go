@@ -77,7 +77,7 @@ func (r *Run) watch(monitors ...func(*Run)) {
 		}
 	})
 	r.World.OnAsked(func(at redis.Passage, a *redis.Asked) {
-		for _, tell := range r.onCommand {
+		for _, tell := range r.commands[at] {
 			tell(at, a)
 		}
 	})
