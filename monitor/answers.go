@@ -3,6 +3,7 @@ package monitor
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"redlocksim/checker"
@@ -15,14 +16,13 @@ import (
 // answers compares what the library says that nodes have answered with what they have.
 type answers struct {
 	run *Run
-	// of is by the value of an attempt, and last the one that was looked up last.
-	of   map[string]*answersTo
-	last *answersTo
+	of  byValue[answersTo]
+	// nodes is memory for cells.
+	nodes slab[answered]
 }
 
 // answersTo are those to the commands with the value of an attempt, by what these want and by the node.
 type answersTo struct {
-	value   string
 	keys    int
 	began   kernel.True
 	started time.Time // the same, by the client's clock
@@ -62,28 +62,17 @@ func watchAnswers(r *Run) {
 	if !r.isLibrary() || len(r.World.Replicas) > 0 {
 		return
 	}
-	x := &answers{run: r, of: map[string]*answersTo{}}
+	x := &answers{run: r, of: byValue[answersTo]{values: r.values}}
 	r.onStep(x.observed, observe.AttemptStarted, observe.TokenRaised, observe.ExtendStarted, observe.Denied, observe.ReleaseStarted, observe.TakenBack, observe.NodeAnswered)
 	r.onCommand(x.passes, redis.Sent, redis.Answered, redis.Broken)
 }
 
-// to is what is known of an attempt; nil if nothing is.
-func (x *answers) to(value string) *answersTo {
-	if x.last != nil && x.last.value == value {
-		return x.last
-	}
-	if of := x.of[value]; of != nil {
-		x.last = of
-	}
-	return x.of[value]
-}
-
 func (x *answers) passes(at redis.Passage, a *redis.Asked) {
-	if of := x.to(a.Value); of != nil {
+	if of := x.of.of(a.Value); of != nil {
 		x.takes(at, a, of)
 	}
 	for _, value := range a.More { // of a script for several commands each has one
-		if of := x.to(value); of != nil {
+		if of := x.of.of(value); of != nil {
 			x.takes(at, a, of)
 		}
 	}
@@ -96,7 +85,7 @@ func (x *answers) takes(at redis.Passage, a *redis.Asked, of *answersTo) {
 		return
 	}
 	if of.cells[a.Intent] == nil {
-		of.cells[a.Intent] = make([]answered, len(x.run.World.Servers))
+		of.cells[a.Intent] = x.nodes.take(len(x.run.World.Servers))
 	}
 	cell := &of.cells[a.Intent][node]
 	cell.vague = cell.vague || len(a.Keys) > of.keys && x.isJoint(a, of.keys)
@@ -136,12 +125,12 @@ func (x *answers) isJoint(a *redis.Asked, keys int) bool {
 
 func (x *answers) observed(client string, e *observe.Event) {
 	if e.Step == observe.AttemptStarted {
-		x.last = &answersTo{value: e.Value, keys: len(resourcesOf(e.Resource)), began: x.run.World.Kernel.Now(), started: x.run.clock(client)}
-		x.last.rounds[redis.Sets] = 1
-		x.of[e.Value] = x.last
+		of := x.of.add(e.Value)
+		of.keys, of.began, of.started = 1+strings.Count(e.Resource, separator), x.run.World.Kernel.Now(), x.run.clock(client)
+		of.rounds[redis.Sets] = 1
 		return
 	}
-	of := x.to(e.Value)
+	of := x.of.of(e.Value)
 	if of == nil {
 		return
 	}
@@ -171,7 +160,7 @@ func (x *answers) observed(client string, e *observe.Event) {
 // key is deleted, or the release is still to be answered. With two tokens, the node may have voted once more. Empty if it must
 // be, or that is not known.
 func (x *answers) whyNeedless(client string, e *observe.Event) string {
-	of := x.to(e.Value)
+	of := x.of.of(e.Value)
 	node := slices.IndexFunc(x.run.World.Servers, func(s *redis.Server) bool { return s.Name() == e.Node.Node })
 	if of == nil || of.rounds[redis.Sets] > 1 || node < 0 || of.cells[redis.Deletes] == nil || x.run.StepTime > 0 {
 		return ""
@@ -190,7 +179,7 @@ func (x *answers) whyNeedless(client string, e *observe.Event) string {
 
 // wrong says what is wrong with an outcome; empty if nothing is known to be.
 func (x *answers) wrong(client string, e *observe.Event) string {
-	of := x.to(e.Value)
+	of := x.of.of(e.Value)
 	node := slices.IndexFunc(x.run.World.Servers, func(s *redis.Server) bool { return s.Name() == e.Node.Node })
 	if of == nil || node < 0 {
 		return ""

@@ -48,7 +48,7 @@ func TestAnswersAreReportedAsTheyWere(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t)
-			x := &answers{run: r.Run, of: map[string]*answersTo{}}
+			x := &answers{run: r.Run, of: byValue[answersTo]{values: r.values}}
 			r.steps = bySteps{} // nothing else follows the steps
 			r.onCommand(x.passes, redis.Sent, redis.Answered, redis.Broken)
 			r.goes("c1", time.Second, func(a *actor) {
@@ -74,7 +74,7 @@ func TestAnswersOfAnotherRound(t *testing.T) {
 		{observe.TokenRaised, ""},
 	} {
 		r := newRig(t)
-		x := &answers{run: r.Run, of: map[string]*answersTo{}}
+		x := &answers{run: r.Run, of: byValue[answersTo]{values: r.values}}
 		r.steps = bySteps{}
 		r.onCommand(x.passes, redis.Sent, redis.Answered, redis.Broken)
 		r.goes("c1", time.Second, func(a *actor) {
@@ -98,7 +98,7 @@ func TestReleasesAreGivenUpWithTheirRound(t *testing.T) {
 		51 * time.Millisecond: "",
 	} {
 		r := newRig(t)
-		x := &answers{run: r.Run, of: map[string]*answersTo{}}
+		x := &answers{run: r.Run, of: byValue[answersTo]{values: r.values}}
 		r.steps = bySteps{}
 		r.onCommand(x.passes, redis.Sent, redis.Answered, redis.Broken)
 		r.goes("c1", time.Second, func(a *actor) {
@@ -135,7 +135,7 @@ func TestAnswersTookAsLongAsReported(t *testing.T) {
 		{driver.Failed, 29 * time.Millisecond, false, ""},
 	} {
 		r := newRig(t)
-		x := &answers{run: r.Run, of: map[string]*answersTo{}}
+		x := &answers{run: r.Run, of: byValue[answersTo]{values: r.values}}
 		r.steps = bySteps{}
 		r.onCommand(x.passes, redis.Sent, redis.Answered, redis.Broken)
 		r.goes("c1", time.Second, func(a *actor) {
@@ -187,7 +187,7 @@ func TestVotesAreTakenBackIfNeedBe(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t)
-			x := &answers{run: r.Run, of: map[string]*answersTo{}}
+			x := &answers{run: r.Run, of: byValue[answersTo]{values: r.values}}
 			r.steps = bySteps{}
 			r.onCommand(x.passes, redis.Sent, redis.Answered, redis.Broken)
 			r.goes("c1", time.Second, func(a *actor) {
@@ -231,7 +231,7 @@ func TestCommandsThatArePointlessAreDropped(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t)
-			x := &answers{run: r.Run, of: map[string]*answersTo{}}
+			x := &answers{run: r.Run, of: byValue[answersTo]{values: r.values}}
 			r.steps = bySteps{}
 			r.onCommand(x.passes, redis.Sent, redis.Answered, redis.Broken)
 			r.goes("c1", time.Second, func(a *actor) {

@@ -14,7 +14,8 @@ import (
 // came. It knows nothing of the lock that sends it, and serves for any that speaks Redis.
 type conduct struct {
 	run   *Run
-	votes byVote[*conducted]
+	votes byVote[conducted]
+	nodes slab[conductedNode]
 	all   []*conducted     // in the order in which they were seen
 	last  map[sender]*vote // what was set last
 	order int              // of what was seen
@@ -57,7 +58,7 @@ type conductedNode struct {
 }
 
 func watchConduct(r *Run) {
-	c := &conduct{run: r, last: map[sender]*vote{}, tried: map[reaching]kernel.True{}}
+	c := &conduct{run: r, votes: votesOf[conducted](r), last: map[sender]*vote{}, tried: map[reaching]kernel.True{}}
 	r.World.OnTried(func(client *kernel.Process, s *redis.Server) { c.tried[reaching{client, s}] = r.World.Kernel.Now() })
 	r.onCommand(c.asked)
 	r.onApplied = append(r.onApplied, c.applied)
@@ -70,8 +71,8 @@ func watchConduct(r *Run) {
 func (c *conduct) of(v vote) *conducted {
 	x := c.votes.of(v)
 	if x == nil {
-		x = &conducted{vote: v, nodes: make([]conductedNode, len(c.run.World.Servers))}
-		c.votes.set(v, x)
+		x = c.votes.add(v)
+		x.vote, x.nodes = v, c.nodes.take(len(c.run.World.Servers))
 		c.all = append(c.all, x)
 	}
 	return x

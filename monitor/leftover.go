@@ -26,7 +26,8 @@ type leftover struct {
 	isMany bool
 	// isReentrant says that an owner may take the lock several times.
 	isReentrant bool
-	votes       byVote[*owned]
+	votes       byVote[owned]
+	nodes       slab[ownedNode]
 	early       map[vote]bool // of which the client has let go before a node had them
 	clients     map[asking]*owner
 	links       []*traffic // by the numbers of the links
@@ -90,7 +91,7 @@ func watchLeftover(r *Run) {
 	if r.Foreign && !r.Declared || len(r.World.Replicas) > 0 {
 		return // nobody knows the keys of the lock, or votes may be on a replica that was promoted
 	}
-	l := &leftover{run: r, isMany: protocols.Has[protocols.RedissonMultiSettings](r.Lock), isReentrant: r.Lock.Capabilities().Reentrant,
+	l := &leftover{run: r, votes: votesOf[owned](r), isMany: protocols.Has[protocols.RedissonMultiSettings](r.Lock), isReentrant: r.Lock.Capabilities().Reentrant,
 		early: map[vote]bool{}, clients: map[asking]*owner{}}
 	const batchWaits = 4 // a part of the node timeout; see redlock.WithBatching
 	switch timeout, nodes := r.Lock.NodeTimeout, time.Duration(len(r.World.Servers)); {
@@ -123,7 +124,7 @@ func (l *leftover) saw(e *history.Event) {
 // lostFrom notes which keys a node has lost although no request has removed them.
 func (l *leftover) lostFrom(node int) {
 	s := l.run.World.Servers[node]
-	for _, x := range l.votes.all {
+	for x := range l.votes.each {
 		if n := &x.nodes[node]; n.isSet && s.RunsOut(n.expiresAt) > l.run.World.Kernel.Now() {
 			if r, _, there := s.Observable().Peek(x.key); !there || ownerOf(r.Value) != x.value {
 				n.isSet = false
@@ -187,11 +188,11 @@ func (l *leftover) of(a *redis.Applied) *owned {
 	if x != nil {
 		return x
 	}
-	x = &owned{vote: v, client: a.Client, letGo: -1, nodes: make([]ownedNode, len(l.run.World.Servers))}
+	x = l.votes.add(v)
+	*x = owned{vote: v, client: a.Client, letGo: -1, nodes: l.nodes.take(len(l.run.World.Servers))}
 	for i := range x.nodes {
 		x.nodes[i].since = -1
 	}
-	l.votes.set(v, x)
 	o := l.owner(a.Client.Name(), l.run.resource(a.Key))
 	o.kept = append(o.kept, x)
 	if l.early[v] {

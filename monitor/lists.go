@@ -18,7 +18,9 @@ func (r *Run) onCommand(tell func(redis.Passage, *redis.Asked), on ...redis.Pass
 
 // onStep has a monitor told of these steps of the clients' libraries, or of all if none is named. What it is given is good
 // until it returns.
-func (r *Run) onStep(tell func(client string, e *observe.Event), steps ...observe.Step) { r.steps.add(tell, steps) }
+func (r *Run) onStep(tell func(client string, e *observe.Event), steps ...observe.Step) {
+	r.steps.add(tell, steps)
+}
 
 // onWentOn is onStep for when the client goes on after the step.
 func (r *Run) onWentOn(tell func(client string, e *observe.Event), steps ...observe.Step) {

@@ -75,6 +75,7 @@ type Run struct {
 
 	reported observe.Event // memory for the step that is told of
 	pauses   *pauses
+	values   *values
 	raised   *raised
 	clients  clients
 	keys     keys

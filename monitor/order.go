@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"redlocksim/checker"
@@ -14,7 +15,7 @@ import (
 // asked for, whatever shares a script with what. Releases may overtake them.
 type order struct {
 	run  *Run
-	asks map[string]*ordered // by value
+	asks byValue[ordered]
 	// message is the last one of which was told, and carries what it asks for so far.
 	message int
 	carries []askedFor
@@ -22,7 +23,7 @@ type order struct {
 
 // ordered is when the library began to ask for a lock, or to extend it.
 type ordered struct {
-	keys  []string
+	name  string // of the resources
 	began [redis.Deletes + 1]kernel.True
 	// times is how often it has begun: to which of several rounds a command belongs is not known.
 	times [redis.Deletes + 1]int
@@ -42,17 +43,18 @@ func watchOrder(r *Run) {
 	if !r.isLibrary() || r.StepTime > 0 {
 		return
 	}
-	x := &order{run: r, asks: map[string]*ordered{}}
+	x := &order{run: r, asks: byValue[ordered]{values: r.values}}
 	r.onStep(x.stepped, observe.AttemptStarted, observe.TokenRaised, observe.ExtendStarted)
 	r.onCommand(x.passes, redis.Sent)
 }
 
 func (x *order) stepped(_ string, e *observe.Event) {
 	now := x.run.World.Kernel.Now()
-	switch of := x.asks[e.Value]; {
+	switch of := x.asks.of(e.Value); {
 	case e.Step == observe.AttemptStarted:
-		x.asks[e.Value] = &ordered{keys: resourcesOf(e.Resource)}
-		x.asks[e.Value].begins(redis.Sets, now)
+		of = x.asks.add(e.Value)
+		of.name = e.Resource
+		of.begins(redis.Sets, now)
 	case of == nil:
 	case e.Step == observe.TokenRaised:
 		of.begins(redis.Sets, now)
@@ -76,12 +78,12 @@ func (x *order) passes(_ redis.Passage, a *redis.Asked) {
 
 // takes judges one of the values that a command carries.
 func (x *order) takes(a *redis.Asked, value string) {
-	of := x.asks[value]
+	of := x.asks.of(value)
 	if of == nil || of.times[a.Intent] != 1 {
 		return
 	}
 	began := of.began[a.Intent]
-	for _, key := range of.keys {
+	for key := range strings.SplitSeq(of.name, separator) {
 		if i := slices.IndexFunc(x.carries, func(o askedFor) bool { return o.key == key && o.began > began }); i >= 0 {
 			x.run.broken(checker.Conduct, key, "%s asks %s first for what it began %v later: the commands in a message about one key must go in their order",
 				a.Client.Name(), a.Server.Name(), time.Duration(x.carries[i].began-began).Round(time.Microsecond))

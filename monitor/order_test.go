@@ -43,7 +43,7 @@ func TestOrderWithinAMessage(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t)
 			r.Resources = []string{"r", "s"}
-			x := &order{run: r.Run, asks: map[string]*ordered{}}
+			x := &order{run: r.Run, asks: byValue[ordered]{values: r.values}}
 			r.goes("c1", time.Second, func(a *actor) {
 				for _, e := range append(began, c.after...) {
 					x.stepped("c1", &e)

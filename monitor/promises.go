@@ -15,6 +15,7 @@ import (
 type promises struct {
 	run    *Run
 	votes  byVote[[]kept] // by the node's place among the Servers
+	nodes  slab[kept]
 	began  map[*protocols.Call]beginning
 	until  map[protocols.Lease]time.Time // as last returned
 	values map[string]bool               // of the leases so far
@@ -40,7 +41,7 @@ func watchPromises(r *Run) {
 	if len(r.World.Replicas) > 0 {
 		return // votes may be on a replica that was promoted, whose changes nobody tells of
 	}
-	p := &promises{run: r, began: map[*protocols.Call]beginning{},
+	p := &promises{run: r, votes: votesOf[[]kept](r), began: map[*protocols.Call]beginning{},
 		until: map[protocols.Lease]time.Time{}, values: map[string]bool{}}
 	r.onApplied = append(r.onApplied, p.applied)
 	r.onCall = append(r.onCall, p.called)
@@ -62,20 +63,20 @@ func (p *promises) applied(a *redis.Applied) {
 func (p *promises) of(v vote) []kept {
 	x := p.votes.of(v)
 	if x == nil {
-		x = make([]kept, len(p.run.World.Servers))
-		p.votes.set(v, x)
+		x = p.votes.add(v)
+		*x = p.nodes.take(len(p.run.World.Servers))
 	}
-	return x
+	return *x
 }
 
 func (p *promises) place(s *redis.Server) int { return slices.Index(p.run.World.Servers, s) }
 
-// nodes counts the nodes on which something is so for the votes on all resources of a lease.
-func (p *promises) nodes(resources []string, value string, is func(kept) bool) (n int) {
+// count counts the nodes on which something is so for the votes on all resources of a lease.
+func (p *promises) count(resources []string, value string, is func(kept) bool) (n int) {
 	for i := range p.run.World.Servers {
 		all := !slices.ContainsFunc(resources, func(key string) bool {
 			of := p.votes.of(vote{key, value})
-			return of == nil || !is(of[i])
+			return of == nil || !is((*of)[i])
 		})
 		if all {
 			n++
@@ -143,7 +144,7 @@ func (p *promises) bears(c *protocols.Call, lease protocols.Voted) {
 		return // nobody believes in it
 	}
 	end := client.WhenReads(until)
-	if n := p.nodes(c.Resources, lease.Value(), func(k kept) bool { return k.until.Add(rounding) >= end }); n < lease.Quorum() {
+	if n := p.count(c.Resources, lease.Value(), func(k kept) bool { return k.until.Add(rounding) >= end }); n < lease.Quorum() {
 		lasts := fmt.Sprintf("until %v", time.Duration(end).Round(time.Microsecond))
 		if end == kernel.Forever {
 			lasts = "without an end, by its clock, which stands still"
@@ -170,7 +171,7 @@ func (p *promises) extended(c *protocols.Call, err error, began beginning) {
 
 // released looks whether a quorum has deleted the keys, as a release that succeeds says.
 func (p *promises) released(c *protocols.Call, lease protocols.Voted, began beginning) {
-	n := p.nodes(c.Resources, lease.Value(), func(k kept) bool { return k.deleted && k.sent >= began.at })
+	n := p.count(c.Resources, lease.Value(), func(k kept) bool { return k.deleted && k.sent >= began.at })
 	if n < lease.Quorum() {
 		p.run.broken(checker.Contract, c.Resources[0], "%s's release succeeded, but only %d of the %d nodes that it takes have deleted its key for it",
 			c.Client, n, lease.Quorum())

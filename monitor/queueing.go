@@ -20,8 +20,8 @@ type queueing struct {
 	run      *Run
 	limit    int
 	patience time.Duration // after which an unanswered command holds up no others
-	values   map[string]*[redis.Deletes + 1]roundSent
-	ways     map[pair]*unanswered
+	rounds   byValue[[redis.Deletes + 1]roundSent]
+	ways     []*unanswered // by the numbers of the links
 }
 
 // roundSent is a round of commands whose first one was sent at a moment, and the nodes that were asked since.
@@ -35,6 +35,7 @@ type roundSent struct {
 
 // unanswered is what a node has not answered to a client, and when that last was so much that others had to wait.
 type unanswered struct {
+	client *kernel.Process
 	open   []openCommand // in the order in which they were sent
 	full   kernel.Mono
 	failed kernel.True // when the last answer came that was a failure: what is sent at that moment may be the same once more
@@ -65,7 +66,7 @@ func watchQueueing(r *Run) {
 		return
 	}
 	x := &queueing{run: r, limit: protocols.Of[protocols.RedlockSettings](r.Lock).Batching, patience: r.Lock.NodeTimeout / 4,
-		values: map[string]*[redis.Deletes + 1]roundSent{}, ways: map[pair]*unanswered{}}
+		rounds: byValue[[redis.Deletes + 1]roundSent]{values: r.values}}
 	if x.limit == 0 {
 		x.limit = defaultBatching
 	}
@@ -75,9 +76,9 @@ func watchQueueing(r *Run) {
 
 // stepped takes a step of a library: with some, a round begins.
 func (x *queueing) stepped(_ string, e *observe.Event) {
-	switch of := x.values[e.Value]; {
+	switch of := x.rounds.of(e.Value); {
 	case e.Step == observe.AttemptStarted:
-		x.values[e.Value] = &[redis.Deletes + 1]roundSent{}
+		x.rounds.add(e.Value)
 	case of == nil:
 	case e.Step == observe.ExtendStarted:
 		of[redis.Extends] = roundSent{}
@@ -88,12 +89,20 @@ func (x *queueing) stepped(_ string, e *observe.Event) {
 	}
 }
 
-func (x *queueing) passes(at redis.Passage, a *redis.Asked) {
-	way := x.ways[pair{a.Client, a.Server}]
-	if way == nil {
-		way = &unanswered{full: math.MinInt64, failed: -1}
-		x.ways[pair{a.Client, a.Server}] = way
+// way is what is unanswered on the way of a command. A client that was started again begins anew.
+func (x *queueing) way(a *redis.Asked) *unanswered {
+	for len(x.ways) <= a.Link.Number() {
+		x.ways = append(x.ways, nil)
 	}
+	way := &x.ways[a.Link.Number()]
+	if *way == nil || (*way).client != a.Client {
+		*way = &unanswered{client: a.Client, full: math.MinInt64, failed: -1}
+	}
+	return *way
+}
+
+func (x *queueing) passes(at redis.Passage, a *redis.Asked) {
+	way := x.way(a)
 	way.wasFull(a.Client.Mono(), x.limit, x.patience)
 	if at != redis.Sent {
 		is := func(o openCommand) bool { return o.sent == a.Sent && o.deadline.Equal(a.Deadline) }
@@ -119,7 +128,7 @@ func (x *queueing) passes(at redis.Passage, a *redis.Asked) {
 	// A client finds out what a node has that forbids a command, and what it sends meanwhile comes in its own time.
 	isAgain := way.failed == x.run.World.Kernel.Now() || a.Server.Forbidden() != ""
 	sends := func(value string) {
-		rounds := x.values[value]
+		rounds := x.rounds.of(value)
 		if rounds == nil {
 			return
 		}
@@ -144,7 +153,7 @@ func (x *queueing) passes(at redis.Passage, a *redis.Asked) {
 // commands is how many of the library's commands one is on the network: a script can be for several values.
 func (x *queueing) commands(a *redis.Asked) (n int) {
 	for _, value := range a.More {
-		if x.values[value] != nil {
+		if x.rounds.of(value) != nil {
 			n++
 		}
 	}

@@ -30,12 +30,12 @@ func TestCommandsWaitForOthersOnly(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t, func(own *protocols.RedlockSettings) { own.Batching = 1 })
-			x := &queueing{run: r.Run, limit: 1, patience: r.Lock.NodeTimeout / 4, values: map[string]*[redis.Deletes + 1]roundSent{}, ways: map[pair]*unanswered{}}
+			x := &queueing{run: r.Run, limit: 1, patience: r.Lock.NodeTimeout / 4, rounds: byValue[[redis.Deletes + 1]roundSent]{values: r.values}}
 			r.goes("c1", time.Second, func(a *actor) {
 				start := a.Kernel.Now()
 				command := func(node int, value string) *redis.Asked {
 					return &redis.Asked{Command: redis.Command{Intent: redis.Sets, Keys: []string{"r"}, Value: value, Deadline: a.reads().Add(time.Second)},
-						Server: a.Servers[node], Client: a.client, Sent: a.Kernel.Now(), Together: 1}
+						Server: a.Servers[node], Client: a.client, Link: a.Network.Link("c1", a.Servers[node].Name()), Sent: a.Kernel.Now(), Together: 1}
 				}
 				x.stepped("c1", &observe.Event{Step: observe.AttemptStarted, Value: "v"})
 				x.stepped("c1", &observe.Event{Step: observe.AttemptStarted, Value: "before"})
@@ -65,11 +65,11 @@ func TestWhatIsSentAgainIsNoFirst(t *testing.T) {
 		driver.Failed: "", driver.Accepted: "c1 sends A a command while 1 are unanswered, and others wait from 1 on",
 	} {
 		r := newRig(t, func(own *protocols.RedlockSettings) { own.Batching = 1 })
-		x := &queueing{run: r.Run, limit: 1, patience: r.Lock.NodeTimeout / 4, values: map[string]*[redis.Deletes + 1]roundSent{}, ways: map[pair]*unanswered{}}
+		x := &queueing{run: r.Run, limit: 1, patience: r.Lock.NodeTimeout / 4, rounds: byValue[[redis.Deletes + 1]roundSent]{values: r.values}}
 		r.goes("c1", time.Second, func(a *actor) {
 			command := func(intent redis.Intent) *redis.Asked {
 				return &redis.Asked{Command: redis.Command{Intent: intent, Keys: []string{"r"}, Value: "v", Deadline: a.reads().Add(time.Second)},
-					Server: a.Servers[0], Client: a.client, Sent: a.Kernel.Now(), Together: 1}
+					Server: a.Servers[0], Client: a.client, Link: a.Network.Link("c1", "A"), Sent: a.Kernel.Now(), Together: 1}
 			}
 			x.stepped("c1", &observe.Event{Step: observe.AttemptStarted, Value: "v"})
 			first := command(redis.Sets)
@@ -93,11 +93,11 @@ func TestPartsOfAnAnswerHoldUpOthers(t *testing.T) {
 		false: "", true: "c1 sends A a command 5ms after the first of its round, although fewer than 1 commands that could hold it up were unanswered for 5ms",
 	} {
 		r := newRig(t, func(own *protocols.RedlockSettings) { own.Batching = 1 })
-		x := &queueing{run: r.Run, limit: 1, patience: r.Lock.NodeTimeout / 4, values: map[string]*[redis.Deletes + 1]roundSent{}, ways: map[pair]*unanswered{}}
+		x := &queueing{run: r.Run, limit: 1, patience: r.Lock.NodeTimeout / 4, rounds: byValue[[redis.Deletes + 1]roundSent]{values: r.values}}
 		r.goes("c1", time.Second, func(a *actor) {
 			command := func(node int, value string) *redis.Asked {
 				return &redis.Asked{Command: redis.Command{Intent: redis.Sets, Keys: []string{"r"}, Value: value, Deadline: a.reads().Add(time.Second)},
-					Server: a.Servers[node], Client: a.client, Sent: a.Kernel.Now(), Together: 2}
+					Server: a.Servers[node], Client: a.client, Link: a.Network.Link("c1", a.Servers[node].Name()), Sent: a.Kernel.Now(), Together: 2}
 			}
 			x.stepped("c1", &observe.Event{Step: observe.AttemptStarted, Value: "before"})
 			x.stepped("c1", &observe.Event{Step: observe.AttemptStarted, Value: "v"})
@@ -119,11 +119,11 @@ func TestWhatIsSentAtAFailureMayBeTheFirst(t *testing.T) {
 		driver.Failed: "", driver.Unanswered: "c1 sends A a command 10ms after the first of its round",
 	} {
 		r := newRig(t, func(own *protocols.RedlockSettings) { own.Batching = 1 })
-		x := &queueing{run: r.Run, limit: 4, patience: r.Lock.NodeTimeout / 4, values: map[string]*[redis.Deletes + 1]roundSent{}, ways: map[pair]*unanswered{}}
+		x := &queueing{run: r.Run, limit: 4, patience: r.Lock.NodeTimeout / 4, rounds: byValue[[redis.Deletes + 1]roundSent]{values: r.values}}
 		r.goes("c1", time.Second, func(a *actor) {
 			command := func(node int, intent redis.Intent) *redis.Asked {
 				return &redis.Asked{Command: redis.Command{Intent: intent, Keys: []string{"r"}, Value: "v", Deadline: a.reads().Add(time.Second)},
-					Server: a.Servers[node], Client: a.client, Sent: a.Kernel.Now(), Together: 1}
+					Server: a.Servers[node], Client: a.client, Link: a.Network.Link("c1", a.Servers[node].Name()), Sent: a.Kernel.Now(), Together: 1}
 			}
 			x.stepped("c1", &observe.Event{Step: observe.AttemptStarted, Value: "v"})
 			vote := command(0, redis.Sets)
@@ -147,11 +147,11 @@ func TestReleasesThatHaveWaited(t *testing.T) {
 		0: "c1 sends A a command while 1 are unanswered, and others wait from 1 on", 20 * time.Millisecond: "",
 	} {
 		r := newRig(t, func(own *protocols.RedlockSettings) { own.Batching = 1 })
-		x := &queueing{run: r.Run, limit: 1, patience: r.Lock.NodeTimeout / 4, values: map[string]*[redis.Deletes + 1]roundSent{}, ways: map[pair]*unanswered{}}
+		x := &queueing{run: r.Run, limit: 1, patience: r.Lock.NodeTimeout / 4, rounds: byValue[[redis.Deletes + 1]roundSent]{values: r.values}}
 		r.goes("c1", time.Second, func(a *actor) {
 			command := func(intent redis.Intent, value string) *redis.Asked {
 				return &redis.Asked{Command: redis.Command{Intent: intent, Keys: []string{"r"}, Value: value, Deadline: a.reads().Add(50 * time.Millisecond)},
-					Server: a.Servers[0], Client: a.client, Sent: a.Kernel.Now(), Together: 1}
+					Server: a.Servers[0], Client: a.client, Link: a.Network.Link("c1", "A"), Sent: a.Kernel.Now(), Together: 1}
 			}
 			x.stepped("c1", &observe.Event{Step: observe.AttemptStarted, Value: "v"})
 			x.stepped("c1", &observe.Event{Step: observe.AttemptStarted, Value: "w"})

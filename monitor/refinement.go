@@ -20,14 +20,13 @@ type refinement struct {
 	settings spec.Settings
 	clients  map[*kernel.Process][]*spec.Client // the newest last; nil of one that was objected to
 	calls    []underWay                         // those open that ask for a TTL
-	asked    map[roundOf]time.Time              // when the first command of the round under way left, by its client's clock
+	asked    byVote[leaving]                    // of each client, by its name and the value of an acquisition
 }
 
-// roundOf is a round of commands of one intent with the value of an acquisition.
-type roundOf struct {
+// leaving is when the first command of the round under way left, by its client's clock and by what the round is for.
+type leaving struct {
 	client *kernel.Process
-	value  string
-	intent redis.Intent
+	at     [redis.Deletes + 1]time.Time
 }
 
 func watchRefinement(r *Run) {
@@ -36,7 +35,7 @@ func watchRefinement(r *Run) {
 	}
 	own := protocols.Of[protocols.RedlockSettings](r.Lock)
 	quorum, _ := r.Lock.Votes(len(r.World.Servers))
-	f := &refinement{run: r, clients: map[*kernel.Process][]*spec.Client{}, asked: map[roundOf]time.Time{}, settings: spec.Settings{
+	f := &refinement{run: r, clients: map[*kernel.Process][]*spec.Client{}, asked: votesOf[leaving](r), settings: spec.Settings{
 		Quorum: quorum, NodeTimeout: r.Lock.NodeTimeout,
 		Drift:    func(ttl time.Duration) time.Duration { return allowance(own.Drift, ttl) },
 		RetryMin: own.RetryDelay.Min, RetryMax: own.RetryDelay.Max, WakeUp: own.WakeUp, Fencing: own.Fencing, Sequence: protocols.Of[protocols.OneRedisSettings](r.Lock).Sequence,
@@ -60,14 +59,30 @@ func (f *refinement) crashed(client string) {
 func (f *refinement) sends(_ redis.Passage, a *redis.Asked) {
 	now := a.Client.ProgramClock().Now()
 	note := func(value string) {
-		if round := (roundOf{a.Client, value, a.Intent}); value != "" && f.asked[round].IsZero() {
-			f.asked[round] = now
+		if value == "" {
+			return
+		}
+		if first := &f.leaves(a.Client, value).at[a.Intent]; first.IsZero() {
+			*first = now
 		}
 	}
 	note(a.Value)
 	for _, value := range a.More { // of a script, one of them is the value
 		note(value)
 	}
+}
+
+// leaves is when the commands of a client left with a value. A client that was started again begins anew.
+func (f *refinement) leaves(client *kernel.Process, value string) *leaving {
+	of := vote{client.Name(), value}
+	x := f.asked.of(of)
+	if x == nil {
+		x = f.asked.add(of)
+	}
+	if x.client != client {
+		*x = leaving{client: client}
+	}
+	return x
 }
 
 func (f *refinement) called(c *protocols.Call) {
@@ -113,14 +128,14 @@ func (f *refinement) observed(client string, e *observe.Event) {
 		return
 	}
 	f.run.Steps++
-	round := roundOf{p, e.Value, redis.Sets}
+	left, round := f.leaves(p, e.Value), redis.Sets
 	if e.Op == driver.OpExtend {
-		round.intent = redis.Extends
+		round = redis.Extends
 	}
 	if e.Step == observe.ExtendStarted {
-		delete(f.asked, roundOf{p, e.Value, redis.Extends})
+		left.at[redis.Extends] = time.Time{}
 	}
-	if err := c.Follow(spec.Event{Event: *e, At: p.ProgramClock().Now(), Asked: f.asked[round], Waited: f.beforeAsking(p, e)}); err != nil {
+	if err := c.Follow(spec.Event{Event: *e, At: p.ProgramClock().Now(), Asked: left.at[round], Waited: f.beforeAsking(p, e)}); err != nil {
 		f.run.broken(checker.Refinement, resourcesOf(e.Resource)[0], "%s takes a step that the specification does not allow: %v", client, err)
 		all[of] = nil
 	}

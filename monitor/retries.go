@@ -15,7 +15,7 @@ import (
 // says, and not later. Only code that takes no time is judged, and calls that nothing else wakes.
 type retries struct {
 	run  *Run
-	last map[string]*retry // by call
+	last byValue[retry] // by call, which is the value of its first attempt
 }
 
 // retry is the last attempt of a call, which was refused, or may be.
@@ -30,12 +30,12 @@ func watchRetries(r *Run) {
 	if !r.isLibrary() || r.StepTime > 0 || r.Lock.Clock != kernel.Monotonic || protocols.Of[protocols.RedlockSettings](r.Lock).WakeUp > 0 {
 		return
 	}
-	x := &retries{run: r, last: map[string]*retry{}}
+	x := &retries{run: r, last: byValue[retry]{values: r.values}}
 	r.onStep(x.stepped, observe.AttemptStarted, observe.NodeAnswered, observe.Retrying, observe.Queued, observe.Yielding, observe.Granted, observe.GaveUp)
 }
 
 func (x *retries) stepped(client string, e *observe.Event) {
-	this := x.last[e.Call]
+	this := x.last.of(e.Call)
 	switch {
 	case e.Step == observe.AttemptStarted:
 		x.asks(client, e)
@@ -45,7 +45,7 @@ func (x *retries) stepped(client string, e *observe.Event) {
 	case e.Step == observe.Retrying:
 		this.told, this.due = x.run.World.Kernel.Now(), x.run.clock(client).Add(e.Delay)
 	case e.Step == observe.Queued, e.Step == observe.Yielding, e.Step == observe.Granted, e.Step == observe.GaveUp:
-		delete(x.last, e.Call) // it waits for something else, or has ended
+		x.last.forget(e.Call) // it waits for something else, or has ended
 	}
 }
 
@@ -69,10 +69,10 @@ func (x *retries) answers(client string, this *retry, e *observe.Event) {
 
 // asks judges the next attempt of a call.
 func (x *retries) asks(client string, e *observe.Event) {
-	if before := x.last[e.Call]; before != nil && before.told >= 0 && x.run.pauses.hasRun(x.run.World.Client(client), before.told) {
+	if before := x.last.of(e.Call); before != nil && before.told >= 0 && x.run.pauses.hasRun(x.run.World.Client(client), before.told) {
 		if late := x.run.clock(client).Sub(before.due); late > rounding {
 			x.run.broken(checker.Conduct, resourcesOf(e.Resource)[0], "%s asks for the lock on %s again %v after it could have, in attempt %d", client, e.Resource, late, e.Attempt)
 		}
 	}
-	x.last[e.Call] = &retry{value: e.Value, told: -1}
+	*x.last.add(e.Call) = retry{value: e.Value, told: -1}
 }

@@ -61,7 +61,7 @@ func (r *Run) Watch() {
 }
 
 func (r *Run) watch(monitors ...func(*Run)) {
-	r.pauses, r.raised, r.keys = watchPauses(r), watchRaised(r), keysOf(r)
+	r.pauses, r.raised, r.keys, r.values = watchPauses(r), watchRaised(r), keysOf(r), newValues()
 	for _, watch := range monitors {
 		watch(r)
 	}
