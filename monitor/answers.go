@@ -39,21 +39,28 @@ type answersTo struct {
 // answered is what a node has answered to commands of a kind.
 type answered struct {
 	sent  uint8  // how often it was asked
+	read  uint8  // how often the client must have read an answer in time
 	said  uint16 // the outcomes that it has answered
 	vague bool   // an answer came in part, or says something about other commands as well
+	// isBroken says that the connection broke under a command.
+	isBroken bool
 	// timely is the outcome that the client must have read in time, at a moment; Unanswered if there is none.
 	timely driver.Outcome
 	at     kernel.True
-	// reads are that moment and the one before, by the client's clock.
-	reads [2]time.Time
-	// deadline is until when the client waits for the answer to the last command; zero if that is not known, as it went with
-	// others. isBroken says that the connection broke under one.
-	deadline time.Time
-	isBroken bool
+	// reads are that moment and the one before, by the client's clock since the attempt started.
+	reads [2]time.Duration
+	// deadline is until when the client waits for the answer to the last command, likewise; zero if that is not known, as it
+	// went with others.
+	deadline time.Duration
 }
 
 // isRead says whether it is known when the client has read each answer: there is one round, or with a second token two.
-func (c *answered) isRead() bool { return c.sent == 1 || c.sent == 2 && !c.reads[1].IsZero() }
+func (c *answered) isRead() bool { return c.sent == 1 || c.sent == 2 && c.read > 1 }
+
+// hasTaken says whether an answer must have been read so long after the attempt started.
+func (c *answered) hasTaken(d time.Duration) bool {
+	return c.read > 0 && c.reads[0] == d || c.read > 1 && c.reads[1] == d
+}
 
 // wants is what the commands of an operation want.
 var wants = [...]redis.Intent{driver.OpAcquire: redis.Sets, driver.OpExtend: redis.Extends, driver.OpRelease: redis.Deletes, driver.OpPrepare: redis.NoIntent}
@@ -89,16 +96,11 @@ func (x *answers) takes(at redis.Passage, a *redis.Asked, of *answersTo) {
 	}
 	cell := &of.cells[a.Intent][node]
 	cell.vague = cell.vague || len(a.Keys) > of.keys && x.isJoint(a, of.keys)
-	_, isTimely := x.run.hears(a)
-	if a.Intent == redis.Deletes {
-		_, isAwaited := x.run.reads(a.Client, of.givenUp)
-		isTimely = isTimely && isAwaited
-	}
 	switch {
 	case at == redis.Sent:
 		cell.sent++
-		if cell.deadline = (time.Time{}); a.Together == 1 {
-			cell.deadline = a.Deadline
+		if cell.deadline = 0; a.Together == 1 && !a.Deadline.IsZero() {
+			cell.deadline = a.Deadline.Sub(of.started)
 		}
 	case at == redis.Broken:
 		cell.isBroken = true
@@ -106,11 +108,21 @@ func (x *answers) takes(at redis.Passage, a *redis.Asked, of *answersTo) {
 		cell.vague = true
 	default:
 		cell.said |= 1 << a.Answer
-		if isTimely && a.Answer != driver.Failed && a.Together == 1 {
+		if a.Answer != driver.Failed && a.Together == 1 && x.isTimely(a, of) {
 			cell.timely, cell.at = a.Answer, x.run.World.Kernel.Now()
-			cell.reads = [2]time.Time{a.Client.ProgramClock().Now(), cell.reads[0]}
+			cell.read++
+			cell.reads = [2]time.Duration{a.Client.ProgramClock().Now().Sub(of.started), cell.reads[0]}
 		}
 	}
+}
+
+// isTimely says whether the client must have read an answer in time.
+func (x *answers) isTimely(a *redis.Asked, of *answersTo) bool {
+	_, isTimely := x.run.hears(a)
+	if isTimely && a.Intent == redis.Deletes {
+		_, isTimely = x.run.reads(a.Client, of.givenUp)
+	}
+	return isTimely
 }
 
 // isJoint says whether a command is about more keys of locks than an attempt has: then its answer is one for several commands.
@@ -171,7 +183,7 @@ func (x *answers) whyNeedless(client string, e *observe.Event) string {
 		return ""
 	case cell.timely == driver.Accepted && x.run.pauses.hasRun(x.run.World.Client(client), cell.at):
 		return "the node has said so"
-	case cell.said == 0 && x.run.clock(client).Before(cell.deadline) && x.run.clock(client).Before(of.givenUp):
+	case cell.said == 0 && x.run.clock(client).Sub(of.started) < cell.deadline && x.run.clock(client).Before(of.givenUp):
 		return "the node has not answered yet"
 	}
 	return ""
@@ -199,8 +211,8 @@ func (x *answers) wrong(client string, e *observe.Event) string {
 	case !isHeard && cell.sent == 0 && x.isMoot(client, of, e.Op):
 		return fmt.Sprintf("its command was never sent, and pointless: the lock was let go of %v before", x.run.World.Kernel.Now().Sub(of.over))
 	case e.Op == driver.OpAcquire && cell.timely == outcome && x.run.StepTime == 0 && cell.isRead() && x.run.pauses.hasRun(x.run.World.Client(client), of.began):
-		if at := of.started.Add(e.Node.Took); !at.Equal(cell.reads[0]) && !at.Equal(cell.reads[1]) {
-			return fmt.Sprintf("took %v for it, when it has answered after %v", e.Node.Took, cell.reads[0].Sub(of.started))
+		if !cell.hasTaken(e.Node.Took) {
+			return fmt.Sprintf("took %v for it, when it has answered after %v", e.Node.Took, cell.reads[0])
 		}
 	}
 	return ""

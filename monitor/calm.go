@@ -16,8 +16,8 @@ type calm struct {
 	guarded bool            // a node in quarantine is not sound
 	sound   []bool          // memory for look: whether nothing is wrong with each of the Servers
 	clients []watchedClient // in the order of the world's
-	ways    map[*network.Link]*way
-	changes int // how often what is remembered has changed
+	ways    []*way          // by the numbers of the links; nil for those of others
+	changes int             // how often what is remembered has changed
 	// before is called while what is remembered is still as it was, and after when it has changed.
 	before, after func()
 }
@@ -41,12 +41,15 @@ type way struct {
 
 func watchCalm(r *Run, guarded bool, before, after func()) *calm {
 	c := &calm{run: r, guarded: guarded, sound: make([]bool, len(r.World.Servers)),
-		ways: map[*network.Link]*way{}, before: before, after: after}
+		before: before, after: after}
 	for _, p := range r.World.Clients {
 		w := watchedClient{Process: p, wall: ahead(p)}
 		for _, s := range r.World.Servers {
 			l := &way{Link: r.World.Network.Link(p.Name(), s.Name())}
-			w.ways, c.ways[l.Link] = append(w.ways, l), l
+			for len(c.ways) <= l.Number() {
+				c.ways = append(c.ways, nil)
+			}
+			w.ways, c.ways[l.Number()] = append(w.ways, l), l
 		}
 		c.clients = append(c.clients, w)
 	}
@@ -136,10 +139,11 @@ func (c *calm) Sent(*network.Exchange, network.MessageKind) {}
 // Ended implements network.Observer. A message that is lost or torn shows that something is wrong with its way, as a broken
 // connection does, and one from before it was calm brings something of that time with it.
 func (c *calm) Ended(x *network.Exchange, kind network.MessageKind, fate network.Fate, why string) {
-	l := c.ways[x.Link()]
-	if l == nil {
+	number := x.Link().Number()
+	if number >= len(c.ways) || c.ways[number] == nil {
 		return
 	}
+	l := c.ways[number]
 	_, asks := x.Client().(redis.Commanding)
 	if !asks && (why != "" || kind == network.RefusalMessage) {
 		l.unheard = c.run.World.Kernel.Now()

@@ -8,7 +8,11 @@ import (
 )
 
 // clients remembers the clients of each process, of which one takes the place of another, and which of them were closed.
-type clients map[string][]*life
+type clients struct {
+	of map[string][]*life
+	// areFirst says that no client was closed or replaced so far, so that there is nothing to look up.
+	areFirst bool
+}
 
 // life is what became of a client.
 type life struct {
@@ -18,19 +22,19 @@ type life struct {
 }
 
 // watchClients comes after the monitors: they judge what was before a client was closed as it was then.
-func watchClients(r *Run) clients {
-	c, closing := clients{}, map[*protocols.Call]*life{}
+func watchClients(r *Run) *clients {
+	c, closing := &clients{map[string][]*life{}, true}, map[*protocols.Call]*life{}
 	r.onCall = append(r.onCall, func(call *protocols.Call) {
 		switch call.Func {
 		case protocols.CloseCall:
 			closing[call] = c.newest(call.Client)
-			closing[call].isClosed = true
+			closing[call].isClosed, c.areFirst = true, false
 		case protocols.NewClientCall:
 			c.newest(call.Client)
-			c[call.Client] = append(c[call.Client], &life{quiet: kernel.Forever})
+			c.of[call.Client], c.areFirst = append(c.of[call.Client], &life{quiet: kernel.Forever}), false
 		}
 	})
-	r.onCrash = append(r.onCrash, func(client string) { delete(c, client) })
+	r.onCrash = append(r.onCrash, func(client string) { delete(c.of, client) })
 	r.onReturn = append(r.onReturn, func(call *protocols.Call, err error) {
 		if closed := closing[call]; closed != nil && err == nil {
 			closed.quiet = r.World.Kernel.Now()
@@ -40,37 +44,48 @@ func watchClients(r *Run) clients {
 }
 
 // newest is the client that a process has now.
-func (c clients) newest(process string) *life {
-	if c[process] == nil {
-		c[process] = []*life{{quiet: kernel.Forever}}
+func (c *clients) newest(process string) *life {
+	if c.of[process] == nil {
+		c.of[process] = []*life{{quiet: kernel.Forever}}
 	}
-	return c[process][len(c[process])-1]
+	return c.of[process][len(c.of[process])-1]
 }
 
 // number counts the clients that a process had before the one that it has now.
-func (c clients) number(process string) int { return max(0, len(c[process])-1) }
+func (c *clients) number(process string) int {
+	if c.areFirst {
+		return 0
+	}
+	return max(0, len(c.of[process])-1)
+}
 
 // isClosed says whether the client of a number is closed.
-func (c clients) isClosed(process string, number int) bool {
-	return number < len(c[process]) && c[process][number].isClosed
+func (c *clients) isClosed(process string, number int) bool {
+	return !c.areFirst && number < len(c.of[process]) && c.of[process][number].isClosed
 }
 
 // quiet is from when on nothing of any client of a process is under way.
-func (c clients) quiet(process string) (since kernel.True) {
+func (c *clients) quiet(process string) (since kernel.True) {
+	if c.areFirst {
+		return kernel.Forever
+	}
 	c.newest(process)
-	for _, l := range c[process] {
+	for _, l := range c.of[process] {
 		since = max(since, l.quiet)
 	}
 	return since
 }
 
 // allClosed says whether all clients that a process had are closed.
-func (c clients) allClosed(process string) bool {
+func (c *clients) allClosed(process string) bool {
+	if c.areFirst {
+		return false
+	}
 	c.newest(process)
-	return !slices.ContainsFunc(c[process], func(l *life) bool { return !l.isClosed })
+	return !slices.ContainsFunc(c.of[process], func(l *life) bool { return !l.isClosed })
 }
 
 // anyClosed says whether any client of a process is closed: a lease may be of each of them.
-func (c clients) anyClosed(process string) bool {
-	return slices.ContainsFunc(c[process], func(l *life) bool { return l.isClosed })
+func (c *clients) anyClosed(process string) bool {
+	return slices.ContainsFunc(c.of[process], func(l *life) bool { return l.isClosed })
 }

@@ -162,7 +162,10 @@ func (c *conduct) sends(a *redis.Asked) {
 			c.run.broken(checker.Conduct, resource, "%s sends a command to %s about %q, which is no key of the lock", client, node, key)
 		}
 	}
-	if late := a.Client.ProgramClock().Now().Sub(a.Deadline); !a.Deadline.IsZero() && a.Intent != redis.Deletes && late >= 0 && late >= c.run.step(a.Client) {
+	if a.Deadline.IsZero() || a.Intent == redis.Deletes {
+		return
+	}
+	if late := a.Client.ProgramClock().Now().Sub(a.Deadline); late >= 0 && late >= c.run.step(a.Client) {
 		c.run.broken(checker.Conduct, resource, "%s sends a command to %s %v after it has stopped waiting for the answer", client, node, late)
 	}
 }

@@ -21,6 +21,7 @@ type failures struct {
 	run    *Run
 	quorum int
 	calls  []*calling
+	memory slab[asked] // for what the calls ask
 	// reports has the clients that report attempts: a lock of one's own may have nobody told.
 	reports map[string]bool
 	// latest is when a command was sent last to do something with a lease.
@@ -114,7 +115,7 @@ func (x *failures) called(c *protocols.Call) {
 	this := &calling{Call: c, name: nameOf(c), began: x.run.World.Kernel.Now(), isAlone: !c.Renewal, made: x.run.clients.number(c.Client)}
 	this.starves(x.run)
 	if lease, voted := c.Lease.(protocols.Voted); voted {
-		this.ask(lease.Value(), x.run)
+		x.ask(this, lease.Value())
 		if at, sent := x.latest[doing{lease.Value(), this.intent()}]; sent && at == this.began {
 			this.isAlone = false // what it sends is not to be told from what the call before has sent at this very moment
 		}
@@ -128,10 +129,10 @@ func (x *failures) called(c *protocols.Call) {
 }
 
 // ask begins to follow the commands with another value.
-func (c *calling) ask(value string, r *Run) {
-	c.value, c.asked = value, make([]asked, len(r.World.Servers))
+func (x *failures) ask(c *calling, value string) {
+	c.value, c.asked = value, x.memory.take(len(x.run.World.Servers))
 	c.values++
-	c.begins(r)
+	c.begins(x.run)
 }
 
 // begins notes that a round begins. A command of it that waits for others to the node may be sent late, and then be answered in
@@ -169,7 +170,7 @@ func (x *failures) stepped(client string, e *observe.Event) {
 	x.reports[client] = true
 	for _, c := range x.calls {
 		if c.Client == client && c.Func == protocols.AcquireCall && c.name == e.Resource {
-			c.ask(e.Value, x.run)
+			x.ask(c, e.Value)
 		}
 	}
 }

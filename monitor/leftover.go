@@ -30,6 +30,8 @@ type leftover struct {
 	nodes       slab[ownedNode]
 	early       map[vote]bool // of which the client has let go before a node had them
 	clients     map[asking]*owner
+	last        asking // of clients, and what that has: a round is about one
+	its         *owner
 	links       []*traffic // by the numbers of the links
 	due         []overdue  // in the order of their times, but for some of clients whose clock is slow
 }
@@ -61,10 +63,35 @@ type owner struct {
 	leases []protocols.Lease // that it has not released
 	kept   []*owned          // of which it has not let go
 	ttl    time.Duration     // the longest that it has ever asked for
-	asked  map[kernel.True]time.Duration
+	asked  []wanted          // by the commands that it has sent to set the key
 	// gone is the longest that acquires asked for which returned at goneAt: commands of theirs may leave at that very moment.
 	gone   time.Duration
 	goneAt kernel.True
+}
+
+// wanted is what was asked for with commands that were sent at some moment.
+type wanted struct {
+	sent kernel.True
+	ttl  time.Duration
+}
+
+// wants notes what a command asks for.
+func (o *owner) wants(sent kernel.True, ttl time.Duration) {
+	if last := len(o.asked) - 1; last >= 0 && o.asked[last].sent == sent {
+		o.asked[last].ttl = ttl
+		return
+	}
+	o.asked = append(o.asked, wanted{sent, ttl})
+}
+
+// wanted is what a command asked for; 0 if that is not known. It was one of the last.
+func (o *owner) wanted(sent kernel.True) time.Duration {
+	for _, w := range slices.Backward(o.asked) {
+		if w.sent == sent {
+			return w.ttl
+		}
+	}
+	return 0
 }
 
 // traffic is what became of the messages on a link.
@@ -160,7 +187,7 @@ func (l *leftover) applied(a *redis.Applied) {
 		}
 		n.isSet = true
 		if redis.IsString(a.After.Value) { // a lock that counts may be taken for longer first
-			x.ttl = max(x.ttl, o.asked[a.Sent])
+			x.ttl = max(x.ttl, o.wanted(a.Sent))
 		}
 	}
 	n.expiresAt, n.ends = a.After.ExpiresAt, a.Server.RunsOut(a.After.ExpiresAt)
@@ -203,11 +230,16 @@ func (l *leftover) of(a *redis.Applied) *owned {
 }
 
 func (l *leftover) owner(client, key string) *owner {
-	o := l.clients[asking{client, key}]
-	if o == nil {
-		o = &owner{asked: map[kernel.True]time.Duration{}}
-		l.clients[asking{client, key}] = o
+	of := (asking{client, key})
+	if l.its != nil && l.last == of {
+		return l.its
 	}
+	o := l.clients[of]
+	if o == nil {
+		o = &owner{}
+		l.clients[of] = o
+	}
+	l.last, l.its = of, o
 	return o
 }
 
@@ -375,11 +407,11 @@ func (t *traffic) isFlowing(from, to kernel.True) bool {
 func (l *leftover) asked(_ redis.Passage, a *redis.Asked) {
 	if t := l.on(a.Link); len(t.open) > 0 {
 		deadline := a.Deadline
-		switch now := a.Client.ProgramClock().Now(); {
+		switch {
 		case a.Latest:
-			deadline = now // which no answer meets
+			deadline = a.Client.ProgramClock().Now() // which no answer meets
 		case deadline.IsZero() && l.run.Foreign: // it does not tell for how long it waits
-			deadline = now.Add(l.run.Lock.NodeTimeout)
+			deadline = a.Client.ProgramClock().Now().Add(l.run.Lock.NodeTimeout)
 		}
 		if o := &t.open[len(t.open)-1]; o.deadline.IsZero() || deadline.Before(o.deadline) {
 			o.deadline = deadline
@@ -402,7 +434,7 @@ func (l *leftover) asked(_ redis.Passage, a *redis.Asked) {
 			if ttl == 0 {
 				ttl = o.ttl
 			}
-			o.asked[a.Sent] = ttl
+			o.wants(a.Sent, ttl)
 		case redis.Deletes:
 			l.deletes(a, key, a.Value)
 			for _, value := range a.More {

@@ -77,7 +77,7 @@ type Run struct {
 	pauses   *pauses
 	values   *values
 	raised   *raised
-	clients  clients
+	clients  *clients
 	keys     keys
 	findings []checker.Finding
 }

@@ -26,7 +26,7 @@ type permits struct {
 	// timed says that it is known when a call must look: code takes no time, and the delays are measured by a clock that is
 	// known.
 	timed bool
-	open  []*wanted // in the order of the calls
+	open  []*seeker // in the order of the calls
 	held  []given
 	lines map[lookersOf]*lookers
 }
@@ -38,8 +38,8 @@ type lookersOf struct {
 	semaphore string
 }
 
-// wanted is a call that has not returned.
-type wanted struct {
+// seeker is a call that has not returned.
+type seeker struct {
 	*protocols.PermitCall
 	made     int // the number of its client in the process; see clients
 	attempts int
@@ -56,7 +56,7 @@ type wanted struct {
 
 // given is a permit that a client has.
 type given struct {
-	*wanted
+	*seeker
 	resource string
 	lease    protocols.Lease
 	isPast   bool // the client was granted the permit again, before its release had returned
@@ -82,13 +82,13 @@ func watchPermits(r *Run) {
 	r.onReturn = append(r.onReturn, x.returned)
 	r.onEnd = append(r.onEnd, x.late)
 	r.onCrash = append(r.onCrash, func(client string) {
-		x.open = slices.DeleteFunc(x.open, func(w *wanted) bool { return w.Client == client })
+		x.open = slices.DeleteFunc(x.open, func(w *seeker) bool { return w.Client == client })
 		x.held = slices.DeleteFunc(x.held, func(g given) bool { return g.Client == client })
 		maps.DeleteFunc(x.lines, func(of lookersOf, _ *lookers) bool { return of.client == client })
 	})
 }
 
-func (x *permits) line(w *wanted) *lookers {
+func (x *permits) line(w *seeker) *lookers {
 	of := lookersOf{w.Client, w.made, w.Semaphore}
 	if x.lines[of] == nil {
 		x.lines[of] = &lookers{}
@@ -97,14 +97,14 @@ func (x *permits) line(w *wanted) *lookers {
 }
 
 // isWithin says whether two calls wait in one queue.
-func (w *wanted) isWithin(other *wanted) bool {
+func (w *seeker) isWithin(other *seeker) bool {
 	return w.Client == other.Client && w.made == other.made && w.Semaphore == other.Semaphore
 }
 
 // wants takes a call that begins.
 func (x *permits) wants(c *protocols.PermitCall) {
-	w := &wanted{PermitCall: c, made: x.run.clients.number(c.Client)}
-	isFirst := !slices.ContainsFunc(x.open, func(o *wanted) bool { return o.Waits && o.isWithin(w) })
+	w := &seeker{PermitCall: c, made: x.run.clients.number(c.Client)}
+	isFirst := !slices.ContainsFunc(x.open, func(o *seeker) bool { return o.Waits && o.isWithin(w) })
 	x.open = append(x.open, w)
 	if !c.Waits || isFirst {
 		x.hasTurn(w)
@@ -112,13 +112,13 @@ func (x *permits) wants(c *protocols.PermitCall) {
 }
 
 // hasTurn says that a call may look for the first time.
-func (x *permits) hasTurn(w *wanted) {
+func (x *permits) hasTurn(w *seeker) {
 	w.idle = x.run.clock(w.Client)
 	x.mustLook(w, 0)
 }
 
 // mustLook says that a call must look again within so long, unless its client holds all permits itself.
-func (x *permits) mustLook(w *wanted, within time.Duration) {
+func (x *permits) mustLook(w *seeker, within time.Duration) {
 	if len(x.heldBy(w)) == w.Permits {
 		w.due = time.Time{}
 		return
@@ -127,8 +127,8 @@ func (x *permits) mustLook(w *wanted, within time.Duration) {
 }
 
 // of is the call of which an acquire is an attempt.
-func (x *permits) of(c *protocols.Call) *wanted {
-	if i := slices.IndexFunc(x.open, func(w *wanted) bool { return w.PermitCall == c.Permit }); i >= 0 {
+func (x *permits) of(c *protocols.Call) *seeker {
+	if i := slices.IndexFunc(x.open, func(w *seeker) bool { return w.PermitCall == c.Permit }); i >= 0 {
 		return x.open[i]
 	}
 	return nil
@@ -164,7 +164,7 @@ func (x *permits) called(c *protocols.Call) {
 }
 
 // givesWay judges whether a call that begins a look may, after so many grants in a row to calls of its client.
-func (x *permits) givesWay(w *wanted, resource string) {
+func (x *permits) givesWay(w *seeker, resource string) {
 	line, since := x.line(w), w.idle
 	if line.free.After(since) {
 		since = line.free // before, nobody could have had a turn
@@ -179,15 +179,15 @@ func (x *permits) givesWay(w *wanted, resource string) {
 }
 
 // hasNews says whether the client has given back a permit since a call's last look began.
-func (x *permits) hasNews(w *wanted) bool { return x.line(w).news > w.news }
+func (x *permits) hasNews(w *seeker) bool { return x.line(w).news > w.news }
 
 // isNew says whether an attempt for a permit begins another look.
-func (w *wanted) isNew(resource string) bool {
+func (w *seeker) isNew(resource string) bool {
 	return w.looked == nil || w.isCut || slices.Contains(w.looked, resource) || len(w.looked)+len(w.away) >= w.Permits
 }
 
 // all is the resources of all permits.
-func (w *wanted) all() (all []string) {
+func (w *seeker) all() (all []string) {
 	for i := range w.Permits {
 		all = append(all, protocols.PermitOf(w.Semaphore, i+1))
 	}
@@ -195,7 +195,7 @@ func (w *wanted) all() (all []string) {
 }
 
 // heldBy are the permits that the client of a call holds, and knows of.
-func (x *permits) heldBy(w *wanted) (all []string) {
+func (x *permits) heldBy(w *seeker) (all []string) {
 	for _, g := range x.held {
 		if g.isWithin(w) && g.lease.Context().Err() == nil {
 			all = append(all, g.resource)
@@ -205,7 +205,7 @@ func (x *permits) heldBy(w *wanted) (all []string) {
 }
 
 // completes judges whether a look that found nothing has asked for all permits.
-func (x *permits) completes(w *wanted) {
+func (x *permits) completes(w *seeker) {
 	if w.looked == nil || w.isCut || w.isGiven {
 		return
 	}
@@ -232,7 +232,7 @@ func (x *permits) returned(c *protocols.Call, err error) {
 		for i := range x.held {
 			x.held[i].isPast = x.held[i].isPast || x.held[i].isWithin(w) && x.held[i].resource == c.Resources[0]
 		}
-		x.held = append(x.held, given{wanted: w, resource: c.Resources[0], lease: c.Lease})
+		x.held = append(x.held, given{seeker: w, resource: c.Resources[0], lease: c.Lease})
 		for _, o := range x.open {
 			if o.isWithin(w) && len(x.heldBy(o)) == o.Permits {
 				o.due = time.Time{}
@@ -260,7 +260,7 @@ func (x *permits) givenBack(c *protocols.Call) {
 	if i < 0 {
 		return
 	}
-	by, isPast := x.held[i].wanted, x.held[i].isPast
+	by, isPast := x.held[i].seeker, x.held[i].isPast
 	if len(x.heldBy(by)) >= by.Permits-1 {
 		x.line(by).free = x.run.clock(by.Client)
 	}
@@ -270,14 +270,14 @@ func (x *permits) givenBack(c *protocols.Call) {
 	}
 	line := x.line(by)
 	line.news++
-	first := slices.IndexFunc(x.open, func(w *wanted) bool { return w.Waits && w.isWithin(by) })
+	first := slices.IndexFunc(x.open, func(w *seeker) bool { return w.Waits && w.isWithin(by) })
 	if first >= 0 && !x.open[first].isAsking && !x.open[first].isGiven && line.grants < localGrants {
 		x.mustLook(x.open[first], 0)
 	}
 }
 
 // isLate judges whether a call looks, or has not looked, later than it must.
-func (x *permits) isLate(w *wanted) {
+func (x *permits) isLate(w *seeker) {
 	if w.due.IsZero() || !x.timed || !x.run.pauses.hasRun(x.run.World.Client(w.Client), w.since) {
 		return
 	}
@@ -299,7 +299,7 @@ func (x *permits) late() {
 
 // gets takes what a call returned.
 func (x *permits) gets(c *protocols.PermitCall, err error) {
-	i := slices.IndexFunc(x.open, func(w *wanted) bool { return w.PermitCall == c })
+	i := slices.IndexFunc(x.open, func(w *seeker) bool { return w.PermitCall == c })
 	if i < 0 {
 		return
 	}
@@ -326,7 +326,7 @@ func (x *permits) gets(c *protocols.PermitCall, err error) {
 		x.line(w).inARow++
 	}
 	// If the next in the queue stood behind the call, that was the first.
-	if next := slices.IndexFunc(x.open, func(o *wanted) bool { return o.Waits && o.isWithin(w) }); next >= i {
+	if next := slices.IndexFunc(x.open, func(o *seeker) bool { return o.Waits && o.isWithin(w) }); next >= i {
 		x.hasTurn(x.open[next])
 	}
 }
@@ -340,7 +340,7 @@ func result(err error) string {
 }
 
 // wrong says what is wrong with what a call returned; empty if nothing is.
-func (x *permits) wrong(w *wanted, err error) string {
+func (x *permits) wrong(w *seeker, err error) string {
 	e := (*redlock.Error)(nil)
 	switch {
 	case err == nil && !w.isGiven:
