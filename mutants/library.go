@@ -764,7 +764,7 @@ var library = []Mutant{
 	{
 		Name:    "lock-before-the-check",
 		Bug:     "work that cannot be renewed as asked for is refused when the lock is taken",
-		Edits:   []Edit{{"redlock/hold.go", "\tif _, err := r.of(ttl); err != nil {\n\t\treturn err\n\t}\n", ""}},
+		Edits:   []Edit{{"redlock/hold.go", "\tif err := r.Check(ttl); err != nil {\n\t\treturn err\n\t}\n", ""}},
 		Killers: []string{"103-wrong-arguments/work"},
 	},
 	{
@@ -922,8 +922,8 @@ var library = []Mutant{
 		Bug:  "work that panics leaves the lock to its TTL: the release is not deferred",
 		Edits: []Edit{
 			{"redlock/hold.go", "\tdefer func() {\n\t\treleased :=", "\tends := func() {\n\t\treleased :="},
-			{"redlock/hold.go", "\t}()\n\treturn lease.Renew(ctx, r, func(ctx context.Context) error { return work(ctx, lease) })",
-				"\t}\n\terr = lease.Renew(ctx, r, func(ctx context.Context) error { return work(ctx, lease) })\n\tends()\n\treturn err"},
+			{"redlock/hold.go", "\t}()\n\treturn l.Renew(ctx, r, work)",
+				"\t}\n\terr = l.Renew(ctx, r, work)\n\tends()\n\treturn err"},
 		},
 		Killers: []string{"82-with-lock/panics"},
 	},

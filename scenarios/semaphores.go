@@ -17,6 +17,9 @@ func (c *check) semaphores() {
 	}
 	n := child(c.n, "semaphores")
 	c.names(n, c.s.Semaphores, maxResources, "semaphore")
+	if !c.s.Lock.Capabilities().Permits {
+		c.d.Errorf(n, "", nil, "protocol %s has no semaphores", c.s.Lock.Protocol)
+	}
 	for _, name := range c.s.Semaphores {
 		switch {
 		case slices.Contains(c.s.Resources, name):

@@ -48,7 +48,7 @@ func (s *Scenario) Settings() *Scenario {
 	x.Explanation = "Settings, and the assumptions under which they are to be safe."
 	x.Lock, x.Nodes, x.Network, x.Storage, x.Budget = s.Lock, s.Nodes, s.Network, s.Storage, s.Budget
 	x.StepTime = s.StepTime
-	x.Resources = s.Resources
+	x.Resources, x.Semaphores = s.Resources, s.Semaphores
 	return &x
 }
 
@@ -86,23 +86,25 @@ func (x *settings) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 	}
 	fallback := Default()
 	raw := struct {
-		Title     string             `yaml:"title"`
-		Resources []string           `yaml:"resources"`
-		Lock      protocols.Settings `yaml:"lock"`
-		Nodes     Nodes              `yaml:"nodes"`
-		Network   Network            `yaml:"network"`
-		StepTime  Latency            `yaml:"step-time"`
-		Storage   storage.Kind       `yaml:"storage"`
-		Budget    faults.Budget      `yaml:"budget"`
+		Title      string             `yaml:"title"`
+		Resources  []string           `yaml:"resources"`
+		Semaphores []string           `yaml:"semaphores"`
+		Lock       protocols.Settings `yaml:"lock"`
+		Nodes      Nodes              `yaml:"nodes"`
+		Network    Network            `yaml:"network"`
+		StepTime   Latency            `yaml:"step-time"`
+		Storage    storage.Kind       `yaml:"storage"`
+		Budget     faults.Budget      `yaml:"budget"`
 	}{Title: x.name, Resources: fallback.Resources, Lock: fallback.Lock, Nodes: fallback.Nodes, Network: fallback.Network}
 	if !d.Decode(n, &raw) {
 		return
 	}
 	s := fallback
 	s.Name, s.Title, s.Lock, s.Nodes, s.Network, s.Storage, s.Budget = x.name, raw.Title, raw.Lock, raw.Nodes, raw.Network, raw.Storage, raw.Budget
-	s.Resources, s.StepTime = raw.Resources, raw.StepTime
+	s.Resources, s.Semaphores, s.StepTime = raw.Resources, raw.Semaphores, raw.StepTime
 	c := check{d: d, s: &s, n: n}
 	c.resources()
+	c.semaphores()
 	c.nodes()
 	x.scenario = &s
 }

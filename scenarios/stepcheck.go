@@ -103,8 +103,6 @@ func (p *stepCheck) lock(s *Step) protocols.Settings {
 func (p *stepCheck) toTaking(s *Step) *objection {
 	names, ttl := p.item.Taken(s, p.s.Resources), p.lock(s).TTL
 	switch {
-	case p.s.semaphore(p.item, s) != "" && !p.can.Permits:
-		return objectTo(string(s.Kind), "protocol %s has no semaphores", p.s.Lock.Protocol)
 	case p.s.semaphore(p.item, s) != "" && s.Kind == WithLockStep && s.Misuse == "":
 		return objectTo(string(s.Kind), "takes a lock, and no permit of a semaphore; use lock or try-lock, and renew")
 	case len(names) > 1 && slices.ContainsFunc(names, func(name string) bool { return slices.Contains(p.s.Semaphores, name) }):
