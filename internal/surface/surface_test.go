@@ -29,9 +29,9 @@ var library = []string{"redlock", "redlock/goredis"}
 // without is what no scenario uses, and why not.
 var without = map[string]string{
 	"Error.Error":                   "histories have the reasons in words that do not depend on the tier; TestErrorsAreShort",
-	"Client.During":                 "package semaphore calls it, in 119; TestErrors",
-	"Client.RetryDelay":             "package semaphore calls it, in 119; TestFirstComeFirstServed",
-	"Renewal.Check":                 "Client.Hold calls it, in 103; TestInvalid",
+	"Client.During":                 "package semaphore calls it, in 119; TestDuring",
+	"Client.RetryDelay":             "package semaphore calls it, in 119; TestRetryDelay",
+	"Renewal.Check":                 "Client.Hold calls it, in 103; TestRenewalCheck",
 	"DefaultDrift":                  "it is what scenarios have that set no drift allowance; TestDefaultDrift",
 	"WithReplicas":                  "package single sets it, in 07; TestReplicas",
 	"WithTokens":                    "package single sets it, in 113; TestTokensFromElsewhere",
