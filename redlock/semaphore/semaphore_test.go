@@ -143,6 +143,7 @@ func TestErrors(t *testing.T) {
 }
 
 func TestInvalid(t *testing.T) {
+	var none context.Context
 	client := redlocktest.New(t, 1).Client()
 	s := newSemaphore(t, client, 1)
 	work := func(context.Context, *semaphore.Permit) error { t.Error("work was called"); return nil }
@@ -151,10 +152,10 @@ func TestInvalid(t *testing.T) {
 		"no name":   func() error { _, err := semaphore.New(client, "", 1); return err },
 		"none":      func() error { _, err := semaphore.New(client, "pool", 0); return err },
 		"too many":  func() error { _, err := semaphore.New(client, "pool", semaphore.MaxPermits+1); return err },
-		"nil, wait": func() error { _, err := s.Acquire(nil, ttl); return err },    //nolint:staticcheck // the point
-		"nil, try":  func() error { _, err := s.TryAcquire(nil, ttl); return err }, //nolint:staticcheck // the point
+		"nil, wait": func() error { _, err := s.Acquire(none, ttl); return err },
+		"nil, try":  func() error { _, err := s.TryAcquire(none, ttl); return err },
 		"TTL":       func() error { _, err := s.Acquire(t.Context(), time.Microsecond); return err },
-		"nil, hold": func() error { return s.Hold(nil, ttl, redlock.Renewal{}, work) }, //nolint:staticcheck // the point
+		"nil, hold": func() error { return s.Hold(none, ttl, redlock.Renewal{}, work) },
 		"nil work":  func() error { return s.Hold(t.Context(), ttl, redlock.Renewal{}, nil) },
 		"renewal":   func() error { return s.Hold(t.Context(), ttl, redlock.Renewal{Period: ttl}, work) },
 		"long name": func() error {

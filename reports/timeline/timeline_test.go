@@ -173,7 +173,10 @@ func TestTheViolationIsTheWitness(t *testing.T) {
 				t.Fatalf("no bar for %+v", w)
 			}
 		}
-		from, to := max(bars[0].From, bars[1].From), min(bars[0].To, bars[1].To)
+		from, to := bars[0].From, bars[0].To
+		for _, s := range bars[1:] {
+			from, to = max(from, s.From), min(to, s.To)
+		}
 		if from != v.From || to != v.To || from >= to {
 			t.Errorf("the bars overlap from %d to %d, the violation is from %d to %d", from, to, v.From, v.To)
 		}

@@ -35,7 +35,7 @@ func (own NodePermitsSettings) Check(s Settings, nodes int) error {
 	if own.Quorum < 0 || own.Quorum > nodes {
 		return fmt.Errorf("quorum %d of %d nodes", own.Quorum, nodes)
 	}
-	return cmp.Or(own.RetrySettings.check(), s.checkTTL())
+	return cmp.Or(s.checkTTL(), own.DriftSettings.check(s.TTL), own.RetrySettings.check())
 }
 
 func (own NodePermitsSettings) faster(by time.Duration) Own {
@@ -133,9 +133,9 @@ func (x *nodePermits) attempt(ctx context.Context, keys []string, ttl time.Durat
 	l := &nodePermit{nodePermits: x, keys: keys, value: value}
 	start := x.clock.Now()
 	votes, reason := 0, redlock.ErrNoQuorum
-	x.atOnce(x.all(), l.asks(ctx, takeOne, value, fmt.Sprint(ttl.Milliseconds())), func(node int, reply rediscmd.Reply) bool {
+	x.atOnce(x.all(), l.votes(ctx, ttl), func(node int, reply rediscmd.Reply) bool {
 		number, _ := reply.Value.(int64)
-		switch err := x.answered(ctx, node, reply, number > 0); {
+		switch err := x.answered(ctx, node, reply, number > 0 || reply.Value == any("OK")); {
 		case err == nil:
 			votes++
 		case errors.Is(err, redlock.ErrTaken):
@@ -171,6 +171,17 @@ func (l *nodePermit) Holder() string           { return l.value }
 // asks has a node run a script on the keys of the permits.
 func (l *nodePermit) asks(ctx context.Context, script *rediscmd.Script, argv ...string) ask {
 	return func(node int) rediscmd.Reply { return l.script(ctx, node, script, l.keys, argv...) }
+}
+
+// votes has a node give out a permit: a script is needed where it has several.
+func (l *nodePermit) votes(ctx context.Context, ttl time.Duration) ask {
+	milliseconds := fmt.Sprint(ttl.Milliseconds())
+	if len(l.keys) > 1 {
+		return l.asks(ctx, takeOne, l.value, milliseconds)
+	}
+	return func(node int) rediscmd.Reply {
+		return l.command(ctx, node, "SET", l.keys[0], l.value, "NX", "PX", milliseconds)
+	}
 }
 
 // Extend is refused: the counterexample needs none.

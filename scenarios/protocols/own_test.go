@@ -94,7 +94,7 @@ func TestSettingsOfOtherProtocols(t *testing.T) {
 		"{cleanup: del}":                                              `f:1:2: protocol redlock has no such setting; leave it out, or choose a protocol that has it (redlock-plain): "cleanup"`,
 		"{protocol: single, watchdog: true}":                          `f:1:20: protocol single has no such setting; leave it out, or choose a protocol that has it (redisson, redisson-fair, redisson-multi): "watchdog"`,
 		"{watchdog: true, protocol: single}":                          `f:1:2: protocol single has no such setting; leave it out, or choose a protocol that has it (redisson, redisson-fair, redisson-multi): "watchdog"`,
-		"{protocol: redisson, drift: {factor: 1%}}":                   `f:1:22: protocol redisson has no such setting; leave it out, or choose a protocol that has it (redlock, redlock-plain, one-redis): "drift"`,
+		"{protocol: redisson, drift: {factor: 1%}}":                   `f:1:22: protocol redisson has no such setting; leave it out, or choose a protocol that has it (redlock, redlock-plain, one-redis, node-permits): "drift"`,
 		"{protocol: single, fencng: true}":                            `f:1:20: unknown key "fencng"; did you mean "fencing"?`,
 		"{protocol: single, releas: del}":                             `f:1:20: unknown key "releas"; did you mean "release"?`,
 		"{protocol: singel, release: del}":                            `f:1:12: protocol: no such protocol "singel"; did you mean "single"?`,
