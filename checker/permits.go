@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/anishathalye/porcupine"
@@ -16,10 +17,14 @@ type Semaphore struct {
 }
 
 // has says whether who holds a resource has a permit of the semaphore: it is the semaphore itself, where nobody says which
-// permit it is, or one that is numbered behind a slash.
+// permit it is, or one that is numbered behind a slash, also with a number that the semaphore has not.
 func (s Semaphore) has(resource string) bool {
-	number, is := strings.CutPrefix(resource, s.Name)
-	return is && (number == "" || number[0] == '/')
+	if resource == s.Name {
+		return true
+	}
+	number, is := strings.CutPrefix(resource, s.Name+"/")
+	_, err := strconv.ParseUint(number, 10, 0)
+	return is && err == nil
 }
 
 // excess is where more owners hold permits than there are.

@@ -17,7 +17,7 @@ func TestPermits(t *testing.T) {
 		{"nobody says which", "c1 acquire 1 s; ok 1; c2 acquire 2 s; ok 2; c3 acquire 3 s; ok 3",
 			`c1 (grant 1), c2 (grant 2) and c3 (grant 3) all held one of the 2 permits of "s" for 0s, from 5ms.`},
 		{"nobody says which, two", "c1 acquire 1 s; ok 1; c2 acquire 2 s; ok 2", ""},
-		{"names that only begin alike", "c1 acquire 1 s/1; ok 1; c2 acquire 2 s/2; ok 2; c3 acquire 3 st; ok 3", ""},
+		{"names that only begin alike", "c1 acquire 1 s/1; ok 1; c2 acquire 2 s/2; ok 2; c3 acquire 3 st; ok 3; c3 acquire 4 s/log; ok 4", ""},
 		{"a window that opens again", "c1 acquire 1 s/1; ok 1; c1 extend 2 of 1; expire 1; c2 acquire 3 s/1; ok 3; c3 acquire 4 s/2; ok 4; ok 2",
 			`all held one of the 2 permits of "s"`},
 		{"an extend of an acquire that nobody answered", "c1 acquire 1 s/3; unknown 1; c2 acquire 2 s/1; ok 2; c3 acquire 3 s/2; ok 3; c1 extend 4 of 1; ok 4",

@@ -48,7 +48,10 @@ type seeker struct {
 	looked, away []string
 	news         int         // how often the client had given back a permit by then
 	isCut        bool        // the last look ended early: the nodes failed
+	isOver       bool        // the last look has ended
 	isAsking     bool        // an attempt is under way
+	handed       []string    // permits that were handed to it
+	given        string      // the permit that it was granted
 	due          time.Time   // when it may look again at the latest, by the client's clock; zero if that is not known
 	since        kernel.True // from when on
 	idle         time.Time   // when its last attempt ended, or its turn came
@@ -62,11 +65,15 @@ type given struct {
 	isPast   bool // the client was granted the permit again, before its release had returned
 }
 
-// lookers is what is known of such calls.
+// lookers is what is known of such calls, with times by the client's clock.
 type lookers struct {
-	grants int       // to calls that wait
-	inARow int       // of them, since other processes had a chance
-	free   time.Time // since when not all permits are held here, by the client's clock
+	// grants are those in a row of permits that were handed on from call to call, since other processes had a chance: at least so
+	// many, and at the most.
+	grants bounds
+	asked  time.Time // when the last look of a call that waits ended without a permit; zero if it did not
+	known  int       // what news was when that look began
+	handed []string  // permits that were given back while a call waited, and no call has looked since
+	free   time.Time // since when not all permits are held here
 	news   int       // how often a permit was given back
 }
 
@@ -113,8 +120,13 @@ func (x *permits) wants(c *protocols.PermitCall) {
 
 // hasTurn says that a call may look for the first time.
 func (x *permits) hasTurn(w *seeker) {
+	line := x.line(w)
 	w.idle = x.run.clock(w.Client)
-	x.mustLook(w, 0)
+	within := time.Duration(0)
+	if w.Waits && !line.asked.IsZero() && line.news == line.known {
+		within = max(0, line.asked.Add(x.delay.Max).Sub(w.idle)) // the delay of the one before
+	}
+	x.mustLook(w, within)
 }
 
 // mustLook says that a call must look again within so long, unless its client holds all permits itself.
@@ -145,11 +157,16 @@ func (x *permits) called(c *protocols.Call) {
 	if w.isNew(resource) {
 		x.completes(w)
 		x.givesWay(w, resource)
-		if w.looked != nil && x.timed && !x.hasNews(w) && now.Sub(w.idle) < x.delay.Min-rounding {
+		line := x.line(w)
+		if early := now.Sub(line.asked); w.Waits && x.timed && !line.asked.IsZero() && line.news == line.known && early < x.delay.Min-rounding {
 			x.run.broken(checker.Conduct, resource, "%s looks for a permit of %q again %v after the look before, and is to wait for %v at least",
-				w.Client, w.Semaphore, now.Sub(w.idle), x.delay.Min)
+				w.Client, w.Semaphore, early, x.delay.Min)
 		}
-		w.looked, w.away, w.isCut, w.news = nil, x.heldBy(w), false, x.line(w).news
+		w.looked, w.away, w.isCut, w.news = nil, x.heldBy(w), false, line.news
+		if w.Waits {
+			line.asked, line.known = time.Time{}, line.news
+			w.handed, line.handed = line.handed, nil
+		}
 	}
 	switch {
 	case !slices.Contains(w.all(), resource):
@@ -159,7 +176,7 @@ func (x *permits) called(c *protocols.Call) {
 	case w.isGiven:
 		x.run.broken(checker.Conduct, resource, "%s goes on to look for a permit of %q, and has got one", w.Client, w.Semaphore)
 	}
-	w.looked, w.isAsking, w.due = append(w.looked, resource), true, time.Time{}
+	w.looked, w.isOver, w.isAsking, w.due = append(w.looked, resource), false, true, time.Time{}
 	w.attempts++
 }
 
@@ -172,9 +189,9 @@ func (x *permits) givesWay(w *seeker, resource string) {
 	switch rested := x.run.clock(w.Client).Sub(since); {
 	case !w.Waits || !x.timed:
 	case rested >= x.delay.Min-rounding:
-		line.inARow = 0
-	case line.inARow >= localGrants && w.looked == nil:
-		x.run.broken(checker.Conduct, resource, "%s looks for a permit of %q after %d grants in a row, and other processes had no turn", w.Client, w.Semaphore, line.inARow)
+		line.grants.least = 0
+	case line.grants.least >= localGrants && w.looked == nil:
+		x.run.broken(checker.Conduct, resource, "%s looks for a permit of %q after %d grants in a row, and other processes had no turn", w.Client, w.Semaphore, line.grants.least)
 	}
 }
 
@@ -204,6 +221,16 @@ func (x *permits) heldBy(w *seeker) (all []string) {
 	return all
 }
 
+// standing counts the permits that the client of a call holds or is giving back.
+func (x *permits) standing(w *seeker) (n int) {
+	for _, g := range x.held {
+		if g.isWithin(w) && !g.isPast {
+			n++
+		}
+	}
+	return n
+}
+
 // completes judges whether a look that found nothing has asked for all permits.
 func (x *permits) completes(w *seeker) {
 	if w.looked == nil || w.isCut || w.isGiven {
@@ -228,7 +255,7 @@ func (x *permits) returned(c *protocols.Call, err error) {
 	}
 	w.isAsking, w.idle = false, x.run.clock(w.Client)
 	if err == nil {
-		w.isGiven = true
+		w.isGiven, w.given = true, c.Resources[0]
 		for i := range x.held {
 			x.held[i].isPast = x.held[i].isPast || x.held[i].isWithin(w) && x.held[i].resource == c.Resources[0]
 		}
@@ -241,10 +268,13 @@ func (x *permits) returned(c *protocols.Call, err error) {
 		return
 	}
 	failed := (*redlock.Error)(nil)
-	w.isCut = !errors.As(err, &failed) || failed.Reason != redlock.ErrTaken || failed.Cause != nil
+	w.isCut = !errors.As(err, &failed) || isOfAll(failed)
 	isOver := w.isCut || len(w.looked)+len(w.away) >= w.Permits
-	if isOver && !w.isCut {
-		x.line(w).inARow = 0 // others have all permits that are not held here
+	if w.isOver = isOver; isOver && failed != nil && failed.Reason == redlock.ErrTaken && failed.Cause == nil {
+		x.line(w).grants = bounds{} // others have all permits that are not held here
+	}
+	if isOver && w.Waits && failed != nil && failed.Cause == nil {
+		x.line(w).asked = w.idle
 	}
 	switch {
 	case !isOver, w.Waits && x.hasNews(w):
@@ -254,14 +284,33 @@ func (x *permits) returned(c *protocols.Call, err error) {
 	}
 }
 
+// isOfAll says whether an attempt for one permit failed for a reason for which those for all others would: not because others
+// hold it or have votes for it, while more than half of the nodes answer, nor because its fencing counter has no token left.
+func isOfAll(e *redlock.Error) bool {
+	if e.Cause != nil {
+		return !errors.Is(e.Cause, redlock.ErrTokensUsedUp)
+	}
+	silent, others := 0, false
+	for _, n := range e.Nodes {
+		switch n.Outcome {
+		case redlock.TimedOut, redlock.Refused, redlock.Failed, redlock.Quarantined:
+			silent++
+		case redlock.Declined, redlock.Behind:
+			others = true
+		}
+	}
+	return e.Reason != redlock.ErrTaken && (e.Reason != redlock.ErrNoQuorum || !others || 2*silent >= len(e.Nodes))
+}
+
 // givenBack takes a permit that is given back: the first call that waits must look for it at once.
 func (x *permits) givenBack(c *protocols.Call) {
 	i := slices.IndexFunc(x.held, func(g given) bool { return g.lease == c.Lease })
 	if i < 0 {
 		return
 	}
-	by, isPast := x.held[i].seeker, x.held[i].isPast
-	if len(x.heldBy(by)) >= by.Permits-1 {
+	by, resource, isPast := x.held[i].seeker, x.held[i].resource, x.held[i].isPast
+	wasFull := x.standing(by) >= by.Permits
+	if wasFull {
 		x.line(by).free = x.run.clock(by.Client)
 	}
 	x.held = slices.Delete(x.held, i, i+1)
@@ -271,7 +320,10 @@ func (x *permits) givenBack(c *protocols.Call) {
 	line := x.line(by)
 	line.news++
 	first := slices.IndexFunc(x.open, func(w *seeker) bool { return w.Waits && w.isWithin(by) })
-	if first >= 0 && !x.open[first].isAsking && !x.open[first].isGiven && line.grants < localGrants {
+	if first >= 0 && wasFull {
+		line.handed = append(line.handed, resource)
+	}
+	if first >= 0 && !x.open[first].isAsking && !x.open[first].isGiven && line.grants.most < localGrants {
 		x.mustLook(x.open[first], 0)
 	}
 }
@@ -282,7 +334,7 @@ func (x *permits) isLate(w *seeker) {
 		return
 	}
 	due := w.due
-	if x.line(w).grants >= localGrants {
+	if x.line(w).grants.most >= localGrants {
 		due = due.Add(x.delay.Max) // it may have had to give way
 	}
 	if late := x.run.clock(w.Client).Sub(due); late > rounding && w.Context.Err() == nil {
@@ -306,9 +358,12 @@ func (x *permits) gets(c *protocols.PermitCall, err error) {
 	w := x.open[i]
 	x.open = slices.Delete(x.open, i, i+1)
 	x.run.Permits++
-	if err != nil {
+	if !errors.Is(err, redlock.ErrClosed) {
+		x.isLate(w)
+	}
+	if failed := (*redlock.Error)(nil); errors.As(err, &failed) && (w.isOver || failed.Cause == nil) {
 		x.completes(w)
-	} else {
+	} else if err == nil {
 		x.run.Permitted++
 	}
 	if wrong := x.wrong(w, err); wrong != "" {
@@ -321,12 +376,15 @@ func (x *permits) gets(c *protocols.PermitCall, err error) {
 	if !c.Waits {
 		return
 	}
-	if err == nil {
-		x.line(w).grants++
-		x.line(w).inARow++
-	}
 	// If the next in the queue stood behind the call, that was the first.
-	if next := slices.IndexFunc(x.open, func(o *seeker) bool { return o.Waits && o.isWithin(w) }); next >= i {
+	next := slices.IndexFunc(x.open, func(o *seeker) bool { return o.Waits && o.isWithin(w) })
+	if err == nil {
+		x.line(w).grants.most++
+	}
+	if err == nil && slices.Contains(w.handed, w.given) {
+		x.line(w).grants.least++
+	}
+	if next >= i {
 		x.hasTurn(x.open[next])
 	}
 }
@@ -358,7 +416,7 @@ func (x *permits) wrong(w *seeker, err error) string {
 		return "it is about something else"
 	case e.Attempts != w.attempts:
 		return "that is not how often it has asked"
-	case e.Reason == redlock.ErrTaken && w.isCut:
+	case e.Reason == redlock.ErrTaken && w.isCut && w.attempts > 0:
 		return "the last attempt ended otherwise"
 	case w.Waits && e.Cause == nil:
 		return "that does not say why it gave up"

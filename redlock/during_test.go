@@ -16,12 +16,12 @@ func TestDuring(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := redlocktest.New(t, 3).Client()
 		type key struct{}
-		during, end, err := client.During(context.WithValue(t.Context(), key{}, "value"))
+		during, end, err := client.During(context.WithValue(t.Context(), key{}, "value"), "r", time.Second)
 		if err != nil || during.Value(key{}) != "value" {
 			t.Fatal(err, during.Value(key{}))
 		}
 		over, cancel := context.WithCancel(t.Context())
-		other, endOther, err := client.During(over)
+		other, endOther, err := client.During(over, "r", time.Second)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +46,7 @@ func TestDuring(t *testing.T) {
 		if err := <-closed; err != nil {
 			t.Error(err)
 		}
-		if _, _, err := client.During(t.Context()); err != redlock.ErrClosed {
+		if _, _, err := client.During(t.Context(), "r", time.Second); err != redlock.ErrClosed {
 			t.Errorf("of a closed client: %v", err)
 		}
 	})

@@ -3,6 +3,8 @@ package scenarios
 import (
 	"context"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"redlocksim/faults"
@@ -21,6 +23,11 @@ func (c *check) semaphores() {
 		c.d.Errorf(n, "", nil, "protocol %s has no semaphores", c.s.Lock.Protocol)
 	}
 	for _, name := range c.s.Semaphores {
+		for _, resource := range c.s.Resources {
+			if number, is := strings.CutPrefix(resource, name+"/"); is && isNumber(number) && !slices.Contains(c.s.PermitsOf(name), resource) {
+				c.d.Errorf(child(c.n, "resources"), resource, nil, "is no permit of %s: they are numbered from 1 on, without a gap", name)
+			}
+		}
 		switch {
 		case slices.Contains(c.s.Resources, name):
 			c.d.Errorf(n, name, nil, "is the name of a semaphore and of a resource")
@@ -30,6 +37,11 @@ func (c *check) semaphores() {
 			c.d.Errorf(n, name, nil, `has no permit: list them among the resources, as "%s/1", "%s/2" and so on`, name, name)
 		}
 	}
+}
+
+func isNumber(text string) bool {
+	_, err := strconv.ParseUint(text, 10, 0)
+	return err == nil
 }
 
 // semaphore is what a step takes a permit of; empty if it takes a lock.

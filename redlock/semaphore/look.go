@@ -13,49 +13,84 @@ import (
 	"redlocksim/redlock/driver"
 )
 
-// localGrants is how many grants in a row go to callers here, before other processes get their turn.
-const localGrants = 16
-
 // call is one call that looks for a permit.
 type call struct {
 	*Semaphore
 	ttl      time.Duration
-	waits    bool // it is one of the queue
+	waiting  context.Context // ends with the call's, and when the client is closed
+	handed   []bool          // which permits were handed to it, by slot; nil if it does not wait
 	attempts int
 	last     *redlock.Error // why the last attempt failed, about the semaphore; nil: none was made
 }
 
-// look asks for one permit after another until one is granted. Permits that are held here are left out. It ends early with an
-// attempt that failed for another reason than that the permit is taken: the next would fail as well.
+// begin admits a call. The caller must call end.
+func (s *Semaphore) begin(ctx context.Context, ttl time.Duration) (c *call, end func(), err error) {
+	c = &call{Semaphore: s, ttl: ttl}
+	c.waiting, end, err = s.locks.During(ctx, s.slots[len(s.slots)-1], ttl)
+	if failed := (*redlock.Error)(nil); errors.As(err, &failed) {
+		err = c.about(failed)
+	}
+	return c, end, err
+}
+
+// look asks for one permit after another until one is granted. Permits that are held here are left out. It ends early where the
+// next attempt would fail as well.
 func (c *call) look(ctx context.Context) (*Permit, error) {
 	order, err := c.order()
 	if err != nil {
 		return nil, c.because(err)
 	}
 	for _, slot := range order {
-		c.attempts++
+		if err := whyEnded(c.waiting); err != nil {
+			return nil, c.because(err)
+		}
 		lease, err := c.locks.TryLock(ctx, c.slots[slot], c.ttl)
+		if err == redlock.ErrClosed { // just now: nothing was asked
+			return nil, c.because(err)
+		}
+		c.attempts++
 		if err == nil {
 			return c.granted(slot, lease), nil
 		}
 		failed := (*redlock.Error)(nil)
-		if !errors.As(err, &failed) { // a wrong argument, or a closed client
-			c.last = nil
-			return nil, err
+		if !errors.As(err, &failed) { // which begin would have refused
+			return nil, c.because(err)
 		}
 		c.last = c.about(failed)
-		if failed.Cause != nil || failed.Reason != redlock.ErrTaken {
-			return nil, c.last
+		if !isOfOne(failed) {
+			break
 		}
 	}
-	if len(order) > 0 {
-		c.hasGivenWay() // other processes have all permits that are not held here
+	c.foundNone(len(order) > 0)
+	if c.last != nil {
+		return nil, c.last
 	}
 	return nil, c.because(nil)
 }
 
-// goesOn says whether the failure of the last look can be another's at the next.
-func (c *call) goesOn() bool { return c.last != nil && c.last.Cause == nil }
+// isOfOne says whether an attempt for one permit can fail so although one for another is granted: somebody holds the first, or
+// has votes for it, and enough nodes can vote for the other; or its fencing counter has no token left.
+func isOfOne(failed *redlock.Error) bool {
+	if failed.Cause != nil {
+		return errors.Is(failed.Cause, redlock.ErrTokensUsedUp)
+	}
+	if failed.Reason == redlock.ErrTaken {
+		return true
+	}
+	well, others := 0, false
+	for _, n := range failed.Nodes {
+		switch n.Outcome {
+		case redlock.Declined, redlock.Behind:
+			well, others = well+1, true
+		case redlock.Accepted, redlock.Unanswered:
+			well++
+		}
+	}
+	return failed.Reason == redlock.ErrNoQuorum && others && 2*well > len(failed.Nodes)
+}
+
+// goesOn says whether the call can be granted a permit at another look.
+func (c *call) goesOn() bool { return c.last == nil || c.last.Cause == nil }
 
 // about is an error of a permit as one of the semaphore.
 func (c *call) about(failed *redlock.Error) *redlock.Error {
@@ -64,20 +99,33 @@ func (c *call) about(failed *redlock.Error) *redlock.Error {
 	return &e
 }
 
-// because is the error of a call that ends for that cause; nil if there is none but that all permits are taken. One that never
-// asked found them taken by others here.
+// because is the error of a call that ends for that cause; nil if there is none but that all permits are held here. A call that
+// never asked fails for the reason for which those here before it did.
 func (c *call) because(cause error) *redlock.Error {
-	if c.last == nil {
-		c.last = &redlock.Error{Op: driver.OpAcquire, Resource: c.name, Reason: redlock.ErrTaken}
+	e := redlock.Error{Op: driver.OpAcquire, Resource: c.name, Reason: c.whyNone()}
+	if c.last != nil {
+		e = *c.last
 	}
-	e := *c.last
+	if e.Reason == nil && cause == nil {
+		e.Reason = redlock.ErrTaken // all were held here when it looked
+	}
 	e.Cause = cause
 	c.last = &e
 	return c.last
 }
 
-// order is the permits to ask for: first those that were given back here, the last of them first, and then the others, from a
-// random one on, so that clients which come at the same time do not ask for the same.
+// whyNone is why a caller that has not asked finds no permit; nil if that is not known.
+func (s *Semaphore) whyNone() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.holdsAll() {
+		return redlock.ErrTaken
+	}
+	return s.reason
+}
+
+// order is the permits to ask for: first those that were given back here, the last of them first, and then the others, starting
+// from a random one, so that clients which come at the same time do not ask for the same.
 func (c *call) order() ([]int, error) {
 	s := c.Semaphore
 	first, err := s.draw(uint64(len(s.slots)))
@@ -86,7 +134,6 @@ func (c *call) order() ([]int, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.news = s.news && !c.waits
 	order := make([]int, 0, len(s.slots))
 	add := func(slot int) {
 		if !isHeld(s.leases[slot]) && !slices.Contains(order, slot) {
@@ -96,86 +143,44 @@ func (c *call) order() ([]int, error) {
 	for _, slot := range slices.Backward(s.freed) {
 		add(slot)
 	}
+	s.freed = s.freed[:0]
+	if c.handed != nil {
+		copy(c.handed, s.handed)
+		clear(s.handed)
+	}
 	for i := range s.slots {
 		add((int(first) + i) % len(s.slots))
 	}
 	return order, nil
 }
 
+// isHeld says whether a lease has not ended.
+func isHeld(l *redlock.Lease) bool { return l != nil && l.Context().Err() == nil }
+
+// holdsAll says whether all permits are held here. The semaphore is locked.
+func (s *Semaphore) holdsAll() bool {
+	return !slices.ContainsFunc(s.leases, func(l *redlock.Lease) bool { return !isHeld(l) })
+}
+
 // granted notes that a permit is held here.
 func (s *Semaphore) granted(slot int, lease *redlock.Lease) *Permit {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.leases[slot] = lease
-	s.freed = slices.DeleteFunc(s.freed, func(freed int) bool { return freed == slot })
+	s.leases[slot], s.reason = lease, nil
 	return &Permit{lease, s, slot}
 }
 
-// count counts a grant to a caller of the queue.
-func (s *Semaphore) count() {
+// foundNone notes that a look found no permit. If it asked for some, others have had their turn.
+func (c *call) foundNone(asked bool) {
+	s := c.Semaphore
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.inARow++
-}
-
-// giveWay has the callers here pause after many grants in a row, while a permit is free.
-func (s *Semaphore) giveWay(ctx context.Context, p *place) error {
-	for {
-		due, isFree := s.mustGiveWay()
-		if !due {
-			return nil
-		}
-		if err := s.rest(ctx, p, !isFree); err != nil {
-			return err // the next waits for a whole delay
-		}
-		if isFree {
-			s.hasGivenWay()
-		}
+	if asked {
+		s.reason = c.last.Reason
 	}
-}
-
-// mustGiveWay says whether the callers here must pause, and whether another process could have a permit then.
-func (s *Semaphore) mustGiveWay() (due, isFree bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.news = false // a permit that is given back from now on ends the wait for one
-	return s.inARow >= localGrants, slices.ContainsFunc(s.leases, func(l *redlock.Lease) bool { return !isHeld(l) })
-}
-
-// isHeld says whether a lease has not ended.
-func isHeld(l *redlock.Lease) bool { return l != nil && l.Context().Err() == nil }
-
-// hasGivenWay notes that other processes had their turn.
-func (s *Semaphore) hasGivenWay() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.inARow = 0
-}
-
-// rest waits for a random delay, and if newsMatters not after a permit was given back here. It returns why the call ends.
-func (s *Semaphore) rest(ctx context.Context, p *place, newsMatters bool) error {
-	extra, err := s.draw(uint64(s.max-s.min) + 1)
-	if err != nil {
-		return err
+	if asked && s.reason == redlock.ErrTaken {
+		s.pace.inARow = 0
 	}
-	delay := s.min + time.Duration(extra)
-	until := s.clock.Now().Add(delay)
-	timer := s.clock.AfterFunc(delay, p.waiter.Wake)
-	defer timer.Stop()
-	for ctx.Err() == nil && s.clock.Now().Before(until) {
-		if newsMatters && s.hasNews() {
-			return nil
-		}
-		p.waiter.Wait(ctx)
-	}
-	return whyEnded(ctx)
-}
-
-// hasNews says that a permit was given back here since a caller of the queue last looked.
-func (s *Semaphore) hasNews() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.news
 }
 
 // draw is a random number below n.

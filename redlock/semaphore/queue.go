@@ -70,6 +70,13 @@ func whyEnded(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// isEmpty says that no call stands in the queue.
+func (q *queue) isEmpty() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.all.Len() == 0
+}
+
 func (p *place) isFirst() bool {
 	p.queue.mu.Lock()
 	defer p.queue.mu.Unlock()

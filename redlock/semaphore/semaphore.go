@@ -1,7 +1,10 @@
-// Package semaphore lets at most so many holders at a time do something: a lock with several permits.
+// Package semaphore limits how many holders can do something at a time: a lock with several permits.
 //
 //	pool, err := semaphore.New(client, "converters", 4)
 //	permit, err := pool.Acquire(ctx, 10*time.Second)
+//	if err != nil {
+//		return err
+//	}
 //	defer permit.Unlock(context.Background())
 //	convert(permit.Context())
 //
@@ -9,22 +12,24 @@
 //
 // Each permit is a lock of its own, "converters/1" to "converters/4", and whoever has one of them has a permit. A lock has one
 // holder at a time, so four locks have at most four. Whatever makes package redlock safe makes this safe, on independent nodes
-// and on one Redis, and whatever breaks it breaks this: read there what a lease is. A permit has all that a lease has.
+// and on one Redis, and whatever breaks it breaks this; see there for what a lease guarantees. A permit has all that a lease
+// has.
 //
-// A node that counts permits by itself does not do on several nodes. Of three nodes with two permits each, where two of three
+// Letting each node count its permits does not work on several nodes. Of three nodes with two permits each, where two of three
 // must agree, three clients each get two: there are six permits on the nodes, and none sees more than two holders.
 //
 // # What it costs
 //
-// Who looks for a permit asks for one lock after another, from a random one on, until one is free: one round where few permits
-// are taken, and as many as there are permits where all are. A caller that waits does that once in a retry delay. So a
-// semaphore is for tens of permits, not for thousands.
+// A caller looking for a permit tries one lock after another, starting from a random one, until one is free: one round where few
+// permits are taken, and as many as there are permits where all are. Callers that wait in a process do that together once in a
+// retry delay. So a semaphore is for tens of permits, not for thousands.
 package semaphore
 
 import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -39,7 +44,7 @@ const MaxPermits = 256
 // Locks is what a semaphore takes its permits with: a [*redlock.Client].
 type Locks interface {
 	TryLock(ctx context.Context, resource string, ttl time.Duration) (*redlock.Lease, error)
-	During(ctx context.Context) (during context.Context, end func(), err error)
+	During(ctx context.Context, resource string, ttl time.Duration) (during context.Context, end func(), err error)
 	RetryDelay() (min, max time.Duration)
 	Runtime() driver.Runtime
 }
@@ -57,14 +62,15 @@ type Semaphore struct {
 
 	mu     sync.Mutex
 	leases []*redlock.Lease // that were granted here, by slot; nil once released
-	freed  []int            // slots that were released here and not granted since, the last one last
-	news   bool             // one of them was released since a caller of the queue last looked
-	inARow int              // grants since other processes had a chance
+	freed  []int            // slots that were released here and not asked for since, the last one last
+	handed []bool           // by slot: it was released while a caller waited here, and no caller has looked since
+	reason error            // why the last look found no permit; nil if it did
+	pace   pace
 }
 
 // New returns a semaphore. Its permits are the resources name/1, name/2 and so on: do not take locks on these otherwise. All
-// who use it must give the same number. To raise the number is safe at any time. After it was lowered there may be as many
-// holders as before, until those who have the permits above have ended.
+// users must pass the same number. Raising it is safe at any time. After it was lowered there may be as many holders as before,
+// until the leases on the permits above have ended.
 func New(locks Locks, name string, permits int) (*Semaphore, error) {
 	switch {
 	case locks == nil:
@@ -75,7 +81,8 @@ func New(locks Locks, name string, permits int) (*Semaphore, error) {
 		return nil, fmt.Errorf("%w: %d permits, must be from 1 to %d", redlock.ErrInvalid, permits, MaxPermits)
 	}
 	on := locks.Runtime()
-	s := &Semaphore{locks: locks, name: name, clock: on.Clock, rand: on.Rand, queue: queue{tasks: on.Tasks}, leases: make([]*redlock.Lease, permits)}
+	s := &Semaphore{locks: locks, name: name, clock: on.Clock, rand: on.Rand, queue: queue{tasks: on.Tasks}, leases: make([]*redlock.Lease, permits),
+		handed: make([]bool, permits)}
 	s.min, s.max = locks.RetryDelay()
 	for i := range permits {
 		s.slots = append(s.slots, name+"/"+strconv.Itoa(i+1))
@@ -97,40 +104,44 @@ func (p *Permit) Unlock(ctx context.Context) error {
 	return err
 }
 
+// Hold does work under the permit, as [redlock.Lease.Hold] does, and gives the permit back as Unlock does.
+func (p *Permit) Hold(ctx context.Context, r redlock.Renewal, work func(context.Context) error) error {
+	defer p.vacate()
+	return p.Lease.Hold(ctx, r, work)
+}
+
 // Acquire takes a permit. Until ctx ends it looks for one that is free, with a random delay of [redlock.WithRetryDelay] in
-// between; one that is given back here is found at once. After 16 grants in a row the callers here pause for a delay, so that
-// other processes get their turn.
+// between. When one is given back here, the first caller that waits looks at once. One that is given back elsewhere, or whose
+// lease is lost, is found at the next look: [redlock.WithWakeUp] makes no difference. After 16 permits in a row were handed
+// on from caller to caller, the callers here pause for a delay, so that other processes get their turn.
 //
 // Errors are as [redlock.Client.Lock] has them: an [*redlock.Error], about the semaphore, matches redlock.ErrTaken if all
-// permits were taken, and what ended the call: the context's error, or redlock.ErrClosed.
+// permits were taken, or another reason, and what ended the call: the context's error, or redlock.ErrClosed.
 func (s *Semaphore) Acquire(ctx context.Context, ttl time.Duration) (*Permit, error) {
-	if ctx == nil {
-		return nil, fmt.Errorf("%w: nil context", redlock.ErrInvalid)
-	}
-	waiting, end, err := s.locks.During(ctx)
+	c, end, err := s.begin(ctx, ttl)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
+	c.handed = make([]bool, len(s.slots))
 	place := s.queue.join()
 	defer s.queue.leave(place)
-	c := call{Semaphore: s, ttl: ttl, waits: true}
-	if err := place.await(waiting); err != nil {
-		return nil, c.because(err)
-	}
-	if err := s.giveWay(waiting, place); err != nil {
+	if err := place.await(c.waiting); err != nil {
 		return nil, c.because(err)
 	}
 	for {
+		if err := s.rest(c.waiting, place); err != nil {
+			return nil, c.because(err)
+		}
 		permit, err := c.look(ctx)
 		if err == nil {
-			s.count()
+			s.count(c.handed[permit.slot])
 			return permit, nil
 		}
 		if !c.goesOn() {
 			return nil, err
 		}
-		if err := s.rest(waiting, place, true); err != nil {
+		if err := s.pauses(); err != nil {
 			return nil, c.because(err)
 		}
 	}
@@ -138,10 +149,11 @@ func (s *Semaphore) Acquire(ctx context.Context, ttl time.Duration) (*Permit, er
 
 // TryAcquire looks for a permit once, without waiting for callers in the queue. Otherwise it works like [Semaphore.Acquire].
 func (s *Semaphore) TryAcquire(ctx context.Context, ttl time.Duration) (*Permit, error) {
-	if ctx == nil {
-		return nil, fmt.Errorf("%w: nil context", redlock.ErrInvalid)
+	c, end, err := s.begin(ctx, ttl)
+	if err != nil {
+		return nil, err
 	}
-	c := call{Semaphore: s, ttl: ttl}
+	defer end()
 	return c.look(ctx)
 }
 
@@ -158,7 +170,6 @@ func (s *Semaphore) Hold(ctx context.Context, ttl time.Duration, r redlock.Renew
 	if err != nil {
 		return err
 	}
-	defer permit.vacate()
 	return permit.Hold(ctx, r, func(ctx context.Context) error { return work(ctx, permit) })
 }
 
@@ -180,8 +191,10 @@ func (p *Permit) vacate() {
 	s := p.semaphore
 	s.mu.Lock()
 	if s.leases[p.slot] == p.Lease {
+		isLast := !slices.Contains(s.leases, nil) // whoever waits here lacks this one
 		s.leases[p.slot] = nil
-		s.freed, s.news = append(s.freed, p.slot), true
+		s.freed = append(s.freed, p.slot)
+		s.pace.news, s.handed[p.slot] = true, isLast && !s.queue.isEmpty()
 	}
 	s.mu.Unlock()
 	s.queue.wake()

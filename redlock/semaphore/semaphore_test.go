@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -227,23 +228,18 @@ func TestGivingUp(t *testing.T) {
 	})
 }
 
-// After 16 grants in a row the callers here pause, and another process gets the permit meanwhile.
+// After 16 grants in a row, callers that wait for each other pause for a delay in which a permit is free; and for no longer.
 func TestGivingWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		nodes := redlocktest.New(t, 3)
-		busy, other := newSemaphore(t, nodes.Client(), 1), newSemaphore(t, nodes.Client(), 1)
-		stop := make(chan struct{})
+		s := newSemaphore(t, redlocktest.New(t, 3).Client(redlock.WithRetryDelay(time.Second, time.Second)), 1)
+		const goroutines, each = 4, 17
 		ended := make(chan struct{})
-		for range 4 {
+		begun := time.Now()
+		for range goroutines {
 			go func() {
 				defer func() { ended <- struct{}{} }()
-				for {
-					select {
-					case <-stop:
-						return
-					default:
-					}
-					p, err := busy.Acquire(t.Context(), ttl)
+				for range each {
+					p, err := s.Acquire(t.Context(), ttl)
 					if err != nil {
 						t.Error(err)
 						return
@@ -253,16 +249,165 @@ func TestGivingWay(t *testing.T) {
 				}
 			}()
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		defer cancel()
-		if p, err := other.Acquire(ctx, ttl); err != nil {
-			t.Error(err)
-		} else {
-			unlock(t, p)
+		for range goroutines {
+			<-ended
 		}
-		close(stop)
+		took, want := time.Since(begun), goroutines*each*10*time.Millisecond+4*time.Second
+		if took < want || took > want+10*time.Millisecond {
+			t.Errorf("%d grants of 10ms took %v, want %v", goroutines*each, took, want)
+		}
+	})
+}
+
+// Nobody gives way to others whose turn nobody takes: one caller after the other, and as many as there are permits.
+func TestNobodyWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSemaphore(t, redlocktest.New(t, 3).Client(), 4)
+		ended := make(chan struct{})
+		begun := time.Now()
+		for range 4 {
+			go func() {
+				defer func() { ended <- struct{}{} }()
+				for range 50 {
+					p, err := s.Acquire(t.Context(), ttl)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					time.Sleep(time.Millisecond)
+					unlock(t, p)
+				}
+			}()
+		}
 		for range 4 {
 			<-ended
+		}
+		if took := time.Since(begun); took > 300*time.Millisecond { // votes may be split now and then
+			t.Errorf("50 times 1ms took %v", took)
+		}
+	})
+}
+
+// A pause is over when its time is over, also if those who wait in it give up.
+func TestPausesEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSemaphore(t, redlocktest.New(t, 3).Client(redlock.WithRetryDelay(time.Second, time.Second)), 1)
+		held := acquire(t, s)
+		var impatient sync.WaitGroup
+		for range 20 {
+			impatient.Go(func() {
+				p, err := s.Acquire(t.Context(), ttl)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				unlock(t, p)
+			})
+		}
+		synctest.Wait()
+		unlock(t, held)
+		impatient.Wait()
+		late := 0
+		for range 40 {
+			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			p, err := s.Acquire(ctx, ttl)
+			if err == nil {
+				unlock(t, p)
+			} else {
+				late++
+			}
+			cancel()
+			time.Sleep(time.Minute)
+		}
+		if late > 1 {
+			t.Errorf("%d of 40 calls with free permits failed", late)
+		}
+	})
+}
+
+// The nodes are not asked more often when callers give up.
+func TestCallersThatGiveUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := redlocktest.New(t, 3)
+		nodes.Steal("pool/1", time.Hour)
+		locks := &tried{Client: nodes.Client(redlock.WithRetryDelay(100*time.Millisecond, 100*time.Millisecond))}
+		s := newSemaphore(t, locks, 1)
+		for range 200 {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+			if _, err := s.Acquire(ctx, ttl); !errors.Is(err, redlock.ErrTaken) || !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%v", err)
+			}
+			cancel()
+		}
+		if n := len(locks.resources); n > 22 {
+			t.Errorf("the nodes were asked %d times in 2s", n)
+		}
+	})
+}
+
+// Where a permit has votes for another and a node is down, the next permit is asked for, and no longer the one that was given
+// back here first.
+func TestNextPermitWithoutAQuorum(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := redlocktest.New(t, 3)
+		s := newSemaphore(t, nodes.Client(), 2)
+		first := acquire(t, s)
+		unlock(t, first)
+		nodes.Down(1, 2)
+		nodes.Steal(first.Resource(), time.Hour) // on the node that is up
+		nodes.Heal(1)
+		for range 20 {
+			unlock(t, acquire(t, s))
+		}
+	})
+}
+
+// A permit that is given back after work in one call wakes those who wait.
+func TestHoldOfAPermit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSemaphore(t, redlocktest.New(t, 3).Client(redlock.WithRetryDelay(time.Minute, time.Minute)), 1)
+		held := acquire(t, s)
+		waiter := make(chan *semaphore.Permit)
+		go func() { p, _ := s.Acquire(t.Context(), ttl); waiter <- p }()
+		synctest.Wait()
+		begun := time.Now()
+		if err := held.Hold(t.Context(), redlock.Renewal{}, func(context.Context) error { return nil }); err != nil {
+			t.Error(err)
+		}
+		unlock(t, <-waiter)
+		if took := time.Since(begun); took > time.Second {
+			t.Errorf("the next caller waited for %v", took)
+		}
+	})
+}
+
+// What is wrong is said at once, also while all permits are held here.
+func TestRefusedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := redlocktest.New(t, 3).Client()
+		s := newSemaphore(t, client, 1)
+		held := acquire(t, s)
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		for _, c := range []struct {
+			what string
+			err  func() error
+			want error
+		}{
+			{"a TTL, waiting", func() error { _, err := s.Acquire(t.Context(), -1); return err }, redlock.ErrInvalid},
+			{"a TTL", func() error { _, err := s.TryAcquire(t.Context(), -1); return err }, redlock.ErrInvalid},
+			{"a context that has ended", func() error { _, err := s.TryAcquire(ended, ttl); return err }, context.Canceled},
+		} {
+			if err := c.err(); !errors.Is(err, c.want) {
+				t.Errorf("%s: %v", c.what, err)
+			}
+		}
+		unlock(t, held)
+		if err := client.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if _, err := s.TryAcquire(t.Context(), ttl); err != redlock.ErrClosed {
+			t.Errorf("a closed client: %v", err)
 		}
 	})
 }

@@ -1,0 +1,88 @@
+package semaphore
+
+import (
+	"context"
+	"time"
+)
+
+// localGrants is how many permits in a row are handed on from caller to caller here, before other processes get their turn.
+const localGrants = 16
+
+// pace is when the callers of the queue may look. They share it, so that the nodes are not asked more often if callers give up.
+type pace struct {
+	until  time.Time // until when nobody looks; zero: nothing holds the next back
+	polls  bool      // it is the delay after a look, which news ends
+	news   bool      // a permit was given back here since a caller of the queue last looked
+	inARow int       // permits that were handed on since other processes had a chance
+}
+
+// pauses begins the delay after a look that found nothing.
+func (s *Semaphore) pauses() error {
+	delay, err := s.delay()
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pace.until, s.pace.polls = s.clock.Now().Add(delay), true
+	return nil
+}
+
+// delay draws a delay from the range of redlock.WithRetryDelay.
+func (s *Semaphore) delay() (time.Duration, error) {
+	extra, err := s.draw(uint64(s.max-s.min) + 1)
+	return s.min + time.Duration(extra), err
+}
+
+// count counts a grant of a permit that was handed on, before another process could see that it was free.
+func (s *Semaphore) count(handed bool) {
+	if !handed {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pace.inARow++
+}
+
+// rest returns when the first of the queue may look, or why the call ends before.
+func (s *Semaphore) rest(ctx context.Context, p *place) error {
+	for {
+		left, err := s.left()
+		if err != nil {
+			return err
+		}
+		if left <= 0 {
+			return nil
+		}
+		timer := s.clock.AfterFunc(left, p.waiter.Wake)
+		p.waiter.Wait(ctx)
+		timer.Stop()
+		if err := whyEnded(ctx); err != nil {
+			return err // the next waits for what is left
+		}
+	}
+}
+
+// left is how long the first of the queue must still wait; negative if it may look. While all permits are held here it need not
+// look before a retry delay is over, in which a lease may be lost, and the pause for other processes has not begun.
+func (s *Semaphore) left() (time.Duration, error) {
+	delay, err := s.delay()
+	if err != nil {
+		return 0, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now, p := s.clock.Now(), &s.pace
+	switch {
+	case s.holdsAll():
+		p.news = false
+		return delay, nil
+	case p.inARow >= localGrants:
+		p.inARow, p.until, p.polls = 0, now.Add(delay), false
+	}
+	if left := p.until.Sub(now); left > 0 && !(p.polls && p.news) {
+		return left, nil
+	}
+	p.until, p.news = time.Time{}, false
+	return -1, nil
+}
