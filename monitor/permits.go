@@ -63,6 +63,7 @@ type given struct {
 	resource string
 	lease    protocols.Lease
 	isPast   bool // the client was granted the permit again, before its release had returned
+	isEnding bool // its release has been called
 }
 
 // lookers is what is known of such calls, with times by the client's clock.
@@ -148,6 +149,9 @@ func (x *permits) of(c *protocols.Call) *seeker {
 
 // called takes an attempt that begins.
 func (x *permits) called(c *protocols.Call) {
+	if c.Func == protocols.ReleaseCall {
+		x.gives(c)
+	}
 	w := x.of(c)
 	if w == nil || c.Permit == nil {
 		return
@@ -198,6 +202,13 @@ func (x *permits) givesWay(w *seeker, resource string) {
 // hasNews says whether the client has given back a permit since a call's last look began.
 func (x *permits) hasNews(w *seeker) bool { return x.line(w).news > w.news }
 
+// gives takes a release that begins.
+func (x *permits) gives(c *protocols.Call) {
+	for i := range x.held {
+		x.held[i].isEnding = x.held[i].isEnding || x.held[i].lease == c.Lease
+	}
+}
+
 // isNew says whether an attempt for a permit begins another look.
 func (w *seeker) isNew(resource string) bool {
 	return w.looked == nil || w.isCut || slices.Contains(w.looked, resource) || len(w.looked)+len(w.away) >= w.Permits
@@ -214,7 +225,7 @@ func (w *seeker) all() (all []string) {
 // heldBy are the permits that the client of a call holds, and knows of.
 func (x *permits) heldBy(w *seeker) (all []string) {
 	for _, g := range x.held {
-		if g.isWithin(w) && g.lease.Context().Err() == nil {
+		if g.isWithin(w) && (g.isEnding || g.lease.Context().Err() == nil) {
 			all = append(all, g.resource)
 		}
 	}

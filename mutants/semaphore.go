@@ -14,13 +14,13 @@ var semaphores = []Mutant{
 	{
 		Name:    "permits-outlast-a-closed-client",
 		Bug:     "a call that waits for a permit does not end when the client is closed",
-		Edits:   []Edit{{"redlock/semaphore/semaphore.go", "waiting, end, err := s.locks.During(ctx)", "waiting, end, err := ctx, func() {}, error(nil)"}},
+		Edits:   []Edit{{"redlock/semaphore/look.go", "\treturn c, end, err\n", "\tc.waiting = ctx\n\treturn c, end, err\n"}},
 		Killers: []string{"119-semaphore/closed"},
 	},
 	{
 		Name:    "permit-forgotten",
 		Bug:     "a permit whose release is refused counts as given back",
-		Edits:   []Edit{{"redlock/semaphore/semaphore.go", "if p.Context().Err() == nil {\n\t\treturn", "if p.Context().Err() == nil && false {\n\t\treturn"}},
+		Edits:   []Edit{{"redlock/semaphore/semaphore.go", "if p.Context().Err() != nil { // else", "if true { // else"}},
 		Killers: []string{"119-semaphore/refused-release"},
 	},
 	{
@@ -38,8 +38,14 @@ var semaphores = []Mutant{
 	{
 		Name:    "next-permit-without-a-quorum",
 		Bug:     "where too few nodes answer, a call asks for the next permit at once",
-		Edits:   []Edit{{"redlock/semaphore/look.go", "if failed.Cause != nil || failed.Reason != redlock.ErrTaken {", "if failed.Cause != nil {"}},
+		Edits:   []Edit{{"redlock/semaphore/look.go", "\t\tif !isOfOne(failed) {", "\t\tif failed.Cause != nil {"}},
 		Killers: []string{"119-semaphore/no-quorum"},
+	},
+	{
+		Name:    "no-permit-where-one-has-no-quorum",
+		Bug:     "a look ends with a permit for which there is no quorum because others have votes for it",
+		Edits:   []Edit{{"redlock/semaphore/look.go", "return failed.Reason == redlock.ErrNoQuorum && others &&", "return false && others &&"}},
+		Killers: []string{"119-semaphore/one-down"},
 	},
 	{
 		Name:    "error-of-a-permit",
@@ -56,7 +62,7 @@ var semaphores = []Mutant{
 	{
 		Name:    "own-permits-asked-for",
 		Bug:     "a call asks for permits that its client holds",
-		Edits:   []Edit{{"redlock/semaphore/look.go", "if !isHeld(s.leases[slot]) && !slices", "if !slices"}},
+		Edits:   []Edit{{"redlock/semaphore/look.go", "if !s.isHeld(slot) && !slices", "if !slices"}},
 		Killers: []string{"119-semaphore/in-order"},
 	},
 	{
@@ -69,25 +75,32 @@ var semaphores = []Mutant{
 	{
 		Name:    "no-turn-for-other-semaphores",
 		Bug:     "a client with many goroutines never pauses, and others get no permit",
-		Edits:   []Edit{{"redlock/semaphore/look.go", "return s.inARow >= localGrants, ", "return false, "}},
+		Edits:   []Edit{{"redlock/semaphore/pace.go", "case p.inARow >= localGrants:", "case p.inARow >= localGrants && false:"}},
 		Killers: []string{"119-semaphore/turns"},
 	},
 	{
 		Name:    "gives-way-with-all-permits",
 		Bug:     "a client pauses while it holds all permits, when nobody else can have one",
-		Edits:   []Edit{{"redlock/semaphore/look.go", "slices.ContainsFunc(s.leases, func(l *redlock.Lease) bool { return !isHeld(l) })", "true"}},
-		Killers: []string{"119-semaphore/turns"},
+		Edits:   []Edit{{"redlock/semaphore/pace.go", "case s.holdsAll():", "case s.holdsAll() && p.inARow < localGrants:"}},
+		Tests:   []Test{{"redlock/semaphore", "TestGivingWay"}},
+		Killers: nil,
 	},
 	{
 		Name:    "looks-without-a-pause",
 		Bug:     "a call that finds no permit looks again at once",
-		Edits:   []Edit{{"redlock/semaphore/look.go", "for ctx.Err() == nil && s.clock.Now().Before(until) {", "for ctx.Err() == nil && s.clock.Now().Before(until) && !newsMatters {"}},
+		Edits:   []Edit{{"redlock/semaphore/pace.go", "left > 0 && !(p.polls && p.news)", "left > 0 && !p.polls"}},
 		Killers: []string{"119-semaphore/contention", "119-semaphore/gives-up"},
 	},
 	{
 		Name:    "news-of-a-permit-ignored",
 		Bug:     "a permit that is given back does not cut the delay short",
-		Edits:   []Edit{{"redlock/semaphore/look.go", "if newsMatters && s.hasNews() {", "if newsMatters && s.hasNews() && false {"}},
-		Killers: []string{"119-semaphore/in-order"},
+		Edits:   []Edit{{"redlock/semaphore/pace.go", "left > 0 && !(p.polls && p.news)", "left > 0"}},
+		Killers: []string{"119-semaphore/one-held-elsewhere"},
+	},
+	{
+		Name:    "pause-of-each-caller",
+		Bug:     "the first that waits looks at once when the one before it has given up, although the delay is not over",
+		Edits:   []Edit{{"redlock/semaphore/pace.go", "s.pace.until, s.pace.polls = s.clock.Now().Add(delay), true", "s.pace.until, s.pace.polls = s.clock.Now().Add(delay/8), true"}},
+		Killers: []string{"119-semaphore/callers-give-up"},
 	},
 }

@@ -136,7 +136,7 @@ func (c *call) order() ([]int, error) {
 	defer s.mu.Unlock()
 	order := make([]int, 0, len(s.slots))
 	add := func(slot int) {
-		if !isHeld(s.leases[slot]) && !slices.Contains(order, slot) {
+		if !s.isHeld(slot) && !slices.Contains(order, slot) {
 			order = append(order, slot)
 		}
 	}
@@ -154,19 +154,28 @@ func (c *call) order() ([]int, error) {
 	return order, nil
 }
 
-// isHeld says whether a lease has not ended.
-func isHeld(l *redlock.Lease) bool { return l != nil && l.Context().Err() == nil }
+// isHeld says whether a permit is held here, and its lease has not ended but by a release that is under way. The semaphore is
+// locked.
+func (s *Semaphore) isHeld(slot int) bool {
+	l := s.leases[slot]
+	return l != nil && (s.ending[slot] || l.Context().Err() == nil)
+}
 
 // holdsAll says whether all permits are held here. The semaphore is locked.
 func (s *Semaphore) holdsAll() bool {
-	return !slices.ContainsFunc(s.leases, func(l *redlock.Lease) bool { return !isHeld(l) })
+	for slot := range s.slots {
+		if !s.isHeld(slot) {
+			return false
+		}
+	}
+	return true
 }
 
 // granted notes that a permit is held here.
 func (s *Semaphore) granted(slot int, lease *redlock.Lease) *Permit {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.leases[slot], s.reason = lease, nil
+	s.leases[slot], s.ending[slot], s.reason = lease, false, nil
 	return &Permit{lease, s, slot}
 }
 

@@ -63,6 +63,7 @@ type Semaphore struct {
 	mu     sync.Mutex
 	leases []*redlock.Lease // that were granted here, by slot; nil once released
 	freed  []int            // slots that were released here and not asked for since, the last one last
+	ending []bool           // by slot: it is being released, and nobody here need ask for it before that is over
 	handed []bool           // by slot: it was released while a caller waited here, and no caller has looked since
 	reason error            // why the last look found no permit; nil if it did
 	pace   pace
@@ -82,7 +83,7 @@ func New(locks Locks, name string, permits int) (*Semaphore, error) {
 	}
 	on := locks.Runtime()
 	s := &Semaphore{locks: locks, name: name, clock: on.Clock, rand: on.Rand, queue: queue{tasks: on.Tasks}, leases: make([]*redlock.Lease, permits),
-		handed: make([]bool, permits)}
+		ending: make([]bool, permits), handed: make([]bool, permits)}
 	s.min, s.max = locks.RetryDelay()
 	for i := range permits {
 		s.slots = append(s.slots, name+"/"+strconv.Itoa(i+1))
@@ -99,6 +100,7 @@ type Permit struct {
 
 // Unlock gives the permit back, as [redlock.Lease.Unlock] releases a lock, and lets the next caller that waits here have it.
 func (p *Permit) Unlock(ctx context.Context) error {
+	p.releases()
 	err := p.Lease.Unlock(ctx)
 	p.vacate()
 	return err
@@ -107,7 +109,10 @@ func (p *Permit) Unlock(ctx context.Context) error {
 // Hold does work under the permit, as [redlock.Lease.Hold] does, and gives the permit back as Unlock does.
 func (p *Permit) Hold(ctx context.Context, r redlock.Renewal, work func(context.Context) error) error {
 	defer p.vacate()
-	return p.Lease.Hold(ctx, r, work)
+	return p.Lease.Hold(ctx, r, func(ctx context.Context) error {
+		defer p.releases()
+		return work(ctx)
+	})
 }
 
 // Acquire takes a permit. Until ctx ends it looks for one that is free, with a random delay of [redlock.WithRetryDelay] in
@@ -183,18 +188,26 @@ func (s *Semaphore) acquireWithin(ctx context.Context, wait, ttl time.Duration) 
 	return s.Acquire(ctx, ttl)
 }
 
+// releases notes that a permit is being released.
+func (p *Permit) releases() {
+	s := p.semaphore
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ending[p.slot] = s.leases[p.slot] == p.Lease
+}
+
 // vacate notes that a permit was given back, if it was, and has a caller that waits look for it.
 func (p *Permit) vacate() {
-	if p.Context().Err() == nil {
-		return // the call was refused
-	}
 	s := p.semaphore
 	s.mu.Lock()
 	if s.leases[p.slot] == p.Lease {
-		isLast := !slices.Contains(s.leases, nil) // whoever waits here lacks this one
-		s.leases[p.slot] = nil
-		s.freed = append(s.freed, p.slot)
-		s.pace.news, s.handed[p.slot] = true, isLast && !s.queue.isEmpty()
+		s.ending[p.slot] = false
+		if p.Context().Err() != nil { // else the call was refused
+			isLast := !slices.Contains(s.leases, nil) // whoever waits here lacks this one
+			s.leases[p.slot] = nil
+			s.freed = append(s.freed, p.slot)
+			s.pace.news, s.handed[p.slot] = true, isLast && !s.queue.isEmpty()
+		}
 	}
 	s.mu.Unlock()
 	s.queue.wake()

@@ -230,33 +230,35 @@ func TestGivingUp(t *testing.T) {
 
 // After 16 grants in a row, callers that wait for each other pause for a delay in which a permit is free; and for no longer.
 func TestGivingWay(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newSemaphore(t, redlocktest.New(t, 3).Client(redlock.WithRetryDelay(time.Second, time.Second)), 1)
-		const goroutines, each = 4, 17
-		ended := make(chan struct{})
-		begun := time.Now()
-		for range goroutines {
-			go func() {
-				defer func() { ended <- struct{}{} }()
-				for range each {
-					p, err := s.Acquire(t.Context(), ttl)
-					if err != nil {
-						t.Error(err)
-						return
+	for _, delay := range []time.Duration{time.Second, 5 * time.Millisecond} { // longer than the work, and shorter
+		synctest.Test(t, func(t *testing.T) {
+			s := newSemaphore(t, redlocktest.New(t, 3).Client(redlock.WithRetryDelay(delay, delay)), 1)
+			const goroutines, each, work = 4, 17, 10 * time.Millisecond
+			ended := make(chan struct{})
+			begun := time.Now()
+			for range goroutines {
+				go func() {
+					defer func() { ended <- struct{}{} }()
+					for range each {
+						p, err := s.Acquire(t.Context(), ttl)
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						time.Sleep(work)
+						unlock(t, p)
 					}
-					time.Sleep(10 * time.Millisecond)
-					unlock(t, p)
-				}
-			}()
-		}
-		for range goroutines {
-			<-ended
-		}
-		took, want := time.Since(begun), goroutines*each*10*time.Millisecond+4*time.Second
-		if took < want || took > want+10*time.Millisecond {
-			t.Errorf("%d grants of 10ms took %v, want %v", goroutines*each, took, want)
-		}
-	})
+				}()
+			}
+			for range goroutines {
+				<-ended
+			}
+			took, want := time.Since(begun), goroutines*each*work+4*delay
+			if took < want || took > want+work {
+				t.Errorf("%d grants of %v with pauses of %v took %v, want %v", goroutines*each, work, delay, took, want)
+			}
+		})
+	}
 }
 
 // Nobody gives way to others whose turn nobody takes: one caller after the other, and as many as there are permits.
@@ -456,16 +458,18 @@ func TestOrder(t *testing.T) {
 
 // Clients begin with different permits.
 func TestOrderIsRandom(t *testing.T) {
-	nodes := redlocktest.New(t, 1)
-	first := map[string]bool{}
-	for range 40 {
-		locks := &tried{Client: nodes.Client()}
-		unlock(t, acquire(t, newSemaphore(t, locks, 8)))
-		first[locks.resources[0]] = true
-	}
-	if len(first) < 4 {
-		t.Errorf("40 clients began with %d of 8 permits", len(first))
-	}
+	synctest.Test(t, func(t *testing.T) {
+		nodes := redlocktest.New(t, 1)
+		first := map[string]bool{}
+		for range 40 {
+			locks := &tried{Client: nodes.Client()}
+			unlock(t, acquire(t, newSemaphore(t, locks, 8)))
+			first[locks.resources[0]] = true
+		}
+		if len(first) < 4 {
+			t.Errorf("40 clients began with %d of 8 permits", len(first))
+		}
+	})
 }
 
 // A permit whose lease was lost can be had again.
