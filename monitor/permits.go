@@ -68,12 +68,13 @@ type given struct {
 
 // lookers is what is known of such calls, with times by the client's clock.
 type lookers struct {
-	// grants are those in a row of permits that were handed on from call to call, since other processes had a chance: at least so
-	// many, and at the most.
+	// grants are those in a row of permits that were handed on from call to call, since other processes had a chance: at least
+	// so many, and at the most.
 	grants bounds
 	asked  time.Time // when the last look of a call that waits ended without a permit; zero if it did not
 	known  int       // what news was when that look began
 	handed []string  // permits that were given back while a call waited, and no call has looked since
+	last   time.Time // when the last attempt of a call that waits ended
 	free   time.Time // since when not all permits are held here
 	news   int       // how often a permit was given back
 }
@@ -186,7 +187,8 @@ func (x *permits) called(c *protocols.Call) {
 
 // givesWay judges whether a call that begins a look may, after so many grants in a row to calls of its client.
 func (x *permits) givesWay(w *seeker, resource string) {
-	line, since := x.line(w), w.idle
+	line := x.line(w)
+	since := line.last
 	if line.free.After(since) {
 		since = line.free // before, nobody could have had a turn
 	}
@@ -265,6 +267,9 @@ func (x *permits) returned(c *protocols.Call, err error) {
 		return
 	}
 	w.isAsking, w.idle = false, x.run.clock(w.Client)
+	if w.Waits {
+		x.line(w).last = w.idle
+	}
 	if err == nil {
 		w.isGiven, w.given = true, c.Resources[0]
 		for i := range x.held {

@@ -20,7 +20,7 @@ var semaphores = []Mutant{
 	{
 		Name:    "permit-forgotten",
 		Bug:     "a permit whose release is refused counts as given back",
-		Edits:   []Edit{{"redlock/semaphore/semaphore.go", "if p.Context().Err() != nil { // else", "if true { // else"}},
+		Edits:   []Edit{{"redlock/semaphore/semaphore.go", "	if ctx == nil {\n\t\treturn p.Lease", "	if ctx == nil && false {\n\t\treturn p.Lease"}},
 		Killers: []string{"119-semaphore/refused-release"},
 	},
 	{

@@ -30,7 +30,8 @@ func (c *Client) Hold(ctx context.Context, resource string, ttl time.Duration, r
 }
 
 // Hold is [Client.Hold] with a lease that was acquired before: it calls work, renews the lease as [Lease.Renew] does until work
-// returns, and releases it, even if work panics. If it returns ErrInvalid for bad arguments, the lease is released, too.
+// returns, and releases it, even if work panics. It ignores Renewal.Wait. If it returns ErrInvalid for bad arguments, the lease
+// is released, too.
 func (l *Lease) Hold(ctx context.Context, r Renewal, work func(context.Context) error) (err error) {
 	releasing := context.Background()
 	if ctx != nil {

@@ -20,9 +20,9 @@
 //
 // # What it costs
 //
-// A caller looking for a permit tries one lock after another, starting from a random one, until one is free: one round where few
-// permits are taken, and as many as there are permits where all are. Callers that wait in a process do that together once in a
-// retry delay. So a semaphore is for tens of permits, not for thousands.
+// A caller looking for a permit tries one lock after another, starting from a random one, until one is free: one round where
+// few permits are taken, and as many as there are permits where all are. Callers that wait in a process do that together once
+// in a retry delay. So a semaphore is for tens of permits, not for thousands.
 package semaphore
 
 import (
@@ -100,10 +100,12 @@ type Permit struct {
 
 // Unlock gives the permit back, as [redlock.Lease.Unlock] releases a lock, and lets the next caller that waits here have it.
 func (p *Permit) Unlock(ctx context.Context) error {
+	if ctx == nil {
+		return p.Lease.Unlock(ctx) // which refuses that
+	}
 	p.releases()
-	err := p.Lease.Unlock(ctx)
-	p.vacate()
-	return err
+	defer p.vacate()
+	return p.Lease.Unlock(ctx)
 }
 
 // Hold does work under the permit, as [redlock.Lease.Hold] does, and gives the permit back as Unlock does.
@@ -196,18 +198,15 @@ func (p *Permit) releases() {
 	s.ending[p.slot] = s.leases[p.slot] == p.Lease
 }
 
-// vacate notes that a permit was given back, if it was, and has a caller that waits look for it.
+// vacate notes that a permit was given back, and has a caller that waits look for it.
 func (p *Permit) vacate() {
 	s := p.semaphore
 	s.mu.Lock()
 	if s.leases[p.slot] == p.Lease {
-		s.ending[p.slot] = false
-		if p.Context().Err() != nil { // else the call was refused
-			isLast := !slices.Contains(s.leases, nil) // whoever waits here lacks this one
-			s.leases[p.slot] = nil
-			s.freed = append(s.freed, p.slot)
-			s.pace.news, s.handed[p.slot] = true, isLast && !s.queue.isEmpty()
-		}
+		isLast := !slices.Contains(s.leases, nil) // whoever waits here lacks this one
+		s.leases[p.slot], s.ending[p.slot] = nil, false
+		s.freed = append(s.freed, p.slot)
+		s.pace.news, s.handed[p.slot] = true, isLast && !s.queue.isEmpty()
 	}
 	s.mu.Unlock()
 	s.queue.wake()

@@ -1,0 +1,36 @@
+package redlock
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// During is for calls of packages that make locks of other kinds from those of this one. It refuses what [Client.Lock] refuses
+// before it asks any node, with the same errors, and derives a context that also ends when the client is closed, with the cause
+// ErrClosed. The caller must call end when the call ends; [Client.Close] waits for that.
+func (c *Client) During(ctx context.Context, resource string, ttl time.Duration) (during context.Context, end func(), err error) {
+	if _, _, err := c.admit(ctx, []string{resource}, ttl); err != nil {
+		c.end()
+		return nil, nil, err
+	}
+	during, cancel := c.clock.WithCancel(ctx)
+	place := c.wakeOnClose(canceller(cancel))
+	if c.closed.Load() { // meanwhile
+		cancel(ErrClosed)
+	}
+	return during, sync.OnceFunc(func() {
+		c.dontWakeOnClose(place)
+		cancel(nil)
+		c.end()
+	}), nil
+}
+
+// canceller is a Waiter that is woken when the client is closed, and then ends a context.
+type canceller context.CancelCauseFunc
+
+// Wait implements driver.Waiter; nobody waits for it.
+func (canceller) Wait(context.Context) {}
+
+// Wake implements driver.Waiter.
+func (cancel canceller) Wake() { cancel(ErrClosed) }
