@@ -48,7 +48,9 @@ const (
 	Permits  Feature = "semaphores"
 )
 
-func allFeatures() []Feature { return []Feature{Fencing, Guard, WakeUp, Batching, Renewal, Several, Permits} }
+func allFeatures() []Feature {
+	return []Feature{Fencing, Guard, WakeUp, Batching, Renewal, Several, Permits}
+}
 
 // Entry is something that a run can reach.
 type Entry struct {
