@@ -37,7 +37,6 @@ func OthersSettings() []Settings {
 		return of(name, "preset: "+name+", ttl: 4s", forgetting, budget, known...)
 	}
 	return []Settings{
-		of("node-permits", "protocol: node-permits, ttl: 4s", forgetting+"resources: [R, pool/1, pool/2]\nsemaphores: [pool]\n", harsh, checker.LeaseOverlap),
 		plain("asking: parallel", harsh),
 		plain("backoff: 100%", harsh),
 		plain("attempts: 3", harsh),

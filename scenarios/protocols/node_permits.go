@@ -21,7 +21,7 @@ type nodePermits struct {
 
 var nodePermitsProtocol = Protocol{Name: "node-permits", New: newNodePermits,
 	own:          NodePermitsSettings{DriftSettings: defaultDrift(), RetrySettings: defaultRetry()},
-	Capabilities: Capabilities{Permits: true, Keyless: true}, Steps: redlockPlainSteps[:2]}
+	Capabilities: Capabilities{Permits: true, Keyless: true, AllAtOnce: true}, Steps: redlockPlainSteps[:2]}
 
 // NodePermitsSettings are those of protocol node-permits.
 type NodePermitsSettings struct {
