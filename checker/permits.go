@@ -16,9 +16,9 @@ type Semaphore struct {
 	Permits int
 }
 
-// has says whether who holds a resource has a permit of the semaphore: it is the semaphore itself, where nobody says which
+// Has says whether who holds a resource has a permit of the semaphore: it is the semaphore itself, where nobody says which
 // permit it is, or one that is numbered behind a slash, also with a number that the semaphore has not.
-func (s Semaphore) has(resource string) bool {
+func (s Semaphore) Has(resource string) bool {
 	if resource == s.Name {
 		return true
 	}
@@ -90,7 +90,7 @@ func (r *Report) addPermits(t *transcript, l *leases, o Options) error {
 		var ops []porcupine.Operation
 		tooMany := 0
 		for _, resource := range t.resources {
-			if s.has(resource) {
+			if s.Has(resource) {
 				holds, confirmations = append(holds, l.holds[resource]...), append(confirmations, l.confirmations[resource]...)
 				ops, tooMany = append(ops, operations[resource]...), tooMany+crowded[resource]
 			}

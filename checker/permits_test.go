@@ -43,6 +43,20 @@ func TestPermits(t *testing.T) {
 	}
 }
 
+// Two clients that ask for different permits of a semaphore want the same.
+func TestSeekersContend(t *testing.T) {
+	h := script(t, "c1 acquire 1 s/1; ok 1; c2 acquire 2 s/2; ok 2")
+	for _, semaphores := range [][]Semaphore{nil, {{"t", 2}}, {{"s", 2}}} {
+		r, err := Check(h, Options{Semaphores: semaphores})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tested := r.NotTested() == ""; tested != (semaphores != nil && semaphores[0].Name == "s") {
+			t.Errorf("semaphores %v: not tested: %q", semaphores, r.NotTested())
+		}
+	}
+}
+
 // The direct check and porcupine agree on random histories of semaphores, which have both answers.
 func TestPermitsTwice(t *testing.T) {
 	const histories = 3000

@@ -27,6 +27,17 @@ func (t *transcript) efforts() map[string]effort {
 	return efforts
 }
 
+// seekers is how many processes asked for permits of a semaphore, whichever these were.
+func (t *transcript) seekers(s Semaphore) int {
+	asked := map[string]bool{}
+	for _, op := range t.acquires {
+		if o := &t.ops[op]; s.Has(o.resource) {
+			asked[o.process] = true
+		}
+	}
+	return len(asked)
+}
+
 // tooLittle reports that too little happened: a run without a grant, or without two clients who want the same, can show no
 // overlap and so passes whatever the lock does.
 func tooLittle(t *transcript, o Options) []Finding {
@@ -41,6 +52,9 @@ func tooLittle(t *transcript, o Options) []Finding {
 	for _, e := range t.efforts() {
 		grants += e.grants
 		contenders = max(contenders, e.clients)
+	}
+	for _, s := range o.Semaphores {
+		contenders = max(contenders, t.seekers(s))
 	}
 	if grants >= minGrants && contenders >= minClients {
 		return nil

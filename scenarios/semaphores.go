@@ -3,10 +3,9 @@ package scenarios
 import (
 	"context"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
+	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/scenarios/protocols"
@@ -24,7 +23,7 @@ func (c *check) semaphores() {
 	}
 	for _, name := range c.s.Semaphores {
 		for _, resource := range c.s.Resources {
-			if number, is := strings.CutPrefix(resource, name+"/"); is && isNumber(number) && !slices.Contains(c.s.PermitsOf(name), resource) {
+			if resource != name && (checker.Semaphore{Name: name}).Has(resource) && !slices.Contains(c.s.PermitsOf(name), resource) {
 				c.d.Errorf(child(c.n, "resources"), resource, nil, "is no permit of %s: they are numbered from 1 on, without a gap", name)
 			}
 		}
@@ -37,11 +36,6 @@ func (c *check) semaphores() {
 			c.d.Errorf(n, name, nil, `has no permit: list them among the resources, as "%s/1", "%s/2" and so on`, name, name)
 		}
 	}
-}
-
-func isNumber(text string) bool {
-	_, err := strconv.ParseUint(text, 10, 0)
-	return err == nil
 }
 
 // semaphore is what a step takes a permit of; empty if it takes a lock.

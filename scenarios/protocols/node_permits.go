@@ -116,15 +116,6 @@ func (x *nodePermits) take(ctx context.Context, name string, keys []string, ttl 
 	return attempt(ctx, name, ttl)
 }
 
-// all is the numbers of all nodes.
-func (x *nodePermits) all() []int {
-	all := make([]int, len(x.nodes))
-	for i := range all {
-		all[i] = i
-	}
-	return all
-}
-
 func (x *nodePermits) attempt(ctx context.Context, keys []string, ttl time.Duration) (Lease, error) {
 	value, err := x.value()
 	if err != nil {

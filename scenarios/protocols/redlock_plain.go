@@ -137,15 +137,6 @@ func (x *redlockPlain) connect(ctx context.Context) error {
 	return nil
 }
 
-// all is the numbers of all nodes.
-func (x *redlockPlain) all() []int {
-	all := make([]int, len(x.nodes))
-	for i := range all {
-		all[i] = i
-	}
-	return all
-}
-
 // decided says that there is no need to hear more nodes.
 func (x *redlockPlain) decided(yes, no int) bool {
 	return x.own.Asking == UntilDecided && (yes >= x.quorum || no >= x.quorum)

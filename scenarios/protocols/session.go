@@ -78,6 +78,15 @@ func (s *session) random(n uint64) uint64 {
 	return key.Below(n)
 }
 
+// all is the numbers of all nodes.
+func (s *session) all() []int {
+	all := make([]int, len(s.nodes))
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
 // ask asks a node for something and waits for its reply.
 type ask func(node int) rediscmd.Reply
 

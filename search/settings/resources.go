@@ -21,14 +21,7 @@ var resources = knob{
 			}
 		}
 	},
-	back: func(s, base *scenarios.Scenario) {
-		s.Resources = slices.Clone(base.Resources)
-		for _, name := range s.Semaphores {
-			if !slices.Contains(base.Semaphores, name) {
-				s.Resources = append(s.Resources, s.PermitsOf(name)...)
-			}
-		}
-	},
+	back: func(s, base *scenarios.Scenario) { s.Resources = slices.Concat(base.Resources, drawnPermits(s, base)) },
 }
 
 // semaphores is one, with a few permits.
@@ -47,12 +40,18 @@ var semaphores = knob{
 		}
 	},
 	back: func(s, base *scenarios.Scenario) {
-		for _, name := range s.Semaphores {
-			if !slices.Contains(base.Semaphores, name) {
-				permits := s.PermitsOf(name)
-				s.Resources = slices.DeleteFunc(slices.Clone(s.Resources), func(r string) bool { return slices.Contains(permits, r) })
-			}
-		}
+		permits := drawnPermits(s, base)
+		s.Resources = slices.DeleteFunc(slices.Clone(s.Resources), func(name string) bool { return slices.Contains(permits, name) })
 		s.Semaphores = base.Semaphores
 	},
+}
+
+// drawnPermits are the permits of the semaphores that base has not.
+func drawnPermits(s, base *scenarios.Scenario) (permits []string) {
+	for _, name := range s.Semaphores {
+		if !slices.Contains(base.Semaphores, name) {
+			permits = append(permits, s.PermitsOf(name)...)
+		}
+	}
+	return permits
 }

@@ -52,6 +52,13 @@ func TestDraws(t *testing.T) {
 			if k.differs(s, from) {
 				changed[k.name]++
 			}
+			without := *s
+			k.back(&without, from)
+			for _, name := range without.Semaphores {
+				if without.Permits(name) != s.Permits(name) {
+					t.Errorf("seed %d: with %s set back, %s has %d permits instead of %d", seed, k.name, name, without.Permits(name), s.Permits(name))
+				}
+			}
 		}
 		names := Changed(s, from)
 		for i, name := range names {
