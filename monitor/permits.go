@@ -16,8 +16,8 @@ import (
 // permits judges calls for a permit of a semaphore: which locks they ask for, when, and what they return. Each attempt is a
 // TryLock, which the other monitors judge.
 //
-// A look asks for every permit that the client does not hold, each once, until one is granted or the nodes fail. A call that
-// waits looks at once when its turn in the client comes, then once in a retry delay, and as soon as its client gives a permit
+// A look asks for every permit that the client does not hold, each once, until one is granted or the nodes fail. The calls of a
+// client that wait look one after the other: the first of them once in a retry delay, and as soon as the client gives a permit
 // back. That is all it takes: a permit that stays free is found by the next look, and that an attempt for it is then granted is
 // for needless to judge.
 type permits struct {
@@ -52,9 +52,8 @@ type seeker struct {
 	isAsking     bool        // an attempt is under way
 	handed       []string    // permits that were handed to it
 	given        string      // the permit that it was granted
-	due          time.Time   // when it may look again at the latest, by the client's clock; zero if that is not known
+	due          time.Time   // when it must look at the latest, by the client's clock; zero if that is not known
 	since        kernel.True // from when on
-	idle         time.Time   // when its last attempt ended, or its turn came
 }
 
 // given is a permit that a client has.
@@ -122,11 +121,9 @@ func (x *permits) wants(c *protocols.PermitCall) {
 
 // hasTurn says that a call may look for the first time.
 func (x *permits) hasTurn(w *seeker) {
-	line := x.line(w)
-	w.idle = x.run.clock(w.Client)
 	within := time.Duration(0)
-	if w.Waits && !line.asked.IsZero() && line.news == line.known {
-		within = max(0, line.asked.Add(x.delay.Max).Sub(w.idle)) // the delay of the one before
+	if line := x.line(w); w.Waits && line.isPausing() {
+		within = max(0, line.asked.Add(x.delay.Max).Sub(x.run.clock(w.Client)))
 	}
 	x.mustLook(w, within)
 }
@@ -163,7 +160,7 @@ func (x *permits) called(c *protocols.Call) {
 		x.completes(w)
 		x.givesWay(w, resource)
 		line := x.line(w)
-		if early := now.Sub(line.asked); w.Waits && x.timed && !line.asked.IsZero() && line.news == line.known && early < x.delay.Min-rounding {
+		if early := now.Sub(line.asked); w.Waits && x.timed && line.isPausing() && early < x.delay.Min-rounding {
 			x.run.broken(checker.Conduct, resource, "%s looks for a permit of %q again %v after the look before, and is to wait for %v at least",
 				w.Client, w.Semaphore, early, x.delay.Min)
 		}
@@ -185,7 +182,10 @@ func (x *permits) called(c *protocols.Call) {
 	w.attempts++
 }
 
-// givesWay judges whether a call that begins a look may, after so many grants in a row to calls of its client.
+// isPausing says that the calls wait for the delay after a look that found nothing, and nothing has cut it short.
+func (l *lookers) isPausing() bool { return !l.asked.IsZero() && l.news == l.known }
+
+// givesWay judges whether a call that begins a look may, after its client has handed on so many permits in a row.
 func (x *permits) givesWay(w *seeker, resource string) {
 	line := x.line(w)
 	since := line.last
@@ -197,7 +197,8 @@ func (x *permits) givesWay(w *seeker, resource string) {
 	case rested >= x.delay.Min-rounding:
 		line.grants.least = 0
 	case line.grants.least >= localGrants && w.looked == nil:
-		x.run.broken(checker.Conduct, resource, "%s looks for a permit of %q after %d grants in a row, and other processes had no turn", w.Client, w.Semaphore, line.grants.least)
+		x.run.broken(checker.Conduct, resource, "%s looks for a permit of %q after %d were handed on in a row, and other processes had no turn",
+			w.Client, w.Semaphore, line.grants.least)
 	}
 }
 
@@ -266,9 +267,10 @@ func (x *permits) returned(c *protocols.Call, err error) {
 	if w == nil || c.Permit == nil {
 		return
 	}
-	w.isAsking, w.idle = false, x.run.clock(w.Client)
+	w.isAsking = false
+	now, line := x.run.clock(w.Client), x.line(w)
 	if w.Waits {
-		x.line(w).last = w.idle
+		line.last = now
 	}
 	if err == nil {
 		w.isGiven, w.given = true, c.Resources[0]
@@ -285,15 +287,16 @@ func (x *permits) returned(c *protocols.Call, err error) {
 	}
 	failed := (*redlock.Error)(nil)
 	w.isCut = !errors.As(err, &failed) || isOfAll(failed)
-	isOver := w.isCut || len(w.looked)+len(w.away) >= w.Permits
-	if w.isOver = isOver; isOver && failed != nil && failed.Reason == redlock.ErrTaken && failed.Cause == nil {
-		x.line(w).grants = bounds{} // others have all permits that are not held here
+	w.isOver = w.isCut || len(w.looked)+len(w.away) >= w.Permits
+	goesOn := w.isOver && failed != nil && failed.Cause == nil
+	if goesOn && failed.Reason == redlock.ErrTaken {
+		line.grants = bounds{} // others have all permits that are not held here
 	}
-	if isOver && w.Waits && failed != nil && failed.Cause == nil {
-		x.line(w).asked = w.idle
+	if goesOn && w.Waits {
+		line.asked = now
 	}
 	switch {
-	case !isOver, w.Waits && x.hasNews(w):
+	case !w.isOver, w.Waits && x.hasNews(w):
 		x.mustLook(w, 0)
 	case w.Waits:
 		x.mustLook(w, x.delay.Max)

@@ -66,7 +66,7 @@ func (s *Semaphore) rest(ctx context.Context, p *place) error {
 // left is how long the first of the queue must still wait; negative if it may look. While all permits are held here it need not
 // look before a retry delay is over, in which a lease may be lost, and the pause for other processes has not begun.
 func (s *Semaphore) left() (time.Duration, error) {
-	delay, err := s.delay()
+	delay, err := s.delay() // in case that one begins
 	if err != nil {
 		return 0, err
 	}
