@@ -3,10 +3,12 @@
 package goredis_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime/pprof"
 	"slices"
 	"strings"
 	"sync"
@@ -15,7 +17,6 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"go.uber.org/goleak"
 
 	"redlocksim/internal/redisserver"
 	"redlocksim/internal/stall/retry"
@@ -263,17 +264,43 @@ type crew struct {
 	stop      atomic.Bool
 	running   sync.WaitGroup
 	begin     time.Time
+	mark      string // of the crew's goroutines
+}
+
+var crews atomic.Int64
+
+// goroutines gives the stacks of the crew's goroutines, and of all that those started: goroutines inherit labels. Tests run
+// beside this one, so a goroutine that was not there before need not be the crew's.
+func (w *crew) goroutines() (stacks []string) {
+	var all bytes.Buffer
+	if err := pprof.Lookup("goroutine").WriteTo(&all, 1); err != nil {
+		w.t.Fatal(err)
+	}
+	for stack := range strings.SplitSeq(all.String(), "\n\n") {
+		if strings.Contains(stack, fmt.Sprintf("# labels: {%q:%q}", "crew", w.mark)) {
+			stacks = append(stacks, stack)
+		}
+	}
+	return stacks
 }
 
 // startCrew has the workers begin; end stops them.
 func startCrew(t *retry.T, c *cluster) *crew {
-	w := &crew{cluster: c, t: t, resources: make([]resource, 4),
+	w := &crew{cluster: c, t: t, resources: make([]resource, 4), mark: fmt.Sprint(crews.Add(1)),
 		seen: &census{steps: map[observe.Step]int{}, answers: map[string]map[driver.Outcome]int{}}}
+	pprof.Do(t.Context(), pprof.Labels("crew", w.mark), func(context.Context) { w.start(c) })
+	if n := len(w.goroutines()); n == 0 {
+		t.Fatal("the workers are not found among the goroutines, nor would what they leave be")
+	}
+	return w
+}
+
+func (w *crew) start(c *cluster) {
 	for i := range w.resources {
 		w.resources[i].name = fmt.Sprint("resource-", i)
 	}
 	for range 4 {
-		client, own := c.open(t, redlock.WithObserver(w.seen), redlock.WithNodeTimeout(clusterTTL/10))
+		client, own := c.open(w.t, redlock.WithObserver(w.seen), redlock.WithNodeTimeout(clusterTTL/10))
 		w.clients, w.nodes = append(w.clients, client), append(w.nodes, own)
 		for range 4 {
 			w.workers = append(w.workers, &worker{client: client, resources: w.resources, stop: &w.stop})
@@ -281,9 +308,8 @@ func startCrew(t *retry.T, c *cluster) *crew {
 	}
 	w.begin = time.Now()
 	for _, worker := range w.workers {
-		w.running.Go(func() { worker.run(t) })
+		w.running.Go(func() { worker.run(w.t) })
 	}
-	return w
 }
 
 func (w *crew) end() {
@@ -334,8 +360,8 @@ func (w *crew) checkKeys() (unanswered int) {
 	return unanswered
 }
 
-// checkClosed closes the nodes: neither a connection nor a goroutine that was not there before may be left.
-func (w *crew) checkClosed(before goleak.Option) {
+// checkClosed closes the nodes: neither a connection nor a goroutine of the crew may be left.
+func (w *crew) checkClosed() {
 	w.t.Helper()
 	for _, own := range w.nodes {
 		if err := own.Close(); err != nil {
@@ -344,14 +370,11 @@ func (w *crew) checkClosed(before goleak.Option) {
 	}
 	eventually(w.t, patience, "only the test's own connections are left", func() bool { return w.strangers(w.t, alive...) == 0 })
 	// go-redis' own probe of a server that refused its dials notices only after a sleep of 1 s that its pool is closed.
-	var left error
-	for start := time.Now(); time.Since(start) < patience; {
-		if left = goleak.Find(before); left == nil { // it waits a little itself
-			break
-		}
+	for start := time.Now(); len(w.goroutines()) > 0 && time.Since(start) < patience; {
+		time.Sleep(10 * time.Millisecond)
 	}
-	if left != nil {
-		w.t.Error(left)
+	for _, stack := range w.goroutines() {
+		w.t.Errorf("a goroutine is left:\n%s", stack)
 	}
 }
 
@@ -382,7 +405,6 @@ func TestCluster(t *testing.T) {
 	t.Parallel()
 	retry.Test(t, disturbing, func(t *retry.T) {
 		c := startCluster(t)
-		before := goleak.IgnoreCurrent()
 		w := startCrew(t, c)
 		defer w.end() // if the test ends early
 		w.work("at first")
@@ -398,7 +420,7 @@ func TestCluster(t *testing.T) {
 			closeWithin(t, clusterBound, client)
 		}
 		unanswered := w.checkKeys()
-		w.checkClosed(before)
+		w.checkClosed()
 		t.Logf("in %v: %s; %d keys on the hanging server as it went on; %d commands unanswered by healthy servers",
 			took.Round(time.Millisecond), w.checkWork(), stale, unanswered)
 	})
