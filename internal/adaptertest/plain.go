@@ -51,12 +51,12 @@ func plainReleaseFallsBack(t *testing.T, a Adapter) {
 }
 
 // Where scripts are forbidden, a client WithOneTTL does with plain commands if the server has them, from its first contact on.
-// Any other is told what to permit, and has no vote set.
+// Any other is told what to permit, and has no vote set. A key that holds something else is no reason to take commands for missing.
 func withoutScripts(t *testing.T, a Adapter) {
 	real := redisserver.Start(t)
 	admin := Admin(t, real.Addr)
 	plain := HasPlain(t, admin)
-	if err := admin.Do(t.Context(), "acl", "setuser", "default", "-eval", "-evalsha").Err(); err != nil {
+	if err := errors.Join(admin.Do(t.Context(), "acl", "setuser", "default", "-eval", "-evalsha").Err(), admin.RPush(t.Context(), "list", "x").Err()); err != nil {
 		t.Fatal(err)
 	}
 	for _, one := range []bool{true, false} {
@@ -67,6 +67,9 @@ func withoutScripts(t *testing.T, a Adapter) {
 		client, err := redlock.New([]driver.Node{a.node(t, real.Addr, Config{})}, options...)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if _, err := client.TryLock(t.Context(), "list", time.Minute); one && plain && !errors.Is(err, redlock.ErrTaken) {
+			t.Errorf("the key holds a list: %v", err)
 		}
 		for range 3 {
 			lease, err := client.TryLock(t.Context(), "r", time.Minute)

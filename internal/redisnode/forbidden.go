@@ -45,3 +45,6 @@ func isHashForbidden(err error) bool {
 func isPlainUnknown(err error) bool {
 	return err != nil && (isForbidden(err) || begins(err, "syntax error", "wrong number of arguments"))
 }
+
+// isOfOtherType reports whether a server said that a key holds no string, which it says of a command that it has and allows.
+func isOfOtherType(err error) bool { return begins(err, "WRONGTYPE", "Key should be of string type") }

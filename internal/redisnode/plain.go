@@ -61,7 +61,7 @@ func triedPlain(answer func(number int) Answer) batch.Tried {
 	tried := batch.Tried{Heard: true}
 	for number := range trials {
 		switch a := answer(number); {
-		case a.Value == int64(0) || a.IsNil:
+		case a.Value == int64(0), a.IsNil, isOfOtherType(a.Err):
 			tried.Found |= 1 << number
 		case a.Err != nil && a.Outcome != driver.Failed:
 			tried.Heard = false
