@@ -90,6 +90,11 @@ func (x *Failover) Inject(f *Field) error {
 	return nil
 }
 
+// Simpler implements Simplified: the node dies, which is all that comes of it if the replica is down.
+func (x *Failover) Simpler() (Fault, string) {
+	return &Kill{Outage{Node: x.Node, RestartAfter: x.RestartAfter}}, kill.Name
+}
+
 // Target implements Fault.
 func (x *Failover) Target() string { return x.Node }
 

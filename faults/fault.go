@@ -24,6 +24,12 @@ type Fault interface {
 	Live(Deployment) Live
 }
 
+// Simplified is a Fault of several parts, of which some may do.
+type Simplified interface {
+	// Simpler is those parts, as a fault of a kind of that name.
+	Simpler() (f Fault, kind string)
+}
+
 // Size is how large a fault is.
 type Size struct {
 	// Value is not negative.

@@ -74,8 +74,10 @@ type lookers struct {
 	known  int       // what news was when that look began
 	handed []string  // permits that were given back while a call waited, and no call has looked since
 	last   time.Time // when the last attempt of a call that waits ended
-	free   time.Time // since when not all permits are held here
-	news   int       // how often a permit was given back
+	free   time.Time // since when not all permits are held here, or were not as the pause for other processes began
+	// givesWay says that the pause has begun. A call that does not wait may be granted a permit in it.
+	givesWay bool
+	news     int // how often a permit was given back
 }
 
 func watchPermits(r *Run) {
@@ -195,7 +197,7 @@ func (x *permits) givesWay(w *seeker, resource string) {
 	switch rested := x.run.clock(w.Client).Sub(since); {
 	case !w.Waits || !x.timed:
 	case rested >= x.delay.Min-rounding:
-		line.grants.least = 0
+		line.grants.least, line.givesWay = 0, false
 	case line.grants.least >= localGrants && w.looked == nil:
 		x.run.broken(checker.Conduct, resource, "%s looks for a permit of %q after %d were handed on in a row, and other processes had no turn",
 			w.Client, w.Semaphore, line.grants.least)
@@ -290,7 +292,7 @@ func (x *permits) returned(c *protocols.Call, err error) {
 	w.isOver = w.isCut || len(w.looked)+len(w.away) >= w.Permits
 	goesOn := w.isOver && failed != nil && failed.Cause == nil
 	if goesOn && failed.Reason == redlock.ErrTaken {
-		line.grants = bounds{} // others have all permits that are not held here
+		line.grants, line.givesWay = bounds{}, false // others have all permits that are not held here
 	}
 	if goesOn && w.Waits {
 		line.asked = now
@@ -329,8 +331,8 @@ func (x *permits) givenBack(c *protocols.Call) {
 	}
 	by, resource, isPast := x.held[i].seeker, x.held[i].resource, x.held[i].isPast
 	wasFull := x.standing(by) >= by.Permits
-	if wasFull {
-		x.line(by).free = x.run.clock(by.Client)
+	if line := x.line(by); wasFull && !line.givesWay {
+		line.free, line.givesWay = x.run.clock(by.Client), line.grants.least >= localGrants
 	}
 	x.held = slices.Delete(x.held, i, i+1)
 	if isPast {
@@ -401,7 +403,9 @@ func (x *permits) gets(c *protocols.PermitCall, err error) {
 		x.line(w).grants.most++
 	}
 	if err == nil && slices.Contains(w.handed, w.given) {
-		x.line(w).grants.least++
+		line := x.line(w)
+		line.grants.least++
+		line.givesWay = line.givesWay || line.grants.least >= localGrants && x.standing(w) < w.Permits
 	}
 	if next >= i {
 		x.hasTurn(x.open[next])

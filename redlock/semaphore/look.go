@@ -28,7 +28,7 @@ func (s *Semaphore) begin(ctx context.Context, ttl time.Duration) (c *call, end 
 	c = &call{Semaphore: s, ttl: ttl}
 	c.waiting, end, err = s.locks.During(ctx, s.slots[len(s.slots)-1], ttl)
 	if failed := (*redlock.Error)(nil); errors.As(err, &failed) {
-		err = c.about(failed)
+		err = c.about(failed, c.attempts)
 	}
 	return c, end, err
 }
@@ -56,7 +56,7 @@ func (c *call) look(ctx context.Context) (*Permit, error) {
 		if !errors.As(err, &failed) { // which begin would have refused
 			return nil, c.because(err)
 		}
-		c.last = c.about(failed)
+		c.last = c.about(failed, c.attempts)
 		if !isOfOne(failed) {
 			break
 		}
@@ -92,10 +92,10 @@ func isOfOne(failed *redlock.Error) bool {
 // goesOn says whether the call can be granted a permit at another look.
 func (c *call) goesOn() bool { return c.last == nil || c.last.Cause == nil }
 
-// about is an error of a permit as one of the semaphore.
-func (c *call) about(failed *redlock.Error) *redlock.Error {
+// about is an error of a permit as one of the semaphore, after so many attempts.
+func (s *Semaphore) about(failed *redlock.Error, attempts int) *redlock.Error {
 	e := *failed
-	e.Resource, e.Attempts = c.name, c.attempts
+	e.Resource, e.Attempts = s.name, attempts
 	return &e
 }
 

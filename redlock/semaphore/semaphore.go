@@ -43,6 +43,7 @@ const MaxPermits = 256
 
 // Locks is what a semaphore takes its permits with: a [*redlock.Client].
 type Locks interface {
+	Lock(ctx context.Context, resource string, ttl time.Duration) (*redlock.Lease, error)
 	TryLock(ctx context.Context, resource string, ttl time.Duration) (*redlock.Lease, error)
 	During(ctx context.Context, resource string, ttl time.Duration) (during context.Context, end func(), err error)
 	RetryDelay() (min, max time.Duration)
@@ -57,6 +58,7 @@ type Semaphore struct {
 	slots    []string // the resource of each permit
 	min, max time.Duration
 	clock    driver.Clock
+	tasks    driver.Tasks
 	rand     io.Reader
 	queue    queue
 
@@ -82,7 +84,7 @@ func New(locks Locks, name string, permits int) (*Semaphore, error) {
 		return nil, fmt.Errorf("%w: %d permits, must be from 1 to %d", redlock.ErrInvalid, permits, MaxPermits)
 	}
 	on := locks.Runtime()
-	s := &Semaphore{locks: locks, name: name, clock: on.Clock, rand: on.Rand, queue: queue{tasks: on.Tasks}, leases: make([]*redlock.Lease, permits),
+	s := &Semaphore{locks: locks, name: name, clock: on.Clock, tasks: on.Tasks, rand: on.Rand, queue: queue{tasks: on.Tasks}, leases: make([]*redlock.Lease, permits),
 		ending: make([]bool, permits), handed: make([]bool, permits)}
 	s.min, s.max = locks.RetryDelay()
 	for i := range permits {

@@ -52,6 +52,7 @@ timeline:
   - {at: 5s, fault: {kill: {node: D, restart-after: 1234ms}}}
   - {at: 6s, fault: {clock-rate: {process: A, rate: -12.3456%}}}
   - {at: 7s, fault: {pause: {process: A2, for: 9s}}}
+  - {at: 8s, fault: {failover: {node: C, replica: C2, after: 2s, restart-after: 4s}}}
 duration: 1m23s
 ` + tail
 	type question = func(*scenarios.Scenario) bool
@@ -114,6 +115,14 @@ duration: 1m23s
 			f, ok := faultOf(s, "kill").(*faults.Kill)
 			return ok && f.RestartAfter != nil && *f.RestartAfter < 5678*time.Millisecond && s.Duration >= 10*time.Second
 		}, []string{"restart-after: 5s", "at: 0s", "duration: 12s"}},
+		{"a node that dies and another one", func(s *scenarios.Scenario) bool {
+			return faultOf(s, "failover") != nil || slices.ContainsFunc(s.Timeline, func(i scenarios.Item) bool {
+				f, ok := i.Fault.(*faults.Kill)
+				return ok && f.Node == "C"
+			})
+		}, []string{"- {at: 0s, fault: {kill: {node: C}}}"}},
+		{"a replica that takes over", func(s *scenarios.Scenario) bool { return faultOf(s, "failover") != nil },
+			[]string{"- {at: 0s, fault: {failover: {node: C, replica: C2, after: 2s}}}"}},
 		{"the second event", func(s *scenarios.Scenario) bool {
 			return slices.ContainsFunc(s.Timeline, func(i scenarios.Item) bool { return i.Kind == "partition" && i.When.After.Nth >= 2 })
 		}, []string{"- {after: {event: acquire-done, nth: 2}, fault: {partition: {}}}"}},

@@ -1,6 +1,9 @@
 package shrink
 
-import "redlocksim/scenarios"
+import (
+	"redlocksim/faults"
+	"redlocksim/scenarios"
+)
 
 // substitutes are simpler steps that may do as well, the simplest first. What is a series of operations becomes one of them.
 var substitutes = map[scenarios.StepKind][]scenarios.StepKind{
@@ -8,9 +11,16 @@ var substitutes = map[scenarios.StepKind][]scenarios.StepKind{
 	scenarios.UpdateStep:   {scenarios.ReadStep, scenarios.WriteStep},
 }
 
-// plainer does with a simpler step what one that is a series of operations does.
+// plainer does with a simpler step what one that is a series of operations does, and with a simpler fault what one of several
+// parts does.
 func plainer(x *shrinker) {
 	for i := range x.now.Timeline {
+		if _, is := x.now.Timeline[i].Fault.(faults.Simplified); is {
+			x.try(func(s *scenarios.Scenario) {
+				item := &s.Timeline[i]
+				item.Fault, item.Kind = item.Fault.(faults.Simplified).Simpler()
+			})
+		}
 		for j := range x.now.Timeline[i].Do {
 			for _, kind := range substitutes[x.now.Timeline[i].Do[j].Kind] {
 				if x.try(func(s *scenarios.Scenario) {
