@@ -15,13 +15,13 @@ import (
 // take a permit each, and a writer takes them all.
 //
 // It waits for the first permit, and then for all others at the same time, and keeps and renews each that it has got. So no
-// succession of readers keeps a writer out, as it would one that asks for all permits at once ([redlock.Client.LockAll]), and two
-// writers do not wait for each other: one of them has the first permit. While a writer waits for the last readers, others find
-// fewer permits or none. Whoever has a permit must not call HoldAll, which would wait for that permit.
+// succession of readers keeps a writer out, as it would one that asks for all permits at once ([redlock.Client.LockAll]), and
+// two writers do not wait for each other: one of them has the first permit. While a writer waits for the last readers, others
+// find fewer permits or none. Whoever has a permit must not call HoldAll, which would wait for that permit.
 //
-// Renewal.Wait bounds the time until it has all permits. The other limits of r count for each permit from its grant. The context
-// of work ends with ctx and with the lease of any permit. The permit that work is given is the first; its fencing tokens rise
-// from each call of HoldAll to the next. All permits are given back when work has returned, even if it panics.
+// Renewal.Wait bounds the time until it has all permits. The other limits of r count for each permit from its grant. The
+// context of work ends with ctx and with the lease of any permit. The permit that work is given is the first; its fencing tokens
+// rise from each call of HoldAll to the next. All permits are given back when work has returned, even if it panics.
 //
 // If work was not called, the error says why a permit was not granted, as that of Acquire does, or which one was lost while
 // others were waited for. Otherwise it is as [redlock.Client.Hold] has it, joined from all permits.
