@@ -51,7 +51,7 @@ func plainReleaseFallsBack(t *testing.T, a Adapter) {
 }
 
 // Where scripts are forbidden, a client WithOneTTL does with plain commands if the server has them, from its first contact on.
-// Any other is told what to permit, and has no vote set. A key that holds something else is no reason to take commands for missing.
+// Any other is told what to permit, and has no vote set. A key that holds a list is no reason to take commands for missing.
 func withoutScripts(t *testing.T, a Adapter) {
 	real := redisserver.Start(t)
 	admin := Admin(t, real.Addr)

@@ -20,8 +20,8 @@ import (
 // find fewer permits or none. Whoever has a permit must not call HoldAll, which would wait for that permit.
 //
 // Renewal.Wait bounds the time until it has all permits. The other limits of r count for each permit from its grant. The
-// context of work ends with ctx and with the lease of any permit. The permit that work is given is the first; its fencing tokens
-// rise from each call of HoldAll to the next. All permits are given back when work has returned, even if it panics.
+// context of work ends with ctx and with the lease of any permit. The permit that work is given is the first; its fencing
+// tokens rise from each call of HoldAll to the next. All permits are given back when work has returned, even if it panics.
 //
 // If work was not called, the error says why a permit was not granted, as that of Acquire does, or which one was lost while
 // others were waited for. Otherwise it is as [redlock.Client.Hold] has it, joined from all permits.

@@ -135,13 +135,27 @@ func TestHoldAll(t *testing.T) {
 		if took < ends[0] || took > ends[0]+time.Second {
 			t.Errorf("the last reader has left after %v, and the work begins after %v", ends[0], took)
 		}
-		var permits []*semaphore.Permit
-		for range 4 {
-			permits = append(permits, acquire(t, other))
-		}
-		for _, p := range permits {
-			unlock(t, p)
-		}
+		allAreFree(t, other, 4)
+	})
+}
+
+// allAreFree takes each permit, and gives it back.
+func allAreFree(t *testing.T, s *semaphore.Semaphore, n int) {
+	t.Helper()
+	var permits []*semaphore.Permit
+	for range n {
+		permits = append(permits, acquire(t, s))
+	}
+	for _, p := range permits {
+		unlock(t, p)
+	}
+}
+
+// Work that panics has the permits given back, too.
+func TestHoldAllPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := redlocktest.New(t, 3)
+		s, failed := newSemaphore(t, nodes.Client(), 3), errors.New("failed")
 		func() {
 			defer func() {
 				if recover() != failed {
@@ -150,12 +164,8 @@ func TestHoldAll(t *testing.T) {
 			}()
 			_ = s.HoldAll(t.Context(), ttl, redlock.Renewal{}, func(context.Context, *semaphore.Permit) error { panic(failed) })
 		}()
-		unlock(t, acquire(t, other))
-		if p := acquire(t, s); p.Resource() == "" {
-			t.Error("no permit")
-		} else {
-			unlock(t, p)
-		}
+		allAreFree(t, newSemaphore(t, nodes.Client(), 3), 3)
+		allAreFree(t, s, 3)
 	})
 }
 
