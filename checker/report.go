@@ -120,6 +120,8 @@ type Watched struct {
 	Waits int
 	// Permits are the calls for a permit of a semaphore, and Permitted those that were given one.
 	Permits, Permitted int
+	// AllHeld are the calls that did work under all permits of a semaphore.
+	AllHeld int
 }
 
 // Report is what a history shows.

@@ -9,6 +9,7 @@ package monitor
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"sort"
@@ -63,9 +64,12 @@ type Run struct {
 	onReturn  []func(*protocols.Call, error)
 	onMisuse  []func(*protocols.Call)
 	onRefused []func(*protocols.Call, error)
-	// onWant is told that a call for a permit of a semaphore begins, and onGet what it returned.
-	onWant []func(*protocols.PermitCall)
-	onGet  []func(*protocols.PermitCall, error)
+	// onWant is told that a call for a permit of a semaphore begins, or for all, and onGet what it returned. onBegin is told that
+	// one for all begins its work, and onDone that this has returned.
+	onWant  []func(*protocols.PermitCall)
+	onGet   []func(*protocols.PermitCall, error)
+	onBegin []func(*protocols.PermitCall, context.Context)
+	onDone  []func(*protocols.PermitCall, error)
 	// onWork, onStop and onWorked are told of work under a lease that is renewed meanwhile.
 	onWork   []func(*protocols.Work)
 	onStop   []func(*protocols.Work)
@@ -152,6 +156,20 @@ func (r *Run) Returned(c *protocols.Call, err error) {
 func (r *Run) Wants(c *protocols.PermitCall) {
 	for _, tell := range r.onWant {
 		tell(c)
+	}
+}
+
+// Begins implements protocols.Witness.
+func (r *Run) Begins(c *protocols.PermitCall, ctx context.Context) {
+	for _, tell := range r.onBegin {
+		tell(c, ctx)
+	}
+}
+
+// Ends implements protocols.Witness.
+func (r *Run) Ends(c *protocols.PermitCall, err error) {
+	for _, tell := range r.onDone {
+		tell(c, err)
 	}
 }
 

@@ -174,6 +174,7 @@ func features() []Entry {
 		of(Renewal, false, step("renewal-failed", "a renewal does not reach its quorum, after others did", "not extended again")),
 		of(Several, true, step("several-granted", "several resources are granted as one lock", "several granted")),
 		of(Permits, true, counted("permit-granted", "a permit of a semaphore is granted", func(l *look) bool { return l.Report != nil && l.Report.Compared.Permitted > 0 })),
+		of(Permits, true, counted("all-permits-held", "work is done under all permits of a semaphore", func(l *look) bool { return l.Report != nil && l.Report.Compared.AllHeld > 0 })),
 		of(Permits, false, step("permit-refused", "a call for a permit ends without one", faults.NoPermit)),
 	}
 }

@@ -41,7 +41,7 @@ func (s *Scenario) Features() []reach.Feature {
 		item := &s.Timeline[i]
 		for j := range item.Do {
 			step := &item.Do[j]
-			renews = renews || step.Kind == RenewStep && !step.Released || step.Kind == WithLockStep
+			renews = renews || step.Kind == RenewStep && !step.Released || step.Kind.isOneCall()
 			several = several || step.takes() && len(item.Taken(step, s.Resources)) > 1
 		}
 	}

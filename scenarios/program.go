@@ -59,6 +59,8 @@ func (p *program) do(s *Step) (goOn bool) {
 		return p.take(p.life, s)
 	case WithLockStep:
 		return p.withLock(s)
+	case WithAllStep:
+		return p.withAll(s)
 	case SleepStep:
 		p.host.Sleep(context.Background(), s.For)
 		return true

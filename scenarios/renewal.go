@@ -30,7 +30,7 @@ func (l *held) renew(s *Step) {
 
 // renewed does work in one call that renews the lease, as a step says.
 func (l *held) renewed(ctx context.Context, lease protocols.Renewer, s *Step, work func(own context.Context)) {
-	r := l.renewal(s)
+	r := l.watched(s)
 	w := l.work(ctx, r)
 	l.witness.Works(w)
 	w.Panics = s.Panics
@@ -99,26 +99,30 @@ func (l *held) renewByHand(d time.Duration) {
 	}
 }
 
-// renewal is a step's, and has every extend of a protocol's own written down as one of this program, unless the client crashed
-// at a step of it, or it began before the program knew of its lease.
-func (l *held) renewal(s *Step) protocols.Renewal {
-	var c *called
-	r := protocols.Renewal{
-		Wait: s.Wait, Period: s.Period, Jitter: s.Jitter, Limit: s.Limit, MaxTime: s.MaxTime,
-		Begins: func() {
-			c = l.call(history.Extend, l.ttl)
-			c.Renewal = true
-			l.witness.Called(&c.Call)
-			l.begins(c)
-		},
-		Ends: func(err error) {
-			if c != nil && !l.host.Dead() {
-				l.returned(c, err)
-			}
-		},
-	}
+// renewal is a step's.
+func (p *program) renewal(s *Step) protocols.Renewal {
+	r := protocols.Renewal{Wait: s.Wait, Period: s.Period, Jitter: s.Jitter, Limit: s.Limit, MaxTime: s.MaxTime}
 	if r.Limit == 0 {
-		r.Limit = l.settings.Renewals
+		r.Limit = p.settings.Renewals
+	}
+	return r
+}
+
+// watched is a step's renewal, and has every extend of a protocol's own written down as one of this program, unless the client crashed
+// at a step of it, or it began before the program knew of its lease.
+func (l *held) watched(s *Step) protocols.Renewal {
+	var c *called
+	r := l.renewal(s)
+	r.Begins = func() {
+		c = l.call(history.Extend, l.ttl)
+		c.Renewal = true
+		l.witness.Called(&c.Call)
+		l.begins(c)
+	}
+	r.Ends = func(err error) {
+		if c != nil && !l.host.Dead() {
+			l.returned(c, err)
+		}
 	}
 	return r
 }
@@ -134,7 +138,7 @@ func (p *program) withLock(s *Step) bool {
 	defer done()
 	x.call.Context, x.call.Wait = ctx, s.Wait
 	l := p.held(x)
-	r := l.renewal(s)
+	r := l.watched(s)
 	var releasing context.Context
 	l.releases(&r, func() context.Context { return releasing })
 	p.witness.Called(&x.call)

@@ -65,24 +65,78 @@ func (p *program) permit(ctx context.Context, s *Step, semaphore string) bool {
 	}
 	ctx, done := s.in(ctx, p.clock)
 	defer done()
-	asked := &protocols.PermitCall{Client: p.host.Name(), Semaphore: semaphore, Permits: p.permits[semaphore], TTL: p.ttl(s),
-		Waits: s.Kind == LockStep, Context: ctx}
-	asked.Try = func(ctx context.Context, resource string, ttl time.Duration, try func(context.Context) (protocols.Lease, error)) error {
-		return p.try(ctx, asked, resource, ttl, try)
-	}
+	asked := p.permitCall(ctx, s, semaphore)
 	p.witness.Wants(asked)
 	err := taker.Permit(ctx, asked)
 	p.witness.Gets(asked, err)
 	if err != nil {
-		p.record(history.Event{Kind: history.Step, Name: faults.NoPermit, Resource: semaphore, Detail: protocols.Reason(err)})
-		p.releaseAll()
+		p.noPermit(semaphore, err)
 	}
 	return err == nil
 }
 
-// try records an attempt to take one permit as what it is: an attempt to take a lock.
-func (p *program) try(ctx context.Context, c *protocols.PermitCall, resource string, ttl time.Duration, try func(context.Context) (protocols.Lease, error)) error {
-	x := p.asksFor([]string{resource}, ttl, false)
+// permitCall is a step's call for a permit.
+func (p *program) permitCall(ctx context.Context, s *Step, semaphore string) *protocols.PermitCall {
+	asked := &protocols.PermitCall{Client: p.host.Name(), Semaphore: semaphore, Permits: p.permits[semaphore], TTL: p.ttl(s),
+		Waits: s.Kind == LockStep, Context: ctx}
+	asked.Try = func(ctx context.Context, resource string, ttl time.Duration, try func(context.Context) (protocols.Lease, error)) error {
+		return p.try(ctx, asked, s, resource, ttl, try)
+	}
+	return asked
+}
+
+// noPermit ends a call for permits that were not granted. The locks that are held are released.
+func (p *program) noPermit(semaphore string, err error) {
+	p.record(history.Event{Kind: history.Step, Name: faults.NoPermit, Resource: semaphore, Detail: protocols.Reason(err)})
+	p.releaseAll()
+}
+
+// withAll takes all permits of a semaphore, works under them and gives them back in one call.
+func (p *program) withAll(s *Step) bool {
+	taker, ok := p.locker.(protocols.AllHolder)
+	if !ok {
+		return false
+	}
+	ctx, done := s.in(p.life, p.clock)
+	defer done()
+	semaphore := p.item.Taken(s, p.resources)[0]
+	asked := p.permitCall(ctx, s, semaphore)
+	asked.Renewal = p.renewal(s)
+	begun, before := false, len(p.locks)
+	asked.Work = func(own context.Context) (err error) {
+		begun = true
+		p.witness.Begins(asked, own)
+		all := slices.Clone(p.locks[before:])
+		updateEach(all)
+		p.works(own, s.For)
+		updateEach(all)
+		if own.Err() != nil {
+			err = errStopped
+		}
+		p.witness.Ends(asked, err)
+		return err
+	}
+	p.witness.Wants(asked)
+	err := taker.HoldAll(ctx, asked)
+	p.witness.Gets(asked, err)
+	if !begun {
+		p.noPermit(semaphore, err)
+	}
+	return begun
+}
+
+// updateEach updates what each lock is on.
+func updateEach(locks []*held) {
+	for _, l := range locks {
+		l.reach(&Step{Kind: UpdateStep})
+	}
+}
+
+// try records an attempt to take one permit as what it is: an attempt to take a lock. A call that takes all also renews and
+// releases it.
+func (p *program) try(ctx context.Context, c *protocols.PermitCall, s *Step, resource string, ttl time.Duration,
+	try func(context.Context) (protocols.Lease, error)) error {
+	x := p.asksFor([]string{resource}, ttl, c.Work != nil)
 	x.semaphore, x.call.Permit = c.Semaphore, c
 	x.call.Context = x.in(ctx)
 	p.witness.Called(&x.call)
@@ -91,6 +145,22 @@ func (p *program) try(ctx context.Context, c *protocols.PermitCall, resource str
 		p.notGranted(x, err)
 		return err
 	}
-	p.held(x).granted(x, lease)
+	l := p.held(x)
+	l.granted(x, lease)
+	if kept, is := lease.(protocols.Kept); is && c.Work != nil {
+		kept.Keeps(x.call.Context, l.keeping(s))
+	}
 	return nil
+}
+
+// keeping has the renewals and the release of a permit, which the call that took it makes, written down as this program's.
+func (l *held) keeping(s *Step) protocols.Renewal {
+	r := l.watched(s)
+	l.releases(&r, func() context.Context { return nil })
+	released := r.Released
+	r.Released = func(err error) {
+		released(err)
+		l.gone()
+	}
+	return r
 }

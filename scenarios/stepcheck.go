@@ -79,7 +79,7 @@ func (p *stepCheck) toProtocol(s *Step) *objection {
 		return objectTo(string(s.Kind), "protocol %s has no client that could be closed, only redlock has", protocol)
 	case why != "":
 		return objectTo(string(s.Kind), "protocol %s %s, only redlock does", protocol, why)
-	case s.Kind == WithLockStep && !p.can.Renews:
+	case s.Kind.isOneCall() && !p.can.Renews:
 		return objectTo(string(s.Kind), "protocol %s has no such call, only redlock has", protocol)
 	}
 	if s.TTL == 0 {
@@ -104,19 +104,23 @@ func (p *stepCheck) toTaking(s *Step) *objection {
 	names, ttl := p.item.Taken(s, p.s.Resources), p.lock(s).TTL
 	switch {
 	case p.s.semaphore(p.item, s) != "" && s.Kind == WithLockStep && s.Misuse == "":
-		return objectTo(string(s.Kind), "takes a lock, and no permit of a semaphore; use lock or try-lock, and renew")
+		return objectTo(string(s.Kind), "takes a lock, and no permit of a semaphore; use lock or try-lock, and renew, or with-all")
+	case p.s.semaphore(p.item, s) == "" && s.Kind == WithAllStep:
+		return objectTo(string(s.Kind), "takes all permits of a semaphore, and %s is none", strings.Join(names, ", "))
+	case s.Kind == WithAllStep && slices.ContainsFunc(p.held, func(held []string) bool { return slices.Equal(held, names) }):
+		return objectTo(string(s.Kind), "would wait for the permit of %s that is held already", names[0])
 	case len(names) > 1 && slices.ContainsFunc(names, func(name string) bool { return slices.Contains(p.s.Semaphores, name) }):
 		return objectTo(string(s.Kind), "takes one lock on several resources, and a semaphore is none: take its permit in a step of its own")
 	case s.Resource == nil && p.item.Resource == nil && len(p.s.Resources) > 1:
 		return objectTo(string(s.Kind), `does not say which resource: there are several, as in "%s: %s"`, s.Kind, p.s.Resources[0])
 	case len(names) > 1 && !p.can.LocksAll:
 		return objectTo(string(s.Kind), "protocol %s cannot lock several resources at once; lock one after the other", p.s.Lock.Protocol)
-	case s.Kind == WithLockStep && (len(names) > 1 || s.Period > ttl/2):
+	case s.Kind.isOneCall() && (len(names) > 1 || s.Period > ttl/2):
 		return objectTo(string(s.Kind), "is on one resource, and renews it at least twice in its TTL")
-	case s.Kind == WithLockStep && s.Jitter > cmp.Or(s.Period, ttl/3):
+	case s.Kind.isOneCall() && s.Jitter > cmp.Or(s.Period, ttl/3):
 		return objectTo(s.Jitter.String(), "as a jitter is more than the period")
 	case s.Misuse != "": // and takes nothing
-	case s.Kind == WithLockStep:
+	case s.Kind.isOneCall():
 		p.released = append(p.released, names)
 	default:
 		p.held, p.written, p.ttls = append(p.held, names), append(p.written, false), append(p.ttls, ttl)

@@ -53,6 +53,9 @@ const (
 	RenewStep StepKind = "renew"
 	// WithLockStep takes the lock, works under it while the lock renews itself, and releases it, all in one call.
 	WithLockStep StepKind = "with-lock"
+	// WithAllStep takes all permits of a semaphore, works under them while they renew themselves, and gives them back, all in
+	// one call.
+	WithAllStep StepKind = "with-all"
 	// PrepareStep declares the nodes fit to vote, for the restart guard.
 	PrepareStep StepKind = "prepare"
 	// UnlockStep releases the lock.
@@ -104,6 +107,8 @@ var stepKinds = []stepShape{
 		"Works under the lock for a while as hold does, and every third of the TTL extends it by the TTL, as often as the setting renewals allows. Example: renew: 30s"},
 	{WithLockStep, true, 0, false, true, []string{"ttl", "within", "cancel", "wait", "period", "jitter", "limit", "max-time", "unlocks", "panics", "misuse"},
 		"Acquires the lock, updates the resource, works for a while as renew does, updates again, and releases the lock, in one call (Client.Hold). Only protocol redlock can. Example: with-lock: 5s"},
+	{WithAllStep, true, 0, false, true, []string{"ttl", "within", "cancel", "wait", "period", "jitter", "limit", "max-time"},
+		"Takes all permits of a semaphore, as the writer of a read-write lock does, updates each, works for a while as renew does, updates each again, and gives them back, in one call (Semaphore.HoldAll). Only protocol redlock can. Example: with-all: {resource: pool, for: 5s}"},
 	{PrepareStep, false, 0, false, false, []string{"within", "cancel", "misuse"},
 		"Declares the nodes fit to vote, for the restart guard. Example: prepare"},
 	{UnlockStep, false, 0, true, true, []string{"within", "cancel", "lease-context", "released", "misuse"},
@@ -140,7 +145,12 @@ func (k StepKind) shape() (shape stepShape, ok bool) {
 
 // takes says whether the step acquires a lock.
 func (s *Step) takes() bool {
-	return s.Kind == LockStep || s.Kind == TryLockStep || s.Kind == WithLockStep
+	return s.Kind == LockStep || s.Kind == TryLockStep || s.Kind.isOneCall()
+}
+
+// isOneCall says whether a step of this kind takes the lock, works and releases it in one call.
+func (k StepKind) isOneCall() bool {
+	return k == WithLockStep || k == WithAllStep
 }
 
 // needsLock says whether the step is about a lock that is held.

@@ -179,7 +179,8 @@ func (nobody) Listen(string, func()) func() { return func() {} }
 // renewing is a Renewal under way.
 type renewing struct {
 	Renewal
-	extends    bool // an extend is under way, which can end after the lease was released
+	in         context.Context // that the lock was asked for in, if its renewals are made in another; nil if not
+	extends    bool            // an extend is under way, which can end after the lease was released
 	isReleased bool
 }
 
@@ -361,6 +362,9 @@ func (x *shipped) Observe(ctx context.Context, e observe.Event) {
 		r.Begins()
 	case holds && e.Step == observe.ReleaseStarted:
 		r.Releases()
+	}
+	if r != nil && r.in != nil {
+		ctx = r.in
 	}
 	x.step(ctx, e)
 	x.env.Witness.WentOn(x.env.Name(), e)

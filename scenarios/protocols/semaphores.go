@@ -15,7 +15,13 @@ type Semaphores interface {
 	Permit(ctx context.Context, c *PermitCall) error
 }
 
-// PermitCall is a call for a permit of a semaphore.
+// AllHolder is a Locker with semaphores that does work under all permits of one.
+type AllHolder interface {
+	// HoldAll takes all permits, each by c.Try, and renews them while c.Work is done.
+	HoldAll(ctx context.Context, c *PermitCall) error
+}
+
+// PermitCall is a call for a permit of a semaphore, or for all of them.
 type PermitCall struct {
 	Client    string
 	Semaphore string
@@ -24,6 +30,9 @@ type PermitCall struct {
 	TTL     time.Duration
 	// Waits says that the call looks for a permit until it is granted one, instead of once.
 	Waits bool
+	// Work is what a call for all permits does when it has them; nil if one will do. Renewal is how they are renewed.
+	Work    func(context.Context) error
+	Renewal Renewal
 	// Context is that of the call.
 	Context context.Context
 	// Try makes an attempt to take a lock on a resource, which stands for a permit, and writes it down.
@@ -35,15 +44,26 @@ func PermitOf(semaphore string, number int) string { return semaphore + "/" + st
 
 type permitCallKey struct{}
 
+// Kept is a Lease that is renewed and released by the call which took it.
+type Kept interface {
+	// Keeps has r told of that.
+	Keeps(ctx context.Context, r Renewal)
+}
+
+// semaphore is the one that a call is about.
+func (x *shipped) semaphore(c *PermitCall) (s *semaphore.Semaphore, err error) {
+	if s = x.semaphores[c.Semaphore]; s == nil {
+		s, err = semaphore.New(attempts{x.client, x}, c.Semaphore, c.Permits)
+		x.semaphores[c.Semaphore] = s
+	}
+	return s, err
+}
+
 // Permit implements Semaphores, with package semaphore.
 func (x *shipped) Permit(ctx context.Context, c *PermitCall) error {
-	s := x.semaphores[c.Semaphore]
-	if s == nil {
-		var err error
-		if s, err = semaphore.New(attempts{x.client, x}, c.Semaphore, c.Permits); err != nil {
-			return err
-		}
-		x.semaphores[c.Semaphore] = s
+	s, err := x.semaphore(c)
+	if err != nil {
+		return err
 	}
 	take := s.TryAcquire
 	if c.Waits {
@@ -59,27 +79,60 @@ func (x *shipped) Permit(ctx context.Context, c *PermitCall) error {
 	return err
 }
 
+// HoldAll implements AllHolder.
+func (x *shipped) HoldAll(ctx context.Context, c *PermitCall) error {
+	s, err := x.semaphore(c)
+	if err != nil {
+		return err
+	}
+	x.env.Leave()
+	defer x.env.Enter()
+	ctx = context.WithValue(ctx, permitCallKey{}, c)
+	return s.HoldAll(ctx, c.TTL, c.Renewal.library(), func(ctx context.Context, _ *semaphore.Permit) error {
+		x.env.Enter()
+		defer x.env.Leave()
+		return c.Work(ctx)
+	})
+}
+
+// Keeps implements Kept.
+func (l *shippedLease) Keeps(ctx context.Context, r Renewal) {
+	l.library.renewing[l.Value()] = &renewing{Renewal: r, in: ctx}
+}
+
 // attempts is a client whose attempts to take a lock for a semaphore are written down.
 type attempts struct {
 	*redlock.Client
 	library *shipped
 }
 
+// Lock implements semaphore.Locks.
+func (a attempts) Lock(ctx context.Context, resource string, ttl time.Duration) (*redlock.Lease, error) {
+	return a.try(ctx, resource, ttl, a.Client.Lock)
+}
+
 // TryLock implements semaphore.Locks.
-func (a attempts) TryLock(ctx context.Context, resource string, ttl time.Duration) (lease *redlock.Lease, err error) {
+func (a attempts) TryLock(ctx context.Context, resource string, ttl time.Duration) (*redlock.Lease, error) {
+	return a.try(ctx, resource, ttl, a.Client.TryLock)
+}
+
+func (a attempts) try(ctx context.Context, resource string, ttl time.Duration,
+	lock func(context.Context, string, time.Duration) (*redlock.Lease, error)) (lease *redlock.Lease, err error) {
 	x, call := a.library, ctx.Value(permitCallKey{}).(*PermitCall)
 	x.env.Enter()
 	defer x.env.Leave()
 	err = call.Try(ctx, resource, ttl, func(ctx context.Context) (Lease, error) {
 		x.env.Leave()
-		l, err := a.Client.TryLock(ctx, resource, ttl)
+		l, err := lock(ctx, resource, ttl)
 		x.env.Enter()
 		if err != nil {
 			return nil, err
 		}
 		lease = l
 		held := x.lease(l, ttl)
-		x.granted[l.Value()] = held
+		if call.Work == nil {
+			x.granted[l.Value()] = held
+		}
 		return held, nil
 	})
 	return lease, err

@@ -22,9 +22,12 @@ type Witness interface {
 	Works(w *Work)
 	Stops(w *Work)
 	Worked(w *Work, err error)
-	// Wants is told that a call for a permit of a semaphore begins, and Gets what it returned. Of each attempt to take one of
-	// the permits Called and Returned are told.
+	// Wants is told that a call for a permit of a semaphore begins, or for all, and Gets what it returned. Of each attempt to
+	// take one of the permits Called and Returned are told. Begins is told that a call which takes all begins its work, in the
+	// context ctx, and Ends that the work has returned.
 	Wants(c *PermitCall)
+	Begins(c *PermitCall, ctx context.Context)
+	Ends(c *PermitCall, err error)
 	Gets(c *PermitCall, err error)
 }
 
@@ -145,6 +148,12 @@ func (Unwatched) Worked(*Work, error) {}
 
 // Wants implements Witness.
 func (Unwatched) Wants(*PermitCall) {}
+
+// Begins implements Witness.
+func (Unwatched) Begins(*PermitCall, context.Context) {}
+
+// Ends implements Witness.
+func (Unwatched) Ends(*PermitCall, error) {}
 
 // Gets implements Witness.
 func (Unwatched) Gets(*PermitCall, error) {}

@@ -62,7 +62,7 @@ func (w waiter) item(c faults.Choices, resource []string) scenarios.Item {
 	if resource == nil || c.For("others", 0).Below(4) == 0 {
 		w.space.place(c.For("resource", 0), &item)
 	} else {
-		w.space.lockOn(&item, resource)
+		w.space.lockOn(c.For("on", 0), &item, resource)
 	}
 	return item
 }

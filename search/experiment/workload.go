@@ -233,7 +233,7 @@ func (w *worker) another(c faults.Choices) []scenarios.Step {
 func (s Space) place(c faults.Choices, item *scenarios.Item) {
 	all := s.Base.Resources
 	if names := s.Base.Semaphores; len(names) > 0 && !s.Own && s.Foreign == nil && c.For("permit", 0).Below(2) == 0 {
-		s.lockOn(item, []string{faults.OneOf(c.For("semaphore", 0), names...)})
+		s.lockOn(c, item, []string{faults.OneOf(c.For("semaphore", 0), names...)})
 		return
 	}
 	if len(all) < 2 {
@@ -245,12 +245,12 @@ func (s Space) place(c faults.Choices, item *scenarios.Item) {
 		second := (first + 1 + c.For("second", 0).Below(int64(len(all)-1))) % int64(len(all))
 		names = append(names, all[second])
 	}
-	s.lockOn(item, names)
+	s.lockOn(c, item, names)
 }
 
 // lockOn has an item lock these resources, and reach the first of them, or take a permit of a semaphore. Work in one call is
-// under a lock: under that of the first permit.
-func (s Space) lockOn(item *scenarios.Item, names []string) {
+// under a lock, that of the first permit, or under all permits.
+func (s Space) lockOn(c faults.Choices, item *scenarios.Item, names []string) {
 	item.Resource = names
 	isPermit := slices.Contains(s.Base.Semaphores, names[0])
 	if len(names) < 2 && !isPermit {
@@ -258,7 +258,9 @@ func (s Space) lockOn(item *scenarios.Item, names []string) {
 	}
 	item.Do = slices.Clone(item.Do)
 	for i := range item.Do {
-		switch kind := item.Do[i].Kind; {
+		switch step, kind := &item.Do[i], item.Do[i].Kind; {
+		case kind == scenarios.WithLockStep && isPermit && step.Misuse == "" && !step.Unlocks && !step.Panics && c.For("all", i).Below(2) == 0:
+			step.Kind = scenarios.WithAllStep
 		case kind == scenarios.WithLockStep && isPermit:
 			item.Do[i].Resource = []string{protocols.PermitOf(names[0], 1)}
 		case isPermit:

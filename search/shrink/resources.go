@@ -35,6 +35,13 @@ func resources(x *shrinker) {
 func withoutPermits(s *scenarios.Scenario, semaphore string) {
 	permits, into := s.PermitsOf(semaphore), s.Resources[0]
 	s.Semaphores = slices.DeleteFunc(slices.Clone(s.Semaphores), func(name string) bool { return name == semaphore })
+	for i := range s.Timeline {
+		for j := range s.Timeline[i].Do {
+			if step := &s.Timeline[i].Do[j]; step.Kind == scenarios.WithAllStep && slices.Equal(s.Timeline[i].Taken(step, s.Resources), []string{semaphore}) {
+				step.Kind = scenarios.WithLockStep
+			}
+		}
+	}
 	for _, name := range append(permits, semaphore) {
 		merge(s, name, into)
 	}

@@ -8,6 +8,7 @@ import (
 // substitutes are simpler steps that may do as well, the simplest first. What is a series of operations becomes one of them.
 var substitutes = map[scenarios.StepKind][]scenarios.StepKind{
 	scenarios.WithLockStep: {scenarios.LockStep},
+	scenarios.WithAllStep:  {scenarios.LockStep},
 	scenarios.UpdateStep:   {scenarios.ReadStep, scenarios.WriteStep},
 }
 
