@@ -11,13 +11,13 @@ import (
 	"redlocksim/sim/kernel"
 )
 
-// A call for all permits of a semaphore takes the first, then all others at the same time, and works while it has them all.
-// Each is taken by a Lock, which the other monitors judge.
+// A call for all permits of a semaphore takes the lock that only such calls take, then all permits at the same time, and works
+// while it has everything. Each is taken by a Lock, which the other monitors judge.
 
 // writer is what is known of such a call.
 type writer struct {
-	hasFirst  bool
-	firstAt   kernel.True // when it was granted the first permit
+	isAlone   bool        // no other such call can go on
+	since     kernel.True // when it was granted that
 	work      context.Context
 	isWorking bool  // its work has begun, and has not returned
 	err       error // that the work returned
@@ -27,28 +27,31 @@ type writer struct {
 
 // asksFor takes an attempt for a permit by a call for all.
 func (x *permits) asksFor(w *seeker, c *protocols.Call) {
-	resource, all := c.Resources[0], w.all()
-	switch late := x.run.World.Kernel.Now().Sub(w.firstAt); {
-	case !slices.Contains(all, resource):
-		x.run.broken(checker.Conduct, resource, "%s asks for the lock on %q as one of the %d permits of %q", w.Client, resource, w.Permits, w.Semaphore)
+	resource, alone := c.Resources[0], protocols.AllOf(w.Semaphore)
+	switch late := x.run.World.Kernel.Now().Sub(w.writer.since); {
+	case !slices.Contains(w.everything(), resource):
+		x.run.broken(checker.Conduct, resource, "%s asks for the lock on %q for all permits of %q, which has %d", w.Client, resource, w.Semaphore, w.Permits)
 	case slices.Contains(w.looked, resource):
 		x.run.broken(checker.Conduct, resource, "%s asks for all permits of %q, and for %q twice", w.Client, w.Semaphore, resource)
 	case c.TTL != w.TTL:
 		x.run.broken(checker.Conduct, resource, "%s asks for a permit of %q for %v, and is to have it for %v", w.Client, w.Semaphore, c.TTL, w.TTL)
-	case resource != all[0] && !w.hasFirst:
+	case resource != alone && !w.isAlone:
 		x.run.broken(checker.Conduct, resource, "%s asks for %q before it has %q, and another that wants all permits could have the one and wait for the other",
-			w.Client, resource, all[0])
-	case w.hasFirst && x.timed && late > rounding && x.run.pauses.hasRun(x.run.World.Client(w.Client), w.firstAt):
-		x.run.broken(checker.NeedlesslyUnavailable, resource, "%s has had %q for %v before it asks for %q", w.Client, all[0], late, resource)
+			w.Client, resource, alone)
+	case w.isAlone && x.timed && late > rounding && x.run.pauses.hasRun(x.run.World.Client(w.Client), w.writer.since):
+		x.run.broken(checker.NeedlesslyUnavailable, resource, "%s has had %q for %v before it asks for %q", w.Client, alone, late, resource)
 	}
 	w.looked = append(w.looked, resource)
 	w.attempts++
 }
 
-// isGranted takes that a permit is granted to a call for all.
+// everything is the resources that such a call takes.
+func (w *seeker) everything() []string { return append(w.all(), protocols.AllOf(w.Semaphore)) }
+
+// isGranted takes that one of them is granted to such a call.
 func (x *permits) isGranted(w *seeker, resource string) {
-	if resource == w.all()[0] {
-		w.hasFirst, w.firstAt = true, x.run.World.Kernel.Now()
+	if resource == protocols.AllOf(w.Semaphore) {
+		w.isAlone, w.writer.since = true, x.run.World.Kernel.Now()
 	}
 }
 
@@ -59,7 +62,7 @@ func (x *permits) begins(c *protocols.PermitCall, work context.Context) {
 		return
 	}
 	w.work, w.isWorking = work, true
-	for _, resource := range w.all() {
+	for _, resource := range w.everything() {
 		has := func(g given) bool {
 			return g.seeker == w && g.resource == resource && !g.isEnding && g.lease.Context().Err() == nil
 		}

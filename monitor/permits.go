@@ -66,6 +66,9 @@ type given struct {
 	isEnding bool // its release has been called
 }
 
+// isPermit says that it is no lock that a call for all permits takes besides.
+func (g *given) isPermit() bool { return g.resource != protocols.AllOf(g.Semaphore) }
+
 // lookers is what is known of such calls, with times by the client's clock.
 type lookers struct {
 	// grants are those in a row of permits that were handed on from call to call, since other processes had a chance: at least
@@ -246,7 +249,7 @@ func (w *seeker) all() (all []string) {
 // heldBy are the permits that the client of a call holds, and knows of.
 func (x *permits) heldBy(w *seeker) (all []string) {
 	for _, g := range x.held {
-		if g.isWithin(w) && (g.isEnding || g.lease.Context().Err() == nil) {
+		if g.isPermit() && g.isWithin(w) && (g.isEnding || g.lease.Context().Err() == nil) {
 			all = append(all, g.resource)
 		}
 	}
@@ -256,7 +259,7 @@ func (x *permits) heldBy(w *seeker) (all []string) {
 // standing counts the permits that the client of a call holds or is giving back.
 func (x *permits) standing(w *seeker) (n int) {
 	for _, g := range x.held {
-		if g.isWithin(w) && !g.isPast {
+		if g.isPermit() && g.isWithin(w) && !g.isPast {
 			n++
 		}
 	}
@@ -351,14 +354,19 @@ func (x *permits) givenBack(c *protocols.Call, err error) {
 	if i < 0 {
 		return
 	}
-	x.held[i].gaveBack(c.Lease, err)
-	by, resource, isPast := x.held[i].seeker, x.held[i].resource, x.held[i].isPast
+	g := x.held[i]
+	g.gaveBack(c.Lease, err)
+	if !g.isPermit() {
+		x.held = slices.Delete(x.held, i, i+1)
+		return
+	}
+	by, resource := g.seeker, g.resource
 	wasFull := x.standing(by) >= by.Permits
 	if line := x.line(by); wasFull && !line.givesWay {
 		line.free, line.givesWay = x.run.clock(by.Client), line.grants.least >= localGrants
 	}
 	x.held = slices.Delete(x.held, i, i+1)
-	if isPast {
+	if g.isPast {
 		return
 	}
 	line := x.line(by)

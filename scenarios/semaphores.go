@@ -137,7 +137,10 @@ func updateEach(locks []*held) {
 func (p *program) try(ctx context.Context, c *protocols.PermitCall, s *Step, resource string, ttl time.Duration,
 	try func(context.Context) (protocols.Lease, error)) error {
 	x := p.asksFor([]string{resource}, ttl, c.Work != nil)
-	x.semaphore, x.call.Permit = c.Semaphore, c
+	x.call.Permit = c
+	if resource != protocols.AllOf(c.Semaphore) {
+		x.semaphore = c.Semaphore
+	}
 	x.call.Context = x.in(ctx)
 	p.witness.Called(&x.call)
 	lease, err := try(x.call.Context)

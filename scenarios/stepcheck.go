@@ -107,6 +107,8 @@ func (p *stepCheck) toTaking(s *Step) *objection {
 		return objectTo(string(s.Kind), "takes a lock, and no permit of a semaphore; use lock or try-lock, and renew, or with-all")
 	case p.s.semaphore(p.item, s) == "" && s.Kind == WithAllStep:
 		return objectTo(string(s.Kind), "takes all permits of a semaphore, and %s is none", strings.Join(names, ", "))
+	case s.Kind == WithAllStep && !slices.Contains(p.s.Resources, protocols.AllOf(names[0])):
+		return objectTo(string(s.Kind), "takes the lock on %s as well: list it among the resources", protocols.AllOf(names[0]))
 	case s.Kind == WithAllStep && slices.ContainsFunc(p.held, func(held []string) bool { return slices.Equal(held, names) }):
 		return objectTo(string(s.Kind), "would wait for the permit of %s that is held already", names[0])
 	case len(names) > 1 && slices.ContainsFunc(names, func(name string) bool { return slices.Contains(p.s.Semaphores, name) }):

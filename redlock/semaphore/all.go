@@ -14,34 +14,34 @@ import (
 // HoldAll does work while it holds all permits, so that nobody else has one. With it a semaphore is a read-write lock: readers
 // take a permit each, and a writer takes them all.
 //
-// It waits for the first permit, and then for all others at the same time, and keeps and renews each that it has got. So no
-// succession of readers keeps a writer out, as it would one that asks for all permits at once ([redlock.Client.LockAll]), and
-// two writers do not wait for each other: one of them has the first permit. While a writer waits for the last readers, others
+// It takes the lock name/all, which only HoldAll takes, and then waits for all permits at the same time, and keeps and renews
+// each that it has got. So no succession of readers keeps a writer out, as it would one that asks for all permits at once
+// ([redlock.Client.LockAll]), and two writers do not wait for each other. While a writer waits for the last readers, others
 // find fewer permits or none. Whoever has a permit must not call HoldAll, which would wait for that permit.
 //
-// Renewal.Wait bounds the time until it has all permits. The other limits of r count for each permit from its grant. The
-// context of work ends with ctx and with the lease of any permit. The permit that work is given is the first; its fencing
-// tokens rise from each call of HoldAll to the next. All permits are given back when work has returned, even if it panics.
+// Renewal.Wait bounds the time until it has everything. The other limits of r count for each lease from its grant. The context
+// of work ends with ctx and with any of the leases. The lease that work is given is that on name/all, whose fencing tokens rise
+// from each call of HoldAll to the next. All is given back when work has returned, even if it panics.
 //
-// If work was not called, the error says why a permit was not granted, as that of Acquire does, or which one was lost while
-// others were waited for. Otherwise it is as [redlock.Client.Hold] has it, joined from all permits.
-func (s *Semaphore) HoldAll(ctx context.Context, ttl time.Duration, r redlock.Renewal, work func(context.Context, *Permit) error) error {
+// If work was not called, the error says why a permit was not granted, as that of Acquire does, or that one was lost while
+// others were waited for. Otherwise it is as [redlock.Client.Hold] has it, joined from all leases.
+func (s *Semaphore) HoldAll(ctx context.Context, ttl time.Duration, r redlock.Renewal, work func(context.Context, *redlock.Lease) error) error {
 	if ctx == nil || work == nil {
 		return fmt.Errorf("%w: nil context or nil work", redlock.ErrInvalid)
 	}
 	if err := r.Check(ttl); err != nil {
 		return err
 	}
-	g := &gathering{Semaphore: s, ttl: ttl, renewal: r, call: s.tasks.NewWaiter(), others: make([]other, len(s.slots)-1)}
+	g := &gathering{Semaphore: s, ttl: ttl, renewal: r, call: s.tasks.NewWaiter(), permits: make([]taken, len(s.slots))}
 	if r.Wait != 0 {
 		g.by = s.clock.Now().Add(r.Wait)
 	}
-	first, err := g.take(ctx, 0)
+	alone, err := g.take(ctx, s.name+"/all")
 	if err != nil {
 		return err
 	}
-	return first.Hold(ctx, r, func(ctx context.Context) error {
-		return g.withOthers(ctx, func(ctx context.Context) error { return work(ctx, first) })
+	return alone.Hold(ctx, r, func(ctx context.Context) error {
+		return g.withPermits(ctx, func(ctx context.Context) error { return work(ctx, alone) })
 	})
 }
 
@@ -52,58 +52,55 @@ type gathering struct {
 	renewal redlock.Renewal
 	by      time.Time     // when it must have all permits; zero: whenever
 	call    driver.Waiter // where the call itself waits
-	others  []other       // than the first permit
+	permits []taken       // by slot
 
 	mu      sync.Mutex
-	held    int   // of the others
+	held    int   // of the permits
 	running int   // tasks that take one of them or hold it
 	isOver  bool  // what they hold is to be given back
 	refused error // why one was not granted; nil if none was refused
 }
 
-// other is a permit that a task takes and holds for the call.
-type other struct {
+// taken is a permit that a task takes and holds for the call.
+type taken struct {
 	waiter driver.Waiter // where the task waits
 	err    error         // what holding it came to
 }
 
-// take waits for a permit.
-func (g *gathering) take(ctx context.Context, slot int) (*Permit, error) {
+// take waits for a lock.
+func (g *gathering) take(ctx context.Context, resource string) (*redlock.Lease, error) {
 	if !g.by.IsZero() {
 		until, cancel := g.clock.WithDeadline(ctx, g.by)
 		defer cancel()
 		ctx = until
 	}
-	lease, err := g.locks.Lock(ctx, g.slots[slot], g.ttl)
+	lease, err := g.locks.Lock(ctx, resource, g.ttl)
 	if failed := (*redlock.Error)(nil); errors.As(err, &failed) {
 		return nil, g.about(failed, failed.Attempts)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return g.granted(slot, lease), nil
+	return lease, err
 }
 
-// withOthers does work while the others are held as well. ctx ends with the first permit.
-func (g *gathering) withOthers(ctx context.Context, work func(context.Context) error) (err error) {
+// withPermits does work while all permits are held. ctx ends with the lease of the call that no other has.
+func (g *gathering) withPermits(ctx context.Context, work func(context.Context) error) (err error) {
 	working, stop := g.clock.WithCancel(ctx)
 	defer stop(nil)
-	g.running = len(g.others)
-	for i := range g.others {
-		g.others[i].waiter = g.tasks.NewWaiter()
+	g.running = len(g.permits)
+	for slot := range g.permits {
+		g.permits[slot].waiter = g.tasks.NewWaiter()
 	}
-	for i := range g.others {
-		g.tasks.Start(func() { g.hold(working, stop, i) })
+	for slot := range g.permits {
+		g.tasks.Start(func() { g.hold(working, stop, slot) })
 	}
 	defer func() {
 		g.giveBack()
-		for _, o := range g.others {
+		for _, p := range g.permits {
 			switch {
-			case o.err == nil:
+			case p.err == nil:
 			case err == nil:
-				err = o.err
+				err = p.err
 			default:
-				err = errors.Join(err, o.err)
+				err = errors.Join(err, p.err)
 			}
 		}
 	}()
@@ -117,7 +114,7 @@ func (g *gathering) withOthers(ctx context.Context, work func(context.Context) e
 func (g *gathering) gathered(ctx context.Context) error {
 	for {
 		g.mu.Lock()
-		isAll, refused := g.held == len(g.others), g.refused
+		isAll, refused := g.held == len(g.permits), g.refused
 		g.mu.Unlock()
 		switch {
 		case refused != nil:
@@ -131,33 +128,34 @@ func (g *gathering) gathered(ctx context.Context) error {
 	}
 }
 
-// hold takes one of the others, and holds it until it is to be given back. If it cannot have it any longer, it stops the work.
-func (g *gathering) hold(ctx context.Context, stop context.CancelCauseFunc, i int) {
+// hold takes a permit, and holds it until it is to be given back. If it cannot have it any longer, it stops the work.
+func (g *gathering) hold(ctx context.Context, stop context.CancelCauseFunc, slot int) {
 	defer g.ends()
-	permit, err := g.take(ctx, i+1)
+	lease, err := g.take(ctx, g.slots[slot])
 	if err != nil {
 		g.refuses(err)
 		stop(nil)
 		return
 	}
-	g.others[i].err = permit.Hold(ctx, g.renewal, func(ctx context.Context) error {
+	p := &g.permits[slot]
+	p.err = g.granted(slot, lease).Hold(ctx, g.renewal, func(ctx context.Context) error {
 		g.holds()
-		g.wait(ctx, i)
+		g.wait(ctx, p.waiter)
 		stop(context.Cause(ctx))
-		g.wait(context.Background(), i)
+		g.wait(context.Background(), p.waiter)
 		return nil
 	})
 }
 
 // wait returns when what is held is to be given back, or ctx has ended.
-func (g *gathering) wait(ctx context.Context, i int) {
+func (g *gathering) wait(ctx context.Context, at driver.Waiter) {
 	isOver := func() bool {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		return g.isOver
 	}
 	for !isOver() && ctx.Err() == nil {
-		g.others[i].waiter.Wait(ctx)
+		at.Wait(ctx)
 	}
 }
 
@@ -187,13 +185,13 @@ func (g *gathering) ends() {
 	g.call.Wake()
 }
 
-// giveBack has the others given back, and returns when they are.
+// giveBack has the permits given back, and returns when they are.
 func (g *gathering) giveBack() {
 	g.mu.Lock()
 	g.isOver = true
 	g.mu.Unlock()
-	for _, o := range g.others {
-		o.waiter.Wake()
+	for _, p := range g.permits {
+		p.waiter.Wake()
 	}
 	areRunning := func() bool {
 		g.mu.Lock()

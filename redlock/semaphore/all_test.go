@@ -69,7 +69,7 @@ func TestReadersAndWriters(t *testing.T) {
 		done := make(chan error)
 		for _, s := range writers {
 			go func() {
-				done <- s.HoldAll(t.Context(), ttl, redlock.Renewal{Wait: 10 * time.Minute}, func(context.Context, *semaphore.Permit) error {
+				done <- s.HoldAll(t.Context(), ttl, redlock.Renewal{Wait: 10 * time.Minute}, func(context.Context, *redlock.Lease) error {
 					if writing.Swap(true) {
 						t.Error("two writers write")
 					}
@@ -113,10 +113,10 @@ func TestHoldAll(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		failed, err := errors.New("failed"), error(nil)
 		took := time.Duration(0)
-		err = s.HoldAll(ctx, ttl, redlock.Renewal{}, func(ctx context.Context, p *semaphore.Permit) error {
+		err = s.HoldAll(ctx, ttl, redlock.Renewal{}, func(ctx context.Context, p *redlock.Lease) error {
 			took = time.Since(begin)
 			time.Sleep(3 * ttl)
-			if ctx.Err() != nil || p.Resource() != "pool/1" {
+			if ctx.Err() != nil || p.Resource() != "pool/all" {
 				t.Errorf("%s after three TTLs: %v", p.Resource(), context.Cause(ctx))
 			}
 			cancel()
@@ -162,7 +162,7 @@ func TestHoldAllPanics(t *testing.T) {
 					t.Error("the panic did not arrive")
 				}
 			}()
-			_ = s.HoldAll(t.Context(), ttl, redlock.Renewal{}, func(context.Context, *semaphore.Permit) error { panic(failed) })
+			_ = s.HoldAll(t.Context(), ttl, redlock.Renewal{}, func(context.Context, *redlock.Lease) error { panic(failed) })
 		}()
 		allAreFree(t, newSemaphore(t, nodes.Client(), 3), 3)
 		allAreFree(t, s, 3)
@@ -176,7 +176,7 @@ func TestHoldAllInVain(t *testing.T) {
 		client, holder := nodes.Client(), nodes.Client()
 		s, other := newSemaphore(t, client, 3), newSemaphore(t, nodes.Client(), 3)
 		called := false
-		never := func(context.Context, *semaphore.Permit) error { called = true; return nil }
+		never := func(context.Context, *redlock.Lease) error { called = true; return nil }
 		fails := func(what string, r redlock.Renewal, ctx context.Context, match ...error) {
 			t.Helper()
 			err := s.HoldAll(ctx, ttl, r, never)
@@ -190,7 +190,7 @@ func TestHoldAllInVain(t *testing.T) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
-		for _, taken := range []string{"pool/1", "pool/2", "pool/3"} {
+		for _, taken := range []string{"pool/all", "pool/1", "pool/2", "pool/3"} {
 			lease, err := holder.Lock(t.Context(), taken, time.Hour)
 			if err != nil {
 				t.Fatal(err)
@@ -228,12 +228,12 @@ func TestHoldAllInVain(t *testing.T) {
 
 // The work is told when any of the permits is lost, before it has begun as well.
 func TestHoldAllLosesAPermit(t *testing.T) {
-	for _, lost := range []string{"pool/1", "pool/2", "pool/3"} {
+	for _, lost := range []string{"pool/all", "pool/1", "pool/2", "pool/3"} {
 		synctest.Test(t, func(t *testing.T) {
 			nodes := redlocktest.New(t, 3)
 			s := newSemaphore(t, nodes.Client(), 3)
 			told := false
-			err := s.HoldAll(t.Context(), ttl, redlock.Renewal{}, func(ctx context.Context, p *semaphore.Permit) error {
+			err := s.HoldAll(t.Context(), ttl, redlock.Renewal{}, func(ctx context.Context, p *redlock.Lease) error {
 				nodes.Steal(lost, time.Hour)
 				select {
 				case <-ctx.Done():
@@ -254,7 +254,7 @@ func TestHoldAllLosesAPermit(t *testing.T) {
 			}
 			nodes.Steal(last, time.Hour)
 			time.AfterFunc(time.Second, func() { nodes.Steal(lost, time.Hour) })
-			err = s.HoldAll(t.Context(), ttl, redlock.Renewal{}, func(context.Context, *semaphore.Permit) error {
+			err = s.HoldAll(t.Context(), ttl, redlock.Renewal{}, func(context.Context, *redlock.Lease) error {
 				t.Error("the work begins")
 				return nil
 			})
@@ -272,7 +272,7 @@ func TestHoldAllTokens(t *testing.T) {
 		last := int64(0)
 		for range 3 {
 			s := newSemaphore(t, nodes.Client(redlock.WithFencing(redlock.Fencing{})), 2)
-			err := s.HoldAll(t.Context(), ttl, redlock.Renewal{}, func(_ context.Context, p *semaphore.Permit) error {
+			err := s.HoldAll(t.Context(), ttl, redlock.Renewal{}, func(_ context.Context, p *redlock.Lease) error {
 				token, ok := p.Token()
 				if !ok || token <= last {
 					t.Errorf("token %d, %v, after %d", token, ok, last)

@@ -66,7 +66,7 @@ func (s *Semaphore) rest(ctx context.Context, p *place) error {
 // left is how long the first of the queue must still wait; negative if it may look. While all permits are held here it need not
 // look before a retry delay is over, in which a lease may be lost, and the pause for other processes has not begun.
 func (s *Semaphore) left() (time.Duration, error) {
-	delay, err := s.delay() // in case that one begins
+	delay, err := s.delay() // in case that it is needed
 	if err != nil {
 		return 0, err
 	}
@@ -78,7 +78,7 @@ func (s *Semaphore) left() (time.Duration, error) {
 		p.news = false
 		return delay, nil
 	case p.inARow >= localGrants:
-		p.inARow, p.until, p.polls = 0, now.Add(delay), false
+		p.inARow, p.until, p.polls = 0, now.Add(s.max), false // in which every other process that waits looks once
 	}
 	if left := p.until.Sub(now); left > 0 && !(p.polls && p.news) {
 		return left, nil

@@ -71,7 +71,8 @@ type Semaphore struct {
 	pace   pace
 }
 
-// New returns a semaphore. Its permits are the resources name/1, name/2 and so on: do not take locks on these otherwise. All
+// New returns a semaphore. Its permits are the resources name/1, name/2 and so on, and [Semaphore.HoldAll] has name/all: do not
+// take locks on these otherwise. All
 // users must pass the same number. Raising it is safe at any time. After it was lowered there may be as many holders as before,
 // until the leases on the permits above have ended.
 func New(locks Locks, name string, permits int) (*Semaphore, error) {
@@ -122,7 +123,7 @@ func (p *Permit) Hold(ctx context.Context, r redlock.Renewal, work func(context.
 // Acquire takes a permit. Until ctx ends it looks for one that is free, with a random delay of [redlock.WithRetryDelay] in
 // between. When one is given back here, the first caller that waits looks at once. One that is given back elsewhere, or whose
 // lease is lost, is found at the next look: [redlock.WithWakeUp] makes no difference. After 16 permits in a row were handed
-// on from caller to caller, the callers here pause for a delay, so that other processes get their turn.
+// on from caller to caller, the callers here pause for the longest such delay, so that other processes get their turn.
 //
 // Errors are as [redlock.Client.Lock] has them: an [*redlock.Error], about the semaphore, matches redlock.ErrTaken if all
 // permits were taken, or another reason, and what ended the call: the context's error, or redlock.ErrClosed.

@@ -42,6 +42,9 @@ type PermitCall struct {
 // PermitOf is the resource of a permit of a semaphore, which are numbered from 1.
 func PermitOf(semaphore string, number int) string { return semaphore + "/" + strconv.Itoa(number) }
 
+// AllOf is the resource that a call for all permits of a semaphore takes besides, which no other call takes.
+func AllOf(semaphore string) string { return semaphore + "/all" }
+
 type permitCallKey struct{}
 
 // Kept is a Lease that is renewed and released by the call which took it.
@@ -88,7 +91,7 @@ func (x *shipped) HoldAll(ctx context.Context, c *PermitCall) error {
 	x.env.Leave()
 	defer x.env.Enter()
 	ctx = context.WithValue(ctx, permitCallKey{}, c)
-	return s.HoldAll(ctx, c.TTL, c.Renewal.library(), func(ctx context.Context, _ *semaphore.Permit) error {
+	return s.HoldAll(ctx, c.TTL, c.Renewal.library(), func(ctx context.Context, _ *redlock.Lease) error {
 		x.env.Enter()
 		defer x.env.Leave()
 		return c.Work(ctx)
