@@ -50,7 +50,8 @@ type seeker struct {
 	isCut        bool        // the last look ended early: the nodes failed
 	isOver       bool        // the last look has ended
 	isAsking     bool        // an attempt is under way
-	handed       []string    // permits that were handed to it
+	handed       []string    // permits that were handed to it, the last of all
+	offered      []string    // and all that were given back while a call waited
 	given        string      // the permit that it was granted
 	due          time.Time   // when it must look at the latest, by the client's clock; zero if that is not known
 	since        kernel.True // from when on
@@ -71,14 +72,17 @@ func (g *given) isPermit() bool { return g.resource != protocols.AllOf(g.Semapho
 
 // lookers is what is known of such calls, with times by the client's clock.
 type lookers struct {
-	// grants are those in a row of permits that were handed on from call to call, since other processes had a chance: at least
-	// so many, and at the most.
-	grants bounds
-	asked  time.Time // when the last look of a call that waits ended without a permit; zero if it did not
-	known  int       // what news was when that look began
-	handed []string  // permits that were given back while a call waited, and no call has looked since
-	last   time.Time // when the last attempt of a call that waits ended
-	free   time.Time // since when not all permits are held here, or were not as the pause for other processes began
+	// grants are those of permits that were handed on from call to call, since the last pause for other processes: at least so
+	// many, and at the most.
+	grants  bounds
+	asked   time.Time // when the last look of a call that waits ended without a permit; zero if it did not
+	known   int       // what news was when that look began
+	handed  []string  // permits that were given back while a call waited, and no call has looked since; the last of all
+	offered []string  // and whether others were left or not
+	last    time.Time // when the last attempt of a call that waits ended
+	free    time.Time // since when not all permits are held here, or were not as the pause for other processes began
+	// elsewhere are the permits that could not be had when they were last asked for.
+	elsewhere []string
 	// givesWay says that the pause has begun. A call that does not wait may be granted a permit in it.
 	givesWay bool
 	news     int // how often a permit was given back
@@ -185,7 +189,7 @@ func (x *permits) called(c *protocols.Call) {
 		w.looked, w.away, w.isCut, w.news = nil, x.heldBy(w), false, line.news
 		if w.Waits {
 			line.asked, line.known = time.Time{}, line.news
-			w.handed, line.handed = line.handed, nil
+			w.handed, w.offered, line.handed, line.offered = line.handed, line.offered, nil, nil
 		}
 	}
 	switch {
@@ -212,9 +216,12 @@ func (x *permits) givesWay(w *seeker, resource string) {
 	}
 	switch rested := x.run.clock(w.Client).Sub(since); {
 	case !w.Waits || !x.timed:
-	case rested >= x.delay.Min-rounding:
+	case rested >= x.delay.Max-rounding:
+		if line.grants.least >= localGrants {
+			line.grants.most = 0
+		}
 		line.grants.least, line.givesWay = 0, false
-	case line.grants.least >= localGrants && w.looked == nil:
+	case line.grants.least >= localGrants && w.looked == nil && !x.areAllGone(w): // where they are, nobody gains by a pause
 		x.run.broken(checker.Conduct, resource, "%s looks for a permit of %q after %d were handed on in a row, and other processes had no turn",
 			w.Client, w.Semaphore, line.grants.least)
 	}
@@ -256,14 +263,22 @@ func (x *permits) heldBy(w *seeker) (all []string) {
 	return all
 }
 
-// standing counts the permits that the client of a call holds or is giving back.
-func (x *permits) standing(w *seeker) (n int) {
-	for _, g := range x.held {
-		if g.isPermit() && g.isWithin(w) && !g.isPast {
-			n++
+// areAllGone says whether the client of a call holds each permit, or is giving it back, or could not have it when it last asked
+// for it.
+func (x *permits) areAllGone(w *seeker) bool {
+	line := x.line(w)
+	for _, resource := range w.all() {
+		stands := func(g given) bool { return g.resource == resource && g.isWithin(w) && !g.isPast }
+		if !slices.Contains(line.elsewhere, resource) && !slices.ContainsFunc(x.held, stands) {
+			return false
 		}
 	}
-	return n
+	return true
+}
+
+// isHere takes that a permit is granted to the client, or given back.
+func (l *lookers) isHere(resource string) {
+	l.elsewhere = slices.DeleteFunc(l.elsewhere, func(r string) bool { return r == resource })
 }
 
 // completes judges whether a look that found nothing has asked for all permits.
@@ -301,6 +316,7 @@ func (x *permits) returned(c *protocols.Call, err error) {
 		for i := range x.held {
 			x.held[i].isPast = x.held[i].isPast || x.held[i].isWithin(w) && x.held[i].resource == c.Resources[0]
 		}
+		line.isHere(c.Resources[0])
 		x.held = append(x.held, given{seeker: w, resource: c.Resources[0], lease: c.Lease})
 		for _, o := range x.open {
 			if o.isWithin(w) && len(x.heldBy(o)) == o.Permits {
@@ -314,11 +330,12 @@ func (x *permits) returned(c *protocols.Call, err error) {
 	}
 	failed := (*redlock.Error)(nil)
 	w.isCut = !errors.As(err, &failed) || isOfAll(failed)
+	if !w.isCut {
+		line.isHere(c.Resources[0]) // once
+		line.elsewhere = append(line.elsewhere, c.Resources[0])
+	}
 	w.isOver = w.isCut || len(w.looked)+len(w.away) >= w.Permits
 	goesOn := w.isOver && failed != nil && failed.Cause == nil
-	if goesOn && failed.Reason == redlock.ErrTaken {
-		line.grants, line.givesWay = bounds{}, false // others have all permits that are not held here
-	}
 	if goesOn && w.Waits {
 		line.asked = now
 	}
@@ -361,7 +378,7 @@ func (x *permits) givenBack(c *protocols.Call, err error) {
 		return
 	}
 	by, resource := g.seeker, g.resource
-	wasFull := x.standing(by) >= by.Permits
+	wasFull := x.areAllGone(by)
 	if line := x.line(by); wasFull && !line.givesWay {
 		line.free, line.givesWay = x.run.clock(by.Client), line.grants.least >= localGrants
 	}
@@ -372,6 +389,9 @@ func (x *permits) givenBack(c *protocols.Call, err error) {
 	line := x.line(by)
 	line.news++
 	first := slices.IndexFunc(x.open, func(w *seeker) bool { return w.Waits && w.isWithin(by) })
+	if first >= 0 {
+		line.offered = append(line.offered, resource)
+	}
 	if first >= 0 && wasFull {
 		line.handed = append(line.handed, resource)
 	}
@@ -434,13 +454,13 @@ func (x *permits) gets(c *protocols.PermitCall, err error) {
 	}
 	// If the next in the queue stood behind the call, that was the first.
 	next := slices.IndexFunc(x.open, func(o *seeker) bool { return o.Waits && o.isWithin(w) })
-	if err == nil {
+	if err == nil && slices.Contains(w.offered, w.given) {
 		x.line(w).grants.most++
 	}
 	if err == nil && slices.Contains(w.handed, w.given) {
 		line := x.line(w)
 		line.grants.least++
-		line.givesWay = line.givesWay || line.grants.least >= localGrants && x.standing(w) < w.Permits
+		line.givesWay = line.givesWay || line.grants.least >= localGrants && !x.areAllGone(w)
 	}
 	if next >= i {
 		x.hasTurn(x.open[next])

@@ -69,8 +69,11 @@ func (a *actor) gives(l *lease) {
 	a.Returned(call, nil)
 }
 
-// delay is one that the settings allow.
-const delay = 100 * time.Millisecond
+// delay is one that the settings allow, and longestDelay the longest.
+const (
+	delay        = 100 * time.Millisecond
+	longestDelay = 150 * time.Millisecond
+)
 
 func TestPermits(t *testing.T) {
 	const waits, once = true, false
@@ -167,9 +170,18 @@ func TestPermits(t *testing.T) {
 			s.tries("s/1", taken)
 			s.gets(taken, redlock.ErrClosed)
 		}, ""},
-		{"handed on too often", checker.Conduct, func(a *actor) { handsOn(a, 17, 0) }, `c1 looks for a permit of "s" after 16 were handed on in a row, and other processes had no turn`},
-		{"handed on with a pause", checker.Conduct, func(a *actor) { handsOn(a, 17, delay) }, ""},
-		{"handed on often enough", checker.Conduct, func(a *actor) { handsOn(a, 16, 0) }, ""},
+		{"handed on too often", checker.Conduct, func(a *actor) {
+			a.has("s/2")
+			handsOn(a, 17, 0)
+		}, `c1 looks for a permit of "s" after 16 were handed on in a row, and other processes had no turn`},
+		{"handed on with a pause", checker.Conduct, func(a *actor) { a.has("s/2"); handsOn(a, 17, longestDelay) }, ""},
+		{"handed on with too short a pause", checker.Conduct, func(a *actor) { a.has("s/2"); handsOn(a, 17, delay) }, `c1 looks for a permit of "s" after 16 were handed on in a row, and other processes had no turn`},
+		{"handed on too often, beside another process", checker.Conduct, func(a *actor) {
+			a.seeks(once).tries("s/2", taken)
+			handsOn(a, 17, 0)
+		}, `c1 looks for a permit of "s" after 16 were handed on in a row, and other processes had no turn`},
+		{"handed on beside a permit that others can have", checker.Conduct, func(a *actor) { handsOn(a, 17, 0) }, ""},
+		{"handed on often enough", checker.Conduct, func(a *actor) { a.has("s/2"); handsOn(a, 16, 0) }, ""},
 		{"granted and refused", checker.Contract, func(a *actor) {
 			s := a.seeks(once)
 			s.tries("s/1", nil)
@@ -239,9 +251,8 @@ func (a *actor) has(resource string) *lease {
 	return l
 }
 
-// handsOn hands a permit on to a call that waits for it, so many times, and pauses before the last one looks.
+// handsOn hands the first permit on to a call that waits for it, so many times, and pauses before the last one looks.
 func handsOn(a *actor, times int, pause time.Duration) {
-	a.has("s/2")
 	held := a.has("s/1")
 	for i := range times {
 		s := a.seeks(true)

@@ -75,8 +75,20 @@ var semaphores = []Mutant{
 	{
 		Name:    "no-turn-for-other-semaphores",
 		Bug:     "a client with many goroutines never pauses, and others get no permit",
-		Edits:   []Edit{{"redlock/semaphore/pace.go", "case p.inARow >= localGrants:", "case p.inARow >= localGrants && false:"}},
+		Edits:   []Edit{{"redlock/semaphore/pace.go", "case p.inARow >= localGrants &&", "case p.inARow >= localGrants && false &&"}},
 		Killers: []string{"119-semaphore/turns"},
+	},
+	{
+		Name:    "no-turn-beside-another",
+		Bug:     "what a client hands on counts only if it holds all permits",
+		Edits:   []Edit{{"redlock/semaphore/look.go", "if s.leases[slot] == nil && !s.elsewhere[slot] {", "if s.leases[slot] == nil {"}},
+		Killers: []string{"119-semaphore/turns-beside"},
+	},
+	{
+		Name:    "pause-too-short-for-others",
+		Bug:     "a client pauses for the shortest delay, in which another need not look",
+		Edits:   []Edit{{"redlock/semaphore/pace.go", "now.Add(s.max), false", "now.Add(s.min), false"}},
+		Killers: []string{"121-read-write/handed-on"},
 	},
 	{
 		Name:    "gives-way-with-all-permits",
@@ -102,5 +114,54 @@ var semaphores = []Mutant{
 		Bug:     "the first that waits looks at once when the one before it has given up, although the delay is not over",
 		Edits:   []Edit{{"redlock/semaphore/pace.go", "s.pace.until, s.pace.polls = s.clock.Now().Add(delay), true", "s.pace.until, s.pace.polls = s.clock.Now().Add(delay/8), true"}},
 		Killers: []string{"119-semaphore/callers-give-up"},
+	},
+	{
+		Name:    "writers-wait-for-each-other",
+		Bug:     "a writer takes permits before it is the only one that does",
+		Edits:   []Edit{{"redlock/semaphore/all.go", `g.take(ctx, s.name+"/all")`, `g.take(ctx, s.name+"/1")`}},
+		Killers: []string{"121-read-write/writers"},
+	},
+	{
+		Name: "one-permit-after-the-other",
+		Bug:  "a writer asks for the next permit when it has the one before",
+		Edits: []Edit{{"redlock/semaphore/all.go", "\tfor slot := range g.permits {\n\t\tg.tasks.Start(func() { g.hold(working, stop, slot) })\n\t}",
+			"\tfor slot := range g.permits {\n\t\tg.tasks.Start(func() { g.hold(working, stop, slot) })\n\t\tg.call.Wait(working)\n\t}"}},
+		Killers: []string{"121-read-write/contention"},
+	},
+	{
+		Name:    "writes-without-the-last-permit",
+		Bug:     "a writer works when it has all permits but one",
+		Edits:   []Edit{{"redlock/semaphore/all.go", "g.held == len(g.permits), g.refused", "g.held >= len(g.permits)-1, g.refused"}},
+		Killers: []string{"121-read-write/contention"},
+	},
+	{
+		Name:    "waiting-writer-does-not-renew",
+		Bug:     "a writer renews what it has only when it has everything",
+		Edits:   []Edit{{"redlock/semaphore/all.go", "p.err = g.granted(slot, lease).Hold(ctx, g.renewal, func", "p.err = g.granted(slot, lease).Hold(ctx, redlock.Renewal{Limit: 1, Period: g.ttl / 2}, func"}},
+		Killers: []string{"121-read-write/long-reader"},
+	},
+	{
+		Name:    "cancelled-work-without-permits",
+		Bug:     "the permits are given back when the context of the work ends, although it goes on",
+		Edits:   []Edit{{"redlock/semaphore/all.go", "\t\tg.wait(context.Background(), p.waiter)\n", ""}},
+		Killers: []string{"121-read-write/cancelled"},
+	},
+	{
+		Name:    "lost-permit-not-told",
+		Bug:     "the work is not told that one of the permits was lost",
+		Edits:   []Edit{{"redlock/semaphore/all.go", "\t\tstop(context.Cause(ctx))\n", ""}},
+		Killers: []string{"121-read-write/one-lost"},
+	},
+	{
+		Name:    "writer-gives-up-later",
+		Bug:     "the longest time that a writer waits is only for the first lock",
+		Edits:   []Edit{{"redlock/semaphore/all.go", "\tif !g.by.IsZero() {", "\tif !g.by.IsZero() && resource == g.name+\"/all\" {"}},
+		Killers: []string{"121-read-write/gives-up"},
+	},
+	{
+		Name:    "writer-leaves-without-its-tasks",
+		Bug:     "a writer's call returns before all permits are given back",
+		Edits:   []Edit{{"redlock/semaphore/all.go", "\tfor areRunning() {", "\tfor areRunning() && false {"}},
+		Killers: []string{"121-read-write/contention"},
 	},
 }

@@ -60,6 +60,7 @@ func (c *call) look(ctx context.Context) (*Permit, error) {
 		if !isOfOne(failed) {
 			break
 		}
+		c.isElsewhere(slot)
 	}
 	c.foundNone(len(order) > 0)
 	if c.last != nil {
@@ -175,20 +176,34 @@ func (s *Semaphore) holdsAll() bool {
 func (s *Semaphore) granted(slot int, lease *redlock.Lease) *Permit {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.leases[slot], s.ending[slot], s.reason = lease, false, nil
+	s.leases[slot], s.ending[slot], s.elsewhere[slot], s.reason = lease, false, false, nil
 	return &Permit{lease, s, slot}
 }
 
-// foundNone notes that a look found no permit. If it asked for some, others have had their turn.
+// isElsewhere notes that a permit could not be had.
+func (s *Semaphore) isElsewhere(slot int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.elsewhere[slot] = true
+}
+
+// areAllGone says whether each permit is held here, or could not be had when it was last asked for. The semaphore is locked.
+func (s *Semaphore) areAllGone() bool {
+	for slot := range s.slots {
+		if s.leases[slot] == nil && !s.elsewhere[slot] {
+			return false
+		}
+	}
+	return true
+}
+
+// foundNone notes that a look found no permit.
 func (c *call) foundNone(asked bool) {
 	s := c.Semaphore
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if asked {
 		s.reason = c.last.Reason
-	}
-	if asked && s.reason == redlock.ErrTaken {
-		s.pace.inARow = 0
 	}
 }
 

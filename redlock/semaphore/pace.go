@@ -13,7 +13,7 @@ type pace struct {
 	until  time.Time // until when nobody looks; zero: nothing holds the next back
 	polls  bool      // it is the delay after a look, which news ends
 	news   bool      // a permit was given back here since a caller of the queue last looked
-	inARow int       // permits that were handed on since other processes had a chance
+	inARow int       // permits that were handed on since the last pause for other processes
 }
 
 // pauses begins the delay after a look that found nothing.
@@ -77,7 +77,7 @@ func (s *Semaphore) left() (time.Duration, error) {
 	case s.holdsAll():
 		p.news = false
 		return delay, nil
-	case p.inARow >= localGrants:
+	case p.inARow >= localGrants && !s.areAllGone(): // else others would gain nothing by a pause
 		p.inARow, p.until, p.polls = 0, now.Add(s.max), false // in which every other process that waits looks once
 	}
 	if left := p.until.Sub(now); left > 0 && !(p.polls && p.news) {

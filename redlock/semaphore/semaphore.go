@@ -29,7 +29,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -69,6 +68,8 @@ type Semaphore struct {
 	handed []bool           // by slot: it was released while a caller waited here, and no caller has looked since
 	reason error            // why the last look found no permit; nil if it did
 	pace   pace
+	// elsewhere says, by slot, that the permit could not be had when it was last asked for.
+	elsewhere []bool
 }
 
 // New returns a semaphore. Its permits are the resources name/1, name/2 and so on, and [Semaphore.HoldAll] has name/all: do not
@@ -86,7 +87,7 @@ func New(locks Locks, name string, permits int) (*Semaphore, error) {
 	}
 	on := locks.Runtime()
 	s := &Semaphore{locks: locks, name: name, clock: on.Clock, tasks: on.Tasks, rand: on.Rand, queue: queue{tasks: on.Tasks}, leases: make([]*redlock.Lease, permits),
-		ending: make([]bool, permits), handed: make([]bool, permits)}
+		ending: make([]bool, permits), handed: make([]bool, permits), elsewhere: make([]bool, permits)}
 	s.min, s.max = locks.RetryDelay()
 	for i := range permits {
 		s.slots = append(s.slots, name+"/"+strconv.Itoa(i+1))
@@ -206,7 +207,7 @@ func (p *Permit) vacate() {
 	s := p.semaphore
 	s.mu.Lock()
 	if s.leases[p.slot] == p.Lease {
-		isLast := !slices.Contains(s.leases, nil) // whoever waits here lacks this one
+		isLast := s.areAllGone() // whoever waits, here or elsewhere, lacks this one
 		s.leases[p.slot], s.ending[p.slot] = nil, false
 		s.freed = append(s.freed, p.slot)
 		s.pace.news, s.handed[p.slot] = true, isLast && !s.queue.isEmpty()

@@ -259,7 +259,7 @@ func (s Space) lockOn(c faults.Choices, item *scenarios.Item, names []string) {
 	item.Do = slices.Clone(item.Do)
 	for i := range item.Do {
 		switch step, kind := &item.Do[i], item.Do[i].Kind; {
-		case kind == scenarios.WithLockStep && isPermit && step.Misuse == "" && !step.Unlocks && !step.Panics && c.For("all", i).Below(2) == 0:
+		case kind == scenarios.WithLockStep && isPermit && slices.Contains(s.Base.Resources, protocols.AllOf(names[0])) && step.Misuse == "" && !step.Unlocks && !step.Panics && c.For("all", i).Below(2) == 0:
 			step.Kind = scenarios.WithAllStep
 		case kind == scenarios.WithLockStep && isPermit:
 			item.Do[i].Resource = []string{protocols.PermitOf(names[0], 1)}

@@ -38,6 +38,7 @@ var semaphores = knob{
 		for i := range 1 + int(c.For("permits", 0).Below(3)) {
 			s.Resources = append(s.Resources, protocols.PermitOf(name, i+1))
 		}
+		s.Resources = append(s.Resources, protocols.AllOf(name))
 	},
 	back: func(s, base *scenarios.Scenario) {
 		permits := drawnPermits(s, base)
@@ -46,11 +47,11 @@ var semaphores = knob{
 	},
 }
 
-// drawnPermits are the permits of the semaphores that base has not.
+// drawnPermits are the permits of the semaphores that base has not, and what goes with them.
 func drawnPermits(s, base *scenarios.Scenario) (permits []string) {
 	for _, name := range s.Semaphores {
 		if !slices.Contains(base.Semaphores, name) {
-			permits = append(permits, s.PermitsOf(name)...)
+			permits = append(append(permits, s.PermitsOf(name)...), protocols.AllOf(name))
 		}
 	}
 	return permits

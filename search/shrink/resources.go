@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 )
 
 // resources takes resources out, the last first: what is done to one is done to the first instead, or it is only no longer
@@ -42,7 +43,7 @@ func withoutPermits(s *scenarios.Scenario, semaphore string) {
 			}
 		}
 	}
-	for _, name := range append(permits, semaphore) {
+	for _, name := range append(permits, semaphore, protocols.AllOf(semaphore)) {
 		merge(s, name, into)
 	}
 }
