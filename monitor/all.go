@@ -11,78 +11,142 @@ import (
 	"redlocksim/sim/kernel"
 )
 
-// A call for all permits of a semaphore takes the lock that only such calls take, then all permits at the same time, and works
-// while it has everything. Each is taken by a Lock, which the other monitors judge.
-
-// writer is what is known of such a call.
-type writer struct {
-	isAlone   bool        // no other such call can go on
-	since     kernel.True // when it was granted that
-	work      context.Context
-	isWorking bool  // its work has begun, and has not returned
-	err       error // that the work returned
-	isLost    bool  // a permit was lost while it was held
-	unsure    bool  // a release of a permit has failed
+// all judges calls that do work under all permits of a semaphore. Such a call takes the lock that only such calls take, then
+// all permits at the same time, and works while it has everything. Each is taken by a Lock, which the other monitors judge.
+type all struct {
+	run   *Run
+	timed bool // code takes no time
+	open  []*writer
 }
 
-// asksFor takes an attempt for a permit by a call for all.
-func (x *permits) asksFor(w *seeker, c *protocols.Call) {
-	resource, alone := c.Resources[0], protocols.AllOf(w.Semaphore)
-	switch late := x.run.World.Kernel.Now().Sub(w.writer.since); {
-	case !slices.Contains(w.everything(), resource):
+// writer is such a call that has not returned.
+type writer struct {
+	*protocols.PermitCall
+	asked     []string // for what
+	isAlone   bool     // it has the lock that only such calls take
+	since     kernel.True
+	held      []part
+	work      context.Context // that of its work; nil if that has not begun
+	isWorking bool
+	err       error // that the work returned
+	isLost    bool  // a lease was lost while it was held
+	isUnsure  bool  // a release has failed
+}
+
+// part is a lease of such a call that has not been given back.
+type part struct {
+	resource string
+	lease    protocols.Lease
+	isEnding bool // it is being given back
+}
+
+func watchAll(r *Run) {
+	if !r.isLibrary() || !r.Lock.Capabilities().Permits {
+		return
+	}
+	x := &all{run: r, timed: r.StepTime == 0}
+	r.onWant = append(r.onWant, func(c *protocols.PermitCall) {
+		if c.Work != nil {
+			x.open = append(x.open, &writer{PermitCall: c})
+		}
+	})
+	r.onCall = append(r.onCall, x.called)
+	r.onReturn = append(r.onReturn, x.returned)
+	r.onBegin = append(r.onBegin, x.begins)
+	r.onDone = append(r.onDone, x.ends)
+	r.onGet = append(r.onGet, x.gets)
+	r.onCrash = append(r.onCrash, func(client string) {
+		x.open = slices.DeleteFunc(x.open, func(w *writer) bool { return w.Client == client })
+	})
+}
+
+// of is what is known of a call; nil if it is another one, or has crashed with its client.
+func (x *all) of(c *protocols.PermitCall) *writer {
+	if i := slices.IndexFunc(x.open, func(w *writer) bool { return w.PermitCall == c }); i >= 0 {
+		return x.open[i]
+	}
+	return nil
+}
+
+// everything is the resources that a call takes, the lock that only such calls take first.
+func (w *writer) everything() []string {
+	resources := []string{protocols.AllOf(w.Semaphore)}
+	for i := range w.Permits {
+		resources = append(resources, protocols.PermitOf(w.Semaphore, i+1))
+	}
+	return resources
+}
+
+// called judges what such a call asks for, and when it gives something back.
+func (x *all) called(c *protocols.Call) {
+	if c.Func == protocols.ReleaseCall {
+		x.givesBack(c.Lease)
+		return
+	}
+	w := x.of(c.Permit)
+	if w == nil {
+		return
+	}
+	resource, everything := c.Resources[0], w.everything()
+	alone := everything[0]
+	switch late := x.run.World.Kernel.Now().Sub(w.since); {
+	case !slices.Contains(everything, resource):
 		x.run.broken(checker.Conduct, resource, "%s asks for the lock on %q for all permits of %q, which has %d", w.Client, resource, w.Semaphore, w.Permits)
-	case slices.Contains(w.looked, resource):
+	case slices.Contains(w.asked, resource):
 		x.run.broken(checker.Conduct, resource, "%s asks for all permits of %q, and for %q twice", w.Client, w.Semaphore, resource)
 	case c.TTL != w.TTL:
 		x.run.broken(checker.Conduct, resource, "%s asks for a permit of %q for %v, and is to have it for %v", w.Client, w.Semaphore, c.TTL, w.TTL)
 	case resource != alone && !w.isAlone:
 		x.run.broken(checker.Conduct, resource, "%s asks for %q before it has %q, and another that wants all permits could have the one and wait for the other",
 			w.Client, resource, alone)
-	case w.isAlone && x.timed && late > rounding && x.run.pauses.hasRun(x.run.World.Client(w.Client), w.writer.since):
+	case w.isAlone && x.timed && late > 0 && x.run.pauses.hasRun(x.run.World.Client(w.Client), w.since):
 		x.run.broken(checker.NeedlesslyUnavailable, resource, "%s has had %q for %v before it asks for %q", w.Client, alone, late, resource)
 	}
-	w.looked = append(w.looked, resource)
-	w.attempts++
+	w.asked = append(w.asked, resource)
 }
 
-// everything is the resources that such a call takes.
-func (w *seeker) everything() []string { return append(w.all(), protocols.AllOf(w.Semaphore)) }
-
-// isGranted takes that one of them is granted to such a call.
-func (x *permits) isGranted(w *seeker, resource string) {
-	if resource == protocols.AllOf(w.Semaphore) {
-		w.isAlone, w.writer.since = true, x.run.World.Kernel.Now()
+// returned takes what such a call was granted, and what came of giving it back.
+func (x *all) returned(c *protocols.Call, err error) {
+	if c.Func == protocols.ReleaseCall {
+		x.gaveBack(c.Lease, err)
+		return
+	}
+	w := x.of(c.Permit)
+	if w == nil || err != nil {
+		return
+	}
+	w.held = append(w.held, part{resource: c.Resources[0], lease: c.Lease})
+	if c.Resources[0] == protocols.AllOf(w.Semaphore) {
+		w.isAlone, w.since = true, x.run.World.Kernel.Now()
 	}
 }
 
-// begins judges whether a call that begins its work has all permits.
-func (x *permits) begins(c *protocols.PermitCall, work context.Context) {
-	w := x.call(c)
+// begins judges whether a call that begins its work has everything.
+func (x *all) begins(c *protocols.PermitCall, work context.Context) {
+	w := x.of(c)
 	if w == nil {
 		return
 	}
 	w.work, w.isWorking = work, true
 	for _, resource := range w.everything() {
-		has := func(g given) bool {
-			return g.seeker == w && g.resource == resource && !g.isEnding && g.lease.Context().Err() == nil
-		}
-		if !slices.ContainsFunc(x.held, has) {
+		has := func(t part) bool { return t.resource == resource && !t.isEnding && t.lease.Context().Err() == nil }
+		if !slices.ContainsFunc(w.held, has) {
 			x.run.broken(checker.Contract, resource, "%s works under all permits of %q, and has not got %q", w.Client, w.Semaphore, resource)
 		}
 	}
 }
 
 // ends judges what the work was told by its context, at its end.
-func (x *permits) ends(c *protocols.PermitCall, err error) {
-	w := x.call(c)
+func (x *all) ends(c *protocols.PermitCall, err error) {
+	w := x.of(c)
 	if w == nil {
 		return
 	}
 	w.isWorking, w.err = false, err
 	lost := ""
-	for _, g := range x.held {
-		if g.seeker == w && g.lease.Context().Err() != nil {
-			lost = g.resource
+	for _, t := range w.held {
+		if t.lease.Context().Err() != nil {
+			lost = t.resource
 		}
 	}
 	over, called := w.work.Err() != nil, w.Context.Err() != nil
@@ -90,30 +154,57 @@ func (x *permits) ends(c *protocols.PermitCall, err error) {
 	case lost != "" && !over:
 		x.run.broken(checker.Contract, lost, "%s works under all permits of %q, and is not told that it has lost %q", w.Client, w.Semaphore, lost)
 	case called && !over:
-		x.run.broken(checker.Contract, w.all()[0], "%s works under all permits of %q, and is not told that its call is to end", w.Client, w.Semaphore)
+		x.run.broken(checker.Contract, w.everything()[0], "%s works under all permits of %q, and is not told that its call is to end", w.Client, w.Semaphore)
 	case over && !called && lost == "":
-		x.run.broken(checker.Contract, w.all()[0], "%s works under all permits of %q, and is told to stop for no reason", w.Client, w.Semaphore)
+		x.run.broken(checker.Contract, w.everything()[0], "%s works under all permits of %q, and is told to stop for no reason", w.Client, w.Semaphore)
 	}
 }
 
-// givesEarly judges a permit that a call for all gives back.
-func (x *permits) givesEarly(g given) {
-	if g.isWorking {
-		x.run.broken(checker.Contract, g.resource, "%s works under all permits of %q, and gives back %q meanwhile", g.Client, g.Semaphore, g.resource)
+// find is the call that has a lease, and which of its leases that is; nil if none has.
+func (x *all) find(lease protocols.Lease) (w *writer, at int) {
+	for _, w := range x.open {
+		if at := slices.IndexFunc(w.held, func(t part) bool { return t.lease == lease }); at >= 0 {
+			return w, at
+		}
 	}
+	return nil, 0
 }
 
-// gaveBack takes what came of giving a permit back.
-func (w *seeker) gaveBack(lease protocols.Lease, err error) {
-	w.isLost = w.isLost || errors.Is(err, redlock.ErrLost) || context.Cause(lease.Context()) == redlock.ErrLost
-	w.unsure = w.unsure || err != nil
+// givesBack judges a lease that is given back.
+func (x *all) givesBack(lease protocols.Lease) {
+	w, at := x.find(lease)
+	if w == nil {
+		return
+	}
+	if w.isWorking {
+		x.run.broken(checker.Contract, w.held[at].resource, "%s works under all permits of %q, and gives back %q meanwhile", w.Client, w.Semaphore, w.held[at].resource)
+	}
+	w.held[at].isEnding = true
+	w.isLost = w.isLost || context.Cause(lease.Context()) == redlock.ErrLost
 }
 
-// getsAll judges what a call for all returned.
-func (x *permits) getsAll(w *seeker, err error) {
-	first := w.all()[0]
-	if i := slices.IndexFunc(x.held, func(g given) bool { return g.seeker == w }); i >= 0 {
-		x.run.broken(checker.Contract, x.held[i].resource, "%s's call for all permits of %q has returned, and still has %q", w.Client, w.Semaphore, x.held[i].resource)
+// gaveBack takes what came of giving a lease back.
+func (x *all) gaveBack(lease protocols.Lease, err error) {
+	w, at := x.find(lease)
+	if w == nil {
+		return
+	}
+	w.held = slices.Delete(w.held, at, at+1)
+	w.isLost = w.isLost || errors.Is(err, redlock.ErrLost)
+	w.isUnsure = w.isUnsure || err != nil
+}
+
+// gets judges what such a call returned.
+func (x *all) gets(c *protocols.PermitCall, err error) {
+	w := x.of(c)
+	if w == nil {
+		return
+	}
+	x.open = slices.DeleteFunc(x.open, func(o *writer) bool { return o == w })
+	x.run.Permits++
+	first := w.everything()[0]
+	for _, t := range w.held {
+		x.run.broken(checker.Contract, t.resource, "%s's call for all permits of %q has returned, and still has %q", w.Client, w.Semaphore, t.resource)
 	}
 	if n := kernel.Derived(w.Context); n > 0 {
 		x.run.broken(checker.Contract, first, "%s's call for all permits of %q has returned, and leaves contexts behind that hang on its own: %d",
@@ -122,13 +213,17 @@ func (x *permits) getsAll(w *seeker, err error) {
 	if w.work != nil {
 		x.run.AllHeld++
 	}
-	if wrong := x.wrongOfAll(w, err); wrong != "" {
-		x.run.broken(checker.Contract, first, "%s asks for all permits of %q, and gets %v: %s", w.Client, w.Semaphore, result(err), wrong)
+	got := "nothing wrong"
+	if err != nil {
+		got = err.Error()
+	}
+	if wrong := x.wrong(w, err); wrong != "" {
+		x.run.broken(checker.Contract, first, "%s calls for all permits of %q, and gets %s: %s", w.Client, w.Semaphore, got, wrong)
 	}
 }
 
-// wrongOfAll says what is wrong with what such a call returned; empty if nothing is.
-func (x *permits) wrongOfAll(w *seeker, err error) string {
+// wrong says what is wrong with what such a call returned; empty if nothing is.
+func (x *all) wrong(w *writer, err error) string {
 	e := (*redlock.Error)(nil)
 	isError := errors.As(err, &e)
 	switch {
@@ -136,17 +231,17 @@ func (x *permits) wrongOfAll(w *seeker, err error) string {
 		return "that is not what its work returned"
 	case w.work != nil && w.isLost && !errors.Is(err, redlock.ErrLost):
 		return "that does not say that a permit was lost"
-	case w.work != nil && err != nil && w.err == nil && !w.isLost && !w.unsure:
-		return "the work was done, and all permits were given back"
+	case w.work != nil && err != nil && w.err == nil && !w.isLost && !w.isUnsure:
+		return "the work was done, and everything was given back"
 	case w.work != nil:
 		return ""
 	case err == nil:
-		return "it has not done its work"
+		return "its work has not been done"
 	case !isError && errors.Is(err, redlock.ErrClosed) && x.run.clients.anyClosed(w.Client):
 		return ""
 	case !isError:
 		return "that is not what a lock returns"
-	case e.Resource != w.Semaphore:
+	case e.Resource != w.Semaphore && !w.isLost:
 		return "that is about " + e.Resource
 	}
 	return ""

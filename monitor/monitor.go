@@ -64,8 +64,8 @@ type Run struct {
 	onReturn  []func(*protocols.Call, error)
 	onMisuse  []func(*protocols.Call)
 	onRefused []func(*protocols.Call, error)
-	// onWant is told that a call for a permit of a semaphore begins, or for all, and onGet what it returned. onBegin is told that
-	// one for all begins its work, and onDone that this has returned.
+	// onWant is told that a call for a permit of a semaphore begins, or for all, and onGet what it returned. onBegin is told
+	// that one for all begins its work, and onDone that this has returned.
 	onWant  []func(*protocols.PermitCall)
 	onGet   []func(*protocols.PermitCall, error)
 	onBegin []func(*protocols.PermitCall, context.Context)

@@ -55,7 +55,6 @@ type seeker struct {
 	given        string      // the permit that it was granted
 	due          time.Time   // when it must look at the latest, by the client's clock; zero if that is not known
 	since        kernel.True // from when on
-	writer                   // if it is a call for all permits
 }
 
 // given is a permit that a client has.
@@ -96,8 +95,6 @@ func watchPermits(r *Run) {
 		timed: r.StepTime == 0 && r.Lock.Clock == kernel.Monotonic}
 	r.onWant = append(r.onWant, x.wants)
 	r.onGet = append(r.onGet, x.gets)
-	r.onBegin = append(r.onBegin, x.begins)
-	r.onDone = append(r.onDone, x.ends)
 	r.onCall = append(r.onCall, x.called)
 	r.onReturn = append(r.onReturn, x.returned)
 	r.onEnd = append(r.onEnd, x.late)
@@ -153,11 +150,8 @@ func (x *permits) mustLook(w *seeker, within time.Duration) {
 }
 
 // of is the call of which an acquire is an attempt.
-func (x *permits) of(c *protocols.Call) *seeker { return x.call(c.Permit) }
-
-// call is what is known of a call that has not returned.
-func (x *permits) call(c *protocols.PermitCall) *seeker {
-	if i := slices.IndexFunc(x.open, func(w *seeker) bool { return w.PermitCall == c }); i >= 0 {
+func (x *permits) of(c *protocols.Call) *seeker {
+	if i := slices.IndexFunc(x.open, func(w *seeker) bool { return w.PermitCall == c.Permit }); i >= 0 {
 		return x.open[i]
 	}
 	return nil
@@ -173,8 +167,7 @@ func (x *permits) called(c *protocols.Call) {
 		return
 	}
 	if w.Work != nil {
-		x.asksFor(w, c)
-		return
+		return // which all judges
 	}
 	x.isLate(w)
 	resource, now := c.Resources[0], x.run.clock(w.Client)
@@ -233,10 +226,7 @@ func (x *permits) hasNews(w *seeker) bool { return x.line(w).news > w.news }
 // gives takes a release that begins.
 func (x *permits) gives(c *protocols.Call) {
 	for i := range x.held {
-		if x.held[i].lease == c.Lease {
-			x.givesEarly(x.held[i])
-			x.held[i].isEnding = true
-		}
+		x.held[i].isEnding = x.held[i].isEnding || x.held[i].lease == c.Lease
 	}
 }
 
@@ -296,7 +286,7 @@ func (x *permits) completes(w *seeker) {
 // returned takes what came of an attempt, and a permit that is given back.
 func (x *permits) returned(c *protocols.Call, err error) {
 	if c.Func == protocols.ReleaseCall {
-		x.givenBack(c, err)
+		x.givenBack(c)
 		return
 	}
 	w := x.of(c)
@@ -310,9 +300,6 @@ func (x *permits) returned(c *protocols.Call, err error) {
 	}
 	if err == nil {
 		w.isGiven, w.given = true, c.Resources[0]
-		if w.Work != nil {
-			x.isGranted(w, w.given)
-		}
 		for i := range x.held {
 			x.held[i].isPast = x.held[i].isPast || x.held[i].isWithin(w) && x.held[i].resource == c.Resources[0]
 		}
@@ -366,13 +353,12 @@ func isOfAll(e *redlock.Error) bool {
 }
 
 // givenBack takes a permit that is given back: the first call that waits must look for it at once.
-func (x *permits) givenBack(c *protocols.Call, err error) {
+func (x *permits) givenBack(c *protocols.Call) {
 	i := slices.IndexFunc(x.held, func(g given) bool { return g.lease == c.Lease })
 	if i < 0 {
 		return
 	}
 	g := x.held[i]
-	g.gaveBack(c.Lease, err)
 	if !g.isPermit() {
 		x.held = slices.Delete(x.held, i, i+1)
 		return
@@ -429,11 +415,10 @@ func (x *permits) gets(c *protocols.PermitCall, err error) {
 	}
 	w := x.open[i]
 	x.open = slices.Delete(x.open, i, i+1)
-	x.run.Permits++
 	if w.Work != nil {
-		x.getsAll(w, err)
 		return
 	}
+	x.run.Permits++
 	if !errors.Is(err, redlock.ErrClosed) {
 		x.isLate(w)
 	}

@@ -43,6 +43,7 @@ var monitors = []func(*Run){
 	watchLeftover,
 	watchNeedless,
 	watchPermits,
+	watchAll,
 	watchNumber,
 	watchSources,
 	watchAnswers,

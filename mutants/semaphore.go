@@ -50,7 +50,7 @@ var semaphores = []Mutant{
 	{
 		Name:    "error-of-a-permit",
 		Bug:     "the error of a call is about the permit that it asked for last",
-		Edits:   []Edit{{"redlock/semaphore/look.go", "e.Resource, e.Attempts = c.name, c.attempts", "e.Attempts = c.attempts"}},
+		Edits:   []Edit{{"redlock/semaphore/look.go", "e.Resource, e.Attempts = s.name, attempts", "e.Attempts = attempts"}},
 		Killers: []string{"119-semaphore/gives-up"},
 	},
 	{

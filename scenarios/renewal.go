@@ -108,8 +108,8 @@ func (p *program) renewal(s *Step) protocols.Renewal {
 	return r
 }
 
-// watched is a step's renewal, and has every extend of a protocol's own written down as one of this program, unless the client crashed
-// at a step of it, or it began before the program knew of its lease.
+// watched is a step's renewal, and has every extend of a protocol's own written down as one of this program, unless the client
+// crashed at a step of it, or it began before the program knew of its lease.
 func (l *held) watched(s *Step) protocols.Renewal {
 	var c *called
 	r := l.renewal(s)

@@ -1,0 +1,171 @@
+package monitor
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
+	"redlocksim/scenarios/protocols"
+)
+
+// writing is a call of an actor for all permits of a semaphore "s", which has two.
+type writing struct {
+	*actor
+	*protocols.PermitCall
+	end context.CancelFunc // of the call
+}
+
+func (a *actor) writes() *writing {
+	ctx, end := context.WithCancel(context.Background())
+	w := &writing{a, &protocols.PermitCall{Client: "c1", Semaphore: "s", Permits: 2, TTL: ttl, Context: ctx,
+		Work: func(context.Context) error { return nil }}, end}
+	a.Wants(w.PermitCall)
+	return w
+}
+
+// asks asks for one lock, and takes returns it granted.
+func (w *writing) asks(resource string, within time.Duration) *protocols.Call {
+	call := &protocols.Call{Func: protocols.AcquireCall, Client: "c1", Resources: []string{resource}, TTL: within, Waits: true, Permit: w.PermitCall}
+	w.Called(call)
+	return call
+}
+
+func (w *writing) takes(resource string) *lease {
+	call := w.asks(resource, ttl)
+	l := w.lease(resource, w.reads().Add(ttl))
+	call.Lease = l
+	w.Returned(call, nil)
+	return l
+}
+
+// all takes everything, and begins the work in the context that it returns.
+func (w *writing) all() (leases []*lease, stop context.CancelFunc) {
+	for _, resource := range []string{"s/all", "s/1", "s/2"} {
+		leases = append(leases, w.takes(resource))
+	}
+	ctx, stop := context.WithCancel(w.Context)
+	w.Begins(w.PermitCall, ctx)
+	return leases, stop
+}
+
+// done ends the work with err, gives everything back and returns the same.
+func (w *writing) done(leases []*lease, err error) {
+	w.Ends(w.PermitCall, err)
+	for _, l := range leases {
+		w.gives(l)
+	}
+	w.Gets(w.PermitCall, err)
+}
+
+func TestAll(t *testing.T) {
+	failed := errors.New("failed")
+	for _, c := range []struct {
+		name string
+		kind checker.Kind
+		does func(*writing)
+		want string
+	}{
+		{"everything", checker.Contract, func(w *writing) {
+			leases, _ := w.all()
+			w.done(leases, nil)
+		}, ""},
+		{"work that fails", checker.Contract, func(w *writing) {
+			leases, _ := w.all()
+			w.done(leases, failed)
+		}, ""},
+		{"something else", checker.Conduct, func(w *writing) { w.asks("s/3", ttl) }, `c1 asks for the lock on "s/3" for all permits of "s", which has 2`},
+		{"twice", checker.Conduct, func(w *writing) {
+			w.takes("s/all")
+			w.takes("s/1")
+			w.asks("s/1", ttl)
+		}, `c1 asks for all permits of "s", and for "s/1" twice`},
+		{"another TTL", checker.Conduct, func(w *writing) { w.asks("s/all", 2*ttl) }, `c1 asks for a permit of "s" for 20s, and is to have it for 10s`},
+		{"a permit first", checker.Conduct, func(w *writing) { w.asks("s/1", ttl) },
+			`c1 asks for "s/1" before it has "s/all", and another that wants all permits could have the one and wait for the other`},
+		{"one after the other", checker.NeedlesslyUnavailable, func(w *writing) {
+			w.takes("s/all")
+			w.takes("s/1")
+			w.sleeps(time.Millisecond)
+			w.asks("s/2", ttl)
+		}, `c1 has had "s/all" for 1ms before it asks for "s/2"`},
+		{"too little", checker.Contract, func(w *writing) {
+			w.takes("s/all")
+			w.takes("s/1")
+			w.Begins(w.PermitCall, w.Context)
+		}, `c1 works under all permits of "s", and has not got "s/2"`},
+		{"a permit lost before the work", checker.Contract, func(w *writing) {
+			w.takes("s/all")
+			w.takes("s/1").cancel(redlock.ErrLost)
+			w.takes("s/2")
+			w.Begins(w.PermitCall, w.Context)
+		}, `c1 works under all permits of "s", and has not got "s/1"`},
+		{"given back meanwhile", checker.Contract, func(w *writing) {
+			leases, _ := w.all()
+			w.gives(leases[1])
+		}, `c1 works under all permits of "s", and gives back "s/1" meanwhile`},
+		{"a loss that is not told", checker.Contract, func(w *writing) {
+			leases, _ := w.all()
+			leases[2].cancel(redlock.ErrLost)
+			w.Ends(w.PermitCall, nil)
+		}, `c1 works under all permits of "s", and is not told that it has lost "s/2"`},
+		{"a call that ends", checker.Contract, func(w *writing) {
+			for _, resource := range []string{"s/all", "s/1", "s/2"} {
+				w.takes(resource)
+			}
+			w.Begins(w.PermitCall, context.Background())
+			w.end()
+			w.Ends(w.PermitCall, nil)
+		}, `c1 works under all permits of "s", and is not told that its call is to end`},
+		{"told for no reason", checker.Contract, func(w *writing) {
+			_, stop := w.all()
+			stop()
+			w.Ends(w.PermitCall, failed)
+		}, `c1 works under all permits of "s", and is told to stop for no reason`},
+		{"a permit that stays", checker.Contract, func(w *writing) {
+			leases, _ := w.all()
+			w.done(leases[:2], nil)
+		}, `c1's call for all permits of "s" has returned, and still has "s/2"`},
+		{"another error", checker.Contract, func(w *writing) {
+			leases, _ := w.all()
+			w.Ends(w.PermitCall, failed)
+			for _, l := range leases {
+				w.gives(l)
+			}
+			w.Gets(w.PermitCall, nil)
+		}, `c1 calls for all permits of "s", and gets nothing wrong: that is not what its work returned`},
+		{"an error for nothing", checker.Contract, func(w *writing) {
+			leases, _ := w.all()
+			w.Ends(w.PermitCall, nil)
+			for _, l := range leases {
+				w.gives(l)
+			}
+			w.Gets(w.PermitCall, failed)
+		}, `c1 calls for all permits of "s", and gets failed: the work was done, and everything was given back`},
+		{"a loss without an error", checker.Contract, func(w *writing) {
+			leases, stop := w.all()
+			leases[1].cancel(redlock.ErrLost)
+			stop()
+			w.done(leases, nil)
+		}, `c1 calls for all permits of "s", and gets nothing wrong: that does not say that a permit was lost`},
+		{"no work and no error", checker.Contract, func(w *writing) { w.Gets(w.PermitCall, nil) },
+			`c1 calls for all permits of "s", and gets nothing wrong: its work has not been done`},
+		{"no lock's error", checker.Contract, func(w *writing) { w.Gets(w.PermitCall, failed) },
+			`c1 calls for all permits of "s", and gets failed: that is not what a lock returns`},
+		{"an error about a permit", checker.Contract, func(w *writing) {
+			w.Gets(w.PermitCall, &redlock.Error{Op: driver.OpAcquire, Resource: "s/1", Reason: redlock.ErrTaken})
+		}, `c1 calls for all permits of "s", and gets redlock: acquire "s/1": held by another: that is about s/1`},
+		{"refused", checker.Contract, func(w *writing) {
+			w.Gets(w.PermitCall, &redlock.Error{Op: driver.OpAcquire, Resource: "s", Reason: redlock.ErrTaken, Cause: context.Canceled})
+		}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t).only(watchAll)
+			r.goes("c1", time.Second, func(a *actor) { c.does(a.writes()) })
+			r.finds(t, c.kind, c.want)
+		})
+	}
+}
