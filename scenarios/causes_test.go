@@ -54,6 +54,19 @@ var causes = map[string]cause{
 	"120-permits-of-each-node/one-permit": {func(s *scenarios.Scenario) {
 		s.Resources = append(slices.Clone(s.Resources), "pool/2")
 	}, "lease-overlap"},
+	"121-read-write/not-kept-out": {steps(func(step scenarios.Step) scenarios.Step {
+		if step.Kind == scenarios.WithAllStep {
+			step = scenarios.Step{Kind: scenarios.LockStep, For: 30 * time.Second, Resource: []string{"doc/1", "doc/2", "doc/3"}}
+		}
+		return step
+	}), "safe"},
+	"121-read-write/at-once": {func(s *scenarios.Scenario) {
+		s.Timeline[len(s.Timeline)-1].Do = []scenarios.Step{{Kind: scenarios.WithAllStep, For: time.Second, Resource: []string{"doc"}}}
+	}, "safe"},
+	"121-read-write/dies":         {survives, "safe"},
+	"121-read-write/dies-waiting": {survives, "safe"},
+	"121-read-write/closed":       {instead(scenarios.CloseStep, scenarios.SleepStep), "safe"},
+	"121-read-write/clock-jumps":                      {noStep, "safe"},
 	"120-permits-of-each-node/permits-are-locks":      {lock("protocol: node-permits"), "lease-overlap"},
 	"16-failed-acquire-cleans-up-with-del/parallel":   {cleansUp, "safe"},
 	"16-failed-acquire-cleans-up-with-del/sequential": {cleansUp, "safe"},
