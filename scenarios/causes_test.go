@@ -63,9 +63,9 @@ var causes = map[string]cause{
 	"121-read-write/at-once": {func(s *scenarios.Scenario) {
 		s.Timeline[len(s.Timeline)-1].Do = []scenarios.Step{{Kind: scenarios.WithAllStep, For: time.Second, Resource: []string{"doc"}}}
 	}, "safe"},
-	"121-read-write/dies":         {survives, "safe"},
-	"121-read-write/dies-waiting": {survives, "safe"},
-	"121-read-write/closed":       {instead(scenarios.CloseStep, scenarios.SleepStep), "safe"},
+	"121-read-write/dies":                             {survives, "safe"},
+	"121-read-write/dies-waiting":                     {survives, "safe"},
+	"121-read-write/closed":                           {instead(scenarios.CloseStep, scenarios.SleepStep), "safe"},
 	"121-read-write/clock-jumps":                      {noStep, "safe"},
 	"120-permits-of-each-node/permits-are-locks":      {lock("protocol: node-permits"), "lease-overlap"},
 	"16-failed-acquire-cleans-up-with-del/parallel":   {cleansUp, "safe"},
