@@ -12,6 +12,8 @@ type clients struct {
 	of map[string][]*life
 	// areFirst says that no client was closed or replaced so far, so that there is nothing to look up.
 	areFirst bool
+	// seeking are the calls for permits that have not returned, and the number of the client that each was made with.
+	seeking map[*protocols.PermitCall]int
 }
 
 // life is what became of a client.
@@ -23,7 +25,7 @@ type life struct {
 
 // watchClients comes after the monitors: they judge what was before a client was closed as it was then.
 func watchClients(r *Run) *clients {
-	c, closing := &clients{map[string][]*life{}, true}, map[*protocols.Call]*life{}
+	c, closing := &clients{map[string][]*life{}, true, map[*protocols.PermitCall]int{}}, map[*protocols.Call]*life{}
 	r.onCall = append(r.onCall, func(call *protocols.Call) {
 		switch call.Func {
 		case protocols.CloseCall:
@@ -34,6 +36,8 @@ func watchClients(r *Run) *clients {
 			c.of[call.Client], c.areFirst = append(c.of[call.Client], &life{quiet: kernel.Forever}), false
 		}
 	})
+	r.onWant = append(r.onWant, func(call *protocols.PermitCall) { c.seeking[call] = c.number(call.Client) })
+	r.onGet = append(r.onGet, func(call *protocols.PermitCall, _ error) { delete(c.seeking, call) })
 	r.onCrash = append(r.onCrash, func(client string) { delete(c.of, client) })
 	r.onReturn = append(r.onReturn, func(call *protocols.Call, err error) {
 		if closed := closing[call]; closed != nil && err == nil {
@@ -57,6 +61,24 @@ func (c *clients) number(process string) int {
 		return 0
 	}
 	return max(0, len(c.of[process])-1)
+}
+
+// numberOf counts the clients that a process had before the one that a call is made with which begins now.
+func (c *clients) numberOf(call *protocols.Call) int {
+	if number, is := c.seeking[call.Permit]; is {
+		return number
+	}
+	return c.number(call.Client)
+}
+
+// isSeeking says whether a process has a call for a permit that has not returned.
+func (c *clients) isSeeking(process string) bool {
+	for call := range c.seeking {
+		if call.Client == process {
+			return true
+		}
+	}
+	return false
 }
 
 // isClosed says whether the client of a number is closed.

@@ -112,7 +112,7 @@ func (x *failures) called(c *protocols.Call) {
 	if len(c.Resources) == 0 {
 		return // it is about the client
 	}
-	this := &calling{Call: c, name: nameOf(c), began: x.run.World.Kernel.Now(), isAlone: !c.Renewal, made: x.run.clients.number(c.Client)}
+	this := &calling{Call: c, name: nameOf(c), began: x.run.World.Kernel.Now(), isAlone: !c.Renewal, made: x.run.clients.numberOf(c)}
 	this.starves(x.run)
 	if lease, voted := c.Lease.(protocols.Voted); voted {
 		x.ask(this, lease.Value())

@@ -217,7 +217,7 @@ func (x *needless) called(c *protocols.Call) {
 		x.lookAll()
 	case protocols.AcquireCall:
 		x.change(c, func() {
-			a := &ask{Call: c, client: x.calm.of(c.Client), made: x.run.clients.number(c.Client), lasts: x.lasts(c.TTL), keys: slices.Sorted(slices.Values(c.Resources)),
+			a := &ask{Call: c, client: x.calm.of(c.Client), made: x.run.clients.numberOf(c), lasts: x.lasts(c.TTL), keys: slices.Sorted(slices.Values(c.Resources)),
 				began: x.run.World.Kernel.Now(), changes: x.calm.changes, free: make([]kernel.True, x.nodes), woken: -1, listens: -1}
 			if i := slices.IndexFunc(x.open, a.queuesWith); i >= 0 {
 				a.listens = x.open[i].listens

@@ -246,7 +246,7 @@ func (w *seeker) all() (all []string) {
 // heldBy are the permits that the client of a call holds, and knows of.
 func (x *permits) heldBy(w *seeker) (all []string) {
 	for _, g := range x.held {
-		if g.isPermit() && g.isWithin(w) && (g.isEnding || g.lease.Context().Err() == nil) {
+		if g.isPermit() && !g.isPast && g.isWithin(w) && (g.isEnding || g.lease.Context().Err() == nil) {
 			all = append(all, g.resource)
 		}
 	}

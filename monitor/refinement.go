@@ -92,6 +92,9 @@ func (f *refinement) called(c *protocols.Call) {
 	case protocols.NewClientCall:
 		p := f.run.World.Client(c.Client)
 		f.clients[p] = append(f.clients[p], spec.New(f.settings))
+		if f.run.clients.isSeeking(c.Client) { // which goes on to make attempts with the client before, and nobody can tell them apart
+			clear(f.clients[p])
+		}
 	}
 }
 

@@ -73,13 +73,13 @@ func isInvalid(err error) bool {
 	return errors.Is(err, redlock.ErrInvalid) && strings.HasPrefix(err.Error(), text) && len(err.Error()) > len(text) && !errors.As(err, &e)
 }
 
-// isClosed says whether the client that a call is made of was closed before: the one that granted its lease, or else the
-// newest.
+// isClosed says whether the client that a call is made of was closed before: the one that granted its lease, that the call for
+// a permit was made of, or else the newest.
 func (x *refusals) isClosed(c *protocols.Call) bool {
 	if of, known := x.madeBy[c.Lease]; known {
 		return x.run.clients.isClosed(c.Client, of)
 	}
-	return x.run.clients.newest(c.Client).isClosed
+	return x.run.clients.isClosed(c.Client, x.run.clients.numberOf(c))
 }
 
 // called notes a call that has the right arguments and must be refused nevertheless.
@@ -89,7 +89,7 @@ func (x *refusals) called(c *protocols.Call) {
 		ended = c.Context.Err()
 	}
 	if c.Func == protocols.AcquireCall {
-		x.asks[c] = x.run.clients.number(c.Client)
+		x.asks[c] = x.run.clients.numberOf(c)
 	}
 	switch {
 	case c.Renewal: // of which it is told once the library has begun it

@@ -64,7 +64,7 @@ func (x *returns) called(c *protocols.Call) {
 	if c.Func == protocols.NewClientCall {
 		return
 	}
-	p := &pendingCall{call: c, client: x.run.World.Client(c.Client), resource: x.run.subjectOf(c), name: callNames[c.Func], of: x.run.clients.number(c.Client)}
+	p := &pendingCall{call: c, client: x.run.World.Client(c.Client), resource: x.run.subjectOf(c), name: callNames[c.Func], of: x.run.clients.numberOf(c)}
 	x.opens(p)
 	switch c.Func {
 	case protocols.AcquireCall:
@@ -114,7 +114,7 @@ func (x *returns) calledOther(c *protocols.Call) {
 	if c.Context == nil {
 		return
 	}
-	p := &pendingCall{call: c, client: x.run.World.Client(c.Client), resource: x.run.subjectOf(c), name: callNames[c.Func], of: x.run.clients.number(c.Client)}
+	p := &pendingCall{call: c, client: x.run.World.Client(c.Client), resource: x.run.subjectOf(c), name: callNames[c.Func], of: x.run.clients.numberOf(c)}
 	switch c.Func {
 	case protocols.AcquireCall:
 		if x.opens(p); !c.Waits {

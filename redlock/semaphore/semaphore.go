@@ -199,7 +199,9 @@ func (p *Permit) releases() {
 	s := p.semaphore
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.ending[p.slot] = s.leases[p.slot] == p.Lease
+	if s.leases[p.slot] == p.Lease { // and was not granted to another since
+		s.ending[p.slot] = true
+	}
 }
 
 // vacate notes that a permit was given back, and has a caller that waits look for it.
