@@ -202,14 +202,15 @@ func (l *lookers) isPausing() bool { return !l.asked.IsZero() && l.news == l.kno
 
 // givesWay judges whether a call that begins a look may, after its client has handed on so many permits in a row.
 func (x *permits) givesWay(w *seeker, resource string) {
-	line := x.line(w)
+	line, now := x.line(w), x.run.clock(w.Client)
 	since := line.last
 	if line.free.After(since) {
 		since = line.free // before, nobody could have had a turn
 	}
-	switch rested := x.run.clock(w.Client).Sub(since); {
+	wasFree := !line.free.IsZero() && now.Sub(line.free) >= x.delay.Max-rounding // for all that this client did meanwhile
+	switch {
 	case !w.Waits || !x.timed:
-	case rested >= x.delay.Max-rounding:
+	case wasFree, now.Sub(since) >= x.delay.Max-rounding:
 		if line.grants.least >= localGrants {
 			line.grants.most = 0
 		}

@@ -20,7 +20,10 @@ type refinement struct {
 	settings spec.Settings
 	clients  map[*kernel.Process][]*spec.Client // the newest last; nil of one that was objected to
 	calls    []underWay                         // those open that ask for a TTL
-	asked    byVote[leaving]                    // of each client, by its name and the value of an acquisition
+	// mixed are those where a call for a permit goes on to make attempts with the client before, so that nobody can tell whose
+	// an attempt is.
+	mixed map[*kernel.Process]bool
+	asked byVote[leaving] // of each client, by its name and the value of an acquisition
 }
 
 // leaving is when the first command of the round under way left, by its client's clock and by what the round is for.
@@ -35,7 +38,7 @@ func watchRefinement(r *Run) {
 	}
 	own := protocols.Of[protocols.RedlockSettings](r.Lock)
 	quorum, _ := r.Lock.Votes(len(r.World.Servers))
-	f := &refinement{run: r, clients: map[*kernel.Process][]*spec.Client{}, asked: votesOf[leaving](r), settings: spec.Settings{
+	f := &refinement{run: r, clients: map[*kernel.Process][]*spec.Client{}, mixed: map[*kernel.Process]bool{}, asked: votesOf[leaving](r), settings: spec.Settings{
 		Quorum: quorum, NodeTimeout: r.Lock.NodeTimeout,
 		Drift:    func(ttl time.Duration) time.Duration { return allowance(own.Drift, ttl) },
 		RetryMin: own.RetryDelay.Min, RetryMax: own.RetryDelay.Max, WakeUp: own.WakeUp, Fencing: own.Fencing, Sequence: protocols.Of[protocols.OneRedisSettings](r.Lock).Sequence,
@@ -92,7 +95,8 @@ func (f *refinement) called(c *protocols.Call) {
 	case protocols.NewClientCall:
 		p := f.run.World.Client(c.Client)
 		f.clients[p] = append(f.clients[p], spec.New(f.settings))
-		if f.run.clients.isSeeking(c.Client) { // which goes on to make attempts with the client before, and nobody can tell them apart
+		f.mixed[p] = f.mixed[p] || f.run.clients.isSeeking(c.Client)
+		if f.mixed[p] {
 			clear(f.clients[p])
 		}
 	}

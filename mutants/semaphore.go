@@ -14,7 +14,7 @@ var semaphores = []Mutant{
 	{
 		Name:    "permits-outlast-a-closed-client",
 		Bug:     "a call that waits for a permit does not end when the client is closed",
-		Edits:   []Edit{{"redlock/semaphore/look.go", "\treturn c, end, err\n", "\tc.waiting = ctx\n\treturn c, end, err\n"}},
+		Edits:   []Edit{{"redlock/semaphore/look.go", "\treturn c, end, s.ofSemaphore(err)\n", "\tc.waiting = ctx\n\treturn c, end, s.ofSemaphore(err)\n"}},
 		Killers: []string{"119-semaphore/closed"},
 	},
 	{

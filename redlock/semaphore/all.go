@@ -15,16 +15,20 @@ import (
 // take a permit each, and a writer takes them all.
 //
 // It takes the lock name/all, which only HoldAll takes, and then waits for all permits at the same time, and keeps and renews
-// each that it has got. So no succession of readers keeps a writer out, as it would one that asks for all permits at once
-// ([redlock.Client.LockAll]), and two writers do not wait for each other. While a writer waits for the last readers, others
-// find fewer permits or none. Whoever has a permit must not call HoldAll, which would wait for that permit.
+// each that it has got. So readers that overlap do not keep a writer out, as they would one that asks for all permits at once
+// ([redlock.Client.LockAll]). A reader that takes a permit again in the moment in which it gave it back does, as it would with
+// a lock. Of two writers neither can have what the other waits for. While a writer waits for the last readers, others find
+// fewer permits or none. Whoever has a permit must not call HoldAll, and work must not ask for one: they would wait for
+// themselves.
 //
-// Renewal.Wait bounds the time until it has everything. The other limits of r count for each lease from its grant. The context
-// of work ends with ctx and with any of the leases. The lease that work is given is that on name/all, whose fencing tokens rise
-// from each call of HoldAll to the next. All is given back when work has returned, even if it panics.
+// Renewal.Wait bounds the time until it has everything. The other limits of r count for each lease from its grant, so also while
+// it waits for others. The context of work ends with ctx and with any of the leases; renewals stop then, so that work has what
+// is left of a TTL to return. The lease that work is given is that on name/all, whose fencing tokens rise from each call of
+// HoldAll to the next. All is given back when work has returned, even if it panics.
 //
-// If work was not called, the error says why a permit was not granted, as that of Acquire does, or that one was lost while
-// others were waited for. Otherwise it is as [redlock.Client.Hold] has it, joined from all leases.
+// If work was not called, the error is about the semaphore, and says why one of the locks was not granted, or matches
+// redlock.ErrLost if one was lost while others were waited for. Otherwise it is as [redlock.Client.Hold] has it, joined from
+// all leases.
 func (s *Semaphore) HoldAll(ctx context.Context, ttl time.Duration, r redlock.Renewal, work func(context.Context, *redlock.Lease) error) error {
 	if ctx == nil || work == nil {
 		return fmt.Errorf("%w: nil context or nil work", redlock.ErrInvalid)
@@ -32,7 +36,12 @@ func (s *Semaphore) HoldAll(ctx context.Context, ttl time.Duration, r redlock.Re
 	if err := r.Check(ttl); err != nil {
 		return err
 	}
-	g := &gathering{Semaphore: s, ttl: ttl, renewal: r, call: s.tasks.NewWaiter(), permits: make([]taken, len(s.slots))}
+	_, begins, err := s.locks.During(ctx, s.name+"/all", ttl)
+	if err != nil {
+		return s.ofSemaphore(err)
+	}
+	defer begins() // if work does not
+	g := &gathering{Semaphore: s, begins: begins, ttl: ttl, renewal: r, call: s.tasks.NewWaiter(), permits: make([]taken, len(s.slots))}
 	if r.Wait != 0 {
 		g.by = s.clock.Now().Add(r.Wait)
 	}
@@ -50,6 +59,7 @@ type gathering struct {
 	*Semaphore
 	ttl     time.Duration
 	renewal redlock.Renewal
+	begins  func()        // to be called when work begins, for which Close does not wait
 	by      time.Time     // when it must have all permits; zero: whenever
 	call    driver.Waiter // where the call itself waits
 	permits []taken       // by slot
@@ -75,10 +85,15 @@ func (g *gathering) take(ctx context.Context, resource string) (*redlock.Lease, 
 		ctx = until
 	}
 	lease, err := g.locks.Lock(ctx, resource, g.ttl)
+	return lease, g.ofSemaphore(err)
+}
+
+// ofSemaphore is an error of one of the locks, as one of the semaphore.
+func (s *Semaphore) ofSemaphore(err error) error {
 	if failed := (*redlock.Error)(nil); errors.As(err, &failed) {
-		return nil, g.about(failed, failed.Attempts)
+		return s.about(failed, failed.Attempts)
 	}
-	return lease, err
+	return err
 }
 
 // withPermits does work while all permits are held. ctx ends with the lease of the call that no other has.
@@ -107,6 +122,7 @@ func (g *gathering) withPermits(ctx context.Context, work func(context.Context) 
 	if err := g.gathered(working); err != nil {
 		return err
 	}
+	g.begins()
 	return work(working)
 }
 
@@ -114,15 +130,23 @@ func (g *gathering) withPermits(ctx context.Context, work func(context.Context) 
 func (g *gathering) gathered(ctx context.Context) error {
 	for {
 		g.mu.Lock()
-		isAll, refused := g.held == len(g.permits), g.refused
+		isAll, refused, hasEnded := g.held == len(g.permits), g.refused, g.running < len(g.permits)
 		g.mu.Unlock()
+		failed := &redlock.Error{Op: driver.OpAcquire, Resource: g.name}
 		switch {
+		case context.Cause(ctx) == redlock.ErrLost: // and the others were refused for that
+			failed.Reason = redlock.ErrLost
+			return failed
 		case refused != nil:
 			return refused
-		case isAll && ctx.Err() != nil: // one was lost before the last was granted
-			return &redlock.Error{Op: driver.OpAcquire, Resource: g.name, Cause: context.Cause(ctx)}
+		case isAll && ctx.Err() != nil:
+			failed.Cause = ctx.Err()
+			return failed
 		case isAll:
 			return nil
+		case hasEnded: // a task was ended, by an observer that it called
+			failed.Reason = redlock.ErrLost
+			return failed
 		}
 		g.call.Wait(context.Background()) // when ctx ends, those that are not held are refused
 	}
@@ -190,8 +214,8 @@ func (g *gathering) giveBack() {
 	g.mu.Lock()
 	g.isOver = true
 	g.mu.Unlock()
-	for _, p := range g.permits {
-		p.waiter.Wake()
+	for slot := range g.permits {
+		g.permits[slot].waiter.Wake()
 	}
 	areRunning := func() bool {
 		g.mu.Lock()

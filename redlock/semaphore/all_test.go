@@ -3,14 +3,18 @@ package semaphore_test
 import (
 	"context"
 	"errors"
+	"maps"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"redlocksim/redlock"
+	"redlocksim/redlock/observe"
 	"redlocksim/redlock/redlocktest"
 	"redlocksim/redlock/semaphore"
 )
@@ -240,9 +244,9 @@ func TestHoldAllLosesAPermit(t *testing.T) {
 					told = context.Cause(ctx) == redlock.ErrLost
 				case <-time.After(ttl):
 				}
-				return ctx.Err()
+				return nil
 			})
-			if !told || !errors.Is(err, redlock.ErrLost) || !errors.Is(err, context.Canceled) {
+			if !told || !errors.Is(err, redlock.ErrLost) {
 				t.Errorf("%s is lost, and the work is told: %v; %v", lost, told, err)
 			}
 
@@ -252,13 +256,16 @@ func TestHoldAllLosesAPermit(t *testing.T) {
 			if lost == last {
 				last = "pool/2"
 			}
+			if lost == "pool/all" {
+				last = "pool/1"
+			}
 			nodes.Steal(last, time.Hour)
 			time.AfterFunc(time.Second, func() { nodes.Steal(lost, time.Hour) })
 			err = s.HoldAll(t.Context(), ttl, redlock.Renewal{}, func(context.Context, *redlock.Lease) error {
 				t.Error("the work begins")
 				return nil
 			})
-			if !errors.Is(err, redlock.ErrLost) {
+			if !errors.Is(err, redlock.ErrLost) || !errors.Is(err, redlock.ErrNotAcquired) || errors.Is(err, context.Canceled) {
 				t.Errorf("%s is lost while %s is waited for: %v", lost, last, err)
 			}
 		})
@@ -285,4 +292,162 @@ func TestHoldAllTokens(t *testing.T) {
 			}
 		}
 	})
+}
+
+// watcher is an observer that does something at each step.
+type watcher func(observe.Event)
+
+func (w watcher) Observe(_ context.Context, e observe.Event) { w(e) }
+
+// Close waits until a call that takes permits has given them back, and not for work.
+func TestHoldAllIsClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := redlocktest.New(t, 3)
+		var released atomic.Int32
+		client := nodes.Client(redlock.WithObserver(watcher(func(e observe.Event) {
+			if e.Step == observe.Released {
+				released.Add(1)
+			}
+		})))
+		s, other := newSemaphore(t, client, 3), newSemaphore(t, nodes.Client(), 3)
+		permit, done := acquire(t, other), make(chan error)
+		go func() { done <- s.HoldAll(t.Context(), ttl, redlock.Renewal{}, never(t)) }()
+		time.Sleep(time.Second)
+		nodes.Slow(20*time.Millisecond, 0, 1, 2)
+		if err := client.Close(t.Context()); err != nil || released.Load() != 3 {
+			t.Errorf("Close has returned (%v), and %d of 3 leases were given back", err, released.Load())
+		}
+		if err := <-done; !errors.Is(err, redlock.ErrClosed) {
+			t.Error(err)
+		}
+		nodes.Heal()
+		unlock(t, permit)
+
+		client = nodes.Client()
+		err := newSemaphore(t, client, 3).HoldAll(t.Context(), ttl, redlock.Renewal{}, func(context.Context, *redlock.Lease) error {
+			return client.Close(t.Context())
+		})
+		if err != nil {
+			t.Errorf("closed at work: %v", err)
+		}
+	})
+}
+
+func never(t *testing.T) func(context.Context, *redlock.Lease) error {
+	return func(context.Context, *redlock.Lease) error {
+		t.Error("the work is done")
+		return nil
+	}
+}
+
+// A call that is cancelled as it is granted the last permit says so, whatever the cause.
+func TestHoldAllIsCancelledAtTheLastPermit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := redlocktest.New(t, 3)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		var granted atomic.Int32
+		client := nodes.Client(redlock.WithObserver(watcher(func(e observe.Event) {
+			if e.Step == observe.QuorumReached && granted.Add(1) == 4 {
+				cancel(errors.New("a cause"))
+			}
+		})))
+		err := newSemaphore(t, client, 3).HoldAll(ctx, ttl, redlock.Renewal{}, never(t))
+		if !errors.Is(err, context.Canceled) || !errors.Is(err, redlock.ErrNotAcquired) {
+			t.Error(err)
+		}
+		allAreFree(t, newSemaphore(t, nodes.Client(), 3), 3)
+	})
+}
+
+// Renewal.Wait is for everything together, and the limits of renewals are those of each lease.
+func TestHoldAllHasLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := redlocktest.New(t, 3)
+		s := newSemaphore(t, nodes.Client(), 2)
+		nodes.Steal("pool/all", 600*time.Millisecond)
+		nodes.Steal("pool/1", time.Hour)
+		begin := time.Now()
+		err := s.HoldAll(t.Context(), ttl, redlock.Renewal{Wait: time.Second}, never(t))
+		if took := time.Since(begin); !errors.Is(err, context.DeadlineExceeded) || took > time.Second+time.Millisecond {
+			t.Errorf("after %v: %v", took, err)
+		}
+		var e *redlock.Error
+		if !errors.As(err, &e) || e.Attempts < 2 {
+			t.Errorf("%v says of %d attempts", err, e.Attempts)
+		}
+
+		var mu sync.Mutex
+		extends := map[string]int{}
+		client := redlocktest.New(t, 3).Client(redlock.WithObserver(watcher(func(e observe.Event) {
+			if e.Step == observe.Extended {
+				mu.Lock()
+				extends[e.Resource]++
+				mu.Unlock()
+			}
+		})))
+		err = newSemaphore(t, client, 2).HoldAll(t.Context(), ttl, redlock.Renewal{Limit: 2}, func(ctx context.Context, _ *redlock.Lease) error {
+			<-ctx.Done()
+			return nil
+		})
+		if want := map[string]int{"pool/all": 2, "pool/1": 2, "pool/2": 2}; !errors.Is(err, redlock.ErrRenewalLimit) || !maps.Equal(extends, want) {
+			t.Errorf("extended %v, want %v; %v", extends, want, err)
+		}
+	})
+}
+
+// While a writer works, nobody who waits in its process asks the nodes, and all are served when it is done.
+func TestHoldAllBesideReadersOfItsProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := redlocktest.New(t, 3)
+		var attempts atomic.Int32
+		client := nodes.Client(redlock.WithObserver(watcher(func(e observe.Event) {
+			if e.Step == observe.AttemptStarted {
+				attempts.Add(1)
+			}
+		})))
+		s, done := newSemaphore(t, client, 3), make(chan time.Time)
+		err := s.HoldAll(t.Context(), ttl, redlock.Renewal{}, func(context.Context, *redlock.Lease) error {
+			for range 3 {
+				go func() {
+					permit, err := s.Acquire(t.Context(), ttl)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					done <- time.Now()
+					time.Sleep(time.Second)
+					unlock(t, permit)
+				}()
+			}
+			before := attempts.Load()
+			time.Sleep(time.Minute)
+			if n := attempts.Load() - before; n > 0 {
+				t.Errorf("the nodes were asked %d times", n)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		end := time.Now()
+		for range 3 {
+			if late := (<-done).Sub(end); late > time.Millisecond {
+				t.Errorf("a reader has a permit %v later", late)
+			}
+		}
+		time.Sleep(2 * time.Second) // which the readers take
+	})
+}
+
+// A task that an observer ends is no reason to wait for it.
+func TestHoldAllLosesATask(t *testing.T) {
+	nodes := redlocktest.New(t, 1)
+	client := nodes.Client(redlock.WithObserver(watcher(func(e observe.Event) {
+		if e.Step == observe.AttemptStarted && e.Resource == "pool/2" {
+			runtime.Goexit()
+		}
+	})))
+	if err := newSemaphore(t, client, 2).HoldAll(t.Context(), ttl, redlock.Renewal{}, never(t)); !errors.Is(err, redlock.ErrLost) {
+		t.Error(err)
+	}
 }

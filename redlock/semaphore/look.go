@@ -27,10 +27,7 @@ type call struct {
 func (s *Semaphore) begin(ctx context.Context, ttl time.Duration) (c *call, end func(), err error) {
 	c = &call{Semaphore: s, ttl: ttl}
 	c.waiting, end, err = s.locks.During(ctx, s.slots[len(s.slots)-1], ttl)
-	if failed := (*redlock.Error)(nil); errors.As(err, &failed) {
-		err = c.about(failed, c.attempts)
-	}
-	return c, end, err
+	return c, end, s.ofSemaphore(err)
 }
 
 // look asks for one permit after another until one is granted. Permits that are held here are left out. It ends early where the
@@ -180,11 +177,11 @@ func (s *Semaphore) granted(slot int, lease *redlock.Lease) *Permit {
 	return &Permit{lease, s, slot}
 }
 
-// isElsewhere notes that a permit could not be had.
+// isElsewhere notes that a permit could not be had, unless another call here has got it meanwhile.
 func (s *Semaphore) isElsewhere(slot int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.elsewhere[slot] = true
+	s.elsewhere[slot] = s.leases[slot] == nil
 }
 
 // areAllGone says whether each permit is held here, or could not be had when it was last asked for. The semaphore is locked.

@@ -13,7 +13,7 @@ type pace struct {
 	until  time.Time // until when nobody looks; zero: nothing holds the next back
 	polls  bool      // it is the delay after a look, which news ends
 	news   bool      // a permit was given back here since a caller of the queue last looked
-	inARow int       // permits that were handed on since the last pause for other processes
+	inARow int       // permits that were handed on since other processes had a chance
 }
 
 // pauses begins the delay after a look that found nothing.
@@ -63,6 +63,17 @@ func (s *Semaphore) rest(ctx context.Context, p *place) error {
 	}
 }
 
+// isLeftSince says whether a permit that was given back here by then has not been taken since, as far as is known: then others
+// have had their turn. The semaphore is locked.
+func (s *Semaphore) isLeftSince(then time.Time) bool {
+	for slot := range s.slots {
+		if given := s.given[slot]; s.leases[slot] == nil && !s.elsewhere[slot] && !given.IsZero() && !given.After(then) {
+			return true
+		}
+	}
+	return false
+}
+
 // left is how long the first of the queue must still wait; negative if it may look. While all permits are held here it need not
 // look before a retry delay is over, in which a lease may be lost, and the pause for other processes has not begun.
 func (s *Semaphore) left() (time.Duration, error) {
@@ -73,6 +84,9 @@ func (s *Semaphore) left() (time.Duration, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now, p := s.clock.Now(), &s.pace
+	if s.isLeftSince(now.Add(-s.max)) {
+		p.inARow = 0
+	}
 	switch {
 	case s.holdsAll():
 		p.news = false

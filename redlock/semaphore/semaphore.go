@@ -50,7 +50,7 @@ type Locks interface {
 }
 
 // Semaphore has permits. It is safe for concurrent use. Goroutines that want the same permits should share one: they queue in
-// it, first come, first served, and only the first asks the nodes.
+// it, first come, first served, and only the first asks the nodes; [Semaphore.HoldAll] asks for each permit by itself.
 type Semaphore struct {
 	locks    Locks
 	name     string
@@ -70,11 +70,12 @@ type Semaphore struct {
 	pace   pace
 	// elsewhere says, by slot, that the permit could not be had when it was last asked for.
 	elsewhere []bool
+	given     []time.Time // by slot: when it was given back here, the last time
 }
 
 // New returns a semaphore. Its permits are the resources name/1, name/2 and so on, and [Semaphore.HoldAll] has name/all: do not
-// take locks on these otherwise. All
-// users must pass the same number. Raising it is safe at any time. After it was lowered there may be as many holders as before,
+// take locks on these otherwise. All users must pass the same number. Raising it is safe at any time, unless somebody calls
+// HoldAll with the number before, and so without the new permits. After it was lowered there may be as many holders as before,
 // until the leases on the permits above have ended.
 func New(locks Locks, name string, permits int) (*Semaphore, error) {
 	switch {
@@ -87,7 +88,7 @@ func New(locks Locks, name string, permits int) (*Semaphore, error) {
 	}
 	on := locks.Runtime()
 	s := &Semaphore{locks: locks, name: name, clock: on.Clock, tasks: on.Tasks, rand: on.Rand, queue: queue{tasks: on.Tasks}, leases: make([]*redlock.Lease, permits),
-		ending: make([]bool, permits), handed: make([]bool, permits), elsewhere: make([]bool, permits)}
+		ending: make([]bool, permits), handed: make([]bool, permits), elsewhere: make([]bool, permits), given: make([]time.Time, permits)}
 	s.min, s.max = locks.RetryDelay()
 	for i := range permits {
 		s.slots = append(s.slots, name+"/"+strconv.Itoa(i+1))
@@ -123,8 +124,9 @@ func (p *Permit) Hold(ctx context.Context, r redlock.Renewal, work func(context.
 
 // Acquire takes a permit. Until ctx ends it looks for one that is free, with a random delay of [redlock.WithRetryDelay] in
 // between. When one is given back here, the first caller that waits looks at once. One that is given back elsewhere, or whose
-// lease is lost, is found at the next look: [redlock.WithWakeUp] makes no difference. After 16 permits in a row were handed
-// on from caller to caller, the callers here pause for the longest such delay, so that other processes get their turn.
+// lease is lost, is found at the next look: [redlock.WithWakeUp] makes no difference. After 16 permits were handed on from
+// caller to caller, each when no other was left, the callers here pause for the longest such delay, so that other processes get
+// their turn.
 //
 // Errors are as [redlock.Client.Lock] has them: an [*redlock.Error], about the semaphore, matches redlock.ErrTaken if all
 // permits were taken, or another reason, and what ended the call: the context's error, or redlock.ErrClosed.
@@ -211,7 +213,7 @@ func (p *Permit) vacate() {
 	if s.leases[p.slot] == p.Lease {
 		isLast := s.areAllGone() // whoever waits, here or elsewhere, lacks this one
 		s.leases[p.slot], s.ending[p.slot] = nil, false
-		s.freed = append(s.freed, p.slot)
+		s.freed, s.given[p.slot] = append(s.freed, p.slot), s.clock.Now()
 		s.pace.news, s.handed[p.slot] = true, isLast && !s.queue.isEmpty()
 	}
 	s.mu.Unlock()

@@ -645,3 +645,79 @@ func TestNoRandomBytes(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What was handed on long ago is forgotten: nobody pauses where all permits are free.
+func TestAPauseIsForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSemaphore(t, redlocktest.New(t, 3).Client(), 1)
+		var all sync.WaitGroup
+		for range 17 {
+			all.Go(func() {
+				p, err := s.Acquire(t.Context(), ttl)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				time.Sleep(time.Second)
+				unlock(t, p)
+			})
+		}
+		all.Wait()
+		time.Sleep(time.Hour)
+		begin := time.Now()
+		p, err := s.Acquire(t.Context(), ttl)
+		if took := time.Since(begin); err != nil || took > time.Millisecond {
+			t.Errorf("after %v: %v", took, err)
+		}
+		unlock(t, p)
+	})
+}
+
+// A call that finds a permit taken by another call here does not take it for one that is elsewhere.
+func TestPermitsHereAreNotElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := redlocktest.New(t, 3)
+		nodes.Slow(time.Millisecond, 0, 1, 2)
+		s, stop := newSemaphore(t, nodes.Client(), 1), make(chan bool)
+		var handed atomic.Int32
+		for range 4 {
+			go func() {
+				for {
+					p, err := s.Acquire(t.Context(), ttl)
+					if err != nil {
+						return
+					}
+					handed.Add(1)
+					time.Sleep(50 * time.Millisecond)
+					unlock(t, p)
+					select {
+					case <-stop:
+						return
+					default:
+					}
+				}
+			}()
+		}
+		go func() {
+			for {
+				if p, err := s.TryAcquire(t.Context(), ttl); err == nil {
+					unlock(t, p)
+				}
+				select {
+				case <-stop:
+					return
+				case <-time.After(300 * time.Microsecond):
+				}
+			}
+		}()
+		time.Sleep(time.Second)
+		before := handed.Load()
+		p, err := newSemaphore(t, nodes.Client(), 1).Acquire(t.Context(), ttl)
+		if n := handed.Load() - before; err != nil || n > 200 {
+			t.Errorf("%v, after %d others", err, n)
+		}
+		close(stop)
+		unlock(t, p)
+		time.Sleep(ttl)
+	})
+}
