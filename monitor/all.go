@@ -213,12 +213,8 @@ func (x *all) gets(c *protocols.PermitCall, err error) {
 	if w.work != nil {
 		x.run.AllHeld++
 	}
-	got := "nothing wrong"
-	if err != nil {
-		got = err.Error()
-	}
 	if wrong := x.wrong(w, err); wrong != "" {
-		x.run.broken(checker.Contract, first, "%s calls for all permits of %q, and gets %s: %s", w.Client, w.Semaphore, got, wrong)
+		x.run.broken(checker.Contract, first, "%s calls for all permits of %q, and gets %v: %s", w.Client, w.Semaphore, err, wrong)
 	}
 }
 

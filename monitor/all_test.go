@@ -136,7 +136,7 @@ func TestAll(t *testing.T) {
 				w.gives(l)
 			}
 			w.Gets(w.PermitCall, nil)
-		}, `c1 calls for all permits of "s", and gets nothing wrong: that is not what its work returned`},
+		}, `c1 calls for all permits of "s", and gets <nil>: that is not what its work returned`},
 		{"an error for nothing", checker.Contract, func(w *writing) {
 			leases, _ := w.all()
 			w.Ends(w.PermitCall, nil)
@@ -150,9 +150,9 @@ func TestAll(t *testing.T) {
 			leases[1].cancel(redlock.ErrLost)
 			stop()
 			w.done(leases, nil)
-		}, `c1 calls for all permits of "s", and gets nothing wrong: that does not say that a permit was lost`},
+		}, `c1 calls for all permits of "s", and gets <nil>: that does not say that a permit was lost`},
 		{"no work and no error", checker.Contract, func(w *writing) { w.Gets(w.PermitCall, nil) },
-			`c1 calls for all permits of "s", and gets nothing wrong: its work has not been done`},
+			`c1 calls for all permits of "s", and gets <nil>: its work has not been done`},
 		{"no lock's error", checker.Contract, func(w *writing) { w.Gets(w.PermitCall, failed) },
 			`c1 calls for all permits of "s", and gets failed: that is not what a lock returns`},
 		{"an error about a permit", checker.Contract, func(w *writing) {
