@@ -91,9 +91,12 @@ var semaphores = []Mutant{
 		Killers: []string{"121-read-write/handed-on"},
 	},
 	{
-		Name:    "gives-way-with-all-permits",
-		Bug:     "a client pauses while it holds all permits, when nobody else can have one",
-		Edits:   []Edit{{"redlock/semaphore/pace.go", "case s.holdsAll():", "case s.holdsAll() && p.inARow < localGrants:"}},
+		Name: "gives-way-with-all-permits",
+		Bug:  "a client pauses while it holds all permits, when nobody else can have one",
+		Edits: []Edit{
+			{"redlock/semaphore/pace.go", "case s.holdsAll():", "case s.holdsAll() && p.inARow < localGrants:"},
+			{"redlock/semaphore/pace.go", "case p.inARow >= localGrants && !s.areAllGone():", "case p.inARow >= localGrants:"},
+		},
 		Tests:   []Test{{"redlock/semaphore", "TestGivingWay"}},
 		Killers: nil,
 	},
