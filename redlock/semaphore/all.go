@@ -21,10 +21,10 @@ import (
 // fewer permits or none. Whoever has a permit must not call HoldAll, and work must not ask for one: they would wait for
 // themselves.
 //
-// Renewal.Wait bounds the time until it has everything. The other limits of r count for each lease from its grant, so also while
-// it waits for others. The context of work ends with ctx and with any of the leases; renewals stop then, so that work has what
-// is left of a TTL to return. The lease that work is given is that on name/all, whose fencing tokens rise from each call of
-// HoldAll to the next. All is given back when work has returned, even if it panics.
+// Renewal.Wait bounds the time until it has everything. The other limits of r count for each lease from its grant, so also
+// while it waits for others. The context of work ends with ctx and with any of the leases. Renewals stop then, so that work
+// has what is left of a TTL to return. The lease that work is given is that on name/all, whose fencing tokens rise from each
+// call of HoldAll to the next. All is given back when work has returned, even if it panics.
 //
 // If work was not called, the error is about the semaphore, and says why one of the locks was not granted, or matches
 // redlock.ErrLost if one was lost while others were waited for. Otherwise it is as [redlock.Client.Hold] has it, joined from
@@ -86,14 +86,6 @@ func (g *gathering) take(ctx context.Context, resource string) (*redlock.Lease, 
 	}
 	lease, err := g.locks.Lock(ctx, resource, g.ttl)
 	return lease, g.ofSemaphore(err)
-}
-
-// ofSemaphore is an error of one of the locks, as one of the semaphore.
-func (s *Semaphore) ofSemaphore(err error) error {
-	if failed := (*redlock.Error)(nil); errors.As(err, &failed) {
-		return s.about(failed, failed.Attempts)
-	}
-	return err
 }
 
 // withPermits does work while all permits are held. ctx ends with the lease of the call that no other has.

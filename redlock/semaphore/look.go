@@ -97,6 +97,14 @@ func (s *Semaphore) about(failed *redlock.Error, attempts int) *redlock.Error {
 	return &e
 }
 
+// ofSemaphore is an error of one of the locks, as one of the semaphore.
+func (s *Semaphore) ofSemaphore(err error) error {
+	if failed := (*redlock.Error)(nil); errors.As(err, &failed) {
+		return s.about(failed, failed.Attempts)
+	}
+	return err
+}
+
 // because is the error of a call that ends for that cause; nil if there is none but that all permits are held here. A call that
 // never asked fails for the reason for which those here before it did.
 func (c *call) because(cause error) *redlock.Error {
