@@ -99,7 +99,7 @@ func TestReadersAndWriters(t *testing.T) {
 }
 
 // The permits are taken at the same time, and renewed while others are waited for. All are given back at the end, and work that
-// goes on after its context has ended still has them.
+// goes on after its context has ended still has them, for what is left of the TTL.
 func TestHoldAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		nodes := redlocktest.New(t, 3)
