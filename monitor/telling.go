@@ -55,6 +55,9 @@ func (x *telling) forget(client string) {
 }
 
 func (x *telling) observed(client string, e *observe.Event) {
+	if x.run.World.Client(client).Dead() { // it may be ended in the middle of what happens at a step
+		return
+	}
 	if !x.reports[client] {
 		x.reports[client] = true
 	}
