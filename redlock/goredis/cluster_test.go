@@ -107,6 +107,22 @@ func (c *cluster) strangers(t testing.TB, servers ...int) (n int) {
 	return n
 }
 
+// used counts the connections to a server that are not the test's own and have carried a command of a lock: one that is being
+// made is of no use yet, and may be given up.
+func (c *cluster) used(t testing.TB, server int) (n int) {
+	t.Helper()
+	c.each(t, []int{server}, func(ctx context.Context, view *redis.Client) error {
+		list, err := view.ClientList(ctx).Result()
+		for line := range strings.Lines(list) {
+			if _, last, _ := strings.Cut(line, " cmd="); slices.ContainsFunc([]string{"set", "eval", "del"}, func(of string) bool { return strings.HasPrefix(last, of) }) {
+				n++
+			}
+		}
+		return err
+	})
+	return n
+}
+
 // resource is what a lock protects here.
 type resource struct {
 	name    string
@@ -449,7 +465,7 @@ func (c *cluster) warmUp(t testing.TB, client *redlock.Client) {
 		eventually(t, patience, "every server has answered", func() bool { return len(c.keys(t, everyServer...)) == 0 })
 		ready = true
 		for i := range c.servers {
-			ready = ready && c.strangers(t, i) >= 2
+			ready = ready && c.used(t, i) >= 2
 		}
 		if t.Failed() {
 			t.FailNow()
