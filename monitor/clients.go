@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"maps"
 	"slices"
 
 	"redlocksim/scenarios/protocols"
@@ -38,7 +39,10 @@ func watchClients(r *Run) *clients {
 	})
 	r.onWant = append(r.onWant, func(call *protocols.PermitCall) { c.seeking[call] = c.number(call.Client) })
 	r.onGet = append(r.onGet, func(call *protocols.PermitCall, _ error) { delete(c.seeking, call) })
-	r.onCrash = append(r.onCrash, func(client string) { delete(c.of, client) })
+	r.onCrash = append(r.onCrash, func(client string) {
+		delete(c.of, client)
+		maps.DeleteFunc(c.seeking, func(call *protocols.PermitCall, _ int) bool { return call.Client == client })
+	})
 	r.onReturn = append(r.onReturn, func(call *protocols.Call, err error) {
 		if closed := closing[call]; closed != nil && err == nil {
 			closed.quiet = r.World.Kernel.Now()

@@ -267,8 +267,8 @@ func (x *permits) areAllGone(w *seeker) bool {
 	return true
 }
 
-// isHere takes that a permit is granted to the client, or given back.
-func (l *lookers) isHere(resource string) {
+// noteHere notes that a permit is granted to the client, or given back.
+func (l *lookers) noteHere(resource string) {
 	l.elsewhere = slices.DeleteFunc(l.elsewhere, func(r string) bool { return r == resource })
 }
 
@@ -304,7 +304,7 @@ func (x *permits) returned(c *protocols.Call, err error) {
 		for i := range x.held {
 			x.held[i].isPast = x.held[i].isPast || x.held[i].isWithin(w) && x.held[i].resource == c.Resources[0]
 		}
-		line.isHere(c.Resources[0])
+		line.noteHere(c.Resources[0])
 		x.held = append(x.held, given{seeker: w, resource: c.Resources[0], lease: c.Lease})
 		for _, o := range x.open {
 			if o.isWithin(w) && len(x.heldBy(o)) == o.Permits {
@@ -319,7 +319,7 @@ func (x *permits) returned(c *protocols.Call, err error) {
 	failed := (*redlock.Error)(nil)
 	w.isCut = !errors.As(err, &failed) || isOfAll(failed)
 	if !w.isCut {
-		line.isHere(c.Resources[0]) // once
+		line.noteHere(c.Resources[0]) // so that it is listed once
 		line.elsewhere = append(line.elsewhere, c.Resources[0])
 	}
 	w.isOver = w.isCut || len(w.looked)+len(w.away) >= w.Permits

@@ -15,11 +15,11 @@ import (
 
 // Calling is how a step calls the lock, where that is not as usual. Each kind of step has some of the keys.
 type Calling struct {
-	// TTL is the TTL that the lock is asked for with; steps lock, try-lock and with-lock. Default: that of the settings.
-	// Example: 3s
+	// TTL is the TTL that the lock is asked for with; steps lock, try-lock, with-lock and with-all. Default: that of the
+	// settings. Example: 3s
 	TTL time.Duration `yaml:"ttl"`
 	// Within sets a deadline for the context of the call, so long after the call begins; with 0s it is over before. Steps
-	// try-lock, extend, renew, with-lock, unlock, prepare and close. Default: no deadline. Example: 3ms
+	// try-lock, extend, renew, with-lock, with-all, unlock, prepare and close. Default: no deadline. Example: 3ms
 	Within *time.Duration `yaml:"within"`
 	// Cancel cancels the context of the call so long after the call begins; with 0s before it. Steps lock and those of
 	// within. Default: it is not cancelled. Example: 30ms
@@ -32,15 +32,16 @@ type Calling struct {
 	// Released makes the call about the lock that was released last, not about one that is held; steps extend, renew and
 	// unlock. Default: false. Example: true
 	Released bool `yaml:"released"`
-	// Wait is how long with-lock waits for the lock at the most. Default: 0s, as long as it takes. Example: 1s
+	// Wait is how long with-lock and with-all wait at the most for what they take. Default: 0s, as long as it takes. Example: 1s
 	Wait time.Duration `yaml:"wait"`
-	// Period is the time between two renewals; steps renew and with-lock. Default: a third of the TTL. Example: 500ms
+	// Period is the time between two renewals; steps renew, with-lock and with-all. Default: a third of the TTL.
+	// Example: 500ms
 	Period time.Duration `yaml:"period"`
-	// Jitter is how much sooner than after a period a renewal may come; steps renew and with-lock. Default: 0s. Example: 100ms
+	// Jitter is how much sooner than after a period a renewal may come; steps as for period. Default: 0s. Example: 100ms
 	Jitter time.Duration `yaml:"jitter"`
-	// Limit is the largest number of renewals; steps renew and with-lock. Default: as the setting renewals says. Example: 3
+	// Limit is the largest number of renewals; steps as for period. Default: as the setting renewals says. Example: 3
 	Limit int `yaml:"limit"`
-	// MaxTime is how long renewals can keep the lease alive; steps renew and with-lock. Default: 0s, without a limit.
+	// MaxTime is how long renewals can keep the lease alive; steps as for period. Default: 0s, without a limit.
 	// Example: 5s
 	MaxTime time.Duration `yaml:"max-time"`
 	// Meanwhile has a second call do work of this length under the lease at the same time, before the first goes on with its

@@ -36,12 +36,12 @@ func (s *Semaphore) HoldAll(ctx context.Context, ttl time.Duration, r redlock.Re
 	if err := r.Check(ttl); err != nil {
 		return err
 	}
-	_, begins, err := s.locks.During(ctx, s.name+"/all", ttl)
+	_, end, err := s.locks.During(ctx, s.name+"/all", ttl)
 	if err != nil {
 		return s.ofSemaphore(err)
 	}
-	defer begins() // if work does not
-	g := &gathering{Semaphore: s, begins: begins, ttl: ttl, renewal: r, call: s.tasks.NewWaiter(), permits: make([]taken, len(s.slots))}
+	defer end()
+	g := &gathering{Semaphore: s, end: end, ttl: ttl, renewal: r, call: s.tasks.NewWaiter(), permits: make([]taken, len(s.slots))}
 	if r.Wait != 0 {
 		g.by = s.clock.Now().Add(r.Wait)
 	}
@@ -59,7 +59,7 @@ type gathering struct {
 	*Semaphore
 	ttl     time.Duration
 	renewal redlock.Renewal
-	begins  func()        // to be called when work begins, for which Close does not wait
+	end     func()        // of what Close waits for, which is not the work
 	by      time.Time     // when it must have all permits; zero: whenever
 	call    driver.Waiter // where the call itself waits
 	permits []taken       // by slot
@@ -114,7 +114,7 @@ func (g *gathering) withPermits(ctx context.Context, work func(context.Context) 
 	if err := g.gathered(working); err != nil {
 		return err
 	}
-	g.begins()
+	g.end()
 	return work(working)
 }
 

@@ -57,7 +57,7 @@ func (c *call) look(ctx context.Context) (*Permit, error) {
 		if !isOfOne(failed) {
 			break
 		}
-		c.isElsewhere(slot)
+		c.noteElsewhere(slot)
 	}
 	c.foundNone(len(order) > 0)
 	if c.last != nil {
@@ -185,8 +185,8 @@ func (s *Semaphore) granted(slot int, lease *redlock.Lease) *Permit {
 	return &Permit{lease, s, slot}
 }
 
-// isElsewhere notes that a permit could not be had, unless another call here has got it meanwhile.
-func (s *Semaphore) isElsewhere(slot int) {
+// noteElsewhere notes that a permit could not be had, unless another call here has got it meanwhile.
+func (s *Semaphore) noteElsewhere(slot int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.elsewhere[slot] = s.leases[slot] == nil

@@ -673,34 +673,47 @@ func TestAPauseIsForgotten(t *testing.T) {
 	})
 }
 
-// A call that finds a permit taken by another call here does not take it for one that is elsewhere.
+// A call that finds a permit taken by another call here does not take it for one that is elsewhere, where nobody would gain by a
+// pause: so the callers here still pause.
 func TestPermitsHereAreNotElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		nodes := redlocktest.New(t, 3)
 		nodes.Slow(time.Millisecond, 0, 1, 2)
-		s, stop := newSemaphore(t, nodes.Client(), 1), make(chan bool)
-		var handed atomic.Int32
+		const work, grants = 50 * time.Millisecond, 200
+		s, ctx := newSemaphore(t, nodes.Client(redlock.WithRetryDelay(100*time.Millisecond, 100*time.Millisecond)), 1), t.Context()
+		var mu sync.Mutex
+		n, pauses, ended := 0, 0, time.Now()
+		var callers sync.WaitGroup
 		for range 4 {
-			go func() {
+			callers.Go(func() {
 				for {
-					p, err := s.Acquire(t.Context(), ttl)
+					p, err := s.Acquire(ctx, ttl)
 					if err != nil {
+						t.Error(err)
 						return
 					}
-					handed.Add(1)
-					time.Sleep(50 * time.Millisecond)
+					mu.Lock()
+					if n++; time.Since(ended) >= 100*time.Millisecond {
+						pauses++
+					}
+					isDone := n >= grants
+					mu.Unlock()
+					time.Sleep(work)
+					mu.Lock()
+					ended = time.Now()
+					mu.Unlock()
 					unlock(t, p)
-					select {
-					case <-stop:
+					if isDone {
 						return
-					default:
 					}
 				}
-			}()
+			})
 		}
-		go func() {
+		stop := make(chan bool)
+		var poller sync.WaitGroup
+		poller.Go(func() {
 			for {
-				if p, err := s.TryAcquire(t.Context(), ttl); err == nil {
+				if p, err := s.TryAcquire(ctx, ttl); err == nil {
 					unlock(t, p)
 				}
 				select {
@@ -709,15 +722,12 @@ func TestPermitsHereAreNotElsewhere(t *testing.T) {
 				case <-time.After(300 * time.Microsecond):
 				}
 			}
-		}()
-		time.Sleep(time.Second)
-		before := handed.Load()
-		p, err := newSemaphore(t, nodes.Client(), 1).Acquire(t.Context(), ttl)
-		if n := handed.Load() - before; err != nil || n > 200 {
-			t.Errorf("%v, after %d others", err, n)
-		}
+		})
+		callers.Wait()
 		close(stop)
-		unlock(t, p)
-		time.Sleep(ttl)
+		poller.Wait()
+		if pauses < 3 {
+			t.Errorf("%d pauses in %d grants", pauses, n)
+		}
 	})
 }
