@@ -32,7 +32,8 @@ type Calling struct {
 	// Released makes the call about the lock that was released last, not about one that is held; steps extend, renew and
 	// unlock. Default: false. Example: true
 	Released bool `yaml:"released"`
-	// Wait is how long with-lock and with-all wait at the most for what they take. Default: 0s, as long as it takes. Example: 1s
+	// Wait is how long with-lock and with-all wait at the most for what they take. Default: 0s, as long as it takes.
+	// Example: 1s
 	Wait time.Duration `yaml:"wait"`
 	// Period is the time between two renewals; steps renew, with-lock and with-all. Default: a third of the TTL.
 	// Example: 500ms
