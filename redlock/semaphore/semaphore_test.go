@@ -673,8 +673,8 @@ func TestAPauseIsForgotten(t *testing.T) {
 	})
 }
 
-// A call that finds a permit taken by another call here does not take it for one that is elsewhere, where nobody would gain by a
-// pause: so the callers here still pause.
+// A call that finds a permit taken by another call here does not take it for one that is elsewhere, where nobody would gain by
+// a pause: so the callers here still pause.
 func TestPermitsHereAreNotElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		nodes := redlocktest.New(t, 3)
