@@ -211,7 +211,7 @@ func (x *permits) givesWay(w *seeker, resource string) {
 	switch {
 	case !w.Waits || !x.timed:
 	case wasFree, now.Sub(since) >= x.delay.Max-rounding:
-		if line.grants.least >= localGrants {
+		if line.grants.least >= localGrants && !x.areAllGone(w) { // where they are, there may have been no pause
 			line.grants.most = 0
 		}
 		line.grants.least, line.givesWay = 0, false

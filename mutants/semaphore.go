@@ -6,8 +6,7 @@ var semaphores = []Mutant{
 		Name: "a-permit-too-many",
 		Bug:  "a semaphore has one permit more than it is made with",
 		Edits: []Edit{
-			{"redlock/semaphore/semaphore.go", "leases: make([]*redlock.Lease, permits)", "leases: make([]*redlock.Lease, permits+1)"},
-			{"redlock/semaphore/semaphore.go", "for i := range permits {", "for i := range permits + 1 {"},
+			{"redlock/semaphore/semaphore.go", "slots: make([]slot, permits)", "slots: make([]slot, permits+1)"},
 		},
 		Killers: []string{"119-semaphore/contention"},
 	},
@@ -26,13 +25,13 @@ var semaphores = []Mutant{
 	{
 		Name:    "nobody-is-told-of-a-permit",
 		Bug:     "who waits for a permit is not woken when one is given back in the same client",
-		Edits:   []Edit{{"redlock/semaphore/semaphore.go", "\ts.mu.Unlock()\n\ts.queue.wake()", "\ts.mu.Unlock()"}},
+		Edits:   []Edit{{"redlock/semaphore/slot.go", "\ts.mu.Unlock()\n\ts.queue.wake()", "\ts.mu.Unlock()"}},
 		Killers: []string{"119-semaphore/in-order"},
 	},
 	{
 		Name:    "permit-for-longer",
 		Bug:     "a permit is asked for with another TTL than the caller's",
-		Edits:   []Edit{{"redlock/semaphore/look.go", "c.slots[slot], c.ttl)", "c.slots[slot], 2*c.ttl)"}},
+		Edits:   []Edit{{"redlock/semaphore/look.go", "slot.resource, c.ttl)", "slot.resource, 2*c.ttl)"}},
 		Killers: []string{"119-semaphore/gives-up"},
 	},
 	{
@@ -62,13 +61,13 @@ var semaphores = []Mutant{
 	{
 		Name:    "own-permits-asked-for",
 		Bug:     "a call asks for permits that its client holds",
-		Edits:   []Edit{{"redlock/semaphore/look.go", "if !s.isHeld(slot) && !slices", "if !slices"}},
+		Edits:   []Edit{{"redlock/semaphore/look.go", "if !slot.isHeld() && !slices", "if !slices"}},
 		Killers: []string{"119-semaphore/in-order"},
 	},
 	{
 		Name:    "first-permit-first",
 		Bug:     "all clients begin to look with the first permit",
-		Edits:   []Edit{{"redlock/semaphore/look.go", "add((int(first) + i) % len(s.slots))", "add(i % int(max(1, first+1, uint64(len(s.slots)))))"}},
+		Edits:   []Edit{{"redlock/semaphore/look.go", "s.slots[(int(first)+i)%len(s.slots)]", "s.slots[i%int(max(1, first+1, uint64(len(s.slots))))]"}},
 		Tests:   []Test{{"redlock/semaphore", "TestOrderIsRandom"}},
 		Killers: nil,
 	},
@@ -81,7 +80,7 @@ var semaphores = []Mutant{
 	{
 		Name:    "no-turn-beside-another",
 		Bug:     "what a client hands on counts only if it holds all permits",
-		Edits:   []Edit{{"redlock/semaphore/look.go", "if s.leases[slot] == nil && !s.elsewhere[slot] {", "if s.leases[slot] == nil {"}},
+		Edits:   []Edit{{"redlock/semaphore/slot.go", "return s.lease != nil || s.isElsewhere", "return s.lease != nil"}},
 		Killers: []string{"119-semaphore/turns-beside"},
 	},
 	{
@@ -127,8 +126,8 @@ var semaphores = []Mutant{
 	{
 		Name: "one-permit-after-the-other",
 		Bug:  "a writer asks for the next permit when it has the one before",
-		Edits: []Edit{{"redlock/semaphore/all.go", "\tfor slot := range g.permits {\n\t\tg.tasks.Start(func() { g.hold(working, stop, slot) })\n\t}",
-			"\tfor slot := range g.permits {\n\t\tg.tasks.Start(func() { g.hold(working, stop, slot) })\n\t\tg.call.Wait(working)\n\t}"}},
+		Edits: []Edit{{"redlock/semaphore/all.go", "\tfor i := range g.permits {\n\t\tg.tasks.Start(func() { g.hold(working, stop, &g.permits[i]) })\n\t}",
+			"\tfor i := range g.permits {\n\t\tg.tasks.Start(func() { g.hold(working, stop, &g.permits[i]) })\n\t\tg.call.Wait(working)\n\t}"}},
 		Killers: []string{"121-read-write/contention"},
 	},
 	{
@@ -140,7 +139,7 @@ var semaphores = []Mutant{
 	{
 		Name:    "waiting-writer-does-not-renew",
 		Bug:     "a writer renews what it has only when it has everything",
-		Edits:   []Edit{{"redlock/semaphore/all.go", "p.err = g.granted(slot, lease).Hold(ctx, g.renewal, func", "p.err = g.granted(slot, lease).Hold(ctx, redlock.Renewal{Limit: 1, Period: g.ttl / 2}, func"}},
+		Edits:   []Edit{{"redlock/semaphore/all.go", "p.err = g.granted(p.slot, lease).Hold(ctx, g.renewal, func", "p.err = g.granted(p.slot, lease).Hold(ctx, redlock.Renewal{Limit: 1, Period: g.ttl / 2}, func"}},
 		Killers: []string{"121-read-write/long-reader"},
 	},
 	{

@@ -62,7 +62,7 @@ type gathering struct {
 	end     func()        // of what Close waits for, which is not the work
 	by      time.Time     // when it must have all permits; zero: whenever
 	call    driver.Waiter // where the call itself waits
-	permits []taken       // by slot
+	permits []taken
 
 	mu      sync.Mutex
 	held    int   // of the permits
@@ -73,6 +73,7 @@ type gathering struct {
 
 // taken is a permit that a task takes and holds for the call.
 type taken struct {
+	slot   *slot
 	waiter driver.Waiter // where the task waits
 	err    error         // what holding it came to
 }
@@ -93,11 +94,11 @@ func (g *gathering) withPermits(ctx context.Context, work func(context.Context) 
 	working, stop := g.clock.WithCancel(ctx)
 	defer stop(nil)
 	g.running = len(g.permits)
-	for slot := range g.permits {
-		g.permits[slot].waiter = g.tasks.NewWaiter()
+	for i := range g.permits {
+		g.permits[i] = taken{slot: &g.slots[i], waiter: g.tasks.NewWaiter()}
 	}
-	for slot := range g.permits {
-		g.tasks.Start(func() { g.hold(working, stop, slot) })
+	for i := range g.permits {
+		g.tasks.Start(func() { g.hold(working, stop, &g.permits[i]) })
 	}
 	defer func() {
 		g.giveBack()
@@ -145,16 +146,15 @@ func (g *gathering) gathered(ctx context.Context) error {
 }
 
 // hold takes a permit, and holds it until it is to be given back. If it cannot have it any longer, it stops the work.
-func (g *gathering) hold(ctx context.Context, stop context.CancelCauseFunc, slot int) {
+func (g *gathering) hold(ctx context.Context, stop context.CancelCauseFunc, p *taken) {
 	defer g.ends()
-	lease, err := g.take(ctx, g.slots[slot])
+	lease, err := g.take(ctx, p.slot.resource)
 	if err != nil {
 		g.refuses(err)
 		stop(nil)
 		return
 	}
-	p := &g.permits[slot]
-	p.err = g.granted(slot, lease).Hold(ctx, g.renewal, func(ctx context.Context) error {
+	p.err = g.granted(p.slot, lease).Hold(ctx, g.renewal, func(ctx context.Context) error {
 		g.holds()
 		g.wait(ctx, p.waiter)
 		stop(context.Cause(ctx))
@@ -206,8 +206,8 @@ func (g *gathering) giveBack() {
 	g.mu.Lock()
 	g.isOver = true
 	g.mu.Unlock()
-	for slot := range g.permits {
-		g.permits[slot].waiter.Wake()
+	for _, p := range g.permits {
+		p.waiter.Wake()
 	}
 	areRunning := func() bool {
 		g.mu.Lock()

@@ -18,7 +18,8 @@ type call struct {
 	*Semaphore
 	ttl      time.Duration
 	waiting  context.Context // ends with the call's, and when the client is closed
-	handed   []bool          // which permits were handed to it, by slot; nil if it does not wait
+	waits    bool            // in the queue
+	handed   []*slot         // permits that were handed on to it, if it waits
 	attempts int
 	last     *redlock.Error // why the last attempt failed, about the semaphore; nil: none was made
 }
@@ -26,7 +27,7 @@ type call struct {
 // begin admits a call. The caller must call end.
 func (s *Semaphore) begin(ctx context.Context, ttl time.Duration) (c *call, end func(), err error) {
 	c = &call{Semaphore: s, ttl: ttl}
-	c.waiting, end, err = s.locks.During(ctx, s.slots[len(s.slots)-1], ttl)
+	c.waiting, end, err = s.locks.During(ctx, s.slots[len(s.slots)-1].resource, ttl)
 	return c, end, s.ofSemaphore(err)
 }
 
@@ -41,7 +42,7 @@ func (c *call) look(ctx context.Context) (*Permit, error) {
 		if err := whyEnded(c.waiting); err != nil {
 			return nil, c.because(err)
 		}
-		lease, err := c.locks.TryLock(ctx, c.slots[slot], c.ttl)
+		lease, err := c.locks.TryLock(ctx, slot.resource, c.ttl)
 		if err == redlock.ErrClosed { // just now: nothing was asked
 			return nil, c.because(err)
 		}
@@ -57,7 +58,7 @@ func (c *call) look(ctx context.Context) (*Permit, error) {
 		if !isOfOne(failed) {
 			break
 		}
-		c.noteElsewhere(slot)
+		c.notGranted(slot)
 	}
 	c.foundNone(len(order) > 0)
 	if c.last != nil {
@@ -132,7 +133,7 @@ func (s *Semaphore) whyNone() error {
 
 // order is the permits to ask for: first those that were given back here, the last of them first, and then the others, starting
 // from a random one, so that clients which come at the same time do not ask for the same.
-func (c *call) order() ([]int, error) {
+func (c *call) order() ([]*slot, error) {
 	s := c.Semaphore
 	first, err := s.draw(uint64(len(s.slots)))
 	if err != nil {
@@ -140,9 +141,9 @@ func (c *call) order() ([]int, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	order := make([]int, 0, len(s.slots))
-	add := func(slot int) {
-		if !s.isHeld(slot) && !slices.Contains(order, slot) {
+	order := make([]*slot, 0, len(s.slots))
+	add := func(slot *slot) {
+		if !slot.isHeld() && !slices.Contains(order, slot) {
 			order = append(order, slot)
 		}
 	}
@@ -150,56 +151,23 @@ func (c *call) order() ([]int, error) {
 		add(slot)
 	}
 	s.freed = s.freed[:0]
-	if c.handed != nil {
-		copy(c.handed, s.handed)
-		clear(s.handed)
+	if c.waits {
+		c.takeOver()
 	}
 	for i := range s.slots {
-		add((int(first) + i) % len(s.slots))
+		add(&s.slots[(int(first)+i)%len(s.slots)])
 	}
 	return order, nil
 }
 
-// isHeld says whether a permit is held here, and its lease has not ended but by a release that is under way. The semaphore is
-// locked.
-func (s *Semaphore) isHeld(slot int) bool {
-	l := s.leases[slot]
-	return l != nil && (s.ending[slot] || l.Context().Err() == nil)
-}
-
-// holdsAll says whether all permits are held here. The semaphore is locked.
-func (s *Semaphore) holdsAll() bool {
-	for slot := range s.slots {
-		if !s.isHeld(slot) {
-			return false
+// takeOver notes which permits were handed on to a call, which looks now. The semaphore is locked.
+func (c *call) takeOver() {
+	c.handed = c.handed[:0]
+	for i := range c.slots {
+		if slot := &c.slots[i]; slot.wasHanded {
+			c.handed, slot.wasHanded = append(c.handed, slot), false
 		}
 	}
-	return true
-}
-
-// granted notes that a permit is held here.
-func (s *Semaphore) granted(slot int, lease *redlock.Lease) *Permit {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.leases[slot], s.ending[slot], s.elsewhere[slot], s.reason = lease, false, false, nil
-	return &Permit{lease, s, slot}
-}
-
-// noteElsewhere notes that a permit could not be had, unless another call here has got it meanwhile.
-func (s *Semaphore) noteElsewhere(slot int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.elsewhere[slot] = s.leases[slot] == nil
-}
-
-// areAllGone says whether each permit is held here, or could not be had when it was last asked for. The semaphore is locked.
-func (s *Semaphore) areAllGone() bool {
-	for slot := range s.slots {
-		if s.leases[slot] == nil && !s.elsewhere[slot] {
-			return false
-		}
-	}
-	return true
 }
 
 // foundNone notes that a look found no permit.

@@ -66,12 +66,7 @@ func (s *Semaphore) rest(ctx context.Context, p *place) error {
 // isLeftSince says whether a permit that was given back here by then has not been taken since, as far as is known: then others
 // have had their turn. The semaphore is locked.
 func (s *Semaphore) isLeftSince(then time.Time) bool {
-	for slot := range s.slots {
-		if given := s.given[slot]; s.leases[slot] == nil && !s.elsewhere[slot] && !given.IsZero() && !given.After(then) {
-			return true
-		}
-	}
-	return false
+	return !s.all(func(slot *slot) bool { return !slot.isLeftSince(then) })
 }
 
 // left is how long the first of the queue must still wait; negative if it may look. While all permits are held here it need not

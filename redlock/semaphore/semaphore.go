@@ -29,6 +29,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -54,7 +55,6 @@ type Locks interface {
 type Semaphore struct {
 	locks    Locks
 	name     string
-	slots    []string // the resource of each permit
 	min, max time.Duration
 	clock    driver.Clock
 	tasks    driver.Tasks
@@ -62,15 +62,10 @@ type Semaphore struct {
 	queue    queue
 
 	mu     sync.Mutex
-	leases []*redlock.Lease // that were granted here, by slot; nil once released
-	freed  []int            // slots that were released here and not asked for since, the last one last
-	ending []bool           // by slot: it is being released, and nobody here need ask for it before that is over
-	handed []bool           // by slot: it was released while a caller waited here, and no caller has looked since
-	reason error            // why the last look found no permit; nil if it did
+	slots  []slot
+	freed  []*slot // that were released here and not asked for since, the last one last
+	reason error   // why the last look found no permit; nil if it did
 	pace   pace
-	// elsewhere says, by slot, that the permit could not be had when it was last asked for.
-	elsewhere []bool
-	given     []time.Time // by slot: when it was given back here, the last time
 }
 
 // New returns a semaphore. Its permits are the resources name/1, name/2 and so on, and [Semaphore.HoldAll] has name/all: do not
@@ -87,11 +82,10 @@ func New(locks Locks, name string, permits int) (*Semaphore, error) {
 		return nil, fmt.Errorf("%w: %d permits, must be from 1 to %d", redlock.ErrInvalid, permits, MaxPermits)
 	}
 	on := locks.Runtime()
-	s := &Semaphore{locks: locks, name: name, clock: on.Clock, tasks: on.Tasks, rand: on.Rand, queue: queue{tasks: on.Tasks}, leases: make([]*redlock.Lease, permits),
-		ending: make([]bool, permits), handed: make([]bool, permits), elsewhere: make([]bool, permits), given: make([]time.Time, permits)}
+	s := &Semaphore{locks: locks, name: name, clock: on.Clock, tasks: on.Tasks, rand: on.Rand, queue: queue{tasks: on.Tasks}, slots: make([]slot, permits)}
 	s.min, s.max = locks.RetryDelay()
-	for i := range permits {
-		s.slots = append(s.slots, name+"/"+strconv.Itoa(i+1))
+	for i := range s.slots {
+		s.slots[i].resource = name + "/" + strconv.Itoa(i+1)
 	}
 	return s, nil
 }
@@ -100,7 +94,7 @@ func New(locks Locks, name string, permits int) (*Semaphore, error) {
 type Permit struct {
 	*redlock.Lease
 	semaphore *Semaphore
-	slot      int
+	slot      *slot
 }
 
 // Unlock gives the permit back, as [redlock.Lease.Unlock] releases a lock, and lets the next caller that waits here have it.
@@ -136,7 +130,7 @@ func (s *Semaphore) Acquire(ctx context.Context, ttl time.Duration) (*Permit, er
 		return nil, err
 	}
 	defer end()
-	c.handed = make([]bool, len(s.slots))
+	c.waits = true
 	place := s.queue.join()
 	defer s.queue.leave(place)
 	if err := place.await(c.waiting); err != nil {
@@ -148,7 +142,7 @@ func (s *Semaphore) Acquire(ctx context.Context, ttl time.Duration) (*Permit, er
 		}
 		permit, err := c.look(ctx)
 		if err == nil {
-			s.count(c.handed[permit.slot])
+			s.count(slices.Contains(c.handed, permit.slot))
 			return permit, nil
 		}
 		if !c.goesOn() {
@@ -194,28 +188,4 @@ func (s *Semaphore) acquireWithin(ctx context.Context, wait, ttl time.Duration) 
 		ctx = until
 	}
 	return s.Acquire(ctx, ttl)
-}
-
-// releases notes that a permit is being released.
-func (p *Permit) releases() {
-	s := p.semaphore
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.leases[p.slot] == p.Lease { // and was not granted to another since
-		s.ending[p.slot] = true
-	}
-}
-
-// vacate notes that a permit was given back, and has a caller that waits look for it.
-func (p *Permit) vacate() {
-	s := p.semaphore
-	s.mu.Lock()
-	if s.leases[p.slot] == p.Lease {
-		isLast := s.areAllGone() // whoever waits, here or elsewhere, lacks this one
-		s.leases[p.slot], s.ending[p.slot] = nil, false
-		s.freed, s.given[p.slot] = append(s.freed, p.slot), s.clock.Now()
-		s.pace.news, s.handed[p.slot] = true, isLast && !s.queue.isEmpty()
-	}
-	s.mu.Unlock()
-	s.queue.wake()
 }
