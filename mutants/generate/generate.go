@@ -21,14 +21,17 @@ type Target string
 const (
 	// Library is the library, its adapter, the adapter's scripts, and the packages that these alone are made of.
 	Library Target = "library"
+	// Semaphores is the semaphores and read-write locks that are made of the library's locks.
+	Semaphores Target = "semaphores"
 	// Protocols is the locks of others, as the simulator implements them anew.
 	Protocols Target = "protocols"
 )
 
 // directories are the packages of each target, from the module's root.
 var directories = map[Target][]string{
-	Library:   {"internal/batch", "internal/quorum", "internal/redisnode", "redlock", "redlock/driver", "redlock/goredis", "redlock/single"},
-	Protocols: {"scenarios/protocols"},
+	Library:    {"internal/batch", "internal/quorum", "internal/redisnode", "redlock", "redlock/driver", "redlock/goredis", "redlock/single"},
+	Semaphores: {"redlock/semaphore"},
+	Protocols:  {"scenarios/protocols"},
 }
 
 // Mutant is one bug.

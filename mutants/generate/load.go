@@ -36,7 +36,7 @@ type source struct {
 // Load parses the sources of a target and makes every bug that an operator knows. root is the module's root.
 func Load(root string, t Target) (*Set, error) {
 	if directories[t] == nil {
-		return nil, fmt.Errorf("generate: no target %q, want %s or %s", t, Library, Protocols)
+		return nil, fmt.Errorf("generate: no target %q, want %s, %s or %s", t, Library, Semaphores, Protocols)
 	}
 	return loadAll(root, directories[t])
 }

@@ -37,14 +37,14 @@ func main() {
 
 func run() error {
 	o := power.Options{Root: "."}
-	target := flag.String("target", string(generate.Library), "where bugs are planted: library, or protocols")
+	target := flag.String("target", string(generate.Library), "where bugs are planted: library, semaphores, or protocols")
 	flag.IntVar(&o.Sample, "sample", 0, "how many bugs are drawn (0: as many as the results have)")
 	flag.StringVar(&o.Seed, "seed", "", "what draws them, such as the hash of a commit (empty: that of the results)")
 	flag.DurationVar(&o.Limit, "limit", 2*time.Minute, "how much processor time a search has for each bug")
 	flag.IntVar(&o.Jobs, "jobs", 2, "how many bugs are measured at once")
 	flag.StringVar(&o.Cache, "cache", "", "directory for a build cache that does not grow with each bug (empty: Go's own)")
 	shard := flag.String("shard", "", "measure only this part of the sample, as in 2/8")
-	path := flag.String("results", "", "file for the results (default mutants/power.json, or mutants/power-protocols.json)")
+	path := flag.String("results", "", "file for the results (default mutants/power.json, or that of the target)")
 	columns := flag.String("columns", "", "measure only these, as in explore,suite, until one notices the bug; needs -results, and writes no page")
 	in := flag.String("in", "", "plant bugs only into files whose names match this regular expression; needs -columns")
 	flag.Parse()

@@ -16,11 +16,9 @@ import (
 // build makes the binaries for one bug, in a directory that is removed afterwards.
 type build struct {
 	root, dir, overlay, cache string
+	tested                    []string          // the packages whose unit tests are run
 	made                      map[string]string // runners, by the flags of their builds
 }
-
-// tested are the packages with unit tests of what bugs are planted into.
-var tested = []string{"redlock", "redlock/goredis", "internal/quorum", "redlock/driver", "redlock/observe/redlockslog", "redlock/observe/redlockotel", "redlock/observe/redlockprom"}
 
 // goCommand runs the go command. Building is not counted as processor time.
 func (b *build) goCommand(ctx context.Context, args ...string) error {
@@ -68,7 +66,7 @@ func (b *build) runner(ctx context.Context, c Column) (string, error) {
 
 // tests runs the unit tests, those of the directory first, until one fails twice.
 func (b *build) tests(ctx context.Context, directory string) (Outcome, error) {
-	order := slices.Clone(tested)
+	order := slices.Clone(b.tested)
 	slices.SortStableFunc(order, func(a, b string) int {
 		return map[bool]int{true: -1}[a == directory] - map[bool]int{true: -1}[b == directory]
 	})
@@ -170,7 +168,7 @@ func (b *build) fill(ctx context.Context, columns []Column) error {
 	if !slices.Contains(columns, Tests) {
 		return nil
 	}
-	for _, p := range tested {
+	for _, p := range b.tested {
 		err = errors.Join(err, b.goCommand(ctx, "test", "-c", "-o", filepath.Join(b.dir, "tests"), "./"+p))
 	}
 	return err

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"redlocksim/mutants"
-	"redlocksim/mutants/generate"
 )
 
 // Column is a way to notice a bug.
@@ -27,15 +26,6 @@ const (
 	// for what neither the suite nor a search has noticed.
 	Live Column = "live"
 )
-
-// columnsOf are the columns of a target, in order. The locks of others have no unit tests of their own, and redlocksim explore
-// does not use them unless a file says so.
-func columnsOf(t generate.Target) []Column {
-	if t == generate.Protocols {
-		return []Column{Suite, Search}
-	}
-	return []Column{Tests, Suite, Search, Explore, Live}
-}
 
 // shares is into how many parts the limit of a search is divided: no settings have more than one of them.
 const shares = 4
@@ -71,18 +61,10 @@ func runner(binary string, c Column) process {
 	return p
 }
 
-// settings are those of a target's searches.
-func settings(t generate.Target) []mutants.Settings {
-	if t == generate.Protocols {
-		return mutants.OthersSettings()
-	}
-	return mutants.AllSettings()
-}
-
 // columns are those that are measured.
 func (o Options) columns() []Column {
 	if o.Columns != nil {
 		return o.Columns
 	}
-	return columnsOf(o.Target)
+	return targets[o.Target].columns
 }

@@ -10,29 +10,11 @@ import (
 	"redlocksim/mutants/generate"
 )
 
-// Files are the names of what a target's measurement writes, in directory mutants.
-type Files struct{ Results, Page string }
-
-// FilesOf are those of a target.
-func FilesOf(t generate.Target) Files {
-	if t == generate.Protocols {
-		return Files{"power-protocols.json", "POWER-PROTOCOLS.md"}
-	}
-	return Files{"power.json", "POWER.md"}
-}
-
-var allColumns = columnsOf(generate.Library)
-
 // ours are the columns that a lock without unit tests would have, and simulated those of them whose statements are counted.
 var (
 	ours      = []Column{Suite, Search, Explore, Live}
 	simulated = []Column{Suite, Search, Explore}
 )
-
-var whose = map[generate.Target]string{
-	generate.Library:   "the library, its adapter, and its Lua scripts",
-	generate.Protocols: "the locks of others that scenarios/protocols implements anew, which have no unit tests of their own",
-}
 
 const powerHead = `# Detection power
 
@@ -63,7 +45,7 @@ func (r Results) Page(judged []Judged) string {
 		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, powerHead, whose[r.Target], "`"+r.Seed+"`", r.Sample, r.measured(), r.columnList(), r.limits())
+	fmt.Fprintf(&b, powerHead, targets[r.Target].about, "`"+r.Seed+"`", r.Sample, r.measured(), r.columnList(), r.limits())
 	fmt.Fprintf(&b, "## What is noticed\n\n%s\n%s\n", r.headline(bugs), r.classTable(bugs))
 	fmt.Fprintf(&b, "## Processor time to notice\n\nWithout building.\n\n%s\n", r.costTable(bugs))
 	section(&b, "Survivors", "Nothing notices these.", judged, bugs, func(m Result) bool { return !m.caught(allColumns...) })
@@ -78,7 +60,7 @@ func (r Results) Page(judged []Judged) string {
 
 // columns are those that were measured for any bug.
 func (r Results) columns() []Column {
-	return slices.DeleteFunc(columnsOf(r.Target), func(c Column) bool {
+	return slices.DeleteFunc(slices.Clone(targets[r.Target].columns), func(c Column) bool {
 		return !slices.ContainsFunc(r.Mutants, func(m Result) bool { _, has := m.Columns[c]; return has })
 	})
 }
@@ -88,12 +70,9 @@ func (r Results) columnList() string {
 	about := map[Column]string{
 		Tests:   "the unit tests; one that fails must fail twice.",
 		Suite:   "every scenario on tiers model and wire.",
-		Search:  "a random search with each of [eight settings](settings.go) in turn.",
+		Search:  targets[r.Target].search,
 		Explore: "a random search as `redlocksim explore` makes it without a file: each run draws its settings as well.",
 		Live:    "a few seconds on tier live, under a race detector, for what none of those three noticed; what fails must fail twice, unless by a data race.",
-	}
-	if r.Target == generate.Protocols {
-		about[Search] = fmt.Sprintf("a random search with those of [%d settings](others.go) that reach the bug, in turn, none for more than a quarter of the time. What an implementation is known to violate does not count.", len(settings(r.Target)))
 	}
 	var lines []string
 	for _, c := range r.columns() {

@@ -55,7 +55,7 @@ func Measure(ctx context.Context, o Options, known Known) error {
 	}
 	o.Root = root
 	for _, c := range o.Columns {
-		if all := columnsOf(o.Target); !slices.Contains(all, c) {
+		if all := targets[o.Target].columns; !slices.Contains(all, c) {
 			return fmt.Errorf("power: no column %q, want some of %v", c, all)
 		}
 	}
@@ -114,7 +114,7 @@ func (o Options) one(ctx context.Context, m generate.Mutant, reached *reached) (
 		return r, err
 	}
 	defer os.RemoveAll(dir)
-	b := build{root: o.Root, dir: dir}
+	b := build{root: o.Root, dir: dir, tested: targets[o.Target].tested}
 	if b.overlay, err = m.Mutant().Overlay(o.Root, dir); err != nil {
 		return r, err
 	}

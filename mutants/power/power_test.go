@@ -30,7 +30,7 @@ func TestPagesAreCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	decided := map[string]bool{}
-	for _, target := range []generate.Target{generate.Library, generate.Protocols} {
+	for _, target := range []generate.Target{generate.Library, generate.Semaphores, generate.Protocols} {
 		files := FilesOf(target)
 		results, err := Read(filepath.Join("..", files.Results))
 		if err != nil {
@@ -202,7 +202,7 @@ func TestReached(t *testing.T) {
 		t.Error("scripts are reached where the adapter is")
 	}
 	r.Searched = map[string]blocks{}
-	for _, s := range settings(generate.Protocols) {
+	for _, s := range targets[generate.Protocols].settings() {
 		r.Searched[s.Name] = blocks{"a.go": {{StartLine: 1, StartCol: 1, EndLine: 3, EndCol: 1}}}
 	}
 	r.Searched["get-set"] = blocks{"a.go": {{StartLine: 1, StartCol: 1, EndLine: 3, EndCol: 1, Count: 1}}}

@@ -67,7 +67,7 @@ func (o Options) reachAnew(ctx context.Context) (*reached, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	b := build{root: o.Root, dir: dir, cache: o.Cache}
+	b := build{root: o.Root, dir: dir, cache: o.Cache, tested: targets[o.Target].tested}
 	if err := b.fill(ctx, o.columns()); err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (o Options) reachAnew(ctx context.Context) (*reached, error) {
 				return nil, err
 			}
 		case Search:
-			for _, s := range settings(o.Target) {
+			for _, s := range targets[o.Target].settings() {
 				parts = append(parts, part{s.Name, search(binary, slower*o.share(1), s), func(is blocks) { all.Searched[s.Name] = is }})
 			}
 		case Explore:
@@ -173,7 +173,7 @@ func (r *reached) by(c Column, m generate.Mutant) bool {
 
 // settings are those of a target with which a search reaches the statement with a bug.
 func (r *reached) settings(t generate.Target, m generate.Mutant) []mutants.Settings {
-	return slices.DeleteFunc(settings(t), func(s mutants.Settings) bool { return !r.Searched[s.Name].have(m) })
+	return slices.DeleteFunc(targets[t].settings(), func(s mutants.Settings) bool { return !r.Searched[s.Name].have(m) })
 }
 
 func (of blocks) have(m generate.Mutant) bool {
