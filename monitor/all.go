@@ -7,6 +7,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
 )
@@ -233,8 +234,8 @@ func (x *all) wrong(w *writer, err error) string {
 		return ""
 	case err == nil:
 		return "its work has not been done"
-	case !isError && errors.Is(err, redlock.ErrClosed) && x.run.clients.anyClosed(w.Client):
-		return ""
+	case errors.Is(err, redlock.ErrClosed) && x.run.clients.anyClosed(w.Client) && (!isError || e.Op == driver.OpRelease):
+		return "" // perhaps joined with what giving back came to
 	case !isError:
 		return "that is not what a lock returns"
 	case e.Resource != w.Semaphore && !w.isLost:

@@ -158,6 +158,14 @@ func TestAll(t *testing.T) {
 		{"an error about a permit", checker.Contract, func(w *writing) {
 			w.Gets(w.PermitCall, &redlock.Error{Op: driver.OpAcquire, Resource: "s/1", Reason: redlock.ErrTaken})
 		}, `c1 calls for all permits of "s", and gets redlock: acquire "s/1": held by another: that is about s/1`},
+		{"closed, and giving back fails", checker.Contract, func(w *writing) {
+			w.call(protocols.CloseCall, nil, nil, nil)
+			w.Gets(w.PermitCall, errors.Join(redlock.ErrClosed, &redlock.Error{Op: driver.OpRelease, Resource: "s/all", Reason: redlock.ErrNoQuorum}))
+		}, ""},
+		{"closed, and an error about a permit", checker.Contract, func(w *writing) {
+			w.call(protocols.CloseCall, nil, nil, nil)
+			w.Gets(w.PermitCall, &redlock.Error{Op: driver.OpAcquire, Resource: "s/1", Cause: redlock.ErrClosed})
+		}, `c1 calls for all permits of "s", and gets redlock: acquire "s/1": redlock: client closed: that is about s/1`},
 		{"refused", checker.Contract, func(w *writing) {
 			w.Gets(w.PermitCall, &redlock.Error{Op: driver.OpAcquire, Resource: "s", Reason: redlock.ErrTaken, Cause: context.Canceled})
 		}, ""},

@@ -27,8 +27,8 @@ import (
 // call of HoldAll to the next. All is given back when work has returned, even if it panics.
 //
 // If work was not called, the error is about the semaphore, and says why one of the locks was not granted, or matches
-// redlock.ErrLost if one was lost while others were waited for. Otherwise it is as [redlock.Client.Hold] has it, joined from
-// all leases.
+// redlock.ErrLost if one was lost while others were waited for, or redlock.ErrClosed. If giving back what it had fails then,
+// that is joined. Otherwise it is as [redlock.Client.Hold] has it, joined from all leases.
 func (s *Semaphore) HoldAll(ctx context.Context, ttl time.Duration, r redlock.Renewal, work func(context.Context, *redlock.Lease) error) error {
 	if ctx == nil || work == nil {
 		return fmt.Errorf("%w: nil context or nil work", redlock.ErrInvalid)
