@@ -80,8 +80,12 @@ func (w *writer) everything() []string {
 
 // called judges what such a call asks for, and when it gives something back.
 func (x *all) called(c *protocols.Call) {
-	if c.Func == protocols.ReleaseCall {
+	switch {
+	case c.Func == protocols.ReleaseCall:
 		x.givesBack(c.Lease)
+		return
+	case c.Renewal:
+		x.renews(c.Lease)
 		return
 	}
 	w := x.of(c.Permit)
@@ -184,6 +188,16 @@ func (x *all) givesBack(lease protocols.Lease) {
 	w.isLost = w.isLost || context.Cause(lease.Context()) == redlock.ErrLost
 }
 
+// renews judges the renewal of a permit: there is none once the work is told to stop.
+func (x *all) renews(lease protocols.Lease) {
+	w, at := x.find(lease)
+	if w == nil || !w.isWorking || w.work.Err() == nil || w.held[at].resource == protocols.AllOf(w.Semaphore) {
+		return
+	}
+	x.run.broken(checker.Conduct, w.held[at].resource, "%s goes on to renew %q, although its work under all permits of %q is told to stop",
+		w.Client, w.held[at].resource, w.Semaphore)
+}
+
 // gaveBack takes what came of giving a lease back.
 func (x *all) gaveBack(lease protocols.Lease, err error) {
 	w, at := x.find(lease)
@@ -240,6 +254,8 @@ func (x *all) wrong(w *writer, err error) string {
 		return "that is not what a lock returns"
 	case e.Resource != w.Semaphore && !w.isLost:
 		return "that is about " + e.Resource
+	case errors.Is(e.Cause, context.Canceled) && w.Context.Err() == nil && !w.isLost:
+		return "nothing has ended it"
 	}
 	return ""
 }

@@ -166,7 +166,19 @@ func TestAll(t *testing.T) {
 			w.call(protocols.CloseCall, nil, nil, nil)
 			w.Gets(w.PermitCall, &redlock.Error{Op: driver.OpAcquire, Resource: "s/1", Cause: redlock.ErrClosed})
 		}, `c1 calls for all permits of "s", and gets redlock: acquire "s/1": redlock: client closed: that is about s/1`},
+		{"renewed in the end", checker.Conduct, func(w *writing) {
+			leases, stop := w.all()
+			renews := func(l *lease) { w.Called(&protocols.Call{Func: protocols.ExtendCall, Client: "c1", Lease: l, Renewal: true}) }
+			renews(leases[1])
+			stop()
+			renews(leases[0])
+			renews(leases[1])
+		}, `c1 goes on to renew "s/1", although its work under all permits of "s" is told to stop`},
+		{"cancelled by nobody", checker.Contract, func(w *writing) {
+			w.Gets(w.PermitCall, &redlock.Error{Op: driver.OpAcquire, Resource: "s", Reason: redlock.ErrTaken, Cause: context.Canceled})
+		}, `c1 calls for all permits of "s", and gets redlock: acquire "s": held by another: context canceled: nothing has ended it`},
 		{"refused", checker.Contract, func(w *writing) {
+			w.end()
 			w.Gets(w.PermitCall, &redlock.Error{Op: driver.OpAcquire, Resource: "s", Reason: redlock.ErrTaken, Cause: context.Canceled})
 		}, ""},
 	} {

@@ -155,6 +155,18 @@ var semaphores = []Mutant{
 		Killers: []string{"121-read-write/one-lost"},
 	},
 	{
+		Name:    "renewed-although-told-to-stop",
+		Bug:     "the permits are renewed although the work was told to stop",
+		Edits:   []Edit{{"redlock/semaphore/all.go", "p.err = g.granted(p.slot, lease).Hold(ctx, ", "p.err = g.granted(p.slot, lease).Hold(context.WithoutCancel(ctx), "}},
+		Killers: []string{"121-read-write/cancelled"},
+	},
+	{
+		Name:    "writer-does-not-say-why",
+		Bug:     "the error of a writer that gives up says that its own context has ended",
+		Edits:   []Edit{{"redlock/semaphore/all.go", "\t\t\treturn refused\n", "\t\t\tfailed.Cause = ctx.Err()\n\t\t\treturn failed\n"}},
+		Killers: []string{"121-read-write/no-token-left"},
+	},
+	{
 		Name:    "writer-gives-up-later",
 		Bug:     "the longest time that a writer waits is only for the first lock",
 		Edits:   []Edit{{"redlock/semaphore/all.go", "\tif !g.by.IsZero() {", "\tif !g.by.IsZero() && resource == g.name+\"/all\" {"}},
