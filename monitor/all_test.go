@@ -168,7 +168,9 @@ func TestAll(t *testing.T) {
 		}, `c1 calls for all permits of "s", and gets redlock: acquire "s/1": redlock: client closed: that is about s/1`},
 		{"renewed in the end", checker.Conduct, func(w *writing) {
 			leases, stop := w.all()
-			renews := func(l *lease) { w.Called(&protocols.Call{Func: protocols.ExtendCall, Client: "c1", Lease: l, Renewal: true}) }
+			renews := func(l *lease) {
+				w.Called(&protocols.Call{Func: protocols.ExtendCall, Client: "c1", Lease: l, Renewal: true})
+			}
 			renews(leases[1])
 			stop()
 			renews(leases[0])

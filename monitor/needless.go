@@ -22,7 +22,7 @@ type needless struct {
 	calm    *calm
 	owners  []map[string]setter             // of keys, by node
 	spent   map[string]bool                 // values of acquires that have returned
-	gaveUp  map[*kernel.Process]kernel.True // when an acquire of the client that waited last did
+	gaveUp  map[*kernel.Process]kernel.True // when an acquire of the client that waited or was cancelled last did
 	open    []*ask                          // in the order of the calls
 	had     []*protocols.Call               // acquires of leases that somebody believes in, or is releasing
 	ended   map[int]bool                    // grants whose lease is over
@@ -246,7 +246,7 @@ func (x *needless) returned(c *protocols.Call, err error) {
 		x.change(c, func() {
 			x.open = slices.Delete(x.open, i, i+1)
 			x.spend(a)
-			if err != nil && a.Waits {
+			if err != nil && (a.Waits || a.isGivenUp()) {
 				x.gaveUp[a.client.Process] = x.run.World.Kernel.Now()
 			}
 			if err == nil && !slices.ContainsFunc(c.Grants, func(g int) bool { return x.ended[g] }) {
