@@ -10,8 +10,9 @@ import (
 	"sync"
 )
 
-// Build names what results depend on: the revision that this program was built from, and the Go version; of a build from
-// sources that were changed since, or that says nothing of its revision, the program itself.
+// Build names what results depend on: the revision that this program was built from, the Go version, and the kind of processor,
+// as some of them round a product and a sum only once; of a build from sources that were changed since, or that says nothing of
+// its revision, the program itself.
 var Build = sync.OnceValues(func() (string, error) {
 	set := map[string]string{}
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -20,7 +21,7 @@ var Build = sync.OnceValues(func() (string, error) {
 		}
 	}
 	if revision := set["vcs.revision"]; len(revision) >= buildDigits && set["vcs.modified"] == "false" {
-		return revision[:buildDigits] + "-" + runtime.Version(), nil
+		return revision[:buildDigits] + "-" + runtime.Version() + "-" + runtime.GOARCH, nil
 	}
 	path, err := os.Executable()
 	if err != nil {
