@@ -259,12 +259,16 @@ func (x *permits) heldBy(w *seeker) (all []string) {
 func (x *permits) areAllGone(w *seeker) bool {
 	line := x.line(w)
 	for _, resource := range w.all() {
-		stands := func(g given) bool { return g.resource == resource && g.isWithin(w) && !g.isPast }
-		if !slices.Contains(line.elsewhere, resource) && !slices.ContainsFunc(x.held, stands) {
+		if !slices.Contains(line.elsewhere, resource) && !x.stands(w, resource) {
 			return false
 		}
 	}
 	return true
+}
+
+// stands says whether the client of a call was granted a permit, and has not given it back.
+func (x *permits) stands(w *seeker, resource string) bool {
+	return slices.ContainsFunc(x.held, func(g given) bool { return g.resource == resource && g.isWithin(w) && !g.isPast })
 }
 
 // noteHere notes that a permit is granted to the client, or given back.
@@ -320,7 +324,9 @@ func (x *permits) returned(c *protocols.Call, err error) {
 	w.isCut = !errors.As(err, &failed) || isOfAll(failed)
 	if !w.isCut {
 		line.noteHere(c.Resources[0]) // so that it is listed once
-		line.elsewhere = append(line.elsewhere, c.Resources[0])
+		if !x.stands(w, c.Resources[0]) {
+			line.elsewhere = append(line.elsewhere, c.Resources[0])
+		}
 	}
 	w.isOver = w.isCut || len(w.looked)+len(w.away) >= w.Permits
 	goesOn := w.isOver && failed != nil && failed.Cause == nil
