@@ -48,6 +48,7 @@ type seeker struct {
 	looked, away []string
 	news         int         // how often the client had given back a permit by then
 	isCut        bool        // the last look ended early: the nodes failed
+	usedUp       int         // permits in it that had no fencing token left
 	isOver       bool        // the last look has ended
 	isAsking     bool        // an attempt is under way
 	handed       []string    // permits that were handed to it, the last of all
@@ -179,7 +180,7 @@ func (x *permits) called(c *protocols.Call) {
 			x.run.broken(checker.Conduct, resource, "%s looks for a permit of %q again %v after the look before, and is to wait for %v at least",
 				w.Client, w.Semaphore, early, x.delay.Min)
 		}
-		w.looked, w.away, w.isCut, w.news = nil, x.heldBy(w), false, line.news
+		w.looked, w.away, w.isCut, w.usedUp, w.news = nil, x.heldBy(w), false, 0, line.news
 		if w.Waits {
 			line.asked, line.known = time.Time{}, line.news
 			w.handed, w.offered, line.handed, line.offered = line.handed, line.offered, nil, nil
@@ -330,6 +331,10 @@ func (x *permits) returned(c *protocols.Call, err error) {
 	}
 	w.isOver = w.isCut || len(w.looked)+len(w.away) >= w.Permits
 	goesOn := w.isOver && failed != nil && failed.Cause == nil
+	if failed != nil && errors.Is(failed.Cause, redlock.ErrTokensUsedUp) {
+		w.usedUp++
+		goesOn = w.isOver && w.usedUp < w.Permits
+	}
 	if goesOn && w.Waits {
 		line.asked = now
 	}
@@ -490,6 +495,8 @@ func (x *permits) wrong(w *seeker, err error) string {
 		return "the last attempt ended otherwise"
 	case w.Waits && e.Cause == nil:
 		return "that does not say why it gave up"
+	case errors.Is(e.Cause, redlock.ErrTokensUsedUp) && w.usedUp < w.Permits:
+		return "another permit may be given back"
 	case e.Cause != nil && e.Cause == w.Context.Err(), e.Cause == nil, errors.Is(e.Cause, redlock.ErrClosed), errors.Is(e.Cause, redlock.ErrTokensUsedUp):
 		return "" // the library's own errors are for the attempts to judge
 	case w.Context.Err() == nil && x.run.World.Client(w.Client).Drawn() > 0 && !x.run.World.Client(w.Client).Starved():

@@ -26,10 +26,11 @@ func (a *actor) seeks(waits bool) *seeking {
 	return s
 }
 
-// taken is the error of an attempt for a permit that another has, silent that of one that no node answers, and split that of
-// one where a node is down and another has a vote of somebody else.
+// taken is the error of an attempt for a permit that another has, worn that of one for a permit without fencing tokens, silent
+// that of one that no node answers, and split that of one where a node is down and another has a vote of somebody else.
 var (
 	taken  = &redlock.Error{Op: driver.OpAcquire, Reason: redlock.ErrTaken}
+	worn   = &redlock.Error{Op: driver.OpAcquire, Cause: redlock.ErrTokensUsedUp}
 	silent = &redlock.Error{Op: driver.OpAcquire, Reason: redlock.ErrNoQuorum, Nodes: []observe.NodeOutcome{
 		{Outcome: driver.TimedOut}, {Outcome: driver.TimedOut}, {Outcome: driver.TimedOut}}}
 	split = &redlock.Error{Op: driver.OpAcquire, Reason: redlock.ErrNoQuorum, Nodes: []observe.NodeOutcome{
@@ -207,6 +208,18 @@ func TestPermits(t *testing.T) {
 			s.tries("s/1", silent)
 			s.gets(taken, nil)
 		}, `c1 asks for a permit of "s", and gets redlock: acquire "s": held by another: the last attempt ended otherwise`},
+		{"no tokens", checker.Contract, func(a *actor) {
+			s := a.seeks(waits)
+			s.tries("s/1", worn)
+			s.tries("s/2", worn)
+			s.gets(worn, redlock.ErrTokensUsedUp)
+		}, ""},
+		{"no tokens for one", checker.Contract, func(a *actor) {
+			s := a.seeks(waits)
+			s.tries("s/1", taken)
+			s.tries("s/2", worn)
+			s.gets(worn, redlock.ErrTokensUsedUp)
+		}, `c1 asks for a permit of "s", and gets redlock: acquire "s": redlock: no fencing token is left above the counters after 2 attempts: another permit may be given back`},
 		{"no cause", checker.Contract, func(a *actor) {
 			s := a.seeks(waits)
 			s.tries("s/1", silent)

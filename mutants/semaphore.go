@@ -41,6 +41,18 @@ var semaphores = []Mutant{
 		Killers: []string{"119-semaphore/no-quorum"},
 	},
 	{
+		Name:    "permit-without-tokens-ends-a-look",
+		Bug:     "a look ends with a permit that has no fencing token left",
+		Edits:   []Edit{{"redlock/semaphore/look.go", "\t\treturn errors.Is(failed.Cause, redlock.ErrTokensUsedUp)\n", "\t\treturn false\n"}},
+		Killers: []string{"119-semaphore/no-token-left"},
+	},
+	{
+		Name:    "permit-without-tokens-ends-a-call",
+		Bug:     "a call ends where one permit has no fencing token left, although another may be given back",
+		Edits:   []Edit{{"redlock/semaphore/look.go", "case usedUp == len(c.slots):", "case usedUp > 0:"}},
+		Killers: []string{"119-semaphore/no-token-left"},
+	},
+	{
 		Name:    "no-permit-where-one-has-no-quorum",
 		Bug:     "a look ends with a permit for which there is no quorum because others have votes for it",
 		Edits:   []Edit{{"redlock/semaphore/look.go", "return failed.Reason == redlock.ErrNoQuorum && others &&", "return false && others &&"}},

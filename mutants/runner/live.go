@@ -15,8 +15,10 @@ import (
 )
 
 // onLive are the scenarios that are run on tier live: a few short ones, with which the library waits, is woken, renews and ends
-// contexts on the system's clock and goroutines instead of the simulator's, and one in which many goroutines share a client.
-var onLive = []string{"09-contention", "12-holder-dies/crash", "66-wake-up/told", "82-with-lock/cancelled", "111-everything-at-once"}
+// contexts on the system's clock and goroutines instead of the simulator's, and some in which many goroutines share a client or
+// a semaphore.
+var onLive = []string{"09-contention", "12-holder-dies/crash", "66-wake-up/told", "82-with-lock/cancelled", "111-everything-at-once",
+	"119-semaphore/contention", "121-read-write/contention"}
 
 // dataRace is what a race detector writes.
 const dataRace = "DATA RACE"

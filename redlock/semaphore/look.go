@@ -38,6 +38,7 @@ func (c *call) look(ctx context.Context) (*Permit, error) {
 	if err != nil {
 		return nil, c.because(err)
 	}
+	usedUp := 0
 	for _, slot := range order {
 		if err := whyEnded(c.waiting); err != nil {
 			return nil, c.because(err)
@@ -54,7 +55,12 @@ func (c *call) look(ctx context.Context) (*Permit, error) {
 		if !errors.As(err, &failed) { // which begin would have refused
 			return nil, c.because(err)
 		}
-		c.last = c.about(failed, c.attempts)
+		if errors.Is(failed.Cause, redlock.ErrTokensUsedUp) {
+			usedUp++
+			c.passesOver(failed, usedUp)
+		} else {
+			c.last = c.about(failed, c.attempts)
+		}
 		if !isOfOne(failed) {
 			break
 		}
@@ -65,6 +71,19 @@ func (c *call) look(ctx context.Context) (*Permit, error) {
 		return nil, c.last
 	}
 	return nil, c.because(nil)
+}
+
+// passesOver notes that one more permit has no fencing token left. Only if that is so of all of them, the call fails for it: the
+// others may be given back.
+func (c *call) passesOver(failed *redlock.Error, usedUp int) {
+	switch {
+	case usedUp == len(c.slots):
+		c.last = c.about(failed, c.attempts)
+	case c.last == nil:
+		c.last = &redlock.Error{Op: driver.OpAcquire, Resource: c.name, Attempts: c.attempts, Reason: redlock.ErrTaken}
+	default:
+		c.last.Attempts = c.attempts
+	}
 }
 
 // isOfOne says whether an attempt for one permit can fail so although one for another is granted: somebody holds the first, or

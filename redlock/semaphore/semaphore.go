@@ -123,7 +123,8 @@ func (p *Permit) Hold(ctx context.Context, r redlock.Renewal, work func(context.
 // their turn.
 //
 // Errors are as [redlock.Client.Lock] has them: an [*redlock.Error], about the semaphore, matches redlock.ErrTaken if all
-// permits were taken, or another reason, and what ended the call: the context's error, or redlock.ErrClosed.
+// permits were taken, or another reason, and what ended the call: the context's error, or redlock.ErrClosed. A permit without
+// fencing tokens is passed over; if no permit has any left, the call ends and the error matches redlock.ErrTokensUsedUp.
 func (s *Semaphore) Acquire(ctx context.Context, ttl time.Duration) (*Permit, error) {
 	c, end, err := s.begin(ctx, ttl)
 	if err != nil {

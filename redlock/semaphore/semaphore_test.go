@@ -390,6 +390,17 @@ func TestTokensUsedUp(t *testing.T) {
 		for range 10 {
 			unlock(t, acquire(t, s))
 		}
+		one := newSemaphore(t, worn{nodes.Client(), []string{"pool/1"}}, 2)
+		held := acquire(t, one)
+		if _, err := one.TryAcquire(t.Context(), ttl); !errors.Is(err, redlock.ErrTaken) || errors.Is(err, redlock.ErrTokensUsedUp) {
+			t.Errorf("beside one that is held: %v", err)
+		}
+		time.AfterFunc(time.Second, func() { unlock(t, held) })
+		next, err := one.Acquire(t.Context(), ttl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		unlock(t, next)
 		none := newSemaphore(t, worn{nodes.Client(), []string{"pool/1", "pool/2"}}, 2)
 		if _, err := none.Acquire(t.Context(), ttl); !errors.Is(err, redlock.ErrTokensUsedUp) || !errors.Is(err, redlock.ErrNotAcquired) {
 			t.Error(err)
