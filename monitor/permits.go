@@ -9,6 +9,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
 )
@@ -98,6 +99,7 @@ func watchPermits(r *Run) {
 	r.onGet = append(r.onGet, x.gets)
 	r.onCall = append(r.onCall, x.called)
 	r.onReturn = append(r.onReturn, x.returned)
+	r.onStep(x.lost, observe.Lost)
 	r.onEnd = append(r.onEnd, x.late)
 	r.onCrash = append(r.onCrash, func(client string) {
 		x.open = slices.DeleteFunc(x.open, func(w *seeker) bool { return w.Client == client })
@@ -143,6 +145,7 @@ func (x *permits) hasTurn(w *seeker) {
 
 // mustLook says that a call must look again within so long, unless its client holds all permits itself.
 func (x *permits) mustLook(w *seeker, within time.Duration) {
+	x.isLate(w)
 	if len(x.heldBy(w)) == w.Permits {
 		w.due = time.Time{}
 		return
@@ -200,6 +203,26 @@ func (x *permits) called(c *protocols.Call) {
 
 // isPausing says that the calls wait for the delay after a look that found nothing, and nothing has cut it short.
 func (l *lookers) isPausing() bool { return !l.asked.IsZero() && l.news == l.known }
+
+// lost takes the loss of a permit that nobody is giving back: within a retry delay the first call that waits looks for it.
+func (x *permits) lost(client string, _ *observe.Event) {
+	for _, g := range x.held {
+		if g.Client != client || !g.isPermit() || g.isPast || g.isEnding || g.lease.Context().Err() == nil {
+			continue
+		}
+		if first := x.first(g.seeker); first != nil && first.due.IsZero() && !first.isAsking && !first.isGiven {
+			x.mustLook(first, x.delay.Max)
+		}
+	}
+}
+
+// first is the call that is the first to look of those that wait in a client; nil if none waits.
+func (x *permits) first(within *seeker) *seeker {
+	if i := slices.IndexFunc(x.open, func(w *seeker) bool { return w.Waits && w.isWithin(within) }); i >= 0 {
+		return x.open[i]
+	}
+	return nil
+}
 
 // givesWay judges whether a call that begins a look may, after its client has handed on so many permits in a row.
 func (x *permits) givesWay(w *seeker, resource string) {
@@ -386,15 +409,16 @@ func (x *permits) givenBack(c *protocols.Call) {
 	}
 	line := x.line(by)
 	line.news++
-	first := slices.IndexFunc(x.open, func(w *seeker) bool { return w.Waits && w.isWithin(by) })
-	if first >= 0 {
-		line.offered = append(line.offered, resource)
+	first := x.first(by)
+	if first == nil {
+		return
 	}
-	if first >= 0 && wasFull {
+	line.offered = append(line.offered, resource)
+	if wasFull {
 		line.handed = append(line.handed, resource)
 	}
-	if first >= 0 && !x.open[first].isAsking && !x.open[first].isGiven && line.grants.most < localGrants {
-		x.mustLook(x.open[first], 0)
+	if !first.isAsking && !first.isGiven && line.grants.most < localGrants {
+		x.mustLook(first, 0)
 	}
 }
 

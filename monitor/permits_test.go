@@ -76,6 +76,26 @@ const (
 	longestDelay = 150 * time.Millisecond
 )
 
+// losesOne has a client that has all permits lose one, and a call of it that waits look so much later.
+func losesOne(a *actor, later time.Duration) {
+	for i := range 2 {
+		has := a.seeks(false)
+		l := has.tries(protocols.PermitOf("s", i+1), nil)
+		has.gets(nil, nil)
+		if i == 0 {
+			defer l.cancel(nil)
+			continue
+		}
+		waits := a.seeks(true)
+		a.sleeps(time.Second)
+		l.cancel(redlock.ErrLost)
+		a.Observed("c1", observe.Event{Step: observe.Lost, Resource: "s/2"})
+		a.sleeps(later)
+		waits.tries("s/2", nil)
+		waits.gets(nil, nil)
+	}
+}
+
 func TestPermits(t *testing.T) {
 	const waits, once = true, false
 	over := context.DeadlineExceeded
@@ -106,6 +126,9 @@ func TestPermits(t *testing.T) {
 		{"again after the delay", checker.Conduct, func(a *actor) { looksTwice(a, delay) }, ""},
 		{"again too soon", checker.Conduct, func(a *actor) { looksTwice(a, 10*time.Millisecond) }, `c1 looks for a permit of "s" again 10ms after the look before, and is to wait for 50ms at least`},
 		{"again too late", checker.NeedlesslyUnavailable, func(a *actor) { looksTwice(a, time.Second) }, `c1 is to look for a permit of "s", and does not for 850ms`},
+		{"after a loss", checker.NeedlesslyUnavailable, func(a *actor) { losesOne(a, longestDelay) }, ""},
+		{"too late after a loss", checker.NeedlesslyUnavailable, func(a *actor) { losesOne(a, time.Second) },
+			`c1 is to look for a permit of "s", and does not for 850ms`},
 		{"the next too soon, after one has given up", checker.Conduct, func(a *actor) {
 			first, next := a.seeks(waits), a.seeks(waits)
 			first.tries("s/1", taken)

@@ -84,6 +84,12 @@ var semaphores = []Mutant{
 		Killers: nil,
 	},
 	{
+		Name:    "lost-permit-counts-as-held",
+		Bug:     "a permit that was given back once counts as held here when it is lost the next time, until it is given back",
+		Edits:   []Edit{{"redlock/semaphore/slot.go", "at.lease, at.isEnding, at.isElsewhere, s.reason = lease, false, false, nil", "at.lease, at.isElsewhere, s.reason = lease, false, nil"}},
+		Killers: []string{"119-semaphore/lost-here"},
+	},
+	{
 		Name:    "no-turn-for-other-semaphores",
 		Bug:     "a client with many goroutines never pauses, and others get no permit",
 		Edits:   []Edit{{"redlock/semaphore/pace.go", "case p.inARow >= localGrants &&", "case p.inARow >= localGrants && false &&"}},

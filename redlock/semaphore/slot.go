@@ -74,7 +74,7 @@ func (p *Permit) vacate() {
 	s.mu.Lock()
 	if p.slot.lease == p.Lease {
 		isLast := s.areAllGone() // whoever waits, here or elsewhere, lacks this one
-		p.slot.lease, p.slot.isEnding, p.slot.given = nil, false, s.clock.Now()
+		p.slot.lease, p.slot.given = nil, s.clock.Now()
 		p.slot.wasHanded = isLast && !s.queue.isEmpty()
 		s.freed, s.pace.news = append(s.freed, p.slot), true
 	}
