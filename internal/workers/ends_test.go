@@ -15,6 +15,7 @@ import (
 
 // Results are taken from tasks that their worker has yet to end, and no task is left when the batch is done.
 func TestAResultIsThereBeforeItsTaskEnds(t *testing.T) {
+	t.Parallel()
 	server := redisserver.Start(t)
 	at := must(t, "redis://"+server.Addr)
 	client := redis.NewClient(at.options)

@@ -161,6 +161,7 @@ func started(t *testing.T, at string) *child.Process {
 // Workers are killed and stopped, and come and go, the Redis restarts, and two ask for the same: each gets what one worker
 // gives.
 func TestWorkersComeAndGo(t *testing.T) {
+	t.Parallel()
 	server := redisserver.Start(t, "--appendonly", "yes", "--appendfsync", "always")
 	at := "redis://" + server.Addr + "?prefix=a-"
 	in, want := inputs(6000)
@@ -206,6 +207,7 @@ func TestWorkersComeAndGo(t *testing.T) {
 
 // An error is that of the lowest number, wherever jobs are done, and matches what it is.
 func TestTheErrorIsThatOfTheLowestJob(t *testing.T) {
+	t.Parallel()
 	at := "redis://" + redisserver.Start(t).Addr
 	go serve(t.Context(), at, "tests", nil)
 	p := open(t, at, func(string) {})
@@ -230,6 +232,7 @@ func TestTheErrorIsThatOfTheLowestJob(t *testing.T) {
 
 // A task that is under way, but whose worker and lease are lost, is given to another, and is gone in the end.
 func TestATaskWithoutALeaseIsGivenToAnother(t *testing.T) {
+	t.Parallel()
 	server := redisserver.Start(t)
 	at := "redis://" + server.Addr
 	p := open(t, at, func(string) {})
@@ -263,6 +266,7 @@ func TestATaskWithoutALeaseIsGivenToAnother(t *testing.T) {
 
 // A worker of another build takes no job, and both sides say why.
 func TestAnotherBuildTakesNoJobs(t *testing.T) {
+	t.Parallel()
 	at := "redis://" + redisserver.Start(t).Addr
 	var asks, serves lines
 	p := open(t, at, asks.tell)
