@@ -24,8 +24,8 @@ var allColumns = []Column{Tests, Suite, Search, Explore, Live}
 
 const eightSettings = "a random search with each of [eight settings](settings.go) in turn."
 
-// targets say it of each. The locks of others have no unit tests of their own, and redlocksim explore does not use them unless a
-// file says so.
+// targets say it of each. The locks of others have no unit tests of their own, and redlocksim explore does not use them unless
+// a file says so.
 var targets = map[generate.Target]target{
 	generate.Library: {
 		Files:   Files{"power.json", "POWER.md"},

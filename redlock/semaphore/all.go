@@ -22,8 +22,8 @@ import (
 // themselves.
 //
 // Renewal.Wait bounds the time until it has everything. The other limits of r count for each lease from its grant, so also
-// while it waits for others. The context of work ends with ctx and with any of the leases. Renewals of the permits stop then, so
-// that work has what is left of a TTL to return. The lease that work is given is that on name/all, whose fencing tokens rise
+// while it waits for others. The context of work ends with ctx and with any of the leases. Renewals of the permits stop then,
+// so that work has what is left of a TTL to return. The lease that work is given is that on name/all, whose fencing tokens rise
 // from each call of HoldAll to the next. All is given back when work has returned, even if it panics.
 //
 // If work was not called, the error is about the semaphore, and says why one of the locks was not granted, or matches

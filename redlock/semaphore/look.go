@@ -73,7 +73,7 @@ func (c *call) look(ctx context.Context) (*Permit, error) {
 	return nil, c.because(nil)
 }
 
-// passesOver notes that one more permit has no fencing token left. Only if that is so of all of them, the call fails for it: the
+// passesOver notes that one more permit has no fencing token left. The call fails for that only if it is so of all of them: the
 // others may be given back.
 func (c *call) passesOver(failed *redlock.Error, usedUp int) {
 	switch {

@@ -27,7 +27,7 @@ func load(t *testing.T, dir string, args ...string) *programs.Program {
 	return p
 }
 
-// shown are some of the cases, or all of them.
+// shown are some of the cases that take no more than a minute, or all.
 func shown(t *testing.T) []*scenarios.Scenario {
 	t.Helper()
 	all := scenarios.Catalogue()
@@ -36,7 +36,9 @@ func shown(t *testing.T) []*scenarios.Scenario {
 	}
 	var some []*scenarios.Scenario
 	for i := 0; i < len(all); i += 4 {
-		some = append(some, all[i])
+		if all[i].Duration <= time.Minute {
+			some = append(some, all[i])
+		}
 	}
 	return some
 }
