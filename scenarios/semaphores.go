@@ -142,7 +142,9 @@ func (p *program) try(ctx context.Context, c *protocols.PermitCall, s *Step, res
 		x.semaphore = c.Semaphore
 	}
 	x.call.Context = x.in(ctx)
-	p.witness.Called(&x.call)
+	if !p.host.Dead() { // a task of the library goes on until it waits
+		p.witness.Called(&x.call)
+	}
 	lease, err := try(x.call.Context)
 	if err != nil {
 		p.notGranted(x, err)
