@@ -158,6 +158,9 @@ func (x *all) ends(c *protocols.PermitCall, err error) {
 	switch {
 	case lost != "" && !over:
 		x.run.broken(checker.Contract, lost, "%s works under all permits of %q, and is not told that it has lost %q", w.Client, w.Semaphore, lost)
+	case lost != "" && !called && context.Cause(w.work) != redlock.ErrLost:
+		x.run.broken(checker.Contract, lost, "%s works under all permits of %q, has lost %q, and is told to stop because of %v", w.Client, w.Semaphore, lost,
+			context.Cause(w.work))
 	case called && !over:
 		x.run.broken(checker.Contract, w.everything()[0], "%s works under all permits of %q, and is not told that its call is to end", w.Client, w.Semaphore)
 	case over && !called && lost == "":

@@ -43,11 +43,11 @@ func (w *writing) takes(resource string) *lease {
 }
 
 // all takes everything, and begins the work in the context that it returns.
-func (w *writing) all() (leases []*lease, stop context.CancelFunc) {
+func (w *writing) all() (leases []*lease, stop context.CancelCauseFunc) {
 	for _, resource := range []string{"s/all", "s/1", "s/2"} {
 		leases = append(leases, w.takes(resource))
 	}
-	ctx, stop := context.WithCancel(w.Context)
+	ctx, stop := context.WithCancelCause(w.Context)
 	w.Begins(w.PermitCall, ctx)
 	return leases, stop
 }
@@ -112,6 +112,12 @@ func TestAll(t *testing.T) {
 			leases[2].cancel(redlock.ErrLost)
 			w.Ends(w.PermitCall, nil)
 		}, `c1 works under all permits of "s", and is not told that it has lost "s/2"`},
+		{"a loss that is told as something else", checker.Contract, func(w *writing) {
+			leases, stop := w.all()
+			leases[2].cancel(redlock.ErrLost)
+			stop(nil)
+			w.Ends(w.PermitCall, failed)
+		}, `c1 works under all permits of "s", has lost "s/2", and is told to stop because of context canceled`},
 		{"a call that ends", checker.Contract, func(w *writing) {
 			for _, resource := range []string{"s/all", "s/1", "s/2"} {
 				w.takes(resource)
@@ -122,7 +128,7 @@ func TestAll(t *testing.T) {
 		}, `c1 works under all permits of "s", and is not told that its call is to end`},
 		{"told for no reason", checker.Contract, func(w *writing) {
 			_, stop := w.all()
-			stop()
+			stop(nil)
 			w.Ends(w.PermitCall, failed)
 		}, `c1 works under all permits of "s", and is told to stop for no reason`},
 		{"a permit that stays", checker.Contract, func(w *writing) {
@@ -148,7 +154,7 @@ func TestAll(t *testing.T) {
 		{"a loss without an error", checker.Contract, func(w *writing) {
 			leases, stop := w.all()
 			leases[1].cancel(redlock.ErrLost)
-			stop()
+			stop(redlock.ErrLost)
 			w.done(leases, nil)
 		}, `c1 calls for all permits of "s", and gets <nil>: that does not say that a permit was lost`},
 		{"no work and no error", checker.Contract, func(w *writing) { w.Gets(w.PermitCall, nil) },
@@ -172,7 +178,7 @@ func TestAll(t *testing.T) {
 				w.Called(&protocols.Call{Func: protocols.ExtendCall, Client: "c1", Lease: l, Renewal: true})
 			}
 			renews(leases[1])
-			stop()
+			stop(nil)
 			renews(leases[0])
 			renews(leases[1])
 		}, `c1 goes on to renew "s/1", although its work under all permits of "s" is told to stop`},

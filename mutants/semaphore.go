@@ -167,6 +167,12 @@ var semaphores = []Mutant{
 		Killers: []string{"121-read-write/cancelled"},
 	},
 	{
+		Name:    "lost-permit-told-as-cancelled",
+		Bug:     "the work is told that it was cancelled when one of the permits was lost",
+		Edits:   []Edit{{"redlock/semaphore/all.go", "\t\tstop(context.Cause(ctx))\n", "\t\tstop(nil)\n"}},
+		Killers: []string{"121-read-write/one-lost"},
+	},
+	{
 		Name:    "lost-permit-not-told",
 		Bug:     "the work is not told that one of the permits was lost",
 		Edits:   []Edit{{"redlock/semaphore/all.go", "\t\tstop(context.Cause(ctx))\n", ""}},
