@@ -253,6 +253,17 @@ func (x *permits) gives(c *protocols.Call) {
 	for i := range x.held {
 		x.held[i].isEnding = x.held[i].isEnding || x.held[i].lease == c.Lease
 	}
+	x.lookAway()
+}
+
+// lookAway says that calls whose client has all permits, or is giving them back, need not look.
+func (x *permits) lookAway() {
+	for _, w := range x.open {
+		if !w.due.IsZero() && len(x.heldBy(w)) == w.Permits {
+			x.isLate(w)
+			w.due = time.Time{}
+		}
+	}
 }
 
 // isNew says whether an attempt for a permit begins another look.
@@ -334,11 +345,7 @@ func (x *permits) returned(c *protocols.Call, err error) {
 		}
 		line.noteHere(c.Resources[0])
 		x.held = append(x.held, given{seeker: w, resource: c.Resources[0], lease: c.Lease})
-		for _, o := range x.open {
-			if o.isWithin(w) && len(x.heldBy(o)) == o.Permits {
-				o.due = time.Time{}
-			}
-		}
+		x.lookAway()
 		return
 	}
 	if w.Work != nil {

@@ -22,8 +22,6 @@ type target struct {
 
 var allColumns = []Column{Tests, Suite, Search, Explore, Live}
 
-const eightSettings = "a random search with each of [eight settings](settings.go) in turn."
-
 // targets say it of each. The locks of others have no unit tests of their own, and redlocksim explore does not use them unless
 // a file says so.
 var targets = map[generate.Target]target{
@@ -33,14 +31,15 @@ var targets = map[generate.Target]target{
 		columns: allColumns,
 		tested: []string{"redlock", "redlock/goredis", "internal/quorum", "redlock/driver", "redlock/observe/redlockslog", "redlock/observe/redlockotel",
 			"redlock/observe/redlockprom"},
-		settings: mutants.AllSettings, search: eightSettings,
+		settings: mutants.AllSettings,
+		search:   "a random search with each of [eight settings](settings.go) in turn.",
 	},
 	generate.Semaphores: {
 		Files:    Files{"power-semaphores.json", "POWER-SEMAPHORES.md"},
 		about:    "the semaphores and read-write locks of package redlock/semaphore",
-		columns:  allColumns,
+		columns:  []Column{Tests, Suite, Explore, Live}, // none of the settings has a semaphore
 		tested:   []string{"redlock/semaphore"},
-		settings: mutants.AllSettings, search: eightSettings,
+		settings: func() []mutants.Settings { return nil },
 	},
 	generate.Protocols: {
 		Files:    Files{"power-protocols.json", "POWER-PROTOCOLS.md"},

@@ -206,8 +206,8 @@ func (g *gathering) giveBack() {
 	g.mu.Lock()
 	g.isOver = true
 	g.mu.Unlock()
-	for _, p := range g.permits {
-		p.waiter.Wake()
+	for i := range g.permits {
+		g.permits[i].waiter.Wake()
 	}
 	areRunning := func() bool {
 		g.mu.Lock()

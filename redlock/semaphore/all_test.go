@@ -451,3 +451,19 @@ func TestHoldAllLosesATask(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Work that returns in the moment in which its call is cancelled: a data race, once.
+func TestHoldAllIsCancelledAsItReturns(t *testing.T) {
+	nodes := redlocktest.New(t, 1)
+	s := newSemaphore(t, nodes.Client(), 16)
+	for range 50 {
+		ctx, cancel := context.WithCancel(t.Context())
+		err := s.HoldAll(ctx, ttl, redlock.Renewal{}, func(context.Context, *redlock.Lease) error {
+			cancel()
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}

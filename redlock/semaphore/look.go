@@ -39,7 +39,7 @@ func (c *call) look(ctx context.Context) (*Permit, error) {
 		return nil, c.because(err)
 	}
 	usedUp := 0
-	for _, slot := range order {
+	for i, slot := range order {
 		if err := whyEnded(c.waiting); err != nil {
 			return nil, c.because(err)
 		}
@@ -57,7 +57,7 @@ func (c *call) look(ctx context.Context) (*Permit, error) {
 		}
 		if errors.Is(failed.Cause, redlock.ErrTokensUsedUp) {
 			usedUp++
-			c.passesOver(failed, usedUp)
+			c.passesOver(failed, usedUp, i+1)
 		} else {
 			c.last = c.about(failed, c.attempts)
 		}
@@ -75,11 +75,11 @@ func (c *call) look(ctx context.Context) (*Permit, error) {
 
 // passesOver notes that one more permit has no fencing token left. The call fails for that only if it is so of all of them: the
 // others may be given back.
-func (c *call) passesOver(failed *redlock.Error, usedUp int) {
+func (c *call) passesOver(failed *redlock.Error, usedUp, asked int) {
 	switch {
 	case usedUp == len(c.slots):
 		c.last = c.about(failed, c.attempts)
-	case c.last == nil:
+	case usedUp == asked: // no other was asked for in this look: all are held here
 		c.last = &redlock.Error{Op: driver.OpAcquire, Resource: c.name, Attempts: c.attempts, Reason: redlock.ErrTaken}
 	default:
 		c.last.Attempts = c.attempts

@@ -66,7 +66,12 @@ func (s *Semaphore) rest(ctx context.Context, p *place) error {
 // isLeftSince says whether a permit that was given back here by then has not been taken since, as far as is known: then others
 // have had their turn. The semaphore is locked.
 func (s *Semaphore) isLeftSince(then time.Time) bool {
-	return !s.all(func(slot *slot) bool { return !slot.isLeftSince(then) })
+	for i := range s.slots {
+		if s.slots[i].isLeftSince(then) {
+			return true
+		}
+	}
+	return false
 }
 
 // left is how long the first of the queue must still wait; negative if it may look. While all permits are held here it need not

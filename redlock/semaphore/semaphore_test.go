@@ -408,6 +408,41 @@ func TestTokensUsedUp(t *testing.T) {
 	})
 }
 
+// flawed is a client that finds no quorum once, and then no token for one of two permits.
+type flawed struct {
+	*redlock.Client
+	found bool
+}
+
+func (f *flawed) TryLock(ctx context.Context, resource string, ttl time.Duration) (*redlock.Lease, error) {
+	switch {
+	case !f.found:
+		f.found = true
+		return nil, &redlock.Error{Op: driver.OpAcquire, Resource: resource, Reason: redlock.ErrNoQuorum}
+	case resource == "pool/1":
+		return nil, &redlock.Error{Op: driver.OpAcquire, Resource: resource, Cause: redlock.ErrTokensUsedUp}
+	}
+	return f.Client.TryLock(ctx, resource, ttl)
+}
+
+// A call that passes over a permit without a token while the other is held here says that, and not what it found before.
+func TestTakenBesideNoToken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := redlocktest.New(t, 3)
+		s := newSemaphore(t, &flawed{Client: nodes.Client(redlock.WithRetryDelay(time.Second, time.Second))}, 2)
+		time.AfterFunc(500*time.Millisecond, func() {
+			p := acquire(t, s)
+			time.AfterFunc(5*time.Second, func() { unlock(t, p) })
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+		defer cancel()
+		if _, err := s.Acquire(ctx, ttl); !errors.Is(err, redlock.ErrTaken) || errors.Is(err, redlock.ErrNoQuorum) {
+			t.Error(err)
+		}
+		time.Sleep(5 * time.Second)
+	})
+}
+
 // A permit that is given back ends the delay after a look that found the other one taken by another process.
 func TestNewsEndsTheDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

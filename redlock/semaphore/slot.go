@@ -40,7 +40,7 @@ func (s *Semaphore) all(is func(*slot) bool) bool {
 // holdsAll says whether all permits are held here. The semaphore is locked.
 func (s *Semaphore) holdsAll() bool { return s.all((*slot).isHeld) }
 
-// areAllGone says whether nobody, here or elsewhere, is known to leave a permit to others. The semaphore is locked.
+// areAllGone says whether each permit is held here, or could not be had when it was last asked for. The semaphore is locked.
 func (s *Semaphore) areAllGone() bool { return s.all((*slot).isGone) }
 
 // granted notes that a permit is held here.
