@@ -344,6 +344,9 @@ func (x *permits) returned(c *protocols.Call, err error) {
 			x.held[i].isPast = x.held[i].isPast || x.held[i].isWithin(w) && x.held[i].resource == c.Resources[0]
 		}
 		line.noteHere(c.Resources[0])
+		if isOutOfTurn := !w.Waits || w.Work != nil; isOutOfTurn && line.grants.most >= localGrants && line.grants.least < localGrants {
+			line.grants.least = 0 // perhaps this was in the pause, from which on they count anew
+		}
 		x.held = append(x.held, given{seeker: w, resource: c.Resources[0], lease: c.Lease})
 		x.lookAway()
 		return
