@@ -49,24 +49,16 @@ func run() error {
 	in := flag.String("in", "", "plant bugs only into files whose names match this regular expression; needs -columns")
 	flag.Parse()
 	o.Target = generate.Target(*target)
-	if *columns != "" {
-		if *path == "" || flag.NArg() > 0 {
-			return fmt.Errorf("-columns needs -results, and adds no other results")
-		}
-		for name := range strings.SplitSeq(*columns, ",") {
-			o.Columns = append(o.Columns, power.Column(name))
-		}
+	if *columns != "" && (*path == "" || flag.NArg() > 0) {
+		return fmt.Errorf("-columns needs -results, and adds no other results")
 	}
-	if *in != "" {
-		re, err := regexp.Compile(*in)
-		if err != nil {
-			return fmt.Errorf("-in: %w", err)
-		}
-		if o.In = re; o.Columns == nil {
-			return fmt.Errorf("-in needs -columns")
-		}
+	if err := narrow(&o, *columns, *in); err != nil {
+		return err
 	}
-	names := power.FilesOf(o.Target)
+	names, known := power.FilesOf(o.Target)
+	if !known {
+		return fmt.Errorf("-target %s: must be library, semaphores or protocols", o.Target)
+	}
 	*path = cmp.Or(*path, filepath.Join("mutants", names.Results))
 	results, err := resume(&o, *path)
 	if err != nil {
@@ -93,6 +85,26 @@ func run() error {
 		return err
 	}
 	return os.WriteFile(filepath.Join("mutants", names.Page), []byte(results.Page(judged)), 0o666)
+}
+
+// narrow has only some columns measured, and bugs planted only into some files, if these are given.
+func narrow(o *power.Options, columns, in string) error {
+	if columns != "" {
+		for name := range strings.SplitSeq(columns, ",") {
+			o.Columns = append(o.Columns, power.Column(name))
+		}
+	}
+	if in == "" {
+		return nil
+	}
+	re, err := regexp.Compile(in)
+	if err != nil {
+		return fmt.Errorf("-in: %w", err)
+	}
+	if o.In = re; o.Columns == nil {
+		return fmt.Errorf("-in needs -columns")
+	}
+	return nil
 }
 
 // resume reads the results that a file has so far, and takes from it what the options leave open.

@@ -88,8 +88,12 @@ func (r Results) measured() string {
 		sources = append(sources, "`"+m.Sources[:8]+"`")
 	}
 	slices.Sort(sources)
-	return fmt.Sprintf("Measured are %d, with the sources %s. `go run ./mutants/measure` measures what is missing or outdated, and writes\nthis file.",
-		len(r.Mutants), strings.Join(slices.Compact(sources), ", "))
+	command := "go run ./mutants/measure"
+	if r.Target != generate.Library {
+		command += " -target " + string(r.Target)
+	}
+	return fmt.Sprintf("Measured are %d, with the sources %s. `%s` measures what is missing or outdated, and writes\nthis file.",
+		len(r.Mutants), strings.Join(slices.Compact(sources), ", "), command)
 }
 
 func (r Results) limits() string {

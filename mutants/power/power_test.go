@@ -31,7 +31,7 @@ func TestPagesAreCurrent(t *testing.T) {
 	}
 	decided := map[string]bool{}
 	for _, target := range []generate.Target{generate.Library, generate.Semaphores, generate.Protocols} {
-		files := FilesOf(target)
+		files, _ := FilesOf(target)
 		results, err := Read(filepath.Join("..", files.Results))
 		if err != nil {
 			t.Fatal(err)

@@ -51,5 +51,8 @@ var targets = map[generate.Target]target{
 	},
 }
 
-// FilesOf are those of a target.
-func FilesOf(t generate.Target) Files { return targets[t].Files }
+// FilesOf are those of a target, and whether there is such a target.
+func FilesOf(t generate.Target) (files Files, known bool) {
+	of, known := targets[t]
+	return of.Files, known
+}

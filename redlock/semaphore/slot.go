@@ -1,6 +1,7 @@
 package semaphore
 
 import (
+	"slices"
 	"time"
 
 	"redlocksim/redlock"
@@ -51,7 +52,7 @@ func (s *Semaphore) granted(at *slot, lease *redlock.Lease) *Permit {
 	return &Permit{lease, s, at}
 }
 
-// notGranted notes that a permit could not be had, unless another call here has got it meanwhile.
+// notGranted notes that a permit could not be had. One that this client still has, or has got meanwhile, is not elsewhere.
 func (s *Semaphore) notGranted(at *slot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,7 +77,8 @@ func (p *Permit) vacate() {
 		isLast := s.areAllGone() // whoever waits, here or elsewhere, lacks this one
 		p.slot.lease, p.slot.given = nil, s.clock.Now()
 		p.slot.wasHanded = isLast && !s.queue.isEmpty()
-		s.freed, s.pace.news = append(s.freed, p.slot), true
+		s.freed = append(slices.DeleteFunc(s.freed, func(other *slot) bool { return other == p.slot }), p.slot)
+		s.pace.news = true
 	}
 	s.mu.Unlock()
 	s.queue.wake()
