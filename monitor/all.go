@@ -47,7 +47,7 @@ func watchAll(r *Run) {
 	}
 	x := &all{run: r, timed: r.StepTime == 0}
 	r.onWant = append(r.onWant, func(c *protocols.PermitCall) {
-		if c.Work != nil {
+		if c.All {
 			x.open = append(x.open, &writer{PermitCall: c})
 		}
 	})

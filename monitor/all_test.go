@@ -22,7 +22,7 @@ type writing struct {
 func (a *actor) writes() *writing {
 	ctx, end := context.WithCancel(context.Background())
 	w := &writing{a, &protocols.PermitCall{Client: "c1", Semaphore: "s", Permits: 2, TTL: ttl, Context: ctx,
-		Work: func(context.Context) error { return nil }}, end}
+		All: true, Work: func(context.Context) error { return nil }}, end}
 	a.Wants(w.PermitCall)
 	return w
 }

@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"slices"
@@ -57,6 +58,9 @@ type seeker struct {
 	given        string      // the permit that it was granted
 	due          time.Time   // when it must look at the latest, by the client's clock; zero if that is not known
 	since        kernel.True // from when on
+	end          time.Time   // when it is to give up, by the client's clock; zero if it is not
+	last         time.Time   // when its last attempt ended, or the call began
+	began        kernel.True // when the call did
 }
 
 // given is a permit that a client has.
@@ -124,9 +128,16 @@ func (w *seeker) isWithin(other *seeker) bool {
 // wants takes a call that begins.
 func (x *permits) wants(c *protocols.PermitCall) {
 	w := &seeker{PermitCall: c, made: x.run.clients.number(c.Client)}
+	w.last, w.began = x.run.clock(c.Client), x.run.World.Kernel.Now()
+	if at, ends := c.Context.Deadline(); ends {
+		w.end = at
+	}
+	if at := w.last.Add(c.Renewal.Wait); c.Waits && c.Renewal.Wait > 0 && (w.end.IsZero() || at.Before(w.end)) {
+		w.end = at
+	}
 	isFirst := !slices.ContainsFunc(x.open, func(o *seeker) bool { return o.Waits && o.isWithin(w) })
 	x.open = append(x.open, w)
-	if c.Work != nil {
+	if c.All {
 		return
 	}
 	if !c.Waits || isFirst {
@@ -170,7 +181,7 @@ func (x *permits) called(c *protocols.Call) {
 	if w == nil || c.Permit == nil {
 		return
 	}
-	if w.Work != nil {
+	if w.All {
 		return // which all judges
 	}
 	x.isLate(w)
@@ -190,8 +201,12 @@ func (x *permits) called(c *protocols.Call) {
 		}
 	}
 	switch {
+	case w.Context.Err() != nil && x.timed && x.run.pauses.hasRun(x.run.World.Client(w.Client), w.began), x.givesUp(w) > 0:
+		x.run.broken(checker.Conduct, resource, "%s looks for a permit of %q, although its call is to give up", w.Client, w.Semaphore)
 	case !slices.Contains(w.all(), resource):
 		x.run.broken(checker.Conduct, resource, "%s asks for the lock on %q for a permit of %q, which has %d", w.Client, resource, w.Semaphore, w.Permits)
+	case slices.Contains(w.away, resource):
+		x.run.broken(checker.Conduct, resource, "%s looks for a permit of %q and asks for %q, which it has itself", w.Client, w.Semaphore, resource)
 	case c.TTL != w.TTL:
 		x.run.broken(checker.Conduct, resource, "%s asks for a permit of %q for %v, and is to have it for %v", w.Client, w.Semaphore, c.TTL, w.TTL)
 	case w.isGiven:
@@ -199,6 +214,15 @@ func (x *permits) called(c *protocols.Call) {
 	}
 	w.looked, w.isOver, w.isAsking, w.due = append(w.looked, resource), false, true, time.Time{}
 	w.attempts++
+}
+
+// givesUp is for how long a call should have given up, if that is known.
+func (x *permits) givesUp(w *seeker) time.Duration {
+	late := x.run.clock(w.Client).Sub(w.end)
+	if w.end.IsZero() || !x.timed || late <= rounding || !x.run.pauses.hasRun(x.run.World.Client(w.Client), w.began) {
+		return 0
+	}
+	return late
 }
 
 // isPausing says that the calls wait for the delay after a look that found nothing, and nothing has cut it short.
@@ -333,8 +357,8 @@ func (x *permits) returned(c *protocols.Call, err error) {
 	if w == nil || c.Permit == nil {
 		return
 	}
-	w.isAsking = false
 	now, line := x.run.clock(w.Client), x.line(w)
+	w.isAsking, w.last = false, now
 	if w.Waits {
 		line.last = now
 	}
@@ -344,14 +368,14 @@ func (x *permits) returned(c *protocols.Call, err error) {
 			x.held[i].isPast = x.held[i].isPast || x.held[i].isWithin(w) && x.held[i].resource == c.Resources[0]
 		}
 		line.noteHere(c.Resources[0])
-		if isOutOfTurn := !w.Waits || w.Work != nil; isOutOfTurn && line.grants.most >= localGrants && line.grants.least < localGrants {
+		if isOutOfTurn := !w.Waits || w.All; isOutOfTurn && line.grants.most >= localGrants && line.grants.least < localGrants {
 			line.grants.least = 0 // perhaps this was in the pause, from which on they count anew
 		}
 		x.held = append(x.held, given{seeker: w, resource: c.Resources[0], lease: c.Lease})
 		x.lookAway()
 		return
 	}
-	if w.Work != nil {
+	if w.All {
 		return
 	}
 	failed := (*redlock.Error)(nil)
@@ -461,7 +485,7 @@ func (x *permits) gets(c *protocols.PermitCall, err error) {
 	}
 	w := x.open[i]
 	x.open = slices.Delete(x.open, i, i+1)
-	if w.Work != nil {
+	if w.All {
 		return
 	}
 	x.run.Permits++
@@ -476,7 +500,10 @@ func (x *permits) gets(c *protocols.PermitCall, err error) {
 	if wrong := x.wrong(w, err); wrong != "" {
 		x.run.broken(checker.Contract, w.all()[0], "%s asks for a permit of %q, and gets %v: %s", w.Client, w.Semaphore, result(err), wrong)
 	}
-	if n := kernel.Derived(w.Context); n > 0 {
+	if late := x.givesUp(w); err != nil && late > 0 && w.last.Before(w.end) {
+		x.run.broken(checker.Contract, w.all()[0], "%s asks for a permit of %q, and gives up %v too late", w.Client, w.Semaphore, late)
+	}
+	if n := kernel.Derived(w.Context); n > 0 && (w.Work == nil || err != nil) { // else its work goes on in them
 		x.run.broken(checker.Contract, w.all()[0], "%s's call for a permit of %q has returned, and leaves contexts behind that hang on its own: %d",
 			w.Client, w.Semaphore, n)
 	}
@@ -533,6 +560,10 @@ func (x *permits) wrong(w *seeker, err error) string {
 		return "another permit may be given back"
 	case e.Cause != nil && e.Cause == w.Context.Err(), e.Cause == nil, errors.Is(e.Cause, redlock.ErrClosed), errors.Is(e.Cause, redlock.ErrTokensUsedUp):
 		return "" // the library's own errors are for the attempts to judge
+	case errors.Is(e.Cause, context.DeadlineExceeded):
+		if w.Renewal.Wait == 0 || x.timed && x.run.clock(w.Client).Before(w.end) {
+			return "its time is not over"
+		}
 	case w.Context.Err() == nil && x.run.World.Client(w.Client).Drawn() > 0 && !x.run.World.Client(w.Client).Starved():
 		return "nothing has ended it"
 	}

@@ -20,8 +20,12 @@ type seeking struct {
 	attempts int
 }
 
-func (a *actor) seeks(waits bool) *seeking {
-	s := &seeking{a, &protocols.PermitCall{Client: "c1", Semaphore: "s", Permits: 2, TTL: ttl, Waits: waits, Context: context.Background()}, 0}
+func (a *actor) seeks(waits bool) *seeking { return a.seeksFor(waits, 0) }
+
+// seeksFor is seeks for so long at the most.
+func (a *actor) seeksFor(waits bool, most time.Duration) *seeking {
+	s := &seeking{a, &protocols.PermitCall{Client: "c1", Semaphore: "s", Permits: 2, TTL: ttl, Waits: waits,
+		Renewal: protocols.Renewal{Wait: most}, Context: context.Background()}, 0}
 	a.Wants(s.PermitCall)
 	return s
 }
@@ -250,6 +254,27 @@ func TestPermits(t *testing.T) {
 		}, `c1 asks for a permit of "s", and gets redlock: acquire "s": no quorum of nodes`},
 		{"another error", checker.Contract, func(a *actor) { s := a.seeks(once); s.Gets(s.PermitCall, errors.New("broken")) },
 			`c1 asks for a permit of "s", and gets broken: that is no error of the library`},
+		{"given up in time", checker.Contract, func(a *actor) { givesUp(a, time.Second) }, ""},
+		{"given up too early", checker.Contract, func(a *actor) { givesUp(a, 999*time.Millisecond) },
+			`c1 asks for a permit of "s", and gets redlock: acquire "s": held by another: context deadline exceeded after 2 attempts: its time is not over`},
+		{"given up too late", checker.Contract, func(a *actor) { givesUp(a, 1100*time.Millisecond) },
+			`c1 asks for a permit of "s", and gives up 100ms too late`},
+		{"not given up", checker.Conduct, func(a *actor) {
+			s := a.seeksFor(waits, delay)
+			a.sleeps(delay + time.Millisecond)
+			s.tries("s/1", nil)
+		}, `c1 looks for a permit of "s", although its call is to give up`},
+		{"not given up, in a context that has ended", checker.Conduct, func(a *actor) {
+			s := a.seeks(waits)
+			ctx, cancel := context.WithCancel(context.Background())
+			s.Context = ctx
+			cancel()
+			s.tries("s/1", nil)
+		}, `c1 looks for a permit of "s", although its call is to give up`},
+		{"asked for what it has", checker.Conduct, func(a *actor) {
+			a.has("s/1")
+			a.seeks(once).tries("s/1", taken)
+		}, `c1 looks for a permit of "s" and asks for "s/1", which it has itself`},
 		{"a context left behind", checker.Contract, func(a *actor) {
 			s := a.seeks(once)
 			s.Context, _ = a.client.WorkClock().WithCancel(context.Background())
@@ -264,6 +289,15 @@ func TestPermits(t *testing.T) {
 			r.finds(t, c.kind, c.want)
 		})
 	}
+}
+
+// givesUp makes a look of a call that waits for a second at the most, and gives up when so much time has passed.
+func givesUp(a *actor, after time.Duration) {
+	s := a.seeksFor(true, time.Second)
+	s.tries("s/1", taken)
+	s.tries("s/2", taken)
+	a.sleeps(after)
+	s.gets(taken, context.DeadlineExceeded)
 }
 
 // looksTwice makes two looks of one call, with a time between.

@@ -23,6 +23,36 @@ var semaphores = []Mutant{
 		Killers: []string{"119-semaphore/refused-release"},
 	},
 	{
+		Name:    "permit-waited-for-in-vain",
+		Bug:     "a call that takes a permit, works under it and gives it back does not give up when its wait is over",
+		Edits:   []Edit{{"redlock/semaphore/semaphore.go", "s.acquireWithin(ctx, r.Wait, ttl)", "s.acquireWithin(ctx, 0, ttl)"}},
+		Killers: []string{"119-semaphore/in-one-call"},
+	},
+	{
+		Name:    "permit-of-the-work-not-handed-on",
+		Bug:     "who waits for a permit is not told when work in one call has given it back",
+		Edits:   []Edit{{"redlock/semaphore/semaphore.go", "\tdefer p.vacate()\n\treturn p.Lease.Hold", "\treturn p.Lease.Hold"}},
+		Killers: []string{"119-semaphore/in-one-call", "119-semaphore/ends-of-work"},
+	},
+	{
+		Name:    "permit-that-the-work-gives-back",
+		Bug:     "a client asks for a permit while work in one call gives it back",
+		Edits:   []Edit{{"redlock/semaphore/semaphore.go", "\t\tdefer p.releases()\n\t\treturn work", "\t\treturn work"}},
+		Killers: []string{"119-semaphore/in-one-call"},
+	},
+	{
+		Name:    "work-under-a-permit-is-not-told",
+		Bug:     "work under a permit in one call has the context of its caller",
+		Edits:   []Edit{{"redlock/semaphore/semaphore.go", "\treturn permit.Hold(ctx, r, func(ctx context.Context) error {", "\touter := ctx\n\treturn permit.Hold(ctx, r, func(ctx context.Context) error {\n\t\tctx = outer;"}},
+		Killers: []string{"119-semaphore/ends-of-work"},
+	},
+	{
+		Name:    "permit-renewed-for-ever",
+		Bug:     "a permit is renewed without the limits that its caller gave",
+		Edits:   []Edit{{"redlock/semaphore/semaphore.go", "\treturn permit.Hold(ctx, r,", "\treturn permit.Hold(ctx, redlock.Renewal{},"}},
+		Killers: []string{"119-semaphore/ends-of-work"},
+	},
+	{
 		Name:    "nobody-is-told-of-a-permit",
 		Bug:     "who waits for a permit is not woken when one is given back in the same client",
 		Edits:   []Edit{{"redlock/semaphore/slot.go", "\ts.mu.Unlock()\n\ts.queue.wake()", "\ts.mu.Unlock()"}},

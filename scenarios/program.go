@@ -58,6 +58,9 @@ func (p *program) do(s *Step) (goOn bool) {
 	case TryLockStep:
 		return p.take(p.life, s)
 	case WithLockStep:
+		if semaphore := p.asksPermit(s); semaphore != "" {
+			return p.withPermit(s, semaphore)
+		}
 		return p.withLock(s)
 	case WithAllStep:
 		return p.withAll(s)
@@ -93,10 +96,18 @@ func (p *program) do(s *Step) (goOn bool) {
 
 // take takes what a step asks for: a lock, or a permit of a semaphore.
 func (p *program) take(ctx context.Context, s *Step) bool {
-	if on := p.item.Taken(s, p.resources); len(on) == 1 && p.permits[on[0]] > 0 {
-		return p.permit(ctx, s, on[0])
+	if semaphore := p.asksPermit(s); semaphore != "" {
+		return p.permit(ctx, s, semaphore)
 	}
 	return p.acquire(ctx, s)
+}
+
+// asksPermit is the semaphore that a step asks for a permit of; empty if it asks for a lock.
+func (p *program) asksPermit(s *Step) string {
+	if on := p.item.Taken(s, p.resources); len(on) == 1 && p.permits[on[0]] > 0 {
+		return on[0]
+	}
+	return ""
 }
 
 // prepare prepares the nodes, for a protocol that needs it.

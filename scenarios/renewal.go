@@ -137,42 +137,60 @@ func (p *program) withLock(s *Step) bool {
 	ctx, done := s.in(x.in(p.life), p.clock)
 	defer done()
 	x.call.Context, x.call.Wait = ctx, s.Wait
-	l := p.held(x)
-	r := l.watched(s)
-	var releasing context.Context
-	l.releases(&r, func() context.Context { return releasing })
+	one := &oneCall{step: s, caller: ctx}
+	one.takes(p.held(x))
 	p.witness.Called(&x.call)
-	update := &Step{Kind: UpdateStep}
-	w := l.work(ctx, r)
-	w.Releases, w.Panics = true, s.Panics
-	begun := false
-	err := w.Catch(func() error {
-		return holder.Hold(ctx, x.call.Resources[0], x.call.TTL, r, func(own context.Context, lease protocols.Lease) error {
-			begun = true
-			l.granted(x, lease)
-			w.Lease = lease
-			p.witness.Works(w)
-			l.reach(update)
-			p.works(own, s.For)
-			l.reach(update)
-			var unlocked error
-			if s.Unlocks {
-				if s.Within == nil && s.Cancel == nil { // else it may end for more than the end of the lease
-					releasing = own
-				}
-				r.Releases()
-				unlocked = lease.Unlock(own)
-			}
-			return errors.Join(l.worked(own, ctx, w), unlocked)
+	err := one.Catch(func() error {
+		return holder.Hold(ctx, x.call.Resources[0], x.call.TTL, one.renewal, func(own context.Context, lease protocols.Lease) error {
+			one.granted(x, lease)
+			return one.does(own)
 		})
 	})
-	if !begun {
+	if !one.begun {
 		p.refused(x, err)
 		return false
 	}
-	p.witness.Worked(w, err)
-	l.gone()
+	p.witness.Worked(&one.Work, err)
+	one.gone()
 	return true
+}
+
+// oneCall is a call that takes a lock, works under it and releases it.
+type oneCall struct {
+	*held
+	protocols.Work
+	step      *Step
+	caller    context.Context
+	renewal   protocols.Renewal
+	releasing context.Context // that the work releases the lock in, if it does
+	begun     bool            // the work has
+}
+
+// takes says which lock it takes.
+func (x *oneCall) takes(l *held) {
+	x.held, x.renewal = l, l.watched(x.step)
+	l.releases(&x.renewal, func() context.Context { return x.releasing })
+	x.Work = *l.work(x.caller, x.renewal)
+	x.Releases, x.Panics = true, x.step.Panics
+}
+
+// does does the work, under the lock that was granted.
+func (x *oneCall) does(own context.Context) error {
+	x.begun, x.Lease = true, x.lease
+	x.witness.Works(&x.Work)
+	update := &Step{Kind: UpdateStep}
+	x.reach(update)
+	x.works(own, x.step.For)
+	x.reach(update)
+	var unlocked error
+	if x.step.Unlocks {
+		if x.step.Within == nil && x.step.Cancel == nil { // else it may end for more than the end of the lease
+			x.releasing = own
+		}
+		x.renewal.Releases()
+		unlocked = x.lease.Unlock(own)
+	}
+	return errors.Join(x.worked(own, x.caller, &x.Work), unlocked)
 }
 
 // releases has the release of a renewal written down as one of this program, in a context that is known when it begins. Its

@@ -65,7 +65,7 @@ func (p *program) permit(ctx context.Context, s *Step, semaphore string) bool {
 	}
 	ctx, done := s.in(ctx, p.clock)
 	defer done()
-	asked := p.permitCall(ctx, s, semaphore)
+	asked := p.permitCall(ctx, s, semaphore, nil)
 	p.witness.Wants(asked)
 	err := taker.Permit(ctx, asked)
 	p.witness.Gets(asked, err)
@@ -75,12 +75,12 @@ func (p *program) permit(ctx context.Context, s *Step, semaphore string) bool {
 	return err == nil
 }
 
-// permitCall is a step's call for a permit.
-func (p *program) permitCall(ctx context.Context, s *Step, semaphore string) *protocols.PermitCall {
+// permitCall is a step's call for a permit. If it renews and releases what it is granted, renewal is how.
+func (p *program) permitCall(ctx context.Context, s *Step, semaphore string, renewal func(*held) protocols.Renewal) *protocols.PermitCall {
 	asked := &protocols.PermitCall{Client: p.host.Name(), Semaphore: semaphore, Permits: p.permits[semaphore], TTL: p.ttl(s),
-		Waits: s.Kind == LockStep, Context: ctx}
+		Waits: s.Kind == LockStep || s.Kind == WithLockStep, All: s.Kind == WithAllStep, Renewal: p.renewal(s), Context: ctx}
 	asked.Try = func(ctx context.Context, resource string, ttl time.Duration, try func(context.Context) (protocols.Lease, error)) error {
-		return p.try(ctx, asked, s, resource, ttl, try)
+		return p.try(ctx, asked, resource, ttl, try, renewal)
 	}
 	return asked
 }
@@ -91,17 +91,45 @@ func (p *program) noPermit(semaphore string, err error) {
 	p.releaseAll()
 }
 
+// withPermit takes a permit of a semaphore, works under it and gives it back in one call.
+func (p *program) withPermit(s *Step, semaphore string) bool {
+	holder, ok := p.locker.(protocols.PermitHolder)
+	if !ok {
+		return false
+	}
+	ctx, done := s.in(p.ofClient().in(p.life), p.clock)
+	defer done()
+	one := &oneCall{step: s, caller: ctx}
+	asked := p.permitCall(ctx, s, semaphore, func(l *held) protocols.Renewal {
+		one.takes(l)
+		return one.renewal
+	})
+	asked.Work = func(own context.Context) error {
+		p.witness.Gets(asked, nil)
+		return one.does(own)
+	}
+	p.witness.Wants(asked)
+	err := one.Catch(func() error { return holder.HoldPermit(ctx, asked) })
+	if !one.begun {
+		p.witness.Gets(asked, err)
+		p.noPermit(semaphore, err)
+		return false
+	}
+	p.witness.Worked(&one.Work, err)
+	one.gone()
+	return true
+}
+
 // withAll takes all permits of a semaphore, works under them and gives them back in one call.
 func (p *program) withAll(s *Step) bool {
-	taker, ok := p.locker.(protocols.AllHolder)
+	holder, ok := p.locker.(protocols.PermitHolder)
 	if !ok {
 		return false
 	}
 	ctx, done := s.in(p.life, p.clock)
 	defer done()
 	semaphore := p.item.Taken(s, p.resources)[0]
-	asked := p.permitCall(ctx, s, semaphore)
-	asked.Renewal = p.renewal(s)
+	asked := p.permitCall(ctx, s, semaphore, func(l *held) protocols.Renewal { return l.keeping(s) })
 	begun, before := false, len(p.locks)
 	asked.Work = func(own context.Context) (err error) {
 		begun = true
@@ -117,7 +145,7 @@ func (p *program) withAll(s *Step) bool {
 		return err
 	}
 	p.witness.Wants(asked)
-	err := taker.HoldAll(ctx, asked)
+	err := holder.HoldAll(ctx, asked)
 	p.witness.Gets(asked, err)
 	if !begun {
 		p.noPermit(semaphore, err)
@@ -132,11 +160,10 @@ func updateEach(locks []*held) {
 	}
 }
 
-// try records an attempt to take one permit as what it is: an attempt to take a lock. A call that takes all also renews and
-// releases it.
-func (p *program) try(ctx context.Context, c *protocols.PermitCall, s *Step, resource string, ttl time.Duration,
-	try func(context.Context) (protocols.Lease, error)) error {
-	x := p.asksFor([]string{resource}, ttl, c.Work != nil)
+// try records an attempt to take one permit as what it is: an attempt to take a lock.
+func (p *program) try(ctx context.Context, c *protocols.PermitCall, resource string, ttl time.Duration,
+	try func(context.Context) (protocols.Lease, error), renewal func(*held) protocols.Renewal) error {
+	x := p.asksFor([]string{resource}, ttl, c.All)
 	x.call.Permit = c
 	if resource != protocols.AllOf(c.Semaphore) {
 		x.semaphore = c.Semaphore
@@ -152,8 +179,8 @@ func (p *program) try(ctx context.Context, c *protocols.PermitCall, s *Step, res
 	}
 	l := p.held(x)
 	l.granted(x, lease)
-	if kept, is := lease.(protocols.Kept); is && c.Work != nil {
-		kept.Keeps(x.call.Context, l.keeping(s))
+	if kept, is := lease.(protocols.Kept); is && renewal != nil {
+		kept.Keeps(x.call.Context, renewal(l))
 	}
 	return nil
 }

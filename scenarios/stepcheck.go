@@ -103,8 +103,6 @@ func (p *stepCheck) lock(s *Step) protocols.Settings {
 func (p *stepCheck) toTaking(s *Step) *objection {
 	names, ttl := p.item.Taken(s, p.s.Resources), p.lock(s).TTL
 	switch {
-	case p.s.semaphore(p.item, s) != "" && s.Kind == WithLockStep && s.Misuse == "":
-		return objectTo(string(s.Kind), "takes a lock, and no permit of a semaphore; use lock or try-lock, and renew, or with-all")
 	case p.s.semaphore(p.item, s) == "" && s.Kind == WithAllStep:
 		return objectTo(string(s.Kind), "takes all permits of a semaphore, and %s is none", strings.Join(names, ", "))
 	case s.Kind == WithAllStep && !slices.Contains(p.s.Resources, protocols.AllOf(names[0])):

@@ -51,7 +51,8 @@ const (
 	// RenewStep works under the lock for a while as HoldStep does, and extends it by its TTL every third of that, at most
 	// as often as the setting renewals allows.
 	RenewStep StepKind = "renew"
-	// WithLockStep takes the lock, works under it while the lock renews itself, and releases it, all in one call.
+	// WithLockStep takes the lock, or a permit of a semaphore, works under it while it renews itself, and releases it, all in
+	// one call.
 	WithLockStep StepKind = "with-lock"
 	// WithAllStep takes all permits of a semaphore, works under them while they renew themselves, and gives them back, all in
 	// one call.
@@ -106,7 +107,7 @@ var stepKinds = []stepShape{
 	{RenewStep, true, 0, true, true, []string{"within", "cancel", "released", "period", "jitter", "limit", "max-time", "meanwhile", "panics", "misuse"},
 		"Works under the lock for a while as hold does, and every third of the TTL extends it by the TTL, as often as the setting renewals allows. Example: renew: 30s"},
 	{WithLockStep, true, 0, false, true, []string{"ttl", "within", "cancel", "wait", "period", "jitter", "limit", "max-time", "unlocks", "panics", "misuse"},
-		"Acquires the lock, updates the resource, works for a while as renew does, updates again, and releases the lock, in one call (Client.Hold). Only protocol redlock can. Example: with-lock: 5s"},
+		"Acquires the lock, or a permit of a semaphore, updates the resource, works for a while as renew does, updates again, and releases what it has, in one call (Client.Hold, Semaphore.Hold). Only protocol redlock can. Example: with-lock: 5s"},
 	{WithAllStep, true, 0, false, true, []string{"ttl", "within", "cancel", "wait", "period", "jitter", "limit", "max-time"},
 		"Takes all permits of a semaphore, as the writer of a read-write lock does, updates each, works for a while as renew does, updates each again, and gives them back, in one call (Semaphore.HoldAll). Only protocol redlock can. Example: with-all: {resource: pool, for: 5s}"},
 	{PrepareStep, false, 0, false, false, []string{"within", "cancel", "misuse"},

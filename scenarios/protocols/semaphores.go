@@ -15,9 +15,11 @@ type Semaphores interface {
 	Permit(ctx context.Context, c *PermitCall) error
 }
 
-// AllHolder is a Locker with semaphores that does work under all permits of one.
-type AllHolder interface {
-	// HoldAll takes all permits, each by c.Try, and renews them while c.Work is done.
+// PermitHolder is a Locker with semaphores that does work under permits, which it renews meanwhile and gives back.
+type PermitHolder interface {
+	// HoldPermit takes a permit, as Permit does, and does c.Work under it.
+	HoldPermit(ctx context.Context, c *PermitCall) error
+	// HoldAll takes all permits, each by c.Try, and does c.Work under them.
 	HoldAll(ctx context.Context, c *PermitCall) error
 }
 
@@ -30,7 +32,9 @@ type PermitCall struct {
 	TTL     time.Duration
 	// Waits says that the call looks for a permit until it is granted one, instead of once.
 	Waits bool
-	// Work is what a call for all permits does when it has them; nil if one will do. Renewal is how they are renewed.
+	// All says that the call takes all permits.
+	All bool
+	// Work is what a PermitHolder does under what it has taken, and Renewal how it renews that.
 	Work    func(context.Context) error
 	Renewal Renewal
 	// Context is that of the call.
@@ -76,13 +80,35 @@ func (x *shipped) Permit(ctx context.Context, c *PermitCall) error {
 	permit, err := take(context.WithValue(ctx, permitCallKey{}, c), c.TTL)
 	x.env.Enter()
 	if err == nil {
-		x.granted[permit.Value()].permit = permit
-		delete(x.granted, permit.Value())
+		x.permitted(permit)
 	}
 	return err
 }
 
-// HoldAll implements AllHolder.
+// permitted notes which permit a lease is.
+func (x *shipped) permitted(permit *semaphore.Permit) {
+	x.granted[permit.Value()].permit = permit
+	delete(x.granted, permit.Value())
+}
+
+// HoldPermit implements PermitHolder.
+func (x *shipped) HoldPermit(ctx context.Context, c *PermitCall) error {
+	s, err := x.semaphore(c)
+	if err != nil {
+		return err
+	}
+	x.env.Leave()
+	defer x.env.Enter() // also after a panic of the work
+	ctx = context.WithValue(ctx, permitCallKey{}, c)
+	return s.Hold(ctx, c.TTL, c.Renewal.library(), func(ctx context.Context, permit *semaphore.Permit) error {
+		x.env.Enter()
+		defer x.env.Leave()
+		x.permitted(permit)
+		return c.Work(ctx)
+	})
+}
+
+// HoldAll implements PermitHolder.
 func (x *shipped) HoldAll(ctx context.Context, c *PermitCall) error {
 	s, err := x.semaphore(c)
 	if err != nil {
@@ -133,7 +159,7 @@ func (a attempts) try(ctx context.Context, resource string, ttl time.Duration,
 		}
 		lease = l
 		held := x.lease(l, ttl)
-		if call.Work == nil {
+		if !call.All {
 			x.granted[l.Value()] = held
 		}
 		return held, nil

@@ -249,7 +249,7 @@ func (s Space) place(c faults.Choices, item *scenarios.Item) {
 }
 
 // lockOn has an item lock these resources, and reach the first of them, or take a permit of a semaphore. Work in one call is
-// under a lock, that of the first permit, or under all permits.
+// under a lock, under a permit, or under all permits.
 func (s Space) lockOn(c faults.Choices, item *scenarios.Item, names []string) {
 	item.Resource = names
 	isPermit := slices.Contains(s.Base.Semaphores, names[0])
@@ -261,8 +261,6 @@ func (s Space) lockOn(c faults.Choices, item *scenarios.Item, names []string) {
 		switch step, kind := &item.Do[i], item.Do[i].Kind; {
 		case kind == scenarios.WithLockStep && isPermit && slices.Contains(s.Base.Resources, protocols.AllOf(names[0])) && step.Misuse == "" && !step.Unlocks && !step.Panics && c.For("all", i).Below(2) == 0:
 			step.Kind = scenarios.WithAllStep
-		case kind == scenarios.WithLockStep && isPermit:
-			item.Do[i].Resource = []string{protocols.PermitOf(names[0], 1)}
 		case isPermit:
 		case kind == scenarios.WithLockStep || kind == scenarios.UpdateStep || kind == scenarios.ReadStep || kind == scenarios.WriteBackStep || kind == scenarios.WriteStep:
 			item.Do[i].Resource = names[:1]
