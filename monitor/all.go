@@ -134,7 +134,10 @@ func (x *all) begins(c *protocols.PermitCall, work context.Context) {
 	}
 	w.work, w.isWorking = work, true
 	for _, resource := range w.everything() {
-		has := func(t part) bool { return t.resource == resource && !t.isEnding && t.lease.Context().Err() == nil }
+		has := func(t part) bool {
+			isOver := x.timed && t.lease.Context().Err() != nil // else its task may be about to stop the work
+			return t.resource == resource && !t.isEnding && !isOver
+		}
 		if !slices.ContainsFunc(w.held, has) {
 			x.run.broken(checker.Contract, resource, "%s works under all permits of %q, and has not got %q", w.Client, w.Semaphore, resource)
 		}
