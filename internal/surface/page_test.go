@@ -12,9 +12,10 @@ const (
 	pageFile = root + "/docs/surface.md"
 	head     = `# What scenarios use of the library
 
-Each exported call and option of [redlock](../redlock) and [redlock/goredis](../redlock/goredis), and the
-[scenario files](../scenarios/files) that use it on tier model or wire. A call counts if something else than the library itself
-makes it; an option, or a field of one, if it is set to something else than its default.
+Each exported call and option of [redlock](../redlock), [redlock/semaphore](../redlock/semaphore) and
+[redlock/goredis](../redlock/goredis), and the [scenario files](../scenarios/files) that use it on tier model or wire. A call
+counts if something else than the library itself makes it; an option, or a field of one, if it is set to something else than its
+default.
 
 ` + "`go test ./internal/surface`" + ` fails for a call or an option that no scenario uses, unless the table says why. With ` + "`-update`" + `
 it runs all scenarios and writes this page, with ` + "`-measure`" + ` it runs them and compares.

@@ -24,7 +24,7 @@ var (
 const root = "../.."
 
 // library is the packages of the library, by their directories.
-var library = []string{"redlock", "redlock/goredis"}
+var library = []string{"redlock", "redlock/goredis", "redlock/semaphore"}
 
 // without is what no scenario uses, and why not.
 var without = map[string]string{
@@ -35,6 +35,7 @@ var without = map[string]string{
 	"DefaultDrift":                  "it is what scenarios have that set no drift allowance; TestDefaultDrift",
 	"WithReplicas":                  "package single sets it, in 07; TestReplicas",
 	"WithTokens":                    "package single sets it, in 113; TestTokensFromElsewhere",
+	"semaphore.Permit.Hold":         "Semaphore.Hold calls it, in 119; TestHoldOfAPermit",
 	"goredis.NewClusterClient":      "the simulator has no slots, real servers have; TestFailover",
 	"goredis.NewSentinelClient":     "the simulator leads clients to the new primary by itself; TestFailover",
 	"goredis.NewSingle":             "as goredis.NewSentinelClient",
