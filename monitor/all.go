@@ -8,6 +8,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
 )
@@ -39,6 +40,8 @@ type part struct {
 	resource string
 	lease    protocols.Lease
 	isEnding bool // it is being given back
+	isLost   bool // its context has ended before that
+	lost     kernel.True
 }
 
 func watchAll(r *Run) {
@@ -53,6 +56,7 @@ func watchAll(r *Run) {
 	})
 	r.onCall = append(r.onCall, x.called)
 	r.onReturn = append(r.onReturn, x.returned)
+	r.onStep(x.loses, observe.Lost)
 	r.onBegin = append(r.onBegin, x.begins)
 	r.onDone = append(r.onDone, x.ends)
 	r.onGet = append(r.onGet, x.gets)
@@ -121,9 +125,29 @@ func (x *all) returned(c *protocols.Call, err error) {
 		return
 	}
 	w.held = append(w.held, part{resource: c.Resources[0], lease: c.Lease})
+	x.loses(c.Client, nil) // it may have ended meanwhile
 	if c.Resources[0] == protocols.AllOf(w.Semaphore) {
 		w.isAlone, w.since = true, x.run.World.Kernel.Now()
 	}
+}
+
+// loses takes the loss of leases.
+func (x *all) loses(client string, _ *observe.Event) {
+	for _, w := range x.open {
+		for i := range w.held {
+			if t := &w.held[i]; w.Client == client && !t.isEnding && !t.isLost && t.lease.Context().Err() != nil {
+				t.isLost, t.lost = true, x.run.World.Kernel.Now()
+			}
+		}
+	}
+}
+
+// knows says whether a call must know that a lease was lost: it takes its tasks some steps to tell each other, and in the same
+// moment anything may come first.
+func (x *all) knows(w *writer, t part) bool {
+	const steps = 8
+	client := x.run.World.Client(w.Client)
+	return t.isLost && x.run.World.Kernel.Now().Sub(t.lost) > steps*x.run.step(client) && x.run.pauses.hasRun(client, t.lost)
 }
 
 // begins judges whether a call that begins its work has everything.
@@ -134,10 +158,7 @@ func (x *all) begins(c *protocols.PermitCall, work context.Context) {
 	}
 	w.work, w.isWorking = work, true
 	for _, resource := range w.everything() {
-		has := func(t part) bool {
-			isOver := x.timed && t.lease.Context().Err() != nil // else its task may be about to stop the work
-			return t.resource == resource && !t.isEnding && !isOver
-		}
+		has := func(t part) bool { return t.resource == resource && !t.isEnding && !x.knows(w, t) }
 		if !slices.ContainsFunc(w.held, has) {
 			x.run.broken(checker.Contract, resource, "%s works under all permits of %q, and has not got %q", w.Client, w.Semaphore, resource)
 		}
@@ -151,9 +172,9 @@ func (x *all) ends(c *protocols.PermitCall, err error) {
 		return
 	}
 	w.isWorking, w.err = false, err
-	lost := ""
+	lost, isOver := "", false
 	for _, t := range w.held {
-		if t.lease.Context().Err() != nil {
+		if isOver = isOver || t.lease.Context().Err() != nil; x.knows(w, t) {
 			lost = t.resource
 		}
 	}
@@ -166,7 +187,7 @@ func (x *all) ends(c *protocols.PermitCall, err error) {
 			context.Cause(w.work))
 	case called && !over:
 		x.run.broken(checker.Contract, w.everything()[0], "%s works under all permits of %q, and is not told that its call is to end", w.Client, w.Semaphore)
-	case over && !called && lost == "":
+	case over && !called && !isOver:
 		x.run.broken(checker.Contract, w.everything()[0], "%s works under all permits of %q, and is told to stop for no reason", w.Client, w.Semaphore)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 )
 
@@ -50,6 +51,12 @@ func (w *writing) all() (leases []*lease, stop context.CancelCauseFunc) {
 	ctx, stop := context.WithCancelCause(w.Context)
 	w.Begins(w.PermitCall, ctx)
 	return leases, stop
+}
+
+// loses has a lease end with its loss.
+func (w *writing) loses(l *lease) {
+	l.cancel(redlock.ErrLost)
+	w.Observed("c1", observe.Event{Step: observe.Lost})
 }
 
 // done ends the work with err, gives everything back and returns the same.
@@ -99,7 +106,8 @@ func TestAll(t *testing.T) {
 		}, `c1 works under all permits of "s", and has not got "s/2"`},
 		{"a permit lost before the work", checker.Contract, func(w *writing) {
 			w.takes("s/all")
-			w.takes("s/1").cancel(redlock.ErrLost)
+			w.loses(w.takes("s/1"))
+			w.sleeps(time.Millisecond)
 			w.takes("s/2")
 			w.Begins(w.PermitCall, w.Context)
 		}, `c1 works under all permits of "s", and has not got "s/1"`},
@@ -109,12 +117,19 @@ func TestAll(t *testing.T) {
 		}, `c1 works under all permits of "s", and gives back "s/1" meanwhile`},
 		{"a loss that is not told", checker.Contract, func(w *writing) {
 			leases, _ := w.all()
-			leases[2].cancel(redlock.ErrLost)
+			w.loses(leases[2])
+			w.sleeps(time.Millisecond)
 			w.Ends(w.PermitCall, nil)
 		}, `c1 works under all permits of "s", and is not told that it has lost "s/2"`},
+		{"a loss in the moment in which the work ends", checker.Contract, func(w *writing) {
+			leases, _ := w.all()
+			w.loses(leases[2])
+			w.done(leases, redlock.ErrLost)
+		}, ""},
 		{"a loss that is told as something else", checker.Contract, func(w *writing) {
 			leases, stop := w.all()
-			leases[2].cancel(redlock.ErrLost)
+			w.loses(leases[2])
+			w.sleeps(time.Millisecond)
 			stop(nil)
 			w.Ends(w.PermitCall, failed)
 		}, `c1 works under all permits of "s", has lost "s/2", and is told to stop because of context canceled`},
