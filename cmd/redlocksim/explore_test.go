@@ -90,7 +90,7 @@ func command(args ...string) *exec.Cmd {
 func TestASearchSurvivesBeingKilled(t *testing.T) {
 	const kills = 20
 	args := func(dir string, more ...string) []string {
-		return append([]string{"explore", "--beyond", "--seeds", "48", "--generation", "8", "--dir", dir}, more...)
+		return append([]string{"explore", "--beyond", "--seeds", "24", "--generation", "4", "--dir", dir}, more...)
 	}
 	left := filepath.Join(t.TempDir(), "left-alone")
 	start := time.Now()

@@ -58,7 +58,7 @@ func TestPagesOfHostileNames(t *testing.T) {
 	do("run", "hostile.yaml", "--html", "run.html", "--porcupine", "porcupine.html")
 	do("suite", "hostile.yaml", "--tier", "model", "--html", "suite")
 	do("sweep", "--scenario", "hostile.yaml", "--axis", "lock.ttl=1s,2s", "--html", "sweep.html")
-	do("explore", "--beyond", "--seeds", "40", "--generation", "20", "--dir", "found")
+	do("explore", "--beyond", "--seeds", "8", "--generation", "8", "--dir", "found")
 	pages, err := filepath.Glob("found/*.html")
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("explore drew no pages: %v", err)

@@ -19,9 +19,9 @@ func TestDrawForEveryLock(t *testing.T) {
 	for _, s := range scenarios.Catalogue() {
 		space := NewSpace(s.Settings())
 		space.Beyond = true
-		for seed := range uint64(12) {
+		for seed := range uint64(4) {
 			c := Candidate{Seed: seed}
-			for i := range seed {
+			for i := range 3 * seed {
 				c = c.With(Mutation{Seed: seed + i})
 			}
 			x := c.Scenario(space)
