@@ -40,8 +40,8 @@ type Scenario struct {
 	// Resources are the names of what the clients lock. Each is a lock of its own, and has a number that clients read and
 	// write. Default: [R]. Example: [orders, stock]
 	Resources []string `yaml:"resources"`
-	// Semaphores are the names of semaphores, whose permits are resources: those of pool are pool/1, pool/2 and so on. A lock
-	// or try-lock on pool takes one of them, and with-all takes them all and the resource pool/all. Default: [].
+	// Semaphores are the names of semaphores, whose permits are resources: those of pool are pool/1, pool/2 and so on. A lock,
+	// try-lock or with-lock on pool takes one of them, and with-all takes them all and the resource pool/all. Default: [].
 	// Example: [pool]
 	Semaphores []string `yaml:"semaphores"`
 	// Network is how long messages take. Default: {latency: {min: 1ms, max: 5ms}}. Example: {latency: 2ms}

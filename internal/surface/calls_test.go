@@ -15,7 +15,7 @@ import (
 )
 
 // instrumented are the packages whose runs are measured: the library, and those that call it.
-var instrumented = append(library, "scenarios", "scenarios/protocols", "sim/wire", "monitor", "internal/surface/measure")
+var instrumented = slices.Concat(library, []string{"scenarios", "scenarios/protocols", "sim/wire", "monitor", "internal/surface/measure"})
 
 // place is a line and column of a source file.
 type place struct {
