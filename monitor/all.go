@@ -279,6 +279,8 @@ func (x *all) wrong(w *writer, err error) string {
 		return "" // perhaps joined with what giving back came to
 	case !isError:
 		return "that is not what a lock returns"
+	case e.Reason == nil && e.Cause == nil:
+		return "that does not say why"
 	case e.Resource != w.Semaphore && !w.isLost:
 		return "that is about " + e.Resource
 	case errors.Is(e.Cause, context.Canceled) && w.Context.Err() == nil && !w.isLost:

@@ -176,6 +176,9 @@ func TestAll(t *testing.T) {
 			`c1 calls for all permits of "s", and gets <nil>: its work has not been done`},
 		{"no lock's error", checker.Contract, func(w *writing) { w.Gets(w.PermitCall, failed) },
 			`c1 calls for all permits of "s", and gets failed: that is not what a lock returns`},
+		{"an error without a reason", checker.Contract, func(w *writing) {
+			w.Gets(w.PermitCall, &redlock.Error{Op: driver.OpAcquire, Resource: "s"})
+		}, `c1 calls for all permits of "s", and gets redlock: acquire "s": <nil>: that does not say why`},
 		{"an error about a permit", checker.Contract, func(w *writing) {
 			w.Gets(w.PermitCall, &redlock.Error{Op: driver.OpAcquire, Resource: "s/1", Reason: redlock.ErrTaken})
 		}, `c1 calls for all permits of "s", and gets redlock: acquire "s/1": held by another: that is about s/1`},

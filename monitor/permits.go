@@ -187,6 +187,9 @@ func (x *permits) called(c *protocols.Call) {
 	x.isLate(w)
 	resource, now := c.Resources[0], x.run.clock(w.Client)
 	if w.isNew(resource) {
+		if w.usedUp == w.Permits {
+			x.run.broken(checker.Conduct, resource, "%s goes on to look for a permit of %q, and none has a fencing token left", w.Client, w.Semaphore)
+		}
 		x.completes(w)
 		x.givesWay(w, resource)
 		line := x.line(w)

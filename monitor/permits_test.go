@@ -241,6 +241,13 @@ func TestPermits(t *testing.T) {
 			s.tries("s/2", worn)
 			s.gets(worn, redlock.ErrTokensUsedUp)
 		}, ""},
+		{"no tokens, and on", checker.Conduct, func(a *actor) {
+			s := a.seeks(waits)
+			s.tries("s/1", worn)
+			s.tries("s/2", worn)
+			a.sleeps(delay)
+			s.tries("s/1", worn)
+		}, `c1 goes on to look for a permit of "s", and none has a fencing token left`},
 		{"no tokens for one", checker.Contract, func(a *actor) {
 			s := a.seeks(waits)
 			s.tries("s/1", taken)

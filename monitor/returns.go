@@ -147,10 +147,11 @@ func (p *pendingCall) limit(since string, within time.Duration) {
 	p.limits = append(p.limits, limit{p.client.Mono(), since, within})
 }
 
-// holdsUp has the calls of Close wait for a release that begins meanwhile.
+// holdsUp has the calls of Close wait for a release that begins meanwhile, if they are not too late already.
 func (x *returns) holdsUp(release *pendingCall) {
 	for _, p := range x.open {
 		if p.client == release.client && p.call != nil && p.call.Func == protocols.CloseCall {
+			x.judge(p)
 			p.restart("a release was called")
 		}
 	}

@@ -123,6 +123,32 @@ func TestCallsThatNeverReturn(t *testing.T) {
 	}
 }
 
+// A Close that is too late when a release begins is too late, although it may wait for that.
+func TestACloseBeforeARelease(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		after time.Duration
+		want  string
+	}{
+		{"in time", 150 * time.Millisecond, ""},
+		{"too late", 151 * time.Millisecond, "c1's Close went on for 151ms after it was called, and may take 150ms."},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t)
+			r.goes("c1", 0, func(a *actor) {
+				closes := protocols.Call{Func: protocols.CloseCall, Client: "c1", Context: context.Background()}
+				a.Called(&closes)
+				a.sleeps(c.after)
+				release := protocols.Call{Func: protocols.ReleaseCall, Client: "c1", Resources: []string{"r"}, Grants: []int{1}, Context: context.Background()}
+				a.Called(&release)
+				a.Returned(&release, nil)
+				a.Returned(&closes, nil)
+			})
+			r.finds(t, checker.Contract, c.want)
+		})
+	}
+}
+
 // What waits for a lock ends soon after the client was closed, and what is called after that ends at once. A client that takes
 // the place of the one before is not closed.
 func TestCloseEndsCalls(t *testing.T) {

@@ -23,6 +23,30 @@ var semaphores = []Mutant{
 		Killers: []string{"119-semaphore/refused-release"},
 	},
 	{
+		Name:    "permits-without-tokens-asked-for",
+		Bug:     "a call goes on to look for a permit when none has a fencing token left",
+		Edits:   []Edit{{"redlock/semaphore/look.go", "\tcase usedUp == len(c.slots):\n\t\tc.last = c.about(failed, c.attempts)\n", "\tcase usedUp == len(c.slots):\n"}},
+		Killers: []string{"119-semaphore/no-token-anywhere"},
+	},
+	{
+		Name:    "closed-client-writes",
+		Bug:     "a call for all permits of a closed client does not return the error",
+		Edits:   []Edit{{"redlock/semaphore/all.go", "\t\treturn s.ofSemaphore(err)\n\t}\n\tdefer end()", "\t\t_ = err\n\t}\n\tdefer end()"}},
+		Killers: []string{"121-read-write/closed-at-work"},
+	},
+	{
+		Name:    "close-waits-for-a-writer",
+		Bug:     "Close waits for work under all permits",
+		Edits:   []Edit{{"redlock/semaphore/all.go", "\tg.end()\n\treturn work", "\treturn work"}},
+		Killers: []string{"121-read-write/closed-at-work"},
+	},
+	{
+		Name:    "loss-of-the-first-permit-not-told",
+		Bug:     "the error of a call for all permits leaves out what became of the first",
+		Edits:   []Edit{{"redlock/semaphore/all.go", "\t\tfor _, p := range g.permits {", "\t\tfor _, p := range g.permits[1:] {"}},
+		Killers: []string{"121-read-write/one-lost"},
+	},
+	{
 		Name:    "permit-waited-for-in-vain",
 		Bug:     "a call that takes a permit, works under it and gives it back does not give up when its wait is over",
 		Edits:   []Edit{{"redlock/semaphore/semaphore.go", "s.acquireWithin(ctx, r.Wait, ttl)", "s.acquireWithin(ctx, 0, ttl)"}},
