@@ -395,7 +395,7 @@ func (x *permits) returned(c *protocols.Call, err error) {
 		w.usedUp++
 		goesOn = w.isOver && w.usedUp < w.Permits
 	}
-	if goesOn && w.Waits {
+	if goesOn && w.Waits && !x.run.World.Client(w.Client).Starved() { // else no delay can be drawn, and the call fails
 		line.asked = now
 	}
 	switch {
