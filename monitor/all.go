@@ -39,9 +39,9 @@ type writer struct {
 type part struct {
 	resource string
 	lease    protocols.Lease
-	isEnding bool // it is being given back
-	isLost   bool // its context has ended before that
-	lost     kernel.True
+	isEnding bool        // it is being given back
+	isLost   bool        // its context has ended before that
+	lost     kernel.True // when
 }
 
 func watchAll(r *Run) {
@@ -142,9 +142,9 @@ func (x *all) loses(client string, _ *observe.Event) {
 	}
 }
 
-// knows says whether a call must know that a lease was lost: it takes its tasks some steps to tell each other, and in the same
-// moment anything may come first.
-func (x *all) knows(w *writer, t part) bool {
+// mustKnow says whether a call must know that a lease was lost: it takes its tasks some steps to tell each other, and in the
+// same moment anything may come first.
+func (x *all) mustKnow(w *writer, t part) bool {
 	const steps = 8
 	client := x.run.World.Client(w.Client)
 	return t.isLost && x.run.World.Kernel.Now().Sub(t.lost) > steps*x.run.step(client) && x.run.pauses.hasRun(client, t.lost)
@@ -158,7 +158,7 @@ func (x *all) begins(c *protocols.PermitCall, work context.Context) {
 	}
 	w.work, w.isWorking = work, true
 	for _, resource := range w.everything() {
-		has := func(t part) bool { return t.resource == resource && !t.isEnding && !x.knows(w, t) }
+		has := func(t part) bool { return t.resource == resource && !t.isEnding && !x.mustKnow(w, t) }
 		if !slices.ContainsFunc(w.held, has) {
 			x.run.broken(checker.Contract, resource, "%s works under all permits of %q, and has not got %q", w.Client, w.Semaphore, resource)
 		}
@@ -174,7 +174,7 @@ func (x *all) ends(c *protocols.PermitCall, err error) {
 	w.isWorking, w.err = false, err
 	lost, isOver := "", false
 	for _, t := range w.held {
-		if isOver = isOver || t.lease.Context().Err() != nil; x.knows(w, t) {
+		if isOver = isOver || t.lease.Context().Err() != nil; x.mustKnow(w, t) {
 			lost = t.resource
 		}
 	}

@@ -204,7 +204,7 @@ func (x *permits) called(c *protocols.Call) {
 		}
 	}
 	switch {
-	case w.Context.Err() != nil && x.timed && x.run.pauses.hasRun(x.run.World.Client(w.Client), w.began), x.givesUp(w) > 0:
+	case w.Context.Err() != nil && x.timed && x.run.pauses.hasRun(x.run.World.Client(w.Client), w.began), x.overdue(w) > 0:
 		x.run.broken(checker.Conduct, resource, "%s looks for a permit of %q, although its call is to give up", w.Client, w.Semaphore)
 	case !slices.Contains(w.all(), resource):
 		x.run.broken(checker.Conduct, resource, "%s asks for the lock on %q for a permit of %q, which has %d", w.Client, resource, w.Semaphore, w.Permits)
@@ -219,8 +219,8 @@ func (x *permits) called(c *protocols.Call) {
 	w.attempts++
 }
 
-// givesUp is for how long a call should have given up, if that is known.
-func (x *permits) givesUp(w *seeker) time.Duration {
+// overdue is for how long a call should have given up by now; zero if it should not, or if that is not known.
+func (x *permits) overdue(w *seeker) time.Duration {
 	late := x.run.clock(w.Client).Sub(w.end)
 	if w.end.IsZero() || !x.timed || late <= rounding || !x.run.pauses.hasRun(x.run.World.Client(w.Client), w.began) {
 		return 0
@@ -503,7 +503,7 @@ func (x *permits) gets(c *protocols.PermitCall, err error) {
 	if wrong := x.wrong(w, err); wrong != "" {
 		x.run.broken(checker.Contract, w.all()[0], "%s asks for a permit of %q, and gets %v: %s", w.Client, w.Semaphore, result(err), wrong)
 	}
-	if late := x.givesUp(w); err != nil && late > 0 && w.last.Before(w.end) {
+	if late := x.overdue(w); err != nil && late > 0 && w.last.Before(w.end) {
 		x.run.broken(checker.Contract, w.all()[0], "%s asks for a permit of %q, and gives up %v too late", w.Client, w.Semaphore, late)
 	}
 	if n := kernel.Derived(w.Context); n > 0 && (w.Work == nil || err != nil) { // else its work goes on in them
