@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"redlocksim/internal/build"
 	"redlocksim/internal/exitcode"
 	"redlocksim/internal/plural"
 	"redlocksim/internal/workers"
@@ -58,7 +59,7 @@ func work(cmd *cobra.Command, w *workers.Worker, address, cache string) (err err
 	if w.Address, err = workers.ParseAddress(address); err != nil {
 		return &failure{exitUsage, fmt.Errorf("the address: %w", err)}
 	}
-	if w.Build, err = workers.Build(); err != nil {
+	if w.Build, err = build.Name(); err != nil {
 		return wrap(err)
 	}
 	loader := programs.Loader{Cache: cache}
@@ -110,12 +111,12 @@ func (f *workersFlag) open(cmd *cobra.Command, lock *scenarios.Foreign) (*worker
 	if err != nil {
 		return nil, &failure{exitUsage, fmt.Errorf("--workers: %w", err)}
 	}
-	build, err := workers.Build()
+	name, err := build.Name()
 	if err != nil {
 		return nil, wrap(err)
 	}
 	workers.Quiet()
-	pool, err := workers.Open(cmd.Context(), at, build, func(line string) { fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: %s\n", line) })
+	pool, err := workers.Open(cmd.Context(), at, name, func(line string) { fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: %s\n", line) })
 	if err != nil {
 		return nil, &failure{exitUsage, fmt.Errorf("--workers: %w", err)}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/axiomhq/hyperloglog"
 
+	"redlocksim/internal/build"
 	"redlocksim/internal/input"
 	"redlocksim/internal/mark"
 	"redlocksim/internal/outfile"
@@ -25,6 +26,7 @@ type identity struct {
 	Base     string `json:"base"` // as a scenario file
 	Lock     string `json:"lock,omitempty"`
 	Build    string `json:"build,omitempty"` // of Lock
+	Program  string `json:"program"`         // the build of redlocksim, on which results depend
 	Swarm    bool   `json:"swarm,omitempty"`
 	Beyond   bool   `json:"beyond"`
 	Clients  int    `json:"clients"`
@@ -61,11 +63,15 @@ type checkpoint struct {
 
 func identify(s experiment.Space, o Options) (identity, error) {
 	base, err := s.Base.Encode()
+	if err != nil {
+		return identity{}, err
+	}
+	program, err := build.Name()
 	lock := scenarios.Foreign{}
 	if s.Foreign != nil {
 		lock = *s.Foreign
 	}
-	return identity{Base: string(base), Lock: lock.Name, Build: lock.Build, Swarm: s.Swarm, Beyond: s.Beyond, Clients: s.Clients, Duration: s.Duration.String(),
+	return identity{Base: string(base), Lock: lock.Name, Build: lock.Build, Program: program, Swarm: s.Swarm, Beyond: s.Beyond, Clients: s.Clients, Duration: s.Duration.String(),
 		Seed: o.Seed, Runs: o.Runs, Shards: o.Shards, Blind: o.Blind, Generation: o.Generation}, err
 }
 
@@ -104,6 +110,7 @@ func (c *checkpoint) difference(other *checkpoint) string {
 		what      string
 		was, this any
 	}{
+		{"build of redlocksim", a.Program, b.Program},
 		{"lock", cmp.Or(a.Lock, "the library"), cmp.Or(b.Lock, "the library")}, {"build of " + a.Lock, a.Build, b.Build}, {"seed", a.Seed, b.Seed}, {"runs", a.Runs, b.Runs}, {"shard", c.Shard, other.Shard}, {"shards", a.Shards, b.Shards},
 		{"beyond", a.Beyond, b.Beyond}, {"blind", a.Blind, b.Blind}, {"clients", a.Clients, b.Clients}, {"duration", a.Duration, b.Duration},
 		{"generation", a.Generation, b.Generation},

@@ -1,17 +1,21 @@
 package random
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"redlocksim/checker"
+	"redlocksim/internal/build"
 	"redlocksim/internal/jobs/jobstest"
 	"redlocksim/internal/longest"
 	"redlocksim/internal/outfile"
@@ -200,6 +204,37 @@ func TestMoreShardsThanRuns(t *testing.T) {
 	}
 	if s, err := Merge(filepath.Join(t.TempDir(), "merged"), outfile.Rules{}, dirs...); err != nil || s.Runs != 2 {
 		t.Errorf("%v, %+v", err, s)
+	}
+}
+
+// Results depend on the build: what another one began is not gone on with, nor added up.
+func TestASearchBelongsToOneBuild(t *testing.T) {
+	space, root := experiment.NewSpace(experiment.DefaultBase()), t.TempDir()
+	var dirs []string
+	for i := range 2 {
+		dirs = append(dirs, filepath.Join(root, strconv.Itoa(i)))
+		if _, err := Explore(t.Context(), space, Options{Runs: 2, Shard: i, Shards: 2, Dir: dirs[i]}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(dirs[1], search.CheckpointFile)
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, err := build.Name()
+	if err != nil || !bytes.Contains(data, []byte(name)) {
+		t.Fatalf("the state does not name the build %s (%v)", name, err)
+	}
+	if err := os.WriteFile(file, bytes.ReplaceAll(data, []byte(name), []byte("another")), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, resumed := Explore(t.Context(), space, Options{Runs: 2, Shard: 1, Shards: 2, Dir: dirs[1], Resume: true})
+	_, merged := Merge(filepath.Join(root, "merged"), outfile.Rules{}, dirs...)
+	for what, err := range map[string]error{"resumed": resumed, "merged": merged} {
+		if !errors.Is(err, search.ErrDir) || !strings.Contains(fmt.Sprint(err), "build of redlocksim ") {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 }
 
