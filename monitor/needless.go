@@ -67,17 +67,20 @@ func (x *needless) isHad(c *protocols.Call) bool {
 }
 
 // isForeign says whether a key on a node is in the way of those who ask, and not the vote for one of them that will be taken
-// back: one that was cast, as it is now, while nothing was wrong.
+// back: one that was asked for in a round that began, and cast, as it is now, while nothing was wrong. Of a round that began
+// earlier, commands may leave just before its time is up, and arrive after what takes them back.
 func (x *needless) isForeign(rivals []*ask, node int, held redis.Record) bool {
 	key := held.Key
 	by := x.owners[node][key]
 	if at, gaveUp := x.gaveUp[by.client]; gaveUp && at == by.sent {
 		return true // it may be a vote for that call
 	}
+	isOfCalm := func(since kernel.True) bool {
+		return since == 0 || by.sent > since && by.sent.Sub(since) > x.timeout+x.work
+	}
 	return held.Value != by.value || x.spent[by.value] || !slices.ContainsFunc(rivals, func(a *ask) bool {
-		broke := a.client.ways[node].since // perhaps between the vote and its release, if they were sent at one instant
-		return a.client.Process == by.client && slices.Contains(a.Resources, key) &&
-			by.sent >= max(a.began, a.client.since) && (by.sent > broke || broke == 0)
+		return a.client.Process == by.client && slices.Contains(a.Resources, key) && by.sent >= a.began &&
+			isOfCalm(a.client.since) && isOfCalm(a.client.ways[node].since)
 	})
 }
 
