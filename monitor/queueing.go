@@ -24,8 +24,9 @@ type queueing struct {
 	ways     []*unanswered // by the numbers of the links
 }
 
-// roundSent is a round of commands whose first one was sent at a moment, and the nodes that were asked since.
+// roundSent is a round of commands whose first one was sent at a moment, and the nodes that were asked.
 type roundSent struct {
+	isBegun bool
 	began   kernel.True
 	byClock kernel.Mono // the same, by the client's clock
 	asked   uint64
@@ -135,10 +136,10 @@ func (x *queueing) passes(at redis.Passage, a *redis.Asked) {
 		of := &rounds[a.Intent]
 		hasWaited = hasWaited || of.started != 0 && a.Sent > of.started // it is given up with its round, before its deadline
 		switch {
-		case !isAgain:
-			isFirst = x.sends(a, way, of)
-		case of.asked != 0: // it may be the first to this node, and is judged no more
+		case isAgain: // or the first to this node; in either case it is judged no more
 			of.asked |= x.bit(a.Server)
+		default:
+			isFirst = x.sends(a, way, of)
 		}
 	}
 	sends(a.Value)
@@ -166,8 +167,8 @@ func (x *queueing) bit(s *redis.Server) uint64 { return 1 << slices.Index(x.run.
 // sends judges a command that is the first of its round to its node, and says whether it is.
 func (x *queueing) sends(a *redis.Asked, way *unanswered, round *roundSent) (isFirst bool) {
 	node := x.bit(a.Server)
-	if round.asked == 0 {
-		round.began, round.byClock = a.Sent, a.Client.Mono()
+	if !round.isBegun {
+		round.isBegun, round.began, round.byClock = true, a.Sent, a.Client.Mono()
 	}
 	isFirst = round.asked&node == 0
 	round.asked |= node

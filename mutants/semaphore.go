@@ -11,6 +11,24 @@ var semaphores = []Mutant{
 		Killers: []string{"119-semaphore/contention"},
 	},
 	{
+		Name:    "any-number-of-permits",
+		Bug:     "a semaphore of more permits than there may be is made",
+		Edits:   []Edit{{"redlock/semaphore/semaphore.go", " || permits > MaxPermits", ""}},
+		Killers: []string{"103-wrong-arguments/permits"},
+	},
+	{
+		Name:    "work-renewed-anyhow",
+		Bug:     "work under a permit begins with a renewal that makes no sense",
+		Edits:   []Edit{{"redlock/semaphore/semaphore.go", "r.Check(ttl); err != nil {", "r.Check(ttl); err != nil && false {"}},
+		Killers: []string{"103-wrong-arguments/permits"},
+	},
+	{
+		Name:    "writer-renews-anyhow",
+		Bug:     "work under all permits begins with a renewal that makes no sense",
+		Edits:   []Edit{{"redlock/semaphore/all.go", "r.Check(ttl); err != nil {", "r.Check(ttl); err != nil && false {"}},
+		Killers: []string{"103-wrong-arguments/permits"},
+	},
+	{
 		Name:    "permits-outlast-a-closed-client",
 		Bug:     "a call that waits for a permit does not end when the client is closed",
 		Edits:   []Edit{{"redlock/semaphore/look.go", "\treturn c, end, s.ofSemaphore(err)\n", "\tc.waiting = ctx\n\treturn c, end, s.ofSemaphore(err)\n"}},

@@ -3,20 +3,19 @@ package scenarios
 import (
 	"context"
 	"slices"
+	"time"
 
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/scenarios/protocols"
 )
 
-// arguments are those that the call of a step has: any of them can be wrong.
-func (k StepKind) arguments() []protocols.Argument {
+// arguments are those that the call of a step has: any of them can be wrong. ofPermit says that it takes a permit of a
+// semaphore, or all of them.
+func (k StepKind) arguments(ofPermit bool) []protocols.Argument {
 	switch k {
-	case LockStep, TryLockStep:
-		return []protocols.Argument{protocols.ContextArgument, protocols.NameArgument, protocols.NamesArgument, protocols.TTLArgument}
-	case WithLockStep:
-		return []protocols.Argument{protocols.ContextArgument, protocols.NameArgument, protocols.TTLArgument, protocols.WaitArgument,
-			protocols.RenewalArgument, protocols.WorkArgument}
+	case LockStep, TryLockStep, WithLockStep, WithAllStep:
+		return k.takingArguments(ofPermit)
 	case ExtendStep:
 		return []protocols.Argument{protocols.ContextArgument, protocols.TTLArgument, protocols.LeaseTTLArgument}
 	case RenewStep:
@@ -29,10 +28,28 @@ func (k StepKind) arguments() []protocols.Argument {
 	return nil
 }
 
-// Misuses are the wrong arguments with which a step of a kind can be called, of a lock that refuses them.
-func (k StepKind) Misuses(lock protocols.Settings) (all []protocols.Misuse) {
+// takingArguments are those of a call that takes a lock or permits.
+func (k StepKind) takingArguments(ofPermit bool) []protocols.Argument {
+	all := []protocols.Argument{protocols.ContextArgument, protocols.TTLArgument}
+	switch {
+	case ofPermit:
+		all = append(all, protocols.SemaphoreArgument)
+	case k.isOneCall():
+		all = append(all, protocols.NameArgument)
+	default:
+		all = append(all, protocols.NameArgument, protocols.NamesArgument)
+	}
+	if k.isOneCall() {
+		all = append(all, protocols.WaitArgument, protocols.RenewalArgument, protocols.WorkArgument)
+	}
+	return all
+}
+
+// Misuses are the wrong arguments with which a step of a kind can be called, of a lock that refuses them or, with ofPermit, of
+// its semaphores.
+func (k StepKind) Misuses(lock protocols.Settings, ofPermit bool) (all []protocols.Misuse) {
 	for _, m := range protocols.Misuses() {
-		if slices.Contains(k.arguments(), m.Of()) && m.Unless(lock) == "" {
+		if slices.Contains(k.arguments(ofPermit), m.Of()) && m.Unless(lock) == "" {
 			all = append(all, m)
 		}
 	}
@@ -47,6 +64,8 @@ func (p *program) misuse(s *Step) (goOn bool) {
 	}
 	about, call := p.ofClient(), &protocols.Call{Client: p.host.Name(), Misuse: string(s.Kind) + " with " + s.Misuse.String()}
 	a := protocols.Arguments{Settings: p.settings, Resources: slices.Clone(p.item.Taken(s, p.resources)), TTL: s.TTL, Work: func(context.Context) error { return nil }}
+	semaphore := p.asksPermit(s)
+	a.Permits = p.permits[semaphore]
 	if s.takes() {
 		about.grants = nil
 		for _, name := range a.Resources {
@@ -67,7 +86,13 @@ func (p *program) misuse(s *Step) (goOn bool) {
 		s.Misuse.Put(&a)
 	}
 	p.witness.Called(call)
-	granted, err := p.calls(s, call.Lease, a)
+	var granted protocols.Lease
+	var err error
+	if semaphore != "" {
+		granted, err = p.callsForPermits(s, a)
+	} else {
+		granted, err = p.calls(s, call.Lease, a)
+	}
 	p.witness.Returned(call, err)
 	if granted != nil {
 		_ = granted.Unlock(sound)
@@ -100,6 +125,33 @@ func (p *program) calls(s *Step, lease protocols.Lease, a protocols.Arguments) (
 	}
 	_, err = p.newLocker(s.Misuse)
 	return nil, err
+}
+
+// callsForPermits makes the call of a step for a permit, or for all of them, with these arguments.
+func (p *program) callsForPermits(s *Step, a protocols.Arguments) (granted protocols.Lease, err error) {
+	asked := &protocols.PermitCall{Client: p.host.Name(), Semaphore: a.Resources[0], Permits: a.Permits, TTL: a.TTL,
+		Waits: s.Kind == LockStep, All: s.Kind == WithAllStep, Work: a.Work, Renewal: untold(a.Renewal), Context: a.Context}
+	asked.Try = func(ctx context.Context, _ string, _ time.Duration, try func(context.Context) (protocols.Lease, error)) error {
+		lease, err := try(ctx)
+		if err != nil {
+			return err
+		}
+		if kept, is := lease.(protocols.Kept); is && s.Kind.isOneCall() {
+			kept.Keeps(ctx, asked.Renewal)
+		} else {
+			granted = lease
+		}
+		return nil
+	}
+	switch s.Kind {
+	case WithLockStep:
+		err = p.locker.(protocols.PermitHolder).HoldPermit(a.Context, asked)
+	case WithAllStep:
+		err = p.locker.(protocols.PermitHolder).HoldAll(a.Context, asked)
+	default:
+		err = p.locker.(protocols.Semaphores).Permit(a.Context, asked)
+	}
+	return granted, err
 }
 
 // untold is a renewal of which nobody is told.

@@ -12,17 +12,19 @@ import (
 
 // The catalogue has every wrong argument, with every kind of call that has that argument.
 func TestEveryWrongArgumentIsTried(t *testing.T) {
-	tried := map[StepKind]map[protocols.Argument]bool{}
+	type call struct {
+		kind     StepKind
+		ofPermit bool
+		argument protocols.Argument
+	}
+	tried := map[call]bool{}
 	var all []protocols.Misuse
 	for _, s := range Catalogue() {
 		for _, item := range s.Timeline {
 			for i := range item.Do {
 				if step := &item.Do[i]; step.Misuse != "" {
 					all = append(all, step.Misuse)
-					if tried[step.Kind] == nil {
-						tried[step.Kind] = map[protocols.Argument]bool{}
-					}
-					tried[step.Kind][step.Misuse.Of()] = true
+					tried[call{step.Kind, s.semaphore(&item, step) != "", step.Misuse.Of()}] = true
 				}
 			}
 		}
@@ -33,9 +35,14 @@ func TestEveryWrongArgumentIsTried(t *testing.T) {
 		}
 	}
 	for _, k := range stepKinds {
-		for _, a := range k.kind.arguments() {
-			if !tried[k.kind][a] {
-				t.Errorf("no scenario has %s with a wrong argument %d", k.kind, a)
+		for _, ofPermit := range []bool{false, true} {
+			if takes := (&Step{Kind: k.kind}).takes(); ofPermit && !takes || !ofPermit && k.kind == WithAllStep {
+				continue
+			}
+			for _, a := range k.kind.arguments(ofPermit) {
+				if !tried[call{k.kind, ofPermit, a}] {
+					t.Errorf("no scenario has %s with a wrong argument %d (of a permit: %t)", k.kind, a, ofPermit)
+				}
 			}
 		}
 	}

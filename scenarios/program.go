@@ -102,14 +102,6 @@ func (p *program) take(ctx context.Context, s *Step) bool {
 	return p.acquire(ctx, s)
 }
 
-// asksPermit is the semaphore that a step asks for a permit of; empty if it asks for a lock.
-func (p *program) asksPermit(s *Step) string {
-	if on := p.item.Taken(s, p.resources); len(on) == 1 && p.permits[on[0]] > 0 {
-		return on[0]
-	}
-	return ""
-}
-
 // prepare prepares the nodes, for a protocol that needs it.
 func (p *program) prepare(s *Step) bool {
 	preparer, ok := p.locker.(protocols.Preparer)

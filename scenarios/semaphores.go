@@ -57,6 +57,14 @@ func (s *Scenario) TakesPermits() bool {
 	return false
 }
 
+// asksPermit is the semaphore that a step asks for a permit of; empty if it asks for a lock.
+func (p *program) asksPermit(s *Step) string {
+	if on := p.item.Taken(s, p.resources); len(on) == 1 && p.permits[on[0]] > 0 {
+		return on[0]
+	}
+	return ""
+}
+
 // permit takes a permit of a semaphore.
 func (p *program) permit(ctx context.Context, s *Step, semaphore string) bool {
 	taker, ok := p.locker.(protocols.Semaphores)

@@ -107,7 +107,7 @@ func (p *stepCheck) toTaking(s *Step) *objection {
 		return objectTo(string(s.Kind), "takes all permits of a semaphore, and %s is none", strings.Join(names, ", "))
 	case s.Kind == WithAllStep && !slices.Contains(p.s.Resources, protocols.AllOf(names[0])):
 		return objectTo(string(s.Kind), "takes the lock on %s as well: list it among the resources", protocols.AllOf(names[0]))
-	case s.Kind == WithAllStep && slices.ContainsFunc(p.held, func(held []string) bool { return slices.Equal(held, names) }):
+	case s.Kind == WithAllStep && s.Misuse == "" && slices.ContainsFunc(p.held, func(held []string) bool { return slices.Equal(held, names) }):
 		return objectTo(string(s.Kind), "would wait for the permit of %s that is held already", names[0])
 	case len(names) > 1 && slices.ContainsFunc(names, func(name string) bool { return slices.Contains(p.s.Semaphores, name) }):
 		return objectTo(string(s.Kind), "takes one lock on several resources, and a semaphore is none: take its permit in a step of its own")
@@ -134,7 +134,7 @@ func (p *stepCheck) toMisuse(s *Step) *objection {
 		return nil
 	}
 	var words []string
-	for _, m := range s.Kind.Misuses(p.s.Lock) {
+	for _, m := range s.Kind.Misuses(p.s.Lock, p.s.semaphore(p.item, s) != "") {
 		words = append(words, string(m))
 	}
 	switch why := s.Misuse.Unless(p.s.Lock); {

@@ -108,7 +108,7 @@ var stepKinds = []stepShape{
 		"Works under the lock for a while as hold does, and every third of the TTL extends it by the TTL, as often as the setting renewals allows. Example: renew: 30s"},
 	{WithLockStep, true, 0, false, true, []string{"ttl", "within", "cancel", "wait", "period", "jitter", "limit", "max-time", "unlocks", "panics", "misuse"},
 		"Acquires the lock, or a permit of a semaphore, updates the resource, works for a while as renew does, updates again, and releases what it has, in one call (Client.Hold, Semaphore.Hold). Only protocol redlock can. Example: with-lock: 5s"},
-	{WithAllStep, true, 0, false, true, []string{"ttl", "within", "cancel", "wait", "period", "jitter", "limit", "max-time"},
+	{WithAllStep, true, 0, false, true, []string{"ttl", "within", "cancel", "wait", "period", "jitter", "limit", "max-time", "misuse"},
 		"Takes all permits of a semaphore, as the writer of a read-write lock does, updates each, works for a while as renew does, updates each again, and gives them back, in one call (Semaphore.HoldAll). Only protocol redlock can. Example: with-all: {resource: pool, for: 5s}"},
 	{PrepareStep, false, 0, false, false, []string{"within", "cancel", "misuse"},
 		"Declares the nodes fit to vote, for the restart guard. Example: prepare"},

@@ -23,6 +23,7 @@ type Arguments struct {
 	TTL       time.Duration
 	Renewal   Renewal
 	Work      func(context.Context) error
+	Permits   int // of the semaphore that the only resource names, if it does
 	Nodes     []driver.Node
 	Options   []redlock.Option
 }
@@ -40,7 +41,8 @@ const (
 	WaitArgument     // Renewal.Wait
 	RenewalArgument  // the rest of it
 	WorkArgument
-	ClientArgument // Nodes and Options
+	SemaphoreArgument // its name and Permits
+	ClientArgument    // Nodes and Options
 )
 
 // misuse is an entry for a Misuse.
@@ -53,8 +55,8 @@ type misuse struct {
 	unless func(Settings) string
 }
 
-// misuses lists what is documented to be wrong in calls of package redlock, and in redlock.New. All of it matches ErrInvalid.
-// Limits and names are spelled out: the library is judged by them.
+// misuses lists what is documented to be wrong in calls of packages redlock and semaphore, and in redlock.New. All of it
+// matches ErrInvalid. Limits and names are spelled out: the library is judged by them.
 var misuses = []misuse{
 	{name: "nil-context", of: ContextArgument, text: "a nil context", put: func(a *Arguments) { a.Context = nil }},
 
@@ -94,6 +96,12 @@ var misuses = []misuse{
 	{name: "limit-negative", of: RenewalArgument, text: "a limit below Unlimited", put: func(a *Arguments) { a.Renewal.Limit = redlock.Unlimited - 1 }},
 	{name: "max-time-negative", of: RenewalArgument, text: "a longest time below Unlimited", put: func(a *Arguments) { a.Renewal.MaxTime = redlock.Unlimited - 1 }},
 	{name: "work-nil", of: WorkArgument, text: "no work", put: func(a *Arguments) { a.Work = nil }},
+
+	{name: "semaphore-unnamed", of: SemaphoreArgument, text: "an empty name of the semaphore", put: lastName("")},
+	{name: "semaphore-name-too-long", of: SemaphoreArgument, text: "a semaphore's name of 4095 bytes, so that those of its permits are too long",
+		put: lastName(strings.Repeat("s", 4095))},
+	{name: "permits-none", of: SemaphoreArgument, text: "no permits", put: func(a *Arguments) { a.Permits = 0 }},
+	{name: "permits-too-many", of: SemaphoreArgument, text: "257 permits", put: func(a *Arguments) { a.Permits = 257 }},
 
 	{name: "nodes-none", of: ClientArgument, text: "no nodes", put: func(a *Arguments) { a.Nodes = nil }, unless: takesOneNode},
 	{name: "nodes-too-many", of: ClientArgument, text: "65 nodes", put: func(a *Arguments) {

@@ -192,8 +192,8 @@ type shipped struct {
 	renewing map[string]*renewing     // by the value of the lease
 	valid    map[string]time.Duration // for how long the leases are, by their value, from their grant to its return
 
-	semaphores map[string]*semaphore.Semaphore // by name
-	granted    map[string]*shippedLease        // by the value of the lease, of permits that are about to be returned
+	semaphores map[semaphoreOf]*semaphore.Semaphore
+	granted    map[string]*shippedLease // by the value of the lease, of permits that are about to be returned
 }
 
 func newRedlock(env Env) (Locker, error) {
@@ -204,7 +204,7 @@ func newRedlock(env Env) (Locker, error) {
 func newShipped(env Env, nodes []driver.Node, client func(Arguments) (*redlock.Client, error)) (Locker, error) {
 	a := Arguments{Nodes: slices.Clone(nodes)}
 	x := &shipped{env: env, quorum: Of[RedlockSettings](env.Settings).quorum(len(a.Nodes)), renewing: map[string]*renewing{}, valid: map[string]time.Duration{},
-		semaphores: map[string]*semaphore.Semaphore{}, granted: map[string]*shippedLease{}}
+		semaphores: map[semaphoreOf]*semaphore.Semaphore{}, granted: map[string]*shippedLease{}}
 	a.Options = append(env.Settings.Options(), redlock.WithRuntime(env.Runtime()), redlock.WithObserver(x))
 	if env.Misuse != "" {
 		env.Misuse.Put(&a)

@@ -34,7 +34,7 @@ type PermitCall struct {
 	Waits bool
 	// All says that the call takes all permits.
 	All bool
-	// Work is what a PermitHolder does under what it has taken, and Renewal how it renews that.
+	// Work is what a PermitHolder does under what it has taken, and Renewal how it renews that. No work must be refused.
 	Work    func(context.Context) error
 	Renewal Renewal
 	// Context is that of the call.
@@ -57,11 +57,29 @@ type Kept interface {
 	Keeps(ctx context.Context, r Renewal)
 }
 
+// in is the context of a call, in which its attempts are known as its own; nil if ctx is.
+func (c *PermitCall) in(ctx context.Context) context.Context {
+	if ctx == nil {
+		return nil
+	}
+	return context.WithValue(ctx, permitCallKey{}, c)
+}
+
+// semaphoreOf is what a semaphore is made with.
+type semaphoreOf struct {
+	name    string
+	permits int
+}
+
 // semaphore is the one that a call is about.
-func (x *shipped) semaphore(c *PermitCall) (s *semaphore.Semaphore, err error) {
-	if s = x.semaphores[c.Semaphore]; s == nil {
-		s, err = semaphore.New(attempts{x.client, x}, c.Semaphore, c.Permits)
-		x.semaphores[c.Semaphore] = s
+func (x *shipped) semaphore(c *PermitCall) (*semaphore.Semaphore, error) {
+	of := semaphoreOf{c.Semaphore, c.Permits}
+	if s := x.semaphores[of]; s != nil {
+		return s, nil
+	}
+	s, err := semaphore.New(attempts{x.client, x}, of.name, of.permits)
+	if err == nil {
+		x.semaphores[of] = s
 	}
 	return s, err
 }
@@ -77,7 +95,7 @@ func (x *shipped) Permit(ctx context.Context, c *PermitCall) error {
 		take = s.Acquire
 	}
 	x.env.Leave()
-	permit, err := take(context.WithValue(ctx, permitCallKey{}, c), c.TTL)
+	permit, err := take(c.in(ctx), c.TTL)
 	x.env.Enter()
 	if err == nil {
 		x.permitted(permit)
@@ -99,8 +117,10 @@ func (x *shipped) HoldPermit(ctx context.Context, c *PermitCall) error {
 	}
 	x.env.Leave()
 	defer x.env.Enter() // also after a panic of the work
-	ctx = context.WithValue(ctx, permitCallKey{}, c)
-	return s.Hold(ctx, c.TTL, c.Renewal.library(), func(ctx context.Context, permit *semaphore.Permit) error {
+	if c.Work == nil {
+		return s.Hold(c.in(ctx), c.TTL, c.Renewal.library(), nil)
+	}
+	return s.Hold(c.in(ctx), c.TTL, c.Renewal.library(), func(ctx context.Context, permit *semaphore.Permit) error {
 		x.env.Enter()
 		defer x.env.Leave()
 		x.permitted(permit)
@@ -116,8 +136,10 @@ func (x *shipped) HoldAll(ctx context.Context, c *PermitCall) error {
 	}
 	x.env.Leave()
 	defer x.env.Enter()
-	ctx = context.WithValue(ctx, permitCallKey{}, c)
-	return s.HoldAll(ctx, c.TTL, c.Renewal.library(), func(ctx context.Context, _ *redlock.Lease) error {
+	if c.Work == nil {
+		return s.HoldAll(c.in(ctx), c.TTL, c.Renewal.library(), nil)
+	}
+	return s.HoldAll(c.in(ctx), c.TTL, c.Renewal.library(), func(ctx context.Context, _ *redlock.Lease) error {
 		x.env.Enter()
 		defer x.env.Leave()
 		return c.Work(ctx)

@@ -259,11 +259,14 @@ func (s Space) lockOn(c faults.Choices, item *scenarios.Item, names []string) {
 	item.Do = slices.Clone(item.Do)
 	for i := range item.Do {
 		switch step, kind := &item.Do[i], item.Do[i].Kind; {
-		case kind == scenarios.WithLockStep && isPermit && slices.Contains(s.Base.Resources, protocols.AllOf(names[0])) && step.Misuse == "" && !step.Unlocks && !step.Panics && c.For("all", i).Below(2) == 0:
+		case kind == scenarios.WithLockStep && isPermit && slices.Contains(s.Base.Resources, protocols.AllOf(names[0])) && !step.Unlocks && !step.Panics && c.For("all", i).Below(2) == 0:
 			step.Kind = scenarios.WithAllStep
 		case isPermit:
 		case kind == scenarios.WithLockStep || kind == scenarios.UpdateStep || kind == scenarios.ReadStep || kind == scenarios.WriteBackStep || kind == scenarios.WriteStep:
 			item.Do[i].Resource = names[:1]
+		}
+		if step := &item.Do[i]; isPermit && step.Misuse != "" { // drawn for a call for a lock
+			step.Misuse = faults.OneOf(c.For("misuse", i), step.Kind.Misuses(s.Base.Lock, true)...)
 		}
 	}
 }
@@ -283,7 +286,7 @@ func (w *worker) misused(c faults.Choices, do []scenarios.Step) []scenarios.Step
 	}
 	at := int(c.For("at", 0).Below(int64(len(do) + 1)))
 	wrong := faults.OneOf(c.For("step", 0), w.callable(do[:at])...)
-	wrong.Misuse = faults.OneOf(c.For("argument", 0), wrong.Kind.Misuses(w.space.Base.Lock)...)
+	wrong.Misuse = faults.OneOf(c.For("argument", 0), wrong.Kind.Misuses(w.space.Base.Lock, false)...)
 	return slices.Insert(slices.Clone(do), at, wrong)
 }
 
