@@ -57,9 +57,9 @@ func (s *Scenario) TakesPermits() bool {
 	return false
 }
 
-// asksPermit is the semaphore that a step asks for a permit of; empty if it asks for a lock.
+// asksPermit is the semaphore that a step asks for a permit of; empty if it asks for a lock, or for nothing.
 func (p *program) asksPermit(s *Step) string {
-	if on := p.item.Taken(s, p.resources); len(on) == 1 && p.permits[on[0]] > 0 {
+	if on := p.item.Taken(s, p.resources); s.takes() && len(on) == 1 && p.permits[on[0]] > 0 {
 		return on[0]
 	}
 	return ""
