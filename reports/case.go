@@ -8,6 +8,15 @@ import (
 	"redlocksim/scenarios"
 )
 
+// Job is what a command did, for continuous integration.
+type Job struct {
+	Name  string // of the command
+	Cases []Case
+	Took  time.Duration
+	// Search is the text of a search, of whose runs the Cases are only what was found; empty if each run is a case.
+	Search string
+}
+
 // Case is a run of a scenario, or what a search found: as it stands in JSON, and what reports for continuous integration say
 // beside that.
 type Case struct {

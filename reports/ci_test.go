@@ -83,7 +83,7 @@ func checkShape(in io.Reader) error {
 
 func TestJUnitHasTheShapeThatJenkinsReads(t *testing.T) {
 	var b bytes.Buffer
-	if err := reports.JUnit(&b, "a & b", cases(), 2*time.Second); err != nil {
+	if err := reports.JUnit(&b, &reports.Job{Name: "a & b", Cases: cases(), Took: 2 * time.Second}); err != nil {
 		t.Fatal(err)
 	}
 	if err := checkShape(bytes.NewReader(b.Bytes())); err != nil {
@@ -143,7 +143,7 @@ func TestAnnotationsAreEscaped(t *testing.T) {
 
 func TestMarkdown(t *testing.T) {
 	var b bytes.Buffer
-	if err := reports.Markdown(&b, "a suite", cases(), 2*time.Second); err != nil {
+	if err := reports.Markdown(&b, &reports.Job{Name: "a suite", Cases: cases(), Took: 2 * time.Second}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
@@ -160,6 +160,22 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
+// Of a search the page has what the command says of all its runs: the cases are only what was found.
+func TestMarkdownOfASearch(t *testing.T) {
+	var b bytes.Buffer
+	if err := reports.Markdown(&b, &reports.Job{Name: "a search", Cases: cases()[1:2], Search: "runs       10000\n"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"## a search\n\n```text\nruns       10000\n```\n", "\n| two/bad | wire |"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, &b)
+		}
+	}
+	if strings.Contains(b.String(), "| tier | runs |") {
+		t.Errorf("the cases are counted as runs in\n%s", &b)
+	}
+}
+
 // A page that is too long for GitHub would not be shown at all.
 func TestMarkdownIsBounded(t *testing.T) {
 	var many []reports.Case
@@ -169,7 +185,7 @@ func TestMarkdownIsBounded(t *testing.T) {
 		many = append(many, c)
 	}
 	var b bytes.Buffer
-	if err := reports.Markdown(&b, "a suite", many, time.Second); err != nil {
+	if err := reports.Markdown(&b, &reports.Job{Name: "a suite", Cases: many, Took: time.Second}); err != nil {
 		t.Fatal(err)
 	}
 	if b.Len() > 1<<20 || !strings.Contains(b.String(), "more, for which there is no place here") {

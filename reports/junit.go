@@ -14,14 +14,14 @@ import (
 )
 
 // JUnit writes cases as JUnit XML, in the shape that Jenkins and Surefire read: a suite for each tier, a test for each
-// case, with the story in the text of its failure. name is the command's.
-func JUnit(w io.Writer, name string, cases []Case, took time.Duration) error {
-	all := junit.Testsuites{Name: name, Time: inSeconds(took)}
-	for _, tier := range tiersOf(cases) {
-		suite := junit.Testsuite{Name: name + " " + tier, ID: len(all.Suites)}
+// case, with the story in the text of its failure.
+func JUnit(w io.Writer, job *Job) error {
+	all := junit.Testsuites{Name: job.Name, Time: inSeconds(job.Took)}
+	for _, tier := range tiersOf(job.Cases) {
+		suite := junit.Testsuite{Name: job.Name + " " + tier, ID: len(all.Suites)}
 		var sum time.Duration
-		for i := range cases {
-			if c := &cases[i]; c.Tier == tier {
+		for i := range job.Cases {
+			if c := &job.Cases[i]; c.Tier == tier {
 				suite.AddTestcase(testcase(c))
 				sum += c.Took
 			}

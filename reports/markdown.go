@@ -8,33 +8,23 @@ import (
 	"time"
 
 	"redlocksim/internal/mark"
+	"redlocksim/internal/plural"
 )
 
 // maxMarkdown is how long the page of Markdown gets: GitHub shows no summary of a step above 1 MiB.
 const maxMarkdown = 900_000
 
-// Markdown writes cases as a page for the summary of a job: the totals, a table of what was not as expected, and its
-// stories, folded. title is its heading.
-func Markdown(w io.Writer, title string, cases []Case, took time.Duration) error {
-	ran, bad, skipped := tally(cases)
+// Markdown writes the cases of a job as a page for its summary: the totals, a table of what was not as expected, and its
+// stories, folded.
+func Markdown(w io.Writer, job *Job) error {
+	cases := job.Cases
+	_, bad, skipped := tally(cases)
 	var b strings.Builder
-	verdict := "all as expected"
-	if bad > 0 {
-		verdict = fmt.Sprintf("%d of %d not as expected", bad, ran)
+	if job.Search == "" {
+		writeTotals(&b, job)
+	} else {
+		fmt.Fprintf(&b, "%s\n## %s\n\n%s", mark.XML, inLine(job.Name), fenced(job.Search))
 	}
-	fmt.Fprintf(&b, "%s\n## %s: %s\n\n", mark.XML, inLine(title), verdict)
-	fmt.Fprintf(&b, "| tier | runs | as expected | not as expected | not run |\n|---|--:|--:|--:|--:|\n")
-	for _, tier := range tiersOf(cases) {
-		var of []Case
-		for _, c := range cases {
-			if c.Tier == tier {
-				of = append(of, c)
-			}
-		}
-		n, not, left := tally(of)
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d |\n", inLine(tier), n, n-not, not, left)
-	}
-	fmt.Fprintf(&b, "\n%d runs in %v.\n", ran, took.Round(10*time.Millisecond))
 	if bad > 0 {
 		fmt.Fprintf(&b, "\n| scenario | tier | seed | expected | verdict | what is wrong |\n|---|---|--:|---|---|---|\n")
 		each(&b, cases, func(c *Case) string {
@@ -64,6 +54,28 @@ func Markdown(w io.Writer, title string, cases []Case, took time.Duration) error
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// writeTotals writes a heading with the verdict, and how many cases were run on each tier.
+func writeTotals(b *strings.Builder, job *Job) {
+	ran, bad, _ := tally(job.Cases)
+	verdict := "all as expected"
+	if bad > 0 {
+		verdict = fmt.Sprintf("%d of %d not as expected", bad, ran)
+	}
+	fmt.Fprintf(b, "%s\n## %s: %s\n\n", mark.XML, inLine(job.Name), verdict)
+	fmt.Fprintf(b, "| tier | runs | as expected | not as expected | not run |\n|---|--:|--:|--:|--:|\n")
+	for _, tier := range tiersOf(job.Cases) {
+		var of []Case
+		for _, c := range job.Cases {
+			if c.Tier == tier {
+				of = append(of, c)
+			}
+		}
+		n, not, left := tally(of)
+		fmt.Fprintf(b, "| %s | %d | %d | %d | %d |\n", inLine(tier), n, n-not, not, left)
+	}
+	fmt.Fprintf(b, "\n%s in %v.\n", plural.Count(ran, "run"), job.Took.Round(10*time.Millisecond))
 }
 
 // each adds a text for each case, as long as there is place, and says how many are left out.

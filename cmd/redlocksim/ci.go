@@ -3,7 +3,6 @@ package main
 import (
 	"io"
 	"os"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -12,21 +11,10 @@ import (
 	"redlocksim/scenarios"
 )
 
-// ciResults are the cases of a command, for continuous integration.
-type ciResults struct {
-	name  string // of the command
-	cases []reports.Case
-	took  time.Duration
-}
-
 // ciReports are the files that a command writes for continuous integration.
-var ciReports = []fileReport[ciResults]{
-	{"junit", "write JUnit XML" + toFile, func(w io.Writer, r ciResults) error {
-		return reports.JUnit(w, r.name, r.cases, r.took)
-	}},
-	{"markdown", "write Markdown" + toFile, func(w io.Writer, r ciResults) error {
-		return reports.Markdown(w, r.name, r.cases, r.took)
-	}},
+var ciReports = []fileReport[*reports.Job]{
+	{"junit", "write JUnit XML" + toFile, reports.JUnit},
+	{"markdown", "write Markdown" + toFile, reports.Markdown},
 }
 
 // annotate tells GitHub Actions, where it runs the command, what was not as expected.

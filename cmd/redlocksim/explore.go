@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -46,7 +47,7 @@ type exploreFlags struct {
 	duration              time.Duration
 	lock                  lockFlags
 	workers               workersFlag
-	files                 fileReports[ciResults]
+	files                 fileReports[*reports.Job]
 }
 
 func newExplore() *cobra.Command {
@@ -276,7 +277,7 @@ func checkSpace(o *random.Options, shard string, foreign bool) error {
 }
 
 // writeSearch writes what a search found: pages beside the files of the findings, reports, and for people.
-func writeSearch(cmd *cobra.Command, to *sink, s *reports.Searched, jsonPath string, files *fileReports[ciResults]) error {
+func writeSearch(cmd *cobra.Command, to *sink, s *reports.Searched, jsonPath string, files *fileReports[*reports.Job]) error {
 	if err := drawFindings(to, s); err != nil {
 		return err
 	}
@@ -289,13 +290,17 @@ func writeSearch(cmd *cobra.Command, to *sink, s *reports.Searched, jsonPath str
 	if err != nil {
 		return wrap(err)
 	}
-	if err := files.write(to, ciResults{"redlocksim explore", cases, s.Took}); err != nil {
+	var text bytes.Buffer
+	if err := reports.Search(&text, s); err != nil {
+		return wrap(err)
+	}
+	if err := files.write(to, &reports.Job{Name: "redlocksim explore", Cases: cases, Took: s.Took, Search: text.String()}); err != nil {
 		return err
 	}
 	out := cmd.OutOrStdout()
 	if jsonPath == "-" || files.takeStdout() {
 		out = cmd.ErrOrStderr()
-	} else if err := reports.Search(out, s); err != nil {
+	} else if _, err := text.WriteTo(out); err != nil {
 		return wrap(err)
 	}
 	return annotate(out, cases)

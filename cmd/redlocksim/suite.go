@@ -25,7 +25,7 @@ type suite struct {
 	strict, force       bool
 	isWhole             bool // the catalogue and nothing else
 	json, html          string
-	files               fileReports[ciResults]
+	files               fileReports[*reports.Job]
 
 	chosen  []chosen
 	results []*scenarios.Result
@@ -338,7 +338,7 @@ func (s *suite) report(cmd *cobra.Command, to *sink, took time.Duration) error {
 			return err
 		}
 	}
-	if err := s.files.write(to, ciResults{"redlocksim suite", s.cases, took}); err != nil {
+	if err := s.files.write(to, &reports.Job{Name: "redlocksim suite", Cases: s.cases, Took: took}); err != nil {
 		return err
 	}
 	out := cmd.OutOrStdout()
