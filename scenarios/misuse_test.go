@@ -131,6 +131,31 @@ func TestAWrongArgumentThatIsAccepted(t *testing.T) {
 	}
 }
 
+// The same of calls for permits.
+func TestAWrongArgumentThatASemaphoreAccepts(t *testing.T) {
+	s := Default()
+	s.Clients, s.Duration = []string{"client-1"}, 2*time.Second
+	s.Resources, s.Semaphores = []string{"pool/1", "pool/all"}, []string{"pool"}
+	var do []Step
+	for _, kind := range []StepKind{TryLockStep, LockStep, WithLockStep, WithAllStep, TryLockStep} {
+		do = append(do, Step{Kind: kind, Calling: Calling{Misuse: "name-of-the-guard"}}) // as the name of the semaphore
+	}
+	s.Timeline = []Item{{Client: "client-1", Resource: []string{"pool"}, Do: do}}
+	out, err := Run(&s, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	accepted := 0
+	for _, e := range out.History {
+		if e.Name == faults.Accepted {
+			accepted++
+		}
+	}
+	if accepted != len(do) {
+		t.Errorf("%d of %d calls are accepted: %v", accepted, len(do), out.History)
+	}
+}
+
 // A call that is refused takes nothing that could be released.
 func TestAWrongArgumentTakesNothing(t *testing.T) {
 	const file = `
