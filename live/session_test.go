@@ -49,7 +49,7 @@ func TestSessionsOfPrograms(t *testing.T) {
 			stoodStill, other = other, stoodStill
 		}
 		if stoodStill.gap < 900*time.Millisecond || other.gap > 500*time.Millisecond {
-			t.Errorf("the daemons stood still for %v and %v, want a second of the client that was paused for one", stoodStill.gap, other.gap)
+			t.Fatalf("the daemons stood still for %v and %v, want a second of the client that was paused for one", stoodStill.gap, other.gap)
 		}
 		if other.last-stoodStill.last < 500*time.Millisecond {
 			t.Found("the daemon of a client that crashed has ended only %v before the other", other.last-stoodStill.last)

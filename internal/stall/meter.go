@@ -17,6 +17,7 @@ const Resolution = 5 * time.Millisecond
 // kernel counts the time for which any thread waited for a processor (Linux with PSI), the Meter measures that too.
 type Meter struct {
 	worst       atomic.Int64
+	waited      atomic.Int64
 	over, ended chan struct{}
 }
 
@@ -39,6 +40,7 @@ func (m *Meter) measure(waiting *pressure, begin time.Time, waited time.Duration
 			return
 		}
 		now, more := time.Now(), waiting.read()
+		m.waited.Add(int64(more - waited))
 		took := now.Sub(begin)
 		m.Note(took - Resolution)
 		if run = lengthen(run, took, more-waited); run > Resolution {
@@ -70,7 +72,10 @@ func (m *Meter) Note(d time.Duration) {
 // Longest is the longest time for which something was held up since Start or Reset.
 func (m *Meter) Longest() time.Duration { return time.Duration(m.worst.Load()) }
 
-// Reset forgets what was measured so far.
+// Waited is for how long any thread of the machine has waited for a processor since Start; zero if the kernel does not say.
+func (m *Meter) Waited() time.Duration { return time.Duration(m.waited.Load()) }
+
+// Reset forgets what was held up so far.
 func (m *Meter) Reset() { m.worst.Store(0) }
 
 // Stop ends the measurement. It must be called once.

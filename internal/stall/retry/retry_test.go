@@ -29,29 +29,30 @@ func (s *spy) Fatalf(f string, args ...any) {
 	runtime.Goexit()
 }
 
-// still is a meter that was told by how much it was held up.
-type still time.Duration
+// still is a meter that was told by how much it was held up, and for how long threads waited.
+type still struct{ longest, waited time.Duration }
 
-func (s still) Longest() time.Duration { return time.Duration(s) }
+func (s still) Longest() time.Duration { return s.longest }
+func (s still) Waited() time.Duration  { return s.waited }
 func (s still) Stop()                  {}
 
 const disturbing = 10 * time.Millisecond
 
-// tryOn runs attempts on a machine that holds each up for so long.
-func tryOn(t *testing.T, heldUp []time.Duration, test func(*T)) *spy {
+// tryOn runs attempts on a machine that is so busy in each.
+func tryOn(t *testing.T, machine []still, test func(*T)) *spy {
 	t.Helper()
 	s, n := &spy{TB: t}, 0
 	done := make(chan bool)
 	go func() {
 		defer close(done)
-		until(s, disturbing, test, func() still { n++; return still(heldUp[min(n, len(heldUp))-1]) })
+		until(s, disturbing, test, func() still { n++; return machine[min(n, len(machine))-1] })
 	}()
 	<-done
 	return s
 }
 
 func TestWhichAttemptCounts(t *testing.T) {
-	const calm, busy = disturbing - 1, disturbing
+	calm, busy, crowded := still{longest: disturbing - 1}, still{longest: disturbing}, still{waited: time.Hour}
 	fails := func(t *T, _ int) { t.Errorf("wrong") }
 	failsAtOnce := func(t *T, _ int) { t.Fatal("wrong") }
 	passesAt := func(n int) func(*T, int) {
@@ -63,23 +64,24 @@ func TestWhichAttemptCounts(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name     string
-		heldUp   []time.Duration
+		machine  []still
 		attempt  func(t *T, n int)
 		attempts int
 		want     string // in the first error; empty: it passes
 	}{
-		{"passes", []time.Duration{calm}, passesAt(1), 1, ""},
-		{"passes, held up", []time.Duration{busy}, passesAt(1), 1, ""},
-		{"fails", []time.Duration{calm}, fails, 1, "wrong"},
-		{"fails at once", []time.Duration{calm}, failsAtOnce, 1, "wrong"},
-		{"held up, then passes", []time.Duration{busy}, passesAt(3), 3, ""},
-		{"held up, then fails", []time.Duration{busy, busy, calm}, fails, 3, "wrong"},
-		{"always held up", []time.Duration{busy}, failsAtOnce, stall.MaxAttempts, "not tested: the machine held"},
-		{"the last passes", []time.Duration{busy}, passesAt(stall.MaxAttempts), stall.MaxAttempts, ""},
-		{"two holders, held up", []time.Duration{busy}, func(t *T, _ int) { t.Found("two holders") }, 1, "two holders"},
+		{"passes", []still{calm}, passesAt(1), 1, ""},
+		{"passes, held up", []still{busy}, passesAt(1), 1, ""},
+		{"fails", []still{calm}, fails, 1, "wrong"},
+		{"fails at once", []still{calm}, failsAtOnce, 1, "wrong"},
+		{"held up, then passes", []still{busy}, passesAt(3), 3, ""},
+		{"held up, then fails", []still{busy, busy, calm}, fails, 3, "wrong"},
+		{"crowded, then fails", []still{crowded, calm}, fails, 2, "wrong"},
+		{"always held up", []still{busy}, failsAtOnce, stall.MaxAttempts, "not tested: the machine held"},
+		{"the last passes", []still{busy}, passesAt(stall.MaxAttempts), stall.MaxAttempts, ""},
+		{"two holders, held up", []still{busy}, func(t *T, _ int) { t.Found("two holders") }, 1, "two holders"},
 	} {
 		n := 0
-		s := tryOn(t, test.heldUp, func(a *T) {
+		s := tryOn(t, test.machine, func(a *T) {
 			n++
 			if a.Slower != time.Duration(n) {
 				t.Errorf("%s: attempt %d is slower by %d", test.name, n, a.Slower)
@@ -96,7 +98,7 @@ func TestWhichAttemptCounts(t *testing.T) {
 }
 
 func TestSkip(t *testing.T) {
-	if s := tryOn(t, []time.Duration{0}, func(a *T) { a.Skip("no server") }); !s.skipped || len(s.errors) > 0 {
+	if s := tryOn(t, []still{{}}, func(a *T) { a.Skip("no server") }); !s.skipped || len(s.errors) > 0 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -105,7 +107,7 @@ func TestSkip(t *testing.T) {
 // fail too.
 func TestAttemptsAreApart(t *testing.T) {
 	var order, dirs []string
-	s := tryOn(t, []time.Duration{disturbing, disturbing, 0}, func(a *T) {
+	s := tryOn(t, []still{{longest: disturbing}, {longest: disturbing}, {}}, func(a *T) {
 		dirs = append(dirs, a.TempDir())
 		a.Cleanup(func() { order = append(order, "first") })
 		a.Cleanup(func() {
