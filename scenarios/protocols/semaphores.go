@@ -117,15 +117,16 @@ func (x *shipped) HoldPermit(ctx context.Context, c *PermitCall) error {
 	}
 	x.env.Leave()
 	defer x.env.Enter() // also after a panic of the work
-	if c.Work == nil {
-		return s.Hold(c.in(ctx), c.TTL, c.Renewal.library(), nil)
+	var work func(context.Context, *semaphore.Permit) error
+	if c.Work != nil {
+		work = func(ctx context.Context, permit *semaphore.Permit) error {
+			x.env.Enter()
+			defer x.env.Leave()
+			x.permitted(permit)
+			return c.Work(ctx)
+		}
 	}
-	return s.Hold(c.in(ctx), c.TTL, c.Renewal.library(), func(ctx context.Context, permit *semaphore.Permit) error {
-		x.env.Enter()
-		defer x.env.Leave()
-		x.permitted(permit)
-		return c.Work(ctx)
-	})
+	return s.Hold(c.in(ctx), c.TTL, c.Renewal.library(), work)
 }
 
 // HoldAll implements PermitHolder.
@@ -136,14 +137,15 @@ func (x *shipped) HoldAll(ctx context.Context, c *PermitCall) error {
 	}
 	x.env.Leave()
 	defer x.env.Enter()
-	if c.Work == nil {
-		return s.HoldAll(c.in(ctx), c.TTL, c.Renewal.library(), nil)
+	var work func(context.Context, *redlock.Lease) error
+	if c.Work != nil {
+		work = func(ctx context.Context, _ *redlock.Lease) error {
+			x.env.Enter()
+			defer x.env.Leave()
+			return c.Work(ctx)
+		}
 	}
-	return s.HoldAll(c.in(ctx), c.TTL, c.Renewal.library(), func(ctx context.Context, _ *redlock.Lease) error {
-		x.env.Enter()
-		defer x.env.Leave()
-		return c.Work(ctx)
-	})
+	return s.HoldAll(c.in(ctx), c.TTL, c.Renewal.library(), work)
 }
 
 // Keeps implements Kept.
