@@ -16,7 +16,6 @@ import (
 	"redlocksim/internal/stall/retry"
 	"redlocksim/live"
 	"redlocksim/live/internal/livetest"
-	"redlocksim/live/internal/speed"
 	"redlocksim/scenarios"
 )
 
@@ -59,7 +58,7 @@ nodes: {replicas: {A: [A2], C: [C2]}}`
 func TestFaultsAreAlike(t *testing.T) {
 	livetest.NeedsServer(t)
 	s := small(t, "ttl: 60s", everything)
-	s.Duration = time.Minute // which only a busy machine needs
+	*s.Heal, s.Duration = 10*time.Second, time.Minute // which only a busy machine needs
 	kinds := map[string]bool{}
 	for _, item := range s.Timeline {
 		kinds[item.Kind] = true
@@ -76,7 +75,7 @@ func TestFaultsAreAlike(t *testing.T) {
 	// On a busy machine what is to happen in between may come after, and two pauses become one.
 	retry.Test(t, livetest.Disturbing, func(t *retry.T) {
 		o := options()
-		o.Speed = speed.Default // and no slower one if it is held up: no length matters here
+		o.Speed = attemptSpeed(t)
 		real, err := live.Run(t.Context(), s, o)
 		if errors.Is(err, live.ErrNoCompiler) {
 			t.Skip(err)
