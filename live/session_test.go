@@ -27,11 +27,14 @@ func TestSessionsOfPrograms(t *testing.T) {
 		daemon := fmt.Sprintf("while :; do date +%%s%%N >> %s.$$; sleep 0.01; done", beats)
 		o := options()
 		o.Lock, o.Speed = []string{"sh", "-c", fmt.Sprintf("(setsid sh -c '%s' </dev/null >/dev/null 2>&1 &); exec %s", daemon, program)}, 1
-		_, err := live.Run(t.Context(), small(t, short, `
-  - {at: 0s, client: client-1, do: [lock, sleep: 3s]}
-  - {at: 500ms, fault: {pause: {process: client-1, for: 1s}}}
-  - {at: 2s, fault: {crash: {client: client-1}}}
-  - {at: 0s, client: client-2, do: [sleep: 3s]}`), o)
+		pause := time.Second * min(t.Slower, 3)
+		s := small(t, short, fmt.Sprintf(`
+  - {at: 0s, client: client-1, do: [lock, sleep: %[2]v]}
+  - {at: %[1]v, fault: {pause: {process: client-1, for: %[3]v}}}
+  - {at: %[4]v, fault: {crash: {client: client-1}}}
+  - {at: 0s, client: client-2, do: [sleep: %[2]v]}`, pause/2, 3*pause, pause, 2*pause))
+		s.Duration = 8 * pause
+		_, err := live.Run(t.Context(), s, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,11 +51,12 @@ func TestSessionsOfPrograms(t *testing.T) {
 		if stoodStill.gap < other.gap {
 			stoodStill, other = other, stoodStill
 		}
-		if stoodStill.gap < 900*time.Millisecond || other.gap > 500*time.Millisecond {
-			t.Fatalf("the daemons stood still for %v and %v, want a second of the client that was paused for one", stoodStill.gap, other.gap)
+		if stoodStill.gap < pause*9/10 || other.gap > pause/2 {
+			t.Fatalf("the daemons stood still for %v and %v, want %v of the client that was paused for as long", stoodStill.gap, other.gap, pause)
 		}
-		if other.last-stoodStill.last < 500*time.Millisecond {
-			t.Found("the daemon of a client that crashed has ended only %v before the other", other.last-stoodStill.last)
+		// No finding: which of them was paused is a guess, which a machine that holds the other one up makes wrong.
+		if other.last-stoodStill.last < pause/2 {
+			t.Errorf("the daemon of a client that crashed has ended only %v before the other", other.last-stoodStill.last)
 		}
 	})
 }
