@@ -27,7 +27,7 @@ func TestSessionsOfPrograms(t *testing.T) {
 		daemon := fmt.Sprintf("while :; do date +%%s%%N >> %s.$$; sleep 0.01; done", beats)
 		o := options()
 		o.Lock, o.Speed = []string{"sh", "-c", fmt.Sprintf("(setsid sh -c '%s' </dev/null >/dev/null 2>&1 &); exec %s", daemon, program)}, 1
-		pause := time.Second * min(t.Slower, 3)
+		pause := time.Second * min(t.Slower, 3) // a small scenario ends after 8 s
 		s := small(t, short, fmt.Sprintf(`
   - {at: 0s, client: client-1, do: [lock, sleep: %[2]v]}
   - {at: %[1]v, fault: {pause: {process: client-1, for: %[3]v}}}
