@@ -34,20 +34,23 @@ const (
 	// NeedlesslyUnavailable: somebody asked for a lock that nobody had, nothing was in the way, and nobody was granted it; see
 	// package monitor.
 	NeedlesslyUnavailable Kind = "needlessly-unavailable"
+	// BusyWait: a client that waited for the lock asked again and again without a pause; see package monitor.
+	BusyWait Kind = "busy-wait"
 	// NotTested: too little happened for the run to say anything, and nothing was violated.
 	NotTested Kind = "not-tested"
 )
 
 var kinds = []Kind{
 	LeaseOverlap, StaleWrite, AcceptedAfterExpiry, LostUpdate, StaleRead, TokenRegressed, TokenRepeated, Conduct, Contract,
-	Refinement, Unprotected, Leftover, NeedlesslyUnavailable, NotTested,
+	Refinement, Unprotected, Leftover, NeedlesslyUnavailable, BusyWait, NotTested,
 }
 
 // Violation reports whether a finding of this kind means that mutual exclusion failed.
 func (k Kind) Violation() bool { return k.Defect() && !k.Liveness() }
 
-// Liveness reports whether a finding of this kind means that somebody is kept from the lock without need.
-func (k Kind) Liveness() bool { return k == Leftover || k == NeedlesslyUnavailable }
+// Liveness reports whether a finding of this kind means that somebody is kept from the lock without need, or that the nodes are
+// kept busy with that.
+func (k Kind) Liveness() bool { return k == Leftover || k == NeedlesslyUnavailable || k == BusyWait }
 
 // Defect reports whether a lock that keeps its promises never shows a finding of this kind.
 func (k Kind) Defect() bool { return k != AcceptedAfterExpiry && k != NotTested }

@@ -118,6 +118,8 @@ type Watched struct {
 	LetGo int
 	// Waits is how often somebody was seen to ask for a lock while nothing was in the way.
 	Waits int
+	// Requests are those that clients sent while they waited for a lock, by rules of their own.
+	Requests int
 	// Permits are the calls for a permit of a semaphore, and Permitted those that were given one.
 	Permits, Permitted int
 	// AllHeld are the calls that did work under all permits of a semaphore.

@@ -46,6 +46,8 @@ func rules(r *scenarios.Result) ([]Rule, error) {
 		{Kind: checker.NeedlesslyUnavailable, Why: judged(of.Waits, "%s at clients that asked while nothing was in the way found none that had "+
 			"asked for longer than this lock may take", "look",
 			"nobody asked in vain while nothing was in the way, or it is not known how long this lock may take")},
+		{Kind: checker.BusyWait, Why: judged(of.Requests, "%s of clients that waited for the lock came with pauses between them", "request",
+			"nobody waited for the lock, or nobody looked")},
 	}
 	for i := range all {
 		for j := range r.Report.Findings {
@@ -70,6 +72,7 @@ var matters = map[checker.Kind]string{
 	checker.Leftover: "Client and node were up, and every message between them was answered in time. Until the key runs out, this node " +
 		"votes for nobody else.",
 	checker.NeedlesslyUnavailable: "No fault, no other holder and no leftover key explains it, so that the lock itself keeps its clients out.",
+	checker.BusyWait:              "Every client that waits keeps the nodes as busy as the network allows, for as long as somebody else has the lock.",
 }
 
 // judged is why a rule of a monitor holds that has looked at n things of a name: none was wrong, or there was none.

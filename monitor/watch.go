@@ -33,6 +33,7 @@ var monitors = []func(*Run){
 	watchEndless,
 	watchDelays,
 	watchDrawn,
+	watchBusyWaits,
 	watchCounters,
 	watchGuard,
 	watchQuarantines,

@@ -26,6 +26,8 @@ func OthersSettings() []Settings {
 	lapsing := append(slices.Clone(shared), checker.Unprotected)
 	// leaking is what comes of several locks on one node each, of which one more may have been taken than was answered.
 	leaking := append(slices.Clone(deleting), checker.Leftover)
+	// asking is what comes of several locks that are asked again as soon as their nodes answer with an error.
+	asking := append(slices.Clone(leaking), checker.BusyWait)
 	tokens := []checker.Kind{checker.TokenRegressed, checker.TokenRepeated}
 	of := func(name, lock, nodes, budget string, known ...checker.Kind) Settings {
 		return Settings{name, "lock: {guard-time: 350ms, " + lock + "}\n" + nodes + "network: {latency: {min: 1ms, max: 5ms}}\n" + budget, known}
@@ -67,9 +69,9 @@ func OthersSettings() []Settings {
 		of("redisson, lease time", "protocol: redisson, ttl: 2s, watchdog: false", lasting, late, checker.Conduct),
 		of("redisson-fair", "protocol: redisson-fair, ttl: 2s", lasting, late, lapsing...),
 		of("redisson-fair, lease time", "protocol: redisson-fair, ttl: 2s, watchdog: false", lasting, late, checker.Conduct),
-		of("redisson-multi", "protocol: redisson-multi, ttl: 2s", lasting, late, leaking...),
-		of("redisson-multi, lease time", "protocol: redisson-multi, ttl: 2s, watchdog: false", lasting, late, leaking...),
-		of("redisson-multi, all", "protocol: redisson-multi, ttl: 2s, quorum: 5", lasting, late, leaking...),
+		of("redisson-multi", "protocol: redisson-multi, ttl: 2s", lasting, late, asking...),
+		of("redisson-multi, lease time", "protocol: redisson-multi, ttl: 2s, watchdog: false", lasting, late, asking...),
+		of("redisson-multi, all", "protocol: redisson-multi, ttl: 2s, quorum: 5", lasting, late, asking...),
 		of("consensus", "protocol: consensus, ttl: 2s", "nodes: {names: [A, B, C]}\nstorage: fenced\n", harsh),
 		of("consensus, told", "protocol: consensus, ttl: 2s, belief: told", "nodes: {names: [A, B, C]}\n", harsh),
 		of("db-row", "protocol: db-row, ttl: 2s", "nodes: {names: [A]}\n", late, shared...),

@@ -9,6 +9,12 @@ var protocols = []Mutant{
 		Killers: []string{"113-what-helps-at-a-failover/sequence-and-replicas"},
 	},
 	{
+		Name: "consensus-asks-at-once",
+		Bug:  "a client in the queue of a lock service asks again as soon as it is answered", Real: "rueidis #602",
+		Edits:   []Edit{{"scenarios/protocols/consensus.go", "\tx.env.Sleep(ctx, x.within(x.delay))\n", "\t_ = x.delay\n"}},
+		Killers: []string{"47-consensus/holder-dies"},
+	},
+	{
 		Name:    "single-set-without-nx",
 		Bug:     "the lock on a single instance is a SET without NX: whoever asks has it",
 		Edits:   []Edit{{"scenarios/protocols/single.go", `"SET", resource, value, "NX", "PX"`, `"SET", resource, value, "PX"`}},

@@ -220,6 +220,7 @@ func rules() []Entry {
 		count("specified-steps", "refinement: a step of the library, and what the specification allows", func(c *checker.Compared) int { return c.Steps }),
 		count("let-go", "leftover: a vote of which its client had let go, when it should be gone", func(c *checker.Compared) int { return c.LetGo }),
 		count("in-the-clear", "needlessly-unavailable: somebody asked while nothing was in the way", func(c *checker.Compared) int { return c.Waits }),
+		count("pauses", "busy-wait: a request of a client that waits for a lock", func(c *checker.Compared) int { return c.Requests }),
 		count("permits", "contract: a call for a permit of a semaphore, what it asked for and what it returned", func(c *checker.Compared) int { return c.Permits }),
 		each("waiting", "unavailable: somebody had to wait", func(r *checker.Resource) bool { return r.Unavailable.For > 0 }),
 		each("takeover", "takeover: a holder was gone, and another asked", func(r *checker.Resource) bool { return r.Takeover.Process != "" }),

@@ -17,6 +17,7 @@ var gradeWords = []struct {
 	{scenarios.Weaker, "weaker"},
 	{scenarios.LessAvailable, "less available"},
 	{scenarios.LeavesKeys, "leaks"},
+	{scenarios.BusyWaits, "busy-waits"},
 	{scenarios.AsSound, "as sound as Redlock"},
 	{scenarios.NotApplicable, "not applicable"},
 }

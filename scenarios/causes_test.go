@@ -54,6 +54,9 @@ var causes = map[string]cause{
 	"120-permits-of-each-node/one-permit": {func(s *scenarios.Scenario) {
 		s.Resources = append(slices.Clone(s.Resources), "pool/2")
 	}, "lease-overlap"},
+	"122-busy-wait/at-once":  {lock("retry-delay: {min: 5ms, max: 10ms}"), "safe"},
+	"122-busy-wait/settings": {lock("retry-delay: {min: 5ms, max: 10ms}"), "safe"},
+	"122-busy-wait/pauses":   {lock("retry-delay: {min: 0s, max: 1us}"), "busy-wait"},
 	"121-read-write/not-kept-out": {steps(func(step scenarios.Step) scenarios.Step {
 		if step.Kind == scenarios.WithAllStep {
 			step = scenarios.Step{Kind: scenarios.LockStep, For: 30 * time.Second, Resource: []string{"doc/1", "doc/2", "doc/3"}}

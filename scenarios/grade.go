@@ -22,6 +22,8 @@ const (
 	LessAvailable Grade = "less-available"
 	// LeavesKeys: it left keys behind after it had let go of them, which keep others waiting.
 	LeavesKeys Grade = "leaks"
+	// BusyWaits: whoever waited for it asked again and again without a pause, where Redlock does not.
+	BusyWaits Grade = "busy-waits"
 	// NotApplicable: the scenario says nothing about it, or the run did not come to what it tests.
 	NotApplicable Grade = "not-applicable"
 )
@@ -44,6 +46,9 @@ func (r *Result) Grades() []Grade {
 	}
 	if r.leavesKeys() {
 		all = append(all, LeavesKeys)
+	}
+	if slices.Contains(r.Findings, checker.BusyWait) && !slices.Contains(r.Scenario.Expect.Findings, checker.BusyWait) {
+		all = append(all, BusyWaits)
 	}
 	if all == nil {
 		return []Grade{AsSound}

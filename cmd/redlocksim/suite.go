@@ -160,7 +160,7 @@ func gradesCode(results []*scenarios.Result) exitcode.Code {
 			switch g {
 			case scenarios.Weaker:
 				code = exitcode.Worst(code, exitSafety)
-			case scenarios.LessAvailable, scenarios.LeavesKeys:
+			case scenarios.LessAvailable, scenarios.LeavesKeys, scenarios.BusyWaits:
 				code = exitcode.Worst(code, exitLiveness)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 // worse are the grades of a lock that does worse than Redlock, the worst first.
-var worse = []scenarios.Grade{scenarios.Weaker, scenarios.LessAvailable, scenarios.LeavesKeys}
+var worse = []scenarios.Grade{scenarios.Weaker, scenarios.LessAvailable, scenarios.LeavesKeys, scenarios.BusyWaits}
 
 const intro = `# Locks people use
 
@@ -27,6 +27,7 @@ or a node forgets, so a lock that breaks only there is as sound.
   their leases by themselves while somebody believes in one.
 - **leaks**: keys were left behind after their owner had let go, though nothing kept it from removing them; or they live for longer
   than was asked for.
+- **busy-waits**: whoever waited for the lock asked again and again without a pause. It is not judged on tier live.
 - not applicable: the scenario is about something that the lock does not have, or did not come to what it tests.
 
 A lock on one Redis is given the node that the faults happen to. Settings are the libraries' defaults unless the column says
@@ -41,15 +42,15 @@ and of the keys that are left behind only those without a time to live count. Ho
 func Markdown(w io.Writer, t *Table) error {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "%s\n%s\nMade by `%s`, of %d cases.\n\n", mark.XML, intro, t.Repeat, t.Scenarios)
-	b.WriteString("| lock | version | tier | licence | runs | as sound | weaker | less available | leaks |\n|---|---|---|---|--:|--:|--:|--:|--:|\n")
+	b.WriteString("| lock | version | tier | licence | runs | as sound | weaker | less available | leaks | busy-waits |\n|---|---|---|---|--:|--:|--:|--:|--:|--:|\n")
 	for i := range t.Locks {
 		l := &t.Locks[i]
 		if l.NotBuilt != "" {
-			fmt.Fprintf(b, "| [%s](%s) | not built here | %s | %s | | | | | |\n", t.heading(l), l.Source, l.where(), l.Licence)
+			fmt.Fprintf(b, "| [%s](%s) | not built here | %s | %s | | | | | | |\n", t.heading(l), l.Source, l.where(), l.Licence)
 			continue
 		}
-		fmt.Fprintf(b, "| [%s](%s) | %s | %s | %s | %d | %d | %s | %s | %s |\n", t.heading(l), l.Source, l.Version, l.where(), l.Licence, len(l.Cells)-l.count(scenarios.NotApplicable),
-			l.count(scenarios.AsSound), some(l.count(scenarios.Weaker)), some(l.count(scenarios.LessAvailable)), some(l.count(scenarios.LeavesKeys)))
+		fmt.Fprintf(b, "| [%s](%s) | %s | %s | %s | %d | %d | %s | %s | %s | %s |\n", t.heading(l), l.Source, l.Version, l.where(), l.Licence, len(l.Cells)-l.count(scenarios.NotApplicable),
+			l.count(scenarios.AsSound), some(l.count(scenarios.Weaker)), some(l.count(scenarios.LessAvailable)), some(l.count(scenarios.LeavesKeys)), some(l.count(scenarios.BusyWaits)))
 	}
 	b.WriteString("\n## Where they differ\n\nOf the cases in which a lock does worse than Redlock. ✓ is as sound, – not applicable.\n\n")
 	t.matrix(b)

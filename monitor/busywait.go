@@ -1,0 +1,122 @@
+package monitor
+
+import (
+	"slices"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
+)
+
+// busyWaits judges that a client which waits for a lock pauses between its requests. One that asks again as soon as it was
+// refused keeps the nodes busy for as long as somebody else has the lock. How long a lock should pause is its own affair: what
+// counts as a pause, and how many requests may do without, is chosen so that no attempt comes near it.
+type busyWaits struct {
+	run  *Run
+	open []*busyWait
+}
+
+const (
+	// leastPause is shorter than any delay that somebody chooses.
+	leastPause = time.Millisecond
+	// requestsInARow are more than some attempts send to a node that are made at once, in the hope that the lock is held
+	// briefly, even if each has three commands with a connection of their own, which is opened and closed.
+	requestsInARow = 100
+)
+
+// busyWait is an acquire that waits, and what its client has sent since it last paused, or was last told something that it had
+// not asked for, such as that the lock is free.
+type busyWait struct {
+	*protocols.Call
+	client  *kernel.Process
+	isAlone bool        // no other call of the client was under way
+	last    kernel.Mono // when the client last sent or heard something
+	sent    map[*network.Link]*requests
+}
+
+// requests is how many requests were sent to a node, and how many have no answer: which of them, nobody looks.
+type requests struct{ made, open int }
+
+func watchBusyWaits(r *Run) {
+	if r.isLibrary() && protocols.Of[protocols.RedlockSettings](r.Lock).RetryDelay.Max >= leastPause {
+		return // it waits for as long as the specification says
+	}
+	x := &busyWaits{run: r}
+	r.onCall = append(r.onCall, x.called)
+	r.onReturn = append(r.onReturn, func(c *protocols.Call, _ error) { x.forget(func(w *busyWait) bool { return w.Call == c }) })
+	r.onCrash = append(r.onCrash, func(client string) { x.forget(func(w *busyWait) bool { return w.Client == client }) })
+	r.World.Network.Observe(x)
+}
+
+func (x *busyWaits) forget(is func(*busyWait) bool) { x.open = slices.DeleteFunc(x.open, is) }
+
+func (x *busyWaits) called(c *protocols.Call) {
+	w := &busyWait{Call: c, client: x.run.World.Client(c.Client), isAlone: true, sent: map[*network.Link]*requests{}}
+	w.last = w.client.Mono()
+	for _, other := range x.open {
+		if other.client == w.client {
+			w.isAlone, other.isAlone = false, false
+		}
+	}
+	x.open = append(x.open, w)
+}
+
+// Sent implements network.Observer.
+func (x *busyWaits) Sent(m *network.Exchange, kind network.MessageKind) {
+	if kind != network.RequestMessage {
+		return
+	}
+	for _, w := range x.open {
+		if w.client != m.From() {
+			continue
+		}
+		if w.acts() >= leastPause {
+			clear(w.sent)
+		}
+		to := w.sent[m.Link()]
+		if to == nil {
+			to = &requests{}
+			w.sent[m.Link()] = to
+		}
+		to.made++
+		to.open++
+		if !w.Waits || !w.isAlone {
+			continue
+		}
+		if x.run.Requests++; to.made > requestsInARow {
+			x.run.broken(checker.BusyWait, w.Resources[0], "%s has sent %d requests to %s without a pause of %v, while it waits for the lock", w.Client,
+				to.made, m.Link().Server().Name(), leastPause)
+			clear(w.sent)
+		}
+	}
+}
+
+// Ended implements network.Observer.
+func (x *busyWaits) Ended(m *network.Exchange, kind network.MessageKind, fate network.Fate, _ string) {
+	if !reachesClient(kind, fate) {
+		return
+	}
+	for _, w := range x.open {
+		if w.client != m.From() {
+			continue
+		}
+		idle, to := w.acts(), w.sent[m.Link()]
+		switch {
+		case kind == network.RefusalMessage && !x.run.Foreign: // protocols do not model how Redis clients wait for a connection
+			clear(w.sent)
+		case to != nil && to.open > 0:
+			to.open--
+		case idle >= leastPause: // it has waited to be told something
+			clear(w.sent)
+		}
+	}
+}
+
+// acts takes that the client sends or hears something, and returns how long it had done neither.
+func (w *busyWait) acts() time.Duration {
+	idle := time.Duration(w.client.Mono() - w.last)
+	w.last = w.client.Mono()
+	return idle
+}
