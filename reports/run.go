@@ -39,9 +39,11 @@ func Run(w io.Writer, r *scenarios.Result, repeat string, full bool) error {
 	fmt.Fprintln(b)
 	labelled(b, "verdict", "%s", rounded.Text(r.Verdict()))
 	labelled(b, "expected", "%s (claim: %s)", s.Expect, s.Claim)
-	if f := r.Witness(); f != nil {
+	if f := r.Defect(); f != nil {
 		witness(b, r.History, f)
-		causes(b, r, f)
+		if f.Kind.Violation() {
+			causes(b, r, f)
+		}
 	}
 	smallest(b, r)
 	unavailable(b, r)
