@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -78,7 +79,7 @@ func runsOnServers(t *testing.T, dir string) {
 				testscript.RunT(attempt{a}, testscript.Params{
 					Files:               []string{path},
 					RequireExplicitExec: true,
-					Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+					Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "written": written},
 					Condition:           has,
 					Setup: func(env *testscript.Env) error {
 						env.Setenv("A_WHILE", strconv.Itoa(int(4*a.Slower)))
@@ -145,4 +146,22 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
 	}
+}
+
+// written waits until something is in a file, at most for the minute that nothing takes even on a crowded machine.
+func written(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: written PATTERN")
+	}
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		files, err := filepath.Glob(ts.MkAbs(args[0]))
+		ts.Check(err)
+		if slices.ContainsFunc(files, func(file string) bool {
+			info, err := os.Stat(file)
+			return err == nil && info.Size() > 0
+		}) {
+			return
+		}
+	}
+	ts.Fatalf("nothing was written to %s in a minute", args[0])
 }
