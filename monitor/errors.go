@@ -204,8 +204,11 @@ func (x *failures) commanded(at redis.Passage, a *redis.Asked) {
 		case at == redis.Answered:
 			of.isAnswered, of.isTimely = x.run.hears(a)
 			_, inTime := x.run.reads(a.Client, c.due)
-			if !inTime || a.Answer == driver.Failed && a.Server.Forbidden() != "" {
+			switch isFailed := a.Answer == driver.Failed; {
+			case !inTime, isFailed && a.Server.Forbidden() != "":
 				of.isTimely = false // a client may ask what a node has instead, until its time is up
+			case isFailed && !x.run.clock(c.Client).Before(a.Deadline):
+				of.isTimely = false // or whether it knows the whole script, for which there is no time left
 			}
 		}
 	}
