@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/axiomhq/hyperloglog"
@@ -98,6 +99,11 @@ func open(s experiment.Space, o Options) (*checkpoint, error) {
 		return nil, fmt.Errorf("%w: %s holds a search with %d runs; resume it, or choose another directory", search.ErrDir, o.Dir, was.Summary.Runs)
 	case was.Search != this || was.Shard != o.Shard:
 		return nil, fmt.Errorf("%w: %s holds another search (%s)", search.ErrDir, o.Dir, was.difference(fresh))
+	}
+	for _, f := range was.Summary.Findings {
+		if _, err := os.Stat(filepath.Join(o.Dir, f.File)); err != nil {
+			return nil, fmt.Errorf("%w: a file with what the search has found is missing: %w", search.ErrDir, err)
+		}
 	}
 	// Raw files stay until their generation is done.
 	return was, search.CleanDir(o.Dir, outfile.TempPattern)

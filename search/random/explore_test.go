@@ -411,3 +411,19 @@ func findAll(t *testing.T, space experiment.Space, wanted map[string]func(search
 	}
 	t.Errorf("not found with %d seeds: %v", seeds, slices.Sorted(maps.Keys(wanted)))
 }
+
+// A search does not go on without the file of what it has found.
+func TestASearchMissesItsFinding(t *testing.T) {
+	o := small(t.TempDir())
+	s, err := Explore(t.Context(), beyond(), o)
+	if err != nil || len(s.Findings) == 0 {
+		t.Fatalf("%d findings, %v", len(s.Findings), err)
+	}
+	if err := os.Remove(filepath.Join(o.Dir, s.Findings[0].File)); err != nil {
+		t.Fatal(err)
+	}
+	o.Resume = true
+	if _, err := Explore(t.Context(), beyond(), o); !errors.Is(err, search.ErrDir) || !strings.Contains(fmt.Sprint(err), s.Findings[0].File) {
+		t.Error(err)
+	}
+}
