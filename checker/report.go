@@ -118,7 +118,7 @@ type Watched struct {
 	LetGo int
 	// Waits is how often somebody was seen to ask for a lock while nothing was in the way.
 	Waits int
-	// Requests are those that clients sent while they waited for a lock, by rules of their own.
+	// Requests are those that clients sent while they waited for a lock, where they are held to pause between them.
 	Requests int
 	// Permits are the calls for a permit of a semaphore, and Permitted those that were given one.
 	Permits, Permitted int

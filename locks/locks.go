@@ -123,8 +123,8 @@ func (l *Lock) check() error {
 		if k.cases, err = regexp.Compile(k.Cases); err != nil {
 			return fmt.Errorf("known: cases: %w", err)
 		}
-		if !slices.Contains([]scenarios.Grade{scenarios.Weaker, scenarios.LessAvailable, scenarios.LeavesKeys, scenarios.BusyWaits}, k.Grade) {
-			return fmt.Errorf("known: grade: %q needs no cause; want weaker, less-available, leaks or busy-waits", k.Grade)
+		if !slices.Contains(scenarios.WorseGrades(), k.Grade) {
+			return fmt.Errorf("known: grade: %q needs no cause; want one of %q", k.Grade, scenarios.WorseGrades())
 		}
 		if k.Tier != "" && !slices.Contains(l.Tiers(), scenarios.Tier(k.Tier)) {
 			return fmt.Errorf("known: tier: the lock does not run on %q; want one of %q", k.Tier, l.Tiers())

@@ -1,7 +1,6 @@
 package monitor
 
 import (
-	"slices"
 	"time"
 
 	"redlocksim/checker"
@@ -15,7 +14,7 @@ import (
 // counts as a pause, and how many requests may do without, is chosen so that no attempt comes near it.
 type busyWaits struct {
 	run  *Run
-	open []*busyWait
+	open *openCalls[*busyWait]
 }
 
 const (
@@ -26,14 +25,12 @@ const (
 	requestsInARow = 100
 )
 
-// busyWait is an acquire that waits, and what its client has sent since it last paused, or was last told something that it had
-// not asked for, such as that the lock is free.
+// busyWait is a call that has not returned, and what its client has sent since it last paused, or was last told something that
+// it had not asked for, such as that the lock is free.
 type busyWait struct {
-	*protocols.Call
-	client  *kernel.Process
-	isAlone bool        // no other call of the client was under way
-	last    kernel.Mono // when the client last sent or heard something
-	sent    map[*network.Link]*requests
+	openCall
+	last kernel.Mono // when the client last sent or heard something
+	sent map[*network.Link]*requests
 }
 
 // requests is how many requests were sent to a node, and how many have no answer: which of them, nobody looks.
@@ -44,23 +41,10 @@ func watchBusyWaits(r *Run) {
 		return // it waits for as long as the specification says
 	}
 	x := &busyWaits{run: r}
-	r.onCall = append(r.onCall, x.called)
-	r.onReturn = append(r.onReturn, func(c *protocols.Call, _ error) { x.forget(func(w *busyWait) bool { return w.Call == c }) })
-	r.onCrash = append(r.onCrash, func(client string) { x.forget(func(w *busyWait) bool { return w.Client == client }) })
+	x.open = openCallsOf(r, func(c openCall) *busyWait {
+		return &busyWait{openCall: c, last: c.client.Mono(), sent: map[*network.Link]*requests{}}
+	})
 	r.World.Network.Observe(x)
-}
-
-func (x *busyWaits) forget(is func(*busyWait) bool) { x.open = slices.DeleteFunc(x.open, is) }
-
-func (x *busyWaits) called(c *protocols.Call) {
-	w := &busyWait{Call: c, client: x.run.World.Client(c.Client), isAlone: true, sent: map[*network.Link]*requests{}}
-	w.last = w.client.Mono()
-	for _, other := range x.open {
-		if other.client == w.client {
-			w.isAlone, other.isAlone = false, false
-		}
-	}
-	x.open = append(x.open, w)
 }
 
 // Sent implements network.Observer.
@@ -68,7 +52,7 @@ func (x *busyWaits) Sent(m *network.Exchange, kind network.MessageKind) {
 	if kind != network.RequestMessage {
 		return
 	}
-	for _, w := range x.open {
+	for _, w := range x.open.all {
 		if w.client != m.From() {
 			continue
 		}
@@ -98,7 +82,7 @@ func (x *busyWaits) Ended(m *network.Exchange, kind network.MessageKind, fate ne
 	if !reachesClient(kind, fate) {
 		return
 	}
-	for _, w := range x.open {
+	for _, w := range x.open.all {
 		if w.client != m.From() {
 			continue
 		}

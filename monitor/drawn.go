@@ -1,7 +1,6 @@
 package monitor
 
 import (
-	"slices"
 	"time"
 
 	"redlocksim/checker"
@@ -17,21 +16,19 @@ type drawn struct {
 	run   *Run
 	delay protocols.Range // what delays are drawn from or, if they grow, the first of each call
 	grows bool
-	open  []*waiting
+	open  *openCalls[*waiting]
 	// count counts the delays so far, first was the first of them, and same counts those that were as long as that.
 	count, same int
 	first       time.Duration
 }
 
-// waiting is an acquire that has not returned, and the last thing that its client did.
+// waiting is a call that has not returned, and the last thing that its client did.
 type waiting struct {
-	*protocols.Call
-	client  *kernel.Process
-	last    kernel.Mono
-	at      kernel.True
-	silent  inFlight
-	isAlone bool // no other call of the client was under way
-	delays  int  // that it has waited for
+	openCall
+	last   kernel.Mono
+	at     kernel.True
+	silent inFlight
+	delays int // that it has waited for
 }
 
 func watchDrawn(r *Run) {
@@ -43,23 +40,10 @@ func watchDrawn(r *Run) {
 	if x.grows {
 		x.delay.Max = min(2*x.delay.Min, x.delay.Max)
 	}
-	r.onCall = append(r.onCall, x.called)
-	r.onReturn = append(r.onReturn, func(c *protocols.Call, _ error) { x.forget(func(w *waiting) bool { return w.Call == c }) })
-	r.onCrash = append(r.onCrash, func(client string) { x.forget(func(w *waiting) bool { return w.Client == client }) })
+	x.open = openCallsOf(r, func(c openCall) *waiting {
+		return &waiting{openCall: c, last: c.client.Mono(), at: r.World.Kernel.Now()}
+	})
 	r.World.Network.Observe(x)
-}
-
-func (x *drawn) forget(is func(*waiting) bool) { x.open = slices.DeleteFunc(x.open, is) }
-
-func (x *drawn) called(c *protocols.Call) {
-	w := &waiting{Call: c, client: x.run.World.Client(c.Client), isAlone: true}
-	w.last, w.at = w.client.Mono(), x.run.World.Kernel.Now()
-	for _, other := range x.open {
-		if other.client == w.client {
-			w.isAlone, other.isAlone = false, false
-		}
-	}
-	x.open = append(x.open, w)
 }
 
 // Sent implements network.Observer.
@@ -67,7 +51,7 @@ func (x *drawn) Sent(m *network.Exchange, kind network.MessageKind) {
 	if kind != network.RequestMessage {
 		return
 	}
-	for _, w := range x.open {
+	for _, w := range x.open.all {
 		if w.client != m.From() {
 			continue
 		}
@@ -87,7 +71,7 @@ func (x *drawn) Ended(m *network.Exchange, kind network.MessageKind, fate networ
 	if !reachesClient(kind, fate) {
 		return
 	}
-	for _, w := range x.open {
+	for _, w := range x.open.all {
 		if w.silent.ends(m) {
 			w.does(x.run)
 		}

@@ -28,6 +28,9 @@ const (
 	NotApplicable Grade = "not-applicable"
 )
 
+// WorseGrades are those of a lock that does worse than Redlock, the worst first.
+func WorseGrades() []Grade { return []Grade{Weaker, LessAvailable, LeavesKeys, BusyWaits} }
+
 // Grades are those of a run of somebody's lock, the worst first; nil of the library's own.
 func (r *Result) Grades() []Grade {
 	if r.foreign == nil {

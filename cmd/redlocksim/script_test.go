@@ -148,7 +148,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// written waits until something is in a file, at most for the minute that nothing takes even on a crowded machine.
+// written waits until a file that the pattern matches is not empty, for a minute at most.
 func written(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: written PATTERN")

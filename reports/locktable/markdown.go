@@ -12,9 +12,6 @@ import (
 	"redlocksim/scenarios"
 )
 
-// worse are the grades of a lock that does worse than Redlock, the worst first.
-var worse = []scenarios.Grade{scenarios.Weaker, scenarios.LessAvailable, scenarios.LeavesKeys, scenarios.BusyWaits}
-
 const intro = `# Locks people use
 
 The locks below are the libraries themselves under the faults of the catalogue's scenarios, unmodified but for what is said to be
@@ -144,7 +141,7 @@ func (l *Lock) chapter(b *strings.Builder, heading string) {
 			groups[k].cells = append(groups[k].cells, c)
 		}
 	}
-	slices.SortStableFunc(groups, func(a, b *group) int { return slices.Index(worse, a.grade) - slices.Index(worse, b.grade) })
+	slices.SortStableFunc(groups, func(a, b *group) int { return slices.Index(scenarios.WorseGrades(), a.grade) - slices.Index(scenarios.WorseGrades(), b.grade) })
 	if groups == nil {
 		b.WriteString("\nNowhere does it do worse than Redlock.\n")
 	}

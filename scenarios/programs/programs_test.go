@@ -216,6 +216,20 @@ expect: {findings: safe, unavailable: {at-most: 1m}}`, c.does))
 	}
 }
 
+// A program that asks again as soon as it was refused has a grade that one with pauses has not.
+func TestProgramsThatWait(t *testing.T) {
+	i := slices.IndexFunc(scenarios.Catalogue(), func(s *scenarios.Scenario) bool { return s.Name == "64-polling" })
+	for how, want := range map[string]scenarios.Grade{"waits": scenarios.AsSound, "busy-waits": scenarios.BusyWaits} {
+		r, err := scenarios.Judge(scenarios.Catalogue()[i], scenarios.Options{Foreign: load(t, filepath.Join("testdata", "lies"), how).Foreign()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g := r.Grades(); !slices.Equal(g, []scenarios.Grade{want}) {
+			t.Errorf("%s: %v, want %s; found %v", how, g, want, r.Findings)
+		}
+	}
+}
+
 // Without a validity of its own a lease is believed in from when the request left that won.
 func TestValidityThatTheProgramDoesNotSay(t *testing.T) {
 	p := load(t, filepath.Join("..", "..", "locks", "naive"))

@@ -1,5 +1,5 @@
 // Command lies is a lock on a majority of nodes, with a value for each lease, that does what its argument says and answers as if it
-// had not.
+// had not. With waits and busy-waits it is one on the first node that tells the truth.
 package main
 
 import (
@@ -14,7 +14,45 @@ import (
 )
 
 func main() {
-	lockprogram.Serve(func(env lockprogram.Env) (lockprogram.Locker, error) { return &lies{Env: env}, nil })
+	lockprogram.Serve(func(env lockprogram.Env) (lockprogram.Locker, error) {
+		l := &lies{Env: env}
+		if os.Args[1] == "waits" || os.Args[1] == "busy-waits" {
+			return &waits{l, os.Args[1] == "busy-waits"}, nil
+		}
+		return l, nil
+	})
+}
+
+// waits is a lock on the first node that one can wait for, with pauses between its attempts or without.
+type waits struct {
+	*lies
+	isBusy bool
+}
+
+func (w *waits) About() lockprogram.About {
+	return lockprogram.About{Library: "waits", Version: "1", OneNode: true}
+}
+
+func (w *waits) TryLock(ctx context.Context, resource string, ttl time.Duration) (lockprogram.Lease, error) {
+	w.leases++
+	x := lease{w.lies, resource, fmt.Sprint(w.Name, "-", w.leases)}
+	reply, err := w.do(ctx, 0, fmt.Sprintf("SET %s %s NX PX %d", resource, x.value, ttl.Milliseconds()))
+	if err == nil && reply != "+OK" {
+		err = lockprogram.Refused(errors.New("taken"))
+	}
+	return x, err
+}
+
+func (w *waits) Lock(ctx context.Context, resource string, ttl time.Duration) (lockprogram.Lease, error) {
+	attempt := func(ctx context.Context) (lockprogram.Lease, error) { return w.TryLock(ctx, resource, ttl) }
+	if !w.isBusy {
+		return lockprogram.LockByTrying(ctx, attempt)
+	}
+	for {
+		if l, err := attempt(ctx); err == nil || ctx.Err() != nil {
+			return l, err
+		}
+	}
 }
 
 type lies struct {
