@@ -141,7 +141,9 @@ func (l *Lock) chapter(b *strings.Builder, heading string) {
 			groups[k].cells = append(groups[k].cells, c)
 		}
 	}
-	slices.SortStableFunc(groups, func(a, b *group) int { return slices.Index(scenarios.WorseGrades(), a.grade) - slices.Index(scenarios.WorseGrades(), b.grade) })
+	slices.SortStableFunc(groups, func(a, b *group) int {
+		return slices.Index(scenarios.WorseGrades(), a.grade) - slices.Index(scenarios.WorseGrades(), b.grade)
+	})
 	if groups == nil {
 		b.WriteString("\nNowhere does it do worse than Redlock.\n")
 	}
