@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -174,19 +175,21 @@ func brokenPipeline(t *testing.T, a Adapter) {
 	}
 }
 
-// The deadline ends the command, not the dial, which goes on, and whose connection is kept.
+// The deadline ends the command, not the dial, which goes on, and whose connection is kept: no later dial ends, so that who is
+// answered is answered on it. Which acquire that is depends on how soon the library has put it where it is found.
 func dialOutlivesDeadline(t *testing.T, a Adapter) {
 	server := miniredis.RunT(t)
 	release := make(chan struct{})
+	var dials atomic.Int32
 	node := a.node(t, server.Addr(), Config{Dial: func(_ context.Context, network, addr string) (net.Conn, error) {
+		if dials.Add(1) > 1 {
+			<-t.Context().Done()
+			return nil, t.Context().Err()
+		}
 		<-release
 		return net.Dial(network, addr)
 	}})
 	expect(t, "while it dials", Acquire(t, node), driver.TimedOut)
 	close(release)
-	Eventually(t, Patience, "the connection is there", func() bool { return server.TotalConnectionCount() == 1 })
-	expect(t, "afterwards", Do(t, node, Command(t, "acquire k", TTL))[0], driver.Accepted)
-	if n := server.TotalConnectionCount(); n != 1 {
-		t.Errorf("%d connections, want 1", n)
-	}
+	Eventually(t, Patience, "the connection is used", func() bool { return Acquire(t, node).Outcome <= driver.Declined })
 }
