@@ -24,6 +24,7 @@ func (r *run) outcome() (*scenarios.Outcome, error) {
 		hash.Add(&h[i])
 	}
 	out := &scenarios.Outcome{History: h, HistoryHash: hash.Sum(), Used: r.field.Used}
+	out.Monitored, out.Watched.Requests = r.busyWaits(h)
 	for i, x := range r.items {
 		it := &r.scenario.Timeline[i]
 		switch {

@@ -11,18 +11,19 @@ import (
 
 // busyWaits judges that a client which waits for a lock pauses between its requests. One that asks again as soon as it was
 // refused keeps the nodes busy for as long as somebody else has the lock. How long a lock should pause is its own affair: what
-// counts as a pause, and how many requests may do without, is chosen so that no attempt comes near it.
+// counts as a pause, and how many requests may do without, is chosen so that no attempt comes near it. Package live judges lock
+// programs on real servers by the same numbers.
 type busyWaits struct {
 	run  *Run
 	open *openCalls[*busyWait]
 }
 
 const (
-	// leastPause is shorter than any delay that somebody chooses.
-	leastPause = time.Millisecond
-	// requestsInARow are more than some attempts send to a node that are made at once, in the hope that the lock is held
+	// LeastPause is shorter than any delay that somebody chooses.
+	LeastPause = time.Millisecond
+	// RequestsInARow are more than some attempts send to a node that are made at once, in the hope that the lock is held
 	// briefly, even if each has three commands with a connection of their own, which is opened and closed.
-	requestsInARow = 100
+	RequestsInARow = 100
 )
 
 // busyWait is a call that has not returned, and what its client has sent since it last paused, or was last told something that
@@ -37,7 +38,7 @@ type busyWait struct {
 type requests struct{ made, open int }
 
 func watchBusyWaits(r *Run) {
-	if r.isLibrary() && protocols.Of[protocols.RedlockSettings](r.Lock).RetryDelay.Max >= leastPause {
+	if r.isLibrary() && protocols.Of[protocols.RedlockSettings](r.Lock).RetryDelay.Max >= LeastPause {
 		return // it waits for as long as the specification says
 	}
 	x := &busyWaits{run: r}
@@ -56,7 +57,7 @@ func (x *busyWaits) Sent(m *network.Exchange, kind network.MessageKind) {
 		if w.client != m.From() {
 			continue
 		}
-		if w.acts() >= leastPause {
+		if w.acts() >= LeastPause {
 			clear(w.sent)
 		}
 		to := w.sent[m.Link()]
@@ -69,9 +70,9 @@ func (x *busyWaits) Sent(m *network.Exchange, kind network.MessageKind) {
 		if !w.Waits || !w.isAlone {
 			continue
 		}
-		if x.run.Requests++; to.made > requestsInARow {
+		if x.run.Requests++; to.made > RequestsInARow {
 			x.run.broken(checker.BusyWait, w.Resources[0], "%s has sent %d requests to %s without a pause of %v, while it waits for the lock", w.Client,
-				to.made, m.Link().Server().Name(), leastPause)
+				to.made, m.Link().Server().Name(), LeastPause)
 			clear(w.sent)
 		}
 	}
@@ -92,7 +93,7 @@ func (x *busyWaits) Ended(m *network.Exchange, kind network.MessageKind, fate ne
 			clear(w.sent)
 		case to != nil && to.open > 0:
 			to.open--
-		case idle >= leastPause: // it has waited to be told something
+		case idle >= LeastPause: // it has waited to be told something
 			clear(w.sent)
 		}
 	}

@@ -38,7 +38,7 @@ func judgeBeside(s, seen *Scenario, o Options, out *Outcome) (*Result, error) {
 
 // JudgeLive judges a run on tier live, of the scenario's lock or of somebody's program. What a scenario expects of durations
 // and of how often somebody waits or tries is left out: there, these depend on the machine. So is what only monitors find,
-// who cannot look into real servers.
+// who cannot look into real servers; that a program waits busily is found there, too, and graded.
 func JudgeLive(s *Scenario, out *Outcome, foreign *Foreign) (*Result, error) {
 	seen := *s
 	e := &seen.Expect

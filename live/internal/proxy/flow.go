@@ -13,6 +13,7 @@ type Flow struct {
 	mu sync.Mutex
 	Impairment
 	changed chan struct{} // closed when the impairment changes, and replaced
+	seen    func()        // is called when something comes into it
 }
 
 // Impairment is what is wrong with one direction of a link. The zero value is nothing.
@@ -30,13 +31,26 @@ var (
 	number atomic.Int64
 )
 
-func newFlow() *Flow { return &Flow{changed: make(chan struct{})} }
+func newFlow() *Flow { return &Flow{changed: make(chan struct{}), seen: func() {}} }
 
 // State is what is wrong now, and a channel that is closed when it changes.
 func (w *Flow) State() (Impairment, <-chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.Impairment, w.changed
+}
+
+// Watch has seen called whenever something comes into the flow, on connections that are opened from now on.
+func (w *Flow) Watch(seen func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.seen = seen
+}
+
+func (w *Flow) watcher() (seen func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.seen
 }
 
 // Change changes what is wrong.

@@ -37,6 +37,7 @@ func (t *toxic) Pipe(stub *toxics.ToxicStub) {
 		return
 	}
 	p := &pipe{flow: found.(*Flow), stub: stub}
+	p.seen = p.flow.watcher()
 	start, _ := p.flow.State()
 	p.resets = start.Resets
 	p.run()
@@ -52,6 +53,7 @@ type pipe struct {
 	queue  []message
 	resets int  // of the flow, when this connection was opened
 	gap    bool // something was lost, so that what follows would make no sense
+	seen   func()
 }
 
 // run passes messages on until the connection ends.
@@ -80,6 +82,9 @@ func (p *pipe) run() {
 		}
 		select {
 		case chunk := <-input:
+			if chunk != nil {
+				p.seen()
+			}
 			switch {
 			case chunk == nil: // the source has closed; a peer that is cut off does not notice
 				input = nil

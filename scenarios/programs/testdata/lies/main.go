@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"time"
 
@@ -17,7 +18,7 @@ func main() {
 	lockprogram.Serve(func(env lockprogram.Env) (lockprogram.Locker, error) {
 		l := &lies{Env: env}
 		if os.Args[1] == "waits" || os.Args[1] == "busy-waits" {
-			return &waits{l, os.Args[1] == "busy-waits"}, nil
+			return &waits{lies: l, isBusy: os.Args[1] == "busy-waits"}, nil
 		}
 		return l, nil
 	})
@@ -27,16 +28,17 @@ func main() {
 type waits struct {
 	*lies
 	isBusy bool
+	conn   net.Conn // that it asks over; nil if there is none
 }
 
 func (w *waits) About() lockprogram.About {
-	return lockprogram.About{Library: "waits", Version: "1", OneNode: true}
+	return lockprogram.About{Library: "waits", Version: "1", OneNode: true, TellsUntil: true}
 }
 
 func (w *waits) TryLock(ctx context.Context, resource string, ttl time.Duration) (lockprogram.Lease, error) {
 	w.leases++
-	x := lease{w.lies, resource, fmt.Sprint(w.Name, "-", w.leases)}
-	reply, err := w.do(ctx, 0, fmt.Sprintf("SET %s %s NX PX %d", resource, x.value, ttl.Milliseconds()))
+	x := &moving{lease{w.lies, resource, fmt.Sprint(w.Name, "-", w.leases)}, time.Now().Add(ttl)}
+	reply, err := w.asks(ctx, fmt.Sprintf("SET %s %s NX PX %d", resource, x.value, ttl.Milliseconds()))
 	if err == nil && reply != "+OK" {
 		err = lockprogram.Refused(errors.New("taken"))
 	}
@@ -53,6 +55,20 @@ func (w *waits) Lock(ctx context.Context, resource string, ttl time.Duration) (l
 			return l, err
 		}
 	}
+}
+
+// asks sends the first node a command over the connection that it keeps.
+func (w *waits) asks(ctx context.Context, command string) (reply string, err error) {
+	if w.conn == nil {
+		if w.conn, err = w.Dial(ctx, "tcp", w.Nodes[0]); err != nil {
+			return "", err
+		}
+	}
+	if reply, err = roundTrip(w.conn, command); err != nil {
+		w.conn.Close()
+		w.conn = nil
+	}
+	return reply, err
 }
 
 type lies struct {
@@ -86,7 +102,7 @@ func (l *lies) TryLock(ctx context.Context, resource string, ttl time.Duration) 
 	return x, nil
 }
 
-// moving is a lease that is moved to later by an extend that fails.
+// moving is a lease that says until when it is valid, and is moved to later by an extend that fails.
 type moving struct {
 	lease
 	until time.Time
@@ -136,13 +152,17 @@ func (l lease) deletes(ctx context.Context, nodes int) (err error) {
 	return err
 }
 
-// do sends a command to a node, and reads a line of the reply.
+// do sends a command to a node over a connection of its own, and reads a line of the reply.
 func (l *lies) do(ctx context.Context, node int, command string) (string, error) {
 	c, err := l.Dial(ctx, "tcp", l.Nodes[node])
 	if err != nil {
 		return "", err
 	}
 	defer c.Close()
+	return roundTrip(c, command)
+}
+
+func roundTrip(c net.Conn, command string) (string, error) {
 	fmt.Fprintf(c, "%s\r\n", command)
 	line, err := bufio.NewReader(c).ReadString('\n')
 	return line[:max(0, len(line)-2)], err

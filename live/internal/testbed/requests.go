@@ -1,0 +1,50 @@
+//go:build linux
+
+package testbed
+
+import (
+	"slices"
+	"sync"
+
+	"redlocksim/internal/faketime"
+)
+
+// Requests are when a client sent something to each node. The zero value, and nil, are none.
+type Requests struct {
+	mu sync.Mutex
+	at map[string][]int64 // CLOCK_MONOTONIC, by node, ascending
+}
+
+// Watch watches what a client sends over the links that it has so far, on connections that are opened from now on.
+func (r *Testbed) Watch(client string) *Requests {
+	sent := &Requests{at: map[string][]int64{}}
+	for _, p := range r.proxies {
+		if p.Client == client {
+			p.Up.Watch(func() { sent.add(p.Node) })
+		}
+	}
+	return sent
+}
+
+// RequestsAt are requests to one node.
+func RequestsAt(node string, at []int64) *Requests { return &Requests{at: map[string][]int64{node: at}} }
+
+func (s *Requests) add(node string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.at[node] = append(s.at[node], faketime.MachineTime())
+}
+
+// To is when something was sent to a node, from one reading of CLOCK_MONOTONIC to another, both included. What is sent
+// together, as a pipeline is, counts once.
+func (s *Requests) To(node string, from, to int64) []int64 {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := s.at[node]
+	first, _ := slices.BinarySearch(all, from)
+	end, _ := slices.BinarySearch(all, to+1)
+	return slices.Clone(all[first:max(first, end)])
+}

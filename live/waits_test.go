@@ -1,0 +1,99 @@
+//go:build linux
+
+package live
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"redlocksim/history"
+	"redlocksim/live/internal/loop"
+	"redlocksim/live/internal/server"
+	"redlocksim/live/internal/testbed"
+)
+
+// A wait is a call for a lock beside which its client has no other call about locks, and ends with its return, a crash or the
+// history.
+func TestWaits(t *testing.T) {
+	call := func(client string, op int, f history.Func) history.Event {
+		return history.Event{Kind: history.Call, Process: client, Op: op, Func: f, Resource: "R"}
+	}
+	back := func(client string, op int, f history.Func) history.Event {
+		e := call(client, op, f)
+		e.Kind = history.Return
+		return e
+	}
+	with := func(e history.Event, first int) history.Event {
+		e.With = first
+		return e
+	}
+	crash := history.Event{Kind: history.Crash, Process: "c1"}
+	const acquire, extend, read = history.Acquire, history.Extend, history.Read
+	for name, c := range map[string]struct {
+		h    history.History
+		want string // client, and the times of its wait
+	}{
+		"granted":             {history.History{call("c1", 1, acquire), back("c1", 1, acquire), call("c1", 2, extend)}, "c1 1-2"},
+		"open":                {history.History{call("c1", 1, acquire), call("c1", 2, read)}, "c1 1-2"},
+		"two clients":         {history.History{call("c1", 1, acquire), call("c2", 2, acquire), back("c2", 2, acquire), back("c1", 1, acquire)}, "c2 2-3, c1 1-4"},
+		"two calls":           {history.History{call("c1", 1, acquire), call("c1", 2, acquire), back("c1", 2, acquire), back("c1", 1, acquire)}, ""},
+		"beside an extend":    {history.History{call("c1", 1, extend), call("c1", 2, acquire), back("c1", 1, extend), back("c1", 2, acquire)}, ""},
+		"several locks":       {history.History{with(call("c1", 1, acquire), 1), with(call("c1", 2, acquire), 1), with(back("c1", 1, acquire), 1), with(back("c1", 2, acquire), 1)}, "c1 1-3"},
+		"the client crashes":  {history.History{call("c1", 1, acquire), crash, call("c1", 2, acquire), back("c1", 2, acquire)}, "c1 1-2, c1 3-4"},
+		"another one crashes": {history.History{call("c2", 1, acquire), crash, back("c2", 1, acquire)}, "c2 1-3"},
+	} {
+		for i := range c.h {
+			c.h[i].Seq, c.h[i].Time = i+1, int64(i+1)
+		}
+		var got []string
+		for _, w := range waits(c.h) {
+			got = append(got, fmt.Sprintf("%s %d-%d", w.client, w.from, w.to))
+		}
+		if got := strings.Join(got, ", "); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// More requests to a node than there can be with pauses are a finding, if they are all sent in one wait.
+func TestBusyWaits(t *testing.T) {
+	const start, speed, ms = int64(5e9), 10, int64(time.Millisecond)
+	every := func(apart int64, n int) (at []int64) {
+		for i := range int64(n) {
+			at = append(at, start+100*ms+i*apart)
+		}
+		return at
+	}
+	for name, c := range map[string]struct {
+		sent     []int64
+		findings int
+		requests int
+	}{
+		"at once":                  {every(ms/10, 101), 1, 101},
+		"at once, not for long":    {every(ms/10, 100), 0, 100},
+		"at once, twice":           {every(ms/10, 202), 2, 202},
+		"with pauses":              {every(ms, 500), 0, 500},
+		"with pauses, then none":   {slices.Concat(every(ms, 50), every(ms/10, 1101)[500:650]), 1, 200},
+		"before and in the wait":   {slices.Concat([]int64{start, start + 99*ms}, every(ms/10, 100)), 0, 100},
+		"in the wait and after":    {append(every(ms/10, 100), start+900*ms+1), 0, 100},
+		"the last when it is over": {every(ms/10, 8001)[7900:], 1, 101},
+	} {
+		r := &run{Testbed: &testbed.Testbed{Loop: &loop.Loop{Speed: speed}, Servers: []*server.Server{{Name: "A"}, {Name: "B"}}}, start: start,
+			sent: map[string]*testbed.Requests{"c1": testbed.RequestsAt("A", c.sent)}}
+		found, requests := r.busyWaits(history.History{
+			{Seq: 1, Time: 1e9, Kind: history.Call, Process: "c1", Op: 1, Func: history.Acquire, Resource: "R"},
+			{Seq: 2, Time: 2e9, Kind: history.Call, Process: "c2", Op: 2, Func: history.Acquire, Resource: "R"},
+			{Seq: 3, Time: 9e9, Kind: history.Return, Process: "c1", Op: 1, Func: history.Acquire, Resource: "R"},
+		})
+		count := 0
+		if len(found) > 0 {
+			count = found[0].Count
+		}
+		if count != c.findings || requests != c.requests {
+			t.Errorf("%s: found %v, of %d requests; want %d, of %d", name, found, requests, c.findings, c.requests)
+		}
+	}
+}
