@@ -21,8 +21,8 @@ type wait struct {
 }
 
 // busyWaits finds the waits in which a lock program asked again and again without pauses, of those on a resource the first, and
-// counts the requests that were looked at. Package monitor sees each pause; here some are the machine's, so that the requests to
-// a node are compared with how many there can be with the shortest pauses.
+// counts the requests that were looked at. Package monitor sees each pause. Here some are the machine's, so that the requests
+// to a node are compared with how many there can be with the shortest pauses.
 func (r *run) busyWaits(h history.History) (found []checker.Finding, requests int) {
 	for _, w := range waits(h) {
 		for _, server := range r.Servers {

@@ -82,7 +82,7 @@ func TestBusyWaits(t *testing.T) {
 		"the last when it is over": {every(ms/10, 8001)[7900:], 1, 101},
 	} {
 		r := &run{Testbed: &testbed.Testbed{Loop: &loop.Loop{Speed: speed}, Servers: []*server.Server{{Name: "A"}, {Name: "B"}}}, start: start,
-			sent: map[string]*testbed.Requests{"c1": testbed.RequestsAt("A", c.sent)}}
+			sent: map[string]*testbed.Requests{"c1": {At: map[string][]int64{"A": c.sent}}}}
 		found, requests := r.busyWaits(history.History{
 			{Seq: 1, Time: 1e9, Kind: history.Call, Process: "c1", Op: 1, Func: history.Acquire, Resource: "R"},
 			{Seq: 2, Time: 2e9, Kind: history.Call, Process: "c2", Op: 2, Func: history.Acquire, Resource: "R"},

@@ -12,12 +12,13 @@ import (
 // Requests are when a client sent something to each node. The zero value, and nil, are none.
 type Requests struct {
 	mu sync.Mutex
-	at map[string][]int64 // CLOCK_MONOTONIC, by node, ascending
+	// At is CLOCK_MONOTONIC then, by node, ascending. It grows while the client has connections.
+	At map[string][]int64
 }
 
 // Watch watches what a client sends over the links that it has so far, on connections that are opened from now on.
 func (r *Testbed) Watch(client string) *Requests {
-	sent := &Requests{at: map[string][]int64{}}
+	sent := &Requests{At: map[string][]int64{}}
 	for _, p := range r.proxies {
 		if p.Client == client {
 			p.Up.Watch(func() { sent.add(p.Node) })
@@ -26,13 +27,10 @@ func (r *Testbed) Watch(client string) *Requests {
 	return sent
 }
 
-// RequestsAt are requests to one node.
-func RequestsAt(node string, at []int64) *Requests { return &Requests{at: map[string][]int64{node: at}} }
-
 func (s *Requests) add(node string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.at[node] = append(s.at[node], faketime.MachineTime())
+	s.At[node] = append(s.At[node], faketime.MachineTime())
 }
 
 // To is when something was sent to a node, from one reading of CLOCK_MONOTONIC to another, both included. What is sent
@@ -43,7 +41,7 @@ func (s *Requests) To(node string, from, to int64) []int64 {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := s.at[node]
+	all := s.At[node]
 	first, _ := slices.BinarySearch(all, from)
 	end, _ := slices.BinarySearch(all, to+1)
 	return slices.Clone(all[first:max(first, end)])
