@@ -24,30 +24,44 @@ type wait struct {
 // counts the requests that were looked at. Package monitor sees each pause. Here some are the machine's, so that the requests
 // to a node are compared with how many there can be with the shortest pauses.
 func (r *run) busyWaits(h history.History) (found []checker.Finding, requests int) {
+	inRun := func(at int64) checker.Instant { return checker.Instant((at - r.start) * r.Speed) }
 	for _, w := range waits(h) {
 		for _, server := range r.Servers {
 			during := r.sent[w.client].To(server.Name, r.start+w.from/r.Speed, r.start+w.to/r.Speed)
 			requests += len(during)
-			for len(during) > monitor.RequestsInARow {
-				from, to := during[0], during[monitor.RequestsInARow]
-				if to-from >= monitor.RequestsInARow*int64(monitor.LeastPause) {
-					during = during[1:]
-					continue
-				}
-				during = during[monitor.RequestsInARow+1:]
+			for _, row := range withoutPauses(during) {
 				i := slices.IndexFunc(found, func(f checker.Finding) bool { return f.Resource == w.resource })
 				if i < 0 {
 					i = len(found)
-					found = append(found, checker.Finding{Kind: checker.BusyWait, Resource: w.resource, FromSeq: w.seq, ToSeq: w.seq, Seqs: []int{w.seq},
-						From: checker.Instant((from - r.start) * r.Speed), To: checker.Instant((to - r.start) * r.Speed),
-						Text: fmt.Sprintf("%s has sent %d requests to %s within %v, while it waits for the lock.", w.client, monitor.RequestsInARow+1,
-							server.Name, time.Duration(to-from).Round(time.Millisecond/10))})
+					took := time.Duration(row.to - row.from).Round(time.Millisecond / 10)
+					found = append(found, checker.Finding{Kind: checker.BusyWait, Resource: w.resource, From: inRun(row.from), To: inRun(row.to),
+						FromSeq: w.seq, ToSeq: w.seq, Seqs: []int{w.seq},
+						Text: fmt.Sprintf("%s has sent %d requests to %s within %v, while it waits for the lock.", w.client, inARow, server.Name, took)})
 				}
 				found[i].Count++
 			}
 		}
 	}
 	return found, requests
+}
+
+// inARow requests to a node are too many without pauses.
+const inARow = monitor.RequestsInARow + 1
+
+// row is the first and the last of inARow requests.
+type row struct{ from, to int64 }
+
+// withoutPauses finds the rows, none of which overlap, that took less time than the shortest pauses between the requests.
+func withoutPauses(at []int64) (rows []row) {
+	for len(at) >= inARow {
+		r := row{at[0], at[inARow-1]}
+		if r.to-r.from < (inARow-1)*int64(monitor.LeastPause) {
+			rows, at = append(rows, r), at[inARow:]
+		} else {
+			at = at[1:]
+		}
+	}
+	return rows
 }
 
 // waits are those of a history, in the order of their ends.
