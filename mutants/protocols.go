@@ -45,6 +45,12 @@ var protocols = []Mutant{
 		Killers: []string{"44-redisson/reentrant-long-work"},
 	},
 	{
+		Name:    "redisson-multi-keeps-half",
+		Bug:     "a RedissonRedLock that was refused by too many nodes begins again and keeps what it has taken",
+		Edits:   []Edit{{"scenarios/protocols/redisson_multi.go", "\t\t\tif failures == 0 {\n\t\t\t\tx.release(ctx, taken, resource, ttl)\n", "\t\t\tif failures == 0 {\n"}},
+		Killers: []string{"46-redisson-multi/half-taken"},
+	},
+	{
 		Name:    "fair-stays-in-queue",
 		Bug:     "a waiter of Redisson's fair lock that gives up stays in the queue",
 		Edits:   []Edit{{"scenarios/protocols/redisson_fair.go", `redis("LREM", keys[0], "0", argv[0])`, `redis("EXISTS", keys[0])`}},
