@@ -13,8 +13,7 @@ import (
 
 // renewals judges when a lease is renewed by itself while work is done under it: a period after the renewal before, and after
 // one that failed when a retry delay is over, or sooner if the lease is about to end, as it may be when the work begins; and
-// never beyond a limit. Only code that
-// takes no time is judged, as only then the moments are known exactly.
+// never beyond a limit. Only code that takes no time is judged, as only then the moments are known exactly.
 type renewals struct {
 	run   *Run
 	delay protocols.Range
@@ -32,8 +31,9 @@ type renewed struct {
 	end      time.Time
 	times    int  // that it was renewed
 	underWay bool // a renewal is
-	// The next renewal is not to come before earliest and not after latest.
+	// The next renewal is not to come before earliest and not after latest, which is so since a moment.
 	earliest, latest time.Time
+	since            kernel.True
 }
 
 func watchRenewals(r *Run) {
@@ -60,7 +60,7 @@ func (x *renewals) works(w *protocols.Work) {
 	}
 	client := x.run.World.Client(w.Client)
 	now := client.ProgramClock().Now()
-	this := &renewed{Work: w, client: client, began: x.run.World.Kernel.Now(), limit: limitOf(w)}
+	this := &renewed{Work: w, client: client, began: x.run.World.Kernel.Now(), since: x.run.World.Kernel.Now(), limit: limitOf(w)}
 	if most := longestOf(w); most > 0 {
 		this.end = now.Add(most)
 	}
@@ -134,7 +134,7 @@ func (x *renewals) returned(c *protocols.Call, err error) {
 	if w == nil || !c.Renewal {
 		return
 	}
-	w.underWay = false
+	w.underWay, w.since = false, x.run.World.Kernel.Now()
 	now, isOver := w.client.ProgramClock().Now(), errors.Is(err, redlock.ErrLost) || errors.Is(err, redlock.ErrReleased) || errors.Is(err, redlock.ErrClosed)
 	switch {
 	case err == nil:
@@ -164,7 +164,7 @@ func (x *renewals) stops(done *protocols.Work) {
 		now = until
 	}
 	due := w.latest
-	if w.client.Clock().Rate() != 0 { // a timer goes off when the clock reads a little more
+	if !w.client.Clock().HasRunRight(w.since) { // a timer goes off when the clock reads a little more
 		due = due.Add(rounding)
 	}
 	mayRenew := (w.limit == 0 || w.times < w.limit) && (w.end.IsZero() || !due.Add(w.TTL).After(w.end))

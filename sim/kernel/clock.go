@@ -22,6 +22,7 @@ type Clock struct {
 	moved       func(*Clock) // is told when readings come at other true times than before
 	rate        int64        // parts per billion by which the clocks are fast
 	since       True         // since when they have this rate
+	wrong       True         // until when they last ran at another rate than true time
 	boot        Mono         // what the one that counts suspension read then
 	offset      Wall         // wall − boot
 	stepped     True         // when the wall clock was stepped last
@@ -84,6 +85,9 @@ func (c *Clock) SetRate(ppb int64) {
 	if ppb != Still && (ppb < -MaxRate || ppb > MaxRate) {
 		panic("sim: clock rate out of range")
 	}
+	if c.rate != 0 {
+		c.wrong = *c.now
+	}
 	c.boot, c.since, c.rate = c.Boot(), *c.now, ppb
 	c.moved(c)
 }
@@ -93,6 +97,9 @@ func (c *Clock) Suspended() bool { return c.suspended }
 
 // Rate is by how many parts per billion the clocks are fast.
 func (c *Clock) Rate() int64 { return c.rate }
+
+// HasRunRight says whether the clocks have run at the rate of true time since a moment.
+func (c *Clock) HasRunRight(since True) bool { return c.rate == 0 && c.wrong <= since }
 
 // Step moves the wall clock.
 func (c *Clock) Step(by time.Duration) {

@@ -109,6 +109,27 @@ func TestClockRateHasBounds(t *testing.T) {
 	}
 }
 
+func TestClocksThatHaveRunRight(t *testing.T) {
+	now := True(0)
+	c := newClock(&now, func(*Clock) {})
+	for _, at := range []struct {
+		now  True
+		rate int64
+	}{{10, 5}, {20, -5}, {30, 0}, {40, 0}} {
+		now = at.now
+		c.SetRate(at.rate)
+		if at.rate != 0 && c.HasRunRight(now) {
+			t.Errorf("at %d the rate is %d, and the clock runs right", now, at.rate)
+		}
+	}
+	if c.HasRunRight(29) || !c.HasRunRight(30) {
+		t.Errorf("since 29 it has run right: %v, since 30: %v", c.HasRunRight(29), c.HasRunRight(30))
+	}
+	if !newClock(&now, func(*Clock) {}).HasRunRight(0) {
+		t.Error("a new clock has not run right")
+	}
+}
+
 func panics(f func()) (did bool) {
 	defer func() { did = recover() != nil }()
 	f()
