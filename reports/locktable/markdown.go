@@ -24,7 +24,7 @@ or a node forgets, so a lock that breaks only there is as sound.
   their leases by themselves while somebody believes in one.
 - **leaks**: keys were left behind after their owner had let go, though nothing kept it from removing them; or they live for longer
   than was asked for.
-- **busy-waits**: whoever waited for the lock asked again and again without a pause. It is not judged on tier live.
+- **busy-waits**: whoever waited for the lock asked again and again without a pause. On tier live only a lock that waits by itself is judged.
 - not applicable: the scenario is about something that the lock does not have, or did not come to what it tests.
 
 A lock on one Redis is given the node that the faults happen to. Settings are the libraries' defaults unless the column says
