@@ -69,7 +69,7 @@ type Eviction struct {
 // Replaced is a node whose place a replica took that does not know all that it knew, or will not learn what it is still asked.
 type Replaced struct {
 	Node     string
-	Counters bool // some of that are fencing counters
+	Counters bool // some of that are fencing counters, or will be
 	// IsDead: the node was down, since After, and all clients talk to the replica, as if the node had come back without its
 	// memory. Otherwise it may go on granting locks, and no restart guard has the replica wait for their ends.
 	IsDead bool

@@ -15,6 +15,9 @@ type Field struct {
 	Used Used
 	// Undone says what faults that were injected did not come to.
 	Undone []string
+	// Fenced says that the lock has fencing counters: of two nodes that go on apart, each lacks some of the other's sooner or
+	// later.
+	Fenced bool
 
 	ground  Ground
 	outages map[string]outage         // by node, the latest

@@ -460,6 +460,30 @@ func TestPromotionLosesCounters(t *testing.T) {
 	}
 }
 
+// Of a replica that goes on beside its node each lacks counters of the other sooner or later, though there are none yet.
+func TestNodesThatGoOnApartLoseCounters(t *testing.T) {
+	for _, fenced := range []bool{false, true} {
+		for _, clients := range [][]string{nil, {"c1"}} { // A is up, or is asked by others when it comes back
+			f := newField(t, redis.Always)
+			f.Fenced = fenced
+			if clients != nil {
+				at(0.9, &Kill{Outage{Node: "A"}}).Arm(f.World, f.Field)
+			}
+			inject(t, f, at(1, &Promote{Node: "A", Replica: "A2", Clients: clients}))
+			if got := f.Used.Replaced; len(got) != 1 || got[0].Counters != fenced {
+				t.Errorf("fenced %v, clients %v: %+v", fenced, clients, got)
+			}
+		}
+	}
+	f := newField(t, redis.Always)
+	f.Fenced = true
+	at(0.9, &Kill{Outage{Node: "A"}}).Arm(f.World, f.Field)
+	inject(t, f, at(1, &Promote{Node: "A", Replica: "A2"}))
+	if len(f.Used.Replaced) != 0 {
+		t.Errorf("a replica that knows all its node did, and that all clients talk to: %+v", f.Used.Replaced)
+	}
+}
+
 // What votes have raised a counter to stays where it is set lower by hand, and a number set by hand is no vote.
 func TestCountersSetByHand(t *testing.T) {
 	for _, test := range []struct {

@@ -2,11 +2,12 @@ package scenarios
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
 // TestFalseAlarms runs what searches once found on the unbroken library and was a defect of an oracle, or of a tier: nothing is
-// found any more, and the tiers show the same.
+// found any more, or what is found is excused by faults beyond the budget, and the tiers show the same.
 func TestFalseAlarms(t *testing.T) {
 	files, err := filepath.Glob("testdata/alarms/*.yaml")
 	if err != nil || len(files) < 3 {
@@ -23,8 +24,8 @@ func TestFalseAlarms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(r.Findings) > 0 {
-				t.Errorf("%s, tier %s: %v: %s", file, tier, r.Findings, r.Report.Findings[0].Text)
+			if slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Class != NotTested }) {
+				t.Errorf("%s, tier %s: %v: %v", file, tier, r.Findings, r.Problems)
 			}
 			hashes = append(hashes, r.HistoryHash)
 		}

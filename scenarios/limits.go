@@ -15,6 +15,9 @@ func Limits(s *Scenario, beyond bool) *faults.Limits {
 		maxTTL = own.Guard.MaxTTL
 	}
 	return &faults.Limits{Names: s.Processes(), Budget: s.Budget, Beyond: beyond, Scale: s.Lock.TTL,
-		Persistence: s.Nodes.Persistence, Fenced: own.Fencing, MaxTTL: maxTTL,
+		Persistence: s.Nodes.Persistence, Fenced: s.Fenced(), MaxTTL: maxTTL,
 		Random: protocols.Has[protocols.RedlockSettings](s.Lock), Strict: protocols.Has[protocols.RedlockSettings](s.Lock), Batches: own.Batching != 0}
 }
+
+// Fenced says whether the lock has fencing counters.
+func (s *Scenario) Fenced() bool { return protocols.Of[protocols.RedlockSettings](s.Lock).Fencing }

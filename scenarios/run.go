@@ -209,6 +209,7 @@ func (s *Scenario) start(w *sim.World, o Options, witness protocols.Witness) (*f
 		}
 	})
 	field := faults.NewField(faults.In(w))
+	field.Fenced = s.Fenced()
 	if s.Heal != nil {
 		w.Kernel.After(*s.Heal, field.Heal)
 	}
