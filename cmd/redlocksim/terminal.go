@@ -91,7 +91,8 @@ func (t *ticker) at(n, total int) {
 		t.bar, t.total = nil, total
 	}
 	t.n = n
-	if t.bar == nil && time.Since(t.start) >= patience {
+	// A bar that is full when it is first drawn stays where it is: it has nothing to tell any more, and is not drawn.
+	if t.bar == nil && t.n != t.total && time.Since(t.start) >= patience {
 		t.bar = progress(t.w, t.total)
 	}
 	if t.bar != nil {

@@ -3,7 +3,9 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -67,6 +69,37 @@ func TestColour(t *testing.T) {
 	}
 }
 
+// No progress is left on the line on which the result begins, be it drawn early, for the last time only, or not at all.
+func TestProgressIsTakenAway(t *testing.T) {
+	for _, c := range []struct{ ticks, waits int }{{1, 0}, {1, 1}, {3, 1}, {3, 3}, {3, 4}} { // the wait is over at one of the ticks
+		terminal, here, err := pty.Open()
+		if err != nil {
+			t.Skipf("there is no terminal to be had here: %v", err)
+		}
+		bar := newTicker(here, c.ticks)
+		for i := range c.ticks {
+			if i+1 == c.waits {
+				bar.start = time.Now().Add(-2 * patience)
+			}
+			bar.tick()
+		}
+		bar.done()
+		fmt.Fprintln(here, "the result")
+		line, err := bufio.NewReader(terminal).ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := remains(strings.TrimSpace(line)); got != "the result" {
+			t.Errorf("after %d ticks, drawn from the %d. on, there is %q", c.ticks, c.waits, got)
+		}
+		here.Close()
+		terminal.Close()
+	}
+}
+
+// remains is what a line still shows of which parts were drawn over.
+func remains(line string) string { return line[strings.LastIndex(line, "\r")+1:] }
+
 // Tables are no wider than the terminal, and what is left out is not what they are for.
 func TestTablesFit(t *testing.T) {
 	for _, width := range []int{60, 80, 132} {
@@ -90,8 +123,9 @@ func TestTablesFit(t *testing.T) {
 				}
 			}
 			for line := range strings.Lines(shown) {
+				line = remains(strings.TrimRight(line, "\n"))
 				isOne := len(strings.Fields(line)) < 3 // a hash, a path or an address behind its name
-				if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > width && !isOne && !strings.Contains(line, "  redlocksim ") {
+				if n := utf8.RuneCountInString(line); n > width && !isOne && !strings.Contains(line, "  redlocksim ") {
 					t.Errorf("%v on %d columns: %d in %q", c.args, width, n, line)
 				}
 			}
