@@ -71,7 +71,8 @@ func TestColour(t *testing.T) {
 
 // No progress is left on the line on which the result begins, be it drawn early, for the last time only, or not at all.
 func TestProgressIsTakenAway(t *testing.T) {
-	for _, c := range []struct{ ticks, waits int }{{1, 0}, {1, 1}, {3, 1}, {3, 3}, {3, 4}} { // the wait is over at one of the ticks
+	// It is drawn from the tick on at which the wait is over.
+	for _, c := range []struct{ ticks, waits int }{{1, 0}, {1, 1}, {3, 1}, {3, 3}, {3, 4}} {
 		terminal, here, err := pty.Open()
 		if err != nil {
 			t.Skipf("there is no terminal to be had here: %v", err)
