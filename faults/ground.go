@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"slices"
 	"time"
 
 	"redlocksim/history"
@@ -134,8 +133,6 @@ type Forgotten struct {
 	Locks bool
 	// Counters: one of the fencing counters is gone, or is what it was before.
 	Counters bool
-	// Counts: a replica has fencing counters.
-	Counts bool
 }
 
 // Forget compares what a node knew before with what it knows after. Keys that expired before a reading of its wall clock, in
@@ -159,9 +156,4 @@ func Forget(before, after []redis.Record, now int64) (f Forgotten) {
 		f.Counters = f.Counters || !same && driver.IsTokenKey(b.Key)
 	}
 	return f
-}
-
-// Counting says whether fencing counters are among what a node knows.
-func Counting(records []redis.Record) bool {
-	return slices.ContainsFunc(records, func(r redis.Record) bool { return driver.IsTokenKey(r.Key) })
 }

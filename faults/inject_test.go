@@ -443,6 +443,7 @@ func TestPromotionLosesCounters(t *testing.T) {
 	for i := range 4 {
 		lag, up := i%2 > 0, i/2 > 0
 		f := newField(t, redis.Always)
+		f.Fenced = true
 		if lag {
 			at(0.1, &Partition{Links: Links{Nodes: []string{"A"}, Peers: []string{"A2"}}}).Arm(f.World, f.Field)
 		}

@@ -73,7 +73,7 @@ func (p *Promote) Inject(f *Field) error {
 		with = "less than " + p.Node + " knew"
 	}
 	if lacks.Any || forks {
-		r := Replaced{Node: p.Node, Counters: lacks.Counters || forks && (lacks.Counts || f.Fenced)}
+		r := Replaced{Node: p.Node, Counters: lacks.Counters || forks && f.Fenced}
 		if !forks {
 			r.IsDead, r.After = true, f.ground.Now().Sub(f.outages[p.Node].at)
 		}

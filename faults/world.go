@@ -244,9 +244,8 @@ func (w *world) Promote(node, replica string, clients []string) (Forgotten, erro
 	if err := w.in.Promote(from, to, led); err != nil {
 		return Forgotten{}, err
 	}
-	has := to.Dump()
-	lacks := Forget(missing, has, 0)
-	lacks.Any, lacks.Counts = len(missing) > 0, Counting(has)
+	lacks := Forget(missing, to.Dump(), 0)
+	lacks.Any = len(missing) > 0
 	return lacks, nil
 }
 

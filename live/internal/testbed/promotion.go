@@ -69,7 +69,5 @@ func (g ground) lacks(replica, master *server.Server) (faults.Forgotten, error) 
 			return faults.Forgotten{}, err
 		}
 	}
-	lacks := faults.Forget(known, has, master.Wall())
-	lacks.Counts = faults.Counting(has)
-	return lacks, nil
+	return faults.Forget(known, has, master.Wall()), nil
 }

@@ -9,7 +9,8 @@ import (
 	"redlocksim/internal/faketime"
 )
 
-// Requests are when a client sent something to each node. The zero value, and nil, are none.
+// Requests are when a client sent something to each node. The zero value, and nil, hold none; Testbed.Watch makes those that
+// grow.
 type Requests struct {
 	mu sync.Mutex
 	// At is CLOCK_MONOTONIC then, by node, ascending. It grows while the client has connections.
