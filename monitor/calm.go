@@ -35,8 +35,9 @@ type watchedClient struct {
 type way struct {
 	*network.Link
 	since kernel.True
-	// unheard is when a subscription over the link last broke.
+	// unheard is when a subscription over the link last broke, which the node knows before the client is told.
 	unheard kernel.True
+	resets  int
 }
 
 func watchCalm(r *Run, guarded bool, before, after func()) *calm {
@@ -100,8 +101,9 @@ func (c *calm) look() {
 		}
 		set(&w.since, !w.wrong && !w.Dead() && !w.Paused() && !w.Starved() && w.Clock().Rate() == 0)
 		for node, l := range w.ways {
-			if !c.run.World.Servers[node].Up() {
-				l.unheard = now // a machine that has lost its power tells nobody that it has forgotten a subscription
+			// A machine that has lost its power tells nobody that it has forgotten a subscription.
+			if resets := l.Resets(); resets != l.resets || !c.run.World.Servers[node].Up() {
+				l.resets, l.unheard = resets, now
 			}
 			set(&l.since, c.sound[node] && l.isClear())
 		}

@@ -10,10 +10,10 @@ import (
 // process is ahead of the run, until that catches up: its readings of clocks and what it sends are as late as they would be if
 // it had waited, and what happens to it meanwhile it does not notice before.
 type pace struct {
-	takes func(Key) time.Duration // nil: no time at all
-	key   Key
-	ahead True          // until when the process has gone ahead
-	owed  time.Duration // by how much it was ahead when it was paused
+	takes   func(Key) time.Duration // nil: no time at all
+	key     Key
+	ahead   True // until when the process has gone ahead
+	stopped True // when it was paused
 
 	// The steps outside of programs are told apart by their moment.
 	moment True
@@ -99,15 +99,16 @@ func (p *Process) Reads(kind ClockKind) int64 {
 	return p.read(kind)
 }
 
-// stops and goesOn have what is left of a step wait for the end of a pause.
+// stops and goesOn have what is left of a step wait for the end of a pause, and what the code did yet that was running when it
+// began.
 func (p *Process) stops() {
 	if !p.paused {
-		p.pace.owed = max(0, p.pace.ahead.Sub(p.k.now))
+		p.pace.stopped = p.k.now
 	}
 }
 
 func (p *Process) goesOn() {
-	if p.pace.owed > 0 {
-		p.pace.ahead, p.pace.owed = p.k.now.Add(p.pace.owed), 0
+	if left := p.pace.ahead.Sub(p.pace.stopped); left > 0 {
+		p.pace.ahead = p.k.now.Add(left)
 	}
 }

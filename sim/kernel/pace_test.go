@@ -51,6 +51,26 @@ func TestAStepWaitsForTheEndOfAPause(t *testing.T) {
 	s.want(t, "200 at 206")
 }
 
+// Code that is running when its process is paused, as when it reports what it does, has taken time until it ends. That is not
+// undone by the end of the pause: what it read then is no later than what is sent afterwards.
+func TestCodeThatIsPausedHasTakenTime(t *testing.T) {
+	s := slow()
+	clock := s.p.WorkClock()
+	s.k.After(100, func() {
+		clock.Now()
+		s.p.Pause()
+		clock.Now()
+		s.say("reads %d", clock.Now().UnixNano())
+	})
+	s.k.After(101, s.p.Resume)
+	s.k.After(102, func() {
+		s.say("reads %d", clock.Now().UnixNano())
+		s.say("sends at %d", s.p.Sends(1))
+	})
+	s.k.Run(300)
+	s.want(t, "100 reads 130; 102 reads 141; 102 sends at 151")
+}
+
 // No clock goes back that cannot, whatever happens to its rate before the run has come to where the process is.
 func TestNoClockGoesBack(t *testing.T) {
 	s := slow()
@@ -62,7 +82,6 @@ func TestNoClockGoesBack(t *testing.T) {
 	s.want(t, "100 165; 101 165")
 }
 
-// A step is drawn for what it is for: neither what happens elsewhere nor an earlier program of the process changes it.
 // A timer runs from what the code has read, also where a clock has stopped before the run has come to that reading.
 func TestATimerRunsFromWhatWasRead(t *testing.T) {
 	s := slow()
@@ -77,6 +96,7 @@ func TestATimerRunsFromWhatWasRead(t *testing.T) {
 	s.want(t, "259 reads 160")
 }
 
+// A step is drawn for what it is for: neither what happens elsewhere nor an earlier program of the process changes it.
 func TestStepsAreKeyed(t *testing.T) {
 	readings := func(more bool) []int64 {
 		k := New(Config{Seed: 3})

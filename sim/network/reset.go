@@ -9,7 +9,11 @@ func (l *Link) Reset() {
 		x.cut = true
 		x.from.Schedule(k.Now(), x.label(RefusalMessage), delivery{x, RefusalMessage})
 	}
+	k.Changed()
 }
+
+// Resets counts how often all connections of the link have broken at once.
+func (l *Link) Resets() int { return l.epoch }
 
 // ServerDied tells the clients of a server whose process ended while its machine goes on: it resets its connections.
 func (l *Link) ServerDied() {
