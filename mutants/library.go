@@ -710,7 +710,7 @@ var library = []Mutant{
 		Name:    "unlock-says-yes",
 		Bug:     "Unlock returns nil also where too few nodes have answered",
 		Edits:   []Edit{{"redlock/unlock.go", "if reason != nil || before != nil {", "if before != nil {"}},
-		Killers: []string{"12-holder-dies/cut-off", "19-clock-steps-back/release-lost"},
+		Killers: []string{"12-holder-dies/cut-off", "19-clock-steps-back/release-lost", "81-released-and-lost/on-a-minority"},
 	},
 	{
 		Name:    "acquires-after-close",

@@ -226,6 +226,7 @@ var causes = map[string]cause{
 	"81-released-and-lost/twice":             {notAgain, "safe"},
 	"81-released-and-lost/late":              {asUsual(scenarios.LockStep), "safe"},
 	"81-released-and-lost/renewed-after":     {notAgain, "safe"},
+	"81-released-and-lost/on-a-minority":     {healedAtOnce, "safe"},
 	"82-with-lock/renewed":                   {lock("renewals: 1"), "safe"},
 	"82-with-lock/limit":                     {asUsual(scenarios.WithLockStep), "safe"},
 	"82-with-lock/max-time":                  {asUsual(scenarios.RenewStep), "safe"},
