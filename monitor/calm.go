@@ -35,7 +35,8 @@ type watchedClient struct {
 type way struct {
 	*network.Link
 	since kernel.True
-	// unheard is when a subscription over the link last broke, which the node knows before the client is told.
+	// unheard is when a subscription over the link last broke. resets, as often as the link had been reset, show it before the
+	// client is told.
 	unheard kernel.True
 	resets  int
 }

@@ -99,8 +99,8 @@ func (p *Process) Reads(kind ClockKind) int64 {
 	return p.read(kind)
 }
 
-// stops and goesOn have what is left of a step wait for the end of a pause, and what the code did yet that was running when it
-// began.
+// stops and goesOn have the time that the code has still to take pass after a pause: the rest of a step that it was in when the
+// pause began, and the steps that it took from there until it waited.
 func (p *Process) stops() {
 	if !p.paused {
 		p.pace.stopped = p.k.now
