@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -29,14 +30,23 @@ func onTerminal(t *testing.T, width int, env []string, args ...string) string {
 	cmd.Env = append(os.Environ(), asCommand+"=1", "TERM=xterm", "NO_COLOR=", "GITHUB_ACTIONS=")
 	cmd.Env = append(cmd.Env, env...)
 	terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 50, Cols: uint16(width)})
-	if err != nil {
-		t.Skipf("there is no terminal to be had here: %v", err)
-	}
+	hasTerminal(t, err)
 	defer terminal.Close()
 	var b bytes.Buffer
 	_, _ = io.Copy(&b, terminal) // ends with an error when the command has
 	_ = cmd.Wait()
 	return strings.ReplaceAll(b.String(), "\r\n", "\n")
+}
+
+// hasTerminal skips a test on a system that has no pseudo-terminals, and fails it where one could not be had.
+func hasTerminal(t *testing.T, err error) {
+	t.Helper()
+	if errors.Is(err, pty.ErrUnsupported) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 var escapes = regexp.MustCompile(`\x1b\[[0-9;]*m`)
@@ -74,9 +84,7 @@ func TestProgressIsTakenAway(t *testing.T) {
 	// It is drawn from the tick on at which the wait is over.
 	for _, c := range []struct{ ticks, waits int }{{1, 0}, {1, 1}, {3, 1}, {3, 3}, {3, 4}} {
 		terminal, here, err := pty.Open()
-		if err != nil {
-			t.Skipf("there is no terminal to be had here: %v", err)
-		}
+		hasTerminal(t, err)
 		bar := newTicker(here, c.ticks)
 		for i := range c.ticks {
 			if i+1 == c.waits {
@@ -148,9 +156,7 @@ func TestProgress(t *testing.T) {
 		"nothing is run": {since: 2 * patience},
 	} {
 		control, terminal, err := pty.Open()
-		if err != nil {
-			t.Skipf("there is no terminal to be had here: %v", err)
-		}
+		hasTerminal(t, err)
 		if err := pty.Setsize(terminal, &pty.Winsize{Rows: 50, Cols: 120}); err != nil {
 			t.Fatal(err)
 		}
