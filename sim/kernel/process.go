@@ -99,8 +99,9 @@ func LabelMessage(kind *StepKind, from, to *Process, of Key) Label {
 	return Label{kind: kind, from: from.number, to: to.number, ref: uint64(of)}
 }
 
-// Pause stops the process where it is, as SIGSTOP or a long garbage collection does: its clocks go on, its messages
-// wait in its socket buffers, its timers are late. A task that calls it for its own process stops at once.
+// Pause stops the process where it is, as SIGSTOP or a long garbage collection does: its clocks go on, its messages wait in its
+// socket buffers, its timers are late. Code that is running then goes on for a little: a program until its next Checkpoint, a
+// task of the library until it waits, as it may hold a mutex. What that sends before then still leaves.
 func (p *Process) Pause() {
 	p.stops()
 	p.paused = true
