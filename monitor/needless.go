@@ -49,6 +49,7 @@ func watchNeedless(r *Run) {
 		x.owners = append(x.owners, map[string]setter{})
 	}
 	x.calm = watchCalm(r, isGuarded(r), x.lookAll, x.keepAll)
+	watchNodeClocks(r, x.lookAndKeep)
 	r.onEvent = append(r.onEvent, x.saw)
 	r.onApplied = append(r.onApplied, x.applied)
 	r.onCall = append(r.onCall, x.called)
@@ -196,6 +197,12 @@ func (x *needless) keepAll() {
 	}
 }
 
+// lookAndKeep judges all acquires as they are up to now, and then takes what the nodes hold from now on.
+func (x *needless) lookAndKeep() {
+	x.lookAll()
+	x.keepAll()
+}
+
 // change has those who ask for some resource of a call looked at, and counted anew what they are alone with.
 func (x *needless) change(c *protocols.Call, does func()) {
 	about := func(f func(*ask)) {
@@ -295,8 +302,7 @@ func (x *needless) saw(e *history.Event) {
 		}
 		x.over(func(had *protocols.Call) bool { return had.Client == e.Process })
 	case e.Kind == history.Fault && e.Name == "overwrite": // no request has changed the keys
-		x.lookAll()
-		x.keepAll()
+		x.lookAndKeep()
 	}
 }
 

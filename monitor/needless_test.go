@@ -11,6 +11,7 @@ import (
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
 )
@@ -36,6 +37,14 @@ func (a *actor) takes(wait time.Duration, isGranted bool, does func()) {
 }
 
 func (a *actor) tries() { a.takes(0, false, func() { a.sleeps(10 * ms) }) }
+
+// clocks changes the clocks of A and B after 100 ms.
+func (a *actor) clocks(change func(*kernel.Clock)) {
+	a.Kernel.After(100*ms, func() {
+		change(a.Server("A").Clock())
+		change(a.Server("B").Clock())
+	})
+}
 
 // waits is an acquire that waits in vain, or until it is granted.
 func (a *actor) waits(d time.Duration, isGranted bool) {
@@ -268,6 +277,21 @@ func TestWaitingEnds(t *testing.T) {
 			a.sets("ABC", "w")
 			a.waits(900*ms, true)
 		}, late},
+		{"behind keys that last longer as the nodes' clocks are set back", func(a *actor) {
+			a.asks("AB", "SET", "r", "w", "PX", "300")
+			a.clocks(func(c *kernel.Clock) { c.Step(-500 * ms) })
+			a.waits(900*ms, true)
+		}, ""},
+		{"behind keys that end sooner as the nodes' clocks are set forward", func(a *actor) {
+			a.asks("AB", "SET", "r", "w", "PX", "900")
+			a.clocks(func(c *kernel.Clock) { c.Step(800 * ms) })
+			a.waits(800*ms, true)
+		}, late + "699.999999ms"},
+		{"behind keys that last longer as the nodes' clocks are slow", func(a *actor) {
+			a.asks("AB", "SET", "r", "w", "PX", "30000")
+			a.clocks(func(c *kernel.Clock) { c.SetRate(-kernel.MaxRate / 5) })
+			a.waits(31*time.Second, true)
+		}, ""},
 		{"behind a lease of its own client", func(a *actor) {
 			a.takes(0, true, func() {})
 			a.waits(time.Second, false)

@@ -1,0 +1,22 @@
+package monitor
+
+// watchNodeClocks has f called when the clock by which a node's keys end has been stepped, or goes at another rate, so that they
+// end at another time than they would have.
+func watchNodeClocks(r *Run, f func()) {
+	type course struct{ ahead, rate int64 }
+	courses := make([]course, len(r.World.Servers))
+	look := func() (changed bool) {
+		for i, s := range r.World.Servers {
+			now := course{ahead(s.Process), s.Clock().Rate()}
+			changed = changed || courses[i] != now
+			courses[i] = now
+		}
+		return changed
+	}
+	look()
+	r.World.Kernel.OnChange(func() {
+		if look() {
+			f()
+		}
+	})
+}
