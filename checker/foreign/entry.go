@@ -28,8 +28,9 @@ type entryKind uint8
 const (
 	ofClient entryKind = iota
 	ofNemesis
-	// left is a line that is not to be judged: of another function, or on another lock.
-	left
+	// What is not to be judged: a line of another function, or on another lock.
+	ofAnotherFunction
+	onAnotherLock
 )
 
 // unnamed is the lock of an operation that names none.
@@ -181,10 +182,10 @@ func (r *reader) interpret(line int) (entry, error) {
 	named, valuesErr := r.values(&e, found.value, found.lock)
 	if named != nil && len(r.o.Keys) > 0 && !slices.Contains(r.o.Keys, string(named)) {
 		r.other(named)
-		return e, r.leave(&e, found.typ)
+		return e, r.leave(&e, onAnotherLock, found.typ)
 	}
 	if r.leaves(found.fn) {
-		return e, r.leave(&e, found.typ)
+		return e, r.leave(&e, ofAnotherFunction, found.typ)
 	}
 	if err := r.words(&e, found.typ, found.fn); err != nil {
 		return e, err
@@ -216,8 +217,8 @@ func (r *reader) leaves(fn int32) bool {
 }
 
 // leave leaves out a line, of which only the type has to be right.
-func (r *reader) leave(e *entry, typ int32) (err error) {
-	e.kind = left
+func (r *reader) leave(e *entry, why entryKind, typ int32) (err error) {
+	e.kind = why
 	e.typ, err = r.word(typ, "type", types...)
 	return err
 }

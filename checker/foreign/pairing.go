@@ -15,10 +15,7 @@ func (r *reader) take(e *entry) error {
 	for int(e.process) >= len(r.open) {
 		r.open, r.leaving = append(r.open, -1), append(r.leaving, false)
 	}
-	if e.typ != "invoke" && r.leaving[e.process] {
-		e.kind = left
-	}
-	if e.kind == left {
+	if e.kind != ofClient || e.typ != "invoke" && r.leaving[e.process] {
 		return r.leaveOut(e)
 	}
 	if e.index != noIndex && !r.o.Sort && !r.several {
@@ -59,9 +56,8 @@ func (r *reader) backwards(now, before int64) error {
 
 // call enters the beginning of an operation.
 func (r *reader) call(e *entry, event int32) error {
-	if at := r.open[e.process]; at >= 0 {
-		return mixedUp("process %s invokes %s while its %s of %s is open", r.r.processes.in[e.process], e.fn,
-			r.r.ops[at].fn, r.r.called(&r.r.ops[at]))
+	if err := r.invokes(e, e.fn.String()); err != nil {
+		return err
 	}
 	if len(r.r.ops) == maxOperations {
 		return fmt.Errorf("%w: more than %d operations", ErrTooLarge, maxOperations)
@@ -110,20 +106,34 @@ func (r *reader) ret(e *entry, event int32) error {
 // leaveOut passes over a line that is not to be judged, and over the operation that it ends.
 func (r *reader) leaveOut(e *entry) error {
 	r.r.leftOut++
-	if e.typ == "invoke" {
-		if at := r.open[e.process]; at >= 0 {
-			return mixedUp("process %s invokes another operation while its %s of %s is open", r.r.processes.in[e.process],
-				r.r.ops[at].fn, r.r.called(&r.r.ops[at]))
+	switch at := r.open[e.process]; {
+	case e.typ == "invoke":
+		if err := r.invokes(e, "another operation"); err != nil {
+			return err
 		}
 		r.leaving[e.process] = true
-		return nil
-	}
-	r.leaving[e.process] = false
-	if at := r.open[e.process]; at >= 0 {
+	case r.leaving[e.process]:
+		r.leaving[e.process] = false
+	case at >= 0 && e.kind == onAnotherLock && r.r.ops[at].lock == unnamed:
 		// Only the return names the lock. What failed says nothing, and needs none.
-		r.r.ops[at].outcome, r.r.ops[at].lock = failed, unnamed
+		r.r.ops[at].outcome = failed
 		r.r.dropped++
 		r.open[e.process] = -1
+	case at >= 0:
+		return mixedUp("process %s returns from another operation, but on %s it invoked %s", r.r.processes.in[e.process],
+			r.r.called(&r.r.ops[at]), r.r.ops[at].fn)
+	}
+	return nil
+}
+
+// invokes is the error of a process that invokes something while another operation of its own is open.
+func (r *reader) invokes(e *entry, what string) error {
+	name := r.r.processes.in[e.process]
+	if at := r.open[e.process]; at >= 0 {
+		return mixedUp("process %s invokes %s while its %s of %s is open", name, what, r.r.ops[at].fn, r.r.called(&r.r.ops[at]))
+	}
+	if r.leaving[e.process] {
+		return mixedUp("process %s invokes %s while an operation of its that is left out is open", name, what)
 	}
 	return nil
 }

@@ -30,6 +30,10 @@ func TestAPartOfAHistory(t *testing.T) {
 		{open + a + read + other, Options{Only: []string{"release"}}, "no operations", 0, 0},
 		{open + a + read + other, Options{}, "to judge a part of a mixed workload", 0, 0},
 		{open + read, Options{Only: []string{"acquire"}}, "invokes another operation while its acquire of line 1 is open", 0, 0},
+		{strings.SplitAfter(read, "\n")[0] + open + a, Options{Only: []string{"acquire"}}, "invokes acquire while an operation of its that is left out is open", 0, 0},
+		{strings.SplitAfter(read, "\n")[0] + read, Options{Only: []string{"acquire"}}, "invokes another operation while an operation of its", 0, 0},
+		{open + strings.SplitAfter(read, "\n")[1] + a, Options{Only: []string{"acquire"}}, "returns from another operation, but on line 1 it invoked acquire", 0, 0},
+		{strings.ReplaceAll(open, "acquire}", "acquire :key a}") + strings.ReplaceAll(a, "a}", "b}"), Options{Keys: []string{"a"}}, "returns from another operation", 0, 0},
 		{"{:process 0 :type :done :f :read}\n", Options{Only: []string{"acquire"}}, "unknown type", 0, 0},
 		{open + "{:process 0 :type :ok :f :acquire}\n", Options{Keys: []string{"a"}}, "names no lock", 0, 0},
 		{open + a, Options{Keys: []string{"a"}, Group: OneLock}, "none can be chosen by key", 0, 0},
@@ -66,11 +70,19 @@ func TestSorted(t *testing.T) {
 	if _, err := Check(strings.NewReader("{:process 0 :type :invoke :f :acquire}"), Options{Model: Owner, Sort: true}); !errors.Is(err, ErrOperation) {
 		t.Errorf("no time: %v", err)
 	}
+	// What is left out keeps its place among them.
+	in := `{"process":0,"type":"invoke","f":"read","time":5}{"process":1,"type":"invoke","f":"lock","time":10}
+{"process":0,"type":"ok","f":"read","time":6}{"process":0,"type":"invoke","f":"lock","time":7}
+{"process":0,"type":"ok","f":"lock","time":8}{"process":1,"type":"ok","f":"lock","time":11}`
+	r, err := Check(strings.NewReader(in), Options{Model: Owner, Sort: true, Only: []string{"lock"}})
+	if err != nil || shown(r) != "lease-overlap x1 2-3,1-3" || r.Moved != 2 || r.LeftOut != 2 {
+		t.Errorf("%v, %+v, %v", shown(r), r, err)
+	}
 	// Of any model, and whatever the indexes say.
-	in := `{"process":0,"type":"invoke","f":"lock","time":3,"index":0}{"process":0,"type":"ok","f":"lock","time":4,"index":1}` +
+	in = `{"process":0,"type":"invoke","f":"lock","time":3,"index":0}{"process":0,"type":"ok","f":"lock","time":4,"index":1}` +
 		`{"process":1,"type":"invoke","f":"lock","time":0,"index":2}{"process":1,"type":"ok","f":"lock","time":1,"index":3}` +
 		`{"process":1,"type":"invoke","f":"unlock","time":1,"index":4}{"process":1,"type":"ok","f":"unlock","time":2,"index":5}`
-	r, err := Check(strings.NewReader(in), Options{Model: Owner, Sort: true})
+	r, err = Check(strings.NewReader(in), Options{Model: Owner, Sort: true})
 	if err != nil || !r.Good() || r.Moved != 4 {
 		t.Errorf("%+v, %v", r, err)
 	}

@@ -116,15 +116,15 @@ func (r *reader) recording() (*recording, error) {
 	return r.r, nil
 }
 
-// sortByTime puts the entries of clients in the order of their times, those of one time in the order in which they are,
-// and returns how many stood after a later one.
+// sortByTime puts the entries that have a time in the order of their times, those of one time in the order in which they are,
+// and returns how many of those to be judged stood after a later one.
 func sortByTime(entries []entry) int {
 	moved, latest := 0, int64(math.MinInt64)
 	for i := range entries {
-		if e := &entries[i]; e.kind != ofClient {
-			// It has no part in the order.
+		switch e := &entries[i]; {
+		case !e.timed: // it has no part in the order
 			e.time = latest
-		} else if e.time < latest {
+		case e.time < latest && e.kind == ofClient:
 			moved++
 		}
 		latest = max(latest, entries[i].time)
