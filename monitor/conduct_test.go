@@ -261,6 +261,31 @@ func (r *rig) promote(t *testing.T, node, replica, client string) {
 	}
 }
 
+// What happens to a client long after a release is no reason for one that did not go everywhere; what does at once is.
+func TestReleasesBeforeAPause(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		at   time.Duration
+		does func(*testing.T, *rig)
+		want string
+	}{
+		{"a pause much later", 20 * time.Second, func(_ *testing.T, r *rig) { r.Client("c1").Pause(); r.Client("c1").Resume() }, "c1 releases its keys, but never the one on B"},
+		{"a crash much later", 20 * time.Second, func(t *testing.T, r *rig) {
+			if err := cmp.Or(r.Crash(r.Client("c1")), r.RestartClient("c1")); err != nil {
+				t.Error(err)
+			}
+		}, "c1 releases its keys, but never the one on B"},
+		{"a pause", 100 * ms, func(_ *testing.T, r *rig) { r.Client("c1").Pause(); r.Client("c1").Resume() }, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t).patient()
+			r.goes("c1", 0, func(a *actor) { a.sets("AB", "v"); a.asks("A", "DEL", "r") })
+			r.Kernel.After(c.at, func() { c.does(t, r) })
+			r.finds(t, checker.Conduct, c.want)
+		})
+	}
+}
+
 // What a script wants is told by what it calls.
 func TestScriptsAreUnderstood(t *testing.T) {
 	release := &rediscmd.Script{Lua: `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`,

@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -138,6 +139,7 @@ func watchLeftover(r *Run) {
 	r.onStep(l.observed, observe.Denied, observe.ReleaseStarted)
 	r.onCall = append(r.onCall, l.called)
 	r.onReturn = append(r.onReturn, l.returned)
+	r.onCrash = append(r.onCrash, l.crashed)
 	r.onEnd = append(r.onEnd, l.check)
 }
 
@@ -340,6 +342,12 @@ func (l *leftover) returned(c *protocols.Call, _ error) {
 		}
 		l.settle(o)
 	}
+}
+
+// crashed forgets what a client has: started again it has no call under way and no lease.
+func (l *leftover) crashed(client string) {
+	maps.DeleteFunc(l.clients, func(of asking, _ *owner) bool { return of.client == client })
+	l.its = nil
 }
 
 // observed takes a step with which a client lets go of its votes.

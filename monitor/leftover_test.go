@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"cmp"
 	"testing"
 	"time"
 
@@ -185,6 +186,23 @@ func TestNoKeyOutlivesItsLock(t *testing.T) {
 			r.finds(t, checker.Leftover, c.want)
 		})
 	}
+}
+
+// A client that is started again has nothing of the call that it crashed in: a vote that it leaves behind is seen.
+func TestKeysOfAClientThatCrashed(t *testing.T) {
+	r := newRig(t)
+	r.goes("c1", 0, func(a *actor) {
+		a.call(protocols.AcquireCall, nil, nil, func() { a.sleeps(time.Hour) })
+	})
+	r.Kernel.After(100*ms, func() {
+		if err := cmp.Or(r.Crash(r.Client("c1")), r.RestartClient("c1")); err != nil {
+			t.Error(err)
+		}
+		r.goes("c1", 0, func(a *actor) {
+			a.call(protocols.AcquireCall, nil, nil, func() { a.sets("ABC", "v") })
+		})
+	})
+	r.finds(t, checker.Leftover, "c1 has let go of the lock for 125ms, but its key still stands on A")
 }
 
 func TestKeysLastNoLongerThanAskedFor(t *testing.T) {

@@ -78,7 +78,7 @@ type Run struct {
 	onEnd []func()
 
 	reported observe.Event // memory for the step that is told of
-	pauses   *pauses
+	pauses   pauses
 	values   *values
 	raised   *raised
 	clients  *clients

@@ -1,24 +1,31 @@
 package monitor
 
-import "redlocksim/sim/kernel"
+import (
+	"slices"
 
-// pauses remembers when clients and nodes last stood still, and when nodes last were down.
-type pauses struct {
-	now  map[*kernel.Process]bool
-	last map[*kernel.Process]kernel.True // until when
-}
+	"redlocksim/sim/kernel"
+)
 
-func watchPauses(r *Run) *pauses {
-	p := &pauses{now: map[*kernel.Process]bool{}, last: map[*kernel.Process]kernel.True{}}
+// pauses remembers when clients and nodes stood still or were down.
+type pauses map[*kernel.Process][]stretch // in order
+
+// stretch is of true time. That of what has not ended yet, as of a client that has crashed, goes on forever.
+type stretch struct{ from, to kernel.True }
+
+func watchPauses(r *Run) pauses {
+	p := pauses{}
 	look := func(x *kernel.Process, still bool) {
-		if p.now[x] && !still {
-			p.last[x] = r.World.Kernel.Now()
+		of := p[x]
+		switch isStill := len(of) > 0 && of[len(of)-1].to == kernel.Forever; {
+		case still && !isStill:
+			p[x] = append(of, stretch{r.World.Kernel.Now(), kernel.Forever})
+		case !still && isStill:
+			of[len(of)-1].to = r.World.Kernel.Now()
 		}
-		p.now[x] = still
 	}
 	r.World.Kernel.OnChange(func() {
 		for _, c := range r.World.Clients {
-			look(c, c.Paused())
+			look(c, c.Paused() || c.Dead())
 		}
 		for _, s := range r.World.Servers {
 			look(s.Process, s.Paused() || !s.Up())
@@ -29,7 +36,21 @@ func watchPauses(r *Run) *pauses {
 
 // hasRun says whether a client or node has run since a true time without a pause, and does so still. What it was to do at the
 // moment at which it went on it may not have done yet.
-func (p *pauses) hasRun(x *kernel.Process, since kernel.True) bool {
-	last, paused := p.last[x]
-	return !p.now[x] && !x.Dead() && (!paused || last < since)
+func (p pauses) hasRun(x *kernel.Process, since kernel.True) bool {
+	return p.ran(x, stretch{since, kernel.Forever})
+}
+
+// ran says whether a client or node ran without a pause, as far as the stretch is past.
+func (p pauses) ran(x *kernel.Process, through stretch) bool {
+	return !slices.ContainsFunc(p[x], func(s stretch) bool { return s.to >= through.from && s.from <= through.to })
+}
+
+// ended is when the last pause of a client or node ended that is over; 0 if there was none.
+func (p pauses) ended(x *kernel.Process) kernel.True {
+	for _, s := range slices.Backward(p[x]) {
+		if s.to != kernel.Forever {
+			return s.to
+		}
+	}
+	return 0
 }

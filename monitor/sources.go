@@ -74,7 +74,7 @@ func (x *sources) sends(a *redis.Asked, ran map[script]kernel.True) {
 		return
 	}
 	// What a client that was paused has heard, it learns only when it goes on.
-	if since = max(since, x.run.pauses.last[a.Client]); a.Sent > since {
+	if since = max(since, x.run.pauses.ended(a.Client)); a.Sent > since {
 		x.run.broken(checker.Conduct, x.run.about(a.Keys), "%s sends %s a script in full %v after the node had run it for this client", a.Client.Name(),
 			a.Server.Name(), a.Sent.Sub(since))
 	}
