@@ -24,7 +24,6 @@ type renewals struct {
 type renewed struct {
 	*protocols.Work
 	client *kernel.Process
-	began  kernel.True
 	// limit is how often it may be renewed, 0 for as often as it takes, and end when the renewals end, by the client's clock;
 	// zero if they do not.
 	limit    int
@@ -60,13 +59,13 @@ func (x *renewals) works(w *protocols.Work) {
 	}
 	client := x.run.World.Client(w.Client)
 	now := client.ProgramClock().Now()
-	this := &renewed{Work: w, client: client, began: x.run.World.Kernel.Now(), since: x.run.World.Kernel.Now(), limit: limitOf(w)}
+	this := &renewed{Work: w, client: client, since: x.run.World.Kernel.Now(), limit: limitOf(w)}
 	if most := longestOf(w); most > 0 {
 		this.end = now.Add(most)
 	}
 	left := w.Lease.Until().Sub(now) // less than a period if the lease was taken a while ago
 	this.earliest, this.latest = now.Add(min(this.period()-w.Jitter, left/4)), now.Add(min(this.period(), left*3/4))
-	if !x.run.pauses.hasRun(client, this.began) { // the period may have begun before a pause that is over at this moment
+	if !x.run.pauses.hasRun(client, this.since) { // the period may have begun before a pause that is over at this moment
 		this.earliest = time.Time{}
 	}
 	x.open = append(x.open, this)
@@ -124,7 +123,7 @@ func (x *renewals) called(c *protocols.Call) {
 		x.run.broken(checker.Contract, w.Resource, "%s renews its lease for %v, although renewals may keep it for %v more at the most", w.Client, w.TTL, w.end.Sub(now))
 	case now.Before(w.earliest):
 		x.run.broken(checker.Contract, w.Resource, "%s renews its lease %v before that is due", w.Client, w.earliest.Sub(now))
-	case now.Sub(w.latest) > rounding && x.run.pauses.hasRun(w.client, w.began):
+	case now.Sub(w.latest) > rounding && x.run.pauses.hasRun(w.client, w.since):
 		x.run.broken(checker.Contract, w.Resource, "%s renews its lease %v after that was due", w.Client, now.Sub(w.latest))
 	}
 }
@@ -168,7 +167,7 @@ func (x *renewals) stops(done *protocols.Work) {
 		due = due.Add(rounding)
 	}
 	mayRenew := (w.limit == 0 || w.times < w.limit) && (w.end.IsZero() || !due.Add(w.TTL).After(w.end))
-	goesOn := w.Context.Err() == nil && !x.run.clients.anyClosed(w.Client) && x.run.pauses.hasRun(w.client, w.began)
+	goesOn := w.Context.Err() == nil && !x.run.clients.anyClosed(w.Client) && x.run.pauses.hasRun(w.client, w.since)
 	if mayRenew && goesOn && !w.underWay && now.Sub(w.latest) > rounding {
 		x.run.broken(checker.Contract, w.Resource, "%s worked under its lease until %v after a renewal was due, and has not renewed it", w.Client, now.Sub(w.latest))
 	}

@@ -54,6 +54,17 @@ func TestRenewalsInTime(t *testing.T) {
 			x.client.Pause()
 			x.renews(9*second, nil)
 		}, 10 * second, ""},
+		{"late after a renewal that a pause came before", period, func(x *renewing) {
+			x.client.Pause()
+			x.client.Resume()
+			x.renews(4*second, nil)
+			x.renews(9*second, nil)
+		}, 10 * second, "c1 renews its lease 1s after that was due."},
+		{"never after a renewal that a pause came before", period, func(x *renewing) {
+			x.client.Pause()
+			x.client.Resume()
+			x.renews(4*second, nil)
+		}, 9 * second, "c1 worked under its lease until 1s after a renewal was due, and has not renewed it."},
 		{"early after a pause right before the work", func(x *renewing) {
 			period(x)
 			x.client.Pause()
