@@ -1,7 +1,7 @@
 package monitor
 
-// watchNodeClocks has f called when the clock by which a node's keys end has been stepped, or goes at another rate, so that they
-// end at another time than they would have.
+// watchNodeClocks has f called when the clock by which a node's keys end has been stepped, or goes at another rate: they end at
+// another time than they would have.
 func watchNodeClocks(r *Run, f func()) {
 	type course struct{ ahead, rate int64 }
 	courses := make([]course, len(r.World.Servers))

@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"slices"
 	"time"
 
 	"redlocksim/checker"
@@ -41,7 +42,9 @@ type voting struct {
 type vigil struct {
 	record   string
 	from, by time.Time // when it can have begun, and when it must have
-	// isVague says that an answer came in part: what the client knows from it, nobody knows.
+	// vague are the records that answers told of which came in part: what the client knows from those, nobody knows. isVague says
+	// that it may be any record.
+	vague   []string
 	isVague bool
 }
 
@@ -93,7 +96,7 @@ func (x *quarantines) applied(a *redis.Applied) {
 		return
 	}
 	was, is, v := parseGuard(a.Before.Value).since, parseGuard(a.After.Value).since, x.vigils[of.pair]
-	if was > 0 && is == 0 && !this.declares && !x.trustsNodes && !v.isVague && (v.record != a.Before.Value || this.at.Sub(v.from) < x.maxTTL) {
+	if was > 0 && is == 0 && !this.declares && !x.trustsNodes && !v.isVague && !slices.Contains(v.vague, a.Before.Value) && (v.record != a.Before.Value || this.at.Sub(v.from) < x.maxTTL) {
 		x.run.broken(checker.Contract, x.run.Resources[0], "%s ends the quarantine of %s, and has not watched it for %v", a.Client.Name(), a.Server.Name(), x.maxTTL)
 	}
 	this.record = a.After.Value
@@ -105,14 +108,14 @@ func (x *quarantines) answered(of pair, this *voting, a *redis.Asked) {
 	can, must := x.run.hears(a)
 	v := x.vigils[of]
 	if a.Answer == driver.Unanswered {
-		v.isVague = true
+		v.vague, v.isVague = append(v.vague, this.record), v.isVague || this.isMixed
 		x.vigils[of] = v
 	}
 	if since == 0 || !can || a.Answer != driver.Quarantined {
 		return // or another vote in the same exchange has ended it
 	}
 	if v.record != this.record {
-		v = vigil{record: this.record, from: now, isVague: v.isVague}
+		v = vigil{record: this.record, from: now, vague: v.vague, isVague: v.isVague}
 	}
 	switch {
 	case this.isMixed:

@@ -22,6 +22,7 @@ func TestQuarantinesAreWatchedToTheirEnd(t *testing.T) {
 		ends   bool
 		also   []string                   // keys that a command at the same time is about
 		found  bool                       // another vote at the same time has found another record
+		before bool                       // the first asks before the quarantine begins
 		first  func(*actor, *redis.Asked) // what is different with the first answer
 		change func(*protocols.RedlockSettings)
 		want   string
@@ -33,6 +34,7 @@ func TestQuarantinesAreWatchedToTheirEnd(t *testing.T) {
 		{name: "declared fit at the same time", asks: []time.Duration{ttl}, ends: true, also: []string{driver.GuardKey}},
 		{name: "another vote at the same time", asks: []time.Duration{ttl}, ends: true, also: []string{"s"}, want: early},
 		{name: "in part", asks: twice, ends: true, first: func(_ *actor, a *redis.Asked) { a.Answer = driver.Unanswered }},
+		{name: "in part, before it began", asks: []time.Duration{0, ms, ttl}, ends: true, before: true, first: func(_ *actor, a *redis.Asked) { a.Answer = driver.Unanswered }, want: early},
 		{name: "too late to be read", asks: []time.Duration{0, ttl}, ends: true, first: func(x *actor, a *redis.Asked) { a.Deadline = x.reads().Add(-1) }, want: early},
 		{name: "clients trust the nodes", asks: twice, ends: true, change: func(own *protocols.RedlockSettings) { own.Guard.TrustNodeClock = true }},
 		{name: "by another client of the process", asks: twice, ends: true, first: func(x *actor, _ *redis.Asked) {
@@ -74,7 +76,11 @@ func TestQuarantinesAreWatchedToTheirEnd(t *testing.T) {
 						tell(redis.Arrived)
 						s.Put(redis.Record{Key: driver.GuardKey, Value: quarantined})
 					}
+					if c.before && i == 0 {
+						s.Put(redis.Record{Key: driver.GuardKey, Value: fit})
+					}
 					tell(redis.Arrived)
+					s.Put(redis.Record{Key: driver.GuardKey, Value: quarantined})
 					asked.Answer = driver.Quarantined
 					if c.ends && i == len(c.asks)-1 {
 						asked.Answer = driver.Accepted
