@@ -397,6 +397,53 @@ func TestNative(t *testing.T) {
 	}
 }
 
+// What cannot be decided about some resource does not hide what is bad on another.
+func TestNativeThatIsNotDecided(t *testing.T) {
+	writes := func(first int) (text string) {
+		for i := range 2 {
+			head := fmt.Sprintf(`"process":"c1","op":%d,"f":"write","resource":"q"`, 3+i)
+			text += fmt.Sprintf("{\"seq\":%d,\"t\":9,\"kind\":\"call\",%s,\"number\":%d}\n", first+2*i, head, i+1)
+			text += fmt.Sprintf("{\"seq\":%d,\"t\":9,\"kind\":\"return\",%s,\"outcome\":\"ok\"}\n", first+2*i+1, head)
+		}
+		return text
+	}
+	if r, err := Check(strings.NewReader(writes(1)), Options{MaxPorcupine: 1}); !errors.Is(err, ErrUndecided) {
+		t.Errorf("%+v, %v", r, err)
+	}
+	r, err := Check(strings.NewReader(nativeOverlap+writes(5)), Options{MaxPorcupine: 1})
+	if err != nil || shown(r) != "lease-overlap x1 1-2,3-4" || len(r.Notes) != 1 || !strings.Contains(r.Notes[0], `undecided: lost-update on "q"`) {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// The holders of a semaphore are as many as it has permits.
+func TestNativeSemaphore(t *testing.T) {
+	for _, c := range []struct {
+		semaphore checker.Semaphore
+		want      string
+	}{
+		{checker.Semaphore{Name: "r", Permits: 1}, "bad"},
+		{checker.Semaphore{Name: "r", Permits: 2}, "good"},
+		{checker.Semaphore{Name: "r", Permits: 0}, `wrong options: semaphore "r": want at least one permit, not 0`},
+		{checker.Semaphore{Name: "q", Permits: 2}, `wrong options: the history has no semaphore "q"`},
+	} {
+		r, err := Check(strings.NewReader(nativeOverlap), Options{Semaphores: []checker.Semaphore{c.semaphore}})
+		got := "bad"
+		switch {
+		case err != nil:
+			got = err.Error()
+		case r.Good():
+			got = "good"
+		}
+		if got != c.want {
+			t.Errorf("%+v: %s", c.semaphore, got)
+		}
+	}
+	if _, err := Check(strings.NewReader("{:process 0 :type :invoke :f :acquire}"), Options{Model: Owner, Semaphores: []checker.Semaphore{{Name: "r", Permits: 2}}}); !errors.Is(err, ErrOptions) {
+		t.Errorf("%v", err)
+	}
+}
+
 // Whatever it is given, Check answers with a report or with an error that has a line, for any model.
 func FuzzCheck(f *testing.F) {
 	for _, text := range forms {

@@ -9,6 +9,8 @@ import (
 var (
 	// ErrOptions: the options are not right, alone or for this format.
 	ErrOptions = errors.New("wrong options")
+	// ErrModel: the options name no kind of lock, or one that is not known. It is an ErrOptions, too.
+	ErrModel = fmt.Errorf("%w", ErrOptions)
 	// ErrEmpty: there is no operation on a lock.
 	ErrEmpty = errors.New("no operations")
 	// ErrTruncated: the history ends inside an operation, or before the end of its vector.

@@ -1,6 +1,8 @@
 package foreign
 
 import (
+	"cmp"
+	"errors"
 	"slices"
 )
 
@@ -30,12 +32,20 @@ func (h *recording) judge(o Options, by opinions) (*Report, error) {
 		}
 	}
 	given := 0
+	var undecided error
 	for _, ops := range h.byLock() {
 		first := by.first(h, ops, o)
-		if err := h.confirm(r, ops, o, by.second, &first, &given); err != nil {
+		err := h.confirm(r, ops, o, by.second, &first, &given)
+		switch {
+		case errors.Is(err, ErrUndecided):
+			undecided = cmp.Or(undecided, err)
+		case err != nil:
 			return nil, err
 		}
 		h.addBreaches(r, first)
+	}
+	if err := r.open(undecided); err != nil {
+		return nil, err
 	}
 	if r.Grants == 0 {
 		r.Notes = append(r.Notes, "no acquire succeeded, so that nothing could go wrong")
@@ -43,6 +53,15 @@ func (h *recording) judge(o Options, by opinions) (*Report, error) {
 		r.Notes = append(r.Notes, "there is only one process, so that nobody contended")
 	}
 	return r, nil
+}
+
+// open takes the error of what could not be decided. Of a history that is bad whatever the answer, it is a note.
+func (r *Report) open(undecided error) error {
+	if undecided == nil || r.Good() {
+		return undecided
+	}
+	r.Notes = append(r.Notes, undecided.Error())
+	return nil
 }
 
 // actors counts the processes that called an operation which is judged.

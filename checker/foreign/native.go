@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"redlocksim/checker"
 	"redlocksim/history"
@@ -16,16 +17,22 @@ func checkNative(in io.Reader, o Options) (*Report, error) {
 		return nil, nativeError(err)
 	}
 	found, err := l.Check(checker.Options{
-		Reentrant: o.Model == Reentrant, MinGrants: -1, MinClients: -1, MaxOperations: o.MaxPorcupine,
+		Reentrant: o.Model == Reentrant, Semaphores: o.Semaphores, MinGrants: -1, MinClients: -1, MaxOperations: o.MaxPorcupine,
 	})
 	if err != nil {
 		return nil, nativeError(err)
 	}
+	for _, s := range o.Semaphores {
+		if !slices.ContainsFunc(found.Resources, func(r checker.Resource) bool { return s.Has(r.Name) }) {
+			return nil, fmt.Errorf("%w: the history has no semaphore %q", ErrOptions, s.Name)
+		}
+	}
 	r := &Report{Format: Native, Model: o.Model, Lines: l.Len(), Locks: len(found.Resources), Grants: found.Grants}
 	r.count(l)
+	var undecided error
 	for _, u := range found.Unchecked {
-		if !u.Decided {
-			return nil, &InputError{Line: l.Len(), Err: fmt.Errorf("%w: %s on %q: %s", ErrUndecided, u.Kind, u.Resource, u.Why)}
+		if !u.Decided && undecided == nil {
+			undecided = &InputError{Line: l.Len(), Err: fmt.Errorf("%w: %s on %q: %s", ErrUndecided, u.Kind, u.Resource, u.Why)}
 		}
 		r.Unconfirmed = u.Why
 	}
@@ -44,6 +51,9 @@ func checkNative(in io.Reader, o Options) (*Report, error) {
 		}
 	}
 	r.show(l, found.Findings)
+	if err := r.open(undecided); err != nil {
+		return nil, err
+	}
 	if r.Grants == 0 {
 		r.Notes = append(r.Notes, "no acquire succeeded, so that nothing could go wrong")
 	} else if !contended {

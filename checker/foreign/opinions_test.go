@@ -157,6 +157,36 @@ func TestAnOpinionThatGivesUp(t *testing.T) {
 	}
 }
 
+// A history that is bad on one lock stays so where nobody can tell about another.
+func TestABadHistoryThatIsNotDecided(t *testing.T) {
+	for _, isBad := range []bool{false, true} {
+		told := 0
+		r, err := judgedBy(t, Owner, "0 acquire [a,nil]; 0 ok; 1 acquire [a,nil]; 1 ok; 0 acquire [b,nil]; 0 ok", opinions{
+			func(h *recording, ops []int32, o Options) judgement {
+				if told++; told == 2 {
+					return judgement{undecided: "too long"}
+				}
+				if isBad {
+					return h.intervals(ops, o)
+				}
+				return judgement{}
+			},
+			func(*recording, []int32, Options) (bool, string) {
+				if told == 2 {
+					return false, "too many"
+				}
+				return !isBad, ""
+			},
+		})
+		switch {
+		case !isBad && !errors.Is(err, ErrUndecided):
+			t.Errorf("%+v, %v", r, err)
+		case isBad && (err != nil || shown(r) != "lease-overlap x1 1-2,3-4" || len(r.Notes) != 1 || r.Notes[0] != "line 5: undecided: too long; too many"):
+			t.Errorf("%+v, %v", r, err)
+		}
+	}
+}
+
 // Worlds that are too many are given up, in time.
 func TestTooManyWorlds(t *testing.T) {
 	var events strings.Builder

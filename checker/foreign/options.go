@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"redlocksim/checker"
 )
 
 // Model is the kind of lock a history is judged as.
@@ -96,6 +98,8 @@ type Options struct {
 	// ClockError is how far the clocks of two processes may differ. Events that are no further apart may have happened in
 	// either order. Every line then needs a time. For the models Mutex, Owner and Lease.
 	ClockError time.Duration
+	// Semaphores are the locks of a Native history that several may hold at a time. Not for other formats.
+	Semaphores []checker.Semaphore
 	// MaxPorcupine bounds what porcupine is given, in operations on one lock: zero means
 	// [checker.DefaultMaxOperations], negative that it is not asked.
 	MaxPorcupine int
@@ -117,7 +121,7 @@ func (o *Options) validate() error {
 		return known("format", string(o.Format), false)
 	}
 	if o.Model != "" && !o.Model.known() {
-		return known("model", string(o.Model), false)
+		return fmt.Errorf("%w: there is no model %q", ErrModel, o.Model)
 	}
 	switch o.Group {
 	case "", ByNameIfAny, OneLock, ByKey:
@@ -127,6 +131,11 @@ func (o *Options) validate() error {
 	for _, f := range o.Only {
 		if !slices.Contains(functions, f) {
 			return fmt.Errorf("%w: %q is no operation on a lock; there are %s", ErrOptions, f, strings.Join(functions, ", "))
+		}
+	}
+	for _, s := range o.Semaphores {
+		if s.Permits < 1 {
+			return fmt.Errorf("%w: semaphore %q: want at least one permit, not %d", ErrOptions, s.Name, s.Permits)
 		}
 	}
 	if len(o.Keys) > 0 && o.Group == OneLock {
@@ -149,7 +158,10 @@ func (o *Options) validate() error {
 func (o *Options) fits(f Format) error {
 	if f != Native {
 		if o.Model == "" {
-			return fmt.Errorf("%w: the history does not say what kind of lock it is of, so a model is needed", ErrOptions)
+			return fmt.Errorf("%w: the history does not say what kind of lock it is of, so a model is needed", ErrModel)
+		}
+		if len(o.Semaphores) > 0 {
+			return fmt.Errorf("%w: semaphores are for a history of redlocksim", ErrOptions)
 		}
 		return nil
 	}

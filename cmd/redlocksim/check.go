@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -52,6 +53,7 @@ type checkFlags struct {
 	o                    foreign.Options
 	model, format, group string
 	merge, asJSON        bool
+	semaphores           map[string]int
 }
 
 func newCheck() *cobra.Command {
@@ -71,6 +73,8 @@ func newCheck() *cobra.Command {
 	f.StringVar(&c.model, "model", "", "kind of lock: "+list(foreign.Models()))
 	f.DurationVar(&c.o.Lease, "lease", 0, "length of a lease, for --model lease")
 	f.StringVar(&c.group, "group-by", string(foreign.ByNameIfAny), "how to tell locks apart: "+list(foreign.Groupings()))
+	f.StringToIntVar(&c.semaphores, "semaphore", nil, "how many may hold a lock at a time, as in `pool=3`, in a history of run --history")
+	f.Lookup("semaphore").DefValue = "" // else the help says that it is []
 	f.StringVar(&c.format, "format", "", "file format: "+list(foreign.Formats())+" (default detected)")
 	f.StringArrayVar(&c.o.Keys, "key", nil, "judge only this lock; may be repeated")
 	f.StringSliceVar(&c.o.Only, "only", nil, "judge only these operations: acquire,release")
@@ -85,6 +89,9 @@ func (c *checkFlags) run(cmd *cobra.Command, args []string) error {
 	// What a check holds grows with the history, unlike that of a run.
 	defer debug.SetGCPercent(debug.SetGCPercent(50))
 	c.o.Model, c.o.Format, c.o.Group = foreign.Model(c.model), foreign.Format(c.format), foreign.Grouping(c.group)
+	for _, name := range slices.Sorted(maps.Keys(c.semaphores)) {
+		c.o.Semaphores = append(c.o.Semaphores, checker.Semaphore{Name: name, Permits: c.semaphores[name]})
+	}
 	code := exitOK
 	histories := slices.Collect(slices.Chunk(args, 1))
 	if c.merge {
@@ -150,7 +157,7 @@ func checkHistory(stdin io.Reader, files []string, o foreign.Options) (reports.J
 		code, err = exitInternal, fmt.Errorf("%s: internal error: %w", file, err)
 	case errors.As(err, &invalid):
 		err = fmt.Errorf("%s:%d: %w", cmp.Or(invalid.File, file), invalid.Line, reason{invalid})
-	case errors.Is(err, foreign.ErrOptions) && !slices.Contains(foreign.Models(), o.Model):
+	case errors.Is(err, foreign.ErrModel):
 		err = fmt.Errorf("%s: %w: --model %s (see redlocksim check --help)", file, err, list(foreign.Models()))
 	default:
 		err = fmt.Errorf("%s: %w", file, err)
