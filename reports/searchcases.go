@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"redlocksim/checker"
 	"redlocksim/internal/shell"
 	"redlocksim/scenarios"
 )
@@ -13,8 +14,14 @@ import (
 // error is that of a file that cannot be read, or an internal one.
 func SearchCases(s *Searched) ([]Case, error) {
 	if len(s.Findings) == 0 {
-		name := fmt.Sprintf("no violation in %d runs", s.Runs)
-		return []Case{{Name: name, Title: name, Tier: string(scenarios.Model), Seed: s.Seed, Expected: scenarios.Safe, Verdict: scenarios.Safe, OK: true, Took: s.Took}}, nil
+		c := Case{Tier: string(scenarios.Model), Seed: s.Seed, Expected: scenarios.Safe, Verdict: scenarios.Safe, OK: s.Runs > 0, Took: s.Took}
+		c.Name = fmt.Sprintf("no violation in %d runs", s.Runs)
+		if !c.OK {
+			c.Name, c.Verdict, c.Class = "nothing was run", string(checker.NotTested), scenarios.NothingTested
+			c.Problems, c.Repeat = []string{"not tested: nothing was run"}, "the search"
+		}
+		c.Title = c.Name
+		return []Case{c}, nil
 	}
 	var cases []Case
 	for i := range s.Findings {

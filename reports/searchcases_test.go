@@ -24,6 +24,11 @@ func TestSearchCases(t *testing.T) {
 		t.Errorf("%+v, %v", none, err)
 	}
 
+	nothing, err := reports.SearchCases(&reports.Searched{Summary: &random.Summary{}})
+	if err != nil || len(nothing) != 1 || nothing[0].OK || nothing[0].Name != "nothing was run" || len(nothing[0].Problems) != 1 {
+		t.Errorf("%+v, %v", nothing, err)
+	}
+
 	dir := filepath.Join(t.TempDir(), "two words")
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		t.Fatal(err)

@@ -70,7 +70,11 @@ func parse(path string, data []byte) (Spec, error) {
 	}
 	spec := Spec{Base: base}
 	if f.Preset.Line > 0 {
-		if spec, err = Preset(f.Preset.Value, &base); err != nil {
+		own := &base
+		if f.Settings.Line == 0 {
+			own = nil
+		}
+		if spec, err = Preset(f.Preset.Value, own); err != nil {
 			return spec, at(f.Preset.Line, f.Preset.Column, err)
 		}
 	}

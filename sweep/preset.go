@@ -1,6 +1,8 @@
 package sweep
 
 import (
+	"cmp"
+
 	"redlocksim/scenarios"
 )
 
@@ -8,7 +10,7 @@ import (
 type preset struct {
 	name, text string
 	schedule   string
-	settings   []string
+	settings   []string // in place of the default ones
 	axes       []string // the last is that of the frontier
 }
 
@@ -42,8 +44,8 @@ func Presets() (names, texts []string) {
 	return names, texts
 }
 
-// Preset is the sweep of this name, over the settings of a base or, if it is nil, the default ones with messages that take
-// no time.
+// Preset is the sweep of this name, over the settings of a base, as they stand, or, if it is nil, the default ones with
+// messages that take no time and, for some presets, without a drift allowance.
 func Preset(name string, base *Base) (Spec, error) {
 	for _, p := range presets {
 		if p.name == name {
@@ -56,21 +58,10 @@ func Preset(name string, base *Base) (Spec, error) {
 
 func (p preset) spec(base *Base) (s Spec, err error) {
 	s.Name = p.name + ": " + p.text
-	if base == nil {
-		if s.Base, err = instant(); err != nil {
-			return s, err
-		}
-	} else {
+	if base != nil {
 		s.Base = *base
-	}
-	for _, text := range p.settings {
-		setting, err := ParseSetting(text)
-		if err != nil {
-			return s, err
-		}
-		if s.Base, err = s.Base.With(setting); err != nil {
-			return s, err
-		}
+	} else if s.Base, err = p.base(); err != nil {
+		return s, err
 	}
 	for _, text := range p.axes {
 		a, err := ParseAxis(text)
@@ -82,6 +73,19 @@ func (p preset) spec(base *Base) (s Spec, err error) {
 	s.Schedules, err = FindSchedules(p.schedule)
 	s.Frontier = s.Axes[len(s.Axes)-1].Path
 	return s, err
+}
+
+// base is the preset's own.
+func (p preset) base() (Base, error) {
+	base, err := instant()
+	for _, text := range p.settings {
+		setting, wrong := ParseSetting(text)
+		if err = cmp.Or(err, wrong); err != nil {
+			return base, err
+		}
+		base, err = base.With(setting)
+	}
+	return base, err
 }
 
 // Free is a sweep without axes, to be given some, with all schedules that are about mutual exclusion, over the settings of

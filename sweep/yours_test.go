@@ -3,13 +3,14 @@ package sweep_test
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"testing"
 
 	"redlocksim/sweep"
 )
 
-// A chart of somebody's settings says where they are: also those that an axis or a preset changes, and by the number of nodes.
+// A chart of somebody's settings says where they are: also those that an axis changes, and by the number of nodes.
 func TestYours(t *testing.T) {
 	for _, x := range []struct {
 		text string
@@ -37,6 +38,32 @@ func TestYours(t *testing.T) {
 		}
 		if !slices.Equal(chart.Yours, x.want) {
 			t.Errorf("%s: %q, want %q", x.text, chart.Yours, x.want)
+		}
+	}
+}
+
+// A preset leaves somebody's own settings as they are, but for its axes.
+func TestPresetsKeepSettings(t *testing.T) {
+	start, err := sweep.Free(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	setting, err := sweep.ParseSetting("lock.drift={factor: 3%, constant: 7ms}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := start.Base.With(setting)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, _ := sweep.Presets()
+	for _, name := range names {
+		s, err := sweep.Preset(name, &own)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(s.Base, own) {
+			t.Errorf("%s: %+v, want %+v", name, s.Base, own)
 		}
 	}
 }

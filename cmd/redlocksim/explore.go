@@ -239,7 +239,7 @@ var exploreExitHelp = exitcode.Help(exitcode.Specifics{
 	exitSafety:    "a violation was found: within the budget, one that no fault excuses, or with --beyond any",
 	exitLiveness:  "nothing but findings of liveness",
 	exitRepeat:    "",
-	exitNotTested: "with --systematic or --orders, no run tested anything; with --strict, the settings turn on a feature that no run used",
+	exitNotTested: "nothing was run; with --systematic or --orders, no run tested anything; with --strict, the settings turn on a feature that no run used",
 	exitInternal:  "also if the known-broken lock was not caught, or a run was not the same on tier wire",
 })
 
@@ -312,6 +312,9 @@ func searchVerdict(cmd *cobra.Command, s *random.Summary, strict bool, err error
 		return searchError(err)
 	}
 	code := warnOfUnused(cmd, &s.Tally, strict)
+	if s.Runs == 0 { // it was interrupted before
+		code = exitcode.Worst(code, exitNotTested)
+	}
 	if s.Violations > 0 || s.Unfinished > 0 {
 		code = exitcode.Worst(code, findingsCode(s.Findings, s.Unshrunk+s.Unfinished))
 	}

@@ -32,15 +32,16 @@ func TestSearchVerdict(t *testing.T) {
 		want   int
 	}{
 		"nothing":                     {random.Summary{Runs: 9, BeyondViolations: 1}, true, nil, exitOK},
-		"a finding":                   {random.Summary{Violations: 1, Findings: search.Findings{overlap}}, false, nil, exitSafety},
-		"liveness":                    {random.Summary{Violations: 1, Findings: search.Findings{leftover}}, false, nil, exitLiveness},
-		"both":                        {random.Summary{Violations: 2, Findings: search.Findings{leftover, overlap}}, false, nil, exitSafety},
-		"liveness, and dropped ones":  {random.Summary{Violations: 2, Findings: search.Findings{leftover}, Unshrunk: 1}, false, nil, exitSafety},
-		"liveness, and an unfinished": {random.Summary{Violations: 1, Findings: search.Findings{leftover}, Unfinished: 1}, false, nil, exitSafety},
+		"a finding":                   {random.Summary{Runs: 9, Violations: 1, Findings: search.Findings{overlap}}, false, nil, exitSafety},
+		"interrupted at once":         {random.Summary{}, false, nil, exitNotTested},
+		"liveness":                    {random.Summary{Runs: 9, Violations: 1, Findings: search.Findings{leftover}}, false, nil, exitLiveness},
+		"both":                        {random.Summary{Runs: 9, Violations: 2, Findings: search.Findings{leftover, overlap}}, false, nil, exitSafety},
+		"liveness, and dropped ones":  {random.Summary{Runs: 9, Violations: 2, Findings: search.Findings{leftover}, Unshrunk: 1}, false, nil, exitSafety},
+		"liveness, and an unfinished": {random.Summary{Runs: 9, Violations: 1, Findings: search.Findings{leftover}, Unfinished: 1}, false, nil, exitSafety},
 		"only an unfinished":          {random.Summary{Unfinished: 1}, false, nil, exitSafety},
-		"unused":                      {random.Summary{Tally: unused}, false, nil, exitOK},
-		"unused, strictly":            {random.Summary{Tally: unused}, true, nil, exitNotTested},
-		"an error":                    {random.Summary{Violations: 1}, false, errors.New("x"), exitInternal},
+		"unused":                      {random.Summary{Runs: 9, Tally: unused}, false, nil, exitOK},
+		"unused, strictly":            {random.Summary{Runs: 9, Tally: unused}, true, nil, exitNotTested},
+		"an error":                    {random.Summary{Runs: 9, Violations: 1}, false, errors.New("x"), exitInternal},
 	} {
 		if _, code := asked(func(cmd *cobra.Command) error { return searchVerdict(cmd, &c.s, c.strict, c.err) }); code != c.want {
 			t.Errorf("%s: exit code %d, want %d", name, code, c.want)
