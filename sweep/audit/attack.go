@@ -115,7 +115,10 @@ func (a *attacked) verdict() Verdict {
 
 // edge is where an attack begins to succeed between two values of a setting: the last value that holds and the first that
 // breaks, either of which is empty if all are on one side. why is why not all could be tested.
-type edge struct{ holds, breaks, why string }
+type edge struct {
+	holds, breaks, why string
+	isReversed         bool // what should be safer breaks, and what was answered holds
+}
 
 // frontier looks for the edge between the ends among some values.
 func (x *auditing) frontier(l *line, s *scenarios.Scenario, path string, values []string, changes ...sweep.Setting) (e edge, err error) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"redlocksim/scenarios"
 	"redlocksim/sweep"
 )
 
@@ -34,8 +35,11 @@ func (x *auditing) judge(l *line) (Assumption, error) {
 		if err != nil {
 			return found, err
 		}
+		if e.isReversed, err = x.isReversed(l, world, &limit, e, found.Verdict); err != nil {
+			return found, err
+		}
 		limit.holds, limit.breaks = e.holds, e.breaks
-		if x.broken && e.holds == "" && found.Verdict == Unsafe {
+		if x.broken && (e.holds == "" && found.Verdict == Unsafe || e.isReversed) {
 			found.Verdict, found.Shown = NotTested, nil
 			found.Text = fmt.Sprintf("not tested: the lock breaks even without that, see %s", lostMessages.name)
 			return found, nil
@@ -63,6 +67,16 @@ func (x *auditing) judge(l *line) (Assumption, error) {
 	return found, nil
 }
 
+// isReversed says whether a lock that holds as it was answered breaks with what should be the safest, so that the edge between
+// them is no limit.
+func (x *auditing) isReversed(l *line, world *scenarios.Scenario, limit *limits, e edge, verdict Verdict) (bool, error) {
+	if verdict != Safe || e.holds == "" || e.breaks == "" {
+		return false, nil
+	}
+	at, err := x.attack(l, world, sweep.Setting{Path: l.path, Word: limit.safest})
+	return err == nil && at.verdict() == Unsafe, err
+}
+
 // limited says where the limit is.
 func (x *Assumption) limited(l *line, limit *limits, e edge) {
 	does := map[Verdict]string{Safe: "holds", Unsafe: "breaks"}[x.Verdict]
@@ -70,7 +84,7 @@ func (x *Assumption) limited(l *line, limit *limits, e edge) {
 	case e.holds == "" && e.breaks == "": // what was answered was tested all the same
 		x.Limit, x.Text = "unknown", fmt.Sprintf("with %s the lock %s; where the limit is could not be tested: %s", x.Yours, does, reason(e.why))
 		return
-	case e.breaks == "" && x.Verdict == Unsafe || e.holds == "" && x.Verdict == Safe:
+	case e.breaks == "" && x.Verdict == Unsafe || e.holds == "" && x.Verdict == Safe || e.isReversed:
 		x.Limit, x.Text = "unknown", fmt.Sprintf("with %s the lock %s; there is no single limit", x.Yours, does)
 		return
 	case e.breaks == "":
