@@ -53,6 +53,15 @@ func limitGenerated(root *cobra.Command) {
 		case "completion":
 			cmd.Args, cmd.Example = knownCommand(cmd), "  source <(redlocksim completion bash)"
 			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+			for _, shell := range cmd.Commands() {
+				generate := shell.RunE
+				shell.RunE = func(cmd *cobra.Command, args []string) error {
+					if err := generate(cmd, args); err != nil { // nothing but the output can go wrong
+						return &failure{exitNotWritten, err}
+					}
+					return nil
+				}
+			}
 		}
 	}
 }

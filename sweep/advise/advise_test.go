@@ -166,6 +166,7 @@ func TestWhatMakesNoSense(t *testing.T) {
 		"{ttl: 10s, nodes: 1000000000}":       "nodes 1000000000, must be from 1 to 64",
 		"{ttl: 10s, clock-error: 51%}":        "clock-error 51% is not from 0% to 50%",
 		"{ttl: 10s, pause: -1s}":              "pause -1s is not from 0s to 24h",
+		"{ttl: 10s, node-timeout: 1ms}":       "node timeout 1ms is no longer than the shortest round trip, 1ms",
 		"{ttl: 1s, pause: 2s}":                "ttl 1s is too short for work of 0s",
 		"{ttl: 1s, work: 990ms}":              "it must be 1.013s at least",
 		"{ttl: 1500us}":                       "not a whole number of milliseconds",

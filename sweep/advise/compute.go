@@ -31,6 +31,9 @@ func (a *Advice) compute(k Known) error {
 	lock.NodeTimeout = up(sweep.NodeTimeout(at), time.Millisecond)
 	if k.NodeTimeout != nil {
 		lock.NodeTimeout = *k.NodeTimeout
+		if least := k.RTT.Min(); lock.NodeTimeout <= least {
+			return wrong("node timeout %v is no longer than the shortest round trip, %v: nobody would be granted the lock", lock.NodeTimeout, least)
+		}
 	}
 
 	// The part of the TTL for the rates, a constant for steps, so that they hold for every TTL.

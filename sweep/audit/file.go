@@ -94,6 +94,9 @@ func defaultOf(key string) string {
 	return all[slices.IndexFunc(all, func(a Answer) bool { return a.Key == key })].Default
 }
 
+// onOneRedis are libraries with a lock on one Redis, by the names that people give them. Some are nearly those of other locks.
+var onOneRedis = []string{"redislock", "redis-lock", "redis_lock", "redis-py", "python-redis-lock"}
+
 // library takes the name of the library.
 func (f *file) library(d *strictyaml.Decoder) {
 	n := f.given["library"]
@@ -121,6 +124,8 @@ func (f *file) library(d *strictyaml.Decoder) {
 		f.put("lock.preset", n)
 	case slices.Contains(libraries(), word):
 		f.put("lock.protocol", n)
+	case slices.Contains(onOneRedis, word):
+		d.Errorf(n, word, nil, "the lock of this library is SET NX PX on one Redis; say single in place of")
 	default:
 		d.Errorf(n, word, libraries(), "no such library; for SET NX PX on one Redis, as by redis-py, say single; a Go program can be a .wasm file:")
 	}
