@@ -180,11 +180,11 @@ func unavailable(b *strings.Builder, r *scenarios.Result) {
 	u, longest := r.Scenario.Expect.Unavailable, rounded.Duration(r.Unavailable)
 	switch {
 	case !u.Unbounded:
-		labelled(b, "available", "clients asked for at most %v without a grant (expected: at most %v)", longest, u.AtMost)
+		labelled(b, "available", "clients asked for at most %v for a lock that nobody was using (expected: at most %v)", longest, rounded.Duration(u.AtMost))
 	case r.Unbounded:
-		labelled(b, "available", "clients asked for %v without a grant, and for longer in a longer run, as expected", longest)
+		labelled(b, "available", "clients asked for %v for a lock that nobody was using, and for longer in a longer run, as expected", longest)
 	default:
-		labelled(b, "available", "clients asked for %v without a grant, and for no longer in a run twice as long", longest)
+		labelled(b, "available", "clients asked for %v for a lock that nobody was using, and for no longer in a run twice as long", longest)
 	}
 }
 

@@ -31,7 +31,7 @@ func Write(w io.Writer, s *soak.Result, took time.Duration) error {
 	line("faults", "%s; %d clients were killed", injected(s), s.Crashed)
 	line("grants", "%d of %d calls, with %d attempts; %d extensions, %d leases expired", s.Grants, s.Calls, s.Attempts, s.Extensions, s.RanOut)
 	line("waits", "p50 %v, p90 %v, p99 %v, longest %v", rounded.Duration(s.Wait(0.5)), rounded.Duration(s.Wait(0.9)), rounded.Duration(s.Wait(0.99)), rounded.Duration(s.Wait(1)))
-	line("available", "clients asked for at most %v without a grant, faults included", rounded.Duration(s.Unavailable))
+	line("available", "clients asked for at most %v for a lock that nobody was using, faults included", rounded.Duration(s.Unavailable))
 	if s.HasMargin {
 		line("margin", "at least %v from the end of an expired lease to the next grant", rounded.Duration(s.Margin))
 	}
