@@ -33,6 +33,12 @@ var protocols = []Mutant{
 		Killers: []string{"44-redisson/reentrant"},
 	},
 	{
+		Name:    "redisson-of-a-client",
+		Bug:     "a re-entrant lock is its client's and not its thread's",
+		Edits:   []Edit{{"scenarios/protocols/redisson.go", "x.started, x.env.Thread(ctx))", "x.started, 0*x.env.Thread(ctx))"}},
+		Killers: []string{"44-redisson/threads"},
+	},
+	{
 		Name:    "redisson-no-watchdog",
 		Bug:     "the watchdog renews once and no more",
 		Edits:   []Edit{{"scenarios/protocols/redisson.go", "if err := deleted(reply); err == nil {\n\t\tw.schedule()", "if err := deleted(reply); err == nil {"}},
