@@ -57,7 +57,9 @@ type conductedNode struct {
 	vagueAt          kernel.True // when something with the value was sent last of which nothing can be told; 0 for never
 }
 
-func watchConduct(r *Run) {
+func watchConduct(r *Run) { newConduct(r) }
+
+func newConduct(r *Run) *conduct {
 	c := &conduct{run: r, votes: votesOf[conducted](r), last: map[sender]*vote{}, tried: map[reaching]kernel.True{}}
 	r.World.OnTried(func(client *kernel.Process, s *redis.Server) { c.tried[reaching{client, s}] = r.World.Kernel.Now() })
 	r.onCommand(c.asked)
@@ -66,6 +68,7 @@ func watchConduct(r *Run) {
 	if r.Declared {
 		r.World.OnVague(c.vague)
 	}
+	return c
 }
 
 func (c *conduct) of(v vote) *conducted {
@@ -199,17 +202,25 @@ func (c *conduct) passes(at redis.Passage, a *redis.Asked, v vote, node int) {
 	}
 }
 
-// connects says whether the client makes connections, so that a command may have waited for one: with go-redis a release
-// overtakes an extend that does.
+// connecting is for how long a command may have waited for a connection: the libraries of programs give up one that does not
+// come about after some seconds.
+const connecting = 10 * time.Second
+
+// connects says whether the client has made connections not long ago, so that a command may have waited for one: with go-redis
+// a release overtakes an extend that does.
 func (c *conduct) connects(a *redis.Asked) bool {
-	_, has := c.tried[reaching{a.Client, a.Server}]
-	return has
+	last, has := c.tried[reaching{a.Client, a.Server}]
+	return has && last.Add(connecting) >= a.Sent
 }
 
 // hadNoWay says whether the client that releases a vote tried to reach a node then, and had no connection to it.
 func (c *conduct) hadNoWay(x *conducted, node int) bool {
 	last, has := c.tried[reaching{x.releases, c.run.World.Servers[node]}]
-	return has && last > x.nodes[node].sent && (c.run.Declared || last.Add(c.run.Lock.NodeTimeout) >= x.since)
+	waits := c.run.Lock.NodeTimeout
+	if c.run.Declared {
+		waits = connecting
+	}
+	return has && last > x.nodes[node].sent && last.Add(waits) >= x.since
 }
 
 func (c *conduct) end() {

@@ -286,6 +286,40 @@ func TestReleasesBeforeAPause(t *testing.T) {
 	}
 }
 
+// A program that has made a connection not long ago may have had a command wait for it.
+func TestConnectionsOfPrograms(t *testing.T) {
+	const second = time.Second
+	for _, c := range []struct {
+		name string
+		does func(a *actor, tries func())
+		want string
+	}{
+		{"an extend behind a release, on a connection that is new", func(a *actor, tries func()) {
+			tries()
+			a.sleeps(9 * second)
+			a.asks("A", "PEXPIRE", "r", "60000")
+		}, ""},
+		{"an extend behind a release, on an old connection", func(a *actor, tries func()) {
+			tries()
+			a.sleeps(11 * second)
+			a.asks("A", "PEXPIRE", "r", "60000")
+		}, "c1 extends its key on A, although it has begun to release it"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t)
+			run := &Run{World: r.World, Lock: r.Lock, Resources: r.Resources, Foreign: true, Declared: true}
+			var own *conduct
+			run.watch(func(r *Run) { own = newConduct(r) })
+			r.goes("c1", 0, func(a *actor) {
+				a.asks("AB", "SET", "r", "v", "NX", "PX", "60000")
+				a.asks("B", "DEL", "r")
+				c.does(a, func() { own.tried[reaching{a.client, a.Server("A")}] = a.Kernel.Now() })
+			})
+			(&rig{r.World, run}).finds(t, checker.Conduct, c.want)
+		})
+	}
+}
+
 // What a script wants is told by what it calls.
 func TestScriptsAreUnderstood(t *testing.T) {
 	release := &rediscmd.Script{Lua: `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`,
