@@ -200,7 +200,7 @@ func ask(in io.Reader, out io.Writer) ([]byte, error) {
 			if text == "" {
 				break
 			}
-			line := a.Key + ": " + text + "\n"
+			line := a.Key + ": " + a.Meant(text) + "\n"
 			if _, err := audit.Parse("answer", append(file.Bytes(), line...)); err != nil {
 				tellWrong(out, err)
 				continue

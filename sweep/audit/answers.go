@@ -51,6 +51,22 @@ type Answer struct {
 	translate func(d *strictyaml.Decoder, n *yaml.Node) *yaml.Node
 }
 
+// Meant is what somebody means who is asked: yes is true, and no is false, where the answer is one of these.
+func (a *Answer) Meant(said string) string {
+	isYesOrNo := a.Default == "true" || a.Default == "false"
+	switch strings.ToLower(said) {
+	case "yes", "y":
+		if isYesOrNo {
+			return "true"
+		}
+	case "no", "n":
+		if isYesOrNo {
+			return "false"
+		}
+	}
+	return said
+}
+
 // All are the answers, in the order in which they are asked for.
 func All() []Answer {
 	return []Answer{
@@ -119,7 +135,7 @@ func names(d *strictyaml.Decoder, n *yaml.Node) *yaml.Node {
 		return nil
 	}
 	if count < 1 || count > redlock.MaxNodes {
-		d.Errorf(n, n.Value, nil, "is not a number of nodes, from 1 to %d", redlock.MaxNodes)
+		d.Errorf(n, n.Value, nil, "want a number of nodes from 1 to %d, got", redlock.MaxNodes)
 		return nil
 	}
 	return written("[" + strings.Join(sweep.NodeNames(count), ", ") + "]")

@@ -193,7 +193,7 @@ func TestParse(t *testing.T) {
 		"tll: 8s":                         `ours.yaml:1:1: unknown key "tll"; did you mean "ttl"?`,
 		"ttl: 8":                          "ours.yaml:1:6: ",
 		"ttl: -1s":                        "ours.yaml:1:6: ",
-		"nodes: 0":                        `ours.yaml:1:8: nodes: is not a number of nodes, from 1 to 64 "0"`,
+		"nodes: 0":                        `ours.yaml:1:8: nodes: want a number of nodes from 1 to 64, got "0"`,
 		"nodes: many":                     "ours.yaml:1:8: ",
 		"library: redislock":              `ours.yaml:1:10: library: the lock of this library is SET NX PX on one Redis; say single in place of "redislock"`,
 		"library: redsnyc":                `ours.yaml:1:10: library: no such library; for SET NX PX on one Redis, as by redis-py, say single; a Go program can be a .wasm file: "redsnyc"; did you mean "redsync"?`,

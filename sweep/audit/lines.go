@@ -359,12 +359,15 @@ func whyNot(s *scenarios.Scenario) string {
 func upTo(may, yours, any, never string) func(l *limits) string {
 	return func(l *limits) string {
 		yours := fmt.Sprintf(yours, l.yours)
-		if of, _, ok := strings.Cut(yours, " "); ok && (l.yours == "0s" || l.yours == "0%") {
+		isNone := l.yours == "0s" || l.yours == "0%"
+		if of, _, ok := strings.Cut(yours, " "); ok && isNone {
 			yours = of + " not at all"
 		}
 		switch {
 		case l.breaks == "":
 			return fmt.Sprintf(any, l.riskiest) + "; " + yours
+		case l.holds == "" && isNone:
+			return never
 		case l.holds == "":
 			return never + "; " + yours
 		default:
