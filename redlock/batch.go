@@ -14,7 +14,8 @@ import (
 // Below the limit each command is sent at once and by itself. Commands above it wait until fewer are unanswered, and are then
 // sent together, releases first, in batches of at most 256. A client that takes hundreds of locks at the same time is several
 // times as fast for it. A limit of 1 makes the largest batches; a higher one spares more calls the wait for the round trips of
-// others, which counts against their validity and their node timeout.
+// others, which counts against their validity and their node timeout. In a batch, releases share a script, and so do acquires
+// under the restart guard; not on a cluster or a sharded service, where a script is for the keys of one slot.
 //
 // A batch that is unanswered after a quarter of the node timeout no longer holds up the next one. So a slow or silent node
 // delays no command by more than that, unless more commands wait than fit into a batch. Acquires and extends that wait for

@@ -12,6 +12,7 @@ var tests = []struct {
 	{"Conditions", conditionsOfVotes},
 	{"ABatchIsItsCommandsInOrder", aBatchIsItsCommandsInOrder},
 	{"ManyAtOnce", manyAtOnce},
+	{"SlotsApart", slotsApart},
 	{"Rounds", roundTrips},
 	{"ConditionalRounds", conditionalRounds},
 	{"Outcomes", outcomes},

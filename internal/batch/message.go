@@ -83,7 +83,8 @@ const (
 	Unanswered Fate = iota
 	// Ran: the node knows its script, and has run it to its end.
 	Ran
-	// Missed: the node does not know the script that it names by its hash, or the plain command, or does not allow it.
+	// Missed: the node does not know the script that it names by its hash, or the plain command, or does not allow it, or not
+	// for these keys together.
 	Missed
 )
 
@@ -146,11 +147,11 @@ func Wanted(commands []*driver.Command, now time.Time) (wanted []*driver.Command
 	return wanted
 }
 
-// errMoot: what a node has not carried out, because it has forgotten the script or forbids it, is being released, so that it is
+// errMoot: what a node has not carried out, because it has forgotten the script or refuses it, is being released, so that it is
 // not asked again.
-var errMoot = fmt.Errorf("the node did not know the script, or forbade it, and what it was asked for is being released: %w", context.Canceled)
+var errMoot = fmt.Errorf("the node did not know the script, or refused it, and what it was asked for is being released: %w", context.Canceled)
 
-var errNoTimeForAnother = fmt.Errorf("the node did not know the script, or forbade it, and there was no time left to ask in another way: %w",
+var errNoTimeForAnother = fmt.Errorf("the node did not know the script, or refused it, and there was no time left to ask in another way: %w",
 	context.DeadlineExceeded)
 
 // String says what the message is for: the operations of its commands, with how often each comes if that is more than once, as

@@ -117,7 +117,7 @@ func (t *Trial) Again(known *Known) (as Scripts, asks bool) {
 		known.Doubt() // the server may be another one
 	}
 	t.isOver = t.isOver || asks
-	return known.Scripts() & able, asks
+	return known.Scripts() & (able | apart), asks
 }
 
 // Tried is what came of asking a node for its plain commands.
@@ -137,7 +137,7 @@ func (t *Trial) Asked(known *Known, tried Tried, again []*driver.Command, fail f
 	if tried.Heard {
 		known.note(neither)
 	}
-	return 0, slices.DeleteFunc(again, func(c *driver.Command) bool {
+	return known.Scripts() & apart, slices.DeleteFunc(again, func(c *driver.Command) bool {
 		fails := SuitsPlain(c)
 		if fails {
 			fail(c)

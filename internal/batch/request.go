@@ -44,10 +44,10 @@ const (
 )
 
 // kindOf: a release of one key, which nobody is told of, or an acquire of one key under the restart guard, without a token and
-// with no quarantine to end. guard is the largest TTL of those votes that are joined.
+// with no quarantine to end; on a node without slots. guard is the largest TTL of those votes that are joined.
 func kindOf(c *driver.Command, guard time.Duration, known Scripts) kind {
 	switch q := c.Conditions; {
-	case len(c.Keys) != 1 || plainFor(c, known) != None:
+	case len(c.Keys) != 1 || known&apart != 0 || plainFor(c, known) != None:
 	case c.Op == driver.OpRelease && !c.Wake:
 		return release
 	case c.Op == driver.OpAcquire && q != nil && q.MaxTTL != 0 && q.MaxTTL == guard && q.Token == 0 && q.Watched == "":

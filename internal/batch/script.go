@@ -64,6 +64,7 @@ const (
 	plainOnly Scripts = 1 << (numWays + iota) // a lock must do with plain commands there
 	able                                      // its first vote has shown that it allows all that a lock needs
 	neither                                   // it has forbidden scripts, and does not have enough plain commands
+	apart                                     // it runs no script for keys of several slots: commands are not joined
 )
 
 // Has reports whether the script is in the set. None always is: it has no source that a node would have to know.
@@ -78,6 +79,9 @@ type Known struct{ bits atomic.Uint32 }
 
 // Scripts is that, as of now.
 func (k *Known) Scripts() Scripts { return Scripts(k.bits.Load()) }
+
+// Part notes that the node keeps its keys in slots, so that no script may have those of several commands.
+func (k *Known) Part() { k.note(apart) }
 
 func (k *Known) learn(s Script) { k.note(Scripts(0).With(s)) }
 

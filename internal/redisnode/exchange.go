@@ -150,6 +150,9 @@ func (x *Exchange) read(r *batch.Request, a Answer, command int, looks bool) (fa
 		}
 	case a.Value != nil:
 		fate = batch.Ran
+	case r.IsJoint() && isAcrossSlots(a.Err):
+		s.known.Part()
+		return batch.Missed, reply
 	case !r.InFull && (isScriptUnknown(a.Err) || isHashForbidden(a.Err)):
 		return batch.Missed, reply
 	}

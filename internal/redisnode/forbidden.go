@@ -21,6 +21,9 @@ func begins(err error, ways ...string) bool {
 // isScriptUnknown reports whether a server said that it knows no script with that hash: it has done nothing.
 func isScriptUnknown(err error) bool { return begins(err, "NOSCRIPT") }
 
+// isAcrossSlots reports whether a server said that the keys of a script are in several of its slots: it has done nothing.
+func isAcrossSlots(err error) bool { return begins(err, "CROSSSLOT") }
+
 // isForbidden reports whether a server said that a command does not exist, or that the user may not run it or touch the
 // key.
 func isForbidden(err error) bool {

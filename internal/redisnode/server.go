@@ -27,6 +27,10 @@ type Server struct {
 // NewServer is a server of which nothing is known. The clock is that of the client.
 func NewServer(a *Adapter, clock driver.Clock) *Server { return &Server{adapter: a, clock: clock} }
 
+// Part has no commands joined in one script, because the server belongs to a cluster. The proxy of a sharded service looks like
+// one server, and is found out about when it first refuses such a script.
+func (s *Server) Part() { s.known.Part() }
+
 // Begin begins an exchange with the server.
 func (s *Server) Begin() Exchange { return Exchange{server: s, as: s.known.Scripts()} }
 

@@ -146,6 +146,7 @@ func (n *cluster) primaryOf(c *driver.Command) (*Node, driver.Reply) {
 		if primary, err = newNode(client, append(slices.Clip(n.options), Name(n.self.name))); err != nil {
 			return nil, driver.Reply{Outcome: driver.Failed, Err: err}
 		}
+		primary.server.Part()
 		n.primaries[client] = primary
 	}
 	return primary, driver.Reply{}
