@@ -107,9 +107,13 @@ func (p *Permit) Unlock(ctx context.Context) error {
 	return p.Lease.Unlock(ctx)
 }
 
-// Hold does work under the permit, as [redlock.Lease.Hold] does, and gives the permit back as Unlock does.
+// Hold does work under the permit, as [redlock.Lease.Hold] does, and gives the permit back as Unlock does, also if it returns
+// redlock.ErrInvalid.
 func (p *Permit) Hold(ctx context.Context, r redlock.Renewal, work func(context.Context) error) error {
 	defer p.vacate()
+	if work == nil {
+		return p.Lease.Hold(ctx, r, nil) // which refuses that
+	}
 	return p.Lease.Hold(ctx, r, func(ctx context.Context) error {
 		defer p.releases()
 		return work(ctx)

@@ -516,6 +516,23 @@ func TestHoldOfAPermit(t *testing.T) {
 	})
 }
 
+// A permit is given back even if what is to be done under it is not said right.
+func TestHoldOfAPermitInvalid(t *testing.T) {
+	s := newSemaphore(t, redlocktest.New(t, 3).Client(), 1)
+	var none context.Context
+	work := func(context.Context) error { t.Error("work was called"); return nil }
+	for what, hold := range map[string]func(*semaphore.Permit) error{
+		"nil work":    func(p *semaphore.Permit) error { return p.Hold(t.Context(), redlock.Renewal{}, nil) },
+		"nil context": func(p *semaphore.Permit) error { return p.Hold(none, redlock.Renewal{}, work) },
+		"renewal":     func(p *semaphore.Permit) error { return p.Hold(t.Context(), redlock.Renewal{Period: ttl}, work) },
+	} {
+		p := acquire(t, s) // the only one
+		if err := hold(p); !errors.Is(err, redlock.ErrInvalid) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
 // What is wrong is said at once, also while all permits are held here.
 func TestRefusedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
