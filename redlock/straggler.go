@@ -1,6 +1,8 @@
 package redlock
 
 import (
+	"errors"
+
 	"redlocksim/internal/quorum"
 	"redlocksim/redlock/driver"
 )
@@ -20,12 +22,17 @@ const (
 // a release began may have been cast after that release passed the node, so it is released again, unless the release itself
 // says that it deleted the key. If two tokens were proposed, the node may have voted twice, before that release and after it,
 // so what the release says settles nothing. The acquisition is locked.
+//
+// What too few replicas have confirmed is no vote, and joins nothing, but its key is on the node and has to go.
 func (a *acquisition) straggler(t *tally, i int, late bool) followUp {
 	accepted := t.outcomes[i].Outcome == driver.Accepted
+	isUnconfirmed := t.outcomes[i].Outcome == driver.Failed && errors.As(t.outcomes[i].Err, new(*driver.ReplicasError))
 	switch t.op {
 	case driver.OpAcquire:
 		switch {
-		case !late || !accepted:
+		case !late || !accepted && !isUnconfirmed:
+			return nothing
+		case !a.released && isUnconfirmed: // the release that is to come finds the key
 			return nothing
 		case !a.released && a.granted && a.raised && t.proposal.isFirst:
 			return nothing // the answer to the second token is the one that counts

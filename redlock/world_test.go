@@ -262,6 +262,7 @@ func (n *scripted) Name() string { return n.name }
 //	lost          never arrives
 //	mute, mute:3  arrives (after 3 ms), but the answer does not
 //	no, refused, failed, timedout (:20 …)  is not carried out, with that outcome
+//	unconfirmed:20  is carried out, and no replica confirms it
 //	behind7:20    … because the counter is 7
 //	twice:20      as ok, answered twice
 func (n *scripted) next(op driver.Op, plan string) {
@@ -307,6 +308,14 @@ func (n *scripted) do(cmd *driver.Command) {
 	case "mute":
 		time.AfterFunc(there, func() { n.did(cmd, apply()) })
 		return
+	case "unconfirmed":
+		apply = func() driver.Reply {
+			reply := n.apply(cmd)
+			if reply.Outcome == driver.Accepted {
+				reply = driver.Reply{Outcome: driver.Failed, Err: &driver.ReplicasError{Asked: 1}}
+			}
+			return reply
+		}
 	case "behind7":
 		apply = func() driver.Reply { return driver.Reply{Outcome: driver.Behind, Token: 7} }
 	case "no":

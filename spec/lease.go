@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -223,6 +224,11 @@ func (a *acquisition) takeBack(e *Event) string {
 	return a.follows(e, &a.takenBack, "is taken back")
 }
 
+// isOnNode says whether a node has set the key: by a vote, or by what would be one if enough replicas had confirmed it.
+func isOnNode(told observe.NodeOutcome) bool {
+	return told.Outcome == driver.Accepted || told.Outcome == driver.Failed && errors.As(told.Err, new(*driver.ReplicasError))
+}
+
 // follows checks what becomes of a late vote: once, and only if there was one. What was told of that is told again, unless it
 // is the answer to a release that has not deleted the key.
 func (a *acquisition) follows(e *Event, done *map[string]int, what string) string {
@@ -237,7 +243,7 @@ func (a *acquisition) follows(e *Event, done *map[string]int, what string) strin
 		return ""
 	case (*done)[vote.Node] > 1:
 		return fmt.Sprintf("the vote of %s %s a second time", vote.Node, what)
-	case told.Outcome != driver.Accepted:
+	case !isOnNode(told):
 		return fmt.Sprintf("no late vote of %s is there that %s", vote.Node, what)
 	case vote.Outcome == driver.Accepted && !isSame(vote, told):
 		return fmt.Sprintf("the vote of %s that %s took %v, and is told to have taken %v", vote.Node, what, vote.Took, told.Took)

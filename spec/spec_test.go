@@ -158,6 +158,10 @@ func (s *script) detail(t *testing.T, e *Event, word string) {
 		e.Node.Outcome = outcome
 		return
 	}
+	if word == "unconfirmed" {
+		e.Node.Outcome, e.Node.Err = driver.Failed, &driver.ReplicasError{Asked: 1}
+		return
+	}
 	if reason, ok := reasons[word]; ok {
 		told, _ := e.Err.(*redlock.Error)
 		switch {
@@ -253,7 +257,8 @@ const retry = `
 	160 a' granted left=983 until=1143`
 
 func TestWhatIsAllowed(t *testing.T) {
-	for _, steps := range []string{life, retry} {
+	unconfirmed := strings.NewReplacer("C yes late=1", "C unconfirmed late=1", "taken-back C", "taken-back C unconfirmed").Replace(retry)
+	for _, steps := range []string{life, retry, unconfirmed} {
 		newScript().check(t, steps, "")
 	}
 }

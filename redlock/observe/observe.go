@@ -77,7 +77,8 @@ const (
 	// Joined: a vote that arrived after the decision counts for the lease: told when it arrives, or with the grant if it came
 	// before that.
 	Joined
-	// TakenBack: a vote that arrived after the release began or the attempt failed is released again.
+	// TakenBack: a vote that arrived after the release began or the attempt failed is released again, and so is a key that a
+	// node has set without the replicas that a vote needs.
 	TakenBack
 	// Queued: the call is about to wait for earlier callers of the same client, and for the end of this client's lease on the
 	// same resources. Before the first attempt, Value and Call are the value that it will have, and Attempt is 0.
