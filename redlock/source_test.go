@@ -54,7 +54,7 @@ func TestNoToken(t *testing.T) {
 		"an error":        {func(context.Context, int64) (int64, error) { return 0, down }, down},
 		"zero":            {func(context.Context, int64) (int64, error) { return 0, nil }, ErrNoToken},
 		"negative":        {func(context.Context, int64) (int64, error) { return -1, nil }, ErrNoToken},
-		"in time":         {func(ctx context.Context, _ int64) (int64, error) { <-ctx.Done(); return 0, ctx.Err() }, context.DeadlineExceeded},
+		"in time":         {func(ctx context.Context, _ int64) (int64, error) { <-ctx.Done(); return 0, ctx.Err() }, ErrNoToken},
 		"longer than TTL": {func(context.Context, int64) (int64, error) { time.Sleep(time.Second); return 1, nil }, ErrTooLate},
 	} {
 		in(t, 3, func(w *world) {
@@ -62,6 +62,9 @@ func TestNoToken(t *testing.T) {
 			lease, err := w.TryLock(w.Context(), "r", time.Second)
 			if lease != nil || !errors.Is(err, test.want) || !errors.Is(err, ErrNotAcquired) || errors.Is(err, ErrNoToken) == (test.want == ErrTooLate) {
 				t.Errorf("%s: %v", name, err)
+			}
+			if errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s: the caller's context lives: %v", name, err)
 			}
 			if took := time.Since(began); name == "in time" && took != DefaultNodeTimeout+2*time.Millisecond {
 				t.Errorf("%s: the source has %v to answer", name, took)

@@ -18,6 +18,7 @@ var names = []struct {
 	{redlock.ErrTaken, "taken"},
 	{redlock.ErrNoQuorum, "no_quorum"},
 	{redlock.ErrTooLate, "too_late"},
+	{redlock.ErrNoToken, "no_token"},
 	{redlock.ErrLost, "lost"},
 	{redlock.ErrReleased, "released"},
 	{redlock.ErrTokensUsedUp, "tokens_used_up"},
@@ -26,8 +27,8 @@ var names = []struct {
 	{context.DeadlineExceeded, "deadline_exceeded"},
 }
 
-// Of names why a call or attempt failed: taken, no_quorum, too_late, lost, released, tokens_used_up, closed, cancelled,
-// deadline_exceeded or other. Where an error has several reasons it is the first of these.
+// Of names why a call or attempt failed: taken, no_quorum, too_late, no_token, lost, released, tokens_used_up, closed,
+// cancelled, deadline_exceeded or other. Where an error has several reasons it is the first of these.
 func Of(err error) string {
 	for _, n := range names {
 		if errors.Is(err, n.err) {

@@ -18,6 +18,7 @@ func TestOf(t *testing.T) {
 		{&redlock.Error{Op: driver.OpAcquire, Reason: redlock.ErrTaken}, "taken"},
 		{&redlock.Error{Op: driver.OpAcquire, Reason: redlock.ErrNoQuorum}, "no_quorum"},
 		{&redlock.Error{Op: driver.OpAcquire, Reason: redlock.ErrTooLate}, "too_late"},
+		{&redlock.Error{Op: driver.OpAcquire, Reason: fmt.Errorf("%w: the source gave 0", redlock.ErrNoToken)}, "no_token"},
 		{&redlock.Error{Op: driver.OpExtend, Reason: redlock.ErrLost}, "lost"},
 		{&redlock.Error{Op: driver.OpRelease, Reason: redlock.ErrReleased}, "released"},
 		{&redlock.Error{Op: driver.OpAcquire, Cause: redlock.ErrTokensUsedUp}, "tokens_used_up"},
