@@ -63,8 +63,7 @@ func (x *renewals) works(w *protocols.Work) {
 	if most := longestOf(w); most > 0 {
 		this.end = now.Add(most)
 	}
-	left := w.Lease.Until().Sub(now) // less than a period if the lease was taken a while ago
-	this.earliest, this.latest = now.Add(min(this.period()-w.Jitter, left/4)), now.Add(min(this.period(), left*3/4))
+	this.isDueAfter(now, 4)
 	if !x.run.pauses.hasRun(client, this.since) { // the period may have begun before a pause that is over at this moment
 		this.earliest = time.Time{}
 	}
@@ -93,6 +92,21 @@ func (w *renewed) period() time.Duration {
 		return w.Period
 	}
 	return w.TTL / 3
+}
+
+// isDueAfter takes that the next renewal is due a period after now, or sooner: when half of the time until the context ends is
+// over, give or take some sixteenths, since only the library knows exactly when that is.
+func (w *renewed) isDueAfter(now time.Time, sixteenths time.Duration) {
+	left := w.ends().Sub(now) / 16
+	w.earliest, w.latest = now.Add(min(w.period()-w.Jitter, (8-sixteenths)*left)), now.Add(min(w.period(), (8+sixteenths)*left))
+}
+
+// ends is when the lease does, or its context, and renewals with it, as far as that is known.
+func (w *renewed) ends() time.Time {
+	if warner, warns := w.Lease.(protocols.Warner); warns {
+		return warner.ContextEnds()
+	}
+	return w.Lease.Until()
 }
 
 // of is the work under a lease, if it is known when that is renewed.
@@ -138,7 +152,7 @@ func (x *renewals) returned(c *protocols.Call, err error) {
 	switch {
 	case err == nil:
 		w.times++
-		w.earliest, w.latest = now.Add(w.period()-w.Jitter), now.Add(w.period())
+		w.isDueAfter(now, 1)
 	case isOver || w.client.Starved(): // a delay is drawn
 		x.drop(func(other *renewed) bool { return other == w })
 	default:
@@ -155,11 +169,7 @@ func (x *renewals) stops(done *protocols.Work) {
 	}
 	x.drop(func(other *renewed) bool { return other == w })
 	now := w.client.ProgramClock().Now()
-	until := w.Lease.Until()
-	if warner, warns := w.Lease.(protocols.Warner); warns {
-		until = warner.ContextEnds() // and renewals with it
-	}
-	if until.Before(now) {
+	if until := w.ends(); until.Before(now) {
 		now = until
 	}
 	due := w.latest

@@ -830,7 +830,7 @@ var library = []Mutant{
 	{
 		Name:    "renewal-period-from-the-last",
 		Bug:     "the period between renewals counts from when the last one was due, and not from its success",
-		Edits:   []Edit{{"redlock/renew.go", "next = now.Add(c.periodOf(r))", "next = next.Add(r.Period)"}},
+		Edits:   []Edit{{"redlock/renew.go", "next = now.Add(l.untilNext(r, now))", "next = next.Add(r.Period)"}},
 		Killers: []string{"82-with-lock/renewed"},
 	},
 	{

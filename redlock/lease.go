@@ -58,11 +58,19 @@ func (l *Lease) Value() string { return l.acquisition.value }
 func (l *Lease) Token() (int64, bool) { return l.acquisition.token, l.acquisition.token != 0 }
 
 // Until is when the lease ends, by the client's clock. With the system's clock it has a monotonic reading, so time.Until is
-// right even if the wall clock steps. A failed Extend does not change it.
+// right even if the wall clock steps. A failed Extend does not change it. The lease can be extended until its context ends,
+// which is sooner by what [WithLossLead] sets.
 func (l *Lease) Until() time.Time {
 	l.acquisition.mu.Lock()
 	defer l.acquisition.mu.Unlock()
 	return l.until
+}
+
+// contextEnds is when the lease's context ends unless it is extended or released before.
+func (l *Lease) contextEnds() time.Time {
+	l.acquisition.mu.Lock()
+	defer l.acquisition.mu.Unlock()
+	return l.until.Add(-l.lead)
 }
 
 // Context is cancelled shortly before the lease ends (see [WithLossLead]) and when it is released. That depends on the client's

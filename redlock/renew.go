@@ -23,7 +23,7 @@ type Renewal struct {
 	Wait time.Duration
 
 	// Period is the time between renewals, at most half of the TTL, so that a failed one can be repeated. Zero means a third of
-	// the TTL.
+	// the TTL. A renewal comes sooner where half of the time is over until the lease's context would end; see [WithLossLead].
 	Period time.Duration
 
 	// Jitter is how much sooner than after a Period a renewal may come: a random part of it, so that holders which began
@@ -154,7 +154,7 @@ func (l *Lease) renewAll(ctx context.Context, r Renewal) (failed error) {
 	c := l.acquisition.client
 	now := c.clock.Now()
 	end := now.Add(r.MaxTime)
-	next := now.Add(min(c.periodOf(r), l.Until().Sub(now)/2)) // sooner than a period if the lease was taken a while ago
+	next := now.Add(l.untilNext(r, now))
 	for n := 0; ; {
 		if n == r.Limit {
 			return ErrRenewalLimit
@@ -175,13 +175,19 @@ func (l *Lease) renewAll(ctx context.Context, r Renewal) (failed error) {
 		switch {
 		case failed == nil:
 			n++
-			next = now.Add(c.periodOf(r))
+			next = now.Add(l.untilNext(r, now))
 		case errors.Is(failed, ErrLost), errors.Is(failed, ErrReleased), errors.Is(failed, ErrClosed):
 			return failed
 		default:
 			next = now.Add(min(c.someDelay(), l.Until().Sub(now)/4))
 		}
 	}
+}
+
+// untilNext is the time until the next renewal: a period, or half of what is left until the lease's context ends. That is sooner
+// if the lease was taken a while ago, or if WithLossLead leaves little of it.
+func (l *Lease) untilNext(r Renewal, now time.Time) time.Duration {
+	return min(l.acquisition.client.periodOf(r), l.contextEnds().Sub(now)/2)
 }
 
 // periodOf draws the time until the next renewal. A source of random bytes that fails is no reason to lose a lock.

@@ -220,7 +220,7 @@ func TestRenewOldLease(t *testing.T) {
 		lease := w.mustLock(time.Second)
 		w.atTime(788 * time.Millisecond)
 		err := lease.Renew(w.Context(), Renewal{}, func(ctx context.Context) error { time.Sleep(110 * time.Millisecond); return nil })
-		if err != nil || lease.Until().Sub(w.began) != 1876*time.Millisecond {
+		if err != nil || lease.Until().Sub(w.began) != 1851*time.Millisecond {
 			w.Errorf("%v, until %v", err, lease.Until().Sub(w.began))
 		}
 		if lease.Context().Err() != nil || w.sent(driver.OpRelease) != "00000" {
@@ -230,6 +230,23 @@ func TestRenewOldLease(t *testing.T) {
 			w.Error(err)
 		}
 	})
+}
+
+// A lease whose context ends long before it does is renewed before that, however long a period is allowed: when half of the
+// time is over.
+func TestRenewalsBeforeALongLead(t *testing.T) {
+	for _, period := range []time.Duration{500 * time.Millisecond, 400 * time.Millisecond, 0} {
+		in(t, 5, func(w *world) {
+			err := w.Hold(w.Context(), "r", time.Second, Renewal{Period: period}, func(ctx context.Context, _ *Lease) error {
+				wait(ctx, 3*time.Second)
+				return ctx.Err()
+			})
+			// The context would end 492.5 ms after the grant, and after an extend.
+			if sent := len(w.node(0).received(driver.OpExtend)); err != nil || sent != 12 {
+				w.Errorf("period %v: %v, %d renewals", period, err, sent)
+			}
+		}, WithLossLead(time.Hour))
+	}
 }
 
 // Work under a lease that has ended finds its context ended. The lease keeps nothing of it when it is over.
