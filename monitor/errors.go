@@ -48,6 +48,10 @@ type calling struct {
 	value  string
 	due    time.Time // when its client stops waiting for answers to what it asks now, by its clock
 	asked  []asked   // with that value, in the order of the Servers
+	// isEnded says that the call's context has ended the last attempt, before the nodes had decided it, and refused is why the
+	// last one failed that they had decided.
+	isEnded bool
+	refused error
 }
 
 // asked is what became of the last command for a node.
@@ -93,7 +97,7 @@ func watchFailures(r *Run) {
 	r.onCrash = append(r.onCrash, func(client string) {
 		x.calls = slices.DeleteFunc(x.calls, func(c *calling) bool { return c.Client == client })
 	})
-	r.onStep(x.stepped, observe.AttemptStarted, observe.TokenRaised)
+	r.onStep(x.stepped, observe.AttemptStarted, observe.TokenRaised, observe.Denied)
 	r.onCommand(x.commanded, redis.Sent, redis.Arrived, redis.Answered)
 	r.onApplied = append(r.onApplied, x.applied)
 	fenced := isFenced(r)
@@ -150,10 +154,17 @@ func (c *calling) intent() redis.Intent {
 	return redis.Sets
 }
 
-// stepped has a call's attempts, which the library reports, followed by their values.
+// stepped has a call's attempts, which the library reports, followed by their values, and takes why they are denied.
 func (x *failures) stepped(client string, e *observe.Event) {
 	switch e.Step {
 	case observe.AttemptStarted:
+	case observe.Denied:
+		for _, c := range x.calls {
+			if c.Client == client && c.value == e.Value {
+				c.fails(e.Err)
+			}
+		}
+		return
 	case observe.TokenRaised:
 		for _, c := range x.calls {
 			if c.Client == client && c.value == e.Value {
@@ -172,6 +183,18 @@ func (x *failures) stepped(client string, e *observe.Event) {
 		if c.Client == client && c.Func == protocols.AcquireCall && c.name == e.Resource {
 			x.ask(c, e.Value)
 		}
+	}
+}
+
+// fails takes why an attempt is denied.
+func (c *calling) fails(err error) {
+	told := (*redlock.Error)(nil)
+	if !errors.As(err, &told) {
+		return
+	}
+	c.isEnded = told.Reason == nil && isEnd(told.Cause)
+	if !c.isEnded {
+		c.refused = told.Reason
 	}
 }
 
@@ -279,7 +302,7 @@ func (c *calling) isUnsent(e *redlock.Error) bool {
 
 // cause says what is wrong with the cause, or with an end of the lease.
 func (x *failures) cause(c *calling, e *redlock.Error) string {
-	isEnd := errors.Is(e.Cause, context.Canceled) || errors.Is(e.Cause, context.DeadlineExceeded)
+	isEnd := isEnd(e.Cause)
 	switch {
 	case isEnd && c.Func == protocols.ReleaseCall && c.Context != nil && x.goesOn(c):
 		return "nothing but the end of the lease has ended the context it was called in, which was that of the lease"
@@ -295,6 +318,11 @@ func (x *failures) cause(c *calling, e *redlock.Error) string {
 		return "nothing failed that it needs"
 	}
 	return ""
+}
+
+// isEnd says whether an error is that of a context that has ended.
+func isEnd(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // goesOn says whether a release in the context of its own lease goes on: nothing but the end of the lease has ended that.
@@ -403,9 +431,21 @@ func countNodes(e *redlock.Error, outcomes ...driver.Outcome) (n int) {
 	return n
 }
 
+// isOfEarlier says whether the reason is, or may be, that of an earlier attempt than the one whose nodes the error tells of,
+// because the call's context ended during that.
+func (x *failures) isOfEarlier(c *calling, e *redlock.Error) bool {
+	switch {
+	case !isEnd(e.Cause) || e.Attempts < 2:
+		return false
+	case !x.reports[c.Client] || !c.isAlone:
+		return true
+	}
+	return c.isEnded && e.Reason == c.refused
+}
+
 // reason says why the reason does not follow from what the nodes answered.
 func (x *failures) reason(c *calling, e *redlock.Error) string {
-	if len(e.Nodes) == 0 {
+	if len(e.Nodes) == 0 || x.isOfEarlier(c, e) {
 		return ""
 	}
 	reasons := map[driver.Op][]error{

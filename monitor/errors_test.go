@@ -3,6 +3,7 @@ package monitor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -81,6 +82,42 @@ func TestErrorsSayWhatTookPlace(t *testing.T) {
 				want = "c1 gets an error that is not true, as " + c.want
 			}
 			r.finds(t, checker.Contract, want)
+		})
+	}
+}
+
+// A call whose context ends during an attempt fails for the reason of the attempt before.
+func TestTheReasonOfAnEarlierAttempt(t *testing.T) {
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	undecided := votes(redlock.Unanswered, redlock.Unanswered, redlock.Unanswered)
+	const wrong = "c1 gets an error that is not true, as 0 nodes declined, which leave a quorum"
+	for _, c := range []struct {
+		name          string
+		first, second redlock.Error // with which the attempts are denied
+		want          string
+	}{
+		{"the reason before", redlock.Error{Reason: redlock.ErrTaken}, redlock.Error{Cause: context.Canceled}, ""},
+		{"another reason before", redlock.Error{Reason: redlock.ErrTooLate}, redlock.Error{Cause: context.Canceled}, wrong},
+		{"the last was refused", redlock.Error{Reason: redlock.ErrTaken}, redlock.Error{Reason: redlock.ErrTooLate}, wrong},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t)
+			r.goes("c1", 0, func(a *actor) {
+				call := &protocols.Call{Client: "c1", Resources: []string{"r"}, Grants: []int{1}, TTL: ttl}
+				a.Called(call)
+				call.Context = ended // while it is under way
+				for i, denied := range []*redlock.Error{&c.first, &c.second} {
+					value := fmt.Sprint("v", i)
+					a.Observed("c1", observe.Event{Step: observe.AttemptStarted, Resource: "r", Value: value})
+					a.sets("A", value)
+					a.Observed("c1", observe.Event{Step: observe.Denied, Resource: "r", Value: value, Err: denied})
+				}
+				got := &redlock.Error{Op: driver.OpAcquire, Resource: "r", Attempts: 2, Reason: redlock.ErrTaken, Cause: context.Canceled, Nodes: undecided}
+				a.Observed("c1", observe.Event{Step: observe.GaveUp, Resource: "r", Value: "v1", Err: got})
+				a.Returned(call, got)
+			})
+			r.finds(t, checker.Contract, c.want)
 		})
 	}
 }

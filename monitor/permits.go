@@ -50,6 +50,9 @@ type seeker struct {
 	looked, away []string
 	news         int         // how often the client had given back a permit by then
 	isCut        bool        // the last look ended early: the nodes failed
+	isEnded      bool        // the call's context ended the last attempt, before the nodes had decided it
+	refused      error       // why the last attempt failed that they had decided; nil if none did, or if that is not known
+	isVague      bool        // it is not known
 	usedUp       int         // permits in it that had no fencing token left
 	isOver       bool        // the last look has ended
 	isAsking     bool        // an attempt is under way
@@ -383,6 +386,7 @@ func (x *permits) returned(c *protocols.Call, err error) {
 	}
 	failed := (*redlock.Error)(nil)
 	w.isCut = !errors.As(err, &failed) || isOfAll(failed)
+	w.fails(failed)
 	if !w.isCut {
 		line.noteHere(c.Resources[0]) // so that it is listed once
 		if !x.stands(w, c.Resources[0]) {
@@ -403,6 +407,19 @@ func (x *permits) returned(c *protocols.Call, err error) {
 		x.mustLook(w, 0)
 	case w.Waits:
 		x.mustLook(w, x.delay.Max)
+	}
+}
+
+// fails takes why an attempt failed; nil if that is not the library's error. What a call says for which permits have no token left
+// depends on the others.
+func (w *seeker) fails(failed *redlock.Error) {
+	w.isEnded = failed != nil && failed.Reason == nil && isEnd(failed.Cause)
+	switch {
+	case failed == nil || w.isEnded:
+	case errors.Is(failed.Cause, redlock.ErrTokensUsedUp):
+		w.refused, w.isVague = nil, true
+	default:
+		w.refused, w.isVague = failed.Reason, false
 	}
 }
 
@@ -555,7 +572,9 @@ func (x *permits) wrong(w *seeker, err error) string {
 		return "it is about something else"
 	case e.Attempts != w.attempts:
 		return "that is not how often it has asked"
-	case e.Reason == redlock.ErrTaken && w.isCut && w.attempts > 0:
+	case w.isEnded && !w.isVague && e.Reason != w.refused:
+		return "the attempt before its context ended was refused otherwise"
+	case e.Reason == redlock.ErrTaken && w.isCut && !w.isEnded && w.attempts > 0:
 		return "the last attempt ended otherwise"
 	case w.Waits && e.Cause == nil:
 		return "that does not say why it gave up"

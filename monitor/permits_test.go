@@ -66,6 +66,20 @@ func (s *seeking) gets(failed *redlock.Error, cause error) {
 	s.Gets(s.PermitCall, &e)
 }
 
+// cut is the error of an attempt during which the context ends of the call.
+var cut = &redlock.Error{Op: driver.OpAcquire, Cause: context.Canceled}
+
+// endsAsking has the context of a call end during its second attempt, for which it gets an error.
+func endsAsking(a *actor, first, got *redlock.Error) {
+	s := a.seeks(true)
+	ctx, cancel := context.WithCancel(context.Background())
+	s.Context = ctx
+	s.tries("s/1", first)
+	s.tries("s/2", cut)
+	cancel()
+	s.gets(got, context.Canceled)
+}
+
 // gives gives a permit back.
 func (a *actor) gives(l *lease) {
 	call := &protocols.Call{Func: protocols.ReleaseCall, Client: "c1", Lease: l}
@@ -235,6 +249,12 @@ func TestPermits(t *testing.T) {
 			s.tries("s/1", silent)
 			s.gets(taken, nil)
 		}, `c1 asks for a permit of "s", and gets redlock: acquire "s": held by another: the last attempt ended otherwise`},
+		{"taken before its context ended", checker.Contract, func(a *actor) { endsAsking(a, taken, taken) }, ""},
+		{"taken, which its end hides", checker.Contract, func(a *actor) { endsAsking(a, taken, cut) },
+			`c1 asks for a permit of "s", and gets redlock: acquire "s": context canceled after 2 attempts: the attempt before its context ended was refused otherwise`},
+		{"taken, where no node answered before its end", checker.Contract, func(a *actor) { endsAsking(a, split, taken) },
+			`c1 asks for a permit of "s", and gets redlock: acquire "s": held by another: context canceled after 2 attempts: the attempt before its context ended was refused otherwise`},
+		{"no token before its context ended", checker.Contract, func(a *actor) { endsAsking(a, worn, taken) }, ""},
 		{"no tokens", checker.Contract, func(a *actor) {
 			s := a.seeks(waits)
 			s.tries("s/1", worn)

@@ -66,6 +66,13 @@ func (f *failure) because(cause error) *failure {
 	return &failure{err: &err, acquisition: f.acquisition, release: f.release}
 }
 
+// after is the failure of an attempt that the nodes did not decide, with the reason for which the one before was refused.
+func (f *failure) after(reason error) *failure {
+	err := *f.err
+	err.Reason = reason
+	return &failure{err: &err, acquisition: f.acquisition, release: f.release}
+}
+
 // final gives the call up: nobody waits for its clean-up any more, which goes on by itself.
 func (f *failure) final() error {
 	if f.acquisition != nil {

@@ -72,7 +72,8 @@ type Error struct {
 	Nodes    []observe.NodeOutcome // of the last round, in the client's order; nil if none was asked
 
 	// Reason matches ErrTaken, ErrNoQuorum, ErrTooLate, ErrNoToken, ErrLost, ErrReleased or ErrNotPrepared; nil if something
-	// else ended the call.
+	// else ended the call. If the context ended in the middle of an attempt, it is the reason of the one before, if there was
+	// any; the Nodes are those of the last.
 	Reason error
 	// Cause is what else ended the call: the context's error, ErrClosed, ErrTokensUsedUp, ErrRenewalLimit, or the error of the
 	// source of random bytes.

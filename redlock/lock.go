@@ -17,8 +17,8 @@ import (
 //
 // The error matches [ErrInvalid] for bad arguments and [ErrClosed] if the client was closed before. Otherwise it is an [*Error]
 // that matches [ErrNotAcquired] and what ended the call: the context's error, ErrClosed, or the error of the source of random
-// bytes. If the call never had its turn, the error also matches ErrTaken if this client held the lock, and otherwise the reason
-// why the last attempt before it failed. However the call ends, its votes are released on every node that answers, and expire
+// bytes. It also matches the reason why the last attempt failed that the nodes decided before that. If the call never had its
+// turn, that is ErrTaken if this client held the lock, and otherwise the reason why the last attempt before it failed. However the call ends, its votes are released on every node that answers, and expire
 // on the others.
 func (c *Client) Lock(ctx context.Context, resource string, ttl time.Duration) (*Lease, error) {
 	return c.LockAll(ctx, []string{resource}, ttl)

@@ -87,6 +87,7 @@ func TestLockEnds(t *testing.T) {
 	for _, c := range []struct{ name, bound, want string }{
 		{"during an attempt", "1.5", `redlock: acquire "r": context deadline exceeded (A held by another; B unanswered; C unanswered)`},
 		{"during the delay", "7", `redlock: acquire "r": held by another: context deadline exceeded (A held by another; B held by another; C unanswered)`},
+		{"during a later attempt, which is no news of the lock", "13.5", `redlock: acquire "r": held by another: context deadline exceeded after 2 attempts (A held by another; B unanswered; C unanswered)`},
 		{"during a later delay", "20", `redlock: acquire "r": held by another: context deadline exceeded after 2 attempts (A held by another; B held by another; C unanswered)`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

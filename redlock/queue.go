@@ -48,7 +48,7 @@ type queue struct {
 	waiting list.List // the *place of those that wait
 	asking  bool      // one more has the turn
 	leases  int       // of this client on the set that have not ended; more than one only where the lock is broken
-	reason  error     // why the last attempt was not granted; nil after a grant
+	reason  error     // why the last attempt that the nodes decided was not granted; nil after a grant
 
 	// Only the caller whose turn it is uses these.
 	inARow       int           // grants since other processes had a chance

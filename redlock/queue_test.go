@@ -292,7 +292,7 @@ func TestQueueGivingUp(t *testing.T) {
 			}
 		}, "a:25 b:5 c", `
 			5ms b: held by another: context deadline exceeded
-			25ms a: context deadline exceeded after 3 attempts
+			25ms a: held by another: context deadline exceeded after 3 attempts
 			51ms c has it
 			56ms c unlocks
 		`},
@@ -310,7 +310,13 @@ func TestQueueGivingUp(t *testing.T) {
 		`},
 		{"behind one that gets no quorum", func(w *world) { w.silence(w.nodes...) }, "a:140 b:120", `
 			120ms b: no quorum of nodes: context deadline exceeded
-			140ms a: context deadline exceeded after 3 attempts
+			140ms a: no quorum of nodes: context deadline exceeded after 3 attempts
+		`},
+		// The first asks at 0 and 60 ms, the second at 70 ms. The third never does, and an attempt that was cut short is no news.
+		{"behind an attempt that was cut short", func(w *world) { w.silence(w.nodes...) }, "a:70 b:100 d:75", `
+			70ms a: no quorum of nodes: context deadline exceeded after 2 attempts
+			75ms d: no quorum of nodes: context deadline exceeded
+			100ms b: context deadline exceeded
 		`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

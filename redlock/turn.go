@@ -15,7 +15,8 @@ const localGrants = 16
 type turn struct {
 	call
 	place
-	client *Client
+	client  *Client
+	refused error // why its last attempt that the nodes decided failed; nil if they decided none
 }
 
 // join puts a call at the end of the queue for its keys. It must leave it.
@@ -142,9 +143,12 @@ func (t *turn) attempt(ctx context.Context) *Lease {
 			q.subscription = c.waiters.subscribe(t.keys, &c.settings)
 		}
 	}
-	c.queues.mu.Lock()
-	q.reason = failed.err.Reason
-	c.queues.mu.Unlock()
+	if failed.err.Reason != nil { // otherwise it says nothing new of the lock
+		t.refused = failed.err.Reason
+		c.queues.mu.Lock()
+		q.reason = failed.err.Reason
+		c.queues.mu.Unlock()
+	}
 	return nil
 }
 
@@ -159,8 +163,8 @@ func (t *turn) pace(failed *failure) {
 	}
 }
 
-// giveUp ends a call that was not granted the lock. The observer is told even where nothing was sent, if it was told of the
-// waiting.
+// giveUp ends a call that was not granted the lock. If its context ended in the middle of an attempt, it fails for the reason of
+// the attempt before. The observer is told even where nothing was sent, if it was told of the waiting.
 func (t *turn) giveUp(ctx context.Context, cause error) error {
 	failed := t.last
 	switch {
@@ -168,6 +172,8 @@ func (t *turn) giveUp(ctx context.Context, cause error) error {
 		failed = t.neverAsked(cause)
 	case failed.err.Cause == nil:
 		failed = failed.because(cause)
+	case failed.err.Reason == nil && failed.err.Cause == ctx.Err():
+		failed = failed.after(t.refused)
 	}
 	if failed.acquisition == nil && t.first != "" {
 		t.client.observe(ctx, t.event(observe.Event{Step: observe.GaveUp, Err: failed.err}))

@@ -16,6 +16,7 @@ import (
 type caller struct {
 	name     string
 	last     *acquisition // its last attempt
+	refused  error        // the reason of its last attempt that was denied for one; nil if none was
 	isTold   bool         // that it waits
 	until    time.Time    // to which it gives way; zero if it was not told so since its last attempt
 	isQueued bool
@@ -80,7 +81,8 @@ func (c *Client) wait(e Event) error {
 }
 
 // givesUp says what is wrong with the error with which a call gives up. It is that of its last attempt, with a cause if
-// something kept the call from another one. An attempt that failed before it sent anything counts as well.
+// something kept the call from another one, and with the reason of an earlier attempt if the caller's context ended during the
+// last. An attempt that failed before it sent anything counts as well.
 func (x *caller) givesUp(e *Event, s *Settings) (why string) {
 	made, isUnsent := x.attempts(), false
 	if told := (*redlock.Error)(nil); x.last != nil && errors.As(e.Err, &told) && told.Nodes == nil && told.Attempts == made+1 {
@@ -94,10 +96,18 @@ func (x *caller) givesUp(e *Event, s *Settings) (why string) {
 		return "it has not asked, and does not say why"
 	case x.last == nil:
 		return ""
-	case told.Reason != x.last.refusal.Reason, x.last.refusal.Cause != nil && told.Cause != x.last.refusal.Cause:
+	case told.Reason != x.reason(), x.last.refusal.Cause != nil && told.Cause != x.last.refusal.Cause:
 		return fmt.Sprintf("its error says %q, and its last attempt ended with %q", told, x.last.refusal)
 	}
 	return x.last.votes.of(told, s)
+}
+
+// reason is why a call was refused: for what its last attempt was, unless the caller's context ended that.
+func (x *caller) reason() error {
+	if of := x.last.refusal; of.Reason != nil || !isCallers(of.Cause) {
+		return of.Reason
+	}
+	return x.refused
 }
 
 // attempts is how many attempts a call has made.

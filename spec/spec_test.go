@@ -526,6 +526,14 @@ func TestAnAttemptThatIsCancelled(t *testing.T) {
 	newScript().check(t, cancelled+"3 a denied no-quorum cancelled", "and the round ended with")
 }
 
+// A call that gives it up says why its attempt before was refused.
+func TestACallThatIsCancelled(t *testing.T) {
+	cancelled := until(retry, "160 a'") + "158 a' node-answered A yes\n158 a' quorum-lost cancelled votes=1\n158 a' denied cancelled\n"
+	newScript().check(t, cancelled+"158 a' gave-up taken cancelled", "")
+	newScript().check(t, cancelled+"158 a' gave-up cancelled", "and its last attempt ended with")
+	newScript().check(t, cancelled+"158 a' gave-up no-quorum cancelled", "and its last attempt ended with")
+}
+
 // failed takes the steps before one that fails, and changes the error of that.
 func (s *script) failed(t *testing.T, before, step string, change func(*redlock.Error)) error {
 	t.Helper()

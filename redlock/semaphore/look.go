@@ -59,7 +59,7 @@ func (c *call) look(ctx context.Context) (*Permit, error) {
 			usedUp++
 			c.passesOver(failed, usedUp, i+1)
 		} else {
-			c.last = c.about(failed, c.attempts)
+			c.fails(failed, ctx.Err())
 		}
 		if !isOfOne(failed) {
 			break
@@ -71,6 +71,16 @@ func (c *call) look(ctx context.Context) (*Permit, error) {
 		return nil, c.last
 	}
 	return nil, c.because(nil)
+}
+
+// fails notes why an attempt failed. If the context ended in the middle of it, that says nothing new of the permits: the reason
+// is that of the attempt before.
+func (c *call) fails(failed *redlock.Error, ended error) {
+	before := c.last
+	c.last = c.about(failed, c.attempts)
+	if before != nil && failed.Reason == nil && failed.Cause == ended {
+		c.last.Reason = before.Reason
+	}
 }
 
 // passesOver notes that one more permit has no fencing token left. The call fails for that only if it is so of all of them: the
@@ -194,7 +204,7 @@ func (c *call) foundNone(asked bool) {
 	s := c.Semaphore
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if asked {
+	if asked && c.last.Reason != nil { // otherwise it says nothing new
 		s.reason = c.last.Reason
 	}
 }

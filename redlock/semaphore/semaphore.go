@@ -64,7 +64,7 @@ type Semaphore struct {
 	mu     sync.Mutex
 	slots  []slot
 	freed  []*slot // that were released here and not asked for since, the last one last
-	reason error   // why the last look found no permit; nil if it did
+	reason error   // why the nodes last granted no permit; nil after a grant
 	pace   pace
 }
 

@@ -228,6 +228,29 @@ func TestGivingUp(t *testing.T) {
 	})
 }
 
+// A context that ends while a permit is asked for hides neither from that caller nor from those behind it why none was granted.
+func TestGivingUpWhileAsking(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := redlocktest.New(t, 3)
+		nodes.Steal("pool/1", time.Hour)
+		nodes.Slow(20 * time.Millisecond)
+		s := newSemaphore(t, nodes.Client(redlock.WithRetryDelay(100*time.Millisecond, 100*time.Millisecond)), 1)
+		var callers sync.WaitGroup
+		for name, patience := range map[string]time.Duration{"1, in its second attempt": 130, "2, in its first": 145, "3, without one": 131} {
+			ctx, cancel := context.WithTimeout(t.Context(), patience*time.Millisecond)
+			defer cancel()
+			callers.Go(func() {
+				time.Sleep(time.Duration(name[0]-'0') * time.Microsecond) // the order of the queue
+				_, err := s.Acquire(ctx, ttl)
+				if isTaken := errors.Is(err, redlock.ErrTaken); isTaken != (name[0] != '2') || !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("caller %s: %v", name, err)
+				}
+			})
+		}
+		callers.Wait()
+	})
+}
+
 // After 16 grants in a row, callers that wait for each other pause for a delay in which a permit is free; and for no longer.
 func TestGivingWay(t *testing.T) {
 	for _, delay := range []time.Duration{time.Second, 5 * time.Millisecond} { // longer than the work, and shorter
