@@ -68,6 +68,15 @@ func (w *watching) saw(node int, record string, now time.Time) {
 	}
 }
 
+// ended forgets a quarantine of a node which is over. A later one has another record, and stays.
+func (w *watching) ended(node int, record string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.nodes[node].record == record {
+		delete(w.nodes, node)
+	}
+}
+
 // confirm names to each node the quarantine that the client has watched for long enough.
 func (w *watching) confirm(all []driver.Conditions, s *settings, now time.Time) {
 	w.mu.Lock()

@@ -89,6 +89,52 @@ func TestWatchedForLongEnough(t *testing.T) {
 	w.saw(1, "b", start.Add(time.Minute))
 	expect(time.Minute, g, "c|")
 	expect(time.Minute+time.Second, g, "c|b")
+	w.ended(0, "another")
+	w.ended(1, "b")
+	expect(time.Hour, g, "c|")
+}
+
+// Once a node votes again its quarantine is no longer named to it: acquires without one go together in batches.
+func TestQuarantineIsForgotten(t *testing.T) {
+	for outcome, before := range map[string]func(*world, *scripted){
+		"accepted": func(*world, *scripted) {},
+		"declined": func(_ *world, n *scripted) { n.hold("r", time.Second) },
+		"behind":   func(_ *world, n *scripted) { n.counter("r", 100) },
+	} {
+		in(t, 1, func(w *world) {
+			w.prepared()
+			node := w.node(0)
+			node.restart()
+			watched := func() string {
+				if l, err := w.TryLock(w.Context(), "r", time.Second); err == nil {
+					_ = l.Unlock(w.Context())
+				}
+				all := node.received(driver.OpAcquire)
+				return all[len(all)-1].Conditions.Watched
+			}
+			if got := watched(); got != "" {
+				t.Errorf("%s: at first %q is named", outcome, got)
+			}
+			time.Sleep(1100 * time.Millisecond)
+			record := node.record
+			before(w, node)
+			if w.TryLock(w.Context(), "r", time.Second); node.record == record {
+				t.Fatalf("%s: %q has not ended", outcome, record)
+			}
+			time.Sleep(2 * time.Second)
+			if got := watched(); got != "" {
+				t.Errorf("%s: %q is named, and is over", outcome, got)
+			}
+			node.restart()
+			if watched(); node.record == record {
+				t.Errorf("%s: no new quarantine", outcome)
+			}
+			time.Sleep(1100 * time.Millisecond)
+			if record := node.record; watched() != record {
+				t.Errorf("%s: a later quarantine is not named", outcome)
+			}
+		}, guarded, fenced)
+	}
 }
 
 // The node's error says what is wrong.

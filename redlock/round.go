@@ -120,11 +120,23 @@ func (r *round) answer(cmd *nodeCommand, reply driver.Reply) {
 	if r.proposal.counters != nil {
 		r.heardCounter(cmd, reply)
 	}
-	if reply.Outcome == driver.Quarantined {
-		r.acquisition.client.watching.saw(cmd.node, reply.Record, now)
-	}
+	r.heardOfQuarantine(cmd, reply, now)
 	if r.settle(quorum.Set(0).With(cmd.node), reply, now) {
 		r.timer.Stop()
+	}
+}
+
+// heardOfQuarantine keeps what an answer says of the node's quarantine. It is over once the node answers yes or no to an acquire
+// that has named it. What names none goes to the node together with others; see internal/batch.
+func (r *round) heardOfQuarantine(cmd *nodeCommand, reply driver.Reply, now time.Time) {
+	watching := &r.acquisition.client.watching
+	switch reply.Outcome {
+	case driver.Quarantined:
+		watching.saw(cmd.node, reply.Record, now)
+	case driver.Accepted, driver.Declined, driver.Behind:
+		if r.op == driver.OpAcquire && cmd.Conditions != nil && cmd.Conditions.Watched != "" {
+			watching.ended(cmd.node, cmd.Conditions.Watched)
+		}
 	}
 }
 
