@@ -25,7 +25,8 @@ var (
 	ErrTooLate = errors.New("quorum came too late, no validity left")
 	// ErrNoToken: a quorum said yes, and the source of [WithTokens] gave no token.
 	ErrNoToken = errors.New("no fencing token")
-	// ErrLost: the lease ended, or so many nodes lost its key that another client may hold the lock. Stop the work.
+	// ErrLost: the lease ended, or so many nodes lost its key that no quorum has it any more. Stop the work: another client may
+	// hold the lock. With an even number of nodes, or [WithQuorum], a lease is given up before one can.
 	ErrLost = errors.New("lease lost")
 	// ErrReleased: the lease was released by its holder.
 	ErrReleased = errors.New("lease released")

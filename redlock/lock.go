@@ -13,13 +13,14 @@ import (
 // and only while this client has no lease on the resources, so the load on the nodes does not grow with the queue. The next
 // caller is woken as soon as a quorum of nodes has confirmed the release. After 16 grants in a row the client pauses for one
 // retry delay, or for the spread of [WithWakeUp], so that other processes get their turn. A caller can give up at any time;
-// however many do, the nodes are asked at most twice in a retry delay.
+// however many do of those that wait at the same time, the nodes are asked at most twice in a retry delay. A call that finds no
+// queue asks them at once.
 //
 // The error matches [ErrInvalid] for bad arguments and [ErrClosed] if the client was closed before. Otherwise it is an [*Error]
 // that matches [ErrNotAcquired] and what ended the call: the context's error, ErrClosed, or the error of the source of random
 // bytes. It also matches the reason why the last attempt failed that the nodes decided before that. If the call never had its
-// turn, that is ErrTaken if this client held the lock, and otherwise the reason why the last attempt before it failed. However the call ends, its votes are released on every node that answers, and expire
-// on the others.
+// turn, that is ErrTaken if this client held the lock, and otherwise the reason why the last attempt before it failed. However
+// the call ends, its votes are released on every node that answers, and expire on the others.
 func (c *Client) Lock(ctx context.Context, resource string, ttl time.Duration) (*Lease, error) {
 	return c.LockAll(ctx, []string{resource}, ttl)
 }
