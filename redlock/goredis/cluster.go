@@ -63,8 +63,9 @@ func (n *cluster) Listen(channel string, heard func()) (stop func()) {
 	return n.subscription.Listen(channel, heard)
 }
 
-// Do implements driver.Node. A command that a node has refused because its slot is elsewhere goes there, once: nothing of it
-// was carried out.
+// Do implements driver.Node. A command that a node has refused because its slot is elsewhere, or its key while the slot is
+// migrated, goes there, once: nothing of it was carried out. A command for several keys of such a slot fails (TRYAGAIN) while one
+// of them is there and another is not.
 func (n *cluster) Do(commands []*driver.Command) {
 	commands = slices.Clone(commands)
 	n.self.tasks.Start(func() { n.send(commands, n.follow) })
@@ -94,6 +95,10 @@ func (n *cluster) send(commands []*driver.Command, moved func(*driver.Command, d
 
 // answered passes a reply on, and looks where the slots are now if it makes that doubtful.
 func (n *cluster) answered(c *driver.Command, reply driver.Reply, by *Node, moved func(*driver.Command, driver.Reply, *Node)) {
+	if addr, is := redis.IsAskError(reply.Err); is {
+		n.ask(c, reply, by, addr)
+		return
+	}
 	isMoved := reply.Outcome == driver.Failed && redis.HasErrorPrefix(reply.Err, "MOVED")
 	if isMoved || reply.Outcome == driver.Refused || reply.Outcome == driver.TimedOut {
 		n.client.ReloadState(context.Background())
@@ -143,10 +148,12 @@ func (n *cluster) primaryOf(c *driver.Command) (*Node, driver.Reply) {
 	defer n.mu.Unlock()
 	primary := n.primaries[client]
 	if primary == nil {
-		if primary, err = newNode(client, append(slices.Clip(n.options), Name(n.self.name))); err != nil {
+		if primary, err = n.newPrimary(client); err != nil {
 			return nil, driver.Reply{Outcome: driver.Failed, Err: err}
 		}
-		primary.server.Part()
+		if len(n.primaries) > 0 {
+			n.self.tasks.Start(n.dropOthers)
+		}
 		n.primaries[client] = primary
 	}
 	return primary, driver.Reply{}

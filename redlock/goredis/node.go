@@ -35,6 +35,7 @@ type Node struct {
 	clock  driver.Clock
 	tasks  driver.Tasks
 	server *redisnode.Server
+	asks   bool // each command is for a slot that is being migrated to the server
 
 	subscription *subscription.Subscription
 }
@@ -145,19 +146,30 @@ func (n *Node) send(x *redisnode.Exchange, commands []*driver.Command) (again []
 	ctx, end := m.Context()
 	defer end()
 	// What Process and Exec return is also in what was sent, one by one.
-	if m.Len() == 1 {
+	if m.Len() == 1 && !n.asks {
 		sent := write(ctx, &m, 0)
 		_ = n.client.Process(ctx, sent)
 		return m.Answered(x, func(int) redisnode.Answer { return answerTo(sent) })
 	}
 	sent := make([]redis.Cmder, m.Len())
+	pipeline := n.client.Pipeline()
 	for i := range sent {
 		sent[i] = write(ctx, &m, i)
 	}
-	pipeline := n.client.Pipeline()
-	_ = pipeline.BatchProcess(ctx, sent...)
+	_ = pipeline.BatchProcess(ctx, n.asking(ctx, sent)...)
 	_, _ = pipeline.Exec(ctx)
 	return m.Answered(x, func(number int) redisnode.Answer { return answerTo(sent[number]) })
+}
+
+// asking puts an ASKING before each command if the server needs that.
+func (n *Node) asking(ctx context.Context, commands []redis.Cmder) (all []redis.Cmder) {
+	if !n.asks {
+		return commands
+	}
+	for _, c := range commands {
+		all = append(all, redis.NewStatusCmd(ctx, "asking"), c)
+	}
+	return all
 }
 
 // write writes out a command of a message.
