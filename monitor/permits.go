@@ -410,8 +410,8 @@ func (x *permits) returned(c *protocols.Call, err error) {
 	}
 }
 
-// fails takes why an attempt failed; nil if that is not the library's error. What a call says for which permits have no token left
-// depends on the others.
+// fails takes why an attempt failed; nil if that is not the library's error. What a call says for which permits have no token
+// left depends on the others.
 func (w *seeker) fails(failed *redlock.Error) {
 	w.isEnded = failed != nil && failed.Reason == nil && isEnd(failed.Cause)
 	switch {

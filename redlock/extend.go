@@ -15,9 +15,9 @@ import (
 // be that of the lock.
 //
 // If it fails, Until stays as it is, and the call can be repeated until the lease's context ends. The error matches ErrInvalid
-// for bad arguments and ErrClosed. Otherwise it is an [*Error] that matches ErrReleased, ErrLost, ErrNoQuorum, ErrTooLate or the
-// error of ctx. After ErrLost the lease has ended, and its context too: its time is over, or so many nodes lost the key that no
-// quorum has it any more, and another client may hold the lock.
+// for bad arguments and ErrClosed. Otherwise it is an [*Error] that matches ErrReleased, ErrLost, ErrNoQuorum, ErrTooLate or
+// the error of ctx. After ErrLost the lease has ended, and its context too: its time is over, or so many nodes lost the key
+// that no quorum has it any more, and another client may hold the lock.
 func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	a := l.acquisition
 	c := a.client

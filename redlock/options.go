@@ -68,7 +68,8 @@ func (s *settings) isConditional() bool { return s.isFenced() || s.isGuarded() }
 
 // WithQuorum sets how many nodes must agree: at least a majority, which is the default, and at most all. A larger quorum q
 // tolerates 2q−N−1 nodes that forget a lock while it is held, and fewer nodes that are down. The holder gives a lease up, with
-// ErrLost, once no quorum has it: when N−q+1 nodes have lost it, which may be too few for another client to be granted the lock.
+// ErrLost, once no quorum has it: when N−q+1 nodes have lost it, which may be too few for another client to be granted the
+// lock.
 func WithQuorum(n int) Option {
 	return func(s *settings) error {
 		if n < quorum.Majority(len(s.nodes)) || n > len(s.nodes) {

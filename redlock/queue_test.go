@@ -312,7 +312,8 @@ func TestQueueGivingUp(t *testing.T) {
 			120ms b: no quorum of nodes: context deadline exceeded
 			140ms a: no quorum of nodes: context deadline exceeded after 3 attempts
 		`},
-		// The first asks at 0 and 60 ms, the second at 70 ms. The third never does, and an attempt that was cut short is no news.
+		// The first asks at 0 and 60 ms, the second at 70 ms. The third never does, and an attempt that was cut short is no
+		// news.
 		{"behind an attempt that was cut short", func(w *world) { w.silence(w.nodes...) }, "a:70 b:100 d:75", `
 			70ms a: no quorum of nodes: context deadline exceeded after 2 attempts
 			75ms d: no quorum of nodes: context deadline exceeded

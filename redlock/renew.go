@@ -184,8 +184,8 @@ func (l *Lease) renewAll(ctx context.Context, r Renewal) (failed error) {
 	}
 }
 
-// untilNext is the time until the next renewal: a period, or half of what is left until the lease's context ends. That is sooner
-// if the lease was taken a while ago, or if WithLossLead leaves little of it.
+// untilNext is the time until the next renewal: a period, or half of what is left until the lease's context ends. That is
+// sooner if the lease was taken a while ago, or if WithLossLead leaves little of it.
 func (l *Lease) untilNext(r Renewal, now time.Time) time.Duration {
 	return min(l.acquisition.client.periodOf(r), l.contextEnds().Sub(now)/2)
 }

@@ -126,8 +126,8 @@ func (r *round) answer(cmd *nodeCommand, reply driver.Reply) {
 	}
 }
 
-// heardOfQuarantine keeps what an answer says of the node's quarantine. It is over once the node answers yes or no to an acquire
-// that has named it. What names none goes to the node together with others; see internal/batch.
+// heardOfQuarantine keeps what an answer says of the node's quarantine. It is over once the node answers yes or no to an
+// acquire that has named it. What names none goes to the node together with others; see internal/batch.
 func (r *round) heardOfQuarantine(cmd *nodeCommand, reply driver.Reply, now time.Time) {
 	watching := &r.acquisition.client.watching
 	switch reply.Outcome {

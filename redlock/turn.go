@@ -163,8 +163,8 @@ func (t *turn) pace(failed *failure) {
 	}
 }
 
-// giveUp ends a call that was not granted the lock. If its context ended in the middle of an attempt, it fails for the reason of
-// the attempt before. The observer is told even where nothing was sent, if it was told of the waiting.
+// giveUp ends a call that was not granted the lock. If its context ended in the middle of an attempt, it fails for the reason
+// of the attempt before. The observer is told even where nothing was sent, if it was told of the waiting.
 func (t *turn) giveUp(ctx context.Context, cause error) error {
 	failed := t.last
 	switch {

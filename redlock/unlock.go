@@ -12,8 +12,8 @@ import (
 // key. Otherwise it returns an [*Error] that matches
 //
 //   - ErrReleased, if the lease was released before;
-//   - ErrLost, if the lease had ended, or so many nodes had lost the key that no quorum had it any more: another client may hold
-//     the lock;
+//   - ErrLost, if the lease had ended, or so many nodes had lost the key that no quorum had it any more: another client may
+//     hold the lock;
 //   - ErrNoQuorum, if too few nodes answered: their keys expire;
 //   - the error of ctx, if it ended first: the release goes on.
 //

@@ -309,13 +309,7 @@ func (n *scripted) do(cmd *driver.Command) {
 		time.AfterFunc(there, func() { n.did(cmd, apply()) })
 		return
 	case "unconfirmed":
-		apply = func() driver.Reply {
-			reply := n.apply(cmd)
-			if reply.Outcome == driver.Accepted {
-				reply = driver.Reply{Outcome: driver.Failed, Err: &driver.ReplicasError{Asked: 1}}
-			}
-			return reply
-		}
+		apply = func() driver.Reply { return unconfirmed(n.apply(cmd)) }
 	case "behind7":
 		apply = func() driver.Reply { return driver.Reply{Outcome: driver.Behind, Token: 7} }
 	case "no":
@@ -343,6 +337,14 @@ func (n *scripted) do(cmd *driver.Command) {
 			}
 		})
 	})
+}
+
+// unconfirmed is the reply to a command that no replica has confirmed.
+func unconfirmed(reply driver.Reply) driver.Reply {
+	if reply.Outcome == driver.Accepted {
+		return driver.Reply{Outcome: driver.Failed, Err: &driver.ReplicasError{Asked: 1}}
+	}
+	return reply
 }
 
 // asked and did tell of what a node receives and does.

@@ -71,7 +71,8 @@ func until(life, line string) string {
 }
 
 var outcomes = map[string]driver.Outcome{"yes": driver.Accepted, "no": driver.Declined, "silent": driver.TimedOut, "behind": driver.Behind,
-	"unanswered": driver.Unanswered, "refused": driver.Refused, "quarantined": driver.Quarantined}
+	"unanswered": driver.Unanswered, "refused": driver.Refused, "quarantined": driver.Quarantined,
+	"unconfirmed": driver.Failed}
 
 var reasons = map[string]error{"taken": redlock.ErrTaken, "no-quorum": redlock.ErrNoQuorum, "late": redlock.ErrTooLate,
 	"lost": redlock.ErrLost, "cancelled": context.Canceled, "released": redlock.ErrReleased}
@@ -118,6 +119,9 @@ func (s *script) step(t *testing.T, words []string) Event {
 // fill remembers what nodes have answered, and tells of it in the errors of steps.
 func (s *script) fill(e *Event) {
 	round := e.Value + e.Op.String()
+	if e.Node.Outcome == driver.Failed {
+		e.Node.Err = &driver.ReplicasError{Asked: 1}
+	}
 	switch e.Step {
 	case observe.TokenRaised, observe.ExtendStarted:
 		s.answered[e.Value+e.Op.String()] = nil
@@ -156,10 +160,6 @@ func (s *script) detail(t *testing.T, e *Event, word string) {
 	t.Helper()
 	if outcome, ok := outcomes[word]; ok {
 		e.Node.Outcome = outcome
-		return
-	}
-	if word == "unconfirmed" {
-		e.Node.Outcome, e.Node.Err = driver.Failed, &driver.ReplicasError{Asked: 1}
 		return
 	}
 	if reason, ok := reasons[word]; ok {

@@ -64,8 +64,8 @@ func (n *cluster) Listen(channel string, heard func()) (stop func()) {
 }
 
 // Do implements driver.Node. A command that a node has refused because its slot is elsewhere, or its key while the slot is
-// migrated, goes there, once: nothing of it was carried out. A command for several keys of such a slot fails (TRYAGAIN) while one
-// of them is there and another is not.
+// migrated, goes there, once: nothing of it was carried out. A command for several keys of such a slot fails (TRYAGAIN) while
+// one of them is there and another is not.
 func (n *cluster) Do(commands []*driver.Command) {
 	commands = slices.Clone(commands)
 	n.self.tasks.Start(func() { n.send(commands, n.follow) })

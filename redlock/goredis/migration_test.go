@@ -106,8 +106,8 @@ func (x *migration) keys(want string) {
 	}
 }
 
-// The locks of a slot that is migrated can be taken, extended and released all the time: on the server to which the one that has
-// the slot sends those who ask for them. Nothing is kept of a server that has no slot any more.
+// The locks of a slot that is migrated can be taken, extended and released all the time: on the server to which the one that
+// has the slot sends those who ask for them. Nothing is kept of a server that has no slot any more.
 func TestMigratedSlot(t *testing.T) {
 	x := newMigration(t)
 	stays, moves := x.lock(tag+"stays"), x.lock(tag+"moves")

@@ -11,8 +11,8 @@
 //
 // The spans carry redlock.resource and redlock.value, and what is in the constants. redlock.acquire has an event for each
 // step of its attempts: queued, yielding, attempt-started, token-raised, denied, retrying. What failed has the status Error
-// with the reason, which is also the attribute error.type: taken, no_quorum, too_late, no_token, lost, released, tokens_used_up,
-// closed, cancelled, deadline_exceeded or other.
+// with the reason, which is also the attribute error.type: taken, no_quorum, too_late, no_token, lost, released,
+// tokens_used_up, closed, cancelled, deadline_exceeded or other.
 //
 // A release of a lease that was lost before has the caller's context as its parent.
 package redlockotel

@@ -15,10 +15,10 @@
 //	redlock_losses_total          counter    leases that ended without having been released
 //	redlock_node_answers_total    counter    what came of the commands, by node, op and outcome
 //
-// The reasons are taken, no_quorum, too_late, no_token, lost, released, tokens_used_up, closed, cancelled, deadline_exceeded and
-// other. Each attempt that failed counts, and so does the call, if it gave up; of one that was refused until its context ended,
-// the reason is that of the refusal. A margin that is often small says that the TTL is too short for the work, before leases are
-// lost.
+// The reasons are taken, no_quorum, too_late, no_token, lost, released, tokens_used_up, closed, cancelled, deadline_exceeded
+// and other. Each attempt that failed counts, and so does the call, if it gave up; of one that was refused until its context
+// ended, the reason is that of the refusal. A margin that is often small says that the TTL is too short for the work, before
+// leases are lost.
 //
 // The number of series is bounded by the number of nodes, unless Options.Resource makes it otherwise.
 package redlockprom
