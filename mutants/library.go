@@ -112,7 +112,7 @@ var library = []Mutant{
 	{
 		Name:    "quarantine-is-not-noted",
 		Bug:     "a client never notes that a node is in quarantine, and so never ends one",
-		Edits:   []Edit{{"redlock/round.go", "if reply.Outcome == driver.Quarantined {", "if reply.Outcome == driver.Quarantined && false {"}},
+		Edits:   []Edit{{"redlock/round.go", "\t\twatching.saw(cmd.node, reply.Record, now)\n", ""}},
 		Killers: []string{"30-restart-guard-and-clock-steps/forward-trusting-the-node"},
 	},
 	{

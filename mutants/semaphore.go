@@ -73,7 +73,7 @@ var semaphores = []Mutant{
 	{
 		Name:    "permit-of-the-work-not-handed-on",
 		Bug:     "who waits for a permit is not told when work in one call has given it back",
-		Edits:   []Edit{{"redlock/semaphore/semaphore.go", "\tdefer p.vacate()\n\treturn p.Lease.Hold", "\treturn p.Lease.Hold"}},
+		Edits:   []Edit{{"redlock/semaphore/semaphore.go", "\tdefer p.vacate()\n\tif work == nil {", "\tif work == nil {"}},
 		Killers: []string{"119-semaphore/in-one-call", "119-semaphore/ends-of-work"},
 	},
 	{
