@@ -36,7 +36,7 @@ var without = map[string]string{
 	"WithReplicas":                  "package single sets it, in 07; TestReplicas",
 	"WithTokens":                    "package single sets it, in 113; TestTokensFromElsewhere",
 	"semaphore.Permit.Hold":         "Semaphore.Hold calls it, in 119; TestHoldOfAPermit",
-	"goredis.NewClusterClient":      "the simulator has no slots, real servers have; TestFailover, TestManySlots, TestMigratedSlot",
+	"goredis.NewClusterClient":      "the simulator has no slots, real servers have; TestFailover",
 	"goredis.NewSentinelClient":     "the simulator leads clients to the new primary by itself; TestFailover",
 	"goredis.NewSingle":             "as goredis.NewSentinelClient",
 	"goredis.Node.ConfirmsReplicas": "it does nothing: it says that the node looks at Command.Replicas; TestAdapter/Replicas",
