@@ -33,7 +33,12 @@ func dial(g *Guest, m memory, args []uint64) errno {
 		return minus(fault)
 	}
 	f := &file{}
-	stream, err := g.Dial(string(address), g.wake)
+	stream, err := g.Dial(string(address), func() {
+		if err := f.Err(); err != nil {
+			g.Fail("it has sent to a node: %v", err)
+		}
+		g.wake()
+	})
 	if err != nil {
 		return minus(invalid)
 	}

@@ -243,9 +243,11 @@ func TestConnections(t *testing.T) {
 // What no node understands, or what the simulated ones do not have, ends the run.
 func TestCommandsThatAreNone(t *testing.T) {
 	for text, want := range map[string]string{
-		"A:6379 MULTI":       "it has sent to a node: the simulated nodes have no command MULTI",
-		"A:6379 SELECT 1":    "it has sent to a node: the simulated nodes have one database: SELECT 1",
-		"A:6379 SCRIPT KILL": "it has sent to a node: of SCRIPT the simulated nodes have LOAD, EXISTS and FLUSH",
+		"A:6379 MULTI": "it has sent to a node: the simulated nodes have no command MULTI",
+		"A:6379 EVAL redis.pcall(ARGV[1]) 0 SPOP": "it has sent to a node: in a script: the simulated nodes have no command SPOP",
+		"A:6379 EVAL while(true)do(type)(1)end 0": "it has sent to a node: the script does not end: it has made 10000000 steps",
+		"A:6379 SELECT 1":                         "it has sent to a node: the simulated nodes have one database: SELECT 1",
+		"A:6379 SCRIPT KILL":                      "it has sent to a node: of SCRIPT the simulated nodes have LOAD, EXISTS and FLUSH",
 	} {
 		if _, _, err := runFor(t, load(t, guest.Limits{}), nil, "dials", text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)

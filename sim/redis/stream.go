@@ -22,6 +22,8 @@ type Stream interface {
 	Buffered() int
 	// Close gives the connection up. What was sent may still arrive.
 	Close()
+	// Err is a Nonsense that only the node has found, when it carried out a script; changed tells of it.
+	Err() error
 }
 
 // StreamState is how far a Stream is.

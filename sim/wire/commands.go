@@ -2,8 +2,6 @@ package wire
 
 import (
 	"bytes"
-	"crypto/sha1"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strconv"
@@ -14,19 +12,24 @@ func upper(name string) string { return strings.ToUpper(name) }
 
 // simulated are the commands that a node carries out as redis-server does, deadlines of keys and all; what miniredis makes of
 // others is not looked after here. Keys that are listed (KEYS, SCAN) or renamed are among those.
-var simulated = map[string]bool{}
-
-func init() {
-	for _, name := range strings.Fields(`
+var simulated = setOf(`
 		AUTH CLIENT CLUSTER ECHO HELLO INFO PING QUIT SELECT TIME
 		GET SET SETNX SETEX PSETEX GETSET GETDEL GETEX MGET STRLEN APPEND INCR INCRBY DECR DECRBY DELIFEQ DELEX
 		DEL UNLINK EXISTS TYPE EXPIRE PEXPIRE EXPIREAT PEXPIREAT EXPIRETIME PEXPIRETIME TTL PTTL PERSIST
 		HDEL HEXISTS HGET HGETALL HINCRBY HKEYS HLEN HMGET HMSET HSET HSETNX HVALS
 		LINDEX LLEN LPOP LPUSH LRANGE LREM RPOP RPUSH
-		ZADD ZCARD ZCOUNT ZRANGE ZRANGEBYSCORE ZRANK ZREM ZREMRANGEBYSCORE ZSCORE
-		EVAL EVALSHA SCRIPT PUBLISH SUBSCRIBE UNSUBSCRIBE WAIT`) {
-		simulated[name] = true
+		ZADD ZCARD ZCOUNT ZINCRBY ZRANGE ZRANGEBYSCORE ZRANK ZREM ZREMRANGEBYSCORE ZSCORE
+		EVAL EVALSHA SCRIPT PUBLISH SUBSCRIBE UNSUBSCRIBE WAIT`)
+
+// forbiddenInScripts are those of them that redis-server allows in no script.
+var forbiddenInScripts = setOf(`AUTH CLIENT HELLO QUIT EVAL EVALSHA SCRIPT SUBSCRIBE UNSUBSCRIBE WAIT`)
+
+func setOf(names string) map[string]bool {
+	set := map[string]bool{}
+	for _, name := range strings.Fields(names) {
+		set[name] = true
 	}
+	return set
 }
 
 // isNotSimulated is why a command is not carried out; empty if it is.
@@ -93,37 +96,4 @@ func (s *stream) subscribes(more bool, channels []string) []byte {
 		s.server.Unsubscribe(s)
 	}
 	return []byte(text.String())
-}
-
-// manage is SCRIPT.
-func (s *scripts) manage(args []string) []byte {
-	switch upper(args[0]) {
-	case "LOAD":
-		if len(args) != 2 {
-			break
-		}
-		script, err := compile(args[1])
-		if err != nil {
-			return []byte("-ERR Error compiling script (new function): " + oneLine(err.Error()) + "\r\n")
-		}
-		sum := sha1.Sum([]byte(args[1]))
-		hash := hex.EncodeToString(sum[:])
-		s.known[hash] = script
-		return []byte(bulk(hash))
-	case "EXISTS":
-		var text strings.Builder
-		fmt.Fprintf(&text, "*%d\r\n", len(args)-1)
-		for _, hash := range args[1:] {
-			known := 0
-			if s.knows(hash) {
-				known = 1
-			}
-			fmt.Fprintf(&text, ":%d\r\n", known)
-		}
-		return []byte(text.String())
-	case "FLUSH":
-		s.forget()
-		return []byte("+OK\r\n")
-	}
-	return []byte("-ERR wrong number of arguments for 'script' command\r\n")
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,6 +51,70 @@ var answered = []struct{ script, want string }{
 	{`error('of its own')`, "ERR "},
 	{`return (`, "ERR "},
 	{`return string.format('%s %.0f', 'a', 1700000000123) .. math.floor(1.5) .. string.match('a 12', '%d+')`, "a 1700000000123112"},
+
+	{`math.n = 1`, "ERR user_script:1: Attempt to modify a readonly table"},
+	{`math.abs = nil`, "ERR user_script:1: Attempt to modify a readonly table"},
+	{`tostring = nil`, "ERR user_script:1: Attempt to modify a readonly table"},
+	{`KEYS = nil`, "ERR user_script:1: Attempt to modify a readonly table"},
+	{`KEYS.x = 1 return KEYS.x`, "1"},
+	{`rawset(KEYS, 'x', 1) return KEYS.x`, "1"},
+	{`rawset(_G, 'x', 1)`, "ERR Attempt to modify a readonly table"},
+	{`rawset(string, 'sub', 1)`, "ERR Attempt to modify a readonly table"},
+	{`table.insert(math, 1)`, "ERR Attempt to modify a readonly table"},
+	{`setmetatable(_G, nil)`, "ERR Attempt to modify a readonly table"},
+	{`setmetatable(redis, {})`, "ERR Attempt to modify a readonly table"},
+	{`getmetatable('').__index = nil`, "ERR user_script:1: Attempt to modify a readonly table"},
+	{`getmetatable(_G).__index = nil`, "ERR user_script:1: Attempt to modify a readonly table"},
+	{`return type(getmetatable(math))`, "nil"},
+	{`return ('x'):rep(3) .. #getmetatable(setmetatable({}, {1, 2}))`, "xxx2"},
+	{`return {pcall(function() math.x = 1 end)}`, "[nil user_script:1: Attempt to modify a readonly table]"},
+	{`return rawget(_G, 'nosuch')`, "nil"},
+	{`return type(rawget(math, 'abs')) .. type(next(math)) .. type(_G._G.math.pi)`, "functionstringnumber"},
+	{`local all = {} for name in pairs(math) do table.insert(all, name) end table.sort(all) return table.concat(all, ' ')`,
+		"abs acos asin atan atan2 ceil cos cosh deg exp floor fmod frexp huge ldexp log log10 max min mod modf pi pow rad random" +
+			" randomseed sin sinh sqrt tan tanh"},
+	{`return print`, "ERR user_script:1: Script attempted to access nonexistent global variable 'print'"},
+	{`return dofile`, "ERR user_script:1: Script attempted to access nonexistent global variable 'dofile'"},
+	{`return loadfile`, "ERR user_script:1: Script attempted to access nonexistent global variable 'loadfile'"},
+	{`return require`, "ERR user_script:1: Script attempted to access nonexistent global variable 'require'"},
+	{`return setfenv`, "ERR user_script:1: Script attempted to access nonexistent global variable 'setfenv'"},
+	{`return newproxy`, "ERR user_script:1: Script attempted to access nonexistent global variable 'newproxy'"},
+	{`return _G[{}]`, "ERR user_script:1: Second argument to luaProtectedTableError must be a string or number"},
+
+	{`return {string.format('%.14g', math.random()), string.format('%.14g', math.random())}`, "[0.39646477363839 0.84048536971234]"},
+	{`return {math.random(100), math.random(5, 9), math.random(2147483647)}`, "[36 7 684387518]"},
+	{`math.randomseed(7) return {string.format('%.14g', math.random()), math.random(1000)}`, "[0.26644419658298 683]"},
+	{`math.randomseed(-1) return string.format('%.14g', math.random())`, "0.30002572727391"},
+	{`math.randomseed(4294967297.5) return string.format('%.14g', math.random())`, "0.041630344484761"},
+	{`return math.random(0)`, "ERR user_script:1: bad argument #1 to "},
+	{`return math.random(3, 2)`, "ERR user_script:1: bad argument #2 to "},
+	{`return math.random(1, 2, 3)`, "ERR user_script:1: wrong number of arguments"},
+
+	{`return string.format('%5.2f|%-5d|%x|%q|%i|%c|%u|%%', 1.234, 7, 255, 'a"b', 3, 65, 9)`, ` 1.23|7    |ff|"a\"b"|3|A|9|%`},
+	{`return string.format('%10s|%-10s|%.2s|%d|%d', 'ab', 'cd', 'efg', 3.9, '12')`, "        ab|cd        |ef|3|12"},
+	{`return string.format('%g %e %G %x %+d %05d %#x', 1/3, 0.5, 1e20, -1, 3, 3, 255)`, "0.333333 5.000000e-01 1E+20 ffffffffffffffff +3 00003 0xff"},
+	{`return string.format('%s', {})`, "ERR user_script:1: bad argument #2 to "},
+	{`return string.format('%d')`, "ERR user_script:1: bad argument #2 to "},
+	{`return string.format('%p', 1)`, "ERR user_script:1: invalid option '%p' to 'format'"},
+
+	{`return redis.call('SUBSCRIBE', 'c')`, "ERR This Redis command is not allowed from script"},
+	{`return redis.call('EVAL', 'return 1', 0)`, "ERR This Redis command is not allowed from script"},
+	{`return redis.call('ECHO', 'x')`, "x"},
+}
+
+// ofOurs is what a script gives on tier wire only, where it would show the host or run for ever.
+var ofOurs = []struct{ script, want string }{
+	{`local t = {} return {tostring(t), tostring({}), tostring(t), tostring(tostring)}`,
+		"[table: 0x000000000010 table: 0x000000000020 table: 0x000000000010 function: 0x000000000030]"},
+	{`return tostring({})`, "table: 0x000000000010"},
+	{`error(error)`, "ERR function: 0x000000000010"},
+	{`return collectgarbage('count')`, "0"},
+	{`while true do end`, "ERR user_script:1: the script does not end: it has made 10000000 steps"},
+	{`while true do pcall(function() while true do end end) end`, "ERR user_script:1: the script does not end: it has made 10000000 steps"},
+	{`while true do redis.call('PING') end`, "ERR user_script:1: the script does not end: it has made 10000000 steps"},
+	{`return 'the next one does'`, "the next one does"},
+	{`return redis.call('RANDOMKEY')`, "ERR in a script: the simulated nodes have no command RANDOMKEY"},
+	{`return redis.call('select', 1)`, "ERR in a script: the simulated nodes have one database: SELECT 1"},
 }
 
 // TestScriptsAnswerAsAServer: what a script returns and how it fails, with the interpreter of one script lent to the next,
@@ -64,7 +129,7 @@ func TestScriptsAnswerAsAServer(t *testing.T) {
 	_ = c.Close()
 	var out bytes.Buffer
 	peer, ours := server.NewPeer(bufio.NewWriter(&out)), newScripts(m.Server())
-	for _, a := range answered {
+	for _, a := range slices.Concat(answered, ofOurs) {
 		out.Reset()
 		ours.eval(peer, "EVAL", []string{a.script, "1", "k", "a"})
 		peer.Flush()

@@ -156,7 +156,7 @@ func (m *memory) Put(r redis.Record) {
 // Load implements redis.Memory.
 func (m *memory) Load(records []redis.Record) {
 	m.redis.FlushAll()
-	m.lua.forget()
+	m.lua.start()
 	clear(m.expiry.deadlines)
 	for _, r := range records {
 		m.Put(r)

@@ -27,6 +27,7 @@ type stream struct {
 	messages uint64
 	asked    []*message // which are not answered yet, the oldest first
 	readable []byte
+	err      error
 
 	// The node's end.
 	server   *redis.Server
@@ -83,6 +84,9 @@ func (s *stream) Write(b []byte) error {
 	}
 	return nil
 }
+
+// Err implements redis.Stream.
+func (s *stream) Err() error { return s.err }
 
 // Close implements redis.Stream.
 func (s *stream) Close() {
@@ -172,7 +176,14 @@ type message struct {
 	stream *stream
 }
 
-func (m *message) serve(x *memory) { m.carriedOut(x.server, m.stream.carryOut) }
+func (m *message) serve(x *memory) {
+	x.lua.nonsense = nil
+	m.carriedOut(x.server, m.stream.carryOut)
+	if err := x.lua.nonsense; err != nil {
+		m.stream.err = err
+		m.stream.changed()
+	}
+}
 
 // Answered implements network.Client.
 func (m *message) Answered() {
