@@ -187,12 +187,21 @@ func (f *Field) suspended(client string, length time.Duration) time.Duration {
 	return s.total
 }
 
-// resume has a process go on, unless it crashed, or was killed or resumed meanwhile.
+// resume has a process go on, unless it crashed, or was killed or resumed meanwhile. What comes at that very moment can pause it
+// again: the stretch goes on then, with that pause alone.
 func (f *Field) resume(process string) error {
 	if !f.ground.Paused(process) {
 		return nil
 	}
+	longer := &pauses{since: f.ground.Now()}
+	if until := f.pauses[process]; until != nil {
+		longer.since = until.since
+	}
+	f.pauses[process] = longer
 	f.notePoint("resume", process, 0, "%v", &Resume{Process: process})
+	if longer.inForce > 0 {
+		return nil
+	}
 	return f.ground.Resume(process)
 }
 

@@ -369,6 +369,34 @@ func TestPausesOverlap(t *testing.T) {
 	}
 }
 
+// A pause at the moment at which the process goes on is in force for its own length, and one stretch with those before.
+func TestPausesAtTheEndOfPauses(t *testing.T) {
+	for _, test := range []struct {
+		name       string
+		plan       []*Placed
+		want, used time.Duration // when it goes on, and for how long it was paused
+	}{
+		{"of a pause", []*Placed{at(1, &Pause{Process: "c1", For: 2 * time.Second})}, 6 * time.Second, 5 * time.Second},
+		{"of a suspension", []*Placed{at(1, &Suspend{Client: "c1", For: 2 * time.Second})}, 6 * time.Second, 3 * time.Second},
+		{"by hand", []*Placed{at(1, &Pause{Process: "c1", For: 10 * time.Second}), at(2, &Resume{Process: "c1"})}, 5 * time.Second, 10 * time.Second},
+	} {
+		f := newField(t, redis.NoPersistence)
+		again := &Placed{When: Trigger{After: &Moment{Event: "resume", Client: "c1"}}, Fault: &Pause{Process: "c1", For: 3 * time.Second}}
+		goesOn := time.Duration(0)
+		for seconds := range 20 {
+			f.World.Kernel.After(time.Duration(seconds)*time.Second+500*ms, func() {
+				if f.World.Client("c1").Paused() {
+					goesOn = time.Duration(seconds+1) * time.Second
+				}
+			})
+		}
+		inject(t, f, append(test.plan, again)...)
+		if goesOn != test.want || f.Used.Pause < test.used {
+			t.Errorf("at the end %s: it goes on at %v, want %v; %v used, want %v", test.name, goesOn, test.want, f.Used.Pause, test.used)
+		}
+	}
+}
+
 func TestTheDeadAreNotPaused(t *testing.T) {
 	f := newField(t, redis.NoPersistence)
 	pause := at(3, &Pause{Process: "c2", For: time.Second})
