@@ -90,7 +90,7 @@ type Servers interface {
 type Processes interface {
 	// Paused says whether a client or node has been paused or suspended, and can go on.
 	Paused(process string) bool
-	// Pause stops a client or node where it is. One that has crashed is an error.
+	// Pause stops a client or node where it is. One that has crashed, or is down, is an error.
 	Pause(process string) error
 	// Suspend stops a client together with its monotonic clock. One that has crashed is an error.
 	Suspend(client string) error

@@ -411,6 +411,21 @@ func TestTheDeadAreNotPaused(t *testing.T) {
 	}
 }
 
+// A node that is down is not paused, and the one that is started later runs.
+func TestNodesThatAreDownAreNotPaused(t *testing.T) {
+	for _, node := range []string{"A", "B"} {
+		f := newField(t, redis.NoPersistence)
+		pause := at(2, &Pause{Process: node, For: time.Hour})
+		inject(t, f, at(1, &Kill{Outage: Outage{Node: node, RestartAfter: ptr(5 * time.Second)}}), pause)
+		if pause.Injected || pause.Err == nil || pause.Err.Error() != "faults: pause: "+node+" is down" || f.Used.Pause != 0 {
+			t.Errorf("injected %v, %v, %v used", pause.Injected, pause.Err, f.Used.Pause)
+		}
+		if s := f.World.Server(node); !s.Up() || s.Paused() {
+			t.Errorf("%s is up %v, paused %v", node, s.Up(), s.Paused())
+		}
+	}
+}
+
 func TestLostRepliesAreNoCutOff(t *testing.T) {
 	for direction, want := range map[network.Direction]string{network.Both: CutOff, network.Requests: CutOff, network.Replies: "partition"} {
 		f := newField(t, redis.NoPersistence)

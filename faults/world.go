@@ -264,6 +264,9 @@ func (w *world) stopped(process string, how func(*kernel.Process)) error {
 	if p.Dead() {
 		return fmt.Errorf("%s has crashed", process)
 	}
+	if s := w.in.Server(process); s != nil && !s.Up() {
+		return fmt.Errorf("%s is down", process)
+	}
 	how(p)
 	return nil
 }
