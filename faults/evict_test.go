@@ -74,10 +74,19 @@ func TestEvictOneResource(t *testing.T) {
 // Only steps that have a lock expire at another time count, and all of a clock's together.
 func TestStepsCount(t *testing.T) {
 	f := newField(t, redis.Always)
-	set(f, 500*ms, 0, "k", driver.OpAcquire, nil)
-	inject(t, f, at(0.1, &ClockStep{Process: "A", By: time.Hour}), at(1, &ClockStep{Process: "B", By: time.Hour}),
-		at(1, &ClockStep{Process: "A", By: time.Second}), at(2, &ClockStep{Process: "A", By: -3 * time.Second}), at(3, &ClockStep{Process: "A", By: 4 * time.Second}))
+	set(f, 500*ms, 1, "k", driver.OpAcquire, nil)
+	inject(t, f, at(0.1, &ClockStep{Process: "B", By: time.Hour}), at(1, &ClockStep{Process: "C", By: time.Hour}),
+		at(1, &ClockStep{Process: "B", By: time.Second}), at(2, &ClockStep{Process: "B", By: -3 * time.Second}), at(3, &ClockStep{Process: "B", By: 4 * time.Second}))
 	if f.Used.ClockStep != 4*time.Second {
+		t.Errorf("used %v", f.Used.ClockStep)
+	}
+}
+
+// The deadlines of keys that a node sends to its replicas later are of its clock.
+func TestStepsOfReplicatedNodesCount(t *testing.T) {
+	f := newField(t, redis.Always)
+	inject(t, f, at(0.1, &ClockStep{Process: "A", By: time.Hour}))
+	if f.Used.ClockStep != time.Hour {
 		t.Errorf("used %v", f.Used.ClockStep)
 	}
 }

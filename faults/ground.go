@@ -35,7 +35,8 @@ type Ground interface {
 // Clocks are those of clients and nodes, by the process's name.
 type Clocks interface {
 	// StepClock moves the wall clock of a process: forward, or back if by is negative. It says whether that matters to a lock:
-	// not if the process is a Redis node that is up and on which none expires at another time now.
+	// not if the process is a Redis node that is up, has no replicas, and on which none expires at another time now. What a node
+	// sends to replicas later has deadlines of its clock, and they compare these with theirs.
 	StepClock(process string, by time.Duration) (matters bool)
 	// SetClockRate has all clocks of a process run fast by ppb parts per billion from now on, slow if negative.
 	SetClockRate(process string, ppb int64)

@@ -43,7 +43,7 @@ func (g ground) clocksChanged(at int64, process string) {
 
 func (g ground) StepClock(process string, by time.Duration) (matters bool) {
 	matters = true
-	if s := g.ServerNamed(process); s != nil && s.Kind.IsRedis && s.IsUp() && !s.Paused {
+	if s := g.ServerNamed(process); s != nil && s.Kind.IsRedis && s.IsUp() && !s.Paused && g.groupOf(process) == nil {
 		known, err := s.Dump()
 		matters = g.failing(err) != nil || slices.ContainsFunc(known, func(r redis.Record) bool {
 			return faults.Moves(r, kernel.Wall(s.Wall()*int64(time.Millisecond)), by/time.Duration(g.Speed))
