@@ -142,30 +142,64 @@ func (f *Field) restart(node string) error {
 	return nil
 }
 
-// pauses is a stretch of time in which a process is paused, by one pause or by several that overlap.
+// pauses is a stretch of time in which a process is paused, by one pause or suspension or by several that overlap. It is also
+// over when the process was resumed, or its server killed.
 type pauses struct {
-	since   kernel.True
-	inForce int // that have not ended
+	inForce     int           // pauses and suspensions that have not ended
+	suspensions int           // how many of these are suspensions
+	until       kernel.True   // when the last of the pauses ends
+	paused      time.Duration // for how long pauses last in all, until then
 }
 
-// pause stops a process, and returns for how long it was stopped already, and how this pause ends: the process goes on if
-// it is the last of its stretch. A stretch is also over when the process was resumed, or its server killed; then there is
-// nothing left to end.
-func (f *Field) pause(name, process string, how func(string) error) (before time.Duration, end func(), err error) {
-	now, wasPaused := f.ground.Now(), f.ground.Paused(process)
+// stopped stops a process, and returns the stretch of which that is a part.
+func (f *Field) stopped(name, process string, how func(string) error) (*pauses, error) {
+	wasPaused := f.ground.Paused(process)
 	if err := how(process); err != nil {
-		return 0, nil, fmt.Errorf("faults: %s: %w", name, err)
+		return nil, fmt.Errorf("faults: %s: %w", name, err)
 	}
 	if !wasPaused {
-		f.pauses[process] = &pauses{since: now}
+		f.pauses[process] = &pauses{}
 	}
 	this := f.pauses[process]
 	this.inForce++
-	return now.Sub(this.since), func() {
-		if this.inForce--; this.inForce == 0 && f.pauses[process] == this {
-			_ = f.resume(process) // the ground says elsewhere that it failed
+	return this, nil
+}
+
+// pause pauses a process, and returns for how long the pauses of its stretch last in all, and how this one ends.
+func (f *Field) pause(process string, length time.Duration) (all time.Duration, end func(), err error) {
+	this, err := f.stopped("pause", process, f.ground.Pause)
+	if err != nil {
+		return 0, nil, err
+	}
+	now := f.ground.Now()
+	if end := now.Add(length); end > this.until {
+		this.paused += end.Sub(max(now, this.until))
+		this.until = end
+	}
+	return this.paused, func() { f.pauseEnds(process, this) }, nil
+}
+
+// suspend suspends the machine of a client. Its clock goes on at the end of the last suspension, though the client may be
+// paused for longer.
+func (f *Field) suspend(client string) (end func(), err error) {
+	this, err := f.stopped("suspend", client, f.ground.Suspend)
+	if err != nil {
+		return nil, err
+	}
+	this.suspensions++
+	return func() {
+		if this.suspensions--; this.suspensions == 0 && f.pauses[client] == this {
+			f.ground.WakeClock(client)
 		}
+		f.pauseEnds(client, this)
 	}, nil
+}
+
+// pauseEnds ends a pause or suspension: the process goes on if it is the last of its stretch.
+func (f *Field) pauseEnds(process string, this *pauses) {
+	if this.inForce--; this.inForce == 0 && f.pauses[process] == this {
+		_ = f.resume(process) // the ground says elsewhere that it failed
+	}
 }
 
 // suspensions are until when a machine is suspended, and for how long it was until then in all.
@@ -193,16 +227,20 @@ func (f *Field) resume(process string) error {
 	if !f.ground.Paused(process) {
 		return nil
 	}
-	longer := &pauses{since: f.ground.Now()}
-	if until := f.pauses[process]; until != nil {
-		longer.since = until.since
+	longer := &pauses{}
+	if this := f.pauses[process]; this != nil {
+		longer.until = min(this.until, f.ground.Now())
+		longer.paused = this.paused - this.until.Sub(longer.until)
 	}
 	f.pauses[process] = longer
 	f.notePoint("resume", process, 0, "%v", &Resume{Process: process})
-	if longer.inForce > 0 {
-		return nil
+	if longer.inForce == 0 {
+		return f.ground.Resume(process)
 	}
-	return f.ground.Resume(process)
+	if longer.suspensions == 0 {
+		f.ground.WakeClock(process)
+	}
+	return nil
 }
 
 // rateInForce is a rate error that has not ended.

@@ -95,7 +95,9 @@ type Processes interface {
 	Pause(process string) error
 	// Suspend stops a client together with its monotonic clock. One that has crashed is an error.
 	Suspend(client string) error
-	// Resume has a process that is paused or suspended go on.
+	// WakeClock has the monotonic clock of a process go on, if it is suspended. The process stays paused.
+	WakeClock(process string)
+	// Resume has a process that is paused or suspended go on, with its clock.
 	Resume(process string) error
 	// Hang has the work of a client go on without an end.
 	Hang(client string)

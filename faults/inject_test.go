@@ -397,6 +397,44 @@ func TestPausesAtTheEndOfPauses(t *testing.T) {
 	}
 }
 
+// The clock of a machine stands still while it is suspended, however long its client is paused, and a pause is as long as
+// pauses last.
+func TestSuspensionsAndPausesOverlap(t *testing.T) {
+	const s = time.Second
+	suspend := func(seconds float64, length time.Duration) *Placed {
+		return at(seconds, &Suspend{Client: "c1", For: length})
+	}
+	pause := func(seconds float64, length time.Duration) *Placed {
+		return at(seconds, &Pause{Process: "c1", For: length})
+	}
+	for _, test := range []struct {
+		name                     string
+		plan                     []*Placed
+		suspended, paused, until time.Duration
+	}{
+		{"a suspension within a pause", []*Placed{pause(1, 20*s), suspend(2, s)}, s, 20 * s, 21 * s},
+		{"two of them", []*Placed{pause(1, 20*s), suspend(2, 3*s), suspend(3, 4*s)}, 5 * s, 20 * s, 21 * s},
+		{"a pause within a suspension", []*Placed{suspend(1, 20*s), pause(15, s), pause(17, s)}, 20 * s, 2 * s, 21 * s},
+		{"a pause that outlasts a suspension", []*Placed{suspend(1, 10*s), pause(5, 10*s)}, 10 * s, 10 * s, 15 * s},
+		{"resumed within both", []*Placed{suspend(1, 10*s), pause(2, 20*s), at(4, &Resume{Process: "c1"}), suspend(9, 4*s)}, 7 * s, 20 * s, 13 * s},
+		{"a pause as it is resumed", []*Placed{suspend(1, 10*s), pause(2, 3*s), at(4, &Resume{Process: "c1"}),
+			{When: Trigger{After: &Moment{Event: "resume"}}, Fault: &Pause{Process: "c1", For: 6 * s}}}, 3 * s, 8 * s, 10 * s},
+	} {
+		f := newField(t, redis.NoPersistence)
+		inject(t, f, test.plan...)
+		until := time.Duration(0)
+		for _, e := range f.World.History() {
+			if e.Name == "resume" {
+				until = time.Duration(e.Time)
+			}
+		}
+		suspended := time.Minute - time.Duration(f.World.Client("c1").Clock().Mono())
+		if suspended != test.suspended || f.Used.Pause != test.paused || until != test.until {
+			t.Errorf("%s: suspended for %v, paused for %v used, until %v; want %v, %v, %v", test.name, suspended, f.Used.Pause, until, test.suspended, test.paused, test.until)
+		}
+	}
+}
+
 func TestTheDeadAreNotPaused(t *testing.T) {
 	f := newField(t, redis.NoPersistence)
 	pause := at(3, &Pause{Process: "c2", For: time.Second})

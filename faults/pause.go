@@ -46,11 +46,11 @@ func (p *Pause) Check(n Names) []Problem {
 
 // Inject implements Fault.
 func (p *Pause) Inject(f *Field) error {
-	before, end, err := f.pause("pause", p.Process, f.ground.Pause)
+	all, end, err := f.pause(p.Process, p.For)
 	if err != nil {
 		return err
 	}
-	f.Used.Pause = max(f.Used.Pause, before+p.For)
+	f.Used.Pause = max(f.Used.Pause, all)
 	if p.For == 0 {
 		f.Used.Pause = unbounded
 	}

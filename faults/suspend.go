@@ -43,7 +43,7 @@ func (s *Suspend) Check(n Names) []Problem {
 
 // Inject implements Fault.
 func (s *Suspend) Inject(f *Field) error {
-	_, end, err := f.pause("suspend", s.Client, f.ground.Suspend)
+	end, err := f.suspend(s.Client)
 	if err != nil {
 		return err
 	}

@@ -271,6 +271,8 @@ func (w *world) stopped(process string, how func(*kernel.Process)) error {
 	return nil
 }
 
+func (w *world) WakeClock(process string) { w.in.Process(process).WakeClock() }
+
 func (w *world) Resume(process string) error {
 	w.in.Process(process).Resume()
 	return nil

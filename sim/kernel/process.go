@@ -116,6 +116,13 @@ func (p *Process) Suspend() {
 	p.k.Changed()
 }
 
+// WakeClock has the monotonic clock of a process that was suspended go on; the process itself stays paused. It is for a pause
+// that lasts longer than the suspension.
+func (p *Process) WakeClock() {
+	p.clock.wake()
+	p.k.Changed()
+}
+
 // Resume lets a paused or suspended process go on. What happened to it meanwhile happens now, in order.
 func (p *Process) Resume() {
 	if !p.paused || p.dead {

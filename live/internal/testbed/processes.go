@@ -58,15 +58,19 @@ func (g ground) Suspend(client string) error {
 	return nil
 }
 
+func (g ground) WakeClock(process string) {
+	if c := g.ClientNamed(process); c != nil && c.Clocks != nil && c.Clocks.IsSuspended() {
+		g.clocksChanged(c.Clocks.Wake(), c.name)
+	}
+}
+
 func (g ground) Resume(process string) error {
 	c := g.ClientNamed(process)
 	if c == nil {
 		return g.failing(g.ServerNamed(process).GoOn())
 	}
 	c.Stopped = false
-	if c.Clocks != nil && c.Clocks.IsSuspended() {
-		g.clocksChanged(c.Clocks.Wake(), c.name)
-	}
+	g.WakeClock(process)
 	_ = c.process.Signal(syscall.SIGCONT)
 	return nil
 }
@@ -115,9 +119,7 @@ func (g ground) Restart(client string) error {
 	if c.IsUp() {
 		return fmt.Errorf("live: restart: %s has not crashed", client)
 	}
-	if c.Clocks != nil && c.Clocks.IsSuspended() {
-		g.clocksChanged(c.Clocks.Wake(), client)
-	}
+	g.WakeClock(client)
 	role := *c.told[0].Begin
 	role.Restarts++
 	again, err := g.StartClient(client, messages.Order{Begin: &role})
