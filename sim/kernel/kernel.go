@@ -69,6 +69,12 @@ func (k *Kernel) Schedule(at True, l Label, h Handler, arg int) {
 	k.schedule(at, ordinary, nil, l, h, arg)
 }
 
+// ScheduleNext has h fire now, with arg: before what else is to happen at this time, but behind what was scheduled in this way
+// before, and behind what has waited for a process that resumes.
+func (k *Kernel) ScheduleNext(l Label, h Handler, arg int) {
+	k.schedule(k.now, resumed, nil, l, h, arg)
+}
+
 func (k *Kernel) schedule(at True, lane uint64, o owner, l Label, h Handler, arg int) *event {
 	var e *event
 	if n := len(k.spare); n > 0 {

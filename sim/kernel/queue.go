@@ -148,7 +148,7 @@ func (q *queue) down(i int) (moved bool) {
 }
 
 // ordinary puts an event behind those at the same time that were scheduled earlier; first puts it before all others, and
-// resumed, of what waited for a paused process, before all ordinary ones.
+// resumed, of what waited for a paused process or was held back, before all ordinary ones.
 const (
 	first    = uint64(0)
 	resumed  = uint64(1) << 62

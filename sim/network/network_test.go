@@ -31,6 +31,7 @@ func TestNetwork(t *testing.T) {
 		{"two cuts", "0 cut; 1 cut requests; 2 mend; 3 open a; 9 mend requests; 10 open b", "15 b arrives; 20 b answered"},
 
 		{"held back", "0 open a; 1 hold; 2 open b; 20 release", "20 a arrives; 20 b arrives; 25 a answered; 25 b answered"},
+		{"held back until another one arrives", "0 hold; 1 open a; 15 open b; 20 release", "20 a arrives; 20 b arrives; 25 a answered; 25 b answered"},
 		{"replies are held back", "0 open a; 1 hold replies; 2 open b; 20 release replies", "5 a arrives; 7 b arrives; 20 a answered; 20 b answered"},
 		{"two holds", "0 hold; 1 hold requests; 2 open a; 20 release; 30 release requests", "30 a arrives; 35 a answered"},
 		{"held back and given up", "0 hold; 1 open a; 10 abandon a; 20 release", "20 a arrives"},

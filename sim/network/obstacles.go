@@ -63,7 +63,7 @@ func (l *Link) Release(d Direction) time.Duration {
 		held := w.held
 		w.held = nil
 		for _, h := range held {
-			k.Schedule(k.Now(), h.exchange.label(h.kind), h.exchange, int(h.kind))
+			k.ScheduleNext(h.exchange.label(h.kind), h.exchange, int(h.kind))
 		}
 	}
 	k.Changed()
