@@ -49,8 +49,8 @@ type Clocks interface {
 type Network interface {
 	// Lose loses the messages on links, those on their way included.
 	Lose(*Links) (undo func())
-	// Hold keeps messages back. Undoing it delivers them, and says for how long holds that overlap have kept the first of them;
-	// zero where that is not known exactly.
+	// Hold keeps messages back. Undoing it delivers them, and says for how long holds that overlap have kept the first of them, or
+	// by how much one of them is later in all, if it was slowed before; zero where that is not known exactly.
 	Hold(*Links) (undo func() time.Duration)
 	// Slow adds to the time that messages take. most is what all faults in force together now add on one of the links.
 	Slow(l *Links, by time.Duration) (most time.Duration, undo func())

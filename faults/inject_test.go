@@ -311,12 +311,13 @@ func TestDelaysAreUsedAsTheyAddUp(t *testing.T) {
 	}{
 		{"two delays", []*Placed{at(0, &Delay{By: 50 * ms}), at(1, &Delay{By: 50 * ms})}, 100 * ms},
 		{"two holds", []*Placed{at(1, &Hold{For: 5 * time.Second}), at(5, &Hold{For: 5 * time.Second})}, 9 * time.Second},
+		{"a hold of what a delay has slowed", []*Placed{at(0, &Delay{By: 2 * time.Second, For: 1500 * ms}), at(3, &Hold{For: 5 * time.Second})}, 6995 * ms},
 	} {
 		f := newField(t, redis.NoPersistence)
 		var took time.Duration
 		set(f, time.Second, 0, "k", driver.OpAcquire, func(d time.Duration) { took = d - 10*ms })
 		inject(t, f, test.plan...)
-		if f.Used.Delay < test.want {
+		if f.Used.Delay != test.want || took < test.want-10*ms {
 			t.Errorf("%s: used %v, a request and its reply took %v longer", test.name, f.Used.Delay, took)
 		}
 	}

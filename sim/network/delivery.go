@@ -12,7 +12,7 @@ func (x *Exchange) Fire(arg int) {
 	case w.cuts > 0:
 		x.ended(kind, Lost, lostToPartition)
 	case w.holds > 0:
-		w.held = append(w.held, delivery{x, kind})
+		w.held = append(w.held, held{delivery{x, kind}, x.link.network.k.Now()})
 	case kind != RequestMessage:
 		x.handOver(x.from, kind)
 	case x.isMet():

@@ -1,6 +1,10 @@
 package network
 
-import "redlocksim/sim/kernel"
+import (
+	"time"
+
+	"redlocksim/sim/kernel"
+)
 
 // Exchange is one request and its reply.
 type Exchange struct {
@@ -16,7 +20,8 @@ type Exchange struct {
 	sent       kernel.True // when the request was
 	requests   torn        // how much of each way's messages arrives
 	replies    torn
-	on         *Connection // that it is a part of; nil if it has one of its own
+	later      [2]time.Duration // by how much faults have its request and its reply arrive later
+	on         *Connection      // that it is a part of; nil if it has one of its own
 }
 
 // Client is the end of an exchange at which the request was made.
@@ -69,6 +74,14 @@ func (x *Exchange) way(kind MessageKind) *way {
 		return &x.link.request
 	}
 	return &x.link.reply
+}
+
+// late is by how much faults have a message arrive later.
+func (x *Exchange) late(kind MessageKind) *time.Duration {
+	if kind == RequestMessage {
+		return &x.later[0]
+	}
+	return &x.later[1]
 }
 
 // Client is the end at which the request was made.

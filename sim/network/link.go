@@ -66,7 +66,13 @@ type way struct {
 	splits  []*torn // in force
 	// heldSince is when the first of the holds began.
 	heldSince kernel.True
-	held      []delivery
+	held      []held
+}
+
+// held is a message that is held back since it came.
+type held struct {
+	delivery
+	since kernel.True
 }
 
 // Direction says which messages of a link a fault touches.

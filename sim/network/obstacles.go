@@ -51,7 +51,8 @@ func (l *Link) Hold(d Direction) {
 }
 
 // Release delivers, in order and as the next things that happen, what was held back, once no Hold is left; what a cut is
-// in the way of is lost. It returns for how long messages were held back.
+// in the way of is lost. It returns for how long messages were held back, or by how much one of them is later in all, since it
+// was sent under a Delay.
 func (l *Link) Release(d Direction) time.Duration {
 	var longest time.Duration
 	k := l.network.k
@@ -60,9 +61,12 @@ func (l *Link) Release(d Direction) time.Duration {
 		if w.holds--; w.holds > 0 {
 			continue
 		}
-		held := w.held
+		all := w.held
 		w.held = nil
-		for _, h := range held {
+		for _, h := range all {
+			late := h.exchange.late(h.kind)
+			*late += k.Now().Sub(h.since)
+			longest = max(longest, *late)
 			k.ScheduleNext(h.exchange.label(h.kind), h.exchange, int(h.kind))
 		}
 	}

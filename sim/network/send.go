@@ -63,6 +63,7 @@ func (x *Exchange) send(kind MessageKind) {
 	if w.splits != nil {
 		x.tear(kind, w)
 	}
+	*x.late(kind) = w.delays
 	at := leaves.Add(w.latency.Draw(l.draw.With(uint64(x.key)).With(uint64(kind))) + w.delays)
 	if x.on != nil {
 		at = x.on.behind(kind, at)
