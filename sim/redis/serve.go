@@ -22,15 +22,17 @@ func (s *Server) serve(tier Tier, x *network.Exchange) {
 		if asking, is := end.(Asking); is && s.AnswersWrongly() {
 			asking.Answer(*s.instead[len(s.instead)-1])
 			x.Reply()
-		} else if len(s.replication.feeds) == 0 {
-			tier.Serve(s, x)
-			s.awaits()
-		} else if !s.answers(x) {
-			tier.Serve(s, x)
-			s.changed()
-			s.awaits()
+		} else if len(s.replication.feeds) == 0 || !s.answers(x) {
+			s.CarryOut(func() { tier.Serve(s, x) })
 		}
 	}
+}
+
+// Ordered is an Asking whose commands come on a connection in bytes, where one waits for the one before. The tier carries out
+// each, a WAIT too.
+type Ordered interface {
+	Asking
+	Ordered()
 }
 
 // readOnly is what a replica answers to a command that writes.
@@ -50,6 +52,9 @@ func (s *Server) answers(x *network.Exchange) bool {
 	name := strings.ToUpper(command[0])
 	switch {
 	case name == "WAIT":
+		if _, is := end.(Ordered); is {
+			return false
+		}
 		s.wait(x, end, command[1:])
 	case s.replication.master != nil && !slices.Contains(readers, name):
 		end.Answer(readOnly)

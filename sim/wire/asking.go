@@ -25,29 +25,45 @@ type request struct {
 	intents     intents // shared by the connections of a run
 }
 
-// carriedOut answers what has arrived of the request by what carryOut does. A WAIT comes last, behind what is to be confirmed.
-func (x *request) carriedOut(by *redis.Server, carryOut func(args []string) []byte) {
-	for _, args := range x.requests[:x.Arriving(len(x.requests))] {
-		if replicas, within, is := waits(args); is {
-			by.Await(replicas, within, func(confirmed int) {
-				x.replies = append(x.replies, fmt.Appendf(nil, ":%d\r\n", confirmed))
-				x.Reply()
-			})
-			return
-		}
-		x.replies = append(x.replies, carryOut(args))
-	}
-	x.Reply()
+// executor carries out the commands of a connection.
+type executor interface {
+	carryOut(args []string) []byte
+	// gone says that the connection has ended. What a WAIT keeps up is not carried out any more then.
+	gone() bool
+	// over is told that the commands of a request have been carried out.
+	over()
 }
 
-// waits reads a WAIT.
-func waits(args []string) (replicas int, within time.Duration, is bool) {
-	if len(args) != 3 || !strings.EqualFold(args[0], "wait") {
-		return 0, 0, false
+// carriedOut answers what has arrived of the request, and is not answered yet. A WAIT keeps up what comes behind it.
+func (x *request) carriedOut(by *redis.Server, on executor) {
+	for _, args := range x.requests[len(x.replies):x.Arriving(len(x.requests))] {
+		if !strings.EqualFold(args[0], "wait") {
+			x.replies = append(x.replies, on.carryOut(args))
+			continue
+		}
+		replicas, within, refusal := by.Waits(args[1:])
+		if refusal != "" {
+			x.replies = append(x.replies, fmt.Appendf(nil, "-%s\r\n", refusal))
+			continue
+		}
+		by.Await(replicas, within, func(confirmed int) {
+			x.replies = append(x.replies, fmt.Appendf(nil, ":%d\r\n", confirmed))
+			switch {
+			case on.gone():
+			case len(x.replies) < x.Arriving(len(x.requests)):
+				by.CarryOut(func() { x.carriedOut(by, on) })
+			default:
+				x.ends(on)
+			}
+		})
+		return
 	}
-	replicas, err := strconv.Atoi(args[1])
-	millis, err2 := strconv.Atoi(args[2])
-	return replicas, time.Duration(millis) * time.Millisecond, err == nil && err2 == nil
+	x.ends(on)
+}
+
+func (x *request) ends(on executor) {
+	x.Reply()
+	on.over()
 }
 
 // Requests implements network.Batch.

@@ -48,7 +48,7 @@ type exchange struct {
 	conn *conn
 }
 
-func (x *exchange) serve(m *memory) { x.carriedOut(m.server, m.do) }
+func (x *exchange) serve(m *memory) { x.carriedOut(m.server, m) }
 
 // Answered implements network.Client.
 func (x *exchange) Answered() {

@@ -62,10 +62,14 @@ func (m *memory) close() { m.redis.Close() }
 // now is what the node's wall clock reads, in the unit in which Redis expires keys.
 func (m *memory) now() int64 { return m.server.Clock().Wall().Milliseconds() }
 
-// do runs a command and returns the reply.
-func (m *memory) do(args []string) []byte { return m.doIn(m.own, args) }
+// carryOut implements executor: it runs a command and returns the reply.
+func (m *memory) carryOut(args []string) []byte { return m.doIn(m.own, args) }
 
-// doIn is do for a client that has a session.
+// gone and over implement executor. On a connection of these clients a request comes only once the one before is answered.
+func (*memory) gone() bool { return false }
+func (*memory) over()      {}
+
+// doIn is carryOut for a client that has a session.
 func (m *memory) doIn(s *session, args []string) []byte {
 	if m.isUnknownScript(args) {
 		m.server.CountUnknownScript()

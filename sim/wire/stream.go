@@ -35,6 +35,9 @@ type stream struct {
 	session  *session
 	channels []string // to which the client has subscribed
 	pushes   uint64
+	serving  bool       // a message is not answered yet
+	queued   []*message // which have come since
+	hungUp   bool       // the client has closed the stream
 
 	intents intents
 }
@@ -157,7 +160,7 @@ func (s *stream) Publish(channel, message string) {
 	s.push(func() { s.receives([]byte(text)) })
 }
 
-// carryOut has the node carry out a command.
+// carryOut implements executor.
 func (s *stream) carryOut(words []string) []byte {
 	switch name := upper(words[0]); name {
 	case "SUBSCRIBE", "UNSUBSCRIBE":
@@ -167,7 +170,26 @@ func (s *stream) carryOut(words []string) []byte {
 	case "SCRIPT":
 		return s.memory.lua.manage(words[1:])
 	}
-	return s.memory.doIn(s.session, words)
+	s.memory.lua.nonsense = nil
+	reply := s.memory.doIn(s.session, words)
+	if err := s.memory.lua.nonsense; err != nil {
+		s.err = err
+		s.changed()
+	}
+	return reply
+}
+
+// gone implements executor.
+func (s *stream) gone() bool { return s.hungUp || !s.connection.Connected() }
+
+// over implements executor.
+func (s *stream) over() {
+	s.serving = false
+	if len(s.queued) > 0 {
+		next := s.queued[0]
+		s.queued = s.queued[1:]
+		s.server.CarryOut(func() { next.serve(s.memory) })
+	}
 }
 
 // message is one or several commands on a stream, and the answers.
@@ -176,14 +198,19 @@ type message struct {
 	stream *stream
 }
 
+// serve carries the commands out, or once those are over that came before on the stream.
 func (m *message) serve(x *memory) {
-	x.lua.nonsense = nil
-	m.carriedOut(x.server, m.stream.carryOut)
-	if err := x.lua.nonsense; err != nil {
-		m.stream.err = err
-		m.stream.changed()
+	s := m.stream
+	if s.serving {
+		s.queued = append(s.queued, m)
+		return
 	}
+	s.serving = true
+	m.carriedOut(x.server, s)
 }
+
+// Ordered implements redis.Ordered.
+func (*message) Ordered() {}
 
 // Answered implements network.Client.
 func (m *message) Answered() {
@@ -201,7 +228,7 @@ func (m *message) Answered() {
 func (m *message) Broken() { m.stream.Broken() }
 
 var (
-	_ redis.Asking     = (*message)(nil)
+	_ redis.Ordered    = (*message)(nil)
 	_ redis.Commanding = (*message)(nil)
 )
 
@@ -226,7 +253,7 @@ type hangUp struct {
 
 // Serve implements redis.Serving.
 func (h *hangUp) Serve() {
-	h.stream.channels = nil
+	h.stream.channels, h.stream.hungUp = nil, true
 	h.stream.server.Unsubscribe(h.stream)
 	h.Abandon()
 }
