@@ -3,6 +3,7 @@ package wire
 import (
 	"bufio"
 	"bytes"
+	"slices"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
@@ -21,12 +22,14 @@ import (
 //     of the others ten times a second; neither tier does that.)
 //
 // So its clock stands still (no ClockTTL). Before each command it is told how much is left of the TTLs of that command's keys,
-// and afterwards it is asked what became of them.
+// and afterwards it is asked what became of them. A script is such a command, and so is each that it calls, on keys of which the
+// script's own words may say nothing.
 type expiry struct {
 	redis     *miniredis.Miniredis
 	db        *miniredis.RedisDB
 	deadlines map[string]int64 // as in redis.Record, of the keys that have one
 	now       int64            // of the command under way
+	words     []string         // of that, and of the commands that a script calls: any may be a key
 	removes   bool             // what is dispatched is ours, and comes from no client
 }
 
@@ -40,14 +43,24 @@ func (e *expiry) expired(now int64, key string) bool {
 	return ok && now > d
 }
 
-// before sets the clock and the TTLs of the keys in a command. Any argument may be a key; for one that is not and has the name
-// of a key it does no harm.
+// before sets the clock and the TTLs of the keys in a command.
 func (e *expiry) before(now int64, args []string) {
 	e.now = now
 	e.redis.SetTime(time.UnixMilli(now))
-	for _, key := range args[1:] {
+	e.words = e.words[:0]
+	e.tell(args[1:])
+}
+
+// tell sets the TTLs of keys that the command under way has not had before. Any argument may be a key; for one that is not and
+// has the name of a key it does no harm.
+func (e *expiry) tell(args []string) {
+	for _, key := range args {
+		if slices.Contains(e.words, key) {
+			continue
+		}
+		e.words = append(e.words, key)
 		if d, ok := e.deadlines[key]; ok {
-			e.db.SetTTL(key, time.Duration(d-now)*time.Millisecond+given)
+			e.db.SetTTL(key, time.Duration(d-e.now)*time.Millisecond+given)
 		}
 	}
 }
@@ -55,6 +68,9 @@ func (e *expiry) before(now int64, args []string) {
 // hook removes the keys that a command looks at and that have expired, just before it runs. It sees the commands that a script
 // calls as well; the script itself looks at none.
 func (e *expiry) hook(c *server.Peer, command string, all ...string) bool {
+	if !e.removes {
+		e.tell(all)
+	}
 	args := all
 	switch command {
 	case "DEL", "EXISTS", "MGET", "TOUCH", "UNLINK":
@@ -99,8 +115,8 @@ func (e *expiry) dispatch(beside *server.Peer, command ...string) []byte {
 }
 
 // after learns the deadlines that the command has set.
-func (e *expiry) after(args []string) {
-	for _, key := range args[1:] {
+func (e *expiry) after() {
+	for _, key := range e.words {
 		ttl := e.db.TTL(key) // 0 also if there is no such key
 		switch {
 		case ttl%time.Millisecond != 0: // as before

@@ -82,7 +82,7 @@ func (m *memory) doIn(s *session, args []string) []byte {
 		before = m.Dump()
 	}
 	reply := s.dispatch(m.redis.Server(), args)
-	m.expiry.after(args)
+	m.expiry.after()
 	if m.changed != nil {
 		m.compare(before, m.Dump())
 	}

@@ -3,6 +3,7 @@ package wire_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -145,5 +146,33 @@ func TestPublishReachesSubscribers(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestKeysThatScriptsNameExpire: the name of a key need not be among the words of the script's call.
+func TestKeysThatScriptsNameExpire(t *testing.T) {
+	w := plainWorld(wire.New())
+	defer w.Close()
+	p, n := w.Client("c1"), uint64(0)
+	var got []any
+	call := func(args ...string) {
+		n++
+		reply := w.Conns(p)[0].Do(w.Kernel.Draw("test").With(n), p.ProgramClock().Now().Add(time.Second), rediscmd.Request{Args: args})
+		got = append(got, reply.Value)
+	}
+	const set = "local key = KEYS[1] .. ':lock' redis.call('SET', key, ARGV[1], 'PX', 1000) return redis.call('PTTL', key)"
+	p.Go(func() { call("EVAL", set, "1", "k", "v") })
+	for _, later := range []time.Duration{300, 900, 1800} {
+		w.Kernel.After(later*time.Millisecond, func() {
+			p.Go(func() { call("EVAL", "return redis.call('PTTL', KEYS[1] .. ':lock')", "1", "k") })
+		})
+	}
+	w.Kernel.After(600*time.Millisecond, func() {
+		p.Go(func() { call("EVAL", "return redis.call('PEXPIRE', KEYS[1] .. ':lock', 1000)", "1", "k") })
+	})
+	w.Kernel.Run(kernel.True(3 * time.Second))
+	want := []any{int64(1000), int64(700), int64(1), int64(700), int64(-2)}
+	if !slices.Equal(got, want) || len(w.Server("A").Dump()) > 0 {
+		t.Errorf("%v, want %v; left %v", got, want, w.Server("A").Dump())
 	}
 }
