@@ -14,6 +14,7 @@ type Process struct {
 	drawn    int // how often the library in it has asked for random bytes
 	armed    int // timers of its WorkClock
 	paused   bool
+	pausedAt True
 	dead     bool
 	deferred []pending // what happened to it while it was paused, in order
 
@@ -73,6 +74,14 @@ func (p *Process) Kernel() *Kernel { return p.k }
 func (p *Process) Paused() bool { return p.paused }
 func (p *Process) Dead() bool   { return p.dead }
 
+// RanUntil is now, or since when the process is paused.
+func (p *Process) RanUntil() True {
+	if p.paused {
+		return p.pausedAt
+	}
+	return p.k.now
+}
+
 // admits says whether the process can take an event now. A dead one drops it; a paused one takes it when it resumes.
 func (p *Process) admits(e pending) bool {
 	if p.dead {
@@ -103,15 +112,20 @@ func LabelMessage(kind *StepKind, from, to *Process, of Key) Label {
 // socket buffers, its timers are late. Code that is running then goes on for a little: a program until its next Checkpoint, a
 // task of the library until it waits, as it may hold a mutex. What that sends before then still leaves.
 func (p *Process) Pause() {
-	p.stops()
-	p.paused = true
+	p.halt()
 	p.k.Changed()
+}
+
+func (p *Process) halt() {
+	p.stops()
+	if !p.paused {
+		p.paused, p.pausedAt = true, p.k.now
+	}
 }
 
 // Suspend pauses the process together with its machine, whose monotonic clock stands still meanwhile.
 func (p *Process) Suspend() {
-	p.stops()
-	p.paused = true
+	p.halt()
 	p.clock.suspend()
 	p.k.Changed()
 }

@@ -11,7 +11,7 @@ func (s *Server) Kill() error {
 	if err := s.mustBeUp("kill"); err != nil {
 		return err
 	}
-	s.disk.write(s.memory)
+	s.disk.kill(s.RanUntil(), s.memory)
 	s.stop(network.Refusing)
 	for _, l := range s.links {
 		l.ServerDied()
@@ -24,7 +24,7 @@ func (s *Server) LosePower() error {
 	if err := s.mustBeUp("power-loss"); err != nil {
 		return err
 	}
-	s.disk.losePower(s.Now(), s.memory)
+	s.disk.losePower(s.RanUntil(), s.memory)
 	s.stop(network.Silent)
 	for _, l := range s.links {
 		l.ServerVanished()
@@ -37,7 +37,9 @@ func (s *Server) Shutdown() error {
 	if err := s.mustBeUp("shutdown"); err != nil {
 		return err
 	}
-	return s.Kill()
+	err := s.Kill()
+	s.disk.sync()
+	return err
 }
 
 func (s *Server) stop(state network.Presence) {
@@ -60,8 +62,8 @@ func (s *Server) Restart() error {
 	s.state = network.Listening
 	s.starts++
 	s.drawRunID()
-	s.memory.Load(s.disk.records)
-	s.disk.start(s.Now(), s.memory)
+	s.memory.Load(s.disk.written)
+	s.disk.start(s.Now())
 	for _, service := range s.services {
 		service.Started()
 	}

@@ -23,40 +23,44 @@ const (
 type disk struct {
 	persistence Persistence
 	started     kernel.True // fsyncs happen every second from here
-	synced      kernel.True // the fsync that records stands for
-	records     []Record    // what a power loss leaves
+	synced      kernel.True // the fsync that durable stands for
+	durable     []Record    // what a power loss leaves, unless every command is followed by an fsync
+	written     []Record    // what a start finds, as of when the node stopped
 }
 
-// catchUp is called before a write and before a power loss: it makes the fsync that has happened since the last write.
-func (d *disk) catchUp(now kernel.True, m Memory) {
+// catchUp is called before a write and before the node stops: it makes the fsync that has happened since the last write, until
+// the process was paused if it is. One that is due in a pause happens when the process goes on, before it writes.
+func (d *disk) catchUp(ran kernel.True, m Memory) {
 	if d.persistence != EverySecond {
 		return
 	}
-	last := d.started + (now-d.started)/kernel.True(time.Second)*kernel.True(time.Second)
+	last := d.started + (ran-d.started)/kernel.True(time.Second)*kernel.True(time.Second)
 	if last > d.synced {
-		d.records, d.synced = m.Dump(), last
+		d.durable, d.synced = m.Dump(), last
 	}
 }
 
 // losePower leaves what was fsynced.
-func (d *disk) losePower(now kernel.True, m Memory) {
-	d.catchUp(now, m)
+func (d *disk) losePower(ran kernel.True, m Memory) {
+	d.catchUp(ran, m)
 	if d.persistence == Always {
-		d.records = m.Dump()
+		d.durable = m.Dump()
 	}
+	d.written = d.durable
 }
 
-// write keeps all that the node knows, which is nothing without persistence: the operating system writes it out after a
-// kill, and the node itself when it starts.
-func (d *disk) write(m Memory) {
-	d.records = nil
+// kill leaves all that the node knows, which is nothing without persistence: it is with the operating system. It is no more
+// durable than before.
+func (d *disk) kill(ran kernel.True, m Memory) {
+	d.catchUp(ran, m)
+	d.written = nil
 	if d.persistence != NoPersistence {
-		d.records = m.Dump()
+		d.written = m.Dump()
 	}
 }
 
-// start makes the fsyncs count from now.
-func (d *disk) start(now kernel.True, m Memory) {
-	d.started, d.synced = now, now
-	d.write(m)
-}
+// sync is the fsync before a clean end.
+func (d *disk) sync() { d.durable = d.written }
+
+// start makes the fsyncs count from now. The first of them makes durable what was read back.
+func (d *disk) start(now kernel.True) { d.started, d.synced = now, now }

@@ -82,12 +82,12 @@ func (s *Server) Host(service Service) { s.services = append(s.services, service
 // BeforeWrite must be called before a command changes the memory, so that what the last fsync covered is known.
 func (s *Server) BeforeWrite() {
 	if s.Up() {
-		s.disk.catchUp(s.Now(), s.memory)
+		s.disk.catchUp(s.RanUntil(), s.memory)
 	}
 }
 
 // Serves says whether a service runs on the node in the place of Redis.
 func (s *Server) Serves() bool { return len(s.services) > 0 }
 
-// OnDisk is what a restart would find.
-func (s *Server) OnDisk() []Record { return s.disk.records }
+// OnDisk is what a restart finds, of a node that is down, or what the last one has found.
+func (s *Server) OnDisk() []Record { return s.disk.written }

@@ -118,6 +118,51 @@ func TestWhatIsLeftAfterARestart(t *testing.T) {
 	}
 }
 
+// TestFsyncNeedsTheProcess: a process that is paused makes no fsync, makes what is due when it goes on, and what a killed one has
+// left is durable a second after the start.
+func TestFsyncNeedsTheProcess(t *testing.T) {
+	pause, resume := (*redis.Server).Pause, (*redis.Server).Resume
+	kill := func(s *redis.Server) { _ = s.Kill() }
+	shutdown := func(s *redis.Server) { _ = s.Shutdown() }
+	start := func(s *redis.Server) { _ = s.Restart() }
+	type step struct {
+		at float64
+		do func(*redis.Server)
+	}
+	for _, test := range []struct {
+		name  string
+		steps []step
+		loss  float64
+		kept  bool
+	}{
+		{"paused before the second", []step{{0.7, pause}}, 1.5, false},
+		{"for long", []step{{0.7, pause}}, 100, false},
+		{"at the second", []step{{1, pause}}, 1.5, true},
+		{"and resumed", []step{{0.7, pause}, {1.2, resume}}, 1.3, true},
+		{"and resumed before", []step{{0.7, pause}, {0.8, resume}}, 0.9, false},
+		{"paused twice", []step{{0.7, pause}, {1.2, resume}, {1.3, pause}}, 1.5, true},
+		{"killed while paused", []step{{0.7, pause}, {1.5, kill}, {2, start}}, 2.9, false},
+		{"killed", []step{{0.7, kill}, {0.8, start}}, 1.7, false},
+		{"a second after the start", []step{{0.7, kill}, {0.8, start}}, 1.8, true},
+		{"down for long", []step{{0.7, kill}, {50, start}}, 50.9, false},
+		{"killed after the second", []step{{1.1, kill}, {1.2, start}}, 1.3, true},
+		{"killed twice", []step{{0.7, kill}, {0.8, start}, {0.9, kill}, {1, start}}, 1.9, false},
+		{"shut down", []step{{0.7, shutdown}, {0.8, start}}, 0.9, true},
+	} {
+		n := newOneNode(t, redis.EverySecond)
+		n.at(0.5, n.set("k", time.Hour))
+		for _, s := range test.steps {
+			n.at(s.at, func() { s.do(n.Server) })
+		}
+		n.at(test.loss, n.must(t, n.LosePower))
+		n.Kernel.Run(kernel.True(test.loss*1e9 + 0.5))
+		n.must(t, n.Restart)()
+		if kept := n.keys() == "k"; kept != test.kept {
+			t.Errorf("%s, power loss at %vs: kept %v", test.name, test.loss, kept)
+		}
+	}
+}
+
 // TestFsyncEverySecond: it covers what was written before, not at, the full second, counted from the start of the node.
 func TestFsyncEverySecond(t *testing.T) {
 	for _, test := range []struct {
