@@ -152,6 +152,15 @@ func (g *Guest) wait() {
 	g.busy.Reset(g.program.limits.Busy)
 }
 
+// checkpoint stops the guest here if it was paused or has crashed. Meanwhile it is not busy.
+func (g *Guest) checkpoint() {
+	if p := g.Process; p.Paused() || p.Dead() {
+		g.busy.Stop()
+		p.Checkpoint()
+		g.busy.Reset(g.program.limits.Busy)
+	}
+}
+
 // lines takes what is written apart into lines.
 type lines struct {
 	limit   int
