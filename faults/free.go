@@ -32,8 +32,8 @@ func (m *Moment) freeString() string {
 	return text
 }
 
-// armFree has f called at the moment, once. Whatever happens to the nodes and their clocks until then is taken into
-// account as it happens.
+// armFree has f called at the moment, once. Whatever happens to the nodes, their clocks and the keys of the lock until then is
+// taken into account as it happens: a release makes nodes free as well.
 func (m *Moment) armFree(w *sim.World, f func()) {
 	x := &freeing{Moment: m, world: w, fire: f, alarms: map[kernel.True]bool{}}
 	w.Watch(func(e *history.Event) {
@@ -45,6 +45,11 @@ func (m *Moment) armFree(w *sim.World, f func()) {
 		}
 		if x.resource != "" && !x.over && e.Kind == history.Fault {
 			x.look()
+		}
+	})
+	w.OnApplied(func(a *redis.Applied) {
+		if x.resource != "" && !x.over && !a.Set() && x.isOfLock(a.Key) {
+			w.Kernel.After(0, x.look) // the command is still under way
 		}
 	})
 }

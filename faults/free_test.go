@@ -74,3 +74,44 @@ func TestNodesAreFreeOfTheKeysOfALock(t *testing.T) {
 		}
 	}
 }
+
+// A node is free of a lock also when a request takes the key away, or has it end earlier, and not when one has it end later.
+func TestNodesAreFreeOfWhatIsReleased(t *testing.T) {
+	for _, c := range []struct {
+		command string // to all nodes, at half a second; the key goes after three
+		lead    time.Duration
+		want    time.Duration
+	}{
+		{"DEL r", 0, 500 * ms},
+		{"DEL r", 200 * ms, 500 * ms},
+		{"PEXPIRE r 1000", 0, 1501 * ms},
+		{"PEXPIRE r 1000", 200 * ms, 1301 * ms},
+		{"PEXPIRE r 10000", 0, 10501 * ms},
+		{"DEL s", 0, 3001 * ms},
+	} {
+		f := newField(t, redis.NoPersistence)
+		f.World.LockOf = lockkeys.Of(nil, []string{"r", "s"}).Of
+		client := f.World.Client("c1")
+		each := func(command string) func() {
+			return func() {
+				client.Go(func() {
+					for i, node := range names.Nodes {
+						f.World.Network.Link("c1", node).SetLatency(network.Both, network.Latency{})
+						f.World.Conns(client)[i].Do(f.World.Kernel.Draw(command), time.Unix(1e6, 0), rediscmd.Request{Args: strings.Fields(command)})
+					}
+				})
+			}
+		}
+		each("SET r v PX 3000")()
+		f.World.Kernel.After(500*ms, each(c.command))
+		f.World.Kernel.After(100*ms, func() {
+			f.World.Record(history.Event{Kind: history.Return, Func: history.Acquire, Outcome: history.OK, Process: "c1", Resource: "r"})
+		})
+		at := time.Duration(0)
+		Trigger{After: &Moment{Event: NodesFree, Client: "c1", Nth: 3, Lead: c.lead}}.Arm(f.World, func() { at = time.Duration(f.World.Kernel.Now()) })
+		f.World.Kernel.Run(kernel.True(time.Minute))
+		if at != c.want {
+			t.Errorf("%s, lead %v: %v, want %v", c.command, c.lead, at, c.want)
+		}
+	}
+}
