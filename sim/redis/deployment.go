@@ -55,7 +55,7 @@ func Deploy(k *kernel.Kernel, n *network.Network, tier Tier, cfg Config) *Deploy
 	d := &Deployment{kernel: k, network: n, tier: tier, latency: cfg.Latency, counts: new(Counts), wordings: new(wordings), listening: map[listener]int{},
 		nodes: map[*kernel.Process][]driver.Node{}, conns: map[*kernel.Process][]Conn{}}
 	for _, name := range cfg.Nodes {
-		d.Servers = append(d.Servers, newServer(k.NewProcess(name, kernel.Monotonic), tier, cfg.Persistence, d.counts, d.wordings))
+		d.Servers = append(d.Servers, d.newServer(name, cfg.Persistence))
 	}
 	if n := len(d.Servers); n > 0 {
 		d.Servers[n-1].forbidden = cfg.Forbidden
@@ -73,7 +73,7 @@ func Deploy(k *kernel.Kernel, n *network.Network, tier Tier, cfg Config) *Deploy
 func (d *Deployment) replicate(master *Server, names []string, persistence Persistence) {
 	group := []*Server{master}
 	for _, name := range names {
-		s := newServer(d.kernel.NewProcess(name, kernel.Monotonic), d.tier, persistence, d.counts, d.wordings)
+		s := d.newServer(name, persistence)
 		s.replication.master, s.replication.neverMaster = master, true
 		d.Replicas = append(d.Replicas, s)
 		group = append(group, s)
@@ -96,19 +96,24 @@ func (d *Deployment) ConnectNodes(from, to *Server, listener func(*network.Excha
 	return l
 }
 
+// serves has a node carry out a request, or what has waited of one.
+func (d *Deployment) serves(s *Server, x *network.Exchange, carryOut func()) {
+	d.serving = x
+	carryOut()
+	if d.dialogue != nil {
+		d.dialogue.served(s)
+	}
+	if d.served != nil {
+		d.served(s, x.From())
+	}
+}
+
 // Connect makes the links of a client to all nodes.
 func (d *Deployment) Connect(client *kernel.Process) {
 	var links []*network.Link
 	for _, s := range d.All() {
 		l := d.network.Connect(client, s.Process, d.latency, func(x *network.Exchange) {
-			d.serving = x
-			s.serve(d.tier, x)
-			if d.dialogue != nil {
-				d.dialogue.served(s)
-			}
-			if d.served != nil {
-				d.served(s, x.From())
-			}
+			s.serves(x, func() { s.serve(d.tier, x) })
 		}, s.Presence)
 		s.links = append(s.links, l)
 		links = append(links, l)
@@ -184,9 +189,10 @@ func (d *Deployment) Subscribe(client *kernel.Process, node string, key kernel.K
 	return d.Server(node).open(d.network.Link(client.Name(), node), key, channel, nil)
 }
 
-func newServer(p *kernel.Process, tier Tier, persistence Persistence, counts *Counts, w *wordings) *Server {
-	s := &Server{Process: p, broker: newBroker(counts), wordings: w, disk: disk{persistence: persistence}}
+func (d *Deployment) newServer(name string, persistence Persistence) *Server {
+	s := &Server{Process: d.kernel.NewProcess(name, kernel.Monotonic), broker: newBroker(d.counts), wordings: d.wordings, disk: disk{persistence: persistence}}
+	s.serves = func(x *network.Exchange, carryOut func()) { d.serves(s, x, carryOut) }
 	s.drawRunID()
-	s.memory = tier.Memory(s)
+	s.memory = d.tier.Memory(s)
 	return s
 }

@@ -23,7 +23,7 @@ func (s *Server) serve(tier Tier, x *network.Exchange) {
 			asking.Answer(*s.instead[len(s.instead)-1])
 			x.Reply()
 		} else if len(s.replication.feeds) == 0 || !s.answers(x) {
-			s.CarryOut(func() { tier.Serve(s, x) })
+			s.carryOut(func() { tier.Serve(s, x) })
 		}
 	}
 }

@@ -22,9 +22,10 @@ type Server struct {
 	runID       string // of this start
 	forbidden   string
 	software    Software
-	instead     []*any    // answers in place of those of the node; the last counts
-	wordings    *wordings // of all nodes
-	awaiting    func()    // begins the WAIT behind the command under way; nil if there is none
+	instead     []*any                                     // answers in place of those of the node; the last counts
+	wordings    *wordings                                  // of all nodes
+	serves      func(x *network.Exchange, carryOut func()) // see Deployment.serves
+	awaiting    func()                                     // begins the WAIT behind the command under way; nil if there is none
 }
 
 // Presence is how the machine meets a request.

@@ -63,8 +63,12 @@ func (s *Server) Await(replicas int, within time.Duration, answer func(confirmed
 	s.awaiting = func() { s.await(replicas, within, answer) }
 }
 
-// CarryOut has the node carry out commands that have waited for an Await to end.
-func (s *Server) CarryOut(commands func()) {
+// CarryOut has the node carry out commands of a request that have waited for an Await to end.
+func (s *Server) CarryOut(x *network.Exchange, commands func()) {
+	s.serves(x, func() { s.carryOut(commands) })
+}
+
+func (s *Server) carryOut(commands func()) {
 	commands()
 	if len(s.replication.feeds) > 0 {
 		s.changed()

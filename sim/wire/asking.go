@@ -51,7 +51,7 @@ func (x *request) carriedOut(by *redis.Server, on executor) {
 			switch {
 			case on.gone():
 			case len(x.replies) < x.Arriving(len(x.requests)):
-				by.CarryOut(func() { x.carriedOut(by, on) })
+				by.CarryOut(&x.Exchange, func() { x.carriedOut(by, on) })
 			default:
 				x.ends(on)
 			}

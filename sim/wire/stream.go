@@ -188,7 +188,7 @@ func (s *stream) over() {
 	if len(s.queued) > 0 {
 		next := s.queued[0]
 		s.queued = s.queued[1:]
-		s.server.CarryOut(func() { next.serve(s.memory) })
+		s.server.CarryOut(&next.Exchange, func() { next.serve(s.memory) })
 	}
 }
 

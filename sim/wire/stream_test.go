@@ -81,3 +81,34 @@ func TestWaitOnAStream(t *testing.T) {
 		}
 	}
 }
+
+// What is carried out behind a WAIT is its client's doing, though the node has served others since.
+func TestWhoseCommandsWait(t *testing.T) {
+	const ms = time.Millisecond
+	w := sim.NewWorld(sim.Config{Nodes: []string{"M"}, Replicas: map[string][]string{"M": {"M2"}}, Persistence: redis.Always,
+		Latency: network.Constant(ms), Clients: []sim.ClientConfig{{Name: "c1"}, {Name: "c2"}}}, wire.New())
+	defer w.Close()
+	var got []string
+	w.OnApplied(func(a *redis.Applied) { got = append(got, a.Client.Name()+" "+a.After.Value) })
+	writes := func(client, commands string, at, later int) {
+		c := w.Client(client)
+		s, err := w.Dial(c, w.Server("M"), c.Draw("dial"), func() {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, command := range strings.Split(commands, ", ") {
+			w.Kernel.After(time.Duration(at+i*later)*ms, func() {
+				if err := s.Write([]byte(strings.ReplaceAll(command, "; ", "\n") + "\n")); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	w.Network.Link("M", "M2").Cut(network.Both)
+	writes("c1", "SET k 1; WAIT 1 50; SET k 2, SET k 3", 10, 5)
+	writes("c2", "SET k 4", 30, 0)
+	w.Kernel.Run(kernel.True(time.Second))
+	if want := []string{"c1 1", "c2 4", "c1 2", "c1 3"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
