@@ -221,8 +221,8 @@ func (f *Field) suspended(client string, length time.Duration) time.Duration {
 	return s.total
 }
 
-// resume has a process go on, unless it crashed, or was killed or resumed meanwhile. What comes at that very moment can pause it
-// again: the stretch goes on then, with that pause alone.
+// resume has a process go on, unless it crashed, or was killed or resumed meanwhile. What comes at that very moment can pause
+// it again: the stretch goes on then, with that pause alone.
 func (f *Field) resume(process string) error {
 	if !f.ground.Paused(process) {
 		return nil

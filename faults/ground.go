@@ -35,8 +35,8 @@ type Ground interface {
 // Clocks are those of clients and nodes, by the process's name.
 type Clocks interface {
 	// StepClock moves the wall clock of a process: forward, or back if by is negative. It says whether that matters to a lock:
-	// not if the process is a Redis node that is up, has no replicas, and on which none expires at another time now. What a node
-	// sends to replicas later has deadlines of its clock, and they compare these with theirs.
+	// not if the process is a Redis node that is up, has no replicas, and on which none expires at another time now. What a
+	// node sends to replicas later has deadlines of its clock, and they compare these with theirs.
 	StepClock(process string, by time.Duration) (matters bool)
 	// SetClockRate has all clocks of a process run fast by ppb parts per billion from now on, slow if negative.
 	SetClockRate(process string, ppb int64)
@@ -49,8 +49,8 @@ type Clocks interface {
 type Network interface {
 	// Lose loses the messages on links, those on their way included.
 	Lose(*Links) (undo func())
-	// Hold keeps messages back. Undoing it delivers them, and says for how long holds that overlap have kept the first of them, or
-	// by how much one of them is later in all, if it was slowed before; zero where that is not known exactly.
+	// Hold keeps messages back. Undoing it delivers them, and says for how long holds that overlap have kept the first of them,
+	// or by how much one of them is later in all, if it was slowed before; zero where that is not known exactly.
 	Hold(*Links) (undo func() time.Duration)
 	// Slow adds to the time that messages take. most is what all faults in force together now add on one of the links.
 	Slow(l *Links, by time.Duration) (most time.Duration, undo func())

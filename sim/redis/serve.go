@@ -28,6 +28,19 @@ func (s *Server) serve(tier Tier, x *network.Exchange) {
 	}
 }
 
+// CarryOut has the node carry out commands of a request that have waited for an Await to end.
+func (s *Server) CarryOut(x *network.Exchange, commands func()) {
+	s.serves(x, func() { s.carryOut(commands) })
+}
+
+func (s *Server) carryOut(commands func()) {
+	commands()
+	if len(s.replication.feeds) > 0 {
+		s.changed()
+	}
+	s.awaits()
+}
+
 // Ordered is an Asking whose commands come on a connection in bytes, where one waits for the one before. The tier carries out
 // each, a WAIT too.
 type Ordered interface {

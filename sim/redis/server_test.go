@@ -118,8 +118,8 @@ func TestWhatIsLeftAfterARestart(t *testing.T) {
 	}
 }
 
-// TestFsyncNeedsTheProcess: a process that is paused makes no fsync, makes what is due when it goes on, and what a killed one has
-// left is durable a second after the start.
+// TestFsyncNeedsTheProcess: a process that is paused makes no fsync, makes what is due when it goes on, and what a killed one
+// has left is durable a second after the start.
 func TestFsyncNeedsTheProcess(t *testing.T) {
 	pause, resume := (*redis.Server).Pause, (*redis.Server).Resume
 	kill := func(s *redis.Server) { _ = s.Kill() }

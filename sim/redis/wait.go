@@ -34,8 +34,8 @@ func (s *Server) wait(x *network.Exchange, end Asking, args []string) {
 	s.acknowledged()
 }
 
-// Waits reads the arguments of a WAIT: for so many replicas, no longer than within, and for ever if that is zero. The refusal is
-// empty unless the node answers with it.
+// Waits reads the arguments of a WAIT: for so many replicas, no longer than within, and for ever if that is zero. The refusal
+// is empty unless the node answers with it.
 func (s *Server) Waits(args []string) (replicas int, within time.Duration, refusal rediscmd.ServerError) {
 	if s.replication.master != nil {
 		return 0, 0, "ERR WAIT cannot be used with replica instances."
@@ -61,19 +61,6 @@ func (s *Server) Waits(args []string) (replicas int, within time.Duration, refus
 // are enough or the time is up, of which there is no end if it is zero. It is not called before the command is over.
 func (s *Server) Await(replicas int, within time.Duration, answer func(confirmed int)) {
 	s.awaiting = func() { s.await(replicas, within, answer) }
-}
-
-// CarryOut has the node carry out commands of a request that have waited for an Await to end.
-func (s *Server) CarryOut(x *network.Exchange, commands func()) {
-	s.serves(x, func() { s.carryOut(commands) })
-}
-
-func (s *Server) carryOut(commands func()) {
-	commands()
-	if len(s.replication.feeds) > 0 {
-		s.changed()
-	}
-	s.awaits()
 }
 
 // awaits begins what the command that is over now asked for.

@@ -22,8 +22,8 @@ import (
 //     of the others ten times a second; neither tier does that.)
 //
 // So its clock stands still (no ClockTTL). Before each command it is told how much is left of the TTLs of that command's keys,
-// and afterwards it is asked what became of them. A script is such a command, and so is each that it calls, on keys of which the
-// script's own words may say nothing.
+// and afterwards it is asked what became of them. A script is such a command, and so is each that it calls, on keys of which
+// the script's own words may say nothing.
 type expiry struct {
 	redis     *miniredis.Miniredis
 	db        *miniredis.RedisDB
