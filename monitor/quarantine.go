@@ -42,8 +42,8 @@ type voting struct {
 type vigil struct {
 	record   string
 	from, by time.Time // when it can have begun, and when it must have
-	// vague are the records that answers told of which came in part: what the client knows from those, nobody knows. isVague says
-	// that it may be any record.
+	// vague are the records that answers told of which came in part: what the client knows from those, nobody knows. isVague
+	// says that it may be any record.
 	vague   []string
 	isVague bool
 }

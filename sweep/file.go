@@ -70,11 +70,7 @@ func parse(path string, data []byte) (Spec, error) {
 	}
 	spec := Spec{Base: base}
 	if f.Preset.Line > 0 {
-		own := &base
-		if f.Settings.Line == 0 {
-			own = nil
-		}
-		if spec, err = Preset(f.Preset.Value, own); err != nil {
+		if spec, err = Preset(f.Preset.Value, f.own(&base)); err != nil {
 			return spec, at(f.Preset.Line, f.Preset.Column, err)
 		}
 	}
@@ -103,14 +99,20 @@ func parse(path string, data []byte) (Spec, error) {
 	if f.Frontier.Line > 0 {
 		spec.Frontier = f.Frontier.Value
 	}
-	if f.Settings.Line > 0 {
-		spec.Yours = &base
-	}
+	spec.Yours = f.own(&base)
 	spec.Bisect, spec.Random, spec.Seed = f.Bisect, f.Random, f.Seed
 	if err := spec.Check(); err != nil {
 		return spec, at(f.Frontier.Line, f.Frontier.Column, err)
 	}
 	return spec, nil
+}
+
+// own is the base if it has settings of the file.
+func (f *file) own(base *Base) *Base {
+	if f.Settings.Line == 0 {
+		return nil
+	}
+	return base
 }
 
 // base has the file's settings, and those of the fallback where it has none.
