@@ -29,6 +29,7 @@ var answered = []struct{ script, want string }{
 	{`return redis.call('SET', KEYS[1], 7)`, "OK"},
 	{`return redis.call('SET', KEYS[1], 7).ok`, "OK"},
 	{`return redis.call('GET', KEYS[1])`, "7"},
+	{`return redis.call('GETRANGE', KEYS[1], 0, -1)`, "7"},
 	{`return type(redis.call('GET', 'none'))`, "boolean"},
 	{`return type(redis.call('EXISTS', KEYS[1]))`, "number"},
 	{`return redis.call('MGET', KEYS[1], 'none')`, "[7 nil]"},
