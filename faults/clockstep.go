@@ -58,7 +58,7 @@ func (c *ClockStep) Check(n Names) []Problem {
 // Inject implements Fault.
 func (c *ClockStep) Inject(f *Field) error {
 	if f.ground.StepClock(c.Process, c.By) {
-		f.Used.ClockStep = max(f.Used.ClockStep, f.stepped(c.Process, c.By))
+		f.uses(f.ground.Now(), func(u *Used) { u.ClockStep = max(u.ClockStep, f.stepped(c.Process, c.By)) })
 	}
 	f.notePoint("clock-step", c.Process, c.By, "%v", c)
 	return nil

@@ -44,7 +44,7 @@ func (d *Delay) Check(n Names) []Problem {
 // Inject implements Fault.
 func (d *Delay) Inject(f *Field) error {
 	most, undo := f.ground.Slow(&d.Links, d.By)
-	f.Used.Delay = max(f.Used.Delay, most)
+	f.uses(f.ground.Now(), func(u *Used) { u.Delay = max(u.Delay, most) })
 	f.note("delay", d.client(), "", d.By, "%v", d)
 	f.lasts(d.For, func() {
 		undo()

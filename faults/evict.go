@@ -148,7 +148,7 @@ func (e *Evict) Inject(f *Field) error {
 	if !lost.Any {
 		return fmt.Errorf("faults: evict: %s has no such keys", e.Node)
 	}
-	f.Used.Evictions = append(f.Used.Evictions, Eviction{e.Node, lost.Locks, lost.Counters})
+	f.uses(f.ground.Now(), func(u *Used) { u.Evictions = append(u.Evictions, Eviction{e.Node, lost.Locks, lost.Counters}) })
 	f.note("evict", "", e.Node, 0, "%v", e)
 	return nil
 }

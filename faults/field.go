@@ -13,6 +13,9 @@ import (
 type Field struct {
 	// Used is what the faults so far amount to.
 	Used Used
+	// Budget is what they may amount to, and Exceeded from when on they have amounted to more; kernel.Forever if they have not.
+	Budget   Budget
+	Exceeded kernel.True
 	// Undone says what faults that were injected did not come to.
 	Undone []string
 	// Fenced says that the lock has fencing counters: of two nodes that go on apart, each lacks some of the other's sooner or
@@ -34,7 +37,15 @@ type Field struct {
 
 // NewField is a ground on which nothing has gone wrong yet.
 func NewField(g Ground) *Field {
-	return &Field{ground: g, outages: map[string]outage{}, rates: map[string][]*rateInForce{}, pauses: map[string]*pauses{}, steps: map[string]*steps{}, suspensions: map[string]suspensions{}, replaced: map[string]bool{}}
+	return &Field{Exceeded: kernel.Forever, ground: g, outages: map[string]outage{}, rates: map[string][]*rateInForce{}, pauses: map[string]*pauses{}, steps: map[string]*steps{}, suspensions: map[string]suspensions{}, replaced: map[string]bool{}}
+}
+
+// uses enters in the account what happens from a moment on, now or before.
+func (f *Field) uses(from kernel.True, enter func(*Used)) {
+	enter(&f.Used)
+	if from < f.Exceeded && f.Budget.Beyond(f.Used) != nil {
+		f.Exceeded = from
+	}
 }
 
 // note records in the history that a fault was injected, or has ended.
@@ -131,7 +142,8 @@ func (f *Field) restart(node string) error {
 	with := "all it knew"
 	if memory.Any {
 		if !f.replaced[node] {
-			f.Used.Restarts = append(f.Used.Restarts, Amnesia{Node: node, After: after, Counters: memory.Counters})
+			lost := Amnesia{Node: node, After: after, Counters: memory.Counters}
+			f.uses(f.ground.Now(), func(u *Used) { u.Restarts = append(u.Restarts, lost) })
 		}
 		with = "what was on its disk"
 		if memory.Empty {
@@ -251,7 +263,7 @@ func (f *Field) wrongRate(process string, rate Rate) (end func()) {
 	this := &rateInForce{rate.PPB()}
 	f.rates[process] = append(f.rates[process], this)
 	f.ground.SetClockRate(process, this.ppb)
-	f.Used.ClockRate = f.Used.ClockRate.atLeast(rate.abs())
+	f.uses(f.ground.Now(), func(u *Used) { u.ClockRate = u.ClockRate.atLeast(rate.abs()) })
 	return func() {
 		f.rates[process] = slices.DeleteFunc(f.rates[process], func(r *rateInForce) bool { return r == this })
 		var ppb int64

@@ -40,11 +40,13 @@ func (h *Hold) Check(n Names) []Problem { return append(h.check(n), positive("fo
 // Inject implements Fault.
 func (h *Hold) Inject(f *Field) error {
 	undo := f.ground.Hold(&h.Links)
-	f.Used.Delay = max(f.Used.Delay, h.For) // more where another one overlaps, or what it holds was slowed, which its end shows
+	began := f.ground.Now()
+	delays := func(d time.Duration) { f.uses(began, func(u *Used) { u.Delay = max(u.Delay, d) }) }
+	delays(h.For) // more where another one overlaps, or what it holds was slowed, which its end shows
 	f.note("hold", h.client(), "", h.For, "%v", h)
 	f.lasts(h.For, func() {
 		f.note("hold-ends", h.client(), "", 0, "messages %v that were held back arrive", &h.Links)
-		f.Used.Delay = max(f.Used.Delay, undo())
+		delays(undo())
 	})
 	return nil
 }

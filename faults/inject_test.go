@@ -323,6 +323,36 @@ func TestDelaysAreUsedAsTheyAddUp(t *testing.T) {
 	}
 }
 
+// The account says from when on the faults exceeded the budget: of what only the end of a fault shows, from its beginning.
+func TestFromWhenTheBudgetIsExceeded(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		budget Budget
+		plan   []*Placed
+		want   time.Duration // negative: never
+	}{
+		{"nothing", Budget{}, nil, -1},
+		{"all of it", Budget{Pause: time.Second}, []*Placed{at(1, &Pause{Process: "c1", For: time.Second})}, -1},
+		{"the second pause", Budget{Pause: time.Second}, []*Placed{at(1, &Pause{Process: "c1", For: time.Second}), at(5, &Pause{Process: "c1", For: 2 * time.Second})}, 5 * time.Second},
+		{"the first of two", Budget{}, []*Placed{at(1, &ClockStep{Process: "c1", By: time.Second}), at(5, &ClockRate{Process: "A", Rate: PPM(1)})}, time.Second},
+		{"holds that overlap", Budget{Delay: 5 * time.Second}, []*Placed{at(1, &Hold{For: 5 * time.Second}), at(5, &Hold{For: 5 * time.Second})}, 5 * time.Second},
+		{"a node that was back early", Budget{RestartDelay: ptr(10 * time.Second)}, []*Placed{at(1, &Kill{Outage: Outage{Node: "A", RestartAfter: ptr(2 * time.Second)}})}, 3 * time.Second},
+	} {
+		f := newField(t, redis.NoPersistence)
+		f.Budget = test.budget
+		set(f, 500*ms, 0, "k", driver.OpAcquire, nil)
+		set(f, 4500*ms, 1, "l", driver.OpAcquire, nil)
+		inject(t, f, test.plan...)
+		want := kernel.True(test.want)
+		if test.want < 0 {
+			want = kernel.Forever
+		}
+		if f.Exceeded != want || (f.Budget.Beyond(f.Used) != nil) != (test.want >= 0) {
+			t.Errorf("%s: from %v, %v", test.name, f.Exceeded, f.Budget.Beyond(f.Used))
+		}
+	}
+}
+
 func TestMemoryLossIsMoreThanTheNumberOfKeys(t *testing.T) {
 	for _, second := range []string{"k", "other"} {
 		f := newField(t, redis.EverySecond)

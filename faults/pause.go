@@ -50,10 +50,10 @@ func (p *Pause) Inject(f *Field) error {
 	if err != nil {
 		return err
 	}
-	f.Used.Pause = max(f.Used.Pause, all)
 	if p.For == 0 {
-		f.Used.Pause = unbounded
+		all = unbounded
 	}
+	f.uses(f.ground.Now(), func(u *Used) { u.Pause = max(u.Pause, all) })
 	f.notePoint("pause", p.Process, p.For, "%v", p)
 	f.lasts(p.For, end)
 	return nil

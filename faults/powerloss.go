@@ -29,7 +29,7 @@ func (p *PowerLoss) Check(n Names) []Problem { return p.check(n) }
 func (p *PowerLoss) Inject(f *Field) error {
 	err := f.stop("power-loss", p.delay(), &p.Outage, PoweredOff, p.String())
 	if err == nil {
-		f.Used.Unpowered = append(f.Used.Unpowered, p.Node)
+		f.uses(f.ground.Now(), func(u *Used) { u.Unpowered = append(u.Unpowered, p.Node) })
 	}
 	return err
 }

@@ -77,7 +77,7 @@ func (p *Promote) Inject(f *Field) error {
 		if !forks {
 			r.IsDead, r.After = true, f.ground.Now().Sub(f.outages[p.Node].at)
 		}
-		f.Used.Replaced = append(f.Used.Replaced, r)
+		f.uses(f.ground.Now(), func(u *Used) { u.Replaced = append(u.Replaced, r) })
 	}
 	f.note("promote", "", p.Replica, 0, "%v with %s; %s to it now", p, with, who)
 	return nil

@@ -47,7 +47,7 @@ func (s *Suspend) Inject(f *Field) error {
 	if err != nil {
 		return err
 	}
-	f.Used.Suspend = max(f.Used.Suspend, f.suspended(s.Client, s.For))
+	f.uses(f.ground.Now(), func(u *Used) { u.Suspend = max(u.Suspend, f.suspended(s.Client, s.For)) })
 	f.note("suspend", s.Client, "", s.For, "%v", s)
 	f.lasts(s.For, end)
 	return nil

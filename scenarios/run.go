@@ -84,8 +84,10 @@ type Outcome struct {
 	HistoryHash string
 	TraceHash   string
 	Steps       int
-	// Used is what the faults have taken from the budget.
-	Used faults.Used
+	// Used is what the faults have taken from the budget, and Exceeded from when on that is more than there was; 0 if that is not
+	// known.
+	Used     faults.Used
+	Exceeded kernel.True
 	// Counts are what happened below the seams of the library.
 	Counts redis.Counts
 	// NotInjected are the faults of the timeline that did not happen, and why not.
@@ -159,7 +161,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	}
 	w.Kernel.Run(kernel.True(s.Duration))
 
-	out = &Outcome{History: w.History(), Steps: w.Kernel.Steps(), Used: field.Used, Counts: w.Counts(), Leaks: leaks(w), Recording: w.Recording()}
+	out = &Outcome{History: w.History(), Steps: w.Kernel.Steps(), Used: field.Used, Exceeded: field.Exceeded, Counts: w.Counts(), Leaks: leaks(w), Recording: w.Recording()}
 	if !o.Unhashed {
 		out.HistoryHash, out.TraceHash = w.HistoryHash(), w.TraceHash()
 	}
@@ -209,7 +211,7 @@ func (s *Scenario) start(w *sim.World, o Options, witness protocols.Witness) (*f
 		}
 	})
 	field := faults.NewField(faults.In(w))
-	field.Fenced = s.Fenced()
+	field.Fenced, field.Budget = s.Fenced(), s.Budget
 	if s.Heal != nil {
 		w.Kernel.After(*s.Heal, field.Heal)
 	}

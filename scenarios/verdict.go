@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"redlocksim/checker"
+	"redlocksim/sim/kernel"
 )
 
 // Class is what a problem concerns.
@@ -148,8 +149,11 @@ func (r *Result) counting() []checker.Finding {
 	return slices.DeleteFunc(slices.Clone(r.own()), func(f checker.Finding) bool { return !f.Kind.Defect() || r.excuses(f) })
 }
 
-// excuses says that the run's faults exceed the budget, which excuses a finding.
-func (r *Result) excuses(f checker.Finding) bool { return r.Beyond != nil && f.Excusable() }
+// excuses says that the run's faults exceed the budget, which excuses a finding that is not over before they do.
+func (r *Result) excuses(f checker.Finding) bool {
+	isOver := f.ToSeq > 0 && kernel.True(f.To) < r.Exceeded
+	return r.Beyond != nil && f.Excusable() && !isOver
+}
 
 // Witness is the finding that breaks mutual exclusion, nil if there is none. One that nothing excuses comes first.
 func (r *Result) Witness() *checker.Finding { return r.first(checker.Kind.Violation) }

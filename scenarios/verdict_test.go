@@ -11,6 +11,7 @@ import (
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/search"
+	"redlocksim/sim/kernel"
 )
 
 // A run that is another one the second time is told of, with where it begins to differ. The lock here is another one in
@@ -121,6 +122,28 @@ func TestWhatFaultsExcuse(t *testing.T) {
 		}
 		if !r.Excused(checker.LeaseOverlap) || r.Excused(checker.Conduct) == slices.Contains(r.Findings, checker.Conduct) {
 			t.Errorf("%s: excused are lease-overlap: %v, conduct: %v", c.scenario, r.Excused(checker.LeaseOverlap), r.Excused(checker.Conduct))
+		}
+	}
+}
+
+// Faults excuse what is not over before they exceed the budget.
+func TestWhatWasBeforeIsNotExcused(t *testing.T) {
+	overlap := checker.Finding{Kind: checker.LeaseOverlap, From: 3, FromSeq: 7, To: 5, ToSeq: 9}
+	endless := overlap
+	endless.ToSeq = 0
+	for _, c := range []struct {
+		f        checker.Finding
+		exceeded kernel.True
+		want     bool
+	}{
+		{overlap, 4, false}, {overlap, 5, false}, {overlap, 6, true},
+		{endless, 6, false},
+		{overlap, 0, false}, // nobody knows when
+	} {
+		r := &scenarios.Result{Scenario: &scenarios.Scenario{}, Outcome: &scenarios.Outcome{Exceeded: c.exceeded}, Beyond: []string{"a clock"},
+			Report: checker.Report{Findings: []checker.Finding{c.f}}}
+		if r.Inexcusable() != c.want || r.Excused(checker.LeaseOverlap) == c.want {
+			t.Errorf("until %v, %d, exceeded from %v: inexcusable %v", c.f.To, c.f.ToSeq, c.exceeded, r.Inexcusable())
 		}
 	}
 }
