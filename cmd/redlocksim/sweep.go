@@ -20,7 +20,7 @@ var sweepHelp = `Map where a lock is safe: at every point of a grid of settings,
 schedules that the budget allows, find the frontier between what breaks and what
 holds, and compare it with formulas. docs/searching.md has all that, and files.
 
-Presets vary a classic pair of settings, over those of --settings if it is given:
+Presets vary a classic pair of settings, over those of --settings if given:
 %s
 An axis is the path of any key of a settings file or, with --scenario, of any
 key of the scenario. --lock sweeps somebody's lock (docs/lock-programs.md).
