@@ -84,8 +84,8 @@ type Outcome struct {
 	HistoryHash string
 	TraceHash   string
 	Steps       int
-	// Used is what the faults have taken from the budget, and Exceeded from when on that is more than there was; 0 if that is not
-	// known.
+	// Used is what the faults have taken from the budget, and Exceeded from when on that is more than there was; 0 if that is
+	// not known.
 	Used     faults.Used
 	Exceeded kernel.True
 	// Counts are what happened below the seams of the library.
