@@ -96,11 +96,11 @@ func TestBeliefEnds(t *testing.T) {
 		{"later by as long as its machine is suspended", short, `
   - {at: 0s, client: client-1, do: [try-lock, sleep: 3s]}
   - {at: 1s, fault: {suspend: {client: client-1, for: 2s}}}`, 3980 * time.Millisecond, 3880 * time.Millisecond},
-		{"and by as long again if that happens again, but once where it overlaps", short, `
+		{"and by as long again if that happens again, but not by what is left of a pause then", short, `
   - {at: 0s, client: client-1, do: [try-lock, sleep: 3s]}
   - {at: 500ms, fault: {suspend: {client: client-1, for: 500ms}}}
   - {at: 1500ms, fault: {suspend: {client: client-1, for: 1s}}}
-  - {at: 2s, fault: {pause: {process: client-1, for: 1s}}}`, 3980 * time.Millisecond, 3880 * time.Millisecond},
+  - {at: 2s, fault: {pause: {process: client-1, for: 1s}}}`, 3480 * time.Millisecond, 3380 * time.Millisecond},
 		{"while its machine is suspended, where its clock counts that", short + ", clock: boottime", `
   - {at: 0s, client: client-1, do: [try-lock, sleep: 3s]}
   - {at: 1s, fault: {suspend: {client: client-1, for: 2s}}}`, 1980 * time.Millisecond, 3880 * time.Millisecond},

@@ -59,7 +59,11 @@ func TestStopAndKillReachDaemons(t *testing.T) {
 	defer p.Kill()
 	isDaemon := func() bool {
 		all := descendants(p.PID())
-		return len(all) == 1 && statOf(fmt.Sprintf("/proc/%d/stat", all[0]))[1] == strconv.Itoa(p.PID()) && sessionOf(all[0]) == all[0]
+		if len(all) != 1 {
+			return false
+		}
+		stat := statOf(fmt.Sprintf("/proc/%d/stat", all[0])) // none if that was the shell, and has ended
+		return len(stat) > 1 && stat[1] == strconv.Itoa(p.PID()) && sessionOf(all[0]) == all[0]
 	}
 	if !within(10*time.Second, isDaemon) {
 		t.Fatal("it has started no daemon: nothing is tested")
