@@ -108,7 +108,9 @@ func (x *quarantines) answered(of pair, this *voting, a *redis.Asked) {
 	can, must := x.run.hears(a)
 	v := x.vigils[of]
 	if a.Answer == driver.Unanswered {
-		v.vague, v.isVague = append(v.vague, this.record), v.isVague || this.isMixed
+		if v.isVague = v.isVague || this.isMixed; !slices.Contains(v.vague, this.record) {
+			v.vague = append(v.vague, this.record)
+		}
 		x.vigils[of] = v
 	}
 	if since == 0 || !can || a.Answer != driver.Quarantined {
