@@ -192,7 +192,7 @@ func (c *calling) fails(err error) {
 	if !errors.As(err, &told) {
 		return
 	}
-	c.isEnded = told.Reason == nil && isEnd(told.Cause)
+	c.isEnded = told.Reason == nil && isContextEnd(told.Cause)
 	if !c.isEnded {
 		c.refused = told.Reason
 	}
@@ -302,7 +302,7 @@ func (c *calling) isUnsent(e *redlock.Error) bool {
 
 // cause says what is wrong with the cause, or with an end of the lease.
 func (x *failures) cause(c *calling, e *redlock.Error) string {
-	isEnd := isEnd(e.Cause)
+	isEnd := isContextEnd(e.Cause)
 	switch {
 	case isEnd && c.Func == protocols.ReleaseCall && c.Context != nil && x.goesOn(c):
 		return "nothing but the end of the lease has ended the context it was called in, which was that of the lease"
@@ -320,8 +320,8 @@ func (x *failures) cause(c *calling, e *redlock.Error) string {
 	return ""
 }
 
-// isEnd says whether an error is that of a context that has ended.
-func isEnd(err error) bool {
+// isContextEnd says whether an error is that of a context that has ended.
+func isContextEnd(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
@@ -435,7 +435,7 @@ func countNodes(e *redlock.Error, outcomes ...driver.Outcome) (n int) {
 // because the call's context ended during that.
 func (x *failures) isOfEarlier(c *calling, e *redlock.Error) bool {
 	switch {
-	case !isEnd(e.Cause) || e.Attempts < 2:
+	case !isContextEnd(e.Cause) || e.Attempts < 2:
 		return false
 	case !x.reports[c.Client] || !c.isAlone:
 		return true

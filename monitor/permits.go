@@ -413,7 +413,7 @@ func (x *permits) returned(c *protocols.Call, err error) {
 // fails takes why an attempt failed; nil if that is not the library's error. What a call says for which permits have no token
 // left depends on the others.
 func (w *seeker) fails(failed *redlock.Error) {
-	w.isEnded = failed != nil && failed.Reason == nil && isEnd(failed.Cause)
+	w.isEnded = failed != nil && failed.Reason == nil && isContextEnd(failed.Cause)
 	switch {
 	case failed == nil || w.isEnded:
 	case errors.Is(failed.Cause, redlock.ErrTokensUsedUp):
