@@ -22,6 +22,9 @@ type Field struct {
 	// later.
 	Fenced bool
 
+	onLinks []Fault // those of links to and among nodes that were injected
+	others  bool    // so was another one
+
 	ground  Ground
 	outages map[string]outage         // by node, the latest
 	rates   map[string][]*rateInForce // by process, the latest last
@@ -46,6 +49,15 @@ func (f *Field) uses(from kernel.True, enter func(*Used)) {
 	if from < f.Exceeded && f.Budget.Beyond(f.Used) != nil {
 		f.Exceeded = from
 	}
+}
+
+// Unmet are the faults of a run in which none has met anything: all that were injected are of links to and among nodes, and no
+// message went there at the time. Otherwise nil. That nobody writes to the storage can be what a lock is for.
+func (f *Field) Unmet() []Fault {
+	if f.others || f.ground.Met() {
+		return nil
+	}
+	return f.onLinks
 }
 
 // note records in the history that a fault was injected, or has ended.

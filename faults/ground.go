@@ -58,6 +58,8 @@ type Network interface {
 	Split(l *Links, keep int, reset bool) (undo func(), err error)
 	// Reset breaks the connections of links, in both directions.
 	Reset(*Links)
+	// Met says whether a message or a connection has met any of these until now.
+	Met() bool
 }
 
 // Servers are the nodes, by name.

@@ -2,6 +2,7 @@ package faults
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"redlocksim/sim/model"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
+	"redlocksim/sim/storage"
 )
 
 const ms = time.Millisecond
@@ -349,6 +351,38 @@ func TestFromWhenTheBudgetIsExceeded(t *testing.T) {
 		}
 		if f.Exceeded != want || (f.Budget.Beyond(f.Used) != nil) != (test.want >= 0) {
 			t.Errorf("%s: from %v, %v", test.name, f.Exceeded, f.Budget.Beyond(f.Used))
+		}
+	}
+}
+
+// A run in which no message went where and when faults were shows nothing. A fault of another kind has always happened.
+func TestFaultsThatMeetNothing(t *testing.T) {
+	toA, toB := Links{Clients: []string{"c1"}, Nodes: []string{"A"}}, Links{Nodes: []string{"B"}}
+	for _, c := range []struct {
+		name   string
+		faults []*Placed
+		want   []Fault
+	}{
+		{"none", nil, nil},
+		{"a partition", []*Placed{at(0.9, &Partition{Links: toA, For: time.Second})}, nil},
+		{"a partition that a message is under way to", []*Placed{at(1.003, &Partition{Links: toA, For: time.Second})}, nil},
+		{"a hold", []*Placed{at(1.003, &Hold{Links: toA, For: time.Second})}, nil},
+		{"a delay", []*Placed{at(0.9, &Delay{Links: toA, By: ms, For: time.Second})}, nil},
+		{"a reset", []*Placed{at(1.003, &Reset{toA})}, nil},
+		{"elsewhere", []*Placed{at(0.9, &Partition{Links: toB, For: time.Second})}, []Fault{&Partition{Links: toB, For: time.Second}}},
+		{"too early", []*Placed{at(0.5, &Delay{Links: toA, By: ms, For: 100 * ms})}, []Fault{&Delay{Links: toA, By: ms, For: 100 * ms}}},
+		{"too late", []*Placed{at(1.5, &Hold{Links: toA, For: time.Second})}, []Fault{&Hold{Links: toA, For: time.Second}}},
+		{"nothing to reset", []*Placed{at(0.5, &Reset{toA})}, []Fault{&Reset{toA}}},
+		{"no batch to split", []*Placed{at(0.9, &Split{Links: toA, Keep: 1, For: time.Second})}, []Fault{&Split{Links: toA, Keep: 1, For: time.Second}}},
+		{"one of two meets something", []*Placed{at(0.9, &Partition{Links: toB, For: time.Second}), at(0.9, &Partition{Links: toA, For: time.Second})}, nil},
+		{"at the storage", []*Placed{at(0.9, &Partition{Links: Links{Nodes: []string{storage.Name}}, For: time.Second})}, nil},
+		{"beside one of another kind", []*Placed{at(0.9, &Partition{Links: toB, For: time.Second}), at(2, &Kill{Outage{Node: "B"}})}, nil},
+	} {
+		f := newField(t, redis.NoPersistence)
+		set(f, time.Second, 0, "k", driver.OpAcquire, nil)
+		inject(t, f, c.faults...)
+		if got := f.Unmet(); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
 }

@@ -27,6 +27,9 @@ type Links struct {
 var _ = strictyaml.Enum[network.Direction]("direction").Word("both", network.Both).Word("requests", network.Requests).
 	Word("replies", network.Replies)
 
+// reachStorage says whether links to the storage are among them.
+func (l *Links) reachStorage() bool { return slices.Contains(l.Nodes, storage.Name) }
+
 func (l *Links) check(n Names) []Problem {
 	problems := slices.Concat(twice("clients", l.Clients), twice("nodes", l.Nodes), twice("peers", l.Peers))
 	if len(l.Peers) > 0 {

@@ -153,6 +153,13 @@ func (p *Placed) Fire(f *Field) {
 	}
 	p.Err = p.Fault.Inject(f)
 	p.Injected = p.Err == nil
+	switch on, isOnLinks := p.Fault.(interface{ reachStorage() bool }); {
+	case !p.Injected:
+	case isOnLinks && !on.reachStorage():
+		f.onLinks = append(f.onLinks, p.Fault)
+	default:
+		f.others = true
+	}
 }
 
 // Plan is the faults of a run.

@@ -136,6 +136,8 @@ func (w *world) Reset(l *Links) {
 	w.each(l, func(link *network.Link, _ network.Direction) { link.Reset() })
 }
 
+func (w *world) Met() bool { return w.in.Network.Met() }
+
 func (w *world) Up(node string) bool { return w.in.Server(node).Up() }
 
 func (w *world) Stop(node string, how Stop) (kernel.True, error) {

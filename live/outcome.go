@@ -40,6 +40,7 @@ func (r *run) outcome() (*scenarios.Outcome, error) {
 		out.Left = append(out.Left, i)
 	}
 	out.NotInjected = append(out.NotInjected, r.field.Undone...)
+	out.Unmet = r.field.Unmet()
 	for _, s := range r.Servers {
 		if !s.IsUp() || !s.Kind.IsRedis {
 			continue

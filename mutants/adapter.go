@@ -98,6 +98,12 @@ var adapter = []Mutant{
 		Killers: []string{"39-renewal/finishes"},
 	},
 	{
+		Name: "wire-late-extend-shortens", Tier: "wire",
+		Bug: "an extend sets the keys' time, also to less than an extend behind it has asked for", Real: "redislock v0.9.4 Refresh",
+		Edits:   []Edit{{"internal/redisnode/extend.lua", "math.max(ttl, redis.call('PTTL', KEYS[i]))", "ttl"}},
+		Killers: []string{"56-late-extend/after-a-longer-one"},
+	},
+	{
 		Name: "wire-counts-its-own-key", Tier: "wire",
 		Bug: "a retry uses the same value and counts the key that an earlier attempt left",
 		Edits: []Edit{

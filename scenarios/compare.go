@@ -128,6 +128,9 @@ func (s *Scenario) notTested(out *Outcome, report checker.Report) []string {
 	for _, text := range append(slices.Clone(out.NotInjected), out.Idle...) {
 		missing = append(missing, "the timeline was not carried out: "+text)
 	}
+	for _, f := range out.Unmet {
+		missing = append(missing, fmt.Sprintf("no message met this fault: %v", f))
+	}
 	if why := report.NotTested(); why != "" {
 		missing = append(missing, why)
 	}

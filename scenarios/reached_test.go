@@ -93,6 +93,36 @@ func TestNotTested(t *testing.T) {
 	}
 }
 
+// A fault of links that no message went through at the time has tested nothing.
+func TestNoMessageMeetsTheFault(t *testing.T) {
+	for moment, want := range map[string]bool{"at: 59s": true, "after: {event: release-called}": false} {
+		all, err := Parse("x.yaml", []byte(`
+title: t
+source: s
+explanation: e
+claim: holds
+clients: [client-1, client-2]
+budget: {delay: 1ms}
+timeline:
+  - {at: 0s, client: client-1, do: [lock, write, unlock]}
+  - {at: 0s, client: client-2, do: [lock, write, unlock]}
+  - {`+moment+`, fault: {delay: {clients: [client-1], by: 1ms, for: 1s}}}
+duration: 1m
+expect: {findings: safe, unavailable: {at-most: 1m}}
+`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Judge(all[0], Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(strings.Join(r.NotTested, "\n"), "no message met this fault: messages client-1 ↔ every node take 1ms longer"); got != want {
+			t.Errorf("%s: %q", moment, r.NotTested)
+		}
+	}
+}
+
 func TestBadReached(t *testing.T) {
 	for reached, want := range map[string]string{
 		"{event: pauze}":                              `there is no such event "pauze"`,

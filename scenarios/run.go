@@ -92,6 +92,8 @@ type Outcome struct {
 	Counts redis.Counts
 	// NotInjected are the faults of the timeline that did not happen, and why not.
 	NotInjected []string
+	// Unmet are the faults of a run in which none has met a message; see faults.Field.
+	Unmet []faults.Fault
 	// Idle are the items of the timeline in which a client was to start and did not.
 	Idle []string
 	// Left are the indices of all these items in the timeline, ascending.
@@ -174,6 +176,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	out.Monitored, out.Watched = monitored.Findings(), monitored.Watched
 	armed.tell(out)
 	out.NotInjected = append(out.NotInjected, field.Undone...)
+	out.Unmet = field.Unmet()
 	return out, nil
 }
 

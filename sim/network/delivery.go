@@ -10,8 +10,10 @@ func (x *Exchange) Fire(arg int) {
 	case x.on != nil && x.on.isStalled(kind):
 		x.ended(kind, Lost, lostBehind)
 	case w.cuts > 0:
+		x.link.network.met = true
 		x.ended(kind, Lost, lostToPartition)
 	case w.holds > 0:
+		x.link.network.met = true
 		w.held = append(w.held, held{delivery{x, kind}, x.link.network.k.Now()})
 	case kind != RequestMessage:
 		x.handOver(x.from, kind)

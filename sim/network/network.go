@@ -11,10 +11,14 @@ type Network struct {
 	k         *kernel.Kernel
 	links     []*Link
 	observers []Observer
+	met       bool
 }
 
 // New makes a network without links.
 func New(k *kernel.Kernel) *Network { return &Network{k: k} }
+
+// Met says whether a message was lost to a cut, kept back, slowed or torn until now, or a connection was reset.
+func (n *Network) Met() bool { return n.met }
 
 // Observe has o told of every message from now on.
 func (n *Network) Observe(o Observer) { n.observers = append(n.observers, o) }

@@ -7,6 +7,7 @@ func (l *Link) Reset() {
 	k := l.network.k
 	for x := l.lastOpen(); x != nil; x = x.prev {
 		x.cut = true
+		l.network.met = true
 		x.from.Schedule(k.Now(), x.label(RefusalMessage), delivery{x, RefusalMessage})
 	}
 	k.Changed()

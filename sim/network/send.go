@@ -56,6 +56,7 @@ func (x *Exchange) send(kind MessageKind) {
 	for _, o := range l.network.observers {
 		o.Sent(x, kind)
 	}
+	l.network.met = l.network.met || w.cuts > 0 || w.delays > 0
 	if w.cuts > 0 {
 		x.ended(kind, Lost, lostToPartition)
 		return

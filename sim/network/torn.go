@@ -41,6 +41,7 @@ func (x *Exchange) tear(kind MessageKind, w *way) {
 	for _, s := range w.splits {
 		if s.keep < n {
 			n, into.keep, into.reset = s.keep, s.keep, s.reset
+			x.link.network.met = true
 		}
 	}
 }

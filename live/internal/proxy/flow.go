@@ -14,6 +14,7 @@ type Flow struct {
 	Impairment
 	changed chan struct{} // closed when the impairment changes, and replaced
 	seen    func()        // is called when something comes into it
+	met     atomic.Bool   // something came into it, or was in it, that an impairment was in the way of
 }
 
 // Impairment is what is wrong with one direction of a link. The zero value is nothing.
@@ -24,6 +25,8 @@ type Impairment struct {
 	Resets int           // how often its connections were reset
 	closed bool          // the link was closed
 }
+
+func (i *Impairment) isInTheWay() bool { return i.Lost > 0 || i.Held > 0 || i.Delay > 0 }
 
 // A toxic finds its flow by a number, as Toxiproxy makes toxics from JSON.
 var (
@@ -52,6 +55,9 @@ func (w *Flow) watcher() (seen func()) {
 	defer w.mu.Unlock()
 	return w.seen
 }
+
+// Met says whether an impairment was in the way of anything until now.
+func (w *Flow) Met() bool { return w.met.Load() }
 
 // Change changes what is wrong.
 func (w *Flow) Change(f func(*Impairment)) {

@@ -61,6 +61,9 @@ func (p *pipe) run() {
 	input := p.stub.Input
 	for {
 		now, changed := p.flow.State()
+		if len(p.queue) > 0 && now.isInTheWay() || now.Resets != p.resets {
+			p.flow.met.Store(true)
+		}
 		if now.Lost > 0 && len(p.queue) > 0 {
 			p.queue, p.gap = nil, true
 		}
@@ -95,6 +98,9 @@ func (p *pipe) run() {
 				}
 			default:
 				now, _ := p.flow.State()
+				if now.isInTheWay() {
+					p.flow.met.Store(true)
+				}
 				if now.Lost > 0 {
 					p.gap = true
 				} else {

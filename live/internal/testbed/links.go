@@ -79,6 +79,10 @@ func (g ground) Split(l *faults.Links, _ int, _ bool) (undo func(), err error) {
 	return nil, fmt.Errorf("live: batches %v: %w", l, ErrUnfit)
 }
 
+func (g ground) Met() bool {
+	return slices.ContainsFunc(g.proxies, func(p *proxy.Proxy) bool { return p.Up.Met() || p.Down.Met() })
+}
+
 func (g ground) Reset(l *faults.Links) {
 	both := *l
 	both.Direction = network.Both

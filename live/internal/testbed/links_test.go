@@ -61,6 +61,37 @@ func TestLinksAmongNodes(t *testing.T) {
 	g.each(&faults.Links{}, func(w *proxy.Impairment) { t.Error("a link among nodes is taken for one of a client") })
 }
 
+// A ground knows whether anything came upon what is wrong with its links.
+func TestMet(t *testing.T) {
+	t.Parallel()
+	for name, impair := range map[string]func(*proxy.Impairment){
+		"lost": func(w *proxy.Impairment) { w.Lost = 1 }, "held": func(w *proxy.Impairment) { w.Held = 1 },
+		"delayed": func(w *proxy.Impairment) { w.Delay = time.Millisecond },
+	} {
+		r := emptyTestbed(t)
+		if err := r.AddServers(t.Context(), []string{"A"}, redis.NoPersistence, "", false); err != nil {
+			t.Fatal(err)
+		}
+		g := newGround(r.Testbed)
+		addr, err := r.Link("c", "A", r.ServerNamed("A").Addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ask := func() { _, _ = redisproc.Ask(addr, "PING") } // who is cut off is told so
+		ask()
+		flow := r.linkOf("c", "A").Down
+		flow.Change(impair)
+		if g.Met() {
+			t.Errorf("%s: met before anything was sent", name)
+		}
+		time.AfterFunc(time.Second, func() { flow.Change(func(w *proxy.Impairment) { *w = proxy.Impairment{} }) })
+		ask()
+		if !g.Met() {
+			t.Errorf("%s: an answer has not met it", name)
+		}
+	}
+}
+
 // A proxy that is led elsewhere takes what is asked at its address there, with the faults of that link.
 func TestLead(t *testing.T) {
 	t.Parallel()
