@@ -84,11 +84,18 @@ func TestMet(t *testing.T) {
 		if g.Met() {
 			t.Errorf("%s: met before anything was sent", name)
 		}
-		time.AfterFunc(time.Second, func() { flow.Change(func(w *proxy.Impairment) { *w = proxy.Impairment{} }) })
-		ask()
+		asked := make(chan struct{})
+		go func() {
+			defer close(asked)
+			ask()
+		}()
+		for deadline := time.Now().Add(redisproc.Patience); !g.Met() && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		}
 		if !g.Met() {
 			t.Errorf("%s: an answer has not met it", name)
 		}
+		flow.Change(func(w *proxy.Impairment) { *w = proxy.Impairment{} })
+		<-asked
 	}
 }
 
