@@ -58,6 +58,8 @@ type RedlockPlainSettings struct {
 	// enough), from-replies (the validity counts from the replies, however late), re-create (also sets keys that are gone)
 	// or set (also overwrites the keys of others). Default: quorum. Example: set
 	Extending Extending `yaml:"extending"`
+	// FixedTTL is whether an extend is by the TTL of the lock, whatever it asks for. Default: false. Example: true
+	FixedTTL bool `yaml:"fixed-ttl"`
 	// Tokens is where a client gets fencing tokens, in ways that do not work: before (from the first node, before the lock
 	// is won), one-node (from the first node, afterwards) or per-node (raises a counter on every node and takes the
 	// highest). Default: none. Example: one-node

@@ -117,15 +117,15 @@ var presets = []struct {
 	// for (WithFailFast is off), time.Now, which is monotonic in Go. Its README has it on go-redis, here 9.23.0,
 	// options.go: without ContextTimeoutEnabled that keeps to the timeout only while it connects, and waits for
 	// ReadTimeout, 5 s, over a connection that it has. An extend or a release, for which redsync sets no timeout, it sends
-	// MaxRetries 3 times again, and connects for that in DialerRetries 5 tries of DialTimeout 5 s. docs/lock-programs.md
-	// compares this with the library itself.
+	// MaxRetries 3 times again, and connects for that in DialerRetries 5 tries of DialTimeout 5 s. An extend is by the
+	// expiry. docs/lock-programs.md compares this with the library itself.
 	{"redsync", 8 * time.Second, as("redlock-plain", func(s *Settings, own *RedlockPlainSettings) {
 		s.NodeTimeout = s.TTL / 20
 		own.ConnectedTimeout, own.Resends = 5*time.Second, 3
 		own.Reconnects, own.ReconnectTimeout = 5, 5*time.Second
 		own.Drift.Constant = 0
 		own.Attempts, own.RetryDelay = 32, Range{50 * time.Millisecond, 249 * time.Millisecond}
-		own.Value = PerCall
+		own.Value, own.FixedTTL = PerCall, true
 	})},
 	// redisson/redisson, RedissonRedLock (0482efe) over RedissonMultiLock (04607ef) and config/Config.java, BaseConfig.java
 	// (as of 2026): lockWatchdogTimeout 30 s, timeout 3 s, retryDelay from 1 to 2 s. System.currentTimeMillis says how much is
@@ -173,11 +173,11 @@ var presets = []struct {
 	// samcook/RedLock.net 2.3.2 (dcfe373), RedLockNet.SERedis/RedLock.cs, Lua/Extend.lua and Configuration/
 	// InternallyManagedRedLockConnectionProvider.cs: DefaultQuorumRetryCount 3, DefaultQuorumRetryDelayMs up to 400 ms,
 	// DefaultSyncTimeout 1 s, Stopwatch, all servers at once and waited for. Extending also sets a key that is gone. It
-	// extends of its own every half of the TTL, which is for the timeline to say here.
+	// extends of its own, by the TTL every half of that; here the timeline says when.
 	{"redlock-net", 0, as("redlock-plain", func(s *Settings, own *RedlockPlainSettings) {
 		s.NodeTimeout = time.Second
 		own.Attempts, own.RetryDelay = 3, Range{0, 399 * time.Millisecond}
-		own.Value = PerCall
+		own.Value, own.FixedTTL = PerCall, true
 		own.Extending = ExtendReCreate
 	})},
 	// ScarletLock, psibernetic/scarletlock in the list, of which aidapsibr/scarletlock (f882958) has the source:

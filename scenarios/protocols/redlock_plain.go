@@ -173,7 +173,7 @@ func (x *redlockPlain) draw(ctx context.Context, moment Tokens, resource string)
 func (c *plainCall) attempt(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
 	c.number++
 	c.env.Step(ctx, Step{Name: observe.AttemptStarted.String(), Attempt: c.number})
-	l := &redlockPlainLease{redlockPlain: c.redlockPlain, ctx: ctx, resource: resource, value: c.value, token: c.token}
+	l := &redlockPlainLease{redlockPlain: c.redlockPlain, ctx: ctx, resource: resource, value: c.value, token: c.token, ttl: ttl}
 	if c.own.Value == PerAttempt {
 		var err error
 		if l.value, err = c.redlockPlain.value(); err != nil {
@@ -310,6 +310,7 @@ type redlockPlainLease struct {
 	resource string
 	value    string
 	token    int64
+	ttl      time.Duration // that it was asked for with
 	until    time.Time
 }
 
@@ -340,6 +341,9 @@ return 0`,
 
 // Extend is for a quorum, and validity is computed as at the grant, unless the settings have it otherwise.
 func (l *redlockPlainLease) Extend(_ context.Context, ttl time.Duration) error {
+	if l.own.FixedTTL {
+		ttl = l.ttl
+	}
 	milliseconds := fmt.Sprint(ttl.Milliseconds())
 	r := rediscmd.Request{Script: compareAndExpire, Keys: []string{l.resource}, Argv: []string{l.value, milliseconds}}
 	quorum := l.quorum
