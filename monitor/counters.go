@@ -172,6 +172,9 @@ func (c *counters) stepped(client string, e *observe.Event) {
 	default:
 		return
 	}
+	if e.Token >= largestToken { // it is not remembered: there is none above it, and so the nodes are asked
+		return
+	}
 	for _, name := range names {
 		of := counted{client, name}
 		c.knows[of] = max(c.knows[of], e.Token)

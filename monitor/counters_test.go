@@ -123,6 +123,8 @@ func TestKnownTokensAreProposed(t *testing.T) {
 		{"of another resource", []observe.Event{step(observe.AttemptStarted, "x", "s", 0), step(observe.TokenRaised, "x", "s", 2)}, nil, ""},
 		{"of one of two resources", []observe.Event{step(observe.AttemptStarted, "x", "r, s", 0), step(observe.TokenRaised, "x", "r, s", 6)}, nil,
 			"c1 must raise the token that it proposes to 6, although it knew the token 5"},
+		{"the largest, which is not remembered", []observe.Event{step(observe.Granted, "w", "r", 1<<53-1), step(observe.AttemptStarted, "x", "r", 0),
+			step(observe.TokenRaised, "x", "r", 18)}, nil, ""},
 		{"that came meanwhile", []observe.Event{step(observe.AttemptStarted, "x", "r", 0), step(observe.Granted, "w", "r", 8), step(observe.TokenRaised, "x", "r", 9)}, nil, ""},
 		{"of the client before", []observe.Event{step(observe.TokenRaised, "w", "r", 6)}, func(a *actor) {
 			a.Called(&protocols.Call{Func: protocols.NewClientCall, Client: "c1"})
