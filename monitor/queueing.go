@@ -39,7 +39,9 @@ type unanswered struct {
 	client *kernel.Process
 	open   []openCommand // in the order in which they were sent
 	full   kernel.Mono
-	failed kernel.True // when the last answer came that was a failure: what is sent at that moment may be the same once more
+	// failed is when the last answer came that was a failure, or when it was last clear that none comes: what is sent at that
+	// moment may be the same once more.
+	failed kernel.True
 }
 
 // wasFull brings full up to now: that many commands which are not older than so much hold up others.
@@ -107,7 +109,7 @@ func (x *queueing) passes(at redis.Passage, a *redis.Asked) {
 	way.wasFull(a.Client.Mono(), x.limit, x.patience)
 	if at != redis.Sent {
 		is := func(o openCommand) bool { return o.sent == a.Sent && o.deadline.Equal(a.Deadline) }
-		if a.Answer == driver.Failed {
+		if a.Answer == driver.Failed || a.Answer == driver.Unanswered && a.Settled {
 			way.failed = x.run.World.Kernel.Now()
 		}
 		if a.Settled {

@@ -62,7 +62,7 @@ func TestCommandsWaitForOthersOnly(t *testing.T) {
 // meanwhile.
 func TestWhatIsSentAgainIsNoFirst(t *testing.T) {
 	for answer, want := range map[driver.Outcome]string{
-		driver.Failed: "", driver.Accepted: "c1 sends A a command while 1 are unanswered, and others wait from 1 on",
+		driver.Failed: "", driver.Unanswered: "", driver.Accepted: "c1 sends A a command while 1 are unanswered, and others wait from 1 on",
 	} {
 		r := newRig(t, func(own *protocols.RedlockSettings) { own.Batching = 1 })
 		x := &queueing{run: r.Run, limit: 1, patience: r.Lock.NodeTimeout / 4, rounds: byValue[[redis.Deletes + 1]roundSent]{values: r.values}}
@@ -77,7 +77,7 @@ func TestWhatIsSentAgainIsNoFirst(t *testing.T) {
 			a.sleeps(time.Millisecond)
 			x.stepped("c1", &observe.Event{Step: observe.TokenRaised, Value: "v"})
 			a.sleeps(time.Millisecond)
-			first.Answer = answer
+			first.Answer, first.Settled = answer, true
 			x.passes(redis.Answered, first)
 			x.passes(redis.Sent, command(redis.Sets))
 			a.sleeps(time.Millisecond)
