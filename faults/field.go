@@ -51,6 +51,15 @@ func (f *Field) uses(from kernel.True, enter func(*Used)) {
 	}
 }
 
+// injected counts a fault in.
+func (f *Field) injected(x Fault) {
+	if on, isOnLinks := x.(interface{ reachStorage() bool }); isOnLinks && !on.reachStorage() {
+		f.onLinks = append(f.onLinks, x)
+		return
+	}
+	f.others = true
+}
+
 // Unmet are the faults of a run in which none has met anything: all that were injected are of links to and among nodes, and no
 // message went there at the time. Otherwise nil. That nobody writes to the storage can be what a lock is for.
 func (f *Field) Unmet() []Fault {

@@ -152,13 +152,8 @@ func (p *Placed) Fire(f *Field) {
 		return
 	}
 	p.Err = p.Fault.Inject(f)
-	p.Injected = p.Err == nil
-	switch on, isOnLinks := p.Fault.(interface{ reachStorage() bool }); {
-	case !p.Injected:
-	case isOnLinks && !on.reachStorage():
-		f.onLinks = append(f.onLinks, p.Fault)
-	default:
-		f.others = true
+	if p.Injected = p.Err == nil; p.Injected {
+		f.injected(p.Fault)
 	}
 }
 
