@@ -22,6 +22,8 @@ type Attack struct {
 	whole bool
 	// named: it is only made if it is asked for by name.
 	named bool
+	// writes: it is on the resource, by a write that comes too late.
+	writes bool
 	// broken says what a run broke, for an attack that is not about violations; nil for one that is.
 	broken func(*scenarios.Result) string
 }
@@ -39,7 +41,7 @@ func attacks() []Attack {
 		{Name: "counters", Text: "the holder has only a quorum and releases its lock; later as many of its nodes as the budget allows lose their fencing counters, as by an eviction, and the second client is granted the lock by these", build: counters, named: true},
 		{Name: "split", Text: "each client reaches only nodes that the other cannot reach", build: split},
 		{Name: "late-extend", Text: "the holder extends its lock long after its lease is over, when the second client has the lock, or will ask for it", build: lateExtend, named: true},
-		{Name: "pause", Text: "the holder checks its lease at the last moment that its guard time allows, pauses, and then its write takes as long as a message can", build: pause, byClock: true},
+		{Name: "pause", Text: "the holder checks its lease at the last moment that its guard time allows, pauses, and then its write takes as long as a message can", build: pause, byClock: true, writes: true},
 		{Name: "timeout", Text: "every message takes as long as it can, and the client's clock is fast; a node that answers after its timeout has no vote", build: timeout, broken: notGranted},
 		{Name: "work", Text: "every message takes as long as it can, the client's clock is fast, and the client writes when its work is done, if it still has its lease", build: work, broken: notDone},
 	}
@@ -110,7 +112,7 @@ func (x Attack) run(s *Settings, o scenarios.Options) (Outcome, error) {
 			return out, err
 		}
 		runs = append(runs, r)
-		this := Outcome{Broken: x.what(r), NotTested: first(r.NotTested), Messages: x.messages(s, r.History), Result: r}
+		this := Outcome{Broken: x.what(r), NotTested: first(x.missed(r)), Messages: x.messages(s, r.History), Result: r}
 		switch {
 		case this.Broken != "":
 			this.NotTested, this.Runs = "", runs
@@ -163,7 +165,7 @@ func (x Attack) Place(s *Settings, o scenarios.Options) (*scenarios.Scenario, er
 		if err != nil {
 			return nil, err
 		}
-		if r.NotTested == nil || r.Witness() != nil {
+		if len(x.missed(r)) == 0 || r.Witness() != nil {
 			return scenario, nil
 		}
 	}
@@ -188,6 +190,14 @@ func (x Attack) what(r *scenarios.Result) string {
 		return ""
 	}
 	return kinds.String()
+}
+
+// missed is why a run says nothing of the attack. Of what the resource checks only attacks on it say something.
+func (x Attack) missed(r *scenarios.Result) []string {
+	if x.whole || x.writes {
+		return r.NotTested
+	}
+	return r.OfLock()
 }
 
 func first(reasons []string) string {

@@ -7,63 +7,126 @@ import (
 	"redlocksim/history"
 )
 
-// addEffects reports writes that the resource accepted although their lease had ended.
+// addEffects reports writes that the resource accepted although their lease had ended, and requests of the holder that it
+// refused.
 //
 // A write is stale if an effect of a later grant, a read or a write, was accepted before it, and merely late otherwise;
 // it is never both. A grant is later than another if its acquire returned later. Effects under an acquire that did not
-// return a grant are not judged, and make nothing stale.
+// return a grant are not judged, and make nothing stale. A request is refused rightly if its lease had ended, if it carried
+// nothing by which the resource could have accepted it, or if an effect or a mark of a later grant was accepted before.
 func (r *Report) addEffects(t *transcript, l *leases) {
-	type found struct {
-		stale, late *Finding
-		first       int  // the grant of the first effect
-		several     bool // there were effects of others
-	}
-	all := map[string]*found{}
-	latest := map[string]history.Event{}
+	all := map[string]*guarded{}
 	for e := range t.Events() {
-		if e.Kind != history.Effect || e.Outcome != history.OK || e.Grant == 0 || e.Func == history.Mark {
+		if e.Kind != history.Effect || e.Outcome == history.Unknown || e.Grant == 0 {
 			continue
 		}
 		grant := &t.ops[e.Grant]
 		if !grant.granted() || grant.ret > e.Seq {
 			continue
 		}
-		f := all[grant.resource]
-		if f == nil {
-			f = &found{first: e.Grant}
-			all[grant.resource] = f
+		g := all[grant.resource]
+		if g == nil {
+			g = &guarded{}
+			all[grant.resource] = g
 		}
-		f.several = f.several || e.Grant != f.first
-		seen, any := latest[grant.resource]
-		later := any && t.ops[seen.Grant].ret > grant.ret
-		window, ended := l.lastWindow(t, e.Grant, e.Seq)
-		if e.Func == history.Write {
-			r.Compared.Expiries++
-			if f.several {
-				r.Compared.Successors++
-			}
-		}
-		switch {
-		case e.Func != history.Write || !ended:
-		case later:
-			f.stale = count(f.stale, func() *Finding { return staleWrite(t, l, window, &seen, e) })
-		default:
-			f.late = count(f.late, func() *Finding { return acceptedAfterExpiry(t, window, e) })
-		}
-		if !any || t.ops[seen.Grant].ret < grant.ret {
-			latest[grant.resource] = *e
+		if e.Outcome == history.OK {
+			r.addAccepted(t, l, g, e)
+		} else {
+			r.addRefused(t, l, g, e)
 		}
 	}
 	for _, resource := range t.resources {
-		f := all[resource]
-		if f == nil {
+		g := all[resource]
+		if g == nil {
 			continue
 		}
-		for _, finding := range []*Finding{f.stale, f.late} {
+		for _, finding := range []*Finding{g.stale, g.late, g.refused} {
 			if finding != nil {
 				r.Findings = append(r.Findings, *finding)
 			}
 		}
+	}
+}
+
+// guarded is what a resource has accepted and refused so far.
+type guarded struct {
+	stale, late, refused *Finding
+	// first is the grant of the first effect, marks left out; several: there were effects of others.
+	first   int
+	several bool
+	// latest is the first effect of the latest grant, marks left out, and newest when the latest grant was returned of which an
+	// effect or a mark was accepted; zero if there is none.
+	latest history.Event
+	newest int
+	marked map[int]bool // grants whose mark was accepted
+}
+
+// carried says whether a request had a token, or a mark, that the resource could go by.
+func (g *guarded) carried(e *history.Event) bool { return e.Token != 0 || g.marked[e.Grant] }
+
+// addAccepted judges an effect that the resource accepted.
+func (r *Report) addAccepted(t *transcript, l *leases, g *guarded, e *history.Event) {
+	ret := t.ops[e.Grant].ret
+	isLate := g.newest > ret
+	g.newest = max(g.newest, ret)
+	if e.Func == history.Mark {
+		if g.marked == nil {
+			g.marked = map[int]bool{}
+		}
+		g.marked[e.Grant] = true
+		return
+	}
+	if g.first == 0 {
+		g.first = e.Grant
+	}
+	g.several = g.several || e.Grant != g.first
+	window, ended := l.lastWindow(t, e.Grant, e.Seq)
+	later := g.latest.Grant != 0 && t.ops[g.latest.Grant].ret > ret
+	if carried := g.carried(e); carried && g.several {
+		r.Compared.Fenced++
+	} else if carried && !ended && !isLate {
+		r.Compared.Rightful++
+	}
+	if e.Func == history.Write {
+		r.Compared.Expiries++
+		if g.several {
+			r.Compared.Successors++
+		}
+		if ended && isLate {
+			r.Compared.LateWrites++
+		}
+	}
+	switch {
+	case e.Func != history.Write || !ended:
+	case later:
+		g.stale = count(g.stale, func() *Finding { return staleWrite(t, l, window, &g.latest, e) })
+	default:
+		g.late = count(g.late, func() *Finding { return acceptedAfterExpiry(t, window, e) })
+	}
+	if g.latest.Grant == 0 || t.ops[g.latest.Grant].ret < ret {
+		g.latest = *e
+	}
+}
+
+// addRefused judges a request that the resource turned down.
+func (r *Report) addRefused(t *transcript, l *leases, g *guarded, e *history.Event) {
+	if !g.carried(e) {
+		if e.Func == history.Write {
+			r.Compared.Unmarked++
+		}
+		return
+	}
+	window, ended := l.lastWindow(t, e.Grant, e.Seq)
+	isLate := g.newest > t.ops[e.Grant].ret
+	if g.several || g.first != 0 && g.first != e.Grant {
+		r.Compared.Fenced++
+	}
+	switch {
+	case ended && isLate && e.Func == history.Write:
+		r.Compared.LateWrites++
+	case !ended && !isLate:
+		r.Compared.Rightful++
+		g.refused = count(g.refused, func() *Finding { return holderRefused(t, window, e) })
 	}
 }
 
@@ -115,5 +178,21 @@ func acceptedAfterExpiry(t *transcript, window span, e *history.Event) *Finding 
 		Seqs: []int{window.to, e.Seq},
 		Text: fmt.Sprintf("%s wrote %d to %q %v after its lease (grant %d) had ended, before any effect of a later one.",
 			process, e.Number, t.on(e), t.at(e.Seq).Since(t.at(window.to)), e.Grant),
+	}
+}
+
+func holderRefused(t *transcript, window span, e *history.Event) *Finding {
+	process, did := t.ops[e.Grant].process, string(e.Func)
+	with := "whose mark it has"
+	if e.Token != 0 {
+		with = fmt.Sprintf("with the token %d", e.Token)
+	}
+	return &Finding{
+		Kind: HolderRefused, Resource: t.on(e),
+		Windows: []Window{t.window(process, e.Grant, window.from, window.to)},
+		FromSeq: window.from, ToSeq: e.Seq, From: t.at(window.from), To: t.at(e.Seq),
+		Seqs: []int{window.from, e.Seq},
+		Text: fmt.Sprintf("%q refused a %s of %s %s, which held the lock (grant %d), although it had accepted nothing of a later holder.",
+			t.on(e), did, process, with, e.Grant),
 	}
 }

@@ -36,21 +36,26 @@ const (
 	NeedlesslyUnavailable Kind = "needlessly-unavailable"
 	// BusyWait: a client that waited for the lock asked again and again without a pause; see package monitor.
 	BusyWait Kind = "busy-wait"
+	// HolderRefused: the resource refused a request of the client that held the lock, although it carried a token or a mark and
+	// nothing of a later holder had been accepted. It keeps the holder from its work.
+	HolderRefused Kind = "holder-refused"
 	// NotTested: too little happened for the run to say anything, and nothing was violated.
 	NotTested Kind = "not-tested"
 )
 
 var kinds = []Kind{
 	LeaseOverlap, StaleWrite, AcceptedAfterExpiry, LostUpdate, StaleRead, TokenRegressed, TokenRepeated, Conduct, Contract,
-	Refinement, Unprotected, Leftover, NeedlesslyUnavailable, BusyWait, NotTested,
+	Refinement, Unprotected, Leftover, NeedlesslyUnavailable, BusyWait, HolderRefused, NotTested,
 }
 
 // Violation reports whether a finding of this kind means that mutual exclusion failed.
 func (k Kind) Violation() bool { return k.Defect() && !k.Liveness() }
 
-// Liveness reports whether a finding of this kind means that somebody is kept from the lock without need, or that the nodes are
-// kept busy with that.
-func (k Kind) Liveness() bool { return k == Leftover || k == NeedlesslyUnavailable || k == BusyWait }
+// Liveness reports whether a finding of this kind means that somebody is kept from the lock, or from the work under it, without
+// need, or that the nodes are kept busy with that.
+func (k Kind) Liveness() bool {
+	return k == Leftover || k == NeedlesslyUnavailable || k == BusyWait || k == HolderRefused
+}
 
 // Defect reports whether a lock that keeps its promises never shows a finding of this kind.
 func (k Kind) Defect() bool { return k != AcceptedAfterExpiry && k != NotTested }
@@ -58,5 +63,5 @@ func (k Kind) Defect() bool { return k != AcceptedAfterExpiry && k != NotTested 
 // Monitored reports whether a finding of this kind comes from a monitor, who sees what the nodes hold, and not from the
 // history.
 func (k Kind) Monitored() bool {
-	return k == Conduct || k == Contract || k == Refinement || k == Unprotected || k.Liveness()
+	return k == Conduct || k == Contract || k == Refinement || k == Unprotected || k.Liveness() && k != HolderRefused
 }

@@ -11,14 +11,15 @@ type Finding struct {
 	Kind     Kind
 	Resource string // empty if NotTested
 	// Count is how often the rule is broken on the resource: LeaseOverlap, the holds that begin, and the confirmed holds
-	// that lie, inside another client's; StaleWrite and AcceptedAfterExpiry, such writes; LostUpdate, the writes over
-	// another number than was read, or 1 where that cannot be told because the resource recorded no effects; StaleRead, 1.
+	// that lie, inside another client's; StaleWrite and AcceptedAfterExpiry, such writes; HolderRefused, such requests;
+	// LostUpdate, the writes over another number than was read, or 1 where that cannot be told because the resource recorded
+	// no effects; StaleRead, 1.
 	Count int
 	// Windows are the witnesses in the order in which they began. LeaseOverlap: the two holds, or one more than a semaphore
 	// has permits; a hold that is only confirmed is shown as the operation that confirms it. StaleWrite: the ended lease and
-	// the later one; AcceptedAfterExpiry: the ended lease; LostUpdate: the critical sections, from the call of the read to
-	// the end of the write, the one whose write was lost and the one that overwrote it; one only if there is no other to
-	// name. Tokens: the two grants.
+	// the later one; AcceptedAfterExpiry: the ended lease; HolderRefused: the lease that lasted; LostUpdate: the critical
+	// sections, from the call of the read to the end of the write, the one whose write was lost and the one that overwrote it;
+	// one only if there is no other to name. Tokens: the two grants.
 	Windows []Window
 	// FromSeq and ToSeq, From and To enclose the violation. LeaseOverlap: the overlap of the two holds, ToSeq 0 if it
 	// never ended; StaleWrite and AcceptedAfterExpiry: from the end of the lease to the write; LostUpdate: from the
@@ -92,6 +93,16 @@ type Compared struct {
 	Expiries int
 	// Successors are the accepted writes that came after an effect of another grant.
 	Successors int
+	// LateWrites are the writes whose lease had ended, and that reached the resource after it had accepted an effect of a later
+	// grant: it accepted them, or refused them for the token or the mark that they carried.
+	LateWrites int
+	// Fenced are the requests that carried a token or a mark to a resource that had accepted an effect of another grant.
+	Fenced int
+	// Rightful are the requests that carried a token or a mark while their lease lasted, and before the resource accepted
+	// anything of a later grant.
+	Rightful int
+	// Unmarked are the writes that the resource refused and that carried nothing by which it could have accepted them.
+	Unmarked int
 	// Updates are the critical sections that could have lost the update of another.
 	Updates int
 	// GrantTokens are the tokens of grants that were compared with those of earlier ones, and EffectTokens those of accepted

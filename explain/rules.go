@@ -48,6 +48,8 @@ func rules(r *scenarios.Result) ([]Rule, error) {
 			"nobody asked in vain while nothing was in the way, or it is not known how long this lock may take")},
 		{Kind: checker.BusyWait, Why: judged(of.Requests, "%s of clients that waited for the lock came with pauses between them", "request",
 			"nobody waited for the lock, or nobody looked")},
+		{Kind: checker.HolderRefused, Why: judged(of.Rightful, "the resource accepted %s of clients that held the lock and had a token or mark", "request",
+			"no request of a client that held the lock carried a token or mark, or the resource had accepted one of a later holder")},
 	}
 	for i := range all {
 		for j := range r.Report.Findings {
@@ -72,6 +74,7 @@ var matters = map[checker.Kind]string{
 	checker.Leftover: "Client and node were up, and every message between them was answered in time. Until the key runs out, this node " +
 		"votes for nobody else.",
 	checker.NeedlesslyUnavailable: "No fault, no other holder and no leftover key explains it, so that the lock itself keeps its clients out.",
+	checker.HolderRefused:         "The client has the lock and cannot do its work: the resource, or the tokens, are not right for each other.",
 	checker.BusyWait:              "Every client that waits keeps the nodes as busy as the network allows, for as long as somebody else has the lock.",
 }
 

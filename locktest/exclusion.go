@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"pgregory.net/rapid"
@@ -60,12 +61,18 @@ func Breaks(t rapid.TB, e *Experiment) {
 	}
 }
 
-// untested says what did not take place. Of random faults that is not asked: the moment of some never comes.
+// untested says what did not take place. Of random faults that is not asked: the moment of some never comes. Of what the
+// resource checks a drawn experiment need not say anything, but it is no test where the resource refuses what no client could
+// have had accepted.
 func (e *Experiment) untested(r *scenarios.Result) string {
-	if e.random {
-		return r.Report.NotTested()
+	why := r.NotTested
+	if e.drawn {
+		why = append(r.OfLock(), r.Blind())
 	}
-	return strings.Join(r.NotTested, "; ")
+	if e.random {
+		why = []string{r.Report.NotTested(), r.Blind()}
+	}
+	return strings.Join(slices.DeleteFunc(slices.Clone(why), func(text string) bool { return text == "" }), "; ")
 }
 
 // run is what a run showed, and the violation in it, if any.

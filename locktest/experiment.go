@@ -20,8 +20,8 @@ type Experiment struct {
 	program  *program // nil if there is none
 	strays   *strays  // nil without a Setup.Lock
 	told     *told
-	// random: it is not an attack that must take place.
-	random bool
+	// drawn: it was not given by a file, and random: it is not an attack that must take place.
+	drawn, random bool
 	// failure is why it could not be drawn.
 	failure error
 	// judged is what its run showed, if it was run.
@@ -59,7 +59,7 @@ func Experiments(t rapid.TB, s Setup) *rapid.Generator[*Experiment] {
 	told := &told{}
 	return rapid.Custom(func(t *rapid.T) *Experiment {
 		c := newChoices(t)
-		e := &Experiment{seed: uint64(c.For("seed", 0).Below(1 << 16)), foreign: x.foreign, program: x.program, strays: x.strays, told: told}
+		e := &Experiment{seed: uint64(c.For("seed", 0).Below(1 << 16)), drawn: true, foreign: x.foreign, program: x.program, strays: x.strays, told: told}
 		if c.For("tight", 0).Below(2) == 0 {
 			if e.scenario, e.failure = x.tight(c.For("tight", 1), e.seed); e.failure == nil {
 				return e

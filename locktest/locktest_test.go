@@ -182,6 +182,28 @@ func TestNobodyIsGranted(t *testing.T) {
 	}
 }
 
+// TestResourceThatRefusesEverything: nothing is shown where the resource refuses every write, be it an attack, a random
+// experiment, or one from a file.
+func TestResourceThatRefusesEverything(t *testing.T) {
+	const refused = "not tested: the resource (storage: table) refused every write"
+	file := plan("lock: {ttl: 2s}\nstorage: table", "", "{at: 0s, client: client-1, do: [try-lock, write, unlock]}", "{at: 1s, client: client-2, do: [try-lock, write, unlock]}")
+	if r := record(func(t rapid.TB) { locktest.MutualExclusion(t, locktest.Parse(t, file, 0, nil)) }); !r.failed || !strings.Contains(r.log.String(), refused) {
+		t.Errorf("failed %v: %s", r.failed, &r.log)
+	}
+	told := map[bool]int{}
+	for _, setup := range []locktest.Setup{{Settings: "storage: table"}, {Settings: "storage: table\nlock: {fencing: true}"}} {
+		for seed := range 12 {
+			r := record(func(t rapid.TB) { locktest.MutualExclusion(t, locktest.Experiments(t, setup).Example(seed)) })
+			if strings.Contains(r.log.String(), refused) {
+				told[strings.Contains(setup.Settings, "fencing")]++
+			}
+		}
+	}
+	if told[false] < 6 || told[true] > 0 {
+		t.Errorf("%d of 12 experiments without tokens are not tested, and %d with tokens", told[false], told[true])
+	}
+}
+
 // TestTooLong: a run that reaches a limit fails the test with an error that says what to lower; it is no verdict.
 func TestTooLong(t *testing.T) {
 	file := plan("lock: {ttl: 2s}", "", "{at: 0s, client: client-1, repeat: 100000, do: [lock, update, unlock]}",

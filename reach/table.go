@@ -46,10 +46,12 @@ const (
 	Renewal  Feature = "renewal"
 	Several  Feature = "several resources as one lock"
 	Permits  Feature = "semaphores"
+	// Checks is about the resource, not the library.
+	Checks Feature = "a resource that goes by tokens or marks"
 )
 
 func allFeatures() []Feature {
-	return []Feature{Fencing, Guard, WakeUp, Batching, Renewal, Several, Permits}
+	return []Feature{Fencing, Guard, WakeUp, Batching, Renewal, Several, Permits, Checks}
 }
 
 // Entry is something that a run can reach.
@@ -66,6 +68,8 @@ type Entry struct {
 	Never string
 
 	reached func(*look) bool
+	// judged is how often a Rule had something to judge; nil for other kinds.
+	judged func(*checker.Report) int
 }
 
 // Run is what is known of a run.
@@ -74,6 +78,8 @@ type Run struct {
 	Counts  redis.Counts
 	Report  *checker.Report
 	Used    faults.Used
+	// Blind: the resource refused writes that it could not have accepted, and compared nothing.
+	Blind bool
 	// Other: the protocol is not the library's, so most of its steps cannot be reached.
 	Other bool
 	// Injected and Fired are the kinds of the faults that were injected, and the events of the moments that came.
@@ -176,8 +182,13 @@ func features() []Entry {
 		of(Permits, true, counted("permit-granted", "a permit of a semaphore is granted", func(l *look) bool { return l.Report != nil && l.Report.Compared.Permitted > 0 })),
 		of(Permits, true, counted("all-permits-held", "work is done under all permits of a semaphore", func(l *look) bool { return l.Report != nil && l.Report.Compared.AllHeld > 0 })),
 		of(Permits, false, step("permit-refused", "a call for a permit ends without one", faults.NoPermit)),
+		never("the resources of the catalogue go by what the locks give them",
+			of(Checks, false, counted(refusedBlindly, "the resource refuses writes that carry no token or mark, and compares none", func(l *look) bool { return l.Blind }))),
 	}
 }
+
+// refusedBlindly is the step at which a resource refuses what it could not have accepted.
+const refusedBlindly = "refused-blindly"
 
 // never says why no scenario reaches an entry.
 func never(why string, e Entry) Entry {
@@ -188,7 +199,7 @@ func never(why string, e Entry) Entry {
 // rules are those of the checker.
 func rules() []Entry {
 	rule := func(name, what string, compared func(*checker.Report) int) Entry {
-		return Entry{Kind: Rule, Name: name, What: what, reached: func(l *look) bool { return l.Report != nil && compared(l.Report) > 0 }}
+		return Entry{Kind: Rule, Name: name, What: what, judged: compared, reached: func(l *look) bool { return l.Report != nil && compared(l.Report) > 0 }}
 	}
 	count := func(name, what string, of func(*checker.Compared) int) Entry {
 		return rule(name, what, func(r *checker.Report) int { return of(&r.Compared) })
@@ -203,12 +214,17 @@ func rules() []Entry {
 			return n
 		})
 	}
+	compared := count("compared", "stale-write: a request with a token or mark, after an effect of another lock", func(c *checker.Compared) int { return c.Fenced })
+	compared.Feature, compared.Shows = Checks, true
 	return []Entry{
 		count("holds", "lease-overlap: holds of different clients on one resource", func(c *checker.Compared) int { return c.Holds }),
 		never("a client of the simulator is told of every grant, or asks to be rid of it",
 			count("confirmed-holds", "lease-overlap: a hold that only a later success proves", func(c *checker.Compared) int { return c.Confirmed })),
 		count("second-opinion", "porcupine answered about the same", func(c *checker.Compared) int { return c.SecondOpinions }),
 		count("writes-after-others", "stale-write: a write after an effect of another grant", func(c *checker.Compared) int { return c.Successors }),
+		count("late-writes", "stale-write: a write that came after its lease and after an effect of a later one", func(c *checker.Compared) int { return c.LateWrites }),
+		compared,
+		count("requests-of-the-holder", "holder-refused: a request of the holder with a token or mark", func(c *checker.Compared) int { return c.Rightful }),
 		count("writes-and-expiry", "accepted-after-expiry: a write and the end of its lease", func(c *checker.Compared) int { return c.Expiries }),
 		count("updates", "lost-update: two critical sections on one resource", func(c *checker.Compared) int { return c.Updates }),
 		count("tokens-of-grants", "tokens: two grants on one resource", func(c *checker.Compared) int { return c.GrantTokens }),

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"redlocksim/checker"
+	"redlocksim/reach"
 	"redlocksim/scenarios"
 )
 
@@ -35,14 +36,16 @@ type Case struct {
 	BeyondBudget  []string `json:"beyond_budget"`
 	UnavailableNS int64    `json:"unavailable_ns"`
 	// Unbounded says that the unavailability was expected, and shown, to last as long as the run does.
-	Unbounded   bool     `json:"unbounded"`
-	Liveness    Liveness `json:"liveness"`
-	Leaks       []string `json:"leaks"`
-	Grants      int      `json:"grants"`
-	Events      int      `json:"events"`
-	HistoryHash string   `json:"history_hash"`
-	TraceHash   string   `json:"trace_hash"`
-	Witness     *Witness `json:"witness"`
+	Unbounded bool     `json:"unbounded"`
+	Liveness  Liveness `json:"liveness"`
+	Leaks     []string `json:"leaks"`
+	Grants    int      `json:"grants"`
+	// Rules is how often each rule of the checker had something to judge; see reach.Premises.
+	Rules       map[string]int `json:"rules"`
+	Events      int            `json:"events"`
+	HistoryHash string         `json:"history_hash"`
+	TraceHash   string         `json:"trace_hash"`
+	Witness     *Witness       `json:"witness"`
 	// Smallest is how little of each fault still breaks the lock, for a violation beyond the budget.
 	Smallest []Smallest `json:"smallest"`
 	// Repeat is the command that repeats it.
@@ -130,7 +133,7 @@ func NewCase(r *scenarios.Result, repeat string, took time.Duration) (Case, erro
 		Claim: string(r.Scenario.Claim), Expected: r.Scenario.Expect.String(), Verdict: r.Verdict(), OK: r.OK(),
 		Problems: []string{}, Smallest: []Smallest{}, Leaks: []string{}, BeyondBudget: append([]string{}, r.Beyond...), UnavailableNS: int64(r.Unavailable),
 		Unbounded: r.Unbounded, Liveness: newLiveness(r.Measured()),
-		Grants: r.Report.Grants, Events: len(r.History), HistoryHash: r.HistoryHash, TraceHash: r.TraceHash, Repeat: repeat, Took: took,
+		Grants: r.Report.Grants, Rules: reach.Premises(&r.Report), Events: len(r.History), HistoryHash: r.HistoryHash, TraceHash: r.TraceHash, Repeat: repeat, Took: took,
 		Theme: r.Scenario.Theme, Breaks: breaks(r.Scenario),
 	}
 	for _, l := range r.Leaks {

@@ -73,6 +73,38 @@ expect: {findings: safe, unavailable: {at-most: 20s}}
 	}
 }
 
+// A lock that is declared to give fencing tokens gives them, and no other does.
+func TestTokensAreDeclared(t *testing.T) {
+	locks := []string{"{fencing: true}", "{protocol: one-redis, sequence: true}", "{protocol: one-redis, fencing: true}", "{protocol: redlock-plain, tokens: per-node}"}
+	for _, p := range protocols.All() {
+		locks = append(locks, fmt.Sprintf("{protocol: %s}", p.Name))
+	}
+	for _, lock := range locks {
+		found, err := scenarios.Parse("f.yaml", []byte(`title: t
+source: s
+explanation: e
+claim: holds
+clients: [c1, c2]
+lock: `+lock+`
+timeline: [{at: 1s, client: c1, do: [try-lock]}]
+duration: 5s
+expect: {findings: safe, unavailable: {at-most: 20s}}
+`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := found[0]
+		out, err := scenarios.Run(s, scenarios.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		gives := slices.ContainsFunc(out.History, func(e history.Event) bool { return e.Kind == history.Return && e.Token > 0 })
+		if declared := s.Lock.Capabilities().Tokens; declared != gives {
+			t.Errorf("%s: tokens are declared: %t, and given: %t", lock, declared, gives)
+		}
+	}
+}
+
 // A protocol that does not forgive fails a release of a lock that no node has any more, and one that does succeeds.
 func TestForgives(t *testing.T) {
 	for _, p := range protocols.All() {

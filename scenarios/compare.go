@@ -48,6 +48,9 @@ func judge(s *Scenario, o Options, out *Outcome) (*Result, error) {
 		r.Problems = append(r.Problems, Problem{c, fmt.Sprintf(format, args...)})
 	}
 	r.NotTested = s.notTested(out, report)
+	if r.Unproven = s.unproven(r); r.Unproven != "" {
+		r.NotTested = append(r.NotTested, r.Unproven)
+	}
 	for _, text := range r.NotTested {
 		problem(NotTested, "not tested: %s", text)
 	}

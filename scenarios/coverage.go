@@ -6,11 +6,12 @@ import (
 	"redlocksim/history"
 	"redlocksim/reach"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/storage"
 )
 
 // Reached is what there is to say about which steps, faults, moments and rules a run got to.
 func (r *Result) Reached() *reach.Run {
-	run := &reach.Run{History: r.History, Counts: r.Counts, Report: &r.Report, Used: r.Used,
+	run := &reach.Run{History: r.History, Counts: r.Counts, Report: &r.Report, Used: r.Used, Blind: r.Blind() != "",
 		Other: r.foreign != nil || !protocols.Has[protocols.RedlockSettings](r.Scenario.Lock)}
 	for i := range r.Scenario.Timeline {
 		item := &r.Scenario.Timeline[i]
@@ -30,10 +31,14 @@ func (r *Result) Reached() *reach.Run {
 	return run
 }
 
-// Features are those of the library that the scenario turns on.
+// Features are those that the scenario turns on, of the library and of the resource.
 func (s *Scenario) Features() []reach.Feature {
+	var on []reach.Feature
+	if s.Storage != storage.Register && (len(s.Timeline) == 0 || s.writes()) {
+		on = append(on, reach.Checks)
+	}
 	if !protocols.Has[protocols.RedlockSettings](s.Lock) {
-		return nil
+		return on
 	}
 	own := protocols.Of[protocols.RedlockSettings](s.Lock)
 	renews, several := s.Lock.Renewals > 0, false
@@ -45,7 +50,6 @@ func (s *Scenario) Features() []reach.Feature {
 			several = several || step.takes() && len(item.Taken(step, s.Resources)) > 1
 		}
 	}
-	var on []reach.Feature
 	for _, f := range []struct {
 		feature reach.Feature
 		is      bool

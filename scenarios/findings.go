@@ -42,7 +42,7 @@ func (f Findings) differ(other Findings) Class {
 func kinds() []checker.Kind {
 	return []checker.Kind{checker.LeaseOverlap, checker.StaleWrite, checker.AcceptedAfterExpiry, checker.LostUpdate,
 		checker.TokenRegressed, checker.TokenRepeated, checker.Conduct, checker.Contract, checker.Refinement, checker.Unprotected,
-		checker.Leftover, checker.NeedlesslyUnavailable, checker.BusyWait}
+		checker.Leftover, checker.NeedlesslyUnavailable, checker.BusyWait, checker.HolderRefused}
 }
 
 // MarshalNode is the counterpart of UnmarshalNode.

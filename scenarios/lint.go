@@ -10,6 +10,7 @@ import (
 
 	"redlocksim/internal/strictyaml"
 	"redlocksim/sim"
+	"redlocksim/sim/storage"
 )
 
 // Lint is Parse, and looks for what can be run and cannot be meant: what is sure to have no effect, and what is too much for a
@@ -76,9 +77,39 @@ func (l *linter) look() {
 	if contenders(s) < 2 && s.CheckOptions().MinClients == 0 {
 		l.warn(child(l.n, "timeline"), "", "fewer than two clients ask for the lock, so that nothing can be seen to break: the run will be not tested")
 	}
+	l.checksNothing()
 	if u := s.Expect.Unavailable; !u.Unbounded && u.AtLeast == 0 && u.AtMost >= s.Duration {
 		l.warn(child(child(l.n, "expect"), "unavailable"), u.AtMost.String(), "is as long as the run, %v, and so is always kept; for without end say %q", s.Duration, unbounded)
 	}
+}
+
+// checksNothing looks for a resource that can tell nothing of what it is declared to check.
+func (l *linter) checksNothing() {
+	marks := l.s.hasStep(func(step *Step) bool { return step.Kind == MarkStep })
+	n, kind := child(l.n, "storage"), l.s.Storage
+	switch {
+	case kind == storage.Register:
+	case !l.s.writes():
+		l.warn(n, kind.String(), "checks requests, and no step writes to the resource: the run will be not tested; leave storage out")
+	case kind == storage.CompareAndSet && !marks:
+		l.warn(n, kind.String(), "takes a write only of the client whose mark it has, and no step sets one (mark): it refuses every write, and the run will be not tested")
+	case kind == storage.Table && !l.s.Lock.Capabilities().Tokens:
+		l.warn(n, kind.String(), "takes a write only with a fencing token, and the lock (protocol %s) gives none: it refuses every write, and the run will be not tested", l.s.Lock.Protocol)
+	case kind != storage.CompareAndSet && !l.s.Lock.Capabilities().Tokens:
+		l.warn(n, kind.String(), "goes by fencing tokens, and the lock (protocol %s) gives none: it accepts everything, and unless a late write does harm the run will be not tested", l.s.Lock.Protocol)
+	}
+}
+
+// writes says whether a client writes to the resource.
+func (s *Scenario) writes() bool {
+	return s.hasStep(func(step *Step) bool { return step.writes() || step.Kind.isOneCall() })
+}
+
+// hasStep says whether there is such a step.
+func (s *Scenario) hasStep(is func(*Step) bool) bool {
+	return slices.ContainsFunc(s.Timeline, func(item Item) bool {
+		return slices.ContainsFunc(item.Do, func(step Step) bool { return is(&step) })
+	})
 }
 
 // acts says whether a client does something in any of the cases.

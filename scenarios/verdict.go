@@ -40,6 +40,8 @@ type Result struct {
 	// start, something that had to be reached, contention at all. Nil if everything did; else the run is no evidence that
 	// the lock is safe.
 	NotTested []string
+	// Unproven is one of these: why the run says nothing of the check that the resource is declared to make; empty if it does.
+	Unproven string
 	// Disturbed says that the machine held up a run on tier live so much that it was another scenario than the one written.
 	Disturbed bool
 	// Beyond says where the faults exceeded the budget; nil if they did not.
@@ -60,6 +62,19 @@ type Result struct {
 	foreign *Foreign
 	// unrefined is that of the Options.
 	unrefined bool
+}
+
+// OfLock is why the run says nothing of the lock: NotTested without Unproven.
+func (r *Result) OfLock() []string {
+	return slices.DeleteFunc(slices.Clone(r.NotTested), func(why string) bool { return why == r.Unproven })
+}
+
+// Blind is Unproven where the resource refused writes that it could not have accepted; else empty.
+func (r *Result) Blind() string {
+	if r.Report.Compared.Unmarked == 0 {
+		return ""
+	}
+	return r.Unproven
 }
 
 // NothingTested is the verdict of a run in which what was to be tested did not take place.

@@ -19,6 +19,10 @@ func warnOfUnused(cmd *cobra.Command, t *reach.Tally, strict bool) exitcode.Code
 	for _, warning := range t.Warnings() {
 		fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: warning: %s\n", warning)
 	}
+	if t.Blind() {
+		fmt.Fprintln(cmd.ErrOrStderr(), "redlocksim: not tested: the resource refused every write that carried no token or mark, and none carried one that it could compare: no write could be stale and no update lost")
+		return exitNotTested
+	}
 	if strict && len(t.Unused) > 0 {
 		return exitNotTested
 	}

@@ -59,9 +59,6 @@ func sliders(q *Request) ([]Slider, error) {
 // persistences are the words for them, in their order.
 var persistences = []string{redis.NoPersistence: "none", redis.EverySecond: "every-second", redis.Always: "always"}
 
-// storages are the words for what the resource checks, in their order.
-var storages = []string{storage.Register: "register", storage.Fenced: "fenced", storage.FencedWrites: "fenced-writes", storage.CompareAndSet: "compare-and-set", storage.Table: "table"}
-
 // settings are the sliders of what a file says about the lock, the nodes and the network.
 func settings(s *scenarios.Scenario) (all []Slider) {
 	ttl := s.Lock.TTL
@@ -72,7 +69,7 @@ func settings(s *scenarios.Scenario) (all []Slider) {
 	if s.Lock.Protocol == "redlock" {
 		all = append(all, choice("lock.fencing", "fencing tokens", fmt.Sprint(protocols.Of[protocols.RedlockSettings](s.Lock).Fencing), "false", "true"))
 	}
-	all = append(all, choice("storage", "the resource checks", storages[s.Storage], storages[:2]...),
+	all = append(all, choice("storage", "the resource checks", s.Storage.String(), storage.Register.String(), storage.Fenced.String()),
 		choice("nodes.persistence", "nodes write to disk", persistences[s.Nodes.Persistence], persistences...))
 	if n := len(s.Nodes.Names); n > 1 {
 		var some []string

@@ -35,6 +35,8 @@ type Capabilities struct {
 	Warns bool
 	// Subscribes says that clients subscribe to channels of the nodes.
 	Subscribes bool
+	// Tokens says that its grants have fencing tokens.
+	Tokens bool
 	// Unit is the unit in which it counts time, if that is no finer than the TTL needs: a run that is faster than its scenario
 	// does not make it shorter.
 	Unit time.Duration

@@ -25,7 +25,7 @@ type consensusClient struct {
 }
 
 var consensusProtocol = Protocol{Name: "consensus", New: newConsensus, own: ConsensusSettings{RetrySettings: defaultRetry()}, Steps: consensusSteps,
-	Capabilities: Capabilities{Agree: true, Service: "lock service"}}
+	Capabilities: Capabilities{Agree: true, Service: "lock service", Tokens: true}}
 
 // ConsensusSettings are those of protocol consensus.
 type ConsensusSettings struct {

@@ -121,7 +121,7 @@ func (own RedlockPlainSettings) faster(by time.Duration) Own {
 
 // choose implements what Settings.Capabilities asks for.
 func (own RedlockPlainSettings) choose(c *Capabilities) {
-	c.AllAtOnce, c.Unit = own.Asking != Sequential, own.Resolution
+	c.AllAtOnce, c.Unit, c.Tokens = own.Asking != Sequential, own.Resolution, own.Tokens != NoTokens
 }
 
 // quorum is how many nodes must agree.

@@ -46,6 +46,9 @@ func (own OneRedisSettings) failover(sequence driver.TokenSource) (f lib.Failove
 	return f
 }
 
+// choose implements what Settings.Capabilities asks for.
+func (own OneRedisSettings) choose(c *Capabilities) { c.Tokens = own.Fencing || own.Sequence }
+
 // quorum is of the only node.
 func (own OneRedisSettings) quorum(int) int { return 1 }
 

@@ -56,6 +56,9 @@ type Guard struct {
 	TrustNodeClock bool `yaml:"trust-node-clock"`
 }
 
+// choose implements what Settings.Capabilities asks for.
+func (own RedlockSettings) choose(c *Capabilities) { c.Tokens = own.Fencing }
+
 // Check asks the library itself what it thinks of the settings.
 func (own RedlockSettings) Check(s Settings, nodes int) error {
 	if own.CounterTTL != 0 && !own.Fencing {

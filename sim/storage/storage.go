@@ -29,6 +29,11 @@ const (
 	Table
 )
 
+// words are the names of kinds in scenario files, by their numbers.
+var words = [...]string{Register: "register", Fenced: "fenced", FencedWrites: "fenced-writes", CompareAndSet: "compare-and-set", Table: "table"}
+
+func (k Kind) String() string { return words[k] }
+
 // Storage is the shared resource that the lock guards: a process of its own on the network, with a number per resource.
 // It does not know about locks; the history records when it took a request, or turned it down.
 type Storage struct {
