@@ -53,7 +53,7 @@ type Case struct {
 	// Grades are how somebody's lock did beside a sound Redlock; see scenarios.Grade. None of the library's own runs.
 	Grades []scenarios.Grade `json:"grades,omitempty"`
 
-	// Class is what the problems concern: safety, liveness or, if nothing else, that it was not tested.
+	// Class is what the problems concern: safety, liveness, that it Failed or, if nothing else, that it was not tested.
 	Class string `json:"-"`
 	// Skipped is why it was not run; empty if it was.
 	Skipped string `json:"-"`
@@ -68,6 +68,10 @@ type Case struct {
 	File string `json:"-"`
 	Line int    `json:"-"`
 }
+
+// Failed is the verdict and the class of what could not be run or judged: the simulator or the library failed, or a file cannot
+// be read.
+const Failed = "failed"
 
 // Liveness is the JSON form of what clients had to wait for; see checker.Resource.
 type Liveness struct {

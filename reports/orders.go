@@ -30,6 +30,8 @@ type OrdersWorld struct {
 	Fault string `json:"fault"`
 	// Levels are those with messages late never, at most once, at most twice and so on.
 	Levels []OrdersLevel `json:"levels"`
+	// Failed is the error of a run with which its exploration ended.
+	Failed string `json:"failed,omitempty"`
 }
 
 // OrdersLevel is what was gone through in a small world with messages late so often at the most.
@@ -66,7 +68,10 @@ type OrdersViolation struct {
 func NewOrders(worlds []*dpor.World, partial bool) Orders {
 	form := Orders{Tally: dpor.Reached(worlds), Worlds: []OrdersWorld{}, Partial: partial}
 	for _, w := range worlds {
-		world := OrdersWorld{w.Name, w.Fault, []OrdersLevel{}}
+		world := OrdersWorld{Name: w.Name, Fault: w.Fault, Levels: []OrdersLevel{}}
+		if w.Failed != nil {
+			world.Failed = w.Failed.Error()
+		}
 		for late, r := range w.Levels {
 			l := OrdersLevel{late, r.Complete, r.Runs, r.Cut, r.Distinct, r.NotTested, r.Injected, r.Longest, r.Violations, r.BeyondViolations, nil}
 			if r.First != nil {
@@ -141,6 +146,10 @@ func explored(b *strings.Builder, world *dpor.World) {
 		if world.Fault != dpor.NoFault && r.Runs > 0 && r.Injected == 0 {
 			fmt.Fprintln(b, "    not tested with the fault: it was never injected")
 		}
+	}
+	if world.Failed != nil {
+		line, _, _ := strings.Cut(world.Failed.Error(), "\n")
+		b.WriteString(wordwrap.Help("    ", "    ", "the next run failed, and no more were made: "+line))
 	}
 }
 

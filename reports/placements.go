@@ -48,6 +48,7 @@ func Placements(w io.Writer, s *systematic.Summary, dir string, seed uint64) err
 	if s.Unshrunk > 0 {
 		labelled(b, "not shrunk", "%s of violation more", plural.Count(s.Unshrunk, "kind"))
 	}
+	b.WriteString(failures(&s.Failures, dir, ""))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -56,8 +57,12 @@ func Placements(w io.Writer, s *systematic.Summary, dir string, seed uint64) err
 func part(b *strings.Builder, name string, p *systematic.Part) {
 	labelledText(b, name, "%v; %d made a difference", p, p.Different)
 	if n := p.NotTested; n.Sum() > 0 {
-		labelledText(b, "", "%d not tested: %d whose moment never came, %d whose fault had nothing to take effect on, %d in which too little happened",
-			n.Sum(), n.Missed, n.NotInjected, n.Idle)
+		failed := ""
+		if n.Failed > 0 {
+			failed = fmt.Sprintf(", %d that failed", n.Failed)
+		}
+		labelledText(b, "", "%d not tested: %d whose moment never came, %d whose fault had nothing to take effect on, %d in which too little happened%s",
+			n.Sum(), n.Missed, n.NotInjected, n.Idle, failed)
 	}
 	labelledText(b, "", "%s within the budget, %d beyond it", plural.Count(int(p.Violations), "violation"), p.Beyond)
 }

@@ -10,10 +10,21 @@ import (
 	"redlocksim/scenarios"
 )
 
-// SearchCases are the findings of a search as cases, each with its story, or one case that says that there are none. The
+// SearchCases are the findings of a search as cases, each with its story, and its runs that failed, or one case that says that
+// there are none. The
 // error is that of a file that cannot be read, or an internal one.
 func SearchCases(s *Searched) ([]Case, error) {
-	if len(s.Findings) == 0 {
+	var cases []Case
+	for i := range s.Failures.Failures {
+		f := &s.Failures.Failures[i]
+		c := Case{Name: "a run that failed", Title: "a run that failed", Tier: string(f.Tier), Seed: f.Seed, Expected: scenarios.Safe,
+			Verdict: Failed, Class: Failed, Problems: []string{f.Line()}, Repeat: f.Repeat(s.Dir, s.With), Story: f.Text}
+		if f.File != "" {
+			c.File, c.Line = filepath.ToSlash(filepath.Join(s.Dir, f.File)), 1
+		}
+		cases = append(cases, c)
+	}
+	if len(s.Findings) == 0 && cases == nil {
 		c := Case{Tier: string(scenarios.Model), Seed: s.Seed, Expected: scenarios.Safe, Verdict: scenarios.Safe, OK: s.Runs > 0, Took: s.Took}
 		c.Name = fmt.Sprintf("no violation in %d runs", s.Runs)
 		if !c.OK {
@@ -23,7 +34,6 @@ func SearchCases(s *Searched) ([]Case, error) {
 		c.Title = c.Name
 		return []Case{c}, nil
 	}
-	var cases []Case
 	for i := range s.Findings {
 		f := &s.Findings[i]
 		found := f.Scenario

@@ -25,7 +25,7 @@ func (e *Expect) forgetHaste() {
 func judge(s *Scenario, o Options, out *Outcome) (*Result, error) {
 	report, err := s.check(out)
 	if err != nil {
-		return nil, fmt.Errorf("scenarios: %s, tier %s, seed %d: %w", s.Name, o.Tier, o.Seed, err)
+		return nil, s.failed(o, err)
 	}
 	report.Add(out.Monitored...)
 	report.Compared.Watched = out.Watched

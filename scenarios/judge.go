@@ -7,9 +7,10 @@ import (
 )
 
 // Judge runs a scenario once, and for twice its duration where it is to be unavailable without bound, and judges the run.
-// The error matches ErrTooLong, or is an internal one.
-func Judge(s *Scenario, o Options) (*Result, error) {
+// The error is a [*RunError], also of what panics while the run is judged.
+func Judge(s *Scenario, o Options) (result *Result, err error) {
 	o.Tier = o.tier()
+	defer s.recovered(o, &err)
 	out, err := Run(s, o)
 	if err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ func (s *Scenario) confirm(o Options, r checker.Report) error {
 			continue
 		}
 		if err := s.probe(o, f.Resource, kernel.True(f.From)); err != nil {
-			return fmt.Errorf("scenarios: %s, tier %s, seed %d: %w: %s (%w)", s.Name, o.Tier, o.Seed, ErrUnconfirmed, f.Text, err)
+			return s.failed(o, fmt.Errorf("%w: %s (%w)", ErrUnconfirmed, f.Text, err))
 		}
 	}
 	return nil
@@ -47,9 +47,11 @@ func (s *Scenario) probe(o Options, resource string, at kernel.True) error {
 	w.Kernel.Run(at)
 	p := w.Kernel.NewProcess(prober, s.Lock.Clock)
 	w.Connect(p)
-	for _, server := range w.Servers {
-		w.Network.Link(prober, server.Name()).SetLatency(network.Both, network.Latency{})
-	}
+	w.Network.Each(func(l *network.Link) {
+		if l.Client() == p {
+			l.SetLatency(network.Both, network.Latency{})
+		}
+	})
 	lock := s.asks()
 	protocol, _ := protocols.Find(lock.Protocol)
 	locker, err := protocol.New(protocols.Env{Host: protocols.Simulate(w, p), Settings: lock, Witness: protocols.Unwatched{},

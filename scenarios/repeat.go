@@ -3,7 +3,6 @@ package scenarios
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -17,11 +16,7 @@ var ErrNotRepeated = errors.New("the run did not repeat itself")
 // Verify runs a scenario twice, compares the runs, judges them and, where a violation was beyond the budget, looks for the
 // smallest faults. Its error matches ErrNotRepeated if the runs differ, ErrTooLong if one is, and is an internal one otherwise.
 func Verify(s *Scenario, o Options) (result *Result, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			result, err = nil, fmt.Errorf("scenarios: %s, tier %s, seed %d: %v\n%s", s.Name, o.Tier, o.Seed, p, debug.Stack())
-		}
-	}()
+	defer s.recovered(o, &err)
 	r, err := Judge(s, o)
 	if err != nil {
 		return nil, err
@@ -44,7 +39,7 @@ func Again(s *Scenario, o Options, first *Outcome) error {
 		return err
 	}
 	if first.HistoryHash != again.HistoryHash || first.TraceHash != again.TraceHash {
-		return fmt.Errorf("scenarios: %s, tier %s, seed %d: %w: %s", s.Name, o.Tier, o.Seed, ErrNotRepeated, difference(s, o, first, again))
+		return s.failed(o, fmt.Errorf("%w: %s", ErrNotRepeated, difference(s, o, first, again)))
 	}
 	return nil
 }
@@ -111,8 +106,11 @@ func (r *Result) SameOn(tier Tier) error {
 	if difference == "" {
 		return nil
 	}
-	return fmt.Errorf("scenarios: %s, tiers %s and %s, seed %d: %w: %s", r.Scenario.Name, r.Tier, tier, r.Seed, ErrTiersDiffer, difference)
+	return r.failed(fmt.Errorf("%w: %s and %s: %s", ErrTiersDiffer, r.Tier, tier, difference))
 }
+
+// failed is the error of the run.
+func (r *Result) failed(err error) error { return &RunError{r.Scenario, r.Tier, r.Seed, err} }
 
 // ending is what a run was found to end with, and the first of what monitors saw.
 func (r *Result) ending() string {
@@ -135,8 +133,7 @@ func (r *Result) Record() error {
 		return err
 	}
 	if again.HistoryHash != r.HistoryHash || again.TraceHash != r.TraceHash {
-		return fmt.Errorf("scenarios: %s, tier %s, seed %d: %w when it was recorded: %s", r.Scenario.Name, r.Tier, r.Seed, ErrNotRepeated,
-			FirstDifference(r.History, again.History))
+		return r.failed(fmt.Errorf("%w when it was recorded: %s", ErrNotRepeated, FirstDifference(r.History, again.History)))
 	}
 	r.Recording = again.Recording
 	return nil

@@ -121,20 +121,37 @@ var ErrTooLong = kernel.ErrTooLong
 // shorten is what can be done about ErrTooLong.
 const shorten = "lower repeat, goroutines or duration, or have fewer clients, steps or faults with every"
 
-// Run makes one run. The error matches ErrTooLong, or is an internal one: the simulator or the library failed.
+// RunError is the error of a run that was not made to its end or could not be judged: it matches ErrTooLong,
+// ErrNotRepeated, ErrTiersDiffer or ErrUnconfirmed, is that of a program, or is an internal one. Other runs are as good as
+// before.
+type RunError struct {
+	Scenario *Scenario
+	Tier     Tier
+	Seed     uint64
+	Err      error
+}
+
+func (e *RunError) Error() string {
+	return fmt.Sprintf("scenarios: %s, tier %s, seed %d: %v", e.Scenario.Name, e.Tier, e.Seed, e.Err)
+}
+
+func (e *RunError) Unwrap() error { return e.Err }
+
+// failed is the error of a run.
+func (s *Scenario) failed(o Options, err error) error { return &RunError{s, o.tier(), o.Seed, err} }
+
+// Run makes one run. The error is a [*RunError]: the simulator or the library failed, unless it matches ErrTooLong.
 func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	w, err := s.newWorld(&o)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
-		if p := recover(); p != nil {
-			out, err = nil, s.panicked(o, p)
-		}
 		if closed := w.Close(); closed != nil && err == nil {
-			out, err = nil, fmt.Errorf("scenarios: %s, tier %s, seed %d: %w", s.Name, o.Tier, o.Seed, closed)
+			out, err = nil, s.failed(o, closed)
 		}
 	}()
+	defer s.recovered(o, &err)
 	monitored := &monitor.Run{World: w, Lock: s.Lock, StepTime: s.StepTime.Max(), Resources: s.Resources, Foreign: o.Foreign != nil,
 		Declared: o.Foreign.keys() != nil, Unrefined: o.Unrefined}
 	if o.Foreign != nil {
@@ -231,19 +248,26 @@ func (s *Scenario) world(o Options) sim.Config {
 	return cfg
 }
 
-// panicked is the error of a run that panicked: the simulator does where the run goes beyond its limits.
-func (s *Scenario) panicked(o Options, p any) error {
+// recovered, when deferred, has a panic be the error of the run that it came of, or of its judging: the simulator panics where
+// the run goes beyond its limits.
+func (s *Scenario) recovered(o Options, err *error) {
+	if p := recover(); p != nil {
+		*err = s.failed(o, panicked(p))
+	}
+}
+
+func panicked(p any) error {
 	if errors.Is(asError(p), ErrTooLong) {
-		return fmt.Errorf("scenarios: %s, tier %s, seed %d: %w; %s", s.Name, o.Tier, o.Seed, asError(p), shorten)
+		return fmt.Errorf("%w; %s", asError(p), shorten)
 	}
 	if failed := programFailure(nil); errors.As(asError(p), &failed) {
-		return fmt.Errorf("scenarios: %s, tier %s, seed %d: %w", s.Name, o.Tier, o.Seed, failed)
+		return failed
 	}
 	stack := debug.Stack()
 	if in := (*kernel.Panic)(nil); errors.As(asError(p), &in) {
 		stack = in.Stack
 	}
-	return fmt.Errorf("scenarios: %s, tier %s, seed %d: %v\n%s", s.Name, o.Tier, o.Seed, p, stack)
+	return fmt.Errorf("panic: %v\n%s", p, stack)
 }
 
 // programFailure is what a lock program has done wrong: nothing is wrong with the simulator.

@@ -106,12 +106,12 @@ func bisect(r *Result, kind string, of *faults.Size) (*Smallest, error) {
 	return s, nil
 }
 
-// resized is the scenario with all faults of a kind at a size.
+// resized is the scenario with all faults of a kind at a size, but for those that have none, such as a crash for good.
 func resized(s *Scenario, kind string, size time.Duration) *Scenario {
 	changed := *s
 	changed.Timeline = slices.Clone(s.Timeline)
 	for i := range changed.Timeline {
-		if item := &changed.Timeline[i]; item.Kind == kind {
+		if item := &changed.Timeline[i]; item.Kind == kind && item.Fault.Size() != nil {
 			item.Fault = item.Fault.Size().With(size)
 		}
 	}

@@ -29,10 +29,8 @@ const (
 	CheckpointFile = "search.json"
 	// RawPattern is what the files of violations that are not shrunk yet are called.
 	RawPattern = "raw-*.yaml"
-	// DifferenceFile is a run that is not the same on all tiers.
-	DifferenceFile = "tiers-differ.yaml"
-	// FailedFile is a run that ended with an error.
-	FailedFile = "failed.yaml"
+	// failedPattern is what the files of runs are called that ended with an error.
+	failedPattern = "failed-*.yaml"
 	// testEnd is how the name of the Go test beside a scenario file ends.
 	testEnd = "_test.go"
 )
@@ -44,12 +42,15 @@ const MaxCheckpoint = 64 << 20
 // RawFile is the file of the violation of a run that is not shrunk yet.
 func RawFile(run int) string { return strings.Replace(RawPattern, "*", fmt.Sprint(run), 1) }
 
+// failedFile is the file of a run that failed, the number-th of its search.
+func failedFile(number int) string { return strings.Replace(failedPattern, "*", fmt.Sprint(number), 1) }
+
 // TestFile is the name of the Go test beside a scenario file.
 func TestFile(name string) string { return strings.TrimSuffix(name, ".yaml") + testEnd }
 
 // Writes says whether a name is one that a search may give to a file in its directory, or to a page beside it.
 func Writes(name string) bool {
-	if name == CheckpointFile || name == DifferenceFile || name == FailedFile || matches(RawPattern, name) {
+	if name == CheckpointFile || matches(failedPattern, name) || matches(RawPattern, name) {
 		return true
 	}
 	return slices.ContainsFunc([]string{".yaml", ".html", testEnd}, func(end string) bool { return matches("[1-9]*-*"+end, name) })

@@ -24,6 +24,9 @@ type Violation struct {
 	// Unrefined says that it was found without the specification: what only that sees is not looked for, beside which
 	// Unprotected does not stand.
 	Unrefined bool
+	// Failed, if not nil, is told of each run on the way to a smaller experiment that fails, which is then not taken. If nil,
+	// the first of them ends the shrinking.
+	Failed func(error)
 	// Base is the settings around which those of the scenario were drawn, and to which they may go back; nil if they stay.
 	Base *scenarios.Scenario
 }

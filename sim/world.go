@@ -71,6 +71,7 @@ type World struct {
 	// Whoever makes the world sets it.
 	LockOf func(key string) (resource string, is bool)
 
+	latency   network.Latency // of messages, unless a link has its own
 	shared    map[string]any
 	recorder  *recording.Recorder // nil unless the run is recorded
 	history   history.History
@@ -84,7 +85,7 @@ type World struct {
 
 // NewWorld builds a world at true time 0. Close it after use.
 func NewWorld(cfg Config, tier redis.Tier) *World {
-	w := &World{shared: map[string]any{}, history: cfg.Buffer[:0], hasher: new(history.Hasher), unhashed: cfg.Unhashed,
+	w := &World{latency: cfg.Latency, shared: map[string]any{}, history: cfg.Buffer[:0], hasher: new(history.Hasher), unhashed: cfg.Unhashed,
 		maxEvents: cmp.Or(cfg.MaxEvents, DefaultMaxEvents)}
 	w.Kernel = kernel.New(kernel.Config{Seed: cfg.Seed, Trace: cfg.Trace, Limits: cfg.Limits,
 		Scheduler: w.scheduling(cfg.Scheduler)})
@@ -98,13 +99,18 @@ func NewWorld(cfg Config, tier redis.Tier) *World {
 			p.Takes(c.StepTime.Draw)
 		}
 		w.Clients = append(w.Clients, p)
-		w.Deployment.Connect(p)
-		w.Storage.Connect(p, cfg.Latency)
+		w.Connect(p)
 	}
 	if cfg.Record {
 		w.recorder = recording.Start(w.Kernel, w.Network, w.Deployment, append([]*kernel.Process{w.Storage.Process}, w.Clients...))
 	}
 	return w
+}
+
+// Connect makes the links of a client to all nodes and to the storage.
+func (w *World) Connect(client *kernel.Process) {
+	w.Deployment.Connect(client)
+	w.Storage.Connect(client, w.latency)
 }
 
 // Close ends every process and frees what the tier holds. The error says that something could not be freed.

@@ -192,11 +192,12 @@ func (e *exploreFlags) random(cmd *cobra.Command, to *sink, space experiment.Spa
 		}
 	}
 	start := time.Now()
+	e.o.With = e.lock.repeat("")
 	summary, err := e.search(ctx, cmd.ErrOrStderr(), space)
 	if summary == nil {
 		return searchError(err)
 	}
-	searched := &reports.Searched{Summary: summary, Dir: e.o.Dir, Seed: e.o.Seed, Took: time.Since(start), Foreign: e.lock.foreign(), With: e.lock.repeat("")}
+	searched := &reports.Searched{Summary: summary, Dir: e.o.Dir, Seed: e.o.Seed, Took: time.Since(start), Foreign: e.lock.foreign(), With: e.o.With}
 	if werr := writeSearch(cmd, to, searched, e.jsonPath, &e.files); werr != nil && err == nil {
 		err = werr
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"redlocksim/internal/exitcode"
+	"redlocksim/internal/plural"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
 	"redlocksim/search/dpor"
@@ -30,7 +31,11 @@ func runOrders(cmd *cobra.Command, to *sink, base *scenarios.Scenario, o systema
 		return wrap(err)
 	}
 	runs, safety, liveness, tested := 0, 0, 0, 0
+	var failed []error
 	for _, world := range worlds {
+		if world.Failed != nil {
+			failed = append(failed, fmt.Errorf("%s, %s: %w", world.Name, world.Fault, world.Failed))
+		}
 		tested += world.Tested()
 		safety += world.Last().Violations - world.Last().Liveness
 		liveness += world.Last().Liveness
@@ -41,6 +46,9 @@ func runOrders(cmd *cobra.Command, to *sink, base *scenarios.Scenario, o systema
 	speed(cmd.ErrOrStderr(), runs, "runs", time.Since(start))
 	if ctx.Err() != nil {
 		fmt.Fprintln(cmd.ErrOrStderr(), "redlocksim: stopped early")
+	}
+	if failed != nil {
+		return wrap(fmt.Errorf("%s failed, which the same command repeats; the first: %w", plural.Count(len(failed), "world"), failed[0]))
 	}
 	code := warnOfUnused(cmd, &form.Tally, o.strict)
 	if liveness > 0 {

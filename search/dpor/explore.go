@@ -6,6 +6,7 @@ import (
 	"redlocksim/history"
 	"redlocksim/reach"
 	"redlocksim/scenarios"
+	"redlocksim/search"
 	"redlocksim/sim/kernel"
 )
 
@@ -37,8 +38,8 @@ type Result struct {
 	reach.Tally
 }
 
-// explore explores all orders, or as many as it can before the context ends. The error is an internal one: the library or the
-// simulator failed, or a run did not repeat.
+// explore explores all orders, or as many as it can before the context ends. The error is an internal one, with the result
+// until then: the library or the simulator failed, or a run did not repeat.
 func explore(ctx context.Context, s setup) (*Result, error) {
 	x := &explorer{setup: s, result: &Result{}, processes: bits(s.Scenario), seen: map[kernel.Key]bool{}}
 	x.result.TurnOn(s.Scenario.Features()...)
@@ -48,8 +49,8 @@ func explore(ctx context.Context, s setup) (*Result, error) {
 		if ctx.Err() != nil || s.Executions > 0 && x.result.Runs+x.result.Cut >= s.Executions {
 			return x.result, nil
 		}
-		if err := x.execute(); err != nil {
-			return nil, err
+		if err := search.Safely(x.execute); err != nil {
+			return x.result, err
 		}
 		if !x.advance() {
 			x.result.Complete = true

@@ -8,6 +8,7 @@ import (
 	"redlocksim/history"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/search"
 	"redlocksim/search/experiment"
 )
 
@@ -36,9 +37,17 @@ func (x *explorer) canary(ctx context.Context) error {
 	var buffer history.History
 	for i := 0; i < canaryTries && ctx.Err() == nil; i++ {
 		seed := experiment.Choices(x.options.Seed, "canary", x.Summary.Runs).For("try", i).Below(1 << 53)
-		t, err := try(space, experiment.Candidate{Seed: uint64(seed)}, &buffer)
-		if err != nil {
+		c := experiment.Candidate{Seed: uint64(seed)}
+		var t trial
+		err := search.Safely(func() (err error) {
+			t, err = try(space, c, &buffer)
 			return err
+		})
+		if err != nil {
+			if err := x.note(ctx, failureOf(space, c, x.Summary.Runs, err)); err != nil {
+				return err
+			}
+			continue
 		}
 		if len(counting(x.space, &t)) > 0 {
 			x.Summary.Canaries++

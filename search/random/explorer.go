@@ -23,15 +23,18 @@ func (x *explorer) question() *question {
 	return &question{space: x.space, findings: x.Summary.Findings, shrinkRuns: x.options.shrinkRuns, onWire: x.options.onWire}
 }
 
-// each does the jobs of a step. It stops at an error or when ctx ends, and returns the error of the lowest number.
-func each[I, O any](ctx context.Context, x *explorer, k jobs.Kind[*question, history.History, I, O], inputs []I, done func(int, O) error) ([]O, error) {
+// each does the jobs of a step and notes which runs failed. It stops when ctx ends, or at an error that is not that of a run.
+func each[I about, O any](ctx context.Context, x *explorer, k jobs.Kind[*question, history.History, I, made[O]], inputs []I, done func(int, made[O]) error) ([]made[O], error) {
 	results, err := k.Run(ctx, jobs.Place{Workers: x.options.Jobs, Elsewhere: x.options.Elsewhere}, x.question(), inputs, done)
 	if err != nil || ctx.Err() != nil {
 		return nil, err
 	}
-	all := make([]O, len(results))
+	all := make([]made[O], len(results))
 	for i := range results {
 		all[i] = results[i].Value
+		if err := x.note(ctx, all[i].Failures...); err != nil {
+			return nil, err
+		}
 	}
 	return all, nil
 }

@@ -56,6 +56,9 @@ func first(ctx context.Context, space experiment.Space, o Options, known []check
 		if err := x.selfCheck(ctx, done, trials); err != nil || ctx.Err() != nil {
 			return FirstViolation{}, cmp.Or(err, context.Cause(ctx))
 		}
+		if err := x.Summary.Failures.Err("", ""); err != nil {
+			return FirstViolation{}, err
+		}
 		for i := range trials {
 			x.Visits.add(trials[i].States)
 		}

@@ -12,8 +12,6 @@ import (
 	"redlocksim/search"
 	"redlocksim/search/experiment"
 	"redlocksim/search/shrink"
-	"redlocksim/sim/guest"
-	"redlocksim/sim/kernel"
 )
 
 // A generation is made in steps, each of them jobs that do not depend on each other: runs, those that are made again,
@@ -80,10 +78,51 @@ func unpack(ctx context.Context, data []byte, fetch jobs.Fetch, load scenarios.L
 	}, nil
 }
 
-// kindOf is a kind of job of a search.
-func kindOf[I, O any](name string, do func(ctx context.Context, q *question, buffer *history.History, in I) (O, error)) jobs.Kind[*question, history.History, I, O] {
-	return jobs.Kind[*question, history.History, I, O]{Name: "search-" + name, Do: do, Pack: (*question).pack,
-		Files: func(q *question) []jobs.File { return q.space.Foreign.Files() }, Errors: []error{scenarios.ErrNotRepeated, scenarios.ErrTiersDiffer, kernel.ErrTooLong, guest.ErrFailed}}
+// about is what a job is about: a candidate, by the number of its run.
+type about interface {
+	of() (run int, c experiment.Candidate)
+}
+
+func (n numbered) of() (int, experiment.Candidate) { return n.Run, n.Candidate }
+func (p pending) of() (int, experiment.Candidate)  { return p.Run, p.Candidate }
+
+// made is what came of a job: of one that Failed, nothing but Failures. Other runs may have failed on the way.
+type made[O any] struct {
+	Output   O
+	Failed   bool             `json:",omitempty"`
+	Failures []search.Failure `json:",omitempty"`
+}
+
+// job makes the output of a job. It tells failed of runs on the way that fail.
+type job[I, O any] func(ctx context.Context, q *question, buffer *history.History, in I, failed func(error)) (O, error)
+
+// kindOf is a kind of job of a search. Whatever fails or panics is a failure of the job's candidate, and no error.
+func kindOf[I about, O any](name string, do job[I, O]) jobs.Kind[*question, history.History, I, made[O]] {
+	one := func(ctx context.Context, q *question, buffer *history.History, in I) (m made[O], err error) {
+		run, c := in.of()
+		failed := func(err error) { m.Failures = append(m.Failures, failureOf(q.space, c, run, err)) }
+		err = search.Safely(func() (err error) {
+			m.Output, err = do(ctx, q, buffer, in, failed)
+			return err
+		})
+		if err != nil && ctx.Err() == nil {
+			failed(err)
+			m.Failed, err = true, nil
+		}
+		return m, err
+	}
+	return jobs.Kind[*question, history.History, I, made[O]]{Name: "search-" + name, Do: one, Pack: (*question).pack,
+		Files: func(q *question) []jobs.File { return q.space.Foreign.Files() }}
+}
+
+// failureOf is the failure of a run, which may be that of a candidate whose experiment cannot even be drawn.
+func failureOf(space experiment.Space, c experiment.Candidate, run int, err error) search.Failure {
+	var s *scenarios.Scenario
+	_ = search.Safely(func() error {
+		s = c.Scenario(space)
+		return nil
+	})
+	return search.NewFailure(s, c.Seed, run, err)
 }
 
 // served is a kind of job as a worker does it.
@@ -106,16 +145,13 @@ type tried struct {
 	Pending []pending
 }
 
-var trialJobs = kindOf("trial", func(_ context.Context, q *question, buffer *history.History, in numbered) (r tried, err error) {
+var trialJobs = kindOf("trial", func(_ context.Context, q *question, buffer *history.History, in numbered, failed func(error)) (r tried, err error) {
 	if r.Trial, err = try(q.space, in.Candidate, buffer); err != nil {
 		return r, err
 	}
 	for _, kind := range counting(q.space, &r.Trial) {
-		p, err := q.reduce(pending{Run: in.Run, Candidate: in.Candidate, Shown: r.Trial.Shown(kind, r.Trial.Settings)}, buffer)
-		if err != nil {
-			return r, err
-		}
-		r.Pending = append(r.Pending, p)
+		p := pending{Run: in.Run, Candidate: in.Candidate, Shown: r.Trial.Shown(kind, r.Trial.Settings)}
+		r.Pending = append(r.Pending, q.reduce(p, buffer, failed))
 	}
 	return r, nil
 })
@@ -126,7 +162,7 @@ type check struct {
 	Repeat, OnWire bool
 }
 
-var againJobs = kindOf("again", func(_ context.Context, q *question, buffer *history.History, in check) (struct{}, error) {
+var againJobs = kindOf("again", func(_ context.Context, q *question, buffer *history.History, in check, _ func(error)) (struct{}, error) {
 	_, r, err := perform(q.space, in.Candidate, buffer)
 	if err == nil && in.OnWire {
 		err = q.onWire(r)
@@ -137,11 +173,11 @@ var againJobs = kindOf("again", func(_ context.Context, q *question, buffer *his
 	return struct{}{}, err
 })
 
-var reduceJobs = kindOf("reduce", func(_ context.Context, q *question, buffer *history.History, p pending) (pending, error) {
+var reduceJobs = kindOf("reduce", func(_ context.Context, q *question, buffer *history.History, p pending, failed func(error)) (pending, error) {
 	if p.Known != 0 {
 		return p, nil
 	}
-	return q.reduce(p, buffer)
+	return q.reduce(p, buffer, failed), nil
 })
 
 // shrunk is a finding with its scenario, which its JSON form leaves out.
@@ -149,9 +185,9 @@ type shrunk struct {
 	search.Finding
 }
 
-var shrinkJobs = kindOf("shrink", func(ctx context.Context, q *question, _ *history.History, p pending) (shrunk, error) {
+var shrinkJobs = kindOf("shrink", func(ctx context.Context, q *question, _ *history.History, p pending, failed func(error)) (shrunk, error) {
 	v := search.Violation{Foreign: q.space.Foreign, Scenario: p.Candidate.Scenario(q.space), Seed: p.Candidate.Seed, Kind: p.Kind, Beyond: p.Beyond, Despite: p.Despite,
-		Unrefined: !isRefined(p.Candidate.Seed), Base: q.space.DrawnAround()}
+		Unrefined: !isRefined(p.Candidate.Seed), Base: q.space.DrawnAround(), Failed: failed}
 	f, _, err := shrink.Finding(ctx, v, q.shrinkRuns)
 	f.Run = p.Run
 	return shrunk{f}, err
@@ -165,6 +201,9 @@ type packed struct {
 
 // MarshalJSON implements json.Marshaler.
 func (s shrunk) MarshalJSON() ([]byte, error) {
+	if s.Finding.Scenario == nil { // of a job that failed
+		return []byte("null"), nil
+	}
 	data, err := s.Finding.Scenario.Encode()
 	if err != nil {
 		return nil, err

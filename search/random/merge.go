@@ -99,6 +99,9 @@ func (c *checkpoint) include(shard *checkpoint, from, dir string, rules outfile.
 	c.Visits.merge(shard.Visits)
 	c.Worded.merge(shard.Worded)
 	s.States, s.NewStates, s.NewIn = c.Visits.seen(), s.NewStates+other.NewStates, s.NewIn+other.NewIn
+	if err := s.Failures.Include(other.Failures, from, dir, rules); err != nil {
+		return err
+	}
 	for _, f := range other.Findings {
 		if known := f.ExplainedBy(s.Findings); known != 0 {
 			s.Findings[known-1].Times += f.Times

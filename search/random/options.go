@@ -31,6 +31,8 @@ type Options struct {
 	Dir string
 	// Rules say which existing files may be replaced.
 	Rules outfile.Rules
+	// With is what commands add that repeat a run of somebody's lock.
+	With string
 	// Resume continues the search in Dir.
 	Resume bool
 	// Progress, if not nil, is called after each generation.

@@ -10,7 +10,6 @@ import (
 	"redlocksim/scenarios"
 	"redlocksim/search"
 	"redlocksim/search/experiment"
-	"redlocksim/sim/kernel"
 )
 
 const (
@@ -55,25 +54,26 @@ func (x *explorer) keepRaw(r *tried, run int) error {
 
 // reduce removes from an experiment the faults and the settings that are known to cause its violation, finding by finding, as
 // long as the violation remains. In the end either no finding explains it, or it needs those of one.
-func (q *question) reduce(p pending, buffer *history.History) (pending, error) {
+// Where the run without them fails, the finding may as well be the cause.
+func (q *question) reduce(p pending, buffer *history.History, failed func(error)) pending {
 	for {
 		known := q.findings.Explain(p.Shown)
 		if known == 0 {
-			return p, nil
+			return p
 		}
 		f := &q.findings[known-1]
 		without := p.Candidate.With(experiment.Mutation{Without: f.Causes()})
 		var t trial
 		if len(f.Causes()) > 0 {
 			var err error
-			if t, err = try(q.space, without, buffer); err != nil && !errors.Is(err, kernel.ErrTooLong) {
-				return p, err
+			if t, err = try(q.space, without, buffer); err != nil && !errors.Is(err, scenarios.ErrTooLong) {
+				failed(err)
 			}
 		}
 		shown := t.Shown(p.Kind, t.Settings)
 		if !slices.Contains(t.Kinds, p.Kind) || shown.Beyond && !p.Beyond || shown.Despite && !p.Beyond && !p.Despite {
 			p.Known = known
-			return p, nil
+			return p
 		}
 		p.Candidate, p.Shown = without, shown
 	}
@@ -94,10 +94,14 @@ func (x *explorer) settle(ctx context.Context, limit int) error {
 		limit -= len(batch)
 		found, err := each(ctx, x, shrinkJobs, batch, nil)
 		if err != nil || ctx.Err() != nil {
-			return x.failed(err, func(i int) (experiment.Candidate, int) { return batch[i].Candidate, batch[i].Run })
+			return err
 		}
 		for i := range found {
-			if err := x.Summary.Findings.Add(found[i].Finding, x.options.Dir, x.options.Rules); err != nil {
+			if found[i].Failed {
+				x.Summary.Unshrunk++
+				continue
+			}
+			if err := x.Summary.Findings.Add(found[i].Output.Finding, x.options.Dir, x.options.Rules); err != nil {
 				return err
 			}
 		}
@@ -119,9 +123,11 @@ func (x *explorer) explain(ctx context.Context) error {
 	if err != nil || ctx.Err() != nil {
 		return err
 	}
-	x.Pending = all
 	var open []pending
-	for _, p := range x.Pending {
+	for i, p := range x.Pending {
+		if !all[i].Failed {
+			p = all[i].Output
+		}
 		if p.Known != 0 {
 			x.Summary.Findings[p.Known-1].Times++
 		} else {

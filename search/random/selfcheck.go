@@ -2,12 +2,10 @@ package random
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"redlocksim/history"
-	"redlocksim/internal/jobs"
 	"redlocksim/scenarios"
 	"redlocksim/search/experiment"
 )
@@ -29,7 +27,7 @@ func (x *explorer) selfCheck(ctx context.Context, first int, trials []trial) err
 	}
 	all := slices.Clone(onWire)
 	for i := range trials {
-		if isRepeated(first+i) && !slices.Contains(all, i) {
+		if isRepeated(first+i) && !trials[i].failed && !slices.Contains(all, i) {
 			all = append(all, i)
 		}
 	}
@@ -39,10 +37,7 @@ func (x *explorer) selfCheck(ctx context.Context, first int, trials []trial) err
 		checks[n] = check{numbered{first + i, trials[i].Candidate}, isRepeated(first + i), slices.Contains(onWire, i)}
 	}
 	if _, err := each(ctx, x, againJobs, checks, nil); err != nil || ctx.Err() != nil {
-		if f, is := errors.AsType[*jobs.FailedError](err); is && errors.Is(err, scenarios.ErrTiersDiffer) {
-			return x.keepDifference(ctx, checks[f.Job].Candidate, err)
-		}
-		return x.failed(err, func(i int) (experiment.Candidate, int) { return checks[i].Candidate, checks[i].Run })
+		return err
 	}
 	x.Worded = worded
 	x.Summary.OnWire += len(onWire)

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"redlocksim/scenarios"
-	"redlocksim/search"
 	"redlocksim/search/experiment"
 	"redlocksim/sim/redis"
 )
@@ -25,13 +24,13 @@ func oddRelease(r *scenarios.Result) error {
 	return nil
 }
 
-// TestTiersThatDiffer: a run that is not the same on tier wire ends the search, which leaves a small one behind.
+// TestTiersThatDiffer: a run that is not the same on tier wire does not end the search, which leaves a small one behind.
 func TestTiersThatDiffer(t *testing.T) {
 	dir := t.TempDir()
 	space := experiment.NewSpace(experiment.DefaultBase())
-	_, err := Explore(t.Context(), space, Options{Runs: 100, Generation: 50, Dir: dir, onWire: oddRelease})
-	path := filepath.Join(dir, search.DifferenceFile)
-	if !errors.Is(err, scenarios.ErrTiersDiffer) || !strings.Contains(err.Error(), "redlocksim suite "+path) {
+	summary, err := Explore(t.Context(), space, Options{Runs: 100, Generation: 50, Dir: dir, onWire: oddRelease})
+	path := filepath.Join(dir, "failed-1.yaml")
+	if !errors.Is(err, scenarios.ErrTiersDiffer) || summary.Runs != 100 || summary.Failed < 2 || !strings.Contains(err.Error(), "redlocksim suite "+path) {
 		t.Fatalf("the search ends with %v", err)
 	}
 	data, err := os.ReadFile(path)
@@ -55,7 +54,7 @@ func TestTiersThatDiffer(t *testing.T) {
 	}
 }
 
-// TestARunThatDoesNotRepeat: a run that has another history when it is made again ends the search, and leaves its experiment.
+// TestARunThatDoesNotRepeat: a run that has another history when it is made again leaves its experiment.
 func TestARunThatDoesNotRepeat(t *testing.T) {
 	dir := t.TempDir()
 	otherwise := func(r *scenarios.Result) error {
@@ -63,7 +62,7 @@ func TestARunThatDoesNotRepeat(t *testing.T) {
 		return nil
 	}
 	_, err := Explore(t.Context(), experiment.NewSpace(experiment.DefaultBase()), Options{Runs: 50, Generation: 50, Dir: dir, onWire: otherwise})
-	path := filepath.Join(dir, search.FailedFile)
+	path := filepath.Join(dir, "failed-1.yaml")
 	if !errors.Is(err, scenarios.ErrNotRepeated) || !strings.Contains(err.Error(), " events and ") || !strings.Contains(err.Error(), path) {
 		t.Fatalf("the search ends with %v", err)
 	}
@@ -115,25 +114,37 @@ func TestWordings(t *testing.T) {
 	}
 }
 
-// TestARunThatFails: a run that ends with an error leaves its experiment behind, and the error says how to repeat it.
-func TestARunThatFails(t *testing.T) {
-	failed := errors.New("it fails")
-	x := explorer{space: experiment.NewSpace(experiment.DefaultBase()), options: Options{Dir: t.TempDir()}}
-	candidate := experiment.Candidate{Seed: 7}
-	err := x.keepFailed(candidate, 3, failed)
-	path := filepath.Join(x.options.Dir, search.FailedFile)
-	if !errors.Is(err, failed) || !strings.Contains(err.Error(), "redlocksim run "+path+" --seed 7") {
-		t.Errorf("%v", err)
+// TestRunsThatFail: the runs of some seeds panic, each of its own accord, when they are made or made again. All others count,
+// and each that failed has a file and a command that repeat it.
+func TestRunsThatFail(t *testing.T) {
+	var panics []uint64
+	space := experiment.NewSpace(experiment.DefaultBase())
+	o := Options{Runs: 120, Generation: 60, Dir: t.TempDir(), onWire: func(r *scenarios.Result) error {
+		if panics = append(panics, r.Seed); len(panics) > 1 {
+			panic("at sea")
+		}
+		return &scenarios.RunError{Scenario: r.Scenario, Tier: scenarios.Wire, Seed: r.Seed, Err: errors.New("it fails")}
+	}, Jobs: 1}
+	summary, err := Explore(t.Context(), space, o)
+	if summary == nil || summary.Runs != 120 || summary.Failed != len(panics) || len(panics) < 3 {
+		t.Fatalf("%d runs of 120 panic, and the search has %+v, %v", len(panics), summary, err)
 	}
-	all, err := scenarios.Load(path)
-	if err != nil {
-		t.Fatal(err)
+	for i, want := range []string{"it fails", "panic: at sea"} {
+		f := summary.Failures.Failures[i]
+		path := filepath.Join(o.Dir, f.File)
+		repeat := fmt.Sprintf("redlocksim run %s%s --seed %d", path, []string{" --tier wire", ""}[i], panics[i])
+		if f.Seed != panics[i] || !strings.HasSuffix(f.Line(), want) || f.Repeat(o.Dir, "") != repeat {
+			t.Errorf("failure %d is %+v, repeated by %q, want %q of seed %d, by %q", i+1, f, f.Repeat(o.Dir, ""), want, panics[i], repeat)
+		}
+		all, loadErr := scenarios.Load(path)
+		if loadErr != nil {
+			t.Fatal(loadErr)
+		}
+		if got, want := len(all[0].Timeline), len((experiment.Candidate{Seed: f.Seed}).Scenario(space).Timeline); got != want {
+			t.Errorf("the file has %d items, the run had %d", got, want)
+		}
 	}
-	if got, want := len(all[0].Timeline), len(candidate.Scenario(x.space).Timeline); got != want {
-		t.Errorf("the file has %d items, the run had %d", got, want)
-	}
-	x.options.Dir = ""
-	if err := x.keepFailed(candidate, 3, failed); err != failed {
-		t.Errorf("without a directory: %v", err)
+	if text := fmt.Sprintf("%d runs failed; the first: ", len(panics)); err == nil || !strings.HasPrefix(err.Error(), text) {
+		t.Errorf("the search ends with %v, want %q", err, text)
 	}
 }

@@ -1,6 +1,7 @@
 package random
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -41,6 +42,8 @@ type Summary struct {
 	Canaries int `json:"canaries"`
 	// Tally is what the runs reached.
 	reach.Tally
+	// Failures are the runs that could not be made or judged.
+	search.Failures
 	// Findings are the ways to break the lock that were found, shrunk.
 	Findings search.Findings `json:"findings"`
 	// Unshrunk is how many violations were dropped because too many were pending.
@@ -53,7 +56,7 @@ type Summary struct {
 // clone is a deep copy.
 func (s *Summary) clone() Summary {
 	c := *s
-	c.Findings, c.Tally = slices.Clone(c.Findings), c.Tally.Clone()
+	c.Findings, c.Tally, c.Failures.Failures = slices.Clone(c.Findings), c.Tally.Clone(), slices.Clone(c.Failures.Failures)
 	return c
 }
 
@@ -61,6 +64,9 @@ func (s *Summary) clone() Summary {
 func (x *explorer) add(t *trial) {
 	s := &x.Summary
 	s.Runs++
+	if t.failed {
+		return
+	}
 	s.Virtual += x.space.Duration
 	s.Grants += t.Grants
 	if isRepeated(s.Runs - 1) {
@@ -89,11 +95,17 @@ func (x *explorer) add(t *trial) {
 }
 
 // effects looks for kinds of faults that made a difference to one of the runs, if that is not known of them yet.
-func (x *explorer) effects(trials []trial) error {
+func (x *explorer) effects(ctx context.Context, trials []trial) error {
 	var first search.Effects
 	for i := range trials {
 		t := &trials[i]
+		if t.failed {
+			continue
+		}
 		first.Add(search.Injected{Number: i, Scenario: func() *scenarios.Scenario { return t.Candidate.Scenario(x.space) }, Seed: t.Candidate.Seed}, t.Run.Injected)
 	}
-	return first.Tell(&x.Summary.Tally)
+	if err := search.Safely(func() error { return first.Tell(&x.Summary.Tally) }); err != nil {
+		return x.note(ctx, search.NewFailure(nil, 0, x.Summary.Runs, err))
+	}
+	return nil
 }

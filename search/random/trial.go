@@ -25,6 +25,8 @@ type trial struct {
 	Margin      *scenarios.Margin
 	States      []scenarios.State
 	Wordings    []redis.Wording
+
+	failed bool // there is nothing else
 }
 
 func (t *trial) nearMiss() NearMiss {

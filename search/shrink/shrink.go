@@ -46,7 +46,11 @@ func Violation(ctx context.Context, v search.Violation, runs int) (*scenarios.Sc
 	if err != nil {
 		return nil, err
 	}
-	if v.Scenario, _, err = minimize(ctx, v.Scenario, v.Base, same, watch(v.Options()), runs); err != nil {
+	seen := watch(v.Options())
+	if v.Failed != nil {
+		same, seen = tolerant(v.Failed, same), tolerant(v.Failed, seen)
+	}
+	if v.Scenario, _, err = minimize(ctx, v.Scenario, v.Base, same, seen, runs); err != nil {
 		return nil, err
 	}
 	// What is left may end too early for some of it, if the runs did not suffice.
@@ -57,6 +61,21 @@ func Violation(ctx context.Context, v search.Violation, runs int) (*scenarios.Sc
 		return compared(&v)
 	}
 	return counterexample(v.Scenario, v.Seed)
+}
+
+// tolerant has a run that fails be none, and tells of it. One that takes too long is nothing to tell of.
+func tolerant[T any](failed func(error), run func(*scenarios.Scenario) (T, error)) func(*scenarios.Scenario) (T, error) {
+	return func(s *scenarios.Scenario) (result T, err error) {
+		err = search.Safely(func() (err error) {
+			result, err = run(s)
+			return err
+		})
+		if err != nil && !errors.Is(err, scenarios.ErrTooLong) {
+			failed(err)
+			err = nil
+		}
+		return result, err
+	}
 }
 
 // watch runs scenarios and gives what happens.

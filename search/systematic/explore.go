@@ -31,6 +31,8 @@ type Options struct {
 	Rules outfile.Rules
 	// Progress, if not nil, is called now and then with the current part.
 	Progress func(*Part)
+
+	runsToShrink int // for tests; 0 is shrinkRuns
 }
 
 // trial is what one placement showed.
@@ -40,6 +42,8 @@ type trial struct {
 	different bool
 	// missed and notInjected say why a fault was not injected.
 	missed, notInjected bool
+	// failed is why the run shows nothing; nil if it was made.
+	failed *search.Failure
 }
 
 // explorer is an exploration under way.
@@ -57,8 +61,9 @@ type class struct {
 	times  int
 }
 
-// Explore places the faults and shrinks what it finds, until it is done or the context ends. The error is an internal one,
-// or one of package outfile if a file cannot or must not be written; the summary then covers what was done until then. With
+// Explore places the faults and shrinks what it finds, until it is done or the context ends. The error is that of runs that
+// failed, which end nothing, or one of package outfile if a file cannot or must not be written; the summary then covers what
+// was done until then. With
 // an error of search.NewDir nothing was run, and there is no summary.
 func Explore(ctx context.Context, b *Base, o Options) (*Summary, error) {
 	x := &explorer{base: b, options: o}
@@ -84,7 +89,10 @@ func Explore(ctx context.Context, b *Base, o Options) (*Summary, error) {
 			return &x.summary, err
 		}
 	}
-	return &x.summary, x.settle(ctx)
+	if err := x.settle(ctx); err != nil {
+		return &x.summary, err
+	}
+	return &x.summary, x.summary.Failures.Err(o.Dir, "")
 }
 
 const perBatch = 2000
@@ -106,7 +114,9 @@ func (x *explorer) cover(ctx context.Context, p *Part, of, left uint64, numbers 
 			return err
 		}
 		for i := range trials {
-			x.add(p, &trials[i], batch[i])
+			if err := x.add(p, &trials[i], batch[i]); err != nil {
+				return err
+			}
 		}
 		if x.options.Progress != nil {
 			x.options.Progress(p)
@@ -118,7 +128,17 @@ func (x *explorer) cover(ctx context.Context, p *Part, of, left uint64, numbers 
 // run makes the runs of a batch in parallel, and returns those that were done before the context ended: the first ones.
 func (x *explorer) run(ctx context.Context, batch [][]uint64) ([]trial, error) {
 	results, err := jobs.Set[history.History, trial]{N: len(batch), Workers: x.options.Jobs,
-		Do:   func(_ context.Context, buffer *history.History, i int) (trial, error) { return x.try(batch[i], buffer) },
+		Do: func(_ context.Context, buffer *history.History, i int) (t trial, _ error) {
+			err := search.Safely(func() (err error) {
+				t, err = x.try(batch[i], buffer)
+				return err
+			})
+			if err != nil {
+				f := search.NewFailure(x.base.place(batch[i]), x.base.seed, 0, err)
+				t.failed = &f
+			}
+			return t, nil
+		},
 		Name: func(i int) string { return fmt.Sprint("placement ", batch[i]) },
 	}.Run(ctx)
 	if err != nil {
@@ -157,8 +177,12 @@ func (x *explorer) try(numbers []uint64, buffer *history.History) (trial, error)
 }
 
 // add counts a placement.
-func (x *explorer) add(p *Part, t *trial, numbers []uint64) {
+func (x *explorer) add(p *Part, t *trial, numbers []uint64) error {
 	p.Covered++
+	if t.failed != nil {
+		p.NotTested.Failed++
+		return x.summary.Failures.Note(*t.failed, x.options.Dir, x.options.Rules)
+	}
 	x.summary.Tally.Add(t.Reached, t.Run)
 	if t.different {
 		p.Different++
@@ -176,7 +200,7 @@ func (x *explorer) add(p *Part, t *trial, numbers []uint64) {
 	}
 	switch {
 	case len(t.Kinds) == 0:
-		return
+		return nil
 	case t.Within():
 		p.Violations++
 	default:
@@ -191,4 +215,5 @@ func (x *explorer) add(p *Part, t *trial, numbers []uint64) {
 		}
 		x.classes[i].times++
 	}
+	return nil
 }

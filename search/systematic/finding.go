@@ -1,7 +1,9 @@
 package systematic
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"redlocksim/search"
@@ -28,18 +30,30 @@ func (x *explorer) settle(ctx context.Context) error {
 			x.summary.Unshrunk++
 			continue
 		}
-		v := search.Violation{Scenario: x.base.place(c.placed), Seed: x.base.seed, Kind: c.Kind, Beyond: c.Beyond, Despite: c.Despite}
-		f, done, err := shrink.Finding(ctx, v, shrinkRuns)
-		if err == nil && !done {
-			x.summary.Unshrunk++
-			continue
+		var failed []error
+		v := search.Violation{Scenario: x.base.place(c.placed), Seed: x.base.seed, Kind: c.Kind, Beyond: c.Beyond, Despite: c.Despite,
+			Failed: func(err error) { failed = append(failed, err) }}
+		var f search.Finding
+		done := false
+		err := search.Safely(func() (err error) {
+			f, done, err = shrink.Finding(ctx, v, cmp.Or(x.options.runsToShrink, shrinkRuns))
+			return err
+		})
+		if err != nil {
+			failed = append(failed, err)
 		}
-		if err == nil {
+		err = nil
+		for _, one := range failed {
+			err = errors.Join(err, x.summary.Failures.Note(search.NewFailure(v.Scenario, v.Seed, 0, one), x.options.Dir, x.options.Rules))
+		}
+		if err == nil && done {
 			f.Times = c.times
 			err = known.Add(f, x.options.Dir, x.options.Rules)
+		} else {
+			x.summary.Unshrunk++
 		}
 		if err != nil {
-			x.summary.Unshrunk += len(counting) - i
+			x.summary.Unshrunk += len(counting) - i - 1
 			return err
 		}
 	}

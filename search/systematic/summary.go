@@ -23,6 +23,8 @@ type Summary struct {
 	// Unshrunk is how many more classes of violations there are, by kind and faults, that there was no room or no time to
 	// shrink.
 	Unshrunk int `json:"unshrunk"`
+	// Failures are the runs that could not be made or judged.
+	search.Failures
 	// Tally is what the runs reached, including the one with nothing placed.
 	reach.Tally
 }
@@ -56,10 +58,12 @@ type NotTested struct {
 	NotInjected uint64 `json:"not_injected"`
 	// Idle: too little happened, as without two clients that ask.
 	Idle uint64 `json:"idle"`
+	// Failed: the run could not be made or judged.
+	Failed uint64 `json:"failed"`
 }
 
 // Sum is all of them together.
-func (n NotTested) Sum() uint64 { return n.Missed + n.NotInjected + n.Idle }
+func (n NotTested) Sum() uint64 { return n.Missed + n.NotInjected + n.Idle + n.Failed }
 
 // Tested is how many placements took place and say something about the lock.
 func (p *Part) Tested() uint64 { return p.Covered - p.NotTested.Sum() }
