@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"redlocksim/internal/input"
 	"redlocksim/internal/shell"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/programs"
@@ -78,7 +79,7 @@ func loadProgram(text string) (*program, error) {
 	case !strings.HasSuffix(file, ".wasm"):
 		return nil, fmt.Errorf("%s is neither a .wasm file nor the directory of a Go program", file)
 	default:
-		if wasm, err = os.ReadFile(file); err != nil {
+		if wasm, err = input.ReadRegular(file, programs.MaxBytes); err != nil {
 			return nil, err
 		}
 	}
@@ -125,7 +126,7 @@ func built(dir string) ([]byte, error) {
 	if err := build.Run(); err != nil {
 		return nil, fmt.Errorf("%s cannot be built for WebAssembly: %w\n%s", dir, err, strings.TrimSpace(said.String()))
 	}
-	wasm, err := os.ReadFile(file)
+	wasm, err := input.ReadRegular(file, programs.MaxBytes)
 	if err != nil {
 		return nil, fmt.Errorf("%s is no Go program: %w", dir, err)
 	}

@@ -14,9 +14,11 @@ import (
 	"path/filepath"
 	"slices"
 
+	"redlocksim/internal/input"
 	"redlocksim/locks"
 	"redlocksim/reports/locktable"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/programs"
 )
 
 // journal keeps the runs on tier live, which take hours, so that an interrupted command can be continued: a line for each, in a
@@ -43,6 +45,9 @@ func (e *keptRun) key() string {
 // journalFile is its name in the directory of the pages.
 const journalFile = "live.jsonl"
 
+// maxJournal bounds it, in bytes.
+const maxJournal = 1 << 30
+
 // openJournal begins a journal in a directory, or reads the one that is there.
 func openJournal(dir string, resume bool) (*journal, error) {
 	j := &journal{kept: map[string]*keptRun{}}
@@ -56,7 +61,7 @@ func openJournal(dir string, resume bool) (*journal, error) {
 	if !resume {
 		return j, nil
 	}
-	data, err := os.ReadFile(j.path)
+	data, err := input.ReadRegular(j.path, maxJournal)
 	if errors.Is(err, fs.ErrNotExist) {
 		return j, nil
 	}
@@ -160,7 +165,7 @@ func inputs(l *locks.Lock, built string, setting locks.Setting) (string, error) 
 		}
 	}
 	for _, path := range paths {
-		data, err := os.ReadFile(path)
+		data, err := input.ReadRegular(path, programs.MaxBytes)
 		if err != nil {
 			return "", wrap(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"net"
 	"time"
 
+	"redlocksim/internal/printable"
 	"redlocksim/redlock/driver"
 )
 
@@ -106,6 +107,9 @@ func (of *Adapter) conditionalReply(c *driver.Command, value any) driver.Reply {
 	return of.strange(c, value)
 }
 
+// shownAnswer is how much of an answer an error shows, in bytes.
+const shownAnswer = 300
+
 func (of *Adapter) strange(c *driver.Command, value any) driver.Reply {
-	return driver.Reply{Outcome: driver.Failed, Err: fmt.Errorf("%s: %v was answered with %v", of.name, c.Op, value)}
+	return driver.Reply{Outcome: driver.Failed, Err: fmt.Errorf("%s: %v was answered with %s", of.name, c.Op, printable.Text(fmt.Sprint(value), shownAnswer))}
 }

@@ -7,8 +7,12 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"redlocksim/internal/input"
+	"redlocksim/internal/resp"
 )
 
 // PasswordVariable is the environment variable with the password of the Redis.
@@ -17,14 +21,20 @@ const PasswordVariable = "REDLOCKSIM_REDIS_PASSWORD"
 // PasswordFileVariable is that with the name of a file that has it.
 const PasswordFileVariable = "REDLOCKSIM_REDIS_PASSWORD_FILE"
 
+// maxPassword bounds the file of a password, in bytes.
+const maxPassword = 64 << 10
+
+// dialTimeout is how long a connection may take to make, unless the address says otherwise with dial_timeout.
+const dialTimeout = 5 * time.Second
+
 // Address is a Redis for jobs.
 type Address struct {
 	options *redis.Options
 	prefix  string // of the names of queues and keys
 }
 
-// ParseAddress reads redis://[USER@]HOST[:PORT][/DATABASE][?prefix=PREFIX], rediss:// for TLS, or unix://. The password comes
-// from the environment: in an argument others would see it.
+// ParseAddress reads redis://[USER@]HOST[:PORT][/DATABASE][?prefix=PREFIX], rediss:// for TLS, or unix://. The password
+// comes from the environment: in an argument others would see it.
 func ParseAddress(text string) (Address, error) {
 	u, err := url.Parse(text)
 	if e := (*url.Error)(nil); errors.As(err, &e) {
@@ -49,6 +59,10 @@ func ParseAddress(text string) (Address, error) {
 	if a.options.Password, err = password(); err != nil {
 		return Address{}, err
 	}
+	if a.options.DialTimeout == 0 {
+		a.options.DialTimeout = dialTimeout
+	}
+	a.options.Dialer = resp.Dialer(redis.NewDialer(a.options), resp.Jobs)
 	return a, nil
 }
 
@@ -57,7 +71,7 @@ func password() (string, error) {
 	if file == "" {
 		return os.Getenv(PasswordVariable), nil
 	}
-	data, err := os.ReadFile(file)
+	data, err := input.ReadFile(file, maxPassword)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", PasswordFileVariable, err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"redlocksim/internal/child"
+	"redlocksim/internal/input"
 	"redlocksim/internal/jobs"
 	"redlocksim/internal/redisserver"
 )
@@ -361,6 +362,10 @@ func TestParseAddress(t *testing.T) {
 		if _, err := ParseAddress(text); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hid") {
 			t.Errorf("%q: %v", text, err)
 		}
+	}
+	t.Setenv(PasswordFileVariable, "/dev/zero")
+	if _, err := ParseAddress("redis://host"); !errors.Is(err, input.ErrTooLarge) || !strings.Contains(err.Error(), PasswordFileVariable) {
+		t.Errorf("an endless file: %v", err)
 	}
 	t.Setenv(PasswordFileVariable, t.TempDir()+"/missing")
 	if _, err := ParseAddress("redis://host"); err == nil || !strings.Contains(err.Error(), PasswordFileVariable) {

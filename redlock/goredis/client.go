@@ -8,6 +8,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"redlocksim/internal/resp"
 )
 
 // NewClient makes a client for [NewNode] from a copy of the options. It keeps the address, the credentials, TLS, the database,
@@ -31,7 +33,13 @@ import (
 // One thing remains: after as many failed dials in a row as the pool is large, go-redis' pool refuses commands for a second or
 // two, until its own probe has reached the server. Releases are not sent to that node meanwhile, and the TTL ends the lock
 // there.
-func NewClient(options *redis.Options) *redis.Client {
+//
+// A reply of the server may take 1 MiB, or the connection ends there: a server that says anything costs its own vote, and
+// bounded memory.
+func NewClient(options *redis.Options) *redis.Client { return newClient(options, resp.Lock) }
+
+// newClient is NewClient with other bounds for replies.
+func newClient(options *redis.Options, replies bounds) *redis.Client {
 	o := *options
 	o.ContextTimeoutEnabled = true
 	o.MaxRetries = -1
@@ -47,6 +55,7 @@ func NewClient(options *redis.Options) *redis.Client {
 	}
 	o.DisableIdentity = true
 	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	o.Dialer = replies.dialer(&o)
 	return redis.NewClient(&o)
 }
 

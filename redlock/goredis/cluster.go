@@ -140,7 +140,7 @@ func (n *cluster) primaryOf(c *driver.Command) (*Node, driver.Reply) {
 	}
 	ctx, cancel := n.self.clock.WithDeadline(context.Background(), c.Deadline)
 	defer cancel()
-	client, err := n.client.MasterForKey(ctx, c.Keys[0])
+	client, err := n.primaryFor(ctx, c.Keys[0])
 	if err != nil {
 		return nil, driver.Reply{Outcome: outcomeOf(err), Err: err}
 	}
@@ -157,6 +157,12 @@ func (n *cluster) primaryOf(c *driver.Command) (*Node, driver.Reply) {
 		n.primaries[client] = primary
 	}
 	return primary, driver.Reply{}
+}
+
+// primaryFor is the client of the primary of a key's slot, as go-redis knows the cluster or learns now.
+func (n *cluster) primaryFor(ctx context.Context, key string) (client *redis.Client, err error) {
+	defer noPanic(&err)
+	return n.client.MasterForKey(ctx, key)
 }
 
 // inOneSlot checks that the keys of a command, and those that go with them, have one hash tag, or are a single key.

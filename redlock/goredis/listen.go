@@ -28,6 +28,7 @@ func subscriptionOf(client subscriber, clock driver.Clock, tasks driver.Tasks) *
 
 // Receive implements subscription.Connection.
 func (l listening) Receive(ctx context.Context, wait time.Duration) (channel string, err error) {
+	defer noPanic(&err)
 	message, err := l.ReceiveTimeout(ctx, wait)
 	if m, is := message.(*redis.Message); is {
 		channel = m.Channel
@@ -35,5 +36,20 @@ func (l listening) Receive(ctx context.Context, wait time.Duration) (channel str
 	return channel, err
 }
 
+// Subscribe implements subscription.Connection.
+func (l listening) Subscribe(ctx context.Context, channels ...string) (err error) {
+	defer noPanic(&err)
+	return l.PubSub.Subscribe(ctx, channels...)
+}
+
+// Unsubscribe implements subscription.Connection.
+func (l listening) Unsubscribe(ctx context.Context, channels ...string) (err error) {
+	defer noPanic(&err)
+	return l.PubSub.Unsubscribe(ctx, channels...)
+}
+
 // Ping implements subscription.Connection.
-func (l listening) Ping(ctx context.Context) error { return l.PubSub.Ping(ctx) }
+func (l listening) Ping(ctx context.Context) (err error) {
+	defer noPanic(&err)
+	return l.PubSub.Ping(ctx)
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"redlocksim/internal/resp"
 	"redlocksim/redlock/driver"
 )
 
@@ -45,7 +46,7 @@ func (n *cluster) importing(addr string, like *Node) (node *Node, end func(), er
 	}
 	o := *like.client.Options()
 	o.Addr = addr
-	client := NewClient(&o)
+	client := newClient(&o, resp.Keys)
 	if node, err = n.newPrimary(client); err != nil {
 		_ = client.Close()
 		return nil, nil, err

@@ -24,6 +24,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"redlocksim/internal/redisnode"
+	"redlocksim/internal/resp"
 	"redlocksim/internal/subscription"
 	"redlocksim/redlock/driver"
 )
@@ -75,6 +76,7 @@ func newNode(c *redis.Client, options []Option) (*Node, error) {
 	if err := checkOptions(c.Options()); err != nil {
 		return nil, err
 	}
+	c.AddHook(bounds(resp.Lock)) // whoever made it
 	n := &Node{client: c, name: c.Options().Addr}
 	Runtime(driver.Runtime{})(n)
 	for _, o := range options {
@@ -148,7 +150,7 @@ func (n *Node) send(x *redisnode.Exchange, commands []*driver.Command) (again []
 	// What Process and Exec return is also in what was sent, one by one.
 	if m.Len() == 1 && !n.asks {
 		sent := write(ctx, &m, 0)
-		_ = n.client.Process(ctx, sent)
+		process(ctx, n.client, sent)
 		return m.Answered(x, func(int) redisnode.Answer { return answerTo(sent) })
 	}
 	sent := make([]redis.Cmder, m.Len())
@@ -157,7 +159,7 @@ func (n *Node) send(x *redisnode.Exchange, commands []*driver.Command) (again []
 		sent[i] = write(ctx, &m, i)
 	}
 	_ = pipeline.BatchProcess(ctx, n.asking(ctx, sent)...)
-	_, _ = pipeline.Exec(ctx)
+	run(ctx, pipeline, sent)
 	return m.Answered(x, func(number int) redisnode.Answer { return answerTo(sent[number]) })
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"redlocksim/internal/resp"
 	"redlocksim/redlock/driver"
 )
 
@@ -38,7 +39,8 @@ func NewSingle(client redis.UniversalClient, options ...Option) (*Single, error)
 func (s *Single) Node() driver.Node { return s.node }
 
 // NewSentinelClient makes a client for [NewSingle] from a copy of the options: to the primary that the Sentinels name. It sets
-// what [NewClient] sets.
+// what [NewClient] sets, also for the connections to Sentinels. Trust your Sentinels all the same: they say who the primary is,
+// and go-redis panics if one publishes an incomplete +switch-master.
 func NewSentinelClient(options *redis.FailoverOptions) *redis.Client {
 	o := *options
 	o.ContextTimeoutEnabled = true
@@ -55,17 +57,18 @@ func NewSentinelClient(options *redis.FailoverOptions) *redis.Client {
 	}
 	o.DisableIdentity = true
 	o.ReplicaOnly, o.RouteByLatency, o.RouteRandomly = false, false, false
+	o.Dialer = bounds(resp.Lock).dialer(&redis.Options{Dialer: o.Dialer, DialTimeout: o.DialTimeout, TLSConfig: o.TLSConfig})
 	return redis.NewFailoverClient(&o)
 }
 
 // NewClusterClient makes a client for [NewSingle] from a copy of the options: to a cluster. It makes the client of each node
-// with [NewClient], and follows no redirects itself.
+// with [NewClient], and follows no redirects itself. A reply may take 16 MiB: nodes describe the cluster, and their commands.
 func NewClusterClient(options *redis.ClusterOptions) *redis.ClusterClient {
 	o := *options
 	o.ContextTimeoutEnabled = true
 	o.MaxRedirects = -1
 	o.ReadOnly, o.RouteByLatency, o.RouteRandomly = false, false, false
-	o.NewClient = NewClient
+	o.NewClient = func(o *redis.Options) *redis.Client { return newClient(o, resp.Keys) }
 	return redis.NewClusterClient(&o)
 }
 

@@ -128,8 +128,11 @@ func (l *line) connection(ctx context.Context, to string, d *net.Dialer, config 
 		return nil, errNotConnected
 	}
 	c, err := l.dial(ctx, to, d, config)
-	if err != nil || m == nil {
-		return c, err
+	if err != nil {
+		return nil, err
+	}
+	if c = follow(c); m == nil {
+		return c, nil
 	}
 	m.made = &connection{Conn: c}
 	return m.made, nil

@@ -42,10 +42,15 @@ func (l *listening) connection() rueidis.DedicatedClient {
 	return l.made
 }
 
+// maxCame is how many messages are kept that nobody has received. More come only of a server that makes them up.
+const maxCame = 1 << 12
+
 // heard notes that something came.
 func (l *listening) heard(channel string) {
 	l.mu.Lock()
-	l.came = append(l.came, channel)
+	if len(l.came) < maxCame {
+		l.came = append(l.came, channel)
+	}
 	l.mu.Unlock()
 	select {
 	case l.more <- struct{}{}:
@@ -64,12 +69,13 @@ func (l *listening) Unsubscribe(ctx context.Context, channels ...string) error {
 }
 
 // change has the server publish something else from now on. If it does not say that it will, the connection is of no use.
-func (l *listening) change(ctx context.Context, c rueidis.Completed) error {
+func (l *listening) change(ctx context.Context, c rueidis.Completed) (err error) {
+	defer noPanic(&err)
 	open := l.connection()
 	if open == nil {
 		return rueidis.ErrClosing
 	}
-	err := open.Do(mayDial(ctx), c).Error() // of an old server, rueidis makes one more connection for that
+	err = open.Do(mayDial(ctx), c).Error() // of an old server, rueidis makes one more connection for that
 	if err != nil {
 		open.Close()
 	}
@@ -77,12 +83,13 @@ func (l *listening) change(ctx context.Context, c rueidis.Completed) error {
 }
 
 // Ping implements subscription.Connection.
-func (l *listening) Ping(ctx context.Context) error {
+func (l *listening) Ping(ctx context.Context) (err error) {
+	defer noPanic(&err)
 	open := l.connection()
 	if open == nil {
 		return rueidis.ErrClosing
 	}
-	err := open.Do(ctx, open.B().Ping().Build()).NonRedisError()
+	err = open.Do(ctx, open.B().Ping().Build()).NonRedisError()
 	if err == nil {
 		l.heard("")
 	}

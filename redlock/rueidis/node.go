@@ -90,7 +90,10 @@ func NewNode(of rueidis.ClientOption, options ...Option) (*Node, error) {
 		return nil, fmt.Errorf("rueidis: client for %s: %w", of.InitAddress[0], err)
 	}
 	n.client = client // the error is that of its attempt to connect, which the line refuses
-	n.line.ping = func(ctx context.Context) error { return client.Do(ctx, client.B().Ping().Build()).NonRedisError() }
+	n.line.ping = func(ctx context.Context) (err error) {
+		defer noPanic(&err)
+		return client.Do(ctx, client.B().Ping().Build()).NonRedisError()
+	}
 	n.server = redisnode.NewServer(adapter, n.clock)
 	n.subscription = subscription.New(func() subscription.Connection { return newListening(client, n.clock) }, n.clock, n.tasks)
 	return n, nil
@@ -161,7 +164,15 @@ func (n *Node) send(x *redisnode.Exchange, commands []*driver.Command) (again []
 }
 
 // ask sends a message and waits for its answers. The error is that of the connection.
-func (n *Node) ask(ctx context.Context, m *redisnode.Message, answers []redisnode.Answer) error {
+func (n *Node) ask(ctx context.Context, m *redisnode.Message, answers []redisnode.Answer) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = panicked(p)
+			for i := range answers {
+				answers[i] = noAnswer(err)
+			}
+		}
+	}()
 	if len(answers) == 1 {
 		c, kind := n.write(m, 0)
 		result := n.client.Do(ctx, c)

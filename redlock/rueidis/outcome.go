@@ -34,3 +34,12 @@ func noAnswer(err error) redisnode.Answer {
 	}
 	return redisnode.Answer{Err: err, Outcome: redisnode.Unanswered(err)}
 }
+
+// noPanic has a call of rueidis return a panic as its error.
+func noPanic(err *error) {
+	if p := recover(); p != nil {
+		*err = panicked(p)
+	}
+}
+
+func panicked(p any) error { return fmt.Errorf("rueidis: panic in rueidis: %v", p) }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"redlocksim/internal/input"
 	"redlocksim/lockprogram/lines"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/programs/conversation"
@@ -36,10 +37,13 @@ func CacheDir() string {
 	return filepath.Join(dir, "redlocksim", "programs")
 }
 
+// MaxBytes bounds the file of a program: some twenty times one of a lock with a library.
+const MaxBytes = 256 << 20
+
 // Load reads and compiles a program, with what it is to be given as arguments, and asks it what it is. cache is as for
 // guest.Load.
 func Load(file string, args []string, cache string) (*Program, error) {
-	wasm, err := os.ReadFile(file)
+	wasm, err := input.ReadRegular(file, MaxBytes)
 	if err != nil {
 		return nil, err
 	}
