@@ -151,8 +151,12 @@ func Check(w io.Writer, file string, r *foreign.Report) error {
 	}
 	how := string(r.Model)
 	switch {
-	case r.Lease > 0:
-		how = fmt.Sprintf("lease of %v", r.Lease)
+	case r.Longest > r.Shortest:
+		how = fmt.Sprintf("%s with leases of %v to %v", r.Model, r.Shortest, r.Longest)
+	case r.Longest > 0 && r.Model == foreign.Lease:
+		how = fmt.Sprintf("lease of %v", r.Longest)
+	case r.Longest > 0:
+		how = fmt.Sprintf("%s with leases of %v", r.Model, r.Longest)
 	case r.Format == foreign.Native && how == "":
 		how = "the leases recorded in it"
 	}

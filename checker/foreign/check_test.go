@@ -169,12 +169,30 @@ func TestVerdicts(t *testing.T) {
 		{Fenced, "0 acquire; 0 ok 5; 0 release; 0 ok; 1 acquire; 1 info; 0 acquire; 0 ok 6", ""},
 		{Fenced, "0 acquire; 0 ok 9223372036854775807; 0 release; 0 ok; 1 acquire; 1 ok -1", ""},
 		{Fenced, "1 acquire; 1 ok -1; 1 release; 1 ok; 0 acquire; 0 ok -9223372036854775808", ""},
+		// With leases, who takes over is granted a higher token, whoever was overtaken.
+		{fencedLease, "@0 0 acquire; @5 0 ok 1; @9 1 acquire; @10 1 ok 2; @11 0 release; @12 0 fail", ""},
+		{fencedLease, "@0 0 acquire; @5 0 ok 1; @9 1 acquire; @9 1 ok 2", "lease-overlap x1 1-2,3-4"},
+		{fencedLease, "@0 0 acquire; @5 0 ok 1; @9 1 acquire; @10 1 ok 1", "token-repeated x1 1-2,3-4"},
+		{fencedLease, "@0 0 acquire; @5 0 ok 2; @9 1 acquire; @10 1 ok 1", "token-regressed x1 1-2,3-4"},
+		{fencedLease, "@0 0 acquire; @5 0 ok 5; @9 1 acquire; @10 1 ok -1; @20 0 acquire; @21 0 ok 6", "token-gap x1 1-2,5-6"},
+		// Of two that wait at once, the lower token is the first one's.
+		{fencedLease, "@0 0 acquire; @0 1 acquire; @25 1 ok 2; @25 0 ok 1", ""},
+		{fencedLease, "@0 0 acquire; @2 1 acquire; @3 1 ok 2; @30 0 ok 1", "token-regressed x1 2-3,1-4"},
+
+		// A resource that compares tokens accepts no lower one, and does not look at leases.
+		{Fenced, "0 write {:token,2}; 0 ok; 1 write {:token,2}; 1 ok; 1 write {:token,1}; 1 fail; 2 write {:token,3}; 2 ok", ""},
+		{Fenced, "0 write {:token,2}; 0 ok; 1 write {:token,1}; 1 ok; 1 write {:token,2}; 1 ok; 2 write {:token,1}; 2 ok {:fence,1}",
+			"stale-write x2 1-2,3-4"},
+		{Fenced, "0 write {:token,2}; 1 write {:token,1}; 0 ok; 1 ok", ""},
+		{Fenced, "0 write {:token,2}; 0 info; 1 write {:token,1}; 1 ok", ""},
+		{fencedLease, "@0 0 acquire; @5 0 ok 1; @9 1 acquire; @10 1 ok 2; @11 1 write; @12 1 ok {:token,2}; @13 0 write {:token,1}; @14 0 ok",
+			"stale-write x1 5-6,7-8"},
 		{Lease, "@0 0 acquire; @5 0 ok; @12 0 release; @13 0 ok", ""},
 		{Lease, "@0 0 acquire; @0 0 ok; @1 0 release; @1 0 ok; @2 0 release; @2 0 ok", "not-held x1 3-4,5-6"},
 		{Lease, "@0 0 acquire; @1 0 info; @1 1 acquire; @2 1 ok; @3 0 release; @4 0 ok", "lease-overlap x1 3-4,5-6"},
 	} {
-		o := Options{Model: c.model}
-		if c.model == Lease {
+		o := optionsOf(c.model)
+		if o.leased() {
 			o.Lease = 10
 		}
 		r, err := Check(strings.NewReader(script(t, c.script)), o)
@@ -268,7 +286,7 @@ func TestInputThatCannotBeJudged(t *testing.T) {
 	}{
 		{"", 1, ErrEmpty}, {" \n\n", 1, ErrEmpty}, {"[]", 1, ErrEmpty}, {"; nothing\n", 1, ErrEmpty}, {"()", 1, ErrEmpty},
 		{"{:process :nemesis, :type :info, :f :kill}\n", 1, ErrEmpty},
-		{"hello", 1, ErrSyntax}, {"\n\n\xff\xfe", 3, ErrSyntax}, {"\xef\xbb\xbf{}", 1, ErrSyntax},
+		{"hello", 1, ErrSyntax}, {"\n\n\xff\xfe", 3, ErrSyntax}, {"\xef\xbb\xbf{}", 1, ErrOperation},
 		{invoke + "{:process 0, :type :ok, :f :acq", 2, ErrTruncated},
 		{invoke + `{:process "`, 2, ErrTruncated}, {invoke + `{:process "\`, 2, ErrTruncated}, {invoke + `{:process "\u00`, 2, ErrTruncated},
 		{invoke + `{:process \`, 2, ErrTruncated}, {invoke + `{:process #`, 2, ErrTruncated}, {invoke + `{:process ##`, 2, ErrTruncated},
@@ -349,7 +367,10 @@ func TestModelsNeedWhatTheyNeed(t *testing.T) {
 		{script(t, "0 acquire; 0 ok 44444444444444444444"), Options{Model: Fenced}, 2, ErrOperation},
 		{timed, Options{Model: Owner, Group: ByKey}, 2, ErrOperation},
 		{script(t, "0 acquire"), Options{Model: Owner, Group: ByKey}, 1, ErrOperation},
-		{timed, Options{}, 0, ErrOptions}, {timed, Options{Model: "mutx"}, 0, ErrOptions}, {timed, Options{Model: Lease}, 0, ErrOptions},
+		{timed, Options{}, 0, ErrOptions}, {timed, Options{Model: "mutx"}, 0, ErrOptions},
+		{script(t, "@5 0 acquire; @6 0 ok"), Options{Model: Lease}, 1, ErrOptions},
+		{timed, Options{Model: Lease, Lease: -1}, 0, ErrOptions}, {timed, Options{Model: Reentrant, Lease: 1}, 0, ErrOptions},
+		{timed, Options{Model: Owner, Unit: time.Minute}, 0, ErrOptions},
 		{timed, Options{Model: Owner, Lease: 1}, 0, ErrOptions}, {timed, Options{Model: Owner, Group: "x"}, 0, ErrOptions},
 		{timed, Options{Model: Owner, Format: "x"}, 0, ErrOptions},
 		{`{"seq":1,"t":0,"kind":"crash","process":"c1"}`, Options{Model: Owner}, 0, ErrOptions},
@@ -494,7 +515,7 @@ func TestPorcupinesBounds(t *testing.T) {
 	for most, want := range map[int]string{
 		0: "", 2: "", 1: "porcupine is given at most 1 operations on a lock", -1: "porcupine is turned off",
 	} {
-		for _, m := range Models() {
+		for _, m := range kinds() {
 			o := optionsOf(m)
 			o.MaxPorcupine = most
 			r, err := Check(strings.NewReader(strings.ReplaceAll(in, "nil", "1")), o)
@@ -551,7 +572,7 @@ func (e *endless) Read(p []byte) (int, error) {
 
 func BenchmarkCheck(b *testing.B) {
 	const n = 100_000
-	for _, m := range Models() {
+	for _, m := range kinds() {
 		b.Run(string(m), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

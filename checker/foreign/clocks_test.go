@@ -59,7 +59,7 @@ func TestClockErrorsAgreeWithTheDefinition(t *testing.T) {
 // A process that takes its lock twice within a lease is found, though clocks cannot tell when its second hold began and ended.
 func TestTwiceWithinALease(t *testing.T) {
 	const events = "0 acquire; 0 ok; 0 acquire; 0 ok; 0 release; 0 info"
-	r, err := Check(strings.NewReader(script(t, events)), Options{Model: Lease, Lease: 6, ClockError: 1})
+	r, err := Check(strings.NewReader(script(t, events)), Options{Model: Lease, Lease: 6, ClockError: 1, Unit: 1})
 	if err != nil || shown(r) != "lease-overlap x1 1-2,3-4" {
 		t.Errorf("%s, %v", shown(r), err)
 	}
@@ -152,7 +152,7 @@ func TestOverlapsBeyondTheClocks(t *testing.T) {
 			b := `{"process":"b","type":"invoke","f":"acquire","time":190}
 {"process":"b","type":"ok","f":"acquire","time":200}
 `
-			o := Options{Model: m, ClockError: 6}
+			o := Options{Model: m, ClockError: 6, Unit: 1}
 			if m == Lease {
 				o.Lease = time.Second
 			}

@@ -16,11 +16,12 @@ type anOp struct {
 	call, ret   int
 	unknown     bool
 	token       int64
+	lease       int64
 }
 
 // operationsOn reads the operations on one lock.
 func operationsOn(lock string, lines []lockhistories.Line) (ops []anOp) {
-	open := map[string]int{}
+	open, length := map[string]int{}, map[string]int64{}
 	for i, l := range lines {
 		if l.Lock != lock {
 			continue
@@ -28,7 +29,7 @@ func operationsOn(lock string, lines []lockhistories.Line) (ops []anOp) {
 		switch l.Type {
 		case "invoke":
 			open[l.Process] = len(ops)
-			ops = append(ops, anOp{process: l.Process, fn: l.Func, call: i, ret: -1, unknown: true})
+			ops = append(ops, anOp{process: l.Process, fn: l.Func, call: i, ret: -1, unknown: true, lease: l.TTL})
 		case "ok":
 			o := &ops[open[l.Process]]
 			o.ret, o.unknown, o.token = i, false, unknownToken
@@ -37,6 +38,19 @@ func operationsOn(lock string, lines []lockhistories.Line) (ops []anOp) {
 			}
 		case "fail":
 			ops[open[l.Process]].fn = "none"
+		}
+	}
+	for i := range ops {
+		switch o := &ops[i]; {
+		case o.fn == "none":
+		case o.lease != 0:
+		case o.fn == "extend" && length[o.process] != 0:
+			o.lease = length[o.process]
+		default:
+			o.lease = lockhistories.Lease
+		}
+		if ops[i].fn == "acquire" {
+			length[ops[i].process] = ops[i].lease
 		}
 	}
 	return ops
@@ -60,18 +74,27 @@ type judged struct {
 	lines []lockhistories.Line
 	// ordered says that the effects of a process have to be kept in its order.
 	ordered bool
+	leased  bool
+}
+
+func newJudged(m Model, ops []anOp, lines []lockhistories.Line) *judged {
+	j := &judged{Model: m, ops: ops, lines: lines, leased: m == Lease || m == fencedLease}
+	if m == fencedLease {
+		j.Model = Fenced
+	}
+	return j
 }
 
 // step is the state after an operation that takes effect now, and whether it can.
 func (j *judged) step(s lockState, o anOp, now int64) (lockState, bool) {
 	known := j.fenced() && !o.unknown && o.token != unknownToken
-	if j.Model == Lease && o.fn == "acquire" && s.owner != "" && s.end <= now {
+	if j.leased && o.fn == "acquire" && s.owner != "" && s.end <= now {
 		s.owner = ""
 	}
 	mine := s.owner == o.process || j.Model == Mutex && s.owner != ""
 	switch {
 	case o.fn == "acquire" && s.owner == "":
-		s.owner, s.depth, s.end = o.process, 1, j.lines[o.call].Time+lockhistories.Lease
+		s.owner, s.depth, s.end = o.process, 1, j.lines[o.call].Time+o.lease
 		if known && s.hasToken && o.token <= s.token {
 			return s, false
 		}
@@ -94,7 +117,7 @@ func (j *judged) step(s lockState, o anOp, now int64) (lockState, bool) {
 	case !mine:
 		return s, false
 	case o.fn == "extend":
-		s.end = j.lines[o.call].Time + lockhistories.Lease
+		s.end = j.lines[o.call].Time + o.lease
 	case o.fn == "release":
 		if s.depth--; s.depth == 0 {
 			s.owner = ""
@@ -146,7 +169,7 @@ func (j *judged) follow(states map[lockState]bool, line int, before int64) {
 // definition judges the operations on one lock as docs/checker.md defines it, by keeping everything that may be the case
 // between any two lines.
 func definition(m Model, lines []lockhistories.Line, lock string) bool {
-	return (&judged{Model: m, ops: operationsOn(lock, lines), lines: lines}).good()
+	return newJudged(m, operationsOn(lock, lines), lines).good()
 }
 
 // unsure judges them as it is defined for clocks that may differ: calls are earlier by half of that, returns later, and of one
@@ -169,7 +192,8 @@ func unsure(m Model, lines []lockhistories.Line, lock string, clockError int64) 
 		rank := map[bool]int{true: 0, false: 1}
 		return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(rank[a.Type == "invoke"], rank[b.Type == "invoke"]))
 	})
-	j := &judged{Model: m, ops: operationsOn(lock, lines), ordered: m != Mutex}
+	j := newJudged(m, operationsOn(lock, lines), nil)
+	j.ordered = m != Mutex
 	is := make([]int, len(lines))
 	for i, l := range all {
 		j.lines = append(j.lines, l.Line)

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// detect tells the format by how the history begins, and consumes nothing.
-func (s *scanner) detect() (Format, error) {
+// encoded skips a byte-order mark, and refuses what is no text in UTF-8.
+func (s *scanner) encoded() error {
 	// Fill the buffer as far as it goes, so that the first operation is in it.
 	for s.err == nil && s.n < len(s.buf) {
 		var n int
@@ -17,9 +17,25 @@ func (s *scanner) detect() (Format, error) {
 		}
 	}
 	if s.err != nil && s.err != io.EOF {
-		return "", s.err
+		return s.err
 	}
-	head := s.buf[:s.n]
+	begins := func(with string) bool { return bytes.HasPrefix(s.buf[:s.n], []byte(with)) }
+	switch {
+	case begins("\xef\xbb\xbf"):
+		s.at = 3
+	case begins("\xff\xfe"), begins("\xfe\xff"), begins("{\x00"), begins("\x00{"), begins("[\x00"), begins("\x00["):
+		return s.wrong(ErrSyntax, "the file is UTF-16; make it UTF-8: iconv -f UTF-16 -t UTF-8 FILE | redlocksim check … -")
+	case begins("\x1f\x8b"):
+		return s.wrong(ErrSyntax, "the file is compressed with gzip: zcat FILE | redlocksim check … -")
+	case begins("\x28\xb5\x2f\xfd"):
+		return s.wrong(ErrSyntax, "the file is compressed with zstd: zstdcat FILE | redlocksim check … -")
+	}
+	return nil
+}
+
+// detect tells the format by how the history begins, and consumes nothing.
+func (s *scanner) detect() (Format, error) {
+	head := s.buf[s.at:s.n]
 	rest := skipTo(head)
 	if len(rest) == 0 {
 		return "", s.wrong(ErrEmpty, "the file is empty")

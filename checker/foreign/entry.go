@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -16,8 +17,10 @@ type entry struct {
 	kind    entryKind
 	typ     string // invoke, ok, fail or info
 	fn      function
+	mode    mode
 	token   int64
-	fenced  bool // there is a token
+	fenced  bool  // there is a token
+	lease   int64 // in nanoseconds; 0 if the line does not say how long
 	time    int64
 	timed   bool
 	index   int64 // noIndex if there is none
@@ -64,8 +67,17 @@ type reader struct {
 	others []string
 	// The lines at which, with the grouping auto, the first operations stand that name a lock and that do not.
 	firstNamed, firstUnnamed position
-	// The line with the first time.
-	firstTime position
+	// clock is how the file that is being read counts time, begun the first of its entries, and firstTime the line with the first
+	// time of all. dated says that times are dates, assumed that those of some file are taken for nanoseconds.
+	clock          clock
+	begun          int
+	firstTime      position
+	dated, assumed bool
+	// meanings are those of the functions met so far, and roles those of the fields.
+	meanings map[string]meaning
+	roles    map[string]role
+	// unused has what was read and not used, by what a note calls it.
+	unused notices
 }
 
 // position is a line; none if that is 0. file is the number of its file, if there are several.
@@ -104,46 +116,6 @@ func (r *reader) field(n *node) []byte {
 	return t
 }
 
-// fields are the places of an operation's values among the nodes; 0 for a field that is not there.
-type fields struct{ process, typ, fn, value, time, index, lock int32 }
-
-// place is where the place of a field belongs; nil for one that has no meaning here.
-func (f *fields) place(name []byte) *int32 {
-	switch string(name) {
-	case "process":
-		return &f.process
-	case "type":
-		return &f.typ
-	case "f":
-		return &f.fn
-	case "value":
-		return &f.value
-	case "time":
-		return &f.time
-	case "index":
-		return &f.index
-	case "key", "lock", "name", "resource":
-		return &f.lock
-	}
-	return nil
-}
-
-// fields finds the fields of the operation that the scanner holds.
-func (r *reader) fields() (found fields, err error) {
-	nodes := r.s.nodes
-	for at := int32(1); at < nodes[0].end; {
-		key, val := &nodes[at], nodes[at].end
-		if place := found.place(r.field(key)); place != nil {
-			if *place != 0 {
-				return found, notOperation("%q is there twice", r.field(key))
-			}
-			*place = val
-		}
-		at = nodes[val].end
-	}
-	return found, nil
-}
-
 // interpret makes an entry of the nodes that the scanner holds.
 func (r *reader) interpret(line int) (entry, error) {
 	e := entry{line: int32(line), index: noIndex, lock: unnamed}
@@ -152,52 +124,58 @@ func (r *reader) interpret(line int) (entry, error) {
 		return e, err
 	}
 	nodes := r.s.nodes
-	if n := found.index; n != 0 && nodes[n].kind != nothing {
+	if n := found.at[indexField]; n != 0 {
 		i, err := r.s.int(&nodes[n])
 		if err != nil {
 			return e, notOperation("index: %v", err)
 		}
 		e.index = i
 	}
-	if found.process == 0 {
+	if found.at[processField] == 0 {
 		return e, notOperation("there is no process")
 	}
-	name, err := r.name(&nodes[found.process], "process")
+	name, err := r.name(&nodes[found.at[processField]], "process")
 	if err != nil {
 		return e, err
 	}
-	if string(r.field(&nodes[found.process])) == "nemesis" {
+	if string(r.field(&nodes[found.at[processField]])) == "nemesis" {
 		e.kind = ofNemesis
 		return e, nil
 	}
 	if e.process, err = r.process(name); err != nil {
 		return e, err
 	}
-	if n := found.time; n != 0 && nodes[n].kind != nothing && (r.timed() || r.o.Sort) {
+	if n := found.at[timeField]; n != 0 && (r.timed() || r.o.Sort) {
 		if e.time, err = r.timestamp(&nodes[n], line); err != nil {
 			return e, err
 		}
 		e.timed = true
 	}
-	named, valuesErr := r.values(&e, found.value, found.lock)
+	named, valuesErr := r.values(&found)
 	if named != nil && len(r.o.Keys) > 0 && !slices.Contains(r.o.Keys, string(named)) {
 		r.other(named)
-		return e, r.leave(&e, onAnotherLock, found.typ)
+		return e, r.leave(&e, onAnotherLock, found.at[typeField])
 	}
-	if r.leaves(found.fn) {
-		return e, r.leave(&e, ofAnotherFunction, found.typ)
+	if r.leaves(found.at[functionField], line) {
+		return e, r.leave(&e, ofAnotherFunction, found.at[typeField])
 	}
-	if err := r.words(&e, found.typ, found.fn); err != nil {
+	if err := r.words(&e, &found); err != nil {
 		return e, err
 	}
 	if named != nil {
 		e.lock = r.r.locks.number(named)
 	}
+	if found.unknown {
+		r.noticeFields(&found, line)
+	}
+	if valuesErr == nil {
+		valuesErr = r.details(&e, &found)
+	}
 	return e, valuesErr
 }
 
 // timed reports whether the verdict depends on times.
-func (r *reader) timed() bool { return r.o.Model == Lease || r.several || r.r.blurred }
+func (r *reader) timed() bool { return r.o.leased() || r.several || r.r.blurred }
 
 // process is the number of a process.
 func (r *reader) process(name []byte) (int32, error) {
@@ -212,8 +190,23 @@ func (r *reader) process(name []byte) (int32, error) {
 }
 
 // leaves reports whether the operations of a function are not to be judged.
-func (r *reader) leaves(fn int32) bool {
-	return len(r.o.Only) > 0 && fn != 0 && !slices.Contains(r.o.Only, string(r.wordOf(&r.s.nodes[fn])))
+func (r *reader) leaves(at int32, line int) bool {
+	if len(r.o.Only) == 0 || at == 0 {
+		return false
+	}
+	m, known, err := r.function(at)
+	if err == nil && known && slices.ContainsFunc(r.o.Only, func(f string) bool {
+		only, _ := r.o.meaningOf(f)
+		return only.fn == m.fn
+	}) {
+		return false
+	}
+	what := "left out by --only, though it says what became of the lock"
+	if !known {
+		what = "left out by --only, and of no effect if it does nothing to the lock"
+	}
+	r.notice(what, "", r.wordOf(&r.s.nodes[at]), line)
+	return true
 }
 
 // leave leaves out a line, of which only the type has to be right.
@@ -263,30 +256,23 @@ func (r *reader) word(at int32, what string, known ...string) (string, error) {
 	return "", notOperation("unknown %s %.40q%s", what, t, hint)
 }
 
-func (r *reader) words(e *entry, typ, fn int32) (err error) {
-	if e.typ, err = r.word(typ, "type", types...); err != nil {
+// words reads what kind of line it is, and what the operation does.
+func (r *reader) words(e *entry, found *fields) (err error) {
+	if e.typ, err = r.word(found.at[typeField], "type", types...); err != nil {
 		return err
 	}
-	f, err := r.word(fn, "f", functions...)
-	switch f {
-	case "acquire", "lock":
-		e.fn = acquire
-	case "extend", "refresh":
-		e.fn = extend
-	case "release", "unlock":
-		e.fn = release
+	m, known, err := r.function(found.at[functionField])
+	if err == nil && !known {
+		err = r.unknownFunction(found.at[functionField])
 	}
-	if err != nil && fn != 0 && len(r.o.Only) == 0 {
-		err = fmt.Errorf("%w; to judge a part of a mixed workload, name its operations (--only acquire,release)", err)
-	}
+	e.fn, e.mode = m.fn, m.mode
 	return err
 }
 
-// values finds the name of the lock, nil if there is none, and the token. value and lock are the places of these fields,
-// 0 if there is none.
-func (r *reader) values(e *entry, value, lock int32) (name []byte, err error) {
-	nodes := r.s.nodes
-	if lock != 0 {
+// values finds the name of the lock, nil if there is none, and adds to the fields those that stand in the value.
+func (r *reader) values(found *fields) (name []byte, err error) {
+	nodes, value := r.s.nodes, found.at[valueField]
+	if lock := found.at[lockField]; lock != 0 {
 		if err := r.lockAt(lock, &name); err != nil {
 			return name, err
 		}
@@ -305,27 +291,18 @@ func (r *reader) values(e *entry, value, lock int32) (name []byte, err error) {
 	}
 	switch nodes[value].kind {
 	case number:
-		return name, r.tokenAt(value, e)
+		found.data = value
+		found.enter(role{field: tokenField}, value)
 	case text, keyword:
 		if r.o.Group == ByKey {
-			err := r.lockAt(value, &name)
-			return name, err
+			err = r.lockAt(value, &name)
 		}
 	case record:
-		for key := value + 1; key < nodes[value].end; key = nodes[nodes[key].end].end {
-			var err error
-			switch string(r.field(&nodes[key])) {
-			case "key", "lock", "name", "resource":
-				err = r.lockAt(nodes[key].end, &name)
-			case "token", "fence", "fencing-token", "fencing_token":
-				err = r.tokenAt(nodes[key].end, e)
-			}
-			if err != nil {
-				return name, err
-			}
+		if err = r.fieldsOfValue(value, found); err == nil && found.at[lockField] != 0 {
+			err = r.lockAt(found.at[lockField], &name)
 		}
 	}
-	return name, nil
+	return name, err
 }
 
 // lockAt reads the name of a lock, unless there is one already.
@@ -336,18 +313,88 @@ func (r *reader) lockAt(at int32, name *[]byte) (err error) {
 	return err
 }
 
-// tokenAt reads a token.
-func (r *reader) tokenAt(at int32, e *entry) (err error) {
-	n := &r.s.nodes[at]
-	if n.kind == nothing || !r.o.Model.fenced() {
+// details reads the token, the mode and the length of the lease.
+func (r *reader) details(e *entry, found *fields) error {
+	if err := r.token(e, found); err != nil {
+		return err
+	}
+	if err := r.mode(e, found); err != nil {
+		return err
+	}
+	return r.lease(e, found)
+}
+
+// present is the node of a field; nil if it is not there or nil.
+func (r *reader) present(found *fields, f field) *node {
+	if at := found.at[f]; at != 0 && r.s.nodes[at].kind != nothing {
+		return &r.s.nodes[at]
+	}
+	return nil
+}
+
+func (r *reader) token(e *entry, found *fields) (err error) {
+	n := r.present(found, tokenField)
+	if n == nil {
 		return nil
 	}
-	if e.fenced {
-		return notOperation("there are two tokens")
+	if e.fn == write && found.at[tokenField] == found.data {
+		return nil // it may be what is written
 	}
-	if e.token, err = r.s.int(n); err != nil {
+	token, err := r.s.int(n)
+	switch {
+	case !r.o.Model.fenced():
+		if err == nil && token != unknownToken && e.fn == acquire && e.typ == "ok" {
+			r.notice(fmt.Sprintf("tokens, which --model %s does not judge", r.o.Model), "", []byte("token"), int(e.line))
+		}
+		return nil
+	case err != nil:
 		return notOperation("token: %v", err)
 	}
-	e.fenced = true
+	e.token, e.fenced = token, true
+	return nil
+}
+
+func (r *reader) mode(e *entry, found *fields) error {
+	n := r.present(found, modeField)
+	if n == nil {
+		return nil
+	}
+	m, known := modes[plain(string(r.wordOf(n)))]
+	switch {
+	case !known:
+		return notOperation("unknown mode %.40q: must be read or shared, write or exclusive", r.wordOf(n))
+	case e.mode != unsaid && e.mode != m:
+		return notOperation("the mode is %s, but the function %s", m, e.mode)
+	}
+	e.mode = m
+	return nil
+}
+
+// lease reads how long the lease of an acquire or extend is to last.
+func (r *reader) lease(e *entry, found *fields) error {
+	n := r.present(found, leaseField)
+	name := n == nil
+	if name {
+		n = r.present(found, leaseNameField)
+	}
+	if n == nil || e.fn == release || e.fn == write {
+		return nil
+	}
+	length, err := r.length(n, found.unit)
+	switch {
+	case r.o.Model == Fenced && !r.o.leased() && (err == nil || !name):
+		return fmt.Errorf("%w: the %s has a lease that ends by itself, which the model fenced judges only with --lease, "+
+			"the length of those that say none", ErrOptions, e.fn)
+	case !r.o.leased():
+		r.notice(fmt.Sprintf("the length of a lease, which --model %s does not judge", r.o.Model), "", []byte("ttl"), int(e.line))
+		return nil
+	case errors.Is(err, errNoLength) && name:
+		// It may be the lease's name.
+		r.notice(notUnderstood, "", []byte("lease"), int(e.line))
+		return nil
+	case err != nil:
+		return notOperation("the length of the lease: %v", err)
+	}
+	e.lease = int64(length)
 	return nil
 }

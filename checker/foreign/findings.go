@@ -39,7 +39,7 @@ func (h *recording) show(op int32, m Model) Operation {
 		return &i
 	}
 	shown.CallIndex, shown.ReturnIndex = index(o.callIndex), index(o.retIndex)
-	if m.fenced() && o.hasToken() {
+	if m.fenced() && (o.hasToken() || o.fn == write && o.outcome == ok) {
 		token := o.token
 		shown.Token = &token
 	}
@@ -54,13 +54,16 @@ func (h *recording) tell(r *Report, f breach) string {
 		lock = fmt.Sprintf("lock %q", name)
 	}
 	by := "process " + h.processes.in[second.process]
-	did := [...]string{"acquired", "extended", "released"}[second.fn]
+	did := [...]string{"acquired", "extended", "released", "wrote under"}[second.fn]
 	if f.first == none {
 		return fmt.Sprintf("%s %s %s, which nobody had acquired before.", by, did, lock)
 	}
 	first := &h.ops[f.first]
 	other := "process " + h.processes.in[first.process]
 	switch {
+	case f.kind == checker.StaleWrite:
+		return fmt.Sprintf("a write of %s under %s was accepted with token %d, after one of %s with the higher token %d.",
+			by, lock, second.token, other, first.token)
 	case f.kind == checker.TokenRepeated:
 		return fmt.Sprintf("%s was granted %s with token %d, which %s had been given before.", by, lock, second.token, other)
 	case f.kind == checker.TokenRegressed:
@@ -80,7 +83,7 @@ func (h *recording) tell(r *Report, f breach) string {
 		return fmt.Sprintf("%s %s %s, which it did not hold since it had released it.", by, did, lock)
 	case first.process == second.process:
 		return fmt.Sprintf("%s %s %s again while it held it.", by, did, lock)
-	case r.Model == Lease:
+	case f.basis != none && h.ops[f.basis].lease != 0:
 		source := &h.ops[f.basis]
 		how := "by"
 		if f.proof != none {

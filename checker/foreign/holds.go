@@ -18,11 +18,11 @@ func (h *recording) evidence(ops []int32, o Options) *evidence {
 		for n < len(byProcess) && h.ops[byProcess[n]].process == h.ops[byProcess[0]].process {
 			n++
 		}
-		switch o.Model {
-		case Reentrant, ReentrantFenced:
+		switch {
+		case o.Model.reentrant():
 			h.reentrant(e, byProcess[:n])
-		case Lease:
-			h.lease(e, byProcess[:n], o.Lease)
+		case o.leased():
+			h.lease(e, byProcess[:n])
 		default:
 			h.owner(e, byProcess[:n])
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"time"
 )
 
 // opinions are the two ways in which the operations on a lock are judged. Both begin with the operations as they were
@@ -20,7 +21,7 @@ func (h *recording) judge(o Options, by opinions) (*Report, error) {
 	r := &Report{
 		Format: h.format, Model: o.Model, Lease: o.Lease, ClockError: o.ClockError, Lines: h.lines,
 		Operations: len(h.ops) - h.dropped, Locks: len(h.locks.in), Processes: h.actors(), Nemesis: h.nemesis,
-		LeftOut: h.leftOut, Moved: h.moved,
+		LeftOut: h.leftOut, Moved: h.moved, Notes: h.notes,
 	}
 	for i := range h.ops {
 		op := &h.ops[i]
@@ -29,6 +30,10 @@ func (h *recording) judge(o Options, by opinions) (*Report, error) {
 		}
 		if op.outcome == ok && op.fn == acquire {
 			r.Grants++
+		}
+		if length := time.Duration(op.lease); length > 0 && op.outcome != failed {
+			r.Longest = max(r.Longest, length)
+			r.Shortest = min(cmp.Or(r.Shortest, length), length)
 		}
 	}
 	given := 0
@@ -99,6 +104,14 @@ func (h *recording) byLock() [][]int32 {
 
 // intervals judges the operations on one lock by the holds that they show.
 func (h *recording) intervals(ops []int32, o Options) judgement {
+	ops, writes := h.split(ops)
+	all := h.holders(ops, o)
+	all.breaches = append(all.breaches, h.stale(writes)...)
+	return all
+}
+
+// holders judges who held a lock.
+func (h *recording) holders(ops []int32, o Options) judgement {
 	if o.Model == Mutex {
 		return judgement{breaches: h.sweep(ops)}
 	}
@@ -109,11 +122,14 @@ func (h *recording) intervals(ops []int32, o Options) judgement {
 		// What the processes did all by themselves is of the same kind, and counted with it.
 		all.breaches, all.more = slices.Insert(e.breaches, 0, *first), count-1
 	}
-	if o.Model == Fenced {
+	switch {
+	case o.Model == Fenced && o.leased():
+		all.breaches = append(all.breaches, h.outOfOrder(ops)...)
+	case o.Model == Fenced:
 		all.breaches = append(all.breaches, h.rising(ops)...)
 	}
 	if o.Model.fenced() && len(all.breaches) == 0 {
-		all.breaches, all.undecided = h.tokens(ops, o.Model)
+		all.breaches, all.undecided = h.tokens(ops, &o)
 	}
 	return all
 }

@@ -1,15 +1,11 @@
 package foreign
 
-import (
-	"sort"
-	"time"
-)
+import "sort"
 
 // leases follows what one process does on a lock with leases.
 type leases struct {
 	*recording
 	*evidence
-	length time.Duration
 
 	held     int32 // what began the hold that is on; none if there is none
 	basis    int32 // the acquire, or last extend: the lease counts from its call
@@ -19,13 +15,13 @@ type leases struct {
 	ended    int // where the last hold ended
 }
 
-// lease finds the holds of one process on a lock with leases of length.
+// lease finds the holds of one process on a lock with leases.
 //
 // The lock is the process's until it releases it or another takes it, which no other can before the lease is over. So a
 // success of the process after that end shows that none did: it held the lock up to that call. Where an acquire of unknown
 // outcome lies between, the success may rest on that one instead, and the hold before have ended with its lease.
-func (h *recording) lease(e *evidence, ops []int32, length time.Duration) {
-	l := &leases{recording: h, evidence: e, length: length, held: none, released: none, doubt: noDoubt}
+func (h *recording) lease(e *evidence, ops []int32) {
+	l := &leases{recording: h, evidence: e, held: none, released: none, doubt: noDoubt}
 	for _, i := range ops {
 		o := &h.ops[i]
 		if !l.doubt.settles(i, o) {
@@ -115,7 +111,7 @@ func (l *leases) end(to int) {
 // that a lease which ends when another begins has ended.
 func (l *leases) expiry(op int32) int {
 	event := l.ops[op].call
-	end := l.times[event] + int64(l.length)
+	end := l.times[event] + l.ops[op].lease
 	if end < l.times[event] {
 		return never
 	}

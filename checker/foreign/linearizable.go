@@ -84,6 +84,10 @@ func (h *recording) linearizable(ops []int32, o Options) (bool, string) {
 	case len(ops) > most:
 		return false, fmt.Sprintf("porcupine is given at most %d operations on a lock", most)
 	}
+	ops, writes := h.split(ops)
+	if legal, why := h.accepted(writes, most); !legal || why != "" {
+		return legal, why
+	}
 	unknowns := 0
 	for _, i := range ops {
 		if h.ops[i].outcome == unknown {
@@ -101,7 +105,7 @@ func (h *recording) linearizable(ops []int32, o Options) (bool, string) {
 			if steps++; steps > maxPorcupineSteps {
 				return nil
 			}
-			next, legal := i.apply(s, o.Model)
+			next, legal := i.apply(s, &o)
 			legal = legal && s.allows(i)
 			switch {
 			case !i.optional && !legal:
@@ -158,8 +162,9 @@ type input struct {
 }
 
 // apply is what becomes of the lock, and whether it can.
-func (i input) apply(s state, m Model) (state, bool) {
-	if m == Lease && i.fn == acquire && s.owner != none && !s.endless {
+func (i input) apply(s state, o *Options) (state, bool) {
+	m := o.Model
+	if o.leased() && i.fn == acquire && s.owner != none && !s.endless {
 		// The lock can be had as soon as the lease is over, whoever owns it.
 		s.owner, s.now = none, max(s.now, s.end)
 	}
@@ -174,7 +179,7 @@ func (i input) apply(s state, m Model) (state, bool) {
 	case i.fn == acquire:
 		s.depth++
 		next, legal := i.sameToken(s)
-		return next, legal && mine && (m == Reentrant || m == ReentrantFenced)
+		return next, legal && mine && m.reentrant()
 	case s.owner == none || !mine:
 		return s, false
 	case i.fn == extend:
@@ -266,11 +271,11 @@ func (h *recording) inputs(ops []int32, o Options) []porcupine.Operation {
 			continue
 		}
 		in := input{fn: op.fn, process: op.process, optional: op.outcome == unknown, slot: none, returned: math.MaxInt64}
-		if (o.Model == Fenced || o.Model == ReentrantFenced) && op.fn == acquire && !in.optional && op.token != unknownToken {
+		if o.Model.fenced() && op.fn == acquire && !in.optional && op.token != unknownToken {
 			in.token = &op.token
 		}
-		if o.Model == Lease {
-			in.until = h.times[op.call] + int64(o.Lease)
+		if o.leased() {
+			in.until = h.times[op.call] + op.lease
 			in.endless = in.until < h.times[op.call]
 			if op.outcome == ok {
 				in.returned = h.times[op.ret]

@@ -13,8 +13,8 @@ import (
 // judgedBy judges a script by these opinions.
 func judgedBy(t *testing.T, m Model, events string, by opinions) (*Report, error) {
 	t.Helper()
-	o := Options{Model: m}
-	if m == Lease {
+	o := optionsOf(m)
+	if o.leased() {
 		o.Lease = 10
 	}
 	r := newReader(o, false)
@@ -63,6 +63,9 @@ func TestEachOpinionFindsTheOtherOut(t *testing.T) {
 			"0 acquire; 0 ok 5; 0 release; 0 ok; 1 acquire; 1 ok 5"},
 		{Lease, "@0 0 acquire; @1 0 ok; @10 1 acquire; @11 1 ok", "@0 0 acquire; @1 0 ok; @8 1 acquire; @9 1 ok"},
 		{Lease, "@0 0 acquire; @1 0 ok; @2 0 extend; @3 0 ok; @12 1 acquire; @12 1 ok", "@0 0 acquire; @1 0 ok; @19 1 acquire; @20 1 ok; @21 0 release; @22 0 ok"},
+		{fencedLease, "@0 0 acquire; @1 0 ok 1; @10 1 acquire; @11 1 ok 2", "@0 0 acquire; @1 0 ok 2; @10 1 acquire; @11 1 ok 1"},
+		{fencedLease, "@0 0 acquire; @2 1 acquire; @3 1 ok 1; @30 0 ok 2", "@0 0 acquire; @2 1 acquire; @3 1 ok 2; @30 0 ok 1"},
+		{Fenced, "0 write {:token,1}; 0 ok; 1 write {:token,1}; 1 ok", "0 write {:token,2}; 0 ok; 1 write {:token,1}; 1 ok"},
 	} {
 		for events, bad := range map[string]bool{c.good: false, c.bad: true} {
 			if r, err := judgedBy(t, c.model, events, bothOpinions); err != nil || r.Good() == bad || r.Confirmed != r.Locks {
@@ -103,7 +106,7 @@ func TestEachOpinionFindsTheOtherOut(t *testing.T) {
 
 // The first opinion is broken where it finds the holds, as a bug would break it.
 func TestHoldsThatAreDroppedAreMissed(t *testing.T) {
-	for _, m := range []Model{Owner, Reentrant, Fenced, ReentrantFenced, Lease} {
+	for _, m := range []Model{Owner, Reentrant, Fenced, ReentrantFenced, Lease, fencedLease} {
 		dropping := func(h *recording, ops []int32, o Options) judgement {
 			e := h.evidence(ops, o)
 			e.holds = nil

@@ -3,7 +3,6 @@ package foreign
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"redlocksim/checker"
@@ -84,8 +83,14 @@ type Options struct {
 	Format Format
 	// Model: needed for all formats but Native. That has the ends of the leases in it, and takes none or Reentrant.
 	Model Model
-	// Lease is how long a lease lasts; for the model Lease, and for no other.
+	// Lease is how long a lease lasts where the history does not say; for the models Lease, which needs it unless every acquire
+	// says it, and Fenced, whose holds end only by a release without it.
 	Lease time.Duration
+	// Unit is what numbers count that are times, or lengths of leases whose field does not say. Zero means that times count
+	// nanoseconds, or since 1970 what their size shows; lengths must then have a unit. Not for a Native history.
+	Unit time.Duration
+	// Map says of functions which of those that are known they are, as extend.
+	Map map[string]string
 	// Group: empty means ByNameIfAny. A Native history always names its locks.
 	Group Grouping
 	// Keys are the locks to judge, where operations name theirs; empty means all. Only are the functions to judge, as the
@@ -105,8 +110,8 @@ type Options struct {
 	MaxPorcupine int
 }
 
-// functions are the words for operations on a lock.
-var functions = []string{"acquire", "release", "extend", "lock", "unlock", "refresh"}
+// leased reports whether holds end by themselves.
+func (o *Options) leased() bool { return o.Model == Lease || o.Model == Fenced && o.Lease > 0 }
 
 func (o *Options) validate() error {
 	known := func(what, word string, is bool) error {
@@ -128,10 +133,8 @@ func (o *Options) validate() error {
 	default:
 		return known("grouping", string(o.Group), false)
 	}
-	for _, f := range o.Only {
-		if !slices.Contains(functions, f) {
-			return fmt.Errorf("%w: %q is no operation on a lock; there are %s", ErrOptions, f, strings.Join(functions, ", "))
-		}
+	if err := o.validateWords(); err != nil {
+		return err
 	}
 	for _, s := range o.Semaphores {
 		if s.Permits < 1 {
@@ -142,10 +145,12 @@ func (o *Options) validate() error {
 		return fmt.Errorf("%w: if all operations are on one lock, none can be chosen by key", ErrOptions)
 	}
 	switch {
-	case o.Model == Lease && o.Lease <= 0:
-		return fmt.Errorf("%w: the model lease needs to know how long a lease lasts", ErrOptions)
-	case o.Model != Lease && o.Lease != 0:
-		return fmt.Errorf("%w: the length of the lease is for the model lease only", ErrOptions)
+	case o.Lease < 0:
+		return fmt.Errorf("%w: a lease cannot last %v", ErrOptions, o.Lease)
+	case o.Lease != 0 && o.Model != Lease && o.Model != Fenced:
+		return fmt.Errorf("%w: the length of the lease is for the models lease and fenced; %s", ErrOptions, o.leaseless())
+	case o.Unit != 0 && unitName(o.Unit) == "":
+		return fmt.Errorf("%w: numbers count seconds, milliseconds, microseconds or nanoseconds", ErrOptions)
 	case o.ClockError < 0:
 		return fmt.Errorf("%w: clocks cannot differ by %v", ErrOptions, o.ClockError)
 	case o.ClockError > 0 && o.Model != "" && !slices.Contains(blurring, o.Model):
@@ -153,6 +158,17 @@ func (o *Options) validate() error {
 			ErrOptions, o.Model)
 	}
 	return nil
+}
+
+// leaseless says why a model has no leases.
+func (o *Options) leaseless() string {
+	switch {
+	case o.Model == "":
+		return "a history of redlocksim says itself when each lease ended, and any other needs a model"
+	case o.Model.reentrant():
+		return fmt.Sprintf("with %s, nobody knows how often a lock must be released whose lease was over in between", o.Model)
+	}
+	return fmt.Sprintf("with %s, a hold lasts until it is released", o.Model)
 }
 
 func (o *Options) fits(f Format) error {
@@ -169,8 +185,8 @@ func (o *Options) fits(f Format) error {
 		return fmt.Errorf("%w: a history of redlocksim says itself when each lease ended; the only model it can be given is reentrant, not %s",
 			ErrOptions, o.Model)
 	}
-	if len(o.Keys) > 0 || len(o.Only) > 0 || o.Sort || o.ClockError > 0 {
-		return fmt.Errorf("%w: a history of redlocksim is judged as it stands, neither sorted nor in part, nor with other clocks", ErrOptions)
+	if len(o.Keys) > 0 || len(o.Only) > 0 || o.Sort || o.ClockError > 0 || o.Unit > 0 || len(o.Map) > 0 {
+		return fmt.Errorf("%w: a history of redlocksim is judged as it stands, neither sorted nor in part, nor with other clocks, units or words", ErrOptions)
 	}
 	if o.Group != "" && o.Group != ByKey && o.Group != ByNameIfAny {
 		return fmt.Errorf("%w: a history of redlocksim always names its locks", ErrOptions)

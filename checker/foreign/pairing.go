@@ -26,8 +26,8 @@ func (r *reader) take(e *entry) error {
 	}
 	if r.timed() {
 		switch {
-		case !e.timed && r.o.Model == Lease:
-			return notOperation("there is no time, which the model lease needs")
+		case !e.timed && r.o.leased():
+			return notOperation("there is no time, which leases need")
 		case !e.timed:
 			return notOperation("there is no time, which an error of clocks needs")
 		case r.event > 0 && e.time < r.last:
@@ -47,11 +47,12 @@ func (r *reader) take(e *entry) error {
 // backwards is the error of a time that steps back.
 func (r *reader) backwards(now, before int64) error {
 	const hint = "; sort by time (--sort) to have such lines put in their place"
-	if r.r.dated {
+	if r.dated || r.clock.since1970() {
 		utc := func(t int64) string { return time.Unix(0, t).UTC().Format(time.RFC3339Nano) }
 		return mixedUp("time %s after %s"+hint, utc(now), utc(before))
 	}
-	return mixedUp("time %d after %d"+hint, now, before)
+	unit := int64(max(1, r.clock.unit))
+	return mixedUp("time %d after %d"+hint, now/unit, before/unit)
 }
 
 // call enters the beginning of an operation.
@@ -63,8 +64,9 @@ func (r *reader) call(e *entry, event int32) error {
 		return fmt.Errorf("%w: more than %d operations", ErrTooLarge, maxOperations)
 	}
 	r.open[e.process] = int32(len(r.r.ops))
+	r.r.writes = r.r.writes || e.fn == write
 	r.r.ops = append(r.r.ops, operation{process: e.process, lock: e.lock, call: event, ret: noEvent,
-		callLine: e.line, fn: e.fn, callIndex: e.index, retIndex: noIndex})
+		callLine: e.line, fn: e.fn, token: e.token, fenced: e.fenced, mode: e.mode, lease: e.lease, callIndex: e.index, retIndex: noIndex})
 	return nil
 }
 
@@ -86,8 +88,14 @@ func (r *reader) ret(e *entry, event int32) error {
 		}
 		op.lock = e.lock
 	}
+	if e.mode != unsaid && op.mode != unsaid && op.mode != e.mode {
+		return mixedUp("process %s returns from %s of mode %s, but on %s it was %s", name(), e.fn, e.mode, r.r.called(op), op.mode)
+	}
 	r.open[e.process] = -1
-	op.retLine, op.retIndex = e.line, e.index
+	op.retLine, op.retIndex, op.mode = e.line, e.index, max(op.mode, e.mode)
+	if e.lease != 0 {
+		op.lease = e.lease
+	}
 	switch e.typ {
 	case "ok":
 		op.outcome, op.ret = ok, event
@@ -96,6 +104,14 @@ func (r *reader) ret(e *entry, event int32) error {
 				return notOperation("an acquire that succeeded has no token")
 			}
 			op.token = e.token
+		}
+		if op.fn == write {
+			if e.fenced {
+				op.token, op.fenced = e.token, true
+			}
+			if !op.fenced {
+				return notOperation("a write that was accepted has no token (\"token\":7); to judge the lock alone, --only acquire,extend,release")
+			}
 		}
 	case "fail":
 		op.outcome, op.ret = failed, event
@@ -179,6 +195,37 @@ func (r *reader) finish() error {
 		r.r.locks.in = []string{""}
 		for i := range r.r.ops {
 			r.r.ops[i].lock = 0
+		}
+	}
+	if r.o.leased() {
+		return r.leases()
+	}
+	return nil
+}
+
+// leases gives the acquires and extends that say nothing of it the length of their lease. An extend has that of its process's
+// last acquire of the lock, if it did not fail.
+func (r *reader) leases() error {
+	type holder struct{ process, lock int32 }
+	last := map[holder]int64{}
+	for i := range r.r.ops {
+		op := &r.r.ops[i]
+		if op.fn == release || op.fn == write || op.outcome == failed {
+			continue
+		}
+		by := holder{op.process, op.lock}
+		if op.lease == 0 {
+			op.lease = int64(r.o.Lease)
+			if op.fn == extend && last[by] != 0 {
+				op.lease = last[by]
+			}
+		}
+		if op.lease == 0 {
+			return &InputError{File: r.r.fileOf(op.process), Line: int(op.callLine), Err: fmt.Errorf(
+				"%w: the %s does not say how long its lease lasts, in a field ttl, and there is no --lease for those that do not", ErrOptions, op.fn)}
+		}
+		if op.fn == acquire {
+			last[by] = op.lease
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -46,9 +47,18 @@ func written(lines []lockhistories.Line) string {
 	return b.String()
 }
 
+// fencedLease is what the tests call the model Fenced with leases.
+const fencedLease Model = lockhistories.FencedLease
+
+// kinds are all that histories are drawn for.
+func kinds() []Model { return append(Models(), fencedLease) }
+
 func optionsOf(m Model) Options {
-	o := Options{Model: m}
-	if m == Lease {
+	o := Options{Model: m, Unit: time.Nanosecond}
+	if m == fencedLease {
+		o.Model = Fenced
+	}
+	if m == Lease || m == fencedLease {
 		o.Lease = lockhistories.Lease
 	}
 	return o
@@ -60,7 +70,7 @@ func undecided(histories int) int { return max(3, histories/500) }
 
 // Check itself compares its two opinions, and returns an error if they differ.
 func TestBothOpinionsAgreeWithTheDefinition(t *testing.T) {
-	for _, m := range Models() {
+	for _, m := range kinds() {
 		t.Run(string(m), func(t *testing.T) {
 			verdicts, rules, drawn, gaveUp := map[bool]int{}, map[string]int{}, 0, 0
 			judge := func(t rapid.TB, lines []lockhistories.Line) *Report {
@@ -133,7 +143,7 @@ func TestHopeless(t *testing.T) {
 // Every history that a lock which works can record is good.
 func TestALockThatWorksIsGood(t *testing.T) {
 	const cycles = 300
-	for _, m := range Models() {
+	for _, m := range kinds() {
 		var lines []lockhistories.Line
 		for i := range cycles {
 			token := int64(i)

@@ -12,7 +12,8 @@ func newReader(o Options, several bool) *reader {
 	if o.Group == "" {
 		o.Group = ByNameIfAny
 	}
-	return &reader{o: o, several: several, r: &recording{blurred: o.blurs(several)}}
+	return &reader{o: o, several: several, r: &recording{blurred: o.blurs(several)},
+		meanings: map[string]meaning{}, roles: map[string]role{}, unused: notices{of: map[string][]notice{}}}
 }
 
 // begin turns to a file, and says in what format it is.
@@ -20,6 +21,9 @@ func (r *reader) begin(name string, s *scanner) (Format, error) {
 	r.s, r.index, r.lastInFile = s, noIndex, math.MinInt64
 	if r.several {
 		r.r.files = append(r.r.files, name)
+	}
+	if err := s.encoded(); err != nil {
+		return "", r.in(err)
 	}
 	format := r.o.Format
 	if format == "" {
@@ -52,7 +56,7 @@ func (r *reader) in(err error) error {
 
 // file reads the file that was begun.
 func (r *reader) file() error {
-	begun := len(r.entries)
+	r.begun = len(r.entries)
 	for {
 		line, more, err := r.s.next()
 		if err != nil {
@@ -69,7 +73,10 @@ func (r *reader) file() error {
 			return e.located(err)
 		}
 	}
-	r.r.moved += sortByTime(r.entries[begun:])
+	if err := r.closeClock(); err != nil {
+		return err
+	}
+	r.r.moved += sortByTime(r.entries[r.begun:])
 	r.r.lines += r.s.lines()
 	return nil
 }
@@ -110,9 +117,13 @@ func (r *reader) recording() (*recording, error) {
 	if err := r.finish(); err != nil {
 		return nil, r.in(err)
 	}
+	if err := r.plausible(); err != nil {
+		return nil, err
+	}
 	if r.r.blurred {
 		r.r.blur(r.o.ClockError)
 	}
+	r.r.notes = append(r.r.notes, r.notes()...)
 	return r.r, nil
 }
 

@@ -17,9 +17,11 @@ const (
 	acquire function = iota
 	extend
 	release
+	// write is one to what the lock protects, with a token.
+	write
 )
 
-func (f function) String() string { return [...]string{"acquire", "extend", "release"}[f] }
+func (f function) String() string { return [...]string{"acquire", "extend", "release", "write"}[f] }
 
 type outcome uint8
 
@@ -73,8 +75,11 @@ type operation struct {
 	// callIndex and retIndex are what the lines themselves say; noIndex if they do not.
 	callIndex, retIndex int64
 	fn                  function
+	mode                mode
 	outcome             outcome
 	token               int64
+	fenced              bool  // the call of a write has the token
+	lease               int64 // how long the lease lasts that counts from here; 0 if the lock has none
 }
 
 // names numbers texts.
@@ -100,12 +105,15 @@ func (n *names) number(name []byte) int32 {
 type recording struct {
 	format Format
 	ops    []operation
-	times  []int64 // of each event, in nanoseconds; only for leases, and if blurred
+	times  []int64 // of each event, in nanoseconds; only for leases, and if blurred or of several files
 	// blurred says that events of close times may have happened in either order; told are then their times as they stand in the
 	// file.
 	blurred bool
 	told    []int64
-	dated   bool // times are dates
+	dated   bool // times are since 1970
+	writes  bool // there are writes
+	// notes are what a reader of the verdict should know of how the history was read.
+	notes []string
 	// files are the names of several files that make up the history, and home the number of the one that each process is in.
 	files     []string
 	home      []int32

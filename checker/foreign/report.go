@@ -40,8 +40,10 @@ const maxFindings = 100
 // Report is what a history shows.
 type Report struct {
 	Format Format
-	Model  Model // empty for a Native history that was judged by its own windows
-	Lease  time.Duration
+	Model  Model         // empty for a Native history that was judged by its own windows
+	Lease  time.Duration // what the options gave; Shortest and Longest are those of the operations
+	// Shortest and Longest are 0 if the lock has no leases.
+	Shortest, Longest time.Duration
 	// ClockError is how far clocks were allowed to differ.
 	ClockError time.Duration
 	// Findings are the violations, in the order of the locks' first operations, at most one for a kind and lock, and

@@ -14,16 +14,63 @@ func (o *operation) hasToken() bool {
 
 // tokens judges the tokens on a lock whose holds are in order, and whose tokens rise where it is not re-entrant. If it
 // comes to no answer, it says why.
-func (h *recording) tokens(ops []int32, m Model) ([]breach, string) {
-	if m == Fenced && h.roomy(ops) {
+func (h *recording) tokens(ops []int32, o *Options) ([]breach, string) {
+	if o.Model == Fenced && !o.leased() && h.roomy(ops) {
 		return nil, ""
 	}
-	w := newWorlds(h, m)
+	w := newWorlds(h, o)
 	failed, why := w.follow(ops)
 	if failed == none || why != "" {
 		return nil, why
 	}
+	if other := w.lower(failed); o.leased() && other != none {
+		return []breach{{checker.TokenRegressed, failed, other, none, none}}, ""
+	}
 	return []breach{h.tokenBreach(ops, failed, w.nested)}, ""
+}
+
+// lower is an acquire that is still under way when a grant fails and has a lower token, which by their leases comes after it.
+func (w *worlds) lower(failed int32) int32 {
+	for _, q := range w.touchers {
+		open := w.pending[q].open
+		o, f := &w.h.ops[open], &w.h.ops[failed]
+		if open != failed && o.hasToken() && f.hasToken() && o.token < f.token {
+			return open
+		}
+	}
+	return none
+}
+
+// outOfOrder compares the known tokens where holds end by themselves, so that which of two grants came first is known only if
+// one was called after the other had returned.
+func (h *recording) outOfOrder(ops []int32) []breach {
+	grants := h.granted(ops)
+	calls := slices.Clone(grants)
+	slices.SortFunc(calls, func(a, b int32) int { return cmp.Compare(h.ops[a].call, h.ops[b].call) })
+	before := make(map[int32]int32, len(calls)) // by grant, the one of the highest token that had returned when it was called
+	highest, n := int32(none), 0
+	for _, i := range calls {
+		for ; h.ops[grants[n]].ret < h.ops[i].call; n++ {
+			if highest == none || h.ops[grants[n]].token > h.ops[highest].token {
+				highest = grants[n]
+			}
+		}
+		before[i] = highest
+	}
+	var breaches []breach
+	first := map[int64]int32{}
+	for _, i := range grants {
+		token := h.ops[i].token
+		if earlier, repeated := first[token]; repeated {
+			breaches = append(breaches, breach{checker.TokenRepeated, earlier, i, none, none})
+			continue
+		}
+		first[token] = i
+		if higher := before[i]; higher != none && h.ops[higher].token > token {
+			breaches = append(breaches, breach{checker.TokenRegressed, higher, i, none, none})
+		}
+	}
+	return breaches
 }
 
 // granted gives the grants with known tokens in the order in which they were given. Where holds are in order, that is

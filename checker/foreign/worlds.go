@@ -20,7 +20,10 @@ type world struct {
 	// exact says that the token of the hold that is on is the floor; beyond, that it is higher than all that a history can
 	// name.
 	exact, beyond bool
-	ahead         []ahead // by process
+	// until is when others can have the lock from its owner, unless it is endless.
+	until   int64
+	endless bool
+	ahead   []ahead // by process
 }
 
 // ahead is what of a process has happened since its last success: of its operations of unknown outcome so many, and the
@@ -42,17 +45,20 @@ type pending struct {
 type worlds struct {
 	h       *recording
 	m       Model
+	leased  bool
 	pending map[int32]*pending
-	// touchers are the processes with a release under way.
+	// touchers are the processes with a release under way that will succeed; with leases, with any operation that will.
 	touchers []int32
 	all      []world
 	steps    int
+	// now is the latest time at which what happens next can happen: that of the return before which it does.
+	now int64
 	// nested says, if an operation was found that no world allows, that its process held the lock in all of them.
 	nested bool
 }
 
-func newWorlds(h *recording, m Model) *worlds {
-	return &worlds{h: h, m: m, pending: map[int32]*pending{}, all: []world{{owner: none}}}
+func newWorlds(h *recording, o *Options) *worlds {
+	return &worlds{h: h, m: o.Model, leased: o.leased(), pending: map[int32]*pending{}, all: []world{{owner: none, endless: true}}}
 }
 
 // follow returns the first operation that cannot have happened in any world, none if all can. If it gives up, it says
@@ -68,6 +74,9 @@ func (w *worlds) follow(ops []int32) (int32, string) {
 		}
 		switch {
 		case e.ret:
+			if w.leased {
+				w.now = w.h.times[e.at]
+			}
 			if !w.happen(e.op, most) {
 				return e.op, ""
 			}
@@ -78,7 +87,7 @@ func (w *worlds) follow(ops []int32) (int32, string) {
 			w.touchers = slices.DeleteFunc(w.touchers, func(q int32) bool { return q == o.process })
 		case o.outcome == ok:
 			p.open = e.op
-			if o.fn == release {
+			if o.fn == release || w.leased {
 				w.touchers = append(w.touchers, o.process)
 			}
 		case o.fn == acquire:
@@ -158,6 +167,8 @@ func (w *worlds) before(s world, p, op int32, then func(world)) {
 		}
 	}
 	switch {
+	case w.leased:
+		w.beforeLeased(s, p, op, unknowns, then)
 	case s.owner == p:
 		unknowns(p, release)
 		unknowns(p, acquire)
@@ -180,17 +191,52 @@ func (w *worlds) before(s world, p, op int32, then func(world)) {
 	}
 }
 
+// beforeLeased is before where leases end: another process can also take the lock, and lose it again with its lease, before op
+// happens. An acquire of unknown outcome matters only if it happens just before a success of its process that rests on it, so
+// that its lease does not end before.
+func (w *worlds) beforeLeased(s world, p, op int32, unknowns func(int32, function), then func(world)) {
+	unknowns(s.owner, release)
+	if s.owner != p {
+		unknowns(p, acquire)
+	}
+	o := &w.h.ops[op]
+	for _, q := range w.touchers {
+		open := w.pending[q].open
+		if i := s.of(q); q == p || i >= 0 && s.ahead[i].done {
+			continue
+		}
+		other := &w.h.ops[open]
+		if other.hasToken() && o.hasToken() && other.token >= o.token {
+			continue // op could not come after it
+		}
+		if after, legal := w.apply(s, open); legal {
+			then(after.with(ahead{process: q, done: true}))
+		}
+		if other.fn != acquire && s.owner != q {
+			unknowns(q, acquire)
+		}
+	}
+}
+
 // apply lets an operation happen.
 func (w *worlds) apply(s world, op int32) (world, bool) {
 	o := &w.h.ops[op]
-	return w.step(s, o.process, o.fn, o.token)
+	s, legal := w.step(s, o.process, o.fn, o.token)
+	if w.leased && o.fn != release {
+		s.until = w.h.times[o.call] + o.lease
+		s.endless = s.until < w.h.times[o.call]
+	}
+	return s, legal
 }
 
 // step is what becomes of s, and whether it can.
 func (w *worlds) step(s world, process int32, fn function, token int64) (world, bool) {
+	if fn == acquire && s.owner != none && !s.endless && s.until <= w.now {
+		s.owner = none
+	}
 	switch {
 	case fn == acquire && s.owner == none:
-		s.owner, s.depth = process, 1
+		s.owner, s.depth, s.endless = process, 1, true
 		if token == unknownToken {
 			s.exact = false
 			if s.beyond = s.hasFloor && s.floor == math.MaxInt64; s.hasFloor && !s.beyond {
@@ -213,7 +259,7 @@ func (w *worlds) step(s world, process int32, fn function, token int64) (world, 
 		return s, legal
 	case fn == release:
 		if s.depth--; s.depth == 0 {
-			s.owner = none
+			s.owner, s.endless = none, true
 		}
 	}
 	return s, true
@@ -252,6 +298,10 @@ func (s *world) key() string {
 	flag(s.hasFloor)
 	flag(s.exact)
 	flag(s.beyond)
+	flag(s.endless)
+	if !s.endless {
+		b = binary.AppendVarint(b, s.until)
+	}
 	for _, a := range s.ahead {
 		b = binary.AppendVarint(b, int64(a.process))
 		b = binary.AppendVarint(b, int64(a.acquires))

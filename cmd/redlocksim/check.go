@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -37,6 +38,8 @@ format, shows how to write it in Go, Python and Node, and lists the findings.
   fenced     as owner, and each acquire returns a higher token: "value":7
   reentrant-fenced  as reentrant; all acquires of a hold share a token
   lease      as owner, for --lease 10s after the acquire or last extend
+With --lease, fenced judges leases and tokens. A history may have a length of
+its own for each acquire and extend: "ttl":"10s"; --lease is for the others.
 
 With --merge the files are the logs of several processes, put in the order of
 their times. If they ran on several machines, --clock-error says how far their
@@ -54,6 +57,7 @@ type checkFlags struct {
 	model, format, group string
 	merge, asJSON        bool
 	semaphores           map[string]int
+	unit                 string
 }
 
 func newCheck() *cobra.Command {
@@ -71,13 +75,16 @@ func newCheck() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.model, "model", "", "kind of lock: "+list(foreign.Models()))
-	f.DurationVar(&c.o.Lease, "lease", 0, "length of a lease, for --model lease")
+	f.DurationVar(&c.o.Lease, "lease", 0, "length of the leases that have no ttl in the history")
 	f.StringVar(&c.group, "group-by", string(foreign.ByNameIfAny), "how to tell locks apart: "+list(foreign.Groupings()))
 	f.StringToIntVar(&c.semaphores, "semaphore", nil, "how many may hold a lock at a time, as in `pool=3`, in a history of run --history")
 	f.Lookup("semaphore").DefValue = "" // else the help says that it is []
 	f.StringVar(&c.format, "format", "", "file format: "+list(foreign.Formats())+" (default detected)")
 	f.StringArrayVar(&c.o.Keys, "key", nil, "judge only this lock; may be repeated")
 	f.StringSliceVar(&c.o.Only, "only", nil, "judge only these operations: acquire,release")
+	f.StringToStringVar(&c.o.Map, "map", nil, "what an operation does to the lock, as in `prolong=extend`; may be repeated")
+	f.Lookup("map").DefValue = ""
+	f.StringVar(&c.unit, "unit", "", "what numbers count that are times or a ttl: "+list(timeUnits)+" (default detected)")
 	f.BoolVar(&c.o.Sort, "sort", false, "sort the lines of a file by time first")
 	f.BoolVar(&c.merge, "merge", false, "judge all files as one history, in the order of times")
 	f.DurationVar(&c.o.ClockError, "clock-error", 0, "how far the clocks of processes differ: 5ms")
@@ -89,6 +96,13 @@ func (c *checkFlags) run(cmd *cobra.Command, args []string) error {
 	// What a check holds grows with the history, unlike that of a run.
 	defer debug.SetGCPercent(debug.SetGCPercent(50))
 	c.o.Model, c.o.Format, c.o.Group = foreign.Model(c.model), foreign.Format(c.format), foreign.Grouping(c.group)
+	if c.unit != "" {
+		unit, err := time.ParseDuration("1" + c.unit)
+		if err != nil || !slices.Contains(timeUnits, c.unit) {
+			return &failure{exitUsage, fmt.Errorf("--unit %q: must be one of %s", c.unit, list(timeUnits))}
+		}
+		c.o.Unit = unit
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.semaphores)) {
 		c.o.Semaphores = append(c.o.Semaphores, checker.Semaphore{Name: name, Permits: c.semaphores[name]})
 	}
@@ -120,6 +134,9 @@ func (c *checkFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	return ending(code)
 }
+
+// timeUnits are the units that --unit takes.
+var timeUnits = []string{"s", "ms", "us", "ns"}
 
 // list is the words of an enumeration as help texts and errors name them.
 func list[T ~string](all []T) string { return strings.Join(texts(all), ", ") }

@@ -29,7 +29,7 @@ func addCompletions(root *cobra.Command) {
 	enumerations := map[string][]string{
 		"tier": texts(append(scenarios.Tiers(), scenarios.Live)), "persistence": strictyaml.WordsOf(reflect.TypeFor[redis.Persistence]()),
 		"format": texts(foreign.Formats()), "group-by": texts(foreign.Groupings()),
-		"model": texts(foreign.Models()),
+		"model": texts(foreign.Models()), "unit": timeUnits,
 	}
 	for _, cmd := range root.Commands() {
 		if f, ok := arguments[cmd.Name()]; ok {

@@ -15,10 +15,13 @@ const (
 	lease           = "lease"
 )
 
+// FencedLease is the name here for the kind fenced with leases.
+const FencedLease = "fenced-lease"
+
 // unknownToken stands for a token that the client was not told.
 const unknownToken = -1
 
-// Lease is how long a lease of the histories lasts, in nanoseconds.
+// Lease is how long a lease of the histories lasts, in nanoseconds, where the line does not say.
 const Lease = 6
 
 // Line is an event of a history, in the words of Jepsen.
@@ -27,8 +30,9 @@ type Line struct {
 	Type    string `json:"type"`
 	Func    string `json:"f"`
 	Lock    string `json:"lock"`
-	Token   *int64 `json:"value,omitempty"` // of an acquire that succeeded, where the model has tokens
-	Time    int64  `json:"time"`            // in nanoseconds
+	Token   *int64 `json:"value,omitempty"`  // of an acquire that succeeded, where the model has tokens
+	TTL     int64  `json:"ttl_ns,omitempty"` // of an acquire or extend, the length of its lease
+	Time    int64  `json:"time"`             // in nanoseconds
 	Index   int    `json:"index"`
 }
 
@@ -36,19 +40,24 @@ type Line struct {
 type server struct {
 	owner        string
 	depth        int
+	length       int64 // of the lease, if it is not extended by another
 	until        int64
 	tokens, held int64 // the last token, and that of the hold
 }
 
 // do carries out what a process asks for, and reports whether that succeeded. overstay lets an expired lease go on.
-func (s *server) do(model string, process, fn string, now int64, overstay bool) bool {
-	if model == lease && s.owner != "" && s.until <= now && !(overstay && s.owner == process) {
+func (s *server) do(model string, l *Line, now int64, overstay bool) bool {
+	process, fn, length := l.Process, l.Func, l.TTL
+	if (model == lease || model == FencedLease) && s.owner != "" && s.until <= now && !(overstay && s.owner == process) {
 		s.owner = ""
 	}
 	mine := s.owner == process || model == mutex && s.owner != ""
 	switch {
 	case fn == "acquire" && s.owner == "":
-		s.owner, s.depth, s.until = process, 1, now+Lease
+		if length == 0 {
+			length = Lease
+		}
+		s.owner, s.depth, s.length, s.until = process, 1, length, now+length
 		s.tokens++
 		s.held = s.tokens
 		return true
@@ -61,7 +70,10 @@ func (s *server) do(model string, process, fn string, now int64, overstay bool) 
 		}
 		return true
 	case fn == "extend" && mine:
-		s.until = now + Lease
+		if length == 0 {
+			length = s.length
+		}
+		s.until = now + length
 		return true
 	}
 	return false
@@ -87,8 +99,10 @@ type drawing struct {
 	// Each is one in so many: operations given up, wrong answers, tokens that the client is not told, acquires of a
 	// second lock.
 	giveUp, wrong, untold, second int
-	now                           int64
-	lines                         []Line
+	// lengths says that some leases have a length of their own.
+	lengths bool
+	now     int64
+	lines   []Line
 }
 
 // Draw draws the record of two to four processes on up to two locks. Operations overlap, fail, never return, or return without
@@ -101,6 +115,7 @@ func Draw(model string, draw func(n int, what string) int) []Line {
 	if draw(2, "works") == 0 {
 		d.wrong = []int{4, 12}[draw(2, "wrong")]
 	}
+	d.lengths = (model == lease || model == FencedLease) && draw(2, "lengths") == 0
 	for i := range 2 + draw(3, "processes") {
 		d.clients = append(d.clients, &client{name: fmt.Sprint(i)})
 	}
@@ -125,7 +140,7 @@ func (d *drawing) step(c *client) {
 	case len(d.late) > 0 && d.one(5, "late"):
 		l := d.late[0]
 		d.late = d.late[1:]
-		d.locks[l.Lock].do(d.model, l.Process, l.Func, d.now, false)
+		d.locks[l.Lock].do(d.model, &l, d.now, false)
 	case c.call == nil:
 		d.ask(c)
 	case !c.done && d.one(3, "done"):
@@ -142,7 +157,7 @@ func (d *drawing) step(c *client) {
 			d.serve(c)
 		}
 		c.call.Type = c.answer
-		if tokens := d.model == fenced || d.model == reentrantFenced; tokens && c.call.Func == "acquire" && c.answer == "ok" {
+		if tokens := d.model == fenced || d.model == reentrantFenced || d.model == FencedLease; tokens && c.call.Func == "acquire" && c.answer == "ok" {
 			token := c.token
 			c.call.Token = &token
 		}
@@ -163,6 +178,9 @@ func (d *drawing) ask(c *client) {
 	}
 	c.done = false
 	c.call = &Line{Process: c.name, Type: "invoke", Func: words[d.draw(len(words), "f")], Lock: lock}
+	if c.call.Func != "release" && d.lengths && d.one(2, "own length") {
+		c.call.TTL = int64(1 + d.draw(9, "length"))
+	}
 	d.add(*c.call)
 }
 
@@ -170,7 +188,7 @@ func (d *drawing) ask(c *client) {
 func (d *drawing) serve(c *client) {
 	s, wrong := d.locks[c.call.Lock], d.one(d.wrong, "wrong")
 	c.done, c.answer = true, "fail"
-	if s.do(d.model, c.name, c.call.Func, d.now, d.one(2, "overstay")) || wrong {
+	if s.do(d.model, c.call, d.now, d.one(2, "overstay")) || wrong {
 		c.answer = "ok"
 	}
 	c.token = s.held

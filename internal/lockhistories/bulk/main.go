@@ -5,7 +5,7 @@
 //	go run ./internal/lockhistories/bulk judge -model lease < histories.jsonl > verdicts.txt
 //
 // A line of histories is one history, a JSON array of operations, which is also a file that redlocksim check takes (with
-// --lease 6ns). A line of verdicts is good, bad, or "error: " and why there is none.
+// --lease 6ns and --unit ns). A line of verdicts is good, bad, or "error: " and why there is none.
 package main
 
 import (
@@ -18,6 +18,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"redlocksim/checker/foreign"
 	"redlocksim/internal/lockhistories"
@@ -42,16 +43,19 @@ func run(args []string, in io.Reader, out io.Writer) error {
 		return err
 	}
 	o := foreign.Options{Model: foreign.Model(*model)}
-	if !slices.Contains(foreign.Models(), o.Model) {
-		return fmt.Errorf("there is no model %q, only %v", *model, foreign.Models())
-	}
-	if o.Model == foreign.Lease {
+	switch {
+	case o.Model == lockhistories.FencedLease:
+		o.Model, o.Lease = foreign.Fenced, lockhistories.Lease
+	case !slices.Contains(foreign.Models(), o.Model):
+		return fmt.Errorf("there is no model %q, only %v and %s", *model, foreign.Models(), lockhistories.FencedLease)
+	case o.Model == foreign.Lease:
 		o.Lease = lockhistories.Lease
 	}
+	o.Unit = time.Nanosecond
 	buffered := bufio.NewWriter(out)
 	var err error
 	if args[0] == "draw" {
-		err = draw(buffered, o.Model, *count, *seed)
+		err = draw(buffered, *model, *count, *seed)
 	} else {
 		err = judge(in, buffered, o)
 	}
@@ -62,10 +66,10 @@ func run(args []string, in io.Reader, out io.Writer) error {
 }
 
 // draw writes histories; each is a function of the seed and its number.
-func draw(out io.Writer, m foreign.Model, count int, seed uint64) error {
+func draw(out io.Writer, model string, count int, seed uint64) error {
 	for i := range count {
 		random := rand.New(rand.NewPCG(seed, uint64(i)))
-		history := lockhistories.Draw(string(m), func(n int, _ string) int { return random.IntN(n) })
+		history := lockhistories.Draw(model, func(n int, _ string) int { return random.IntN(n) })
 		line, err := json.Marshal(history)
 		if err != nil {
 			return err

@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"redlocksim/checker/foreign"
+	"redlocksim/internal/lockhistories"
 )
 
 func TestHalfAMillionInSmall(t *testing.T) {
-	for _, m := range foreign.Models() {
+	for _, m := range append(foreign.Models(), lockhistories.FencedLease) {
 		var histories, again, verdicts bytes.Buffer
 		args := []string{"-model", string(m), "-count", "2000", "-seed", "1"}
 		for _, out := range []*bytes.Buffer{&histories, &again} {

@@ -21,8 +21,11 @@ var (
 
 // product gives the verdict of redlocksim check.
 func product(text []byte, model string, lease int64) (good bool, err error) {
-	o := foreign.Options{Model: foreign.Model(model)}
-	if model == "lease" {
+	o := foreign.Options{Model: foreign.Model(model), Unit: time.Nanosecond}
+	if model == lockhistories.FencedLease {
+		o.Model = foreign.Fenced
+	}
+	if d := definitions(lease)[model]; d.times {
 		o.Lease = time.Duration(lease)
 	}
 	r, err := foreign.Check(bytes.NewReader(text), o)
@@ -37,7 +40,7 @@ func TestTheProductDecidesTheSame(t *testing.T) {
 }
 
 func TestEveryModelIsCompared(t *testing.T) {
-	var product, here []string
+	product, here := []string{lockhistories.FencedLease}, []string{}
 	for _, m := range foreign.Models() {
 		product = append(product, string(m))
 	}

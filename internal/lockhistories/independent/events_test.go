@@ -14,6 +14,7 @@ type event struct {
 	Func    string   `json:"f"`
 	Lock    string   `json:"lock"`
 	Value   *big.Int `json:"value,omitempty"`
+	TTL     int64    `json:"ttl_ns,omitempty"`
 	Time    int64    `json:"time"`
 	Index   int      `json:"index"`
 }
@@ -25,6 +26,7 @@ type operation struct {
 	outcome string   // ok, fail or info
 	token   *big.Int // nil if it is not known
 	called  int64
+	lease   int64 // 0 if the history does not say
 	// call and end are the events, by their place in the history of the lock; end is -1 if there is none.
 	call, end int
 }
@@ -62,7 +64,7 @@ func (d definition) read(text []byte) (map[string]*lockHistory, error) {
 		op := underWay[e.Process]
 		switch {
 		case e.Type == "invoke" && op == nil:
-			op = &operation{process: e.Process, does: e.Func, lock: e.Lock, outcome: "info", called: e.Time,
+			op = &operation{process: e.Process, does: e.Func, lock: e.Lock, outcome: "info", called: e.Time, lease: e.TTL,
 				call: len(h.times), end: -1}
 			h.operations = append(h.operations, op)
 			underWay[e.Process] = op
@@ -84,5 +86,22 @@ func (d definition) read(text []byte) (map[string]*lockHistory, error) {
 		}
 		h.times = append(h.times, e.Time)
 	}
+	for _, h := range locks {
+		h.extendAsAcquired()
+	}
 	return locks, nil
+}
+
+// extendAsAcquired gives extends that do not say how long their lease lasts that of the last acquire.
+func (h *lockHistory) extendAsAcquired() {
+	last := map[string]int64{}
+	for _, op := range h.operations {
+		switch {
+		case op.outcome == "fail":
+		case op.does == "acquire":
+			last[op.process] = op.lease
+		case op.does == "extend" && op.lease == 0:
+			op.lease = last[op.process]
+		}
+	}
 }

@@ -14,6 +14,7 @@ type definition struct {
 // definitions are those of the text. lease is how long a lease lasts, in nanoseconds.
 func definitions(lease int64) map[string]definition {
 	leases := func(s state, op *operation, now int64) (state, bool) { return leased(s, op, now, lease) }
+	fencedLeases := func(s state, op *operation, now int64) (state, bool) { return fencedLeased(s, op, now, lease) }
 	return map[string]definition{
 		"mutex":            {model: mutex},
 		"owner":            {model: owner, processesMatter: true},
@@ -21,6 +22,7 @@ func definitions(lease int64) map[string]definition {
 		"fenced":           {model: fenced, processesMatter: true, tokens: true},
 		"reentrant-fenced": {model: reentrantFenced, processesMatter: true, tokens: true},
 		"lease":            {model: leases, processesMatter: true, times: true},
+		"fenced-lease":     {model: fencedLeases, processesMatter: true, tokens: true, times: true},
 	}
 }
 

@@ -18,7 +18,7 @@ type misreading struct {
 	operation  func(op *operation, h *lockHistory)
 }
 
-const withProcesses = "owner reentrant fenced reentrant-fenced lease"
+const withProcesses = "owner reentrant fenced reentrant-fenced lease fenced-lease"
 
 var misreadings = []misreading{
 	{name: "a failed operation may have taken effect", models: "mutex " + withProcesses,
@@ -56,7 +56,7 @@ var misreadings = []misreading{
 				return m(s, op, now)
 			}
 		}},
-	{name: "a holder may acquire again, once", models: "owner fenced lease",
+	{name: "a holder may acquire again, once", models: "owner fenced lease fenced-lease",
 		model: func(m model) model {
 			return func(s state, op *operation, now int64) (state, bool) {
 				if then, legal := m(s, op, now); legal || op.does != "acquire" || s.holder != op.process {
@@ -71,14 +71,14 @@ var misreadings = []misreading{
 			then.times = min(then.times, 1)
 			return then
 		})},
-	{name: "equal tokens are in order", models: "fenced reentrant-fenced",
+	{name: "equal tokens are in order", models: "fenced reentrant-fenced fenced-lease",
 		model: changed(func(_ state, _ *operation, then state) state {
 			if k := then.ended.known; k != nil && then.ended.unknown == 0 {
 				then.ended.known, then.ended.unknown = new(big.Int).Sub(k, big.NewInt(1)), 0
 			}
 			return then
 		})},
-	{name: "unknown tokens need no room", models: "fenced reentrant-fenced",
+	{name: "unknown tokens need no room", models: "fenced reentrant-fenced fenced-lease",
 		model: changed(func(_ state, _ *operation, then state) state {
 			then.ended.unknown = 0
 			return then
@@ -97,30 +97,37 @@ var misreadings = []misreading{
 			}
 			return then
 		})},
-	{name: "a lease is a nanosecond longer", models: "lease",
-		definition: func(definition) definition { return definitions(lockhistories.Lease + 1)["lease"] }},
-	{name: "a lease is a nanosecond shorter", models: "lease",
-		definition: func(definition) definition { return definitions(lockhistories.Lease - 1)["lease"] }},
-	{name: "a lease begins with the return", models: "lease",
+	{name: "a lease is a nanosecond longer", models: "lease", definition: leasesOf("lease", lockhistories.Lease+1)},
+	{name: "a lease is a nanosecond shorter", models: "lease", definition: leasesOf("lease", lockhistories.Lease-1)},
+	{name: "a lease is a nanosecond longer", models: "fenced-lease", definition: leasesOf("fenced-lease", lockhistories.Lease+1)},
+	{name: "a lease is a nanosecond shorter", models: "fenced-lease", definition: leasesOf("fenced-lease", lockhistories.Lease-1)},
+	{name: "a lease has the length of all", models: "lease fenced-lease",
+		operation: func(op *operation, _ *lockHistory) { op.lease = 0 }},
+	{name: "a lease begins with the return", models: "lease fenced-lease",
 		operation: func(op *operation, h *lockHistory) {
 			if op.end != -1 {
 				op.called = h.times[op.end]
 			}
 		}},
-	{name: "an extend does not make a lease longer", models: "lease",
+	{name: "an extend does not make a lease longer", models: "lease fenced-lease",
 		model: changed(func(before state, op *operation, then state) state {
 			if op.does == "extend" {
 				then.until, then.never = before.until, before.never
 			}
 			return then
 		})},
-	{name: "a lease that is over cannot be extended", models: "lease", model: inTime("extend")},
-	{name: "a lease that is over cannot be released", models: "lease", model: inTime("release")},
+	{name: "a lease that is over cannot be extended", models: "lease fenced-lease", model: inTime("extend")},
+	{name: "a lease that is over cannot be released", models: "lease fenced-lease", model: inTime("release")},
 	{name: "a release that was not granted a lease does nothing", models: "lease", model: byTheHolder("release")},
-	{name: "a lease never ends", models: "lease",
+	{name: "a lease never ends", models: "lease fenced-lease",
 		model: changed(func(_ state, _ *operation, then state) state { then.never = true; return then })},
-	{name: "a lease beyond the largest time ends", models: "lease",
+	{name: "a lease beyond the largest time ends", models: "lease fenced-lease",
 		model: changed(func(_ state, _ *operation, then state) state { then.never = false; return then })},
+}
+
+// leasesOf is a kind whose leases last so long, where the history does not say.
+func leasesOf(name string, length int64) func(definition) definition {
+	return func(definition) definition { return definitions(length)[name] }
 }
 
 // byTheHolder has what any process does count as done by the holder.

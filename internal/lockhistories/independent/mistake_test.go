@@ -81,14 +81,15 @@ func (s *server) wish(process string) string {
 	return []string{"acquire", "acquire", "acquire", "acquire", "acquire", "release", "extend"}[s.random.IntN(7)]
 }
 
-// serve does what was called, if it is legal. A hold has a token, and here an acquire that is no grant has that of the hold.
+// serve does what was called, if it is legal. A hold has a token, and here an acquire that is no grant has that of the hold. With leases,
+// each is a grant.
 func (s *server) serve(c *call) {
 	c.done, c.answer = true, "fail"
 	then, legal := s.model(s.state, c.op, s.now)
 	if !legal {
 		return
 	}
-	if c.op.does == "acquire" && !s.state.held {
+	if c.op.does == "acquire" && (!s.state.held || s.times) {
 		s.lastToken += int64([]int{1, 1, 1, 1, 2}[s.random.IntN(5)])
 	}
 	c.answer, c.token, s.state = "ok", s.lastToken, then

@@ -110,7 +110,21 @@ func reentrantFenced(s state, op *operation, now int64) (state, bool) {
 	return then, true
 }
 
+// fencedLeased is fenced, with leases that end.
+func fencedLeased(s state, op *operation, now int64, lease int64) (state, bool) {
+	then, legal := leased(s, op, now, lease)
+	then.ended = s.ended
+	if op.does == "acquire" {
+		legal = legal && s.ended.fits(op.token)
+		then.ended = s.ended.and(op.token)
+	}
+	return then, legal
+}
+
 func leased(s state, op *operation, now int64, lease int64) (state, bool) {
+	if op.lease != 0 {
+		lease = op.lease
+	}
 	until, never := op.called+lease, op.called > math.MaxInt64-lease
 	switch op.does {
 	case "acquire":

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"redlocksim/internal/lockhistories"
 )
 
 // tableLease is how long a lease lasts in the table, in nanoseconds.
@@ -104,6 +106,27 @@ var table = []struct{ models, history, verdict string }{
 	{"lease", "A acquire @0, B+ acquire @0, B ok acquire @5, A release @5", "bad"},
 	{"lease", "A acquire @0, B+ acquire @3, A extend @5, B ok acquire @10, A release @11", "bad"},
 	{"lease", "A acquire @0, B+ acquire @3, A extend @5, B ok acquire @11, A+ acquire @11, A ok acquire @11, A release @11", "good"},
+	// Leases and tokens together: who takes the lock over after the lease has a higher token, whoever crashed or was overtaken.
+	{"fenced-lease", "A acquire 5 @0, B acquire 6 @6", "good"},
+	{"fenced-lease", "A acquire 5 @0, B acquire 6 @5", "bad"},
+	{"fenced-lease", "A acquire 5 @0, B acquire 5 @6", "bad"},
+	{"fenced-lease", "A acquire 5 @0, B acquire 4 @6", "bad"},
+	{"fenced-lease", "A acquire 5 @0, A+ release @9, A fail release, B acquire 6 @9", "good"},
+	{"fenced-lease", "A acquire 5 @0, B acquire 6 @6, A release @7", "bad"},
+	{"fenced-lease", "A acquire 5 @0, A extend @4, B acquire 6 @9", "bad"},
+	{"fenced-lease", "A acquire 5 @0, B acquire -1 @6, A acquire 7 @12", "good"},
+	{"fenced-lease", "A acquire 5 @0, B acquire -1 @6, A acquire 6 @12", "bad"},
+	// Two grants under way at once come in the order of their tokens, which their leases may forbid.
+	{"fenced-lease", "A+ acquire @0, B+ acquire @0, B ok acquire 6 @20, A ok acquire 5 @20", "good"},
+	{"fenced-lease", "A+ acquire @0, B+ acquire @12, B ok acquire 6 @20, A ok acquire 5 @20", "good"},
+	{"fenced-lease", "A+ acquire @0, B+ acquire @2, B ok acquire 6 @3, A ok acquire 5 @30", "bad"},
+	// A length of its own counts, and for an extend that of its acquire.
+	{"lease fenced-lease", "A acquire 5 @0 ttl=2, B acquire 6 @2", "good"},
+	{"lease fenced-lease", "A acquire 5 @0 ttl=2, B acquire 6 @1", "bad"},
+	{"lease fenced-lease", "A acquire 5 @0 ttl=20, B acquire 6 @19", "bad"},
+	{"lease fenced-lease", "A acquire 5 @0 ttl=2, A extend @1, B acquire 6 @3", "good"},
+	{"lease fenced-lease", "A acquire 5 @0 ttl=2, A extend @1 ttl=9, B acquire 6 @9", "bad"},
+	{"lease fenced-lease", "A acquire 5 @0 ttl=2, A+ acquire ttl=30, A fail acquire, A extend @1, B acquire 6 @3", "good"},
 	// A lease beyond the largest time does not end.
 	{"lease", "A acquire @9223372036854775801, B acquire @9223372036854775807", "good"},
 	{"lease", "A acquire @9223372036854775802, B acquire @9223372036854775807", "bad"},
@@ -117,8 +140,8 @@ var table = []struct{ models, history, verdict string }{
 	{"all", "A+ acquire, A ok acquire/s 1", "refused"},
 	{"all", "A+ acquire, A fail acquire, A fail acquire", "refused"},
 	{"all", "A+ acquire, A info acquire, A ok acquire 1", "refused"},
-	{"lease", "A acquire @5, B acquire @4", "refused"},
-	{"fenced reentrant-fenced", "A acquire", "refused"},
+	{"lease fenced-lease", "A acquire 1 @5, B acquire 2 @4", "refused"},
+	{"fenced reentrant-fenced fenced-lease", "A acquire", "refused"},
 	{"fenced reentrant-fenced", "A acquire 9223372036854775808", "refused"},
 	{"fenced reentrant-fenced", "A acquire -9223372036854775809", "refused"},
 }
@@ -148,9 +171,14 @@ func history(t testing.TB, notation string, tokens bool) []byte {
 			e.Lock = lock
 		}
 		var token *big.Int
+		ttl := int64(0)
 		for _, word := range words[2:] {
 			var understood bool
-			if at, isTime := strings.CutPrefix(word, "@"); isTime {
+			if length, isTTL := strings.CutPrefix(word, "ttl="); isTTL {
+				var err error
+				ttl, err = strconv.ParseInt(length, 10, 64)
+				understood = err == nil
+			} else if at, isTime := strings.CutPrefix(word, "@"); isTime {
 				var err error
 				now, err = strconv.ParseInt(at, 10, 64)
 				understood = err == nil
@@ -162,6 +190,7 @@ func history(t testing.TB, notation string, tokens bool) []byte {
 			}
 		}
 		for _, e.Type = range types {
+			e.TTL = ttl
 			if e.Time, e.Index, e.Value = now, len(events), nil; e.Type == "ok" && tokens {
 				e.Value = token
 			}
@@ -176,9 +205,9 @@ func history(t testing.TB, notation string, tokens bool) []byte {
 }
 
 // names are the models, in the order of the text.
-var names = []string{"mutex", "owner", "reentrant", "fenced", "reentrant-fenced", "lease"}
+var names = []string{"mutex", "owner", "reentrant", "fenced", "reentrant-fenced", "lease", lockhistories.FencedLease}
 
-func hasTokens(model string) bool { return strings.HasSuffix(model, "fenced") }
+func hasTokens(model string) bool { return strings.Contains(model, "fenced") }
 
 // TestTheDefinitionDecides and [TestTheProductDecidesTheSame] compare the table with the two.
 func TestTheDefinitionDecides(t *testing.T) {

@@ -1,0 +1,63 @@
+package foreign
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// errNoLength is the error of what is no length of time at all.
+var errNoLength = errors.New("no length of time")
+
+// maxLength bounds a length of time: what is longer is meant otherwise, as the number of a lease is.
+const maxLength = 50 * 365 * 24 * time.Hour
+
+// length reads a length of time: a text with a unit, as 30s, "500 ms" and PT1M30S, or a number. Of a number the unit is that of
+// its field, or else the one that the options give.
+func (r *reader) length(n *node, unit time.Duration) (time.Duration, error) {
+	if unit == 0 {
+		unit = r.o.Unit
+	}
+	written := string(r.s.textOf(n))
+	if n.kind != number && n.kind != text && n.kind != keyword {
+		return 0, errNoLength
+	}
+	value, err := decimal(written)
+	if err != nil {
+		return textLength(written)
+	}
+	length, fits := value.in(max(unit, 1))
+	switch {
+	case !fits || time.Duration(length) > maxLength:
+		return 0, fmt.Errorf("%.40s is %w", written, errNoLength)
+	case value.negative || length == 0:
+		return 0, fmt.Errorf("%.40s is not above 0; leave it out where the lease has the length that --lease gives", written)
+	case unit == 0:
+		return 0, fmt.Errorf("%.40s has no unit; say which (--unit ms), or write 30s, or call the field ttl_ms", written)
+	}
+	return time.Duration(length), nil
+}
+
+// textLength reads a length of time with a unit.
+func textLength(written string) (time.Duration, error) {
+	short := plain(written)
+	if iso, is := strings.CutPrefix(short, "pt"); is {
+		short = iso
+	}
+	length, err := time.ParseDuration(short)
+	if err != nil {
+		digits := strings.TrimLeft(short, "0123456789.")
+		unit, known := units[digits]
+		value, wrong := decimal(strings.TrimSuffix(short, digits))
+		number, fits := value.in(max(unit, 1))
+		if wrong != nil || !known || !fits {
+			return 0, fmt.Errorf("%.40q is %w", written, errNoLength)
+		}
+		length = time.Duration(number)
+	}
+	if length <= 0 || length > maxLength {
+		return 0, fmt.Errorf("%.40q is %w", written, errNoLength)
+	}
+	return length, nil
+}
