@@ -8,9 +8,16 @@ type breach struct {
 	first, second int32 // the operations that conflict; first is none if there is no such
 	// basis and proof are those of the hold that first began, if it is of a lock with leases.
 	basis, proof int32
+	// others are what began the holds of those who held a semaphore beside the first.
+	others []int32
 }
 
 const none = -1
+
+// conflict is a breach that no hold with a lease is part of.
+func conflict(kind checker.Kind, first, second int32) breach {
+	return breach{kind: kind, first: first, second: second, basis: none, proof: none}
+}
 
 // judgement is what the operations on a lock break.
 type judgement struct {
@@ -19,6 +26,8 @@ type judgement struct {
 	more     int
 	// undecided says why it is not known whether there is another breach; empty if it is.
 	undecided string
+	// err says why a lock that several can hold cannot be judged; nil if it can.
+	err error
 }
 
 // What is found here beside what the checker itself finds.

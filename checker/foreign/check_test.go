@@ -460,8 +460,96 @@ func TestNativeSemaphore(t *testing.T) {
 			t.Errorf("%+v: %s", c.semaphore, got)
 		}
 	}
-	if _, err := Check(strings.NewReader("{:process 0 :type :invoke :f :acquire}"), Options{Model: Owner, Semaphores: []checker.Semaphore{{Name: "r", Permits: 2}}}); !errors.Is(err, ErrOptions) {
-		t.Errorf("%v", err)
+}
+
+// So they are in a history of another's, where a lock that has no name has that of the one semaphore.
+func TestSemaphore(t *testing.T) {
+	pool := func(permits int) []checker.Semaphore { return []checker.Semaphore{{Name: "pool", Permits: permits}} }
+	const three = "0 acquire; 0 ok; 1 acquire; 1 ok; 2 acquire; 2 ok; 0 release; 0 ok; 1 release; 1 ok; 2 release; 2 ok"
+	named := strings.NewReplacer("acquire", "acquire [pool,nil]", "release", "release [pool,nil]").Replace(three)
+	for _, c := range []struct {
+		model      Model
+		script     string
+		semaphores []checker.Semaphore
+		want       string
+	}{
+		{Mutex, three, pool(2), "lease-overlap x1 3-4,5-6; not-held x1 9-10,11-12"}, {Mutex, three, pool(3), ""},
+		{Owner, three, pool(2), "lease-overlap x1 1-2,3-4,5-6"}, {Owner, three, pool(3), ""},
+		{Owner, named, pool(2), "lease-overlap x1 1-2,3-4,5-6"}, {Owner, named, pool(3), ""},
+		{Owner, three, pool(1), "lease-overlap x2 1-2,3-4"},
+		{Owner, "0 acquire; 0 ok; 1 acquire; 1 ok; 2 acquire; 0 release; 2 ok; 0 ok", pool(2), ""},
+		{Owner, "0 acquire; 0 ok; 1 release; 1 ok", pool(2), "not-held x1 3-4"},
+		{Mutex, "0 acquire; 0 ok; 1 release; 1 ok", pool(2), ""},
+		{Lease, "@0 0 acquire; @1 0 ok; @2 1 acquire; @3 1 ok; @9 2 acquire; @10 2 ok", pool(2), ""},
+		{Lease, "@0 0 acquire; @1 0 ok; @2 1 acquire; @3 1 ok; @8 2 acquire; @9 2 ok", pool(2), "lease-overlap x1 1-2,3-4,5-6"},
+		// Who renews after its lease still has its permit.
+		{Lease, "@0 0 acquire; @1 0 ok; @2 1 acquire; @3 1 ok; @10 2 acquire; @11 2 ok; @11 0 extend; @12 0 ok", pool(2),
+			"lease-overlap x1 1-2,3-4,5-6"},
+		{Owner, "0 acquire; 0 ok; 0 acquire; 0 ok", pool(2), "line 3: cannot be judged: process 0 may hold the lock twice at a time; " +
+			"give each hold a process of its own"},
+		{Owner, "0 acquire; 0 ok; 0 acquire; 0 info; 0 release; 0 ok; 0 release; 0 ok", pool(2), "line 3: cannot be judged: " +
+			"process 0 may hold the lock twice at a time; give each hold a process of its own"},
+		{Reentrant, three, pool(2), "line 1: cannot be judged: a semaphore with the model reentrant; with owner and lease it can"},
+		{Owner, named, []checker.Semaphore{{Name: "r", Permits: 2}}, `wrong options: the history has no lock "r"`},
+		{Owner, three, append(pool(2), checker.Semaphore{Name: "r", Permits: 2}), "wrong options: the history names no locks, so that only one can be a semaphore"},
+	} {
+		o := optionsOf(c.model)
+		if o.leased() {
+			o.Lease = 10
+		}
+		o.Semaphores = c.semaphores
+		r, err := Check(strings.NewReader(script(t, c.script)), o)
+		got := ""
+		if err != nil {
+			got = err.Error()
+		} else if got = shown(r); r.Confirmed != 1 {
+			got += " once only"
+		}
+		if got != c.want {
+			t.Errorf("%s, %s: %q, want %q", c.model, c.script, got, c.want)
+		}
+	}
+}
+
+// Many hold a read-write lock to read, and one to write.
+func TestReadWriteLock(t *testing.T) {
+	for _, c := range []struct {
+		model        Model
+		script, want string
+	}{
+		{Owner, "0 read-lock; 0 ok; 1 read-lock; 1 ok; 0 read-unlock; 0 ok; 1 unlock; 1 ok; 2 write-lock; 2 ok", ""},
+		{Owner, "0 read-lock; 0 ok; 1 write-lock; 1 ok", "lease-overlap x1 1-2,3-4"},
+		{Owner, "0 write-lock; 0 ok; 1 read-lock; 1 ok", "lease-overlap x1 1-2,3-4"},
+		{Owner, "0 read-lock; 0 ok; 1 read-lock; 1 ok; 0 unlock; 0 ok; 2 lock; 2 ok", "lease-overlap x1 3-4,7-8"},
+		{Owner, "0 rlock; 0 ok; 1 acquire_shared; 1 ok; 2 lock-exclusive; 0 runlock; 1 release_shared; 2 ok", ""},
+		{Owner, "0 read-lock; 0 ok; 0 write-unlock; 0 ok", "not-held x1 3-4"},
+		{Owner, "0 lock; 0 ok; 0 write-unlock; 0 ok; 1 read-lock; 1 ok", ""},
+		{Owner, "0 lock {:mode,read}; 0 ok; 1 lock {:mode,:shared}; 1 ok; 2 lock {:mode,write}; 2 fail; 2 release; 2 fail", ""},
+		{Lease, "@0 0 read-lock; @1 0 ok; @5 1 read-lock; @6 1 ok; @15 2 write-lock; @15 2 ok", ""},
+		{Lease, "@0 0 read-lock; @1 0 ok; @5 1 read-lock; @6 1 ok; @14 2 write-lock; @14 2 ok", "lease-overlap x1 3-4,5-6"},
+		{Owner, "0 read-lock; 0 ok; 0 write-lock; 0 ok", "line 3: cannot be judged: process 0 may hold the lock twice at a time; " +
+			"give each hold a process of its own"},
+		{Owner, "0 read-lock; 0 info; 0 write-lock; 0 info; 0 unlock; 0 ok", "line 5: cannot be judged: in which mode process 0 held " +
+			"the lock depends on acquires of unknown outcome"},
+		{Mutex, "0 read-lock; 0 ok", "line 1: cannot be judged: a read-write lock with the model mutex; with owner and lease it can"},
+		{Fenced, "0 read-lock; 0 ok 1", "line 1: cannot be judged: a read-write lock with the model fenced; with owner and lease it can"},
+		{Owner, "0 read-lock {:mode,write}; 0 ok", "line 1: not an operation: the mode is exclusive, but the function shared"},
+		{Owner, "0 lock {:mode,fast}; 0 ok", `line 1: not an operation: unknown mode "fast": must be read or shared, write or exclusive`},
+	} {
+		o := optionsOf(c.model)
+		if o.leased() {
+			o.Lease = 10
+		}
+		r, err := Check(strings.NewReader(script(t, c.script)), o)
+		got := ""
+		if err != nil {
+			got = err.Error()
+		} else if got = shown(r); r.Confirmed != 1 {
+			got += " once only"
+		}
+		if got != c.want {
+			t.Errorf("%s, %s: %q, want %q", c.model, c.script, got, c.want)
+		}
 	}
 }
 

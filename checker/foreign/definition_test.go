@@ -17,6 +17,7 @@ type anOp struct {
 	unknown     bool
 	token       int64
 	lease       int64
+	mode        mode
 }
 
 // operationsOn reads the operations on one lock.
@@ -29,7 +30,7 @@ func operationsOn(lock string, lines []lockhistories.Line) (ops []anOp) {
 		switch l.Type {
 		case "invoke":
 			open[l.Process] = len(ops)
-			ops = append(ops, anOp{process: l.Process, fn: l.Func, call: i, ret: -1, unknown: true, lease: l.TTL})
+			ops = append(ops, anOp{process: l.Process, fn: l.Func, call: i, ret: -1, unknown: true, lease: l.TTL, mode: modes[l.Mode]})
 		case "ok":
 			o := &ops[open[l.Process]]
 			o.ret, o.unknown, o.token = i, false, unknownToken
@@ -65,6 +66,7 @@ type lockState struct {
 	hasToken bool // the lock ever had one
 	told     bool // the token of this hold is known, not only the least it can be
 	end      int64
+	holders  string // of a lock that several can hold: for each process a letter, its mode, and the end of its lease
 }
 
 // judged is what is to be judged: the operations on one lock, among the lines of all.
@@ -75,6 +77,7 @@ type judged struct {
 	// ordered says that the effects of a process have to be kept in its order.
 	ordered bool
 	leased  bool
+	share   sharing
 }
 
 func newJudged(m Model, ops []anOp, lines []lockhistories.Line) *judged {
@@ -126,6 +129,17 @@ func (j *judged) step(s lockState, o anOp, now int64) (lockState, bool) {
 	return s, true
 }
 
+// steps are the states after an operation that takes effect now.
+func (j *judged) steps(s lockState, o anOp, now int64) []lockState {
+	if !j.share.none() {
+		return j.shared(s, o, now)
+	}
+	if next, legal := j.step(s, o, now); legal {
+		return []lockState{next}
+	}
+	return nil
+}
+
 // late reports whether an operation of unknown outcome comes too late, as its process has had a success since.
 func (j *judged) late(s lockState, n int) bool {
 	for k := n + 1; k < len(j.ops); k++ {
@@ -156,11 +170,12 @@ func (j *judged) follow(states map[lockState]bool, line int, before int64) {
 			if o.call > line || s.done[n] == 'x' || o.fn == "none" || o.unknown && o.fn == "extend" || j.late(s, n) || j.early(s, n) {
 				continue
 			}
-			next, legal := j.step(s, o, before)
-			next.done = next.done[:n] + "x" + next.done[n+1:]
-			if legal && !states[next] {
-				states[next] = true
-				left = append(left, next)
+			for _, next := range j.steps(s, o, before) {
+				next.done = next.done[:n] + "x" + next.done[n+1:]
+				if !states[next] {
+					states[next] = true
+					left = append(left, next)
+				}
 			}
 		}
 	}
@@ -175,6 +190,10 @@ func definition(m Model, lines []lockhistories.Line, lock string) bool {
 // unsure judges them as it is defined for clocks that may differ: calls are earlier by half of that, returns later, and of one
 // time calls come first.
 func unsure(m Model, lines []lockhistories.Line, lock string, clockError int64) bool {
+	return unsureOf(newJudged(m, operationsOn(lock, lines), nil), lines, clockError)
+}
+
+func unsureOf(j *judged, lines []lockhistories.Line, clockError int64) bool {
 	type shifted struct {
 		lockhistories.Line
 		was int
@@ -192,8 +211,7 @@ func unsure(m Model, lines []lockhistories.Line, lock string, clockError int64) 
 		rank := map[bool]int{true: 0, false: 1}
 		return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(rank[a.Type == "invoke"], rank[b.Type == "invoke"]))
 	})
-	j := newJudged(m, operationsOn(lock, lines), nil)
-	j.ordered = m != Mutex
+	j.ordered = j.Model != Mutex
 	is := make([]int, len(lines))
 	for i, l := range all {
 		j.lines = append(j.lines, l.Line)

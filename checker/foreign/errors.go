@@ -23,6 +23,8 @@ var (
 	ErrOperation = errors.New("not an operation")
 	// ErrMixedUp: calls and returns do not match, or the order is not that of the recording.
 	ErrMixedUp = errors.New("mixed up")
+	// ErrNotJudged: the history is of a kind of lock that the model does not cover.
+	ErrNotJudged = errors.New("cannot be judged")
 	// ErrUndecided: no checker could answer within its bounds.
 	ErrUndecided = errors.New("undecided")
 )

@@ -1,6 +1,9 @@
 package foreign
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // hold is a stretch in which a process certainly held the lock: its minimal hold, from the return of the operation that
 // began it to the call of the one that ended it, or to the end of the lease.
@@ -12,12 +15,14 @@ type hold struct {
 	op       int32 // whose return is from
 	basis    int32 // the acquire or extend from which the lease counts; op for locks without
 	proof    int32 // the success that shows that the hold went on beyond its lease; none if it did not
+	mode     mode
 }
 
 // touch is an operation inside of which the process held the lock at some instant.
 type touch struct {
 	from, to int
 	op       int32
+	mode     mode
 }
 
 // evidence is what the processes showed on a lock.
@@ -25,6 +30,27 @@ type evidence struct {
 	holds    []hold
 	touches  []touch
 	breaches []breach
+	// On a lock that several can hold, a process may hold it twice, and in which mode it holds it may depend on what is unknown.
+	// again and unclear are the first operations that show such a thing, none if none does; vague says that the process at hand
+	// may hold it twice.
+	again, unclear int32
+	vague          bool
+}
+
+// takesAgain notes that a process acquires a lock that it may hold. certain says that it does.
+func (e *evidence) takesAgain(op int32, certain bool) {
+	e.vague = true
+	if certain && e.again == none {
+		e.again = op
+	}
+}
+
+// notHeld notes that a process extended or released what it did not hold, unless it held it twice.
+func (e *evidence) notHeld(released, op int32) {
+	if e.vague && e.again == none {
+		e.again = op
+	}
+	e.breaches = append(e.breaches, conflict(NotHeld, released, op))
 }
 
 func at(event int32) int {
@@ -45,6 +71,9 @@ const never = math.MaxInt
 type doubt struct {
 	locked   bool  // an acquire
 	unlocked int32 // the first release; none if there is none
+	// mode is that of the acquires; mixed says that they have several.
+	mode  mode
+	mixed bool
 }
 
 var noDoubt = doubt{unlocked: none}
@@ -54,9 +83,37 @@ func (d *doubt) settles(i int32, o *operation) bool {
 	switch {
 	case o.outcome != unknown:
 	case o.fn == acquire:
-		d.locked = true
+		d.mixed = d.mixed || d.locked && d.mode != o.mode
+		d.locked, d.mode = true, o.mode
 	case o.fn == release && d.unlocked == none:
 		d.unlocked = i
 	}
 	return o.outcome == ok
+}
+
+// wrongMode reports whether an extend or release says another mode than that in which the process holds the lock, or with
+// unknown outcome acquired it.
+func (e *evidence) wrongMode(op int32, o *operation, held bool, m mode, d doubt) bool {
+	if held && d.locked && d.mode != m || !held && d.locked && d.mixed {
+		e.unclear = op
+	}
+	if !held {
+		m = d.mode
+	}
+	return (held || d.locked) && o.mode != unsaid && o.mode != m
+}
+
+// unclear is the error of evidence that no verdict can rest on.
+func (h *recording) unclear(e *evidence) error {
+	switch {
+	case e.again != none:
+		o := &h.ops[e.again]
+		return h.notJudged(o, fmt.Sprintf("process %s may hold %s twice at a time; give each hold a process of its own",
+			h.processes.in[o.process], h.lockOf(o)))
+	case e.unclear != none:
+		o := &h.ops[e.unclear]
+		return h.notJudged(o, fmt.Sprintf("in which mode process %s held %s depends on acquires of unknown outcome",
+			h.processes.in[o.process], h.lockOf(o)))
+	}
+	return nil
 }

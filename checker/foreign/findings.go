@@ -8,7 +8,7 @@ import (
 )
 
 // addBreaches reports the first of each kind.
-func (h *recording) addBreaches(r *Report, c judgement) {
+func (h *recording) addBreaches(r *Report, ops []int32, c judgement) {
 	counts := map[checker.Kind]int{checker.LeaseOverlap: c.more}
 	var first []breach
 	for _, f := range c.breaches {
@@ -17,9 +17,11 @@ func (h *recording) addBreaches(r *Report, c judgement) {
 		}
 		counts[f.kind]++
 	}
+	h.suspectSemaphore(r, ops, counts[checker.LeaseOverlap])
 	for _, f := range first {
 		finding := Finding{Kind: f.kind, Lock: h.locks.in[h.ops[f.second].lock], Count: counts[f.kind], Text: h.tell(r, f)}
-		for _, op := range []int32{f.first, f.second} {
+		shown := append([]int32{f.first}, f.others[:min(len(f.others), maxHolders)]...)
+		for _, op := range append(shown, f.second) {
 			if op != none {
 				finding.Operations = append(finding.Operations, h.show(op, r.Model))
 			}
@@ -27,6 +29,27 @@ func (h *recording) addBreaches(r *Report, c judgement) {
 		r.add(finding)
 	}
 }
+
+// suspectSemaphore notes, once, that a lock may be meant for several holders: most grants came while another held it.
+func (h *recording) suspectSemaphore(r *Report, ops []int32, overlaps int) {
+	if overlaps < 2 || h.suspected || !slices.Contains(sharable, r.Model) || !h.sharing[h.ops[ops[0]].lock].none() {
+		return
+	}
+	grants := 0
+	for _, i := range ops {
+		if o := &h.ops[i]; o.fn == acquire && o.outcome == ok {
+			grants++
+		}
+	}
+	if 2*overlaps > grants {
+		h.suspected = true
+		r.Notes = append(r.Notes, fmt.Sprintf("%d of %d grants came while another held %s; if it is a semaphore, say how many may: "+
+			"--semaphore NAME=N", overlaps, grants, h.lockOf(&h.ops[ops[0]])))
+	}
+}
+
+// maxHolders bounds how many of those who hold a semaphore together are shown.
+const maxHolders = 10
 
 func (h *recording) show(op int32, m Model) Operation {
 	o := &h.ops[op]
@@ -46,21 +69,34 @@ func (h *recording) show(op int32, m Model) Operation {
 	return shown
 }
 
+// lockOf is how a sentence names the lock of an operation.
+func (h *recording) lockOf(o *operation) string {
+	if name := h.locks.in[o.lock]; name != "" {
+		return fmt.Sprintf("lock %q", name)
+	}
+	return "the lock"
+}
+
 // tell says in one sentence what is wrong.
 func (h *recording) tell(r *Report, f breach) string {
 	second := &h.ops[f.second]
-	lock := "the lock"
-	if name := h.locks.in[second.lock]; name != "" {
-		lock = fmt.Sprintf("lock %q", name)
-	}
+	lock := h.lockOf(second)
 	by := "process " + h.processes.in[second.process]
 	did := [...]string{"acquired", "extended", "released", "wrote under"}[second.fn]
+	if second.mode != unsaid {
+		lock += " (" + second.mode.String() + ")"
+	}
 	if f.first == none {
 		return fmt.Sprintf("%s %s %s, which nobody had acquired before.", by, did, lock)
 	}
 	first := &h.ops[f.first]
 	other := "process " + h.processes.in[first.process]
 	switch {
+	case len(f.others) > 0:
+		for _, o := range f.others[:min(len(f.others), maxHolders)] {
+			other += ", " + h.processes.in[h.ops[o].process]
+		}
+		return fmt.Sprintf("%s %s %s while all of its permits were held, by %s.", by, did, lock, other)
 	case f.kind == checker.StaleWrite:
 		return fmt.Sprintf("a write of %s under %s was accepted with token %d, after one of %s with the higher token %d.",
 			by, lock, second.token, other, first.token)

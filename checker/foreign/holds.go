@@ -10,7 +10,7 @@ import (
 
 // evidence finds the holds of all processes. Operations of a process stay in the order of their calls.
 func (h *recording) evidence(ops []int32, o Options) *evidence {
-	e := &evidence{}
+	e := &evidence{again: none, unclear: none}
 	byProcess := slices.Clone(ops)
 	slices.SortStableFunc(byProcess, func(a, b int32) int { return cmp.Compare(h.ops[a].process, h.ops[b].process) })
 	for len(byProcess) > 0 {
@@ -18,6 +18,7 @@ func (h *recording) evidence(ops []int32, o Options) *evidence {
 		for n < len(byProcess) && h.ops[byProcess[n]].process == h.ops[byProcess[0]].process {
 			n++
 		}
+		e.vague = false
 		switch {
 		case o.Model.reentrant():
 			h.reentrant(e, byProcess[:n])
@@ -55,5 +56,5 @@ func (h *recording) overlaps(e *evidence) (*breach, int) {
 	} else {
 		second = e.holds[first.Second].op
 	}
-	return &breach{checker.LeaseOverlap, held.op, second, held.basis, held.proof}, count
+	return &breach{checker.LeaseOverlap, held.op, second, held.basis, held.proof, nil}, count
 }

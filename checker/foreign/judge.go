@@ -40,6 +40,9 @@ func (h *recording) judge(o Options, by opinions) (*Report, error) {
 	var undecided error
 	for _, ops := range h.byLock() {
 		first := by.first(h, ops, o)
+		if first.err != nil {
+			return nil, first.err
+		}
 		err := h.confirm(r, ops, o, by.second, &first, &given)
 		switch {
 		case errors.Is(err, ErrUndecided):
@@ -47,7 +50,7 @@ func (h *recording) judge(o Options, by opinions) (*Report, error) {
 		case err != nil:
 			return nil, err
 		}
-		h.addBreaches(r, first)
+		h.addBreaches(r, ops, first)
 	}
 	if err := r.open(undecided); err != nil {
 		return nil, err
@@ -112,12 +115,23 @@ func (h *recording) intervals(ops []int32, o Options) judgement {
 
 // holders judges who held a lock.
 func (h *recording) holders(ops []int32, o Options) judgement {
+	if len(ops) == 0 {
+		return judgement{}
+	}
+	share := h.sharing[h.ops[ops[0]].lock]
 	if o.Model == Mutex {
-		return judgement{breaches: h.sweep(ops)}
+		return judgement{breaches: h.sweep(ops, max(1, share.permits))}
 	}
 	e := h.evidence(ops, o)
 	all := judgement{breaches: e.breaches}
-	first, count := h.overlaps(e)
+	var first *breach
+	count := 0
+	if share.none() {
+		first, count = h.overlaps(e)
+	} else {
+		all.err = h.unclear(e)
+		first, count = h.crowds(e, share)
+	}
 	if first != nil {
 		// What the processes did all by themselves is of the same kind, and counted with it.
 		all.breaches, all.more = slices.Insert(e.breaches, 0, *first), count-1

@@ -7,6 +7,7 @@ type leases struct {
 	*recording
 	*evidence
 
+	mode     mode  // of the hold
 	held     int32 // what began the hold that is on; none if there is none
 	basis    int32 // the acquire, or last extend: the lease counts from its call
 	proof    int32 // the first success after the end of the lease; none if there is none
@@ -24,6 +25,9 @@ func (h *recording) lease(e *evidence, ops []int32) {
 	l := &leases{recording: h, evidence: e, held: none, released: none, doubt: noDoubt}
 	for _, i := range ops {
 		o := &h.ops[i]
+		if o.fn == acquire && o.outcome != failed && l.held != none {
+			l.takesAgain(i, o.outcome == ok && at(o.ret) < l.over())
+		}
 		if !l.doubt.settles(i, o) {
 			continue
 		}
@@ -32,9 +36,9 @@ func (h *recording) lease(e *evidence, ops []int32) {
 			if l.held != none {
 				l.end(l.over())
 			}
-			l.begin(i)
-		case l.held == none && !l.doubt.locked:
-			l.breaches = append(l.breaches, breach{NotHeld, l.released, i, none, none})
+			l.begin(i, o.mode)
+		case l.held == none && !l.doubt.locked, l.wrongMode(i, o, l.held != none, l.mode, l.doubt):
+			l.notHeld(l.released, i)
 		case o.fn == extend:
 			l.extend(i)
 		default:
@@ -55,7 +59,7 @@ func (l *leases) extend(i int32) {
 		l.end(l.over())
 	}
 	if l.held == none {
-		l.begin(i)
+		l.begin(i, l.doubt.mode)
 	} else {
 		l.prove(i)
 		l.basis = i
@@ -71,11 +75,11 @@ func (l *leases) release(i int32) {
 		l.prove(i)
 		l.end(from)
 	} else {
-		l.touches = append(l.touches, touch{from, at(l.ops[i].ret), i})
+		l.touches = append(l.touches, touch{from, at(l.ops[i].ret), i, l.doubt.mode})
 	}
 }
 
-func (l *leases) begin(i int32) { l.held, l.basis, l.proof = i, i, none }
+func (l *leases) begin(i int32, m mode) { l.mode, l.held, l.basis, l.proof = m, i, i, none }
 
 // prove notes a success of the holder.
 func (l *leases) prove(i int32) {
@@ -96,13 +100,13 @@ func (l *leases) over() int {
 func (l *leases) end(to int) {
 	switch from := at(l.ops[l.held].ret); {
 	case from < to:
-		l.holds = append(l.holds, hold{from: from, to: to, op: l.held, basis: l.basis, proof: l.proof})
+		l.holds = append(l.holds, hold{from: from, to: to, op: l.held, basis: l.basis, proof: l.proof, mode: l.mode})
 	case from < l.ended:
 		// It was reported while the hold before, of the same process, was still on.
-		l.holds = append(l.holds, hold{from: from, to: from, op: l.held, basis: l.basis, proof: l.proof})
+		l.holds = append(l.holds, hold{from: from, to: from, op: l.held, basis: l.basis, proof: l.proof, mode: l.mode})
 	default:
 		// The lease was over when it was reported: the lock was taken at some instant, and for no longer.
-		l.touches = append(l.touches, touch{max(to, l.ended), from, l.held})
+		l.touches = append(l.touches, touch{max(to, l.ended), from, l.held, l.mode})
 	}
 	l.held, l.ended = none, to
 }

@@ -59,7 +59,7 @@ func (h *recording) confirm(
 		if !legal {
 			grants := h.granted(ops)
 			last := grants[len(grants)-1]
-			first.breaches = append(first.breaches, breach{TokenGap, grants[0], last, none, none})
+			first.breaches = append(first.breaches, conflict(TokenGap, grants[0], last))
 		}
 	case legal == bad:
 		kind := checker.LeaseOverlap
@@ -97,7 +97,10 @@ func (h *recording) linearizable(ops []int32, o Options) (bool, string) {
 	if unknowns > maxPorcupineUnknown {
 		return false, fmt.Sprintf("porcupine is given at most %d operations of unknown outcome on a lock", maxPorcupineUnknown)
 	}
-	steps := 0
+	steps, share := 0, sharing{}
+	if len(ops) > 0 {
+		share = h.sharing[h.ops[ops[0]].lock]
+	}
 	model := porcupine.NondeterministicModel{
 		Init: func() []any { return []any{state{owner: none, now: math.MinInt64}} },
 		Step: func(st, in, _ any) []any {
@@ -105,17 +108,28 @@ func (h *recording) linearizable(ops []int32, o Options) (bool, string) {
 			if steps++; steps > maxPorcupineSteps {
 				return nil
 			}
-			next, legal := i.apply(s, &o)
-			legal = legal && s.allows(i)
-			switch {
-			case !i.optional && !legal:
-				return nil
-			case !i.optional:
-				return []any{next.seen(i)}
-			case legal:
-				return []any{s, next}
+			var all []any
+			if i.optional {
+				all = append(all, s)
 			}
-			return []any{s}
+			if !s.allows(i) {
+				return all
+			}
+			next := []state{s}
+			if !share.none() {
+				next = i.applyShared(s, &o, share)
+			} else if after, legal := i.apply(s, &o); legal {
+				next[0] = after
+			} else {
+				next = nil
+			}
+			for _, after := range next {
+				if !i.optional {
+					after = after.seen(i)
+				}
+				all = append(all, after)
+			}
+			return all
 		},
 	}
 	legal, why := checker.Linearizable(model.ToModel(), h.inputs(ops, o), most)
@@ -137,6 +151,8 @@ type state struct {
 	// end is when the lease of the owner ends, unless it is endless.
 	end     int64
 	endless bool
+	// holders are those who hold a lock that several can hold.
+	holders string
 	// now is the latest end of a lease that another hold had to wait for: what happens after it happens no earlier.
 	now int64
 	// successes counts, two bytes each, the operations that succeeded of the processes that had one after one of unknown
@@ -147,6 +163,7 @@ type state struct {
 // input is an operation.
 type input struct {
 	fn      function
+	mode    mode
 	process int32
 	// token is nil where the model has none, or it is not known.
 	token *int64
@@ -270,7 +287,7 @@ func (h *recording) inputs(ops []int32, o Options) []porcupine.Operation {
 		if op.outcome == failed || op.outcome == unknown && op.fn == extend {
 			continue
 		}
-		in := input{fn: op.fn, process: op.process, optional: op.outcome == unknown, slot: none, returned: math.MaxInt64}
+		in := input{fn: op.fn, mode: op.mode, process: op.process, optional: op.outcome == unknown, slot: none, returned: math.MaxInt64}
 		if o.Model.fenced() && op.fn == acquire && !in.optional && op.token != unknownToken {
 			in.token = &op.token
 		}

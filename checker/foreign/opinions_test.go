@@ -74,7 +74,7 @@ func TestEachOpinionFindsTheOtherOut(t *testing.T) {
 		}
 		silent := func(*recording, []int32, Options) judgement { return judgement{} }
 		accusing := func(*recording, []int32, Options) judgement {
-			return judgement{breaches: []breach{{checker.LeaseOverlap, none, 0, none, none}}}
+			return judgement{breaches: []breach{conflict(checker.LeaseOverlap, none, 0)}}
 		}
 		says := func(legal bool) func(*recording, []int32, Options) (bool, string) {
 			return func(*recording, []int32, Options) (bool, string) { return legal, "" }

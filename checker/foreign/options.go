@@ -103,7 +103,8 @@ type Options struct {
 	// ClockError is how far the clocks of two processes may differ. Events that are no further apart may have happened in
 	// either order. Every line then needs a time. For the models Mutex, Owner and Lease.
 	ClockError time.Duration
-	// Semaphores are the locks of a Native history that several may hold at a time. Not for other formats.
+	// Semaphores are the locks that so many may hold at a time. Where a history does not name its lock, one of any name is that
+	// lock. Of other formats than Native, they are for the models Mutex, Owner and Lease, and no process may hold one twice.
 	Semaphores []checker.Semaphore
 	// MaxPorcupine bounds what porcupine is given, in operations on one lock: zero means
 	// [checker.DefaultMaxOperations], negative that it is not asked.
@@ -175,9 +176,6 @@ func (o *Options) fits(f Format) error {
 	if f != Native {
 		if o.Model == "" {
 			return fmt.Errorf("%w: the history does not say what kind of lock it is of, so a model is needed", ErrModel)
-		}
-		if len(o.Semaphores) > 0 {
-			return fmt.Errorf("%w: semaphores are for a history of redlocksim", ErrOptions)
 		}
 		return nil
 	}

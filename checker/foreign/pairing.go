@@ -197,10 +197,10 @@ func (r *reader) finish() error {
 			r.r.ops[i].lock = 0
 		}
 	}
-	if r.o.leased() {
-		return r.leases()
+	if err := r.shares(); err != nil || !r.o.leased() {
+		return err
 	}
-	return nil
+	return r.leases()
 }
 
 // leases gives the acquires and extends that say nothing of it the length of their lease. An extend has that of its process's

@@ -110,8 +110,11 @@ type recording struct {
 	// file.
 	blurred bool
 	told    []int64
-	dated   bool // times are since 1970
-	writes  bool // there are writes
+	dated   bool      // times are since 1970
+	writes  bool      // there are writes
+	sharing []sharing // by lock
+	// suspected says that a note asked whether a lock is a semaphore.
+	suspected bool
 	// notes are what a reader of the verdict should know of how the history was read.
 	notes []string
 	// files are the names of several files that make up the history, and home the number of the one that each process is in.

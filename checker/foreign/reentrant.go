@@ -39,7 +39,7 @@ func (h *recording) reentrant(e *evidence, ops []int32) {
 		o := &h.ops[g.op]
 		begins := depth == 0
 		if begins {
-			held = hold{at(o.ret), never, g.op, g.op, none}
+			held = hold{at(o.ret), never, g.op, g.op, none, unsaid}
 			depth = g.needs
 		}
 		switch o.fn {
@@ -50,7 +50,7 @@ func (h *recording) reentrant(e *evidence, ops []int32) {
 			switch {
 			case depth > 0:
 			case begins:
-				e.touches = append(e.touches, touch{at(o.call), at(o.ret), g.op})
+				e.touches = append(e.touches, touch{at(o.call), at(o.ret), g.op, unsaid})
 			default:
 				held.to = at(o.call)
 				e.holds = append(e.holds, held)
@@ -105,7 +105,7 @@ func (h *recording) gaps(e *evidence, ops []int32) []gap {
 		case o.fn == acquire:
 			most++
 		case most == 0:
-			e.breaches = append(e.breaches, breach{NotHeld, released, i, none, none})
+			e.breaches = append(e.breaches, conflict(NotHeld, released, i))
 			continue
 		case o.fn == release:
 			most--

@@ -7,25 +7,25 @@ import (
 	"redlocksim/checker"
 )
 
-// sweep judges a lock without owners: some order of the operations, each at an instant between its call and return, must
+// sweep judges a lock without owners, of which so many permits can be held: some order of the operations, each at an instant between its call and return, must
 // take and leave the lock in turn.
 //
 // Going along the events, an operation is put off until it returns, and then happens just before. If the lock is in the
 // wrong state for it, one of the opposite kind must happen first, and of those under way it is the one that returns
 // first: any other could take its place later, not the reverse. Operations that never return are the last choice. None
 // of them left is a breach.
-func (h *recording) sweep(ops []int32) []breach {
+func (h *recording) sweep(ops []int32, permits int) []breach {
 	var breaches []breach
 	waiting := [...]*pool{acquire: {h: h}, release: {h: h}}
 	happened := map[int32]bool{} // of those that have not returned
 	holder, leaver := int32(none), int32(none)
-	lastHeld := int32(-1)
+	held, lastHeld := 0, int32(-1)
 	do := func(op int32, at int32) {
 		lastHeld = at
 		if h.ops[op].fn == acquire {
-			holder = op
+			holder, held = op, min(held+1, permits)
 		} else {
-			holder, leaver = none, op
+			leaver, held = op, max(held-1, 0)
 		}
 	}
 	// instead makes one of this kind happen.
@@ -52,12 +52,12 @@ func (h *recording) sweep(ops []int32) []breach {
 		case happened[e.op]:
 			delete(happened, e.op)
 		case o.fn == acquire:
-			if holder != none && !instead(release, e.at) {
-				breaches = append(breaches, breach{checker.LeaseOverlap, holder, e.op, none, none})
+			if held == permits && !instead(release, e.at) {
+				breaches = append(breaches, conflict(checker.LeaseOverlap, holder, e.op))
 			}
 			do(e.op, e.at)
-		case holder == none && (o.fn == release || lastHeld < o.call) && !instead(acquire, e.at):
-			breaches = append(breaches, breach{NotHeld, leaver, e.op, none, none})
+		case held == 0 && (o.fn == release || lastHeld < o.call) && !instead(acquire, e.at):
+			breaches = append(breaches, conflict(NotHeld, leaver, e.op))
 		case o.fn == release:
 			do(e.op, e.at)
 		}

@@ -24,7 +24,7 @@ func (h *recording) tokens(ops []int32, o *Options) ([]breach, string) {
 		return nil, why
 	}
 	if other := w.lower(failed); o.leased() && other != none {
-		return []breach{{checker.TokenRegressed, failed, other, none, none}}, ""
+		return []breach{conflict(checker.TokenRegressed, failed, other)}, ""
 	}
 	return []breach{h.tokenBreach(ops, failed, w.nested)}, ""
 }
@@ -62,12 +62,12 @@ func (h *recording) outOfOrder(ops []int32) []breach {
 	for _, i := range grants {
 		token := h.ops[i].token
 		if earlier, repeated := first[token]; repeated {
-			breaches = append(breaches, breach{checker.TokenRepeated, earlier, i, none, none})
+			breaches = append(breaches, conflict(checker.TokenRepeated, earlier, i))
 			continue
 		}
 		first[token] = i
 		if higher := before[i]; higher != none && h.ops[higher].token > token {
-			breaches = append(breaches, breach{checker.TokenRegressed, higher, i, none, none})
+			breaches = append(breaches, conflict(checker.TokenRegressed, higher, i))
 		}
 	}
 	return breaches
@@ -109,9 +109,9 @@ func (h *recording) rising(ops []int32) []breach {
 		earlier, repeated := first[h.ops[i].token]
 		switch {
 		case repeated:
-			breaches = append(breaches, breach{checker.TokenRepeated, earlier, i, none, none})
+			breaches = append(breaches, conflict(checker.TokenRepeated, earlier, i))
 		default:
-			breaches = append(breaches, breach{checker.TokenRegressed, highest, i, none, none})
+			breaches = append(breaches, conflict(checker.TokenRegressed, highest, i))
 			first[h.ops[i].token] = i
 		}
 	}
@@ -167,5 +167,5 @@ func (h *recording) tokenBreach(ops []int32, failed int32, nested bool) breach {
 	case h.ops[highest].token > o.token:
 		kind = checker.TokenRegressed
 	}
-	return breach{kind, first, failed, none, none}
+	return conflict(kind, first, failed)
 }

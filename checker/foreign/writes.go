@@ -42,7 +42,7 @@ func (h *recording) stale(writes []int32) []breach {
 			}
 		}
 		if highest != none && h.ops[highest].token > h.ops[i].token {
-			breaches = append(breaches, breach{checker.StaleWrite, highest, i, none, none})
+			breaches = append(breaches, conflict(checker.StaleWrite, highest, i))
 		}
 	}
 	return breaches

@@ -38,7 +38,8 @@ format, shows how to write it in Go, Python and Node, and lists the findings.
   fenced     as owner, and each acquire returns a higher token: "value":7
   reentrant-fenced  as reentrant; all acquires of a hold share a token
   lease      as owner, for --lease 10s after the acquire or last extend
-With --lease, fenced judges leases and tokens. A history may have a length of
+Of a read-write lock ("f":"read-lock", or "mode":"read") many may hold it to
+read; owner and lease judge that. With --lease, fenced judges leases and tokens. A history may have a length of
 its own for each acquire and extend: "ttl":"10s"; --lease is for the others.
 
 With --merge the files are the logs of several processes, put in the order of
@@ -46,9 +47,10 @@ their times. If they ran on several machines, --clock-error says how far their
 clocks may differ, and nothing is called bad that this explains.
 
 ` + exitcode.Help(exitcode.Specifics{
-	exitOK:     "every history is good",
-	exitSafety: "a history is bad",
-	exitUsage:  "also a file without a verdict, since it is truncated, empty, out of order or not a history",
+	exitOK:        "every history is good",
+	exitSafety:    "a history is bad",
+	exitUsage:     "also a file without a verdict, since it is truncated, empty, out of order or not a history",
+	exitNotTested: "a history of a lock that the model cannot judge",
 })
 
 // checkFlags are the flags of check.
@@ -77,7 +79,7 @@ func newCheck() *cobra.Command {
 	f.StringVar(&c.model, "model", "", "kind of lock: "+list(foreign.Models()))
 	f.DurationVar(&c.o.Lease, "lease", 0, "length of the leases that have no ttl in the history")
 	f.StringVar(&c.group, "group-by", string(foreign.ByNameIfAny), "how to tell locks apart: "+list(foreign.Groupings()))
-	f.StringToIntVar(&c.semaphores, "semaphore", nil, "how many may hold a lock at a time, as in `pool=3`, in a history of run --history")
+	f.StringToIntVar(&c.semaphores, "semaphore", nil, "how many may hold a lock at a time, as in `pool=3`")
 	f.Lookup("semaphore").DefValue = "" // else the help says that it is []
 	f.StringVar(&c.format, "format", "", "file format: "+list(foreign.Formats())+" (default detected)")
 	f.StringArrayVar(&c.o.Keys, "key", nil, "judge only this lock; may be repeated")
@@ -173,6 +175,9 @@ func checkHistory(stdin io.Reader, files []string, o foreign.Options) (reports.J
 	case errors.Is(err, checker.ErrDisagree):
 		code, err = exitInternal, fmt.Errorf("%s: internal error: %w", file, err)
 	case errors.As(err, &invalid):
+		if errors.Is(err, foreign.ErrNotJudged) {
+			code = exitNotTested
+		}
 		err = fmt.Errorf("%s:%d: %w", cmp.Or(invalid.File, file), invalid.Line, reason{invalid})
 	case errors.Is(err, foreign.ErrModel):
 		err = fmt.Errorf("%s: %w: --model %s (see redlocksim check --help)", file, err, list(foreign.Models()))

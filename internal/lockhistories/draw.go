@@ -31,6 +31,7 @@ type Line struct {
 	Func    string `json:"f"`
 	Lock    string `json:"lock"`
 	Token   *int64 `json:"value,omitempty"`  // of an acquire that succeeded, where the model has tokens
+	Mode    string `json:"mode,omitempty"`   // of a read-write lock; not drawn here
 	TTL     int64  `json:"ttl_ns,omitempty"` // of an acquire or extend, the length of its lease
 	Time    int64  `json:"time"`             // in nanoseconds
 	Index   int    `json:"index"`

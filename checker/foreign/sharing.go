@@ -1,0 +1,284 @@
+package foreign
+
+import (
+	"cmp"
+	"container/heap"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"redlocksim/checker"
+)
+
+// sharing says how several can hold a lock at the same time. The zero value is a lock that only one can.
+type sharing struct {
+	// permits is how many can hold a semaphore; 0 for a lock that is none.
+	permits int
+	// modes says that it is a read-write lock: many can hold it in the mode shared, or one in another.
+	modes bool
+}
+
+func (s sharing) none() bool { return s == sharing{} }
+
+// sharable are the models that can be judged of a lock that several can hold; Mutex only of a semaphore.
+var sharable = []Model{Mutex, Owner, Lease}
+
+// shares finds the locks that several can hold, and refuses those that the model cannot judge.
+func (r *reader) shares() error {
+	h := r.r
+	h.sharing = make([]sharing, len(h.locks.in))
+	for _, s := range r.o.Semaphores {
+		lock, named := h.locks.of[s.Name]
+		switch unnamed := len(h.locks.in) == 1 && h.locks.in[0] == ""; {
+		case named:
+		case !unnamed:
+			return fmt.Errorf("%w: the history has no lock %q", ErrOptions, s.Name)
+		case h.sharing[0].permits > 0:
+			return fmt.Errorf("%w: the history names no locks, so that only one can be a semaphore", ErrOptions)
+		}
+		h.sharing[lock].permits = s.Permits
+	}
+	for i := range h.ops {
+		op := &h.ops[i]
+		if op.lock == unnamed || op.outcome == failed {
+			continue
+		}
+		share := &h.sharing[op.lock]
+		if op.mode != unsaid && !share.modes {
+			if share.permits > 0 {
+				return r.notJudged(op, "a semaphore has no modes, and the %s has one", op.fn)
+			}
+			share.modes = true
+		}
+		what := "a semaphore"
+		if share.modes {
+			what = "a read-write lock"
+		}
+		if m := r.o.Model; !share.none() && (!slices.Contains(sharable, m) || m == Mutex && share.modes) {
+			return r.notJudged(op, "%s with the model %s; with owner and lease it can", what, m)
+		}
+	}
+	for i := range h.ops {
+		if op := &h.ops[i]; op.lock != unnamed && h.sharing[op.lock].modes && op.fn == acquire {
+			op.mode = cmp.Or(op.mode, exclusive)
+		}
+	}
+	return nil
+}
+
+// notJudged is the error of an operation on a lock of a kind that no model covers.
+func (r *reader) notJudged(op *operation, format string, args ...any) error {
+	return r.r.notJudged(op, fmt.Sprintf(format, args...))
+}
+
+func (h *recording) notJudged(op *operation, why string) error {
+	return &InputError{File: h.fileOf(op.process), Line: int(op.callLine), Err: fmt.Errorf("%w: %s", ErrNotJudged, why)}
+}
+
+// crowds finds where more held a lock than can. It returns how often, and the first that is complete.
+func (h *recording) crowds(e *evidence, share sharing) (*breach, int) {
+	c := crowd{h: h, share: share, holds: e.holds}
+	most := 0
+	for i := range e.holds {
+		most = max(most, e.holds[i].to)
+		c.longest = append(c.longest, most)
+	}
+	count, firstAt := 0, never
+	var first *breach
+	note := func(others []int32, second int32, at int) {
+		if count++; at < firstAt {
+			firstAt = at
+			held := &e.holds[others[0]]
+			first = &breach{kind: checker.LeaseOverlap, first: held.op, second: second, basis: held.basis, proof: held.proof}
+			for _, i := range others[1:] {
+				first.others = append(first.others, e.holds[i].op)
+			}
+		}
+	}
+	current := &ends{holds: e.holds}
+	for i := range e.holds {
+		held := &e.holds[i]
+		for current.Len() > 0 && e.holds[current.in[0]].to <= held.from {
+			heap.Pop(current)
+		}
+		if others := c.against(current.in, held.mode); len(others) >= c.limit() {
+			note(others, held.op, held.from)
+		}
+		heap.Push(current, int32(i))
+	}
+	for i := range e.touches {
+		t := &e.touches[i]
+		if others := c.fewest(t); len(others) >= c.limit() {
+			note(others, t.op, t.to)
+		}
+	}
+	return first, count
+}
+
+// crowd is the holds of a lock that several can hold, in the order in which they begin; longest has the latest end of each and
+// those before.
+type crowd struct {
+	h       *recording
+	share   sharing
+	holds   []hold
+	longest []int
+}
+
+// limit is from how many others on a lock cannot be had.
+func (c *crowd) limit() int { return max(1, c.share.permits) }
+
+// against are the holds among some that count against one of a mode, in the order in which they began.
+func (c *crowd) against(some []int32, m mode) []int32 {
+	var all []int32
+	for _, i := range some {
+		if !c.share.modes || m != shared || c.holds[i].mode != shared {
+			all = append(all, i)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// fewest are the holds of others against a touch at the instant in it at which they are fewest.
+func (c *crowd) fewest(t *touch) []int32 {
+	var near []int32
+	n, _ := slices.BinarySearchFunc(c.holds, t.to, func(h hold, to int) int { return cmp.Compare(h.from, to) })
+	for n--; n >= 0 && c.longest[n] > t.from; n-- {
+		if h := &c.holds[n]; h.to > t.from && c.h.ops[h.op].process != c.h.ops[t.op].process {
+			near = append(near, int32(n))
+		}
+	}
+	near = c.against(near, t.mode)
+	at := func(place int) (all []int32) {
+		for _, i := range near {
+			if c.holds[i].from <= place && c.holds[i].to > place {
+				all = append(all, i)
+			}
+		}
+		return all
+	}
+	fewest := at(t.from)
+	for _, i := range near { // they can only become fewer where one ends
+		if to := c.holds[i].to; to < t.to {
+			if now := at(to); len(now) < len(fewest) {
+				fewest = now
+			}
+		}
+	}
+	return fewest
+}
+
+// ends is a heap of holds, the one that ends first on top.
+type ends struct {
+	holds []hold
+	in    []int32
+}
+
+func (e *ends) Len() int           { return len(e.in) }
+func (e *ends) Less(i, j int) bool { return e.holds[e.in[i]].to < e.holds[e.in[j]].to }
+func (e *ends) Swap(i, j int)      { e.in[i], e.in[j] = e.in[j], e.in[i] }
+
+// Push appends.
+func (e *ends) Push(x any) { e.in = append(e.in, x.(int32)) }
+
+// Pop removes the last.
+func (e *ends) Pop() any {
+	last := e.in[len(e.in)-1]
+	e.in = e.in[:len(e.in)-1]
+	return last
+}
+
+// holder is one of those who hold a lock, as porcupine's state has it.
+type holder struct {
+	process int32
+	mode    mode
+	end     int64
+	endless bool
+}
+
+func holders(encoded string) (all []holder) {
+	for b := []byte(encoded); len(b) > 0; b = b[14:] {
+		all = append(all, holder{int32(binary.LittleEndian.Uint32(b)), mode(b[4]), int64(binary.LittleEndian.Uint64(b[6:])), b[5] == 1})
+	}
+	return all
+}
+
+// held puts holders into a text, so that equal states are equal.
+func held(all []holder) string {
+	slices.SortFunc(all, func(a, b holder) int { return cmp.Compare(a.process, b.process) })
+	var b []byte
+	for _, h := range all {
+		b = binary.LittleEndian.AppendUint32(b, uint32(h.process))
+		endless := byte(0)
+		if h.endless {
+			endless = 1
+		}
+		b = binary.LittleEndian.AppendUint64(append(b, byte(h.mode), endless), uint64(h.end))
+	}
+	return string(b)
+}
+
+// applyShared is what can become of a lock that several can hold. Without owners, a count is enough.
+func (i input) applyShared(s state, o *Options, share sharing) []state {
+	if i.returned < s.now {
+		return nil
+	}
+	if o.Model == Mutex {
+		switch {
+		case i.fn == acquire && s.depth < share.permits:
+			s.depth++
+		case i.fn == release && s.depth > 0:
+			s.depth--
+		case i.fn != extend || s.depth == 0:
+			return nil
+		}
+		return []state{s}
+	}
+	all := holders(s.holders)
+	own := slices.IndexFunc(all, func(h holder) bool { return h.process == i.process })
+	with := func(now int64, left []holder) state {
+		next := s
+		next.now = now
+		next.holders = held(append(slices.Clone(left), holder{i.process, i.mode, i.until, i.endless || !o.leased()}))
+		return next
+	}
+	switch {
+	case i.fn == acquire:
+		return i.takeShared(s, all, own, share, with)
+	case own < 0 || i.mode != unsaid && i.mode != all[own].mode:
+		return nil
+	case i.fn == release:
+		s.holders = held(slices.Delete(all, own, own+1))
+	default:
+		all[own].end, all[own].endless = i.until, i.endless || !o.leased()
+		s.holders = held(all)
+	}
+	return []state{s}
+}
+
+// takeShared is what can become of the lock by an acquire: it takes the place of those who must not stay, whose leases have to be
+// over, and where there are too many the place of any of them.
+func (i input) takeShared(
+	s state, all []holder, own int, share sharing, with func(now int64, left []holder) state,
+) (next []state) {
+	now, left := s.now, []holder{}
+	for n, h := range all {
+		if n != own && (!share.modes || i.mode == shared && h.mode == shared) {
+			left = append(left, h)
+			continue
+		}
+		if h.endless || h.end > i.returned {
+			return nil
+		}
+		now = max(now, h.end)
+	}
+	if share.permits == 0 || len(left) < share.permits {
+		return []state{with(now, left)}
+	}
+	for n, h := range left {
+		if !h.endless && h.end <= i.returned {
+			next = append(next, with(max(now, h.end), slices.Delete(slices.Clone(left), n, n+1)))
+		}
+	}
+	return next
+}
