@@ -48,8 +48,8 @@ func decimal(written string) (q quantity, err error) {
 	return q, nil
 }
 
-// in is the number in nanoseconds, if it counts units; false if that is more than 64 bits hold. What is finer than nanoseconds
-// is cut off.
+// in is the number in nanoseconds, if it counts units; false if that is more than 64 bits hold. What is finer than
+// nanoseconds is cut off.
 func (q quantity) in(unit time.Duration) (int64, bool) {
 	high, low := bits.Mul64(q.whole, uint64(unit))
 	// The fraction is below one, and so no more than a unit.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"redlocksim/internal/strictyaml"
 )
@@ -67,8 +66,9 @@ type reader struct {
 	others []string
 	// The lines at which, with the grouping auto, the first operations stand that name a lock and that do not.
 	firstNamed, firstUnnamed position
-	// clock is how the file that is being read counts time, begun the first of its entries, and firstTime the line with the first
-	// time of all. dated says that times are dates, assumed that those of some file are taken for nanoseconds.
+	// clock is how the file that is being read counts time, begun the first of its entries, and firstTime the line with
+	// the first time of all. dated says that times are dates, assumed that those of some file are taken for
+	// nanoseconds.
 	clock          clock
 	begun          int
 	firstTime      position
@@ -82,39 +82,6 @@ type reader struct {
 
 // position is a line; none if that is 0. file is the number of its file, if there are several.
 type position struct{ file, line int32 }
-
-// name is a node that names something: a text, keyword, word or whole number. A number is named by its digits.
-func (r *reader) name(n *node, what string) ([]byte, error) {
-	var name []byte
-	switch n.kind {
-	case text, keyword, word:
-		name = r.s.textOf(n)
-	case number:
-		i, err := r.s.int(n)
-		if err != nil {
-			return nil, notOperation("%s: %v", what, err)
-		}
-		name = strconv.AppendInt(nil, i, 10)
-	default:
-		return nil, notOperation("%s is neither a name nor a number", what)
-	}
-	if len(name) == 0 || len(name) > maxName {
-		return nil, notOperation("%s has a name of %d bytes, must be from 1 to %d", what, len(name), maxName)
-	}
-	return name, nil
-}
-
-// field is the name of a key, without the colon that some converters to JSON leave on it; empty if it is no name.
-func (r *reader) field(n *node) []byte {
-	if n.kind != text && n.kind != keyword {
-		return nil
-	}
-	t := r.s.textOf(n)
-	if n.kind == text && len(t) > 1 && t[0] == ':' {
-		t = t[1:]
-	}
-	return t
-}
 
 // interpret makes an entry of the nodes that the scanner holds.
 func (r *reader) interpret(line int) (entry, error) {
@@ -227,13 +194,6 @@ func (r *reader) other(name []byte) {
 
 // types are the words for what became of an operation.
 var types = []string{"invoke", "ok", "fail", "info"}
-
-func (r *reader) wordOf(n *node) []byte {
-	if n.kind == word {
-		return r.s.textOf(n)
-	}
-	return r.field(n)
-}
 
 // word is one of the known words.
 func (r *reader) word(at int32, what string, known ...string) (string, error) {

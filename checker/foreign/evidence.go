@@ -30,15 +30,18 @@ type evidence struct {
 	holds    []hold
 	touches  []touch
 	breaches []breach
-	// On a lock that several can hold, a process may hold it twice, and in which mode it holds it may depend on what is unknown.
-	// again and unclear are the first operations that show such a thing, none if none does; vague says that the process at hand
-	// may hold it twice.
+	// On a lock that several can hold, a process may hold it twice, and in which mode it holds it may depend on what is
+	// unknown. again and unclear are the first operations that show such a thing, none if none does; vague says that
+	// the process at hand may hold it twice.
 	again, unclear int32
 	vague          bool
 }
 
 // takesAgain notes that a process acquires a lock that it may hold. certain says that it does.
-func (e *evidence) takesAgain(op int32, certain bool) {
+func (e *evidence) takesAgain(op int32, o *operation, held int32, certain bool) {
+	if o.fn != acquire || o.outcome == failed || held == none {
+		return
+	}
 	e.vague = true
 	if certain && e.again == none {
 		e.again = op
@@ -91,8 +94,8 @@ func (d *doubt) settles(i int32, o *operation) bool {
 	return o.outcome == ok
 }
 
-// wrongMode reports whether an extend or release says another mode than that in which the process holds the lock, or with
-// unknown outcome acquired it.
+// wrongMode reports whether an extend or release says another mode than that in which the process holds the lock, or
+// with unknown outcome acquired it.
 func (e *evidence) wrongMode(op int32, o *operation, held bool, m mode, d doubt) bool {
 	if held && d.locked && d.mode != m || !held && d.locked && d.mixed {
 		e.unclear = op

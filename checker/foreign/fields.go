@@ -55,7 +55,8 @@ var units = map[string]time.Duration{
 	"h": time.Hour, "hour": time.Hour, "hours": time.Hour,
 }
 
-// roleOf is what a field of this name is for. A length of time may have its unit behind it: ttl_ms, leaseDurationSeconds.
+// roleOf is what a field of this name is for. A length of time may have its unit behind it: ttl_ms,
+// leaseDurationSeconds.
 func roleOf(name string) role {
 	if f, known := fieldNames[plain(name)]; known {
 		return role{field: f}
@@ -89,8 +90,8 @@ func (r *reader) role(key *node) role {
 	return known
 }
 
-// fields are the places of an operation's values among the nodes; 0 for a field that is not there, or nil. unit is that of the
-// length of the lease, if the field's name tells. unknown says that there are fields that are not understood.
+// fields are the places of an operation's values among the nodes; 0 for a field that is not there, or nil. unit is that
+// of the length of the lease, if the field's name tells. unknown says that there are fields that are not understood.
 type fields struct {
 	at      [fieldCount]int32
 	unit    time.Duration

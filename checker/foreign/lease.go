@@ -25,9 +25,7 @@ func (h *recording) lease(e *evidence, ops []int32) {
 	l := &leases{recording: h, evidence: e, held: none, released: none, doubt: noDoubt}
 	for _, i := range ops {
 		o := &h.ops[i]
-		if o.fn == acquire && o.outcome != failed && l.held != none {
-			l.takesAgain(i, o.outcome == ok && at(o.ret) < l.over())
-		}
+		l.takesAgain(i, o, l.held, l.held != none && o.outcome == ok && at(o.ret) < l.over())
 		if !l.doubt.settles(i, o) {
 			continue
 		}

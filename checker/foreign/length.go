@@ -13,8 +13,8 @@ var errNoLength = errors.New("no length of time")
 // maxLength bounds a length of time: what is longer is meant otherwise, as the number of a lease is.
 const maxLength = 50 * 365 * 24 * time.Hour
 
-// length reads a length of time: a text with a unit, as 30s, "500 ms" and PT1M30S, or a number. Of a number the unit is that of
-// its field, or else the one that the options give.
+// length reads a length of time: a text with a unit, as 30s, "500 ms" and PT1M30S, or a number. Of a number the unit is
+// that of its field, or else the one that the options give.
 func (r *reader) length(n *node, unit time.Duration) (time.Duration, error) {
 	if unit == 0 {
 		unit = r.o.Unit

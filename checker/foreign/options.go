@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -83,11 +84,11 @@ type Options struct {
 	Format Format
 	// Model: needed for all formats but Native. That has the ends of the leases in it, and takes none or Reentrant.
 	Model Model
-	// Lease is how long a lease lasts where the history does not say; for the models Lease, which needs it unless every acquire
-	// says it, and Fenced, whose holds end only by a release without it.
+	// Lease is how long a lease lasts where the history does not say; for the models Lease, which needs it unless every
+	// acquire says it, and Fenced, whose holds end only by a release without it.
 	Lease time.Duration
-	// Unit is what numbers count that are times, or lengths of leases whose field does not say. Zero means that times count
-	// nanoseconds, or since 1970 what their size shows; lengths must then have a unit. Not for a Native history.
+	// Unit is what numbers count that are times, or lengths of leases whose field does not say. Zero means that times
+	// count nanoseconds, or since 1970 what their size shows; lengths must then have a unit. Not for a Native history.
 	Unit time.Duration
 	// Map says of functions which of those that are known they are, as extend.
 	Map map[string]string
@@ -103,8 +104,9 @@ type Options struct {
 	// ClockError is how far the clocks of two processes may differ. Events that are no further apart may have happened in
 	// either order. Every line then needs a time. For the models Mutex, Owner and Lease.
 	ClockError time.Duration
-	// Semaphores are the locks that so many may hold at a time. Where a history does not name its lock, one of any name is that
-	// lock. Of other formats than Native, they are for the models Mutex, Owner and Lease, and no process may hold one twice.
+	// Semaphores are the locks that so many may hold at a time. Where a history does not name its lock, one of any name
+	// is that lock. Of other formats than Native, they are for the models Mutex, Owner and Lease, and no process may
+	// hold one twice.
 	Semaphores []checker.Semaphore
 	// MaxPorcupine bounds what porcupine is given, in operations on one lock: zero means
 	// [checker.DefaultMaxOperations], negative that it is not asked.
@@ -188,6 +190,34 @@ func (o *Options) fits(f Format) error {
 	}
 	if o.Group != "" && o.Group != ByKey && o.Group != ByNameIfAny {
 		return fmt.Errorf("%w: a history of redlocksim always names its locks", ErrOptions)
+	}
+	return nil
+}
+
+// meaningOf is what a function does to a lock, and whether it does anything.
+func (o *Options) meaningOf(word string) (meaning, bool) {
+	for from, to := range o.Map {
+		if plain(from) == plain(word) {
+			word = to
+			break
+		}
+	}
+	m, known := functions[plain(word)]
+	return m, known && (m.fn != write || o.Model.fenced())
+}
+
+// validateWords refuses words that say nothing about a lock where they should.
+func (o *Options) validateWords() error {
+	for _, from := range slices.Sorted(maps.Keys(o.Map)) {
+		if _, known := o.meaningOf(o.Map[from]); !known || plain(from) == "" {
+			return fmt.Errorf("%w: %q cannot stand for %q: must be acquire, extend or release, or of a read-write lock, as read-lock, or with tokens write",
+				ErrOptions, from, o.Map[from])
+		}
+	}
+	for _, f := range o.Only {
+		if _, known := o.meaningOf(f); !known {
+			return fmt.Errorf("%w: %q is no operation on a lock; there are acquire, extend and release, and their synonyms", ErrOptions, f)
+		}
 	}
 	return nil
 }

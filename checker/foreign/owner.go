@@ -18,9 +18,7 @@ func (h *recording) owner(e *evidence, ops []int32) {
 	}
 	for _, i := range ops {
 		o := &h.ops[i]
-		if o.fn == acquire && o.outcome != failed && held != none {
-			e.takesAgain(i, doubt.unlocked == none)
-		}
+		e.takesAgain(i, o, held, doubt.unlocked == none)
 		if !doubt.settles(i, o) {
 			continue
 		}

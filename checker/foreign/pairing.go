@@ -203,8 +203,8 @@ func (r *reader) finish() error {
 	return r.leases()
 }
 
-// leases gives the acquires and extends that say nothing of it the length of their lease. An extend has that of its process's
-// last acquire of the lock, if it did not fail.
+// leases gives the acquires and extends that say nothing of it the length of their lease. An extend has that of its
+// process's last acquire of the lock, if it did not fail.
 func (r *reader) leases() error {
 	type holder struct{ process, lock int32 }
 	last := map[holder]int64{}

@@ -82,6 +82,11 @@ type operation struct {
 	lease               int64 // how long the lease lasts that counts from here; 0 if the lock has none
 }
 
+// hasToken reports whether the operation is a grant whose token is known.
+func (o *operation) hasToken() bool {
+	return o.fn == acquire && o.outcome == ok && o.token != unknownToken
+}
+
 // names numbers texts.
 type names struct {
 	of map[string]int32

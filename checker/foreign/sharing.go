@@ -115,8 +115,8 @@ func (h *recording) crowds(e *evidence, share sharing) (*breach, int) {
 	return first, count
 }
 
-// crowd is the holds of a lock that several can hold, in the order in which they begin; longest has the latest end of each and
-// those before.
+// crowd is the holds of a lock that several can hold, in the order in which they begin; longest has the latest end of
+// each and those before.
 type crowd struct {
 	h       *recording
 	share   sharing
@@ -256,8 +256,8 @@ func (i input) applyShared(s state, o *Options, share sharing) []state {
 	return []state{s}
 }
 
-// takeShared is what can become of the lock by an acquire: it takes the place of those who must not stay, whose leases have to be
-// over, and where there are too many the place of any of them.
+// takeShared is what can become of the lock by an acquire: it takes the place of those who must not stay, whose leases
+// have to be over, and where there are too many the place of any of them.
 func (i input) takeShared(
 	s state, all []holder, own int, share sharing, with func(now int64, left []holder) state,
 ) (next []state) {

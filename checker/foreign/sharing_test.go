@@ -15,14 +15,15 @@ import (
 	"redlocksim/internal/lockhistories"
 )
 
-// shared are the states of a lock that several can hold after an operation that takes effect now.
-func (j *judged) shared(s lockState, o anOp, now int64) (next []lockState) {
-	type seat struct {
-		mode mode
-		end  int64
-	}
+// seat is what a process has of a lock that several can hold.
+type seat struct {
+	mode mode
+	end  int64
+}
+
+func seatsOf(written string) map[string]seat {
 	seats := map[string]seat{}
-	for _, text := range strings.Fields(s.holders) {
+	for _, text := range strings.Fields(written) {
 		var process string
 		var of seat
 		if _, err := fmt.Sscanf(text, "%1s/%d/%d", &process, &of.mode, &of.end); err != nil {
@@ -30,36 +31,51 @@ func (j *judged) shared(s lockState, o anOp, now int64) (next []lockState) {
 		}
 		seats[process] = of
 	}
-	written := func() lockState {
-		then := s
-		then.holders = ""
-		for _, process := range slices.Sorted(maps.Keys(seats)) {
-			then.holders += fmt.Sprintf("%s/%d/%d ", process, seats[process].mode, seats[process].end)
-		}
-		return then
+	return seats
+}
+
+// taken is the state with these seats.
+func (s lockState) taken(seats map[string]seat) lockState {
+	s.holders = ""
+	for _, process := range slices.Sorted(maps.Keys(seats)) {
+		s.holders += fmt.Sprintf("%s/%d/%d ", process, seats[process].mode, seats[process].end)
 	}
+	return s
+}
+
+// counted are the states of a semaphore without owners.
+func (j *judged) counted(s lockState, o anOp) []lockState {
+	switch {
+	case o.fn == "acquire" && s.depth < j.share.permits:
+		s.depth++
+	case o.fn == "release" && s.depth > 0:
+		s.depth--
+	case o.fn != "extend" || s.depth == 0:
+		return nil
+	}
+	return []lockState{s}
+}
+
+// shared are the states of a lock that several can hold after an operation that takes effect now.
+func (j *judged) shared(s lockState, o anOp, now int64) (next []lockState) {
+	if j.Model == Mutex {
+		return j.counted(s, o)
+	}
+	seats := seatsOf(s.holders)
 	mine, has := seats[o.process]
 	end := int64(1) << 62
 	if j.leased {
 		end = j.lines[o.call].Time + o.lease
 	}
 	switch {
-	case j.Model == Mutex && o.fn == "acquire" && s.depth < j.share.permits:
-		s.depth++
-		return []lockState{s}
-	case j.Model == Mutex && o.fn == "release" && s.depth > 0:
-		s.depth--
-		return []lockState{s}
-	case j.Model == Mutex && o.fn == "extend" && s.depth > 0:
-		return []lockState{s}
-	case j.Model == Mutex || o.fn != "acquire" && (!has || o.mode != unsaid && o.mode != mine.mode):
+	case o.fn != "acquire" && (!has || o.mode != unsaid && o.mode != mine.mode):
 		return nil
 	case o.fn == "extend":
 		seats[o.process] = seat{mine.mode, end}
-		return []lockState{written()}
+		return []lockState{s.taken(seats)}
 	case o.fn == "release":
 		delete(seats, o.process)
-		return []lockState{written()}
+		return []lockState{s.taken(seats)}
 	}
 	// An acquire may turn out any of those whose leases are over, and must fit with those who stay.
 	over := []string{}
@@ -68,72 +84,71 @@ func (j *judged) shared(s lockState, o anOp, now int64) (next []lockState) {
 			over = append(over, process)
 		}
 	}
-	all := maps.Clone(seats)
 	for out := range 1 << len(over) {
-		seats = maps.Clone(all)
+		left := maps.Clone(seats)
 		for i, process := range over {
 			if out&(1<<i) != 0 {
-				delete(seats, process)
+				delete(left, process)
 			}
 		}
-		fits := j.share.permits == 0 || len(seats) < j.share.permits
-		for _, other := range seats {
+		fits := j.share.permits == 0 || len(left) < j.share.permits
+		for _, other := range left {
 			fits = fits && (!j.share.modes || o.mode == shared && other.mode == shared)
 		}
-		if _, still := seats[o.process]; fits && !still {
-			seats[o.process] = seat{o.mode, end}
-			next = append(next, written())
+		if _, still := left[o.process]; fits && !still {
+			left[o.process] = seat{o.mode, end}
+			next = append(next, s.taken(left))
 		}
 	}
 	return next
 }
 
+// sharedServer is such a lock that works.
+type sharedServer struct {
+	sharing
+	leased bool
+	seats  map[string]seat
+}
+
+func (s *sharedServer) serve(l *lockhistories.Line, now int64) bool {
+	maps.DeleteFunc(s.seats, func(_ string, of seat) bool { return s.leased && of.end <= now })
+	mine, has := s.seats[l.Process]
+	switch {
+	case l.Func == "release":
+		delete(s.seats, l.Process)
+		return has
+	case l.Func == "extend":
+		if has {
+			s.seats[l.Process] = seat{mine.mode, now + lockhistories.Lease}
+		}
+		return has
+	case has || s.permits > 0 && len(s.seats) >= s.permits:
+		return false
+	}
+	for _, of := range s.seats {
+		if s.modes && (of.mode != shared || modes[l.Mode] != shared) {
+			return false
+		}
+	}
+	s.seats[l.Process] = seat{modes[l.Mode], now + lockhistories.Lease}
+	return true
+}
+
 // drawShared draws the history of a lock that several can hold, which now and then is wrong.
 func drawShared(t *rapid.T, leased bool, share sharing) (lines []lockhistories.Line) {
-	type seat struct {
-		mode string
-		end  int64
-	}
 	type client struct {
 		call     *lockhistories.Line
 		believes bool
 		mode     string
 	}
 	one := func(in int, what string) bool { return rapid.IntRange(1, in).Draw(t, what) == in }
-	seats, clients, now := map[string]seat{}, map[string]*client{}, int64(0)
+	server, clients, now := sharedServer{share, leased, map[string]seat{}}, map[string]*client{}, int64(0)
 	wrong := rapid.SampledFrom([]int{5, 12, 1000}).Draw(t, "wrong")
 	giveUp := rapid.SampledFrom([]int{4, 10, 1000}).Draw(t, "given up")
 	add := func(l lockhistories.Line) {
 		now += rapid.Int64Range(0, 3).Draw(t, "pause")
 		l.Time, l.Index = now, len(lines)
 		lines = append(lines, l)
-	}
-	serve := func(l *lockhistories.Line) bool {
-		for process, of := range seats {
-			if leased && of.end <= now {
-				delete(seats, process)
-			}
-		}
-		_, has := seats[l.Process]
-		switch {
-		case l.Func == "release":
-			delete(seats, l.Process)
-			return has
-		case l.Func == "extend":
-			if has {
-				seats[l.Process] = seat{seats[l.Process].mode, now + lockhistories.Lease}
-			}
-			return has
-		case has || share.permits > 0 && len(seats) >= share.permits:
-			return false
-		}
-		for _, of := range seats {
-			if share.modes && (of.mode != "read" || l.Mode != "read") {
-				return false
-			}
-		}
-		seats[l.Process] = seat{l.Mode, now + lockhistories.Lease}
-		return true
 	}
 	for len(lines) < 24 {
 		process := fmt.Sprint(rapid.IntRange(0, 3).Draw(t, "process"))
@@ -159,19 +174,15 @@ func drawShared(t *rapid.T, leased bool, share sharing) (lines []lockhistories.L
 		l := *c.call
 		c.call = nil
 		l.Type = "fail"
-		if serve(&l) != one(wrong, "wrongly") {
+		if server.serve(&l, now) != one(wrong, "wrongly") {
 			l.Type = "ok"
 		}
 		if one(giveUp, "gives up") {
 			l.Type = "info"
 		}
 		add(l)
-		switch {
-		case l.Type == "fail":
-		case l.Func == "acquire":
-			c.believes, c.mode = true, l.Mode
-		case l.Func == "release":
-			c.believes = false
+		if l.Type != "fail" && l.Func != "extend" {
+			c.believes, c.mode = l.Func == "acquire", l.Mode
 		}
 	}
 	return lines

@@ -7,8 +7,8 @@ import (
 	"redlocksim/checker"
 )
 
-// sweep judges a lock without owners, of which so many permits can be held: some order of the operations, each at an instant between its call and return, must
-// take and leave the lock in turn.
+// sweep judges a lock without owners, of which so many permits can be held: some order of the operations, each at an
+// instant between its call and return, must take and leave the lock in turn.
 //
 // Going along the events, an operation is put off until it returns, and then happens just before. If the lock is in the
 // wrong state for it, one of the opposite kind must happen first, and of those under way it is the one that returns

@@ -44,8 +44,8 @@ const zoneless = "2006-01-02T15:04:05"
 
 // date is the nanoseconds since 1970 of a date.
 func (r *reader) date(written string, line int) (int64, error) {
-	// RFC 3339 allows t and z, and a space for the T. Some write a comma before the fraction; Java writes [Europe/Berlin] behind
-	// the zone, and Go the monotonic clock.
+	// RFC 3339 allows t and z, and a space for the T. Some write a comma before the fraction; Java writes
+	// [Europe/Berlin] behind the zone, and Go the monotonic clock.
 	form := strings.ToUpper(written)
 	form, _, _ = strings.Cut(form, "[")
 	form, _, _ = strings.Cut(form, " M=")
@@ -85,8 +85,8 @@ func (r *reader) date(written string, line int) (int64, error) {
 type clock struct {
 	firstLine int32 // 0 before the first time
 
-	// Of numbers: unit is what they count, and recognized says that the first number tells, as that many have passed since 1970.
-	// fractions says that some have one.
+	// Of numbers: unit is what they count, and recognized says that the first number tells, as that many have passed
+	// since 1970. fractions says that some have one.
 	unit       time.Duration
 	recognized bool
 	first      quantity
@@ -103,8 +103,9 @@ func (c *clock) since1970() bool { return c.unit != 0 && c.first.since1970(c.uni
 // epochs are the units in which times since 1970 are counted, besides nanoseconds.
 var epochs = []time.Duration{time.Second, time.Millisecond, time.Microsecond}
 
-// The years in which histories are recorded, and for how long at most. Nanoseconds that count from elsewhere are taken for
-// seconds, or milliseconds, only if they begin at 1.4 to 2.5 s and go on for less than 95 ms, or at 24 to 42 min and for 95 s.
+// The years in which histories are recorded, and for how long at most. Nanoseconds that count from elsewhere are taken
+// for seconds, or milliseconds, only if they begin at 1.4 to 2.5 s and go on for less than 95 ms, or at 24 to 42 min
+// and for 95 s.
 var (
 	earliest = time.Date(2015, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 	latest   = time.Date(2050, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
@@ -134,9 +135,9 @@ func (q quantity) near(unit time.Duration, other quantity, otherUnit time.Durati
 	return max(a-b, b-a) <= int64(longestRecording)
 }
 
-// count is the nanoseconds of a time that is a number. Unless the options say what it counts, that is nanoseconds, or since
-// 1970 the unit that the first one of the file shows. If later ones show that it was none of these years, what was read is
-// counted again, as nanoseconds.
+// count is the nanoseconds of a time that is a number. Unless the options say what it counts, that is nanoseconds, or
+// since 1970 the unit that the first one of the file shows. If later ones show that it was none of these years, what
+// was read is counted again, as nanoseconds.
 func (r *reader) count(q quantity, line int) (int64, error) {
 	c := &r.clock
 	if r.o.Unit == 0 {
@@ -226,8 +227,9 @@ func (r *reader) closeClock() error {
 	return nil
 }
 
-// plausible refuses times that cannot be in nanoseconds, which they are taken for. A lease that is many times as long as the
-// history would never end in it, and one that is longer at all not in a history whose calls mostly take less than a microsecond.
+// plausible refuses times that cannot be in nanoseconds, which they are taken for. A lease that is many times as long
+// as the history would never end in it, and one that is longer at all not in a history whose calls mostly take less
+// than a microsecond.
 func (r *reader) plausible() error {
 	if !r.assumed || len(r.r.times) == 0 {
 		return nil

@@ -7,11 +7,6 @@ import (
 	"redlocksim/checker"
 )
 
-// hasToken reports whether the operation is a grant whose token is known.
-func (o *operation) hasToken() bool {
-	return o.fn == acquire && o.outcome == ok && o.token != unknownToken
-}
-
 // tokens judges the tokens on a lock whose holds are in order, and whose tokens rise where it is not re-entrant. If it
 // comes to no answer, it says why.
 func (h *recording) tokens(ops []int32, o *Options) ([]breach, string) {
@@ -29,7 +24,8 @@ func (h *recording) tokens(ops []int32, o *Options) ([]breach, string) {
 	return []breach{h.tokenBreach(ops, failed, w.nested)}, ""
 }
 
-// lower is an acquire that is still under way when a grant fails and has a lower token, which by their leases comes after it.
+// lower is an acquire that is still under way when a grant fails and has a lower token, which by their leases comes
+// after it.
 func (w *worlds) lower(failed int32) int32 {
 	for _, q := range w.touchers {
 		open := w.pending[q].open
@@ -41,8 +37,8 @@ func (w *worlds) lower(failed int32) int32 {
 	return none
 }
 
-// outOfOrder compares the known tokens where holds end by themselves, so that which of two grants came first is known only if
-// one was called after the other had returned.
+// outOfOrder compares the known tokens where holds end by themselves, so that which of two grants came first is known
+// only if one was called after the other had returned.
 func (h *recording) outOfOrder(ops []int32) []breach {
 	grants := h.granted(ops)
 	calls := slices.Clone(grants)

@@ -191,9 +191,9 @@ func (w *worlds) before(s world, p, op int32, then func(world)) {
 	}
 }
 
-// beforeLeased is before where leases end: another process can also take the lock, and lose it again with its lease, before op
-// happens. An acquire of unknown outcome matters only if it happens just before a success of its process that rests on it, so
-// that its lease does not end before.
+// beforeLeased is before where leases end: another process can also take the lock, and lose it again with its lease,
+// before op happens. An acquire of unknown outcome matters only if it happens just before a success of its process that
+// rests on it, so that its lease does not end before.
 func (w *worlds) beforeLeased(s world, p, op int32, unknowns func(int32, function), then func(world)) {
 	unknowns(s.owner, release)
 	if s.owner != p {

@@ -9,8 +9,9 @@ import (
 	"redlocksim/checker"
 )
 
-// A resource that compares tokens accepts a write unless it has accepted one with a higher token before. Who holds the lock does
-// not matter to it, and so writes are judged by themselves. One of unknown outcome may not have happened, and then shows nothing.
+// A resource that compares tokens accepts a write unless it has accepted one with a higher token before. Who holds the
+// lock does not matter to it, and so writes are judged by themselves. One of unknown outcome may not have happened, and
+// then shows nothing.
 
 // split parts the operations on the lock from the writes that it protects.
 func (h *recording) split(ops []int32) (onLock, writes []int32) {

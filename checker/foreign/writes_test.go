@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A resource that compares tokens can have accepted writes in some order that their calls and returns allow, and in which no
-// token falls: here all orders are tried.
+// A resource that compares tokens can have accepted writes in some order that their calls and returns allow, and in
+// which no token falls: here all orders are tried.
 func TestWritesAgreeWithEveryOrder(t *testing.T) {
 	verdicts := map[bool]int{}
 	rapid.Check(t, func(t *rapid.T) {

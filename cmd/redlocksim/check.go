@@ -28,8 +28,7 @@ A history lists what each client asked of a lock and what it was told:
   {"process":"a","type":"invoke","f":"acquire","time":"2026-11-25T12:00:00.1Z"}
   {"process":"a","type":"ok","f":"acquire","time":"2026-11-25T12:00:00.2Z"}
 in JSON, or in Jepsen's EDN ({:process 0, :type :ok, :f :acquire}), or as run
---history writes it, which needs no --model. docs/histories.md describes the
-format, shows how to write it in Go, Python and Node, and lists the findings.
+--history writes it, which needs no --model. docs/histories.md has the rest.
 
 --model says what kind of lock it is; docs/checker.md defines each:
   mutex      one holder at a time; anybody may release
@@ -38,9 +37,8 @@ format, shows how to write it in Go, Python and Node, and lists the findings.
   fenced     as owner, and each acquire returns a higher token: "value":7
   reentrant-fenced  as reentrant; all acquires of a hold share a token
   lease      as owner, for --lease 10s after the acquire or last extend
-Of a read-write lock ("f":"read-lock", or "mode":"read") many may hold it to
-read; owner and lease judge that. With --lease, fenced judges leases and tokens. A history may have a length of
-its own for each acquire and extend: "ttl":"10s"; --lease is for the others.
+With --lease, fenced judges leases, too. Each acquire can say its own, as in
+"ttl":"10s". Read-write locks ("mode":"read") and semaphores can be judged.
 
 With --merge the files are the logs of several processes, put in the order of
 their times. If they ran on several machines, --clock-error says how far their
@@ -50,7 +48,7 @@ clocks may differ, and nothing is called bad that this explains.
 	exitOK:        "every history is good",
 	exitSafety:    "a history is bad",
 	exitUsage:     "also a file without a verdict, since it is truncated, empty, out of order or not a history",
-	exitNotTested: "a history of a lock that the model cannot judge",
+	exitNotTested: "a lock that the model cannot judge",
 })
 
 // checkFlags are the flags of check.
@@ -70,23 +68,22 @@ func newCheck() *cobra.Command {
 		Long:  checkHelp,
 		Example: `  redlocksim check --model owner history.jsonl
   redlocksim check --model lease --lease 10s --merge --clock-error 5ms *.jsonl
-  redlocksim check --model mutex store/latest/history.edn
   zcat history.edn.gz | redlocksim check --model fenced -`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: c.run,
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.model, "model", "", "kind of lock: "+list(foreign.Models()))
-	f.DurationVar(&c.o.Lease, "lease", 0, "length of the leases that have no ttl in the history")
+	f.DurationVar(&c.o.Lease, "lease", 0, "length of leases without a ttl")
 	f.StringVar(&c.group, "group-by", string(foreign.ByNameIfAny), "how to tell locks apart: "+list(foreign.Groupings()))
 	f.StringToIntVar(&c.semaphores, "semaphore", nil, "how many may hold a lock at a time, as in `pool=3`")
 	f.Lookup("semaphore").DefValue = "" // else the help says that it is []
 	f.StringVar(&c.format, "format", "", "file format: "+list(foreign.Formats())+" (default detected)")
 	f.StringArrayVar(&c.o.Keys, "key", nil, "judge only this lock; may be repeated")
 	f.StringSliceVar(&c.o.Only, "only", nil, "judge only these operations: acquire,release")
-	f.StringToStringVar(&c.o.Map, "map", nil, "what an operation does to the lock, as in `prolong=extend`; may be repeated")
+	f.StringToStringVar(&c.o.Map, "map", nil, "what an operation does, as in `prolong=extend`")
 	f.Lookup("map").DefValue = ""
-	f.StringVar(&c.unit, "unit", "", "what numbers count that are times or a ttl: "+list(timeUnits)+" (default detected)")
+	f.StringVar(&c.unit, "unit", "", "what times count: "+list(timeUnits))
 	f.BoolVar(&c.o.Sort, "sort", false, "sort the lines of a file by time first")
 	f.BoolVar(&c.merge, "merge", false, "judge all files as one history, in the order of times")
 	f.DurationVar(&c.o.ClockError, "clock-error", 0, "how far the clocks of processes differ: 5ms")

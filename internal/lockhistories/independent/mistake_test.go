@@ -81,8 +81,8 @@ func (s *server) wish(process string) string {
 	return []string{"acquire", "acquire", "acquire", "acquire", "acquire", "release", "extend"}[s.random.IntN(7)]
 }
 
-// serve does what was called, if it is legal. A hold has a token, and here an acquire that is no grant has that of the hold. With leases,
-// each is a grant.
+// serve does what was called, if it is legal. A hold has a token, and here an acquire that is no grant has that of the
+// hold. With leases, each is a grant.
 func (s *server) serve(c *call) {
 	c.done, c.answer = true, "fail"
 	then, legal := s.model(s.state, c.op, s.now)

@@ -106,7 +106,8 @@ var table = []struct{ models, history, verdict string }{
 	{"lease", "A acquire @0, B+ acquire @0, B ok acquire @5, A release @5", "bad"},
 	{"lease", "A acquire @0, B+ acquire @3, A extend @5, B ok acquire @10, A release @11", "bad"},
 	{"lease", "A acquire @0, B+ acquire @3, A extend @5, B ok acquire @11, A+ acquire @11, A ok acquire @11, A release @11", "good"},
-	// Leases and tokens together: who takes the lock over after the lease has a higher token, whoever crashed or was overtaken.
+	// Leases and tokens together: who takes the lock over after the lease has a higher token, whoever crashed or was
+	// overtaken.
 	{"fenced-lease", "A acquire 5 @0, B acquire 6 @6", "good"},
 	{"fenced-lease", "A acquire 5 @0, B acquire 6 @5", "bad"},
 	{"fenced-lease", "A acquire 5 @0, B acquire 5 @6", "bad"},
