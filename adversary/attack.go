@@ -134,7 +134,7 @@ func (x Attack) run(s *Settings, o scenarios.Options) (Outcome, error) {
 // against are the settings as an attack on the lock of these options has them.
 func against(s *Settings, o scenarios.Options) *Settings {
 	on := *s
-	on.renews = o.Foreign != nil && o.Foreign.Renews
+	on.itself = o.Foreign != nil && o.Foreign.Renews
 	return &on
 }
 

@@ -247,12 +247,16 @@ func timeout(s *Settings) []*scenarios.Scenario {
 	return []*scenarios.Scenario{x.Scenario}
 }
 
-// work has the holder work for some time of its fast clock.
+// work has the holder work for some time of its fast clock, and renew its lock meanwhile if it does.
 func work(s *Settings) []*scenarios.Scenario {
 	x := newBuilder(s, 0, decimal.Zero, s.Rho())
 	slowest := scenarios.Latency{Latency: network.Constant(s.Replies().Max())}
 	x.Network = scenarios.Network{Latency: scenarios.Latency{Latency: network.Constant(s.Requests().Max())}, Replies: &slowest}
-	x.holds(scenarios.Step{Kind: scenarios.SleepStep, For: time.Duration(scaled(s.Work, s.Rho()))}, x.writes(), step(scenarios.UnlockStep))
+	during := scenarios.Step{Kind: scenarios.SleepStep, For: time.Duration(scaled(s.Work, s.Rho()))}
+	if s.Renews && s.Work > 0 && !s.renewsItself() {
+		during.Kind = scenarios.RenewStep
+	}
+	x.holds(during, x.writes(), step(scenarios.UnlockStep))
 	// A second client asks meanwhile, since a run with one client tests nothing.
 	x.client(x.granted(), second, x.asks(), step(scenarios.UnlockStep))
 	x.must(second, "acquire-called")

@@ -196,9 +196,9 @@ func (x *builder) holds(steps ...scenarios.Step) {
 	x.client(faults.Trigger{At: x.start}, holder, append(program, steps...)...)
 }
 
-// cutOff loses the requests of the holder from the grant on if its lock is renewed by a watchdog.
+// cutOff loses the requests of the holder from the grant on if its lock renews itself.
 func (x *builder) cutOff() {
-	if x.settings.renews || protocols.Of[protocols.RedissonSettings](x.Lock).Watchdog {
+	if x.settings.renewsItself() {
 		x.loses(x.granted(), holder, x.Nodes.Names)
 	}
 }

@@ -20,14 +20,16 @@ type Settings struct {
 	Pause time.Duration
 	// Work is how long the holder works under its lock before it writes, in true time.
 	Work time.Duration
+	// Renews has the holder renew its lock while it works.
+	Renews bool
 	// Extends has the holder extend its lock once, half-way; the attack begins after that.
 	Extends bool
 	// Joint has the holder lock all resources as one, and the second client only the last of them. Otherwise both lock the
 	// first.
 	Joint bool
 
-	// renews says that the lock is somebody's that renews its leases by itself.
-	renews bool
+	// itself says that the lock is somebody's that renews its leases by itself.
+	itself bool
 }
 
 // CanJoin says whether there are several resources, and the protocol can lock them as one.
@@ -67,6 +69,11 @@ func (s *Settings) Replies() network.Latency {
 		return s.Network.Replies.Latency
 	}
 	return s.Requests()
+}
+
+// renewsItself says whether the lock is renewed by a watchdog or the like, without the holder.
+func (s *Settings) renewsItself() bool {
+	return s.itself || protocols.Of[protocols.RedissonSettings](s.Lock).Watchdog
 }
 
 // guarded says whether nodes vote under the library's restart guard, which other protocols do not have.

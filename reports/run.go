@@ -31,6 +31,28 @@ func labelledText(b *strings.Builder, word, format string, args ...any) {
 // Run writes the report of one run: the story, the verdict, the windows that overlap, and how to repeat it.
 func Run(w io.Writer, r *scenarios.Result, repeat string, full bool) error {
 	b := &strings.Builder{}
+	run(b, r, repeat, full, func() { labelled(b, "expected", "%s (claim: %s)", r.Scenario.Expect, r.Scenario.Claim) })
+	if r.OK() {
+		fmt.Fprintf(b, "\nas expected\n")
+	}
+	for _, p := range r.Problems {
+		fmt.Fprintf(b, "\nNOT AS EXPECTED: %s\n", p.Text)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Attack writes the report of a run that was made to break the lock: what comes of it is in outcome, and nothing was expected.
+func Attack(w io.Writer, r *scenarios.Result, repeat, outcome string) error {
+	b := &strings.Builder{}
+	run(b, r, repeat, false, func() {})
+	fmt.Fprintf(b, "\n%s\n", outcome)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// run writes what the reports of all runs have. after writes what follows the verdict.
+func run(b *strings.Builder, r *scenarios.Result, repeat string, full bool, after func()) {
 	s := r.Scenario
 	fmt.Fprintf(b, "%s: %s\n", s.Name, s.Title)
 	fmt.Fprintf(b, "  %s\n\n", s.Source)
@@ -38,7 +60,7 @@ func Run(w io.Writer, r *scenarios.Result, repeat string, full bool) error {
 
 	fmt.Fprintln(b)
 	labelled(b, "verdict", "%s", rounded.Text(r.Verdict()))
-	labelled(b, "expected", "%s (claim: %s)", s.Expect, s.Claim)
+	after()
 	if f := r.Defect(); f != nil {
 		witness(b, r.History, f)
 		if f.Kind.Violation() {
@@ -56,14 +78,6 @@ func Run(w io.Writer, r *scenarios.Result, repeat string, full bool) error {
 	if text := r.Unlike(); text != "" {
 		labelled(b, "recorded", "%s", text)
 	}
-	if r.OK() {
-		fmt.Fprintf(b, "\nas expected\n")
-	}
-	for _, p := range r.Problems {
-		fmt.Fprintf(b, "\nNOT AS EXPECTED: %s\n", p.Text)
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // identity says which run it was.

@@ -48,7 +48,7 @@ func (s *Spec) bisect(ctx context.Context, at []Setting, seen *survey) (frontier
 	if why != "" {
 		return frontier{Row: Row{At: words(at), Note: "cannot be run: " + why}}, nil
 	}
-	step := unit.resolution()
+	step := unit.Step()
 	steps, _ := high.Sub(low).QuoRem(step, 0)
 	cells := map[int64]Cell{}
 	var tried []probe

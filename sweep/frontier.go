@@ -112,11 +112,11 @@ func (s *Spec) compare(r *Row, at []Setting, path string, tried []probe) {
 		return
 	}
 	f := knob.Formula(settings)
-	r.Formula = knob.Unit.word(f)
+	r.Formula = knob.Unit.Word(f)
 	allowed := func(p *probe) bool { return p != nil && !knob.safer(f, p.value.Number) } // the formula says that it holds
 	r.Agrees = Agrees
 	if holds != nil {
-		r.Difference = knob.Unit.word(holds.value.Number.Sub(f))
+		r.Difference = knob.Unit.Word(holds.value.Number.Sub(f))
 	}
 	switch {
 	case allowed(breaks):
@@ -128,7 +128,7 @@ func (s *Spec) compare(r *Row, at []Setting, path string, tried []probe) {
 		}
 		explained := knob.messages(settings, holds.cell.took[schedule])
 		if explained.GreaterThanOrEqual(f.Sub(holds.value.Number).Abs()) {
-			r.Agrees, r.Explained = Stricter, knob.Unit.word(explained)
+			r.Agrees, r.Explained = Stricter, knob.Unit.Word(explained)
 		}
 	}
 }

@@ -20,8 +20,8 @@ const (
 	Count Unit = "count"
 )
 
-// resolution is how finely a frontier is looked for: Redis' millisecond, one part in a million, one.
-func (u Unit) resolution() decimal.Decimal {
+// Step is how finely a limit is looked for: Redis' millisecond, one part in a million, one.
+func (u Unit) Step() decimal.Decimal {
 	switch u {
 	case Nanoseconds:
 		return decimal.NewFromInt(int64(time.Millisecond))
@@ -31,8 +31,8 @@ func (u Unit) resolution() decimal.Decimal {
 	return decimal.NewFromInt(1)
 }
 
-// word is how files write a quantity.
-func (u Unit) word(n decimal.Decimal) string {
+// Word is how files write a quantity.
+func (u Unit) Word(n decimal.Decimal) string {
 	switch u {
 	case Nanoseconds:
 		return time.Duration(n.IntPart()).String()
@@ -54,7 +54,7 @@ func (v Value) Equal(other Value) bool {
 	return v.Word == other.Word || v.Unit != "" && v.Unit == other.Unit && v.Number.Equal(other.Number)
 }
 
-func quantity(u Unit, n decimal.Decimal) Value { return Value{u.word(n), u, n} }
+func quantity(u Unit, n decimal.Decimal) Value { return Value{u.Word(n), u, n} }
 
 var plainNumber = regexp.MustCompile(`^-?[0-9]{1,18}(\.[0-9]{1,12})?$`)
 

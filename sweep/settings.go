@@ -27,6 +27,8 @@ const (
 	ActualPause = "adversary.pause"
 	// Work is how long the holder works before it writes; 0 unless given.
 	Work = "adversary.work"
+	// Renews is whether the holder renews its lock while it works; false unless given.
+	Renews = "adversary.renews"
 )
 
 // Base is what the points of a sweep have in common.
@@ -110,8 +112,8 @@ func (b Base) set(s Setting) error {
 	if path == nodeCount {
 		path = "nodes.names"
 	}
-	if strings.HasPrefix(path, adversarys) && path != ActualPause && path != Work {
-		return unknown("setting", path, ActualPause, Work)
+	if strings.HasPrefix(path, adversarys) && path != ActualPause && path != Work && path != Renews {
+		return unknown("setting", path, ActualPause, Work, Renews)
 	}
 	n := b.root
 	steps := strings.Split(path, ".")
@@ -203,8 +205,9 @@ func (e *combinationError) Unwrap() error { return e.Err }
 func (b Base) Settings() (*Settings, error) {
 	root := clone(b.root)
 	var extra struct {
-		Pause *time.Duration `yaml:"pause"`
-		Work  time.Duration  `yaml:"work"`
+		Pause  *time.Duration `yaml:"pause"`
+		Work   time.Duration  `yaml:"work"`
+		Renews bool           `yaml:"renews"`
 	}
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		if root.Content[i].Value == adversarys {
@@ -233,7 +236,7 @@ func (b Base) Settings() (*Settings, error) {
 	if extra.Pause != nil {
 		s.Pause = *extra.Pause
 	}
-	s.Work = extra.Work
+	s.Work, s.Renews = extra.Work, extra.Renews
 	if s.Pause < 0 || s.Work < 0 || s.Work > MaxLength || s.Pause > MaxLength || s.Lock.TTL > MaxLength || s.Budget.ClockStep > MaxLength || s.Budget.Suspend > MaxLength || s.Budget.Delay > MaxLength || s.Network.Latency.Max() > MaxLength || s.Replies().Max() > MaxLength || restartDelay(s) > MaxLength {
 		return nil, fmt.Errorf("a pause, work, suspension, TTL, clock step, latency, delay and restart delay are from 0s to %v", MaxLength)
 	}

@@ -233,7 +233,7 @@ func (a *auditFlags) showRun(cmd *cobra.Command, found *audit.Audit, o audit.Opt
 		}
 		return a.to.put(file("--html", a.html), page)
 	}
-	return wrap(reports.Run(fitted(cmd.OutOrStdout()), r, x.Repeat, false))
+	return wrap(reports.Attack(fitted(cmd.OutOrStdout()), r, x.Repeat, x.Outcome()))
 }
 
 // write writes the audit.
@@ -253,7 +253,9 @@ func (a *auditFlags) write(cmd *cobra.Command, found *audit.Audit) error {
 		}
 	}
 	if a.json != "-" && a.markdown != "-" {
-		if err := found.WriteText(cmd.OutOrStdout()); err != nil {
+		look := lookOf(cmd.OutOrStdout())
+		paint := map[audit.Verdict]func(string) string{audit.Safe: look.Good, audit.Unsafe: look.Bad, audit.NotTested: look.Doubtful}
+		if err := found.WriteText(cmd.OutOrStdout(), func(v audit.Verdict, words string) string { return paint[v](words) }); err != nil {
 			return wrap(err)
 		}
 	}

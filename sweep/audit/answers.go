@@ -2,7 +2,6 @@ package audit
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 	"redlocksim/internal/strictyaml"
 	"redlocksim/redlock"
 	"redlocksim/scenarios"
-	"redlocksim/scenarios/protocols"
 	"redlocksim/sweep"
 	"redlocksim/sweep/advise"
 )
@@ -27,9 +25,12 @@ type Answers struct {
 	Work time.Duration
 	// Failover says whether a replica takes over when a node is down.
 	Failover bool
+	// Renews says whether the lock is renewed while the work goes on; nil if that is as the library does it.
+	Renews *bool
 	// Assumed is what was not answered, and what is taken for granted instead.
 	Assumed []string
 
+	lib   library // without a name for a lock program
 	file  string
 	root  *yaml.Node // what the file says
 	nodes *yaml.Node // that say how many there are; nil if nothing does
@@ -53,7 +54,7 @@ type Answer struct {
 
 // Meant is what somebody means who is asked: yes is true, and no is false, where the answer is one of these.
 func (a *Answer) Meant(said string) string {
-	isYesOrNo := a.Default == "true" || a.Default == "false"
+	isYesOrNo := a.Default == "true" || a.Default == "false" || a.Key == "renews"
 	switch strings.ToLower(said) {
 	case "yes", "y":
 		if isYesOrNo {
@@ -70,10 +71,11 @@ func (a *Answer) Meant(said string) string {
 // All are the answers, in the order in which they are asked for.
 func All() []Answer {
 	return []Answer{
-		{Key: "library", Question: "Which library takes the lock: redlock, a preset such as redsync, single for SET NX PX on one Redis, or a lock program (a .wasm file)?", Example: "redsync", Default: "redlock"},
+		{Key: "library", Question: "Which library takes the lock: redlock, another such as redsync, single for SET NX PX on one Redis, or a lock program (a .wasm file)?", Example: "redsync", Default: "redlock"},
 		{Key: "nodes", Question: "How many independent Redis nodes are there, not counting replicas?", Example: "3", Default: "5", path: namesPath, translate: names},
 		{Key: "ttl", Question: "For how long is a lock taken (its time to live)?", Example: "8s", Without: "the library's own", path: ttlPath},
 		{Key: "work", Question: "How long does the work under a lock take at most?", Example: "4s", Without: "not judged"},
+		{Key: "renews", Question: "Is the lock renewed while the work goes on?", Example: "true", Without: "as the library does it"},
 		{Key: "persistence", Question: "When do nodes write to disk: none, everysec or always?", Example: "everysec", Default: "none", path: "nodes.persistence"},
 		{Key: "restart-delay", Question: "How soon, at the soonest, is a node back that stopped?", Example: "5s", Default: "0s", path: "budget.restart-delay"},
 		{Key: "power-loss", Question: "Can the machine of a node lose power?", Example: "false", Default: "true", path: "budget.no-power-loss", translate: not},
@@ -93,6 +95,7 @@ const (
 	nodeTimeoutPath = "lock.node-timeout"
 	guardTimePath   = "lock.guard-time"
 	namesPath       = "nodes.names"
+	watchdogPath    = "lock." + watchdogKey
 )
 
 // IsProgram says whether a library is a lock program.
@@ -101,23 +104,16 @@ func IsProgram(library string) bool {
 	return err == nil && len(words) > 0 && strings.HasSuffix(words[0], ".wasm")
 }
 
-// libraries are the words for libraries that are no programs, those first that most people want.
-func libraries() []string {
-	all := append([]string{"redlock", "single"}, protocols.Presets()...)
-	for _, p := range protocols.All() {
-		if name := string(p.Name); p.Capabilities.Service == "" && !slices.Contains(all, name) {
-			all = append(all, name)
-		}
-	}
-	return all
-}
-
 // OnOneNode has the lock be one on a single Redis. The error is a strictyaml.Errors: it was said that there are more.
 func (a *Answers) OnOneNode() error {
 	a.oneNode = true
 	names := a.Settings.Nodes.Names
 	if a.nodes != nil && len(names) > 1 {
-		return strictyaml.Errors{strictyaml.Errorf(a.file, a.nodes.Line, a.nodes.Column, "", nil, "nodes: %s is a lock on one Redis, and this says that there are %d: leave nodes out, or say 1", a.Library, len(names))}.Err()
+		several := ""
+		if a.Library == "redisson" {
+			several = "; the lock of Redisson on several is library: redisson-multi"
+		}
+		return strictyaml.Errors{strictyaml.Errorf(a.file, a.nodes.Line, a.nodes.Column, "", nil, "nodes: %s is a lock on one Redis, and this says that there are %d: leave nodes out, or say 1%s", a.Library, len(names), several)}.Err()
 	}
 	a.Settings.Nodes.Names = names[:1]
 	for i, text := range a.Assumed {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"redlocksim/scenarios"
@@ -31,7 +32,15 @@ type auditing struct {
 // asks says whether there is anything to ask about a line.
 func (x *auditing) asks(l *line) bool {
 	itself := protocols.Of[protocols.RedissonSettings](x.answers.Settings.Lock).Watchdog || x.foreign != nil && x.foreign.Renews
-	return (l.applies == nil || l.applies(x.answers)) && !(l.extends && (itself || !x.foreign.Makes(scenarios.ExtendStep)))
+	return (l.applies == nil || l.applies(x.answers)) && !(l.extends && (itself || !x.extends()))
+}
+
+// extends says whether the lock can be extended.
+func (x *auditing) extends() bool {
+	if x.foreign != nil {
+		return x.foreign.Makes(scenarios.ExtendStep)
+	}
+	return x.answers.lib.extends != ""
 }
 
 // holds has what a line is about be a part of the world.
@@ -52,55 +61,74 @@ func calm(s *scenarios.Scenario) *scenarios.Scenario {
 
 // attack runs the schedules of a line with some settings changed.
 func (x *auditing) attack(l *line, s *scenarios.Scenario, changes ...sweep.Setting) (*attacked, error) {
-	base, err := changed(s, changes)
+	base, err := x.changed(s, changes)
 	if err != nil {
 		return nil, err
 	}
-	settings, err := base.Settings()
-	if err != nil {
+	a := &attacked{}
+	if a.settings, err = base.Settings(); err != nil {
 		return nil, fmt.Errorf("%w: %w", errRefused, err)
 	}
-	schedules, err := sweep.FindSchedules(l.schedules...)
-	if err != nil {
+	if a.schedules, err = sweep.FindSchedules(l.schedules...); err != nil {
 		return nil, err
 	}
-	o := scenarios.Options{Foreign: x.foreign}
-	a := &attacked{}
-	for _, schedule := range schedules {
-		out, err := schedule.Run(settings, o)
+	for _, schedule := range a.schedules {
+		out, err := schedule.Run(a.settings, scenarios.Options{Foreign: x.foreign})
 		switch {
+		case errors.Is(err, scenarios.ErrTooLong):
+			a.missed = cmp.Or(a.missed, err.Error())
+			continue
 		case err != nil:
 			return nil, err
 		case out.Broken != "":
-			return &attacked{broken: out.Broken, shown: out.Result.Scenario}, nil
+			return &attacked{settings: a.settings, broken: out.Broken, result: out.Result}, nil
 		case out.NotTested != "":
 			a.missed = cmp.Or(a.missed, out.NotTested)
 		}
-		if a.shown != nil || out.Result == nil {
-			continue
-		}
-		if a.shown, err = schedule.Place(settings, o); err != nil {
-			return nil, err
+		if a.result == nil {
+			a.result = out.Result
 		}
 	}
 	return a, nil
 }
 
+// shown is the run to show of an attack that was made: the one that broke the lock, or else one that took place.
+func (x *auditing) shown(a *attacked) (*scenarios.Scenario, error) {
+	switch {
+	case a.result == nil:
+		return nil, nil
+	case a.broken != "":
+		return a.result.Scenario, nil
+	}
+	return a.schedules[0].Place(a.settings, scenarios.Options{Foreign: x.foreign})
+}
+
 // errRefused is the error of settings that the protocol does not take.
 var errRefused = errors.New("no such settings")
 
-func changed(s *scenarios.Scenario, changes []sweep.Setting) (sweep.Base, error) {
+// changed is settings with some changes, and whether the lock is renewed.
+func (x *auditing) changed(s *scenarios.Scenario, changes []sweep.Setting) (sweep.Base, error) {
 	base, err := sweep.SettingsOf(s)
 	if err != nil {
 		return base, err
 	}
-	return base.With(changes...)
+	return base.With(append(slices.Clone(changes), sweep.Setting{Path: sweep.Renews, Word: strconv.FormatBool(x.renews())})...)
+}
+
+// renews says whether the lock is renewed while the work goes on.
+func (x *auditing) renews() bool {
+	if r := x.answers.Renews; r != nil {
+		return *r
+	}
+	return x.answers.lib.renews || x.foreign != nil && x.foreign.Renews
 }
 
 // attacked is what an attack came to.
 type attacked struct {
+	settings       *sweep.Settings
+	schedules      []sweep.Schedule
 	broken, missed string
-	shown          *scenarios.Scenario
+	result         *scenarios.Result // nil if none was made
 }
 
 func (a *attacked) verdict() Verdict {
@@ -122,7 +150,7 @@ type edge struct {
 
 // frontier looks for the edge between the ends among some values.
 func (x *auditing) frontier(l *line, s *scenarios.Scenario, path string, values []string, changes ...sweep.Setting) (e edge, err error) {
-	base, err := changed(s, changes)
+	base, err := x.changed(s, changes)
 	if err != nil {
 		return e, err
 	}

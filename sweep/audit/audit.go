@@ -45,7 +45,9 @@ type Assumption struct {
 	// ShownAt is the value with which it was made.
 	ShownAt string `json:"shown_at"`
 
-	seed uint64 // of Shown
+	seed     uint64             // of Shown
+	broke    string             // what that run breaks; empty if it breaks nothing
+	findings scenarios.Findings // of that run
 }
 
 // Run is the run that decides, as a scenario for people, and its seed. Shown must not be nil.
@@ -56,11 +58,22 @@ func (x *Assumption) Run() (of *scenarios.Scenario, seed uint64) {
 		s.Title += "; no value that was tried breaks the lock"
 	}
 	s.Source = "an audit"
+	if s.Expect.Findings = x.findings; len(x.findings) > 0 {
+		s.Claim = scenarios.Unsound
+	}
 	s.Explanation = x.Text + ".\n"
 	if x.ShownAt != x.Yours {
 		s.Explanation = fmt.Sprintf("Just beyond the limit, at %s where yours is %s: %s.\n", x.ShownAt, x.Yours, x.Text)
 	}
 	return &s, x.seed
+}
+
+// Outcome is what that run came to, in a sentence.
+func (x *Assumption) Outcome() string {
+	if x.broke == "" {
+		return "the attack did not break the lock"
+	}
+	return "the attack broke the lock: " + x.broke
 }
 
 // Audit is what was found.
@@ -96,6 +109,9 @@ func Of(ctx context.Context, a *Answers, o Options) (*Audit, error) {
 	}
 	out := &Audit{Answers: a, Assumed: a.Assumed}
 	x := &auditing{ctx: ctx, answers: a, foreign: o.Foreign, world: calm(a.Settings), unmended: o.Line > 0}
+	if err := x.canRenew(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInput, err)
+	}
 	for _, l := range lines() {
 		if !x.asks(l) {
 			continue
@@ -119,6 +135,18 @@ func Of(ctx context.Context, a *Answers, o Options) (*Audit, error) {
 	out.Assumptions = append(out.Assumptions, all)
 	out.Beyond, out.world = beyond(out), x.world
 	return out, nil
+}
+
+// canRenew says what is wrong with the answer whether a lock program is renewed; Parse knows it of other libraries.
+func (x *auditing) canRenew() error {
+	switch r := x.answers.Renews; {
+	case r == nil || x.foreign == nil:
+	case *r && !x.foreign.Renews && !x.extends():
+		return errors.New("renews: the program cannot extend a lock: leave renews out")
+	case !*r && x.foreign.Renews:
+		return errors.New("renews: the program renews its locks by itself: leave renews out")
+	}
+	return nil
 }
 
 // Code is the exit code of an audit.

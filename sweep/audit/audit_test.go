@@ -76,20 +76,20 @@ func TestLimits(t *testing.T) {
 	}{
 		{"", "lost messages", Safe, "any", ""},
 		{"", "clock error", Safe, "0.5025%", ""},
-		{"clock-error: 1%", "clock error", Unsafe, "0.5025%", "(lock.drift.constant); or keep clocks within 0.5025%"},
+		{"clock-error: 1%", "clock error", Unsafe, "0.5025%", "1.9802% of the TTL at least (lock.drift.factor, WithDriftFactor); or keep clocks within 0.5025%"},
 		{"", "clock step", Safe, "80ms", ""},
-		{"clock-step: 81ms", "clock step", Unsafe, "80ms", "a constant 1ms at least"},
+		{"clock-step: 81ms", "clock step", Unsafe, "80ms", "1.0125% of the TTL"},
 		{"library: single\nnodes: 1\nclock-error: 3%", "clock error", Unsafe, "0%", "such as library: redlock with a constant of"},
-		// The holder is granted the lock when its request arrives, 200 ms into its lease; the second client when its own does,
-		// which can be as soon as the node is back.
-		{"rtt: 200ms\nlock: {node-timeout: 500ms}\nrestart-delay: 7719ms", "killed process", Unsafe, "7.72s", "no sooner than 7.72s"},
-		{"rtt: 200ms\nlock: {node-timeout: 500ms}\nrestart-delay: 7720ms", "killed process", Safe, "7.72s", ""},
+		// How long a node must stay away does not rest on how slow messages are, and is rounded up: 7.92 s / 0.9995 is 7.92396 s.
+		{"rtt: 200ms\nlock: {node-timeout: 500ms}\nrestart-delay: 7720ms", "killed process", Unsafe, "7.92s", "down for 7.92s at least, counted from the moment it stopped"},
+		{"clock-error: 500ppm\nrestart-delay: 7923ms", "killed process", Unsafe, "7.924s", "a little more than the longest TTL"},
+		{"clock-error: 500ppm\nrestart-delay: 7924ms", "killed process", Safe, "7.924s", ""},
 		{"library: redlock\nfencing: true\nrestart-delay: 20s\nbudget: {counter-loss: 2}", "killed process", Safe, "7.918s", ""},
 		{"library: redlock\nfencing: true\nrestart-delay: 20s\nlock: {quorum: 4}\nbudget: {counter-loss: 1}", "fencing tokens", Safe, "2", ""},
-		{"restart-delay: 7919ms", "killed process", Unsafe, "7.92s", "everysec (persistence: everysec); or bring a node back no sooner than 7.92s"},
+		{"restart-delay: 7919ms", "killed process", Unsafe, "7.92s", "everysec (persistence: everysec); or keep a node down for 7.92s at least"},
 		{"restart-delay: 7920ms", "killed process", Safe, "7.92s", ""},
 		{"restart-delay: 0s\npersistence: everysec", "killed process", Safe, "any", ""},
-		{"restart-delay: 5s\npersistence: everysec", "power loss", Unsafe, "7.92s", "no sooner than 7.92s after it stopped; or have nodes write to disk: appendfsync always"},
+		{"restart-delay: 5s\npersistence: everysec", "power loss", Unsafe, "7.92s", "recommends; or have nodes write to disk: appendfsync always"},
 		{"restart-delay: 5s\npersistence: always", "power loss", Safe, "any", ""},
 		{"pause: 81ms", "pause", Unsafe, "80ms", "stop writing 1ms before"},
 		{"pause: 80ms", "pause", Safe, "80ms", ""},
@@ -98,24 +98,24 @@ func TestLimits(t *testing.T) {
 		{"nodes: {names: [A, B, C, D, E], replicas: {E: [F]}}\nfailover: true", "failover", Unsafe, "0", "let no replica take over"},
 		// One is not enough, and there are no more.
 		{"nodes: {names: [A, B, C, D, E], replicas: {E: [F]}}\nfailover: true\nlock: {quorum: 4}", "failover", Safe, "any", ""},
-		{"library: redlock-cpp", "lost messages", Unsafe, "none", "wait for every node"},
-		{"library: redlock-cpp\nnodes: 2", "lost messages", Unsafe, "none", "lock.quorum"},
+		{"library: redlock-cpp", "lost messages", Unsafe, "none", "library: redlock"},
+		{"library: redlock-cpp\nnodes: 2", "lost messages", Unsafe, "none", "library: redlock"},
 		{"library: redisson", "lost messages", Unsafe, "none", "have no watchdog"},
 		{"library: redisson", "clock error", NotTested, "", ""},
 		{"library: redis-distlock", "late extension", Unsafe, "none", "library: redlock"},
-		{"library: redlock-cs", "late extension", Safe, "any", ""},
+		{"library: node-redlock", "late extension", Safe, "any", ""},
 		// What nodes that do not answer do to its grants makes no difference: others can hold them.
-		{"library: redlock-py\nfailover: true", "failover", Unsafe, "0", "require 4 votes"},
+		{"library: redlock-py\nfailover: true", "failover", Unsafe, "0", "let no replica take over"},
 		// Without an allowance for drift clocks must be exact, or messages must take longer than the error.
 		{"library: single\nclock-error: 0.01%", "clock error", Unsafe, "0%", "library: redlock"},
 		// Nodes forget nothing when they stop, and lose their locks to an eviction all the same, which no restart guard
 		// notices.
-		{"persistence: everysec\npower-loss: false\nbudget: {memory-loss: 1}", "lost memory", Unsafe, "0", "require 4 votes"},
-		{"persistence: always\nbudget: {memory-loss: 1}", "lost memory", Unsafe, "0", "require 4 votes"},
+		{"library: redlock\npersistence: everysec\npower-loss: false\nbudget: {memory-loss: 1}", "lost memory", Unsafe, "0", "require 4 votes"},
+		{"library: redlock\npersistence: always\nbudget: {memory-loss: 1}", "lost memory", Unsafe, "0", "require 4 votes"},
 		{"library: redlock\nlock: {guard: {max-ttl: 8s}}\nbudget: {memory-loss: 1}", "lost memory", Unsafe, "0", "require 4 votes"},
 		{"persistence: always\nlock: {quorum: 4}\nbudget: {memory-loss: 2}", "lost memory", Safe, "2", ""},
 		{"library: single\nnodes: 1\npersistence: always\nbudget: {memory-loss: 1}", "lost memory", Unsafe, "0", "noeviction"},
-		{"persistence: everysec\nbudget: {memory-loss: 1}", "lost memory", Unsafe, "0", "require 4 votes"},
+		{"library: redlock\npersistence: everysec\nbudget: {memory-loss: 1}", "lost memory", Unsafe, "0", "require 4 votes"},
 		// Every quorum of five must share a node with every other that never forgot a counter: 2q − 5 − 1 may.
 		{"library: redlock\nfencing: true", "fencing tokens", Unsafe, "0", "appendfsync always"},
 		{"library: redlock\nfencing: true\npower-loss: false", "fencing tokens", Unsafe, "0", "appendfsync everysec"},
@@ -131,10 +131,13 @@ func TestLimits(t *testing.T) {
 		{"library: redlock\nclock-step: 50ms\nlock: {guard: {max-ttl: 8s}}", "killed process", Safe, "any", ""},
 		{"library: redlock\nclock-step: 50ms\nlock: {guard: {max-ttl: 8s, trust-node-clock: true}}", "killed process", Unsafe, "7.918s", "turn on the restart guard"},
 		{"work: 7919ms", "work", Safe, "7.919s", ""}, // at 7.92 s the lease is over
-		{"work: 7920ms", "work", Unsafe, "7.919s", "lock for 8.001s at least"},
+		{"work: 7920ms", "work", Unsafe, "7.919s", "renew the lock while the work goes on (renews: true, Mutex.Extend); or lock for 8.001s at least"},
+		// The library ends the context of a lease a twentieth of the TTL early, and subtracts 1 % and 2 ms: 0.94 × 10.003 s less 2 ms is
+		// more than 9.4 s, and with a millisecond less it is less.
+		{"library: redlock\nwork: 9400ms", "work", Unsafe, "7.517s", "(renews: true, Client.Hold); or lock for 10.003s at least"},
 		{"rtt: 400ms", "node timeout", Unsafe, "399ms", "for 401ms at least"},
-		{"budget: {memory-loss: 1}", "lost memory", Unsafe, "0", "require 4 votes"},
-		{"budget: {suspend: 81ms}", "suspension", Unsafe, "80ms", "a clock that counts suspensions"},
+		{"library: redlock\nbudget: {memory-loss: 1}", "lost memory", Unsafe, "0", "require 4 votes"},
+		{"budget: {suspend: 81ms}", "suspension", Unsafe, "80ms", "suspend no machine of a client for more than 80ms"},
 	} {
 		text := instant
 		for _, l := range strings.Split(c.answers, "\n") { // the last of a key counts
@@ -229,7 +232,7 @@ func TestParse(t *testing.T) {
 func TestWriting(t *testing.T) {
 	out := of(t, "{title: a|b, ttl: 8s, restart-delay: 5s, persistence: everysec}")
 	var text, page bytes.Buffer
-	if err := errors.Join(out.WriteText(&text), out.WriteMarkdown(&page)); err != nil {
+	if err := errors.Join(out.WriteText(&text, nil), out.WriteMarkdown(&page)); err != nil {
 		t.Fatal(err)
 	}
 	data, err := json.Marshal(out)

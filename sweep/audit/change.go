@@ -47,8 +47,11 @@ func (a *Answers) says(path string) bool { return strictyaml.At(a.root, path) !=
 
 // line is a setting as a line of the file, under the key under which the file has it already.
 func (a *Answers) line(s sweep.Setting) string {
-	if s.Path == sweep.Work {
+	switch {
+	case s.Path == sweep.Work:
 		return "work: " + s.Word
+	case s.Path == watchdogPath && a.says("renews"):
+		return "renews: " + s.Word
 	}
 	all := All()
 	i := slices.IndexFunc(all, func(x Answer) bool { return x.path == s.Path })
@@ -73,6 +76,19 @@ func (a *Answers) line(s sweep.Setting) string {
 // fix is the change of a file that some settings take, with the value that was found.
 func (a *Answers) fix(f *fix, value string, changes []sweep.Setting) Fix {
 	x := Fix{Text: few.Replace(strings.ReplaceAll(f.text, "%s", value))}
+	lib := a.lib
+	if f.library != "" {
+		lib, _ = libraryOf(f.library)
+	}
+	for _, path := range append(pathsOf(changes), "renews") {
+		called, _ := lib.has(strings.TrimPrefix(path, "lock."))
+		if path == "renews" && lib.sets != nil {
+			called = lib.extends
+		}
+		if called != "" {
+			x.Text = strings.NewReplacer("("+path+")", "("+path+", "+called+")", "("+path+": true)", "("+path+": true, "+called+")").Replace(x.Text)
+		}
+	}
 	if f.library != "" {
 		if a.says("lock") { // which is of another library
 			x.Drop = []string{"lock"}
@@ -85,10 +101,21 @@ func (a *Answers) fix(f *fix, value string, changes []sweep.Setting) Fix {
 	if f.stays {
 		x.Set = append(x.Set, "failover: false")
 	}
+	if f.renews {
+		x.Set = append(x.Set, "renews: true")
+	}
 	for _, c := range changes {
 		x.Set = append(x.Set, a.line(c))
 	}
 	return x
+}
+
+func pathsOf(changes []sweep.Setting) []string {
+	var paths []string
+	for _, c := range changes {
+		paths = append(paths, c.Path)
+	}
+	return paths
 }
 
 // few says none and one as people do.

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -9,7 +10,6 @@ import (
 
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
-	"redlocksim/scenarios/protocols"
 	"redlocksim/sweep"
 )
 
@@ -28,10 +28,7 @@ func Parse(path string, data []byte) (*Answers, error) {
 		return nil, err
 	}
 	if a.Library == "" {
-		a.Library = string(a.Settings.Lock.Protocol)
-		if a.Settings.Lock.Preset != "" {
-			a.Library = string(a.Settings.Lock.Preset)
-		}
+		a.Library = a.lib.name
 	}
 	if err := cmp.Or(f.onRedis(), f.bounded()); err != nil {
 		return nil, err
@@ -48,6 +45,7 @@ type file struct {
 	a        *Answers
 	given    map[string]*yaml.Node // the answers by their keys
 	settings *yaml.Node
+	said     *yaml.Node // settings, without what the library takes for granted
 }
 
 // UnmarshalNode makes a settings file of the answers, and of what the file says as such a file does.
@@ -87,6 +85,30 @@ func (f *file) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 	if f.a.nodes = f.given["nodes"]; f.a.nodes == nil && !slices.Contains(f.a.Assumed, "nodes: "+defaultOf("nodes")) {
 		f.a.nodes = strictyaml.At(f.settings, namesPath)
 	}
+	f.renews(d)
+	f.said = f.settings
+	if f.given["library"] != nil && f.a.lib.lock != "" {
+		f.settings = strictyaml.Merge(strictyaml.Under("lock", written(f.a.lib.lock)), f.settings)
+	}
+}
+
+// renews takes whether the lock is renewed.
+func (f *file) renews(d *strictyaml.Decoder) {
+	n, lib := f.given["renews"], &f.a.lib
+	if n == nil || !d.Decode(n, &f.a.Renews) {
+		return
+	}
+	switch renews := *f.a.Renews; {
+	case IsProgram(f.a.Library):
+	case renews && lib.extends == "":
+		d.Errorf(n, "", nil, "%s cannot extend a lock: leave renews out", lib.name)
+	case !renews && lib.always:
+		d.Errorf(n, "", nil, "%s renews its locks, and cannot be told not to: leave renews out", lib.name)
+	case strictyaml.At(f.settings, watchdogPath) != nil:
+		d.Errorf(n, "renews", nil, "%s says the same:", watchdogPath)
+	case lib.renews && !lib.always:
+		f.put(watchdogPath, written(fmt.Sprint(renews)))
+	}
 }
 
 func defaultOf(key string) string {
@@ -100,12 +122,16 @@ var onOneRedis = []string{"redislock", "redis-lock", "redis_lock", "redis-py", "
 // library takes the name of the library.
 func (f *file) library(d *strictyaml.Decoder) {
 	n := f.given["library"]
-	named := ""
-	for _, path := range []string{"lock.preset", "lock.protocol"} {
-		if strictyaml.At(f.settings, path) != nil {
-			named = path
+	named, name := "", ourLibrary
+	for _, path := range []string{"lock.protocol", "lock.preset"} {
+		if at := strictyaml.At(f.settings, path); at != nil {
+			named, name = path, at.Value
 		}
 	}
+	if named == "lock.preset" {
+		name = ofPreset(name)
+	}
+	f.a.lib, _ = libraryOf(name)
 	var word string
 	switch {
 	case n == nil && named == "":
@@ -118,16 +144,14 @@ func (f *file) library(d *strictyaml.Decoder) {
 		d.Errorf(n, "library", nil, "%s says the same:", named)
 		return
 	}
-	switch f.a.Library = word; {
-	case word == "redlock" || IsProgram(word):
-	case slices.Contains(protocols.Presets(), word):
-		f.put("lock.preset", n)
-	case slices.Contains(libraries(), word):
-		f.put("lock.protocol", n)
+	var isKnown bool
+	f.a.Library = word
+	switch f.a.lib, isKnown = libraryOf(word); {
+	case isKnown || IsProgram(word):
 	case slices.Contains(onOneRedis, word):
 		d.Errorf(n, word, nil, "the lock of this library is SET NX PX on one Redis; say single in place of")
 	default:
-		d.Errorf(n, word, libraries(), "no such library; for SET NX PX on one Redis, as by redis-py, say single; a Go program can be a .wasm file:")
+		d.Errorf(n, word, libraryNames(), "no such library; for SET NX PX on one Redis, as by redis-py, say single; a Go program can be a .wasm file:")
 	}
 }
 
@@ -136,7 +160,7 @@ func (f *file) answer(d *strictyaml.Decoder, a Answer) {
 	n, said := f.given[a.Key]
 	setting := a.path != "" && strictyaml.At(f.settings, a.path) != nil
 	switch {
-	case a.Key == "library": // taken already
+	case a.Key == "library" || a.Key == "renews": // taken already
 		return
 	case said && setting:
 		d.Errorf(n, a.Key, nil, "%s says the same:", a.path)
@@ -144,6 +168,9 @@ func (f *file) answer(d *strictyaml.Decoder, a Answer) {
 	case !said && (setting || a.Default == ""):
 		return
 	case !said:
+		if a.Key == "nodes" && f.a.lib.name == "one-redis" { // which would refuse more
+			a.Default = "1"
+		}
 		f.a.Assumed = append(f.a.Assumed, a.Key+": "+a.Default)
 		n = written(a.Default)
 		n.Line, n.Column = f.settings.Line, f.settings.Column
@@ -178,7 +205,7 @@ func (f *file) answer(d *strictyaml.Decoder, a Answer) {
 func (f *file) tokens(d *strictyaml.Decoder, n *yaml.Node) {
 	switch {
 	case strictyaml.At(f.settings, "lock.fencing") != nil || strictyaml.At(f.settings, "lock.tokens") != nil:
-	case strictyaml.At(f.settings, "lock.preset") != nil || strictyaml.At(f.settings, "lock.protocol") != nil:
+	case f.a.lib.name != ourLibrary && !IsProgram(f.a.Library):
 		d.Errorf(n, "", nil, "the lock gives no fencing tokens that the resource could compare: leave fencing out, or choose a library that gives them (library: redlock)")
 	default:
 		f.put("lock.fencing", written("true"))
@@ -197,7 +224,7 @@ func (f *file) onRedis() error {
 		return nil
 	}
 	at := strictyaml.At(f.settings, "lock.protocol")
-	e := strictyaml.Errorf(f.a.file, at.Line, at.Column, at.Value, libraries(), "locks on a %s, and an audit is of locks on Redis:", service)
+	e := strictyaml.Errorf(f.a.file, at.Line, at.Column, at.Value, libraryNames(), "locks on a %s, and an audit is of locks on Redis:", service)
 	e.Path = "lock.protocol"
 	return strictyaml.Errors{e}.Err()
 }
@@ -237,9 +264,18 @@ func (f *file) lockDefaults() {
 		key, path string
 		is        time.Duration
 	}{{"ttl", ttlPath, a.Settings.Lock.TTL}, {"node-timeout", nodeTimeoutPath, a.Settings.Lock.NodeTimeout}} {
-		if f.given[x.key] == nil && strictyaml.At(f.settings, x.path) == nil {
+		if f.given[x.key] == nil && strictyaml.At(f.said, x.path) == nil {
 			a.Assumed = append(a.Assumed, x.key+": "+x.is.String())
 		}
+	}
+	switch a.lib.name {
+	case "redisson":
+		a.Assumed = append(a.Assumed, "library: redisson is its RLock, on one Redis; its RedissonRedLock on several is redisson-multi")
+	case "redisson-multi":
+		a.Assumed = append(a.Assumed, "library: redisson-multi is RedissonRedLock, on several independent nodes; RLock on one Redis is redisson")
+	}
+	if a.Renews == nil && a.lib.extends != "" {
+		a.Assumed = append(a.Assumed, fmt.Sprintf("renews: %t", a.lib.renews))
 	}
 	if f.given["work"] == nil {
 		a.Assumed = append(a.Assumed, "work: not said, so that nothing tells whether the lock outlasts it")

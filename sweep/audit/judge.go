@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"redlocksim/adversary"
 	"redlocksim/scenarios"
 	"redlocksim/sweep"
 )
@@ -18,12 +19,14 @@ func (x *auditing) judge(l *line) (Assumption, error) {
 	if err != nil {
 		return found, err
 	}
-	found.Verdict, found.Shown = at.verdict(), at.shown
-	if found.Verdict == NotTested {
+	if found.Verdict = at.verdict(); found.Verdict == NotTested {
 		found.Text = notTested(at.missed)
 		return found, nil
 	}
-	limit := limits{Answers: x.answers, yours: yours}
+	if err := x.shows(&found, at); err != nil {
+		return found, err
+	}
+	limit := limits{Answers: x.answers, yours: yours, renews: x.renews()}
 	if l.path == "" {
 		if found.Limit = "any"; found.Verdict == Unsafe {
 			found.Limit, limit.breaks = "none", yours
@@ -31,6 +34,9 @@ func (x *auditing) judge(l *line) (Assumption, error) {
 		found.Text = few.Replace(l.says(&limit))
 	} else {
 		limit.safest, limit.riskiest = l.safest(answered), l.riskiest(answered)
+		if tried := newScale(limit.riskiest, limit.safest); tried.index(yours) < 0 {
+			limit.riskiest = yours
+		}
 		e, err := x.frontier(l, world, l.path, []string{limit.safest, limit.riskiest, yours})
 		if err != nil {
 			return found, err
@@ -50,10 +56,15 @@ func (x *auditing) judge(l *line) (Assumption, error) {
 		if x.without = append(x.without, l); x.unmended {
 			return found, nil
 		}
-		found.Fixes, found.Fix, err = x.mend(l, world, limit.holds)
+		found.Fixes, found.Fix, err = x.mend(l, world, &limit)
 		if len(found.Fixes) > 0 {
 			found.Fix = joined(found.Fixes)
 		}
+		return found, err
+	}
+	if why, err := x.interrupted(l); why != "" || err != nil {
+		found.Verdict, found.Limit, found.Shown = NotTested, "unknown", nil
+		found.Text = fmt.Sprintf("%s. What was tested: %s", notTested(why), found.Text)
 		return found, err
 	}
 	if limit.breaks != "" { // what decides is where it is not
@@ -61,10 +72,35 @@ func (x *auditing) judge(l *line) (Assumption, error) {
 		if err != nil {
 			return found, err
 		}
-		found.Shown, found.ShownAt = beyond.shown, limit.breaks
+		if err := x.shows(&found, beyond); err != nil {
+			return found, err
+		}
+		found.ShownAt = limit.breaks
 	}
 	x.holds(l)
 	return found, nil
+}
+
+// shows has an assumption show an attack.
+func (x *auditing) shows(found *Assumption, at *attacked) (err error) {
+	found.Shown, err = x.shown(at)
+	found.broke = at.broken
+	if at.result != nil && at.broken != "" {
+		found.findings = at.result.Findings
+	}
+	return err
+}
+
+// interrupted says what a call of the lock sends between which no attack of a line pauses the client; empty if there is nothing.
+func (x *auditing) interrupted(l *line) (string, error) {
+	if !l.uninterrupted {
+		return "", nil
+	}
+	pair, err := adversary.Between(&sweep.Settings{Scenario: x.world}, x.extends(), scenarios.Options{Foreign: x.foreign})
+	if pair == nil || err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("a call of this lock sends %s and, once that is answered, %s; there is no attack that pauses a client between the two", pair[0], pair[1]), nil
 }
 
 // isReversed says whether a lock that holds as it was answered breaks with what should be the safest, so that the edge between

@@ -31,6 +31,8 @@ type line struct {
 	safest, riskiest func(*scenarios.Scenario) string
 	// yours is what was answered, in the world of the attack.
 	yours func(a *Answers, world *scenarios.Scenario) string
+	// uninterrupted: the attack pauses no client between two commands of a call, so that it shows nothing of one that sends several.
+	uninterrupted bool
 	// besides is what the attack needs besides.
 	besides func(world, answered *scenarios.Scenario)
 	// lasting has the world of the lines that follow be as was answered.
@@ -46,6 +48,7 @@ type limits struct {
 	*Answers
 	yours, holds, breaks string
 	safest, riskiest     string // what was tried
+	renews               bool   // the lock is renewed while the work goes on
 }
 
 // fix is a change that could mend what is unsafe.
@@ -55,8 +58,8 @@ type fix struct {
 	// path is a setting to look for the smallest value of, up to what most gives, after the changes if there are any; without
 	// one the changes are tried as they are.
 	path    string
-	most    func(*scenarios.Scenario) string
-	changes func(*scenarios.Scenario) []string
+	most    func(*Answers, *scenarios.Scenario) string
+	changes func(*Answers, *scenarios.Scenario) []string
 	// limit is the fix of keeping to the line's own limit, which is known. Where that is zero, positive says that nothing can
 	// be kept to it: no clock is exact, and work takes time.
 	limit, positive bool
@@ -65,10 +68,12 @@ type fix struct {
 	// otherwise: it is for a lock that nothing else mends; tokens and noTokens: for one that can give fencing tokens, or
 	// cannot.
 	otherwise, tokens, noTokens bool
+	// unless is a setting of the lock that makes this fix needless, if the library has it.
+	unless string
 	// library is what the file then says is the library; empty if it stays what it is. The changes are to its settings.
 	library string
-	// stays has no replica take over.
-	stays bool
+	// stays has no replica take over, and renews has the lock renewed while the work goes on.
+	stays, renews bool
 }
 
 func constant(word string) func(*scenarios.Scenario) string {
@@ -88,14 +93,20 @@ func allNodes(s *scenarios.Scenario) string { return fmt.Sprint(len(s.Nodes.Name
 var zeroRate = faults.Rate{}
 
 // allowance is the fix of a larger drift allowance.
-var allowance = fix{text: "subtract more from the validity for the drift of clocks, a constant %s at least (lock.drift.constant)", path: "lock.drift.constant", clocks: true,
-	most: func(s *scenarios.Scenario) string { return (s.Lock.TTL * 9 / 10).Truncate(time.Millisecond).String() }}
+var allowance = fix{text: "subtract more from the validity for the drift of clocks, a constant %s at least (lock.drift.constant)", path: "lock." + constantKey, clocks: true,
+	most: func(_ *Answers, s *scenarios.Scenario) string {
+		return (s.Lock.TTL * 9 / 10).Truncate(time.Millisecond).String()
+	}}
+
+// factor is allowance for a library that has a factor and no constant.
+var factor = fix{text: "subtract more from the validity for the drift of clocks, %s of the TTL at least (lock.drift.factor)", path: "lock." + factorKey, clocks: true,
+	most: func(*Answers, *scenarios.Scenario) string { return "90%" }, unless: constantKey}
 
 // allowing is the fix for a lock that has no drift allowance.
 var allowing = fix{text: "take a lock that subtracts an allowance for the drift of clocks from the time it believes in, such as library: redlock", otherwise: true, library: ourLibrary}
 
 // allowingMore is allowing where the allowance that such a lock has anyway is not enough.
-var allowingMore = fix{text: allowing.text + " with a constant of %s at least (lock.drift.constant)", otherwise: true, clocks: true,
+var allowingMore = fix{text: "take a lock that subtracts more for the drift of clocks, such as library: redlock with a constant of %s at least (lock.drift.constant)", otherwise: true, clocks: true,
 	path: allowance.path, most: allowance.most, library: ourLibrary}
 
 // ourLibrary is the library of this project, which has all settings that fixes change.
@@ -103,14 +114,14 @@ const ourLibrary = "redlock"
 
 // Fixes that several lines have.
 var (
-	later = fix{text: "bring a node back no sooner than %s after it stopped", limit: true}
+	later = fix{text: "keep a node down for %s at least, counted from the moment it stopped; for good measure a little more than the longest TTL, as the Redis documentation recommends", limit: true}
 	guard = fix{text: "turn on the restart guard, with which a node that lost its memory does not vote until the locks it forgot are over, whatever its clock says (lock.guard)",
-		changes: func(s *scenarios.Scenario) []string {
+		changes: func(_ *Answers, s *scenarios.Scenario) []string {
 			return []string{"lock.guard={max-ttl: " + s.Lock.TTL.String() + ", trust-node-clock: false}"}
 		}}
-	quorum  = fix{text: "require %s votes (lock.quorum)", path: "lock.quorum", most: allNodes}
+	quorum  = fix{text: "require %s votes (lock.quorum)", path: "lock.quorum", most: func(_ *Answers, s *scenarios.Scenario) string { return allNodes(s) }}
 	fencing = fix{text: "fence the resource: have it refuse what comes with an older fencing token, which helps against pauses and delays of any length (fencing: true)", tokens: true,
-		changes: func(*scenarios.Scenario) []string { return []string{"lock.fencing=true", "storage=fenced"} }}
+		changes: func(*Answers, *scenarios.Scenario) []string { return []string{"lock.fencing=true", "storage=fenced"} }}
 	// another is the fix for a lock that gives no tokens.
 	another = fix{text: "let the resource refuse older fencing tokens, which takes a lock that gives them, such as library: redlock; then pauses and delays of any length do no harm", noTokens: true,
 		changes: fencing.changes,
@@ -120,7 +131,7 @@ var (
 // writes is the fix of nodes that write to disk.
 func writes(how string) fix {
 	return fix{text: "have nodes write to disk: appendfsync " + how + " (persistence: " + how + ")",
-		changes: func(*scenarios.Scenario) []string { return []string{"nodes.persistence=" + how} }}
+		changes: func(*Answers, *scenarios.Scenario) []string { return []string{"nodes.persistence=" + how} }}
 }
 
 // lines are all assumptions, in an order in which later attacks can rest on what the earlier ones found to be safe.
@@ -151,9 +162,9 @@ var lostMessages = &line{name: "lost messages", schedules: []string{"clocks", "s
 	},
 	fixes: []fix{
 		{text: "have no watchdog renew the lock, whose failure the holder is not told of: give it a lease time (lock.watchdog: false)",
-			changes: func(*scenarios.Scenario) []string { return []string{"lock.watchdog=false"} }},
+			changes: func(*Answers, *scenarios.Scenario) []string { return []string{"lock.watchdog=false"} }},
 		{text: "wait for every node instead of leaving out those that do not answer in time (lock.connect-timeout: 0s)",
-			changes: func(*scenarios.Scenario) []string { return []string{"lock.connect-timeout=0s"} }},
+			changes: func(*Answers, *scenarios.Scenario) []string { return []string{"lock.connect-timeout=0s"} }},
 		quorum,
 		{text: "no setting of this lock mends it: take one that bears lost messages, such as library: redlock", otherwise: true, library: ourLibrary},
 	}}
@@ -166,7 +177,7 @@ func clockLines() []*line {
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.ClockRate = s.Budget.ClockRate },
 			says: upTo("clocks may run fast or slow by up to %s", "yours by up to %s",
 				"clocks may run fast or slow by %s, the most that was tried", "the lock breaks even if clocks run at the right speed"),
-			fixes: []fix{allowance, allowing, allowingMore, {text: "keep clocks within %s", limit: true, positive: true}}},
+			fixes: []fix{allowance, factor, allowing, allowingMore, {text: "keep clocks within %s", limit: true, positive: true}}},
 		{name: "clock step", schedules: []string{"clocks"}, path: "budget.clock-step", safest: constant("0s"), riskiest: ttls(2),
 			yours:   func(a *Answers, _ *scenarios.Scenario) string { return a.Settings.Budget.ClockStep.String() },
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.ClockStep = s.Budget.ClockStep },
@@ -178,15 +189,15 @@ func clockLines() []*line {
 				return upTo(whose+" may be stepped by up to %s", "yours by up to %s",
 					whose+" may be stepped by %s, the most that was tried", "the lock breaks even if no clock is stepped")(l)
 			},
-			fixes: []fix{{text: "let no clock be stepped by more than %s: have the time daemon slew", limit: true}, allowance,
-				{text: "measure leases with a clock that nobody steps (lock.clock: monotonic)", changes: func(*scenarios.Scenario) []string { return []string{"lock.clock=monotonic"} }}}},
+			fixes: []fix{{text: "let no clock be stepped by more than %s: have the time daemon slew", limit: true}, allowance, factor,
+				{text: "measure leases with a clock that nobody steps (lock.clock: monotonic)", changes: func(*Answers, *scenarios.Scenario) []string { return []string{"lock.clock=monotonic"} }}}},
 		{name: "suspension", schedules: []string{"clocks"}, path: "budget.suspend", safest: constant("0s"), riskiest: ttls(4),
 			applies: func(a *Answers) bool { return a.Settings.Budget.Suspend > 0 },
 			yours:   func(a *Answers, _ *scenarios.Scenario) string { return a.Settings.Budget.Suspend.String() },
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.Suspend = s.Budget.Suspend },
 			says: upTo("a client's machine may be suspended for up to %s in all while it has a lock", "yours for up to %s",
 				"a client's machine may be suspended for %s in all, the longest that was tried", "the lock breaks even if no machine is suspended"),
-			fixes: []fix{{text: "measure leases with a clock that counts suspensions (lock.clock: boottime)", changes: func(*scenarios.Scenario) []string { return []string{"lock.clock=boottime"} }},
+			fixes: []fix{{text: "measure leases with a clock that counts suspensions (lock.clock: boottime)", changes: func(*Answers, *scenarios.Scenario) []string { return []string{"lock.clock=boottime"} }},
 				{text: "suspend no machine of a client for more than %s in all while it has a lock", limit: true}}},
 	}
 }
@@ -196,12 +207,16 @@ func nodeLines() []*line {
 	delay := func(a *Answers, _ *scenarios.Scenario) string { return restartDelay(a.Settings).String() }
 	return []*line{
 		{name: "killed process", schedules: []string{"restart"}, path: "budget.restart-delay", safest: ttls(3), riskiest: constant("0s"), yours: delay,
+			besides: func(w, _ *scenarios.Scenario) { hurries(w) },
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.RestartDelay = soonest(w, s) },
 			says:    forgets("is killed"),
 			fixes:   []fix{writes("everysec"), later, guard}},
 		{name: "power loss", schedules: []string{"restart"}, path: "budget.restart-delay", safest: ttls(3), riskiest: constant("0s"), yours: delay,
 			applies: func(a *Answers) bool { return !a.Settings.Budget.NoPowerLoss },
-			besides: powerLoss,
+			besides: func(w, s *scenarios.Scenario) {
+				hurries(w)
+				powerLoss(w, s)
+			},
 			lasting: func(w, s *scenarios.Scenario) {
 				w.Budget.RestartDelay, w.Budget.NoPowerLoss = soonest(w, s), s.Budget.NoPowerLoss
 			},
@@ -270,10 +285,10 @@ func clientLines() []*line {
 			fixes: []fix{writes("everysec"), writes("always"), {text: "let no replica take over (failover: false)", stays: true},
 				quorum, {text: "let no more than %s nodes lose counters to evictions (maxmemory-policy: noeviction)", limit: true},
 				{text: "keep counters whatever happens: have nodes write to disk (persistence: always), let no replica take over (failover: false), and evict nothing (maxmemory-policy: noeviction)",
-					stays: true, otherwise: true, changes: func(*scenarios.Scenario) []string {
+					stays: true, otherwise: true, changes: func(*Answers, *scenarios.Scenario) []string {
 						return []string{"nodes.persistence=always", "budget.counter-loss=0"}
 					}}}},
-		{name: "pause", schedules: []string{"pause"}, path: "budget.pause", safest: constant("0s"), riskiest: ttls(4),
+		{name: "pause", uninterrupted: true, schedules: []string{"pause"}, path: "budget.pause", safest: constant("0s"), riskiest: ttls(4),
 			yours:   func(a *Answers, _ *scenarios.Scenario) string { return a.Settings.Budget.Pause.String() },
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.Pause = s.Budget.Pause },
 			says: func(l *limits) string {
@@ -286,7 +301,9 @@ func clientLines() []*line {
 					"a write can come too late without any pause: the message to the resource may take longer than what is left of the lease")(l)
 			},
 			fixes: []fix{{text: "stop writing %s before the lease ends (lock.guard-time)", path: guardTimePath,
-				most: func(s *scenarios.Scenario) string { return (s.Lock.TTL * 9 / 10).Truncate(time.Millisecond).String() }}, fencing, another}},
+				most: func(_ *Answers, s *scenarios.Scenario) string {
+					return (s.Lock.TTL * 9 / 10).Truncate(time.Millisecond).String()
+				}}, fencing, another}},
 		{name: "node timeout", schedules: []string{"timeout"}, path: "network.latency", safest: constant("0s"),
 			riskiest: func(s *scenarios.Scenario) string {
 				return tried(2*max(s.Lock.NodeTimeout, roundTripOf(s)) + 2*time.Second)
@@ -298,15 +315,28 @@ func clientLines() []*line {
 			says: upTo("a round trip to a node may take up to %s, or nobody is granted the lock", "yours up to %s",
 				"a round trip to a node may take %s, the longest that was tried", "no round trip is short enough for the lock to be granted"),
 			fixes: []fix{{text: "wait for a node's answer for %s at least (lock.node-timeout)", path: nodeTimeoutPath,
-				most: func(s *scenarios.Scenario) string { return tried(4*roundTripOf(s) + time.Second) }},
+				most: func(_ *Answers, s *scenarios.Scenario) string { return tried(4*roundTripOf(s) + time.Second) }},
 				{text: "keep round trips within %s", limit: true, positive: true}}},
 		{name: "work", schedules: []string{"work"}, path: sweep.Work, safest: constant("0s"), riskiest: ttls(2),
 			applies: func(a *Answers) bool { return a.Work > 0 },
 			yours:   func(a *Answers, _ *scenarios.Scenario) string { return a.Work.String() },
-			says: upTo("the work may take up to %s, or the lease is over first", "yours up to %s",
-				"the work may take %s, the longest that was tried", "there is no time for any work under the lock"),
-			fixes: []fix{{text: "lock for %s at least (lock.ttl), or renew the lock while the work goes on", path: ttlPath,
-				most: func(s *scenarios.Scenario) string { return tried(4*s.Lock.TTL + time.Minute) }},
+			says: func(l *limits) string {
+				after := ""
+				if l.renews {
+					after = ", for it is renewed"
+				}
+				return upTo("the work may take up to %s, or the lease is over first"+after, "yours up to %s",
+					"the lock lasts for work of %s, the longest that was tried"+after, "there is no time for any work under the lock")(l)
+			},
+			fixes: []fix{{text: "renew the lock while the work goes on (renews: true)", renews: true},
+				{text: "renew the lock while the work goes on (renews: true), as often as that takes (lock.renewals)", renews: true, otherwise: true,
+					changes: func(a *Answers, s *scenarios.Scenario) []string {
+						return []string{fmt.Sprintf("lock.renewals=%d", 4*a.Work/s.Lock.TTL+1)}
+					}},
+				{text: "lock for %s at least (lock.ttl)", path: ttlPath,
+					most: func(a *Answers, s *scenarios.Scenario) string {
+						return tried(4*max(s.Lock.TTL, a.Work) + time.Minute)
+					}},
 				{text: "keep the work under %s", limit: true, positive: true}}},
 	}
 }
@@ -323,6 +353,14 @@ func replicas(s *scenarios.Scenario) []strictyaml.Entry[[]string] {
 	return all
 }
 
+// hurries has messages take no time at the least. How long a node must stay away is not to rest on how slow they are.
+func hurries(w *scenarios.Scenario) {
+	w.Network.Latency.Latency = network.Uniform(0, w.Network.Latency.Max())
+	if r := w.Network.Replies; r != nil {
+		w.Network.Replies = &scenarios.Latency{Latency: network.Uniform(0, r.Max())}
+	}
+}
+
 // powerLoss lets nodes lose power if that was answered.
 func powerLoss(world, answered *scenarios.Scenario) {
 	world.Budget.NoPowerLoss = answered.Budget.NoPowerLoss
@@ -337,8 +375,21 @@ func forgets(what string) func(l *limits) string {
 		case l.holds == "":
 			return fmt.Sprintf("a node that %s and comes back without its memory breaks the lock, even %s later", what, l.safest)
 		}
-		return fmt.Sprintf("TTL %v: a node that %s and is back before %s can break the lock; yours are back after %s at the soonest", l.Settings.Lock.TTL, what, l.holds, l.yours)
+		return fmt.Sprintf("a node that %s must stay away for %s%s; yours are back after %s at the soonest", what, l.holds, counted(l), l.yours)
 	}
+}
+
+// counted says what a restart delay is counted from, and how it comes of the TTL.
+func counted(l *limits) string {
+	ttl, from := l.Settings.Lock.TTL, ", counted from the crash"
+	delay, err := time.ParseDuration(l.holds)
+	switch {
+	case err != nil || delay > ttl:
+		return fmt.Sprintf("%s: more than the TTL of %v, for the clock of the lock's holder may be slow or set", from, ttl)
+	case delay == ttl:
+		return fmt.Sprintf("%s: the TTL", from)
+	}
+	return fmt.Sprintf("%s: the TTL of %v less only what the holder allows for the drift of clocks", from, ttl)
 }
 
 // whyNot is why a node that stops does no harm, if that is known.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
@@ -22,75 +23,119 @@ func joined(all []Fix) string {
 
 // mend is what of the fixes of a line mends it, as far as that was seen: the file takes it, and the line is safe then. Without
 // any, why says why there is none.
-func (x *auditing) mend(l *line, world *scenarios.Scenario, holds string) (mends []Fix, why string, err error) {
-	tokens := protocols.Has[protocols.RedlockSettings](world.Lock)
+func (x *auditing) mend(l *line, world *scenarios.Scenario, limit *limits) (mends []Fix, why string, err error) {
 	var unread []string
 	for i := range l.fixes {
 		f := &l.fixes[i]
+		if !x.suits(f, limit, len(mends) > 0) {
+			continue
+		}
 		world := *world
 		if f.clocks {
 			world.Budget.ClockRate = x.answers.Settings.Budget.ClockRate
 		}
-		switch {
-		case f.tokens && !tokens || f.noTokens && tokens, f.library != "" && f.library == x.answers.Library,
-			f.otherwise && len(mends) > 0, f.limit && holds == "", f.positive && (holds == "0%" || holds == "0s"):
-			continue
-		}
 		var changes []sweep.Setting
 		if f.changes != nil {
-			changes = settings(f.changes(&world))
+			changes = settings(f.changes(x.answers, &world))
 		}
-		value := ""
-		switch key := f.ofLock(changes); {
-		case x.foreign != nil && f.library == "" && key != "" && !x.reads(key):
-			unread = append(unread, "lock."+key)
+		if key := f.ofLock(changes); f.library == "" && key != "" && !x.has(key) {
+			if x.foreign != nil {
+				unread = append(unread, "lock."+topOf(key))
+			}
 			continue
-		case f.limit:
-			value = holds
-			changes = append(changes, sweep.Setting{Path: l.path, Word: value})
-		case f.path != "":
-			if value, err = x.smallest(l, &world, f, changes); err != nil {
-				return nil, "", err
-			}
-			if value == "" {
-				continue
-			}
-			changes = append(changes, sweep.Setting{Path: f.path, Word: value})
 		}
-		fix := x.answers.fix(f, value, changes)
-		does, err := x.accepts(l, fix)
+		fix, err := x.tried(l, &world, f, changes, limit)
 		if err != nil {
 			return nil, "", err
 		}
-		if does {
-			mends = append(mends, fix)
+		if fix != nil {
+			mends = append(mends, *fix)
 		}
 	}
 	switch {
 	case len(mends) > 0:
 	case len(unread) > 0:
 		why = "none known: the program does not say that it reads " + strings.Join(slices.Compact(unread), ", ")
-	case x.answers.Settings.Lock.Preset != "":
-		why = fmt.Sprintf("none known: no setting that %s has mends it", x.answers.Settings.Lock.Preset)
+	case x.answers.lib.sets != nil:
+		why = fmt.Sprintf("none known: no setting that %s has mends it", x.answers.lib.name)
 	default:
 		why = "none known"
 	}
 	return mends, why, nil
 }
 
-// ofLock is the first key of the lock that a fix changes; empty if it changes none. What is the client's own affair is none.
+// suits says whether a fix is one for the lock. mended says that there is one already.
+func (x *auditing) suits(f *fix, limit *limits, mended bool) bool {
+	tokens := protocols.Has[protocols.RedlockSettings](x.answers.Settings.Lock)
+	switch {
+	case f.tokens && !tokens || f.noTokens && tokens, f.library != "" && f.library == x.answers.Library,
+		f.otherwise && mended, f.limit && limit.holds == "", f.positive && (limit.holds == "0%" || limit.holds == "0s"),
+		f.renews && (x.renews() && f.changes == nil || !x.extends()), f.unless != "" && x.has(f.unless):
+		return false
+	}
+	return true
+}
+
+// tried is a fix with the least that mends the line; nil if it does not.
+func (x *auditing) tried(l *line, world *scenarios.Scenario, f *fix, changes []sweep.Setting, limit *limits) (*Fix, error) {
+	path, from, to, guess := f.path, leastOf(f, world), "", limit.holds
+	switch {
+	case f.limit:
+		path, from, to = l.path, limit.riskiest, limit.safest
+	case f.path != "":
+		var err error
+		if to = f.most(x.answers, world); from == to { // of two nodes, a quorum is both
+			break
+		}
+		if guess, err = x.smallest(l, world, f, from, to, changes); err != nil {
+			return nil, err
+		}
+	default:
+		fix := x.answers.fix(f, "", changes)
+		does, err := x.accepts(l, fix)
+		if !does {
+			return nil, err
+		}
+		return &fix, err
+	}
+	with := func(value string) Fix {
+		return x.answers.fix(f, value, append(slices.Clone(changes), sweep.Setting{Path: path, Word: value}))
+	}
+	values := newScale(from, to)
+	value, err := values.least(guess, func(value string) (bool, error) { return x.accepts(l, with(value)) })
+	if value == "" || err != nil {
+		return nil, err
+	}
+	fix := with(value)
+	return &fix, nil
+}
+
+// ofLock is the first key of the lock that a fix changes, by its path there; empty if it changes none. What is the client's own
+// affair is none.
 func (f *fix) ofLock(changes []sweep.Setting) string {
-	for _, c := range append(changes, sweep.Setting{Path: f.path}) {
+	for _, c := range append(slices.Clone(changes), sweep.Setting{Path: f.path}) {
 		if key, is := strings.CutPrefix(c.Path, "lock."); is && c.Path != guardTimePath {
-			key, _, _ = strings.Cut(key, ".")
 			return key
 		}
 	}
 	return ""
 }
 
-// reads says whether a lock program is known to read a key of the lock.
-func (x *auditing) reads(key string) bool { return x.foreign.Reads != nil && x.foreign.Reads(key) }
+// topOf is the key of the lock that a path goes through.
+func topOf(path string) string {
+	key, _, _ := strings.Cut(path, ".")
+	return key
+}
+
+// has says whether a setting of the lock can be changed: a lock program is known to read it, or the library has it, or the file
+// says it already.
+func (x *auditing) has(path string) bool {
+	if x.foreign != nil {
+		return x.foreign.Reads != nil && x.foreign.Reads(topOf(path))
+	}
+	_, has := x.answers.lib.has(path)
+	return has || x.answers.says("lock."+path)
+}
 
 // accepts says whether the file takes a fix, and the line is safe then, with all before it that are.
 func (x *auditing) accepts(l *line, fix Fix) (bool, error) {
@@ -119,9 +164,18 @@ func (x *auditing) accepts(l *line, fix Fix) (bool, error) {
 			return false, nil
 		case err != nil:
 			return false, err
+		case before.name == l.name && at.verdict() == Safe:
+			why, err := y.interrupted(before)
+			return why == "", err
 		case before.name == l.name:
-			return at.verdict() == Safe, nil
+			return false, nil
 		case at.verdict() == Safe:
+			if why, err := y.interrupted(before); why != "" || err != nil {
+				if err != nil {
+					return false, err
+				}
+				continue
+			}
 			y.holds(before)
 		}
 	}
@@ -151,40 +205,42 @@ func (x *auditing) own(l *line, world *scenarios.Scenario) []sweep.Setting {
 	return []sweep.Setting{{Path: l.path, Word: l.yours(x.answers, world)}}
 }
 
-// smallest is the smallest value of a fix's setting that mends a line after some changes; empty if none does, or the protocol
-// has no such setting.
-func (x *auditing) smallest(l *line, world *scenarios.Scenario, f *fix, changes []sweep.Setting) (string, error) {
-	least := "0s"
+// leastOf is the least value of the setting that a fix looks for.
+func leastOf(f *fix, world *scenarios.Scenario) string {
 	switch f.path {
 	case "lock.quorum":
-		least = fmt.Sprint(len(world.Nodes.Names)/2 + 1)
-	case ttlPath, nodeTimeoutPath:
-		least = "1ms"
+		return fmt.Sprint(len(world.Nodes.Names)/2 + 1)
+	case "lock." + factorKey:
+		return "0%"
+	case ttlPath:
+		lock := world.Lock
+		if lock.TTL = time.Minute + time.Millisecond; lock.Check(len(world.Nodes.Names)) != nil && lock.Capabilities().Unit == time.Second {
+			return wholeSecond
+		}
+		return "1ms"
+	case nodeTimeoutPath:
+		return "1ms"
 	}
-	most := f.most(world)
-	if f.library != "" {
-		changes = append([]sweep.Setting{{Path: "lock", Word: "{ttl: " + world.Lock.TTL.String() + "}"}}, changes...)
-	}
-	changes = append(changes, x.own(l, world)...)
+	return "0s"
+}
+
+// smallest guesses at the smallest value of a fix's setting that mends a line, by the attacks on that alone; empty if none does, or
+// the protocol has no such setting.
+func (x *auditing) smallest(l *line, world *scenarios.Scenario, f *fix, least, most string, changes []sweep.Setting) (string, error) {
 	y := *x
 	if f.library != "" {
+		changes = append([]sweep.Setting{{Path: "lock", Word: "{ttl: " + world.Lock.TTL.String() + "}"}}, changes...)
 		y.foreign = nil
 	}
-	at, err := y.attack(l, world, append(slices.Clone(changes), sweep.Setting{Path: f.path, Word: most})...)
-	switch {
-	case errors.Is(err, errRefused):
-		return "", nil
-	case err != nil || at.verdict() != Safe:
-		return "", err
-	}
-	if least == most { // of two nodes, a quorum is both
-		return most, nil
-	}
-	e, err := y.frontier(l, world, f.path, []string{least, most}, changes...)
-	if e.holds == "" && err == nil {
-		e.holds = most
-	}
-	return e.holds, err
+	changes = append(slices.Clone(changes), x.own(l, world)...)
+	values := newScale(least, most)
+	return values.least("", func(value string) (bool, error) {
+		at, err := y.attack(l, world, append(slices.Clone(changes), sweep.Setting{Path: f.path, Word: value})...)
+		if errors.Is(err, errRefused) {
+			return false, nil
+		}
+		return err == nil && at.verdict() == Safe, err
+	})
 }
 
 func settings(texts []string) []sweep.Setting {

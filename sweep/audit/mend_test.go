@@ -15,8 +15,8 @@ func TestFixesAreOfTheFile(t *testing.T) {
 		file, line string
 		drop, set  []string
 	}{
-		{"library: redsync\nttl: 8s\nrestart-delay: 5s", "killed process", nil, []string{"restart-delay: 7.923s"}},
-		{"lock: {preset: redsync, ttl: 8s}\nbudget: {restart-delay: 5s}", "killed process", nil, []string{"budget: {restart-delay: 7.923s}"}},
+		{"library: redsync\nttl: 8s\nrestart-delay: 5s", "killed process", nil, []string{"restart-delay: 7.924s"}},
+		{"lock: {preset: redsync, ttl: 8s}\nbudget: {restart-delay: 5s}", "killed process", nil, []string{"budget: {restart-delay: 7.924s}"}},
 		{"lock: {preset: redsync}\nttl: 8s\nnodes: {names: [A, B, C], persistence: none}", "killed process", nil, []string{"nodes: {persistence: everysec}"}},
 		{"lock: {preset: redsync, ttl: 8s}\npause: 9s\nstorage: register", "pause", []string{"lock"}, []string{"library: redlock", "ttl: 8s", "lock: {fencing: true}", "storage: fenced"}},
 		{"library: redsync\nttl: 8s\npause: 9s", "pause", nil, []string{"library: redlock", "lock: {fencing: true}", "fencing: true"}},

@@ -57,7 +57,7 @@ func draw(r *rand.Rand) known {
 	k.nested, k.memoryLoss, k.counterLoss, k.suspend = r.IntN(2) == 0, r.IntN(2)*r.IntN(3), r.IntN(2)*r.IntN(3), ms(r.IntN(2)*r.IntN(500))
 	switch r.IntN(5) {
 	case 0, 1:
-		k.library = one(protocols.Presets()...)
+		k.library = ofPreset(one(protocols.Presets()...))
 	case 2:
 		k.library, k.nodes = "single", 1
 	case 3:
@@ -93,6 +93,8 @@ func (k known) lock() (lock, resource string) {
 		return "fencing: true, ", "fenced"
 	case k.library == "single":
 		return "protocol: single, ", "register"
+	case k.library == "redisson-multi":
+		return "preset: redisson, ", "register"
 	case k.library != "redlock":
 		return "preset: " + k.library + ", ", "register"
 	}
@@ -157,6 +159,9 @@ func TestRightOnBothSides(t *testing.T) {
 			r, err := scenarios.Verify(s, scenarios.Options{Seed: seed})
 			if err != nil {
 				t.Fatalf("%s%s: %v", k.answers(), x.Name, err)
+			}
+			if !r.OK() {
+				t.Errorf("%s%s: the file of its run is not as it expects: %v", k.answers(), x.Name, r.Problems)
 			}
 			if r.Witness() == nil && x.Name != "work" && x.Name != "node timeout" {
 				t.Errorf("%s%s is unsafe, and its run is %s", k.answers(), x.Name, r.Verdict())

@@ -52,13 +52,30 @@ func (a *Audit) heading() string {
 	return text
 }
 
-// WriteText writes the audit for a terminal.
-func (a *Audit) WriteText(w io.Writer) error {
+// worstFirst are the numbers of the lines, from 0: what is unsafe, what was not tested, and what is safe.
+func (a *Audit) worstFirst() []int {
+	var order []int
+	for _, v := range []Verdict{Unsafe, NotTested, Safe} {
+		for i, x := range a.Assumptions {
+			if x.Verdict == v {
+				order = append(order, i)
+			}
+		}
+	}
+	return order
+}
+
+// WriteText writes the audit for people, the bad news first. paint colours words that say a verdict; nil if nothing does.
+func (a *Audit) WriteText(w io.Writer, paint func(v Verdict, words string) string) error {
+	if paint == nil {
+		paint = func(_ Verdict, words string) string { return words }
+	}
 	var b strings.Builder
 	b.WriteString(wordwrap.Help("", "  ", a.heading()))
 	fmt.Fprintf(&b, "%s\n\n", a.Summary())
-	for i, x := range a.Assumptions {
-		fmt.Fprintf(&b, "%2d  %-10s  %s\n", i+1, x.Verdict, x.Name)
+	for _, i := range a.worstFirst() {
+		x := &a.Assumptions[i]
+		fmt.Fprintf(&b, "%2d  %s  %s\n", i+1, paint(x.Verdict, fmt.Sprintf("%-10s", x.Verdict)), x.Name)
 		b.WriteString(wordwrap.Help("     ", "      ", x.Text))
 		if x.Fix != "" {
 			b.WriteString(wordwrap.Help("      fix:", "           ", x.Fix))
@@ -99,7 +116,8 @@ func (a *Audit) WriteMarkdown(w io.Writer) error {
 	cell := strings.NewReplacer("|", `\|`, "\n", " ")
 	fmt.Fprintf(&b, "%s\n\n## %s\n\n%s.\n\n", mark.XML, cell.Replace(a.heading()), a.Summary())
 	b.WriteString("| # | assumption | verdict | yours | limit | what decides | fix |\n|--:|---|---|---|---|---|---|\n")
-	for i, x := range a.Assumptions {
+	for _, i := range a.worstFirst() {
+		x := &a.Assumptions[i]
 		verdict := string(x.Verdict)
 		if x.Verdict != Safe {
 			verdict = "**" + verdict + "**"

@@ -1,0 +1,98 @@
+package audit
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"redlocksim/internal/strictyaml"
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
+)
+
+// Each preset of settings files is a library, whose settings are known.
+func TestEachPresetIsALibrary(t *testing.T) {
+	for _, preset := range protocols.Presets() {
+		lib, is := libraryOf(ofPreset(preset))
+		if a := parse(t, "lock: {preset: "+preset+"}"); !is || lib.sets == nil || a.Library != lib.name {
+			t.Errorf("preset %s is library %q, and settings are known: %t", preset, a.Library, lib.sets != nil)
+		}
+	}
+}
+
+// A fix changes nothing that the library has no setting for: of what stands under lock only what the table says that it has.
+func TestFixesAreTheLibrarys(t *testing.T) {
+	changed := map[string]bool{}
+	for _, lib := range libraries() {
+		out := of(t, "library: "+lib.name+"\nttl: 8s\nwork: 20s\nfailover: true\nclock-error: 3%\nclock-step: 1s\npause: 3s\nrtt: {min: 1ms, max: 800ms}\nbudget: {memory-loss: 1, suspend: 1s}\n")
+		for _, x := range out.Assumptions {
+			for _, f := range x.Fixes {
+				if slices.Contains(f.Set, "library: "+ourLibrary) {
+					continue
+				}
+				for _, line := range f.Set {
+					n, err := strictyaml.ValueOf(line)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, path := range []string{"quorum", constantKey, factorKey, timeoutKey, "clock", "guard", "fencing", watchdogKey, "connect-timeout", "renewals"} {
+						at := strictyaml.At(n, "lock."+path)
+						if path == timeoutKey && at == nil {
+							at = strictyaml.At(n, path)
+						}
+						if at == nil {
+							continue
+						}
+						changed[path] = true
+						if _, has := lib.has(path); !has {
+							t.Errorf("%s has no %s: %q", lib.name, path, f.Text)
+						}
+					}
+					if strictyaml.At(n, "renews") != nil && lib.extends == "" {
+						t.Errorf("%s cannot renew: %q", lib.name, f.Text)
+					}
+				}
+			}
+		}
+	}
+	for _, path := range []string{"quorum", constantKey, factorKey, timeoutKey, "guard", watchdogKey} {
+		if !changed[path] {
+			t.Errorf("no fix changes %s", path)
+		}
+	}
+}
+
+// A lock whose calls send a node several commands one after the other is not safe against pauses, whether somebody else wrote it or
+// it is here, and no value is named with which it would be. A pause that breaks it all the same is unsafe.
+func TestNoAttackPausesWithinACall(t *testing.T) {
+	several, _ := protocols.Find("get-set")
+	one, _ := protocols.Find("single")
+	foreign := func(p protocols.Protocol) *scenarios.Foreign { return &scenarios.Foreign{New: p.New, OneNode: true} }
+	for _, c := range []struct {
+		library string
+		foreign *scenarios.Foreign
+		pause   string
+		want    Verdict
+		text    string
+	}{
+		{"mine.wasm", foreign(several), "0s", NotTested, "sends GET and, once that is answered, SET"},
+		{"mine.wasm", foreign(several), "20s", Unsafe, ""},
+		{"mine.wasm", foreign(one), "0s", Safe, ""},
+		{"get-set", nil, "0s", NotTested, "sends GET and, once that is answered, SET"},
+		{"setnx-expire", nil, "0s", NotTested, "sends SETNX and, once that is answered, EXPIRE"},
+		{"redlock", nil, "100ms", Safe, ""},
+	} {
+		a := parse(t, "library: "+c.library+"\nnodes: 1\npersistence: always\nttl: 10s\nclock-error: 0%\nrtt: 0s\npause: "+c.pause+"\nlock: {guard-time: 1s}\n")
+		out, err := Of(t.Context(), a, Options{Foreign: c.foreign, Runs: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := out.line("pause")
+		if x.Verdict != c.want || !strings.Contains(x.Text, c.text) || c.want == NotTested && out.Code() == 0 || x.Verdict == NotTested && x.Shown != nil {
+			t.Errorf("%s, pause %s: %s, %s, exit code %d", c.library, c.pause, x.Verdict, x.Text, out.Code())
+		}
+		if c.text == "" && c.foreign != nil && c.want == Unsafe && strings.Contains(x.Fix, "stop writing") {
+			t.Errorf("%s: %s", c.library, x.Fix)
+		}
+	}
+}
