@@ -10,8 +10,8 @@ import (
 	"redlocksim/sim/network"
 )
 
-// What a call sends one after the other is seen of locks that do so, whether messages take time or not, and of no other: neither
-// that a script must be learned first, nor that calls follow each other, makes it several.
+// What a call sends one after the other is seen of locks that do so, whether messages take time or not, and of no other:
+// neither that a script must be learned first, nor that calls follow each other, makes it several.
 func TestBetween(t *testing.T) {
 	change := func(to func(*protocols.Settings)) func(*protocols.Settings) { return to }
 	getDel := change(func(s *protocols.Settings) {

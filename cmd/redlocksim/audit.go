@@ -19,6 +19,7 @@ import (
 	"redlocksim/internal/strictyaml"
 	"redlocksim/internal/wordwrap"
 	"redlocksim/reports"
+	"redlocksim/reports/timeline"
 	"redlocksim/scenarios"
 	"redlocksim/sweep/audit"
 )
@@ -227,11 +228,16 @@ func (a *auditFlags) showRun(cmd *cobra.Command, found *audit.Audit, o audit.Opt
 		return wrap(err)
 	}
 	if a.html != "" {
-		page, err := pageOf(r, x.Repeat)
+		t, err := (&judged{Result: r, repeat: x.Repeat}).drawn()
 		if err != nil {
-			return err
+			return wrap(err)
 		}
-		return a.to.put(file("--html", a.html), page)
+		t.IsTrial = true // nothing is expected of an attack
+		var page bytes.Buffer
+		if err := timeline.WriteHTML(&page, t); err != nil {
+			return wrap(err)
+		}
+		return a.to.put(file("--html", a.html), page.Bytes())
 	}
 	return wrap(reports.Attack(fitted(cmd.OutOrStdout()), r, x.Repeat, x.Outcome()))
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -51,12 +52,29 @@ func hasTerminal(t *testing.T, err error) {
 
 var escapes = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
-const green = "\x1b[32m"
+const (
+	red   = "\x1b[31m"
+	green = "\x1b[32m"
+)
 
 // Words that matter are coloured on a terminal, and only there, and not for those who do not want it or whose terminal
 // cannot.
 func TestColour(t *testing.T) {
-	args := []string{"suite", "--filter", "^17", "--tier", "model"}
+	coloured(t, exitOK, green, "as expected", "suite", "--filter", "^17", "--tier", "model")
+}
+
+// An audit has its bad news in red.
+func TestColourOfAnAudit(t *testing.T) {
+	ours := filepath.Join(t.TempDir(), "ours.yaml")
+	if err := os.WriteFile(ours, []byte("library: single\npersistence: always\npause: 20s\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	coloured(t, exitSafety, red, "UNSAFE", "audit", ours)
+}
+
+// coloured has words in a colour on a terminal, and only there.
+func coloured(t *testing.T, code int, colour, words string, args ...string) {
+	t.Helper()
 	for name, c := range map[string]struct {
 		env  []string
 		want bool
@@ -66,15 +84,15 @@ func TestColour(t *testing.T) {
 		"dumb":     {[]string{"TERM=dumb"}, false},
 	} {
 		shown := onTerminal(t, 120, c.env, args...)
-		if !strings.Contains(escapes.ReplaceAllString(shown, ""), "as expected") {
+		if !strings.Contains(escapes.ReplaceAllString(shown, ""), words) {
 			t.Errorf("%s: %q", name, shown)
 		}
-		if got := strings.Contains(shown, green+"as expected"); got != c.want {
+		if got := strings.Contains(shown, colour+words); got != c.want {
 			t.Errorf("%s: coloured: %v, want %v\n%q", name, got, c.want, shown)
 		}
 	}
 	var stdout, stderr bytes.Buffer
-	if run(args, &stdout, &stderr) != exitOK || strings.Contains(stdout.String(), "\x1b") {
+	if run(args, &stdout, &stderr) != code || strings.Contains(stdout.String(), "\x1b") {
 		t.Errorf("%q%q", &stdout, &stderr)
 	}
 }

@@ -11,8 +11,8 @@ import (
 
 // Settings are the protocol under test and its settings: those that every lock has, and those of its own.
 type Settings struct {
-	// Preset starts from the defaults and habits of another implementation; other keys of lock override it. Default: not
-	// set. Example: redsync
+	// Preset starts from the defaults and habits of another implementation; other keys of lock override it. redisson is its
+	// RedissonRedLock on several nodes; its RLock on one is a protocol. Default: not set. Example: redsync
 	Preset Preset `yaml:"preset"`
 	// Protocol is the lock to test. redlock is the library of this project; redlock-plain is Redlock as ports write it.
 	// Default: redlock. Example: redlock-plain

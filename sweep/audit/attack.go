@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"redlocksim/adversary"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sweep"
@@ -101,6 +102,19 @@ func (x *auditing) shown(a *attacked) (*scenarios.Scenario, error) {
 		return a.result.Scenario, nil
 	}
 	return a.schedules[0].Place(a.settings, scenarios.Options{Foreign: x.foreign})
+}
+
+// interrupted says what a call of the lock sends between which no attack of a line pauses the client; empty if there is
+// nothing.
+func (x *auditing) interrupted(l *line) (string, error) {
+	if !l.uninterrupted {
+		return "", nil
+	}
+	pair, err := adversary.Between(&sweep.Settings{Scenario: x.world}, x.extends(), scenarios.Options{Foreign: x.foreign})
+	if pair == nil || err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("a call of this lock sends %s and, once that is answered, %s; there is no attack that pauses a client between the two", pair[0], pair[1]), nil
 }
 
 // errRefused is the error of settings that the protocol does not take.

@@ -38,6 +38,16 @@ func (a *Audit) line(name string) *Assumption {
 	return &a.Assumptions[i]
 }
 
+// lineOf is a line of an audit, with its fixes, without the other lines'; nil if nobody asks about it.
+func lineOf(t *testing.T, text, name string) *Assumption {
+	t.Helper()
+	all := judged(t, parse(t, text), name, true)
+	if x := &all[len(all)-1]; x.Name == name {
+		return x
+	}
+	return nil
+}
+
 // A line by itself is the line of the whole audit, less its fixes.
 func TestOneLine(t *testing.T) {
 	const text = "library: redsync\nttl: 8s\nclock-step: 100ms\nrestart-delay: 5s\npower-loss: true\n"
@@ -80,7 +90,8 @@ func TestLimits(t *testing.T) {
 		{"", "clock step", Safe, "80ms", ""},
 		{"clock-step: 81ms", "clock step", Unsafe, "80ms", "1.0125% of the TTL"},
 		{"library: single\nnodes: 1\nclock-error: 3%", "clock error", Unsafe, "0%", "such as library: redlock with a constant of"},
-		// How long a node must stay away does not rest on how slow messages are, and is rounded up: 7.92 s / 0.9995 is 7.92396 s.
+		// How long a node must stay away does not rest on how slow messages are, and is rounded up: 7.92 s / 0.9995 is 7.92396
+		// s.
 		{"rtt: 200ms\nlock: {node-timeout: 500ms}\nrestart-delay: 7720ms", "killed process", Unsafe, "7.92s", "down for 7.92s at least, counted from the moment it stopped"},
 		{"clock-error: 500ppm\nrestart-delay: 7923ms", "killed process", Unsafe, "7.924s", "a little more than the longest TTL"},
 		{"clock-error: 500ppm\nrestart-delay: 7924ms", "killed process", Safe, "7.924s", ""},
@@ -132,8 +143,8 @@ func TestLimits(t *testing.T) {
 		{"library: redlock\nclock-step: 50ms\nlock: {guard: {max-ttl: 8s, trust-node-clock: true}}", "killed process", Unsafe, "7.918s", "turn on the restart guard"},
 		{"work: 7919ms", "work", Safe, "7.919s", ""}, // at 7.92 s the lease is over
 		{"work: 7920ms", "work", Unsafe, "7.919s", "renew the lock while the work goes on (renews: true, Mutex.Extend); or lock for 8.001s at least"},
-		// The library ends the context of a lease a twentieth of the TTL early, and subtracts 1 % and 2 ms: 0.94 × 10.003 s less 2 ms is
-		// more than 9.4 s, and with a millisecond less it is less.
+		// The library ends the context of a lease a twentieth of the TTL early, and subtracts 1 % and 2 ms: 0.94 × 10.003 s
+		// less 2 ms is more than 9.4 s, and with a millisecond less it is less.
 		{"library: redlock\nwork: 9400ms", "work", Unsafe, "7.517s", "(renews: true, Client.Hold); or lock for 10.003s at least"},
 		{"rtt: 400ms", "node timeout", Unsafe, "399ms", "for 401ms at least"},
 		{"library: redlock\nbudget: {memory-loss: 1}", "lost memory", Unsafe, "0", "require 4 votes"},
@@ -149,7 +160,7 @@ func TestLimits(t *testing.T) {
 			}
 		}
 		text += c.answers + "\n"
-		x := of(t, text).line(c.line)
+		x := lineOf(t, text, c.line)
 		if x == nil || x.Verdict != c.verdict || x.Limit != c.limit || !strings.Contains(x.Fix, c.fix) || (x.Fix == "") != (c.fix == "") {
 			t.Errorf("%s\n%s: %+v, want %s up to %s, %s", text, c.line, x, c.verdict, c.limit, c.fix)
 		}

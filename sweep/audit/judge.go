@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"strings"
 
-	"redlocksim/adversary"
 	"redlocksim/scenarios"
+	"redlocksim/sim/storage"
 	"redlocksim/sweep"
 )
 
 // judge attacks an assumption as it was answered, and looks for its limit.
 func (x *auditing) judge(l *line) (Assumption, error) {
-	answered := x.answers.Settings
 	world := x.besides(l)
 	yours := l.yours(x.answers, world)
 	found := Assumption{Name: l.name, Yours: yours, ShownAt: yours}
@@ -33,18 +32,10 @@ func (x *auditing) judge(l *line) (Assumption, error) {
 		}
 		found.Text = few.Replace(l.says(&limit))
 	} else {
-		limit.safest, limit.riskiest = l.safest(answered), l.riskiest(answered)
-		if tried := newScale(limit.riskiest, limit.safest); tried.index(yours) < 0 {
-			limit.riskiest = yours
-		}
-		e, err := x.frontier(l, world, l.path, []string{limit.safest, limit.riskiest, yours})
+		e, err := x.between(l, world, &limit, found.Verdict)
 		if err != nil {
 			return found, err
 		}
-		if e.isReversed, err = x.isReversed(l, world, &limit, e, found.Verdict); err != nil {
-			return found, err
-		}
-		limit.holds, limit.breaks = e.holds, e.breaks
 		if x.broken && (e.holds == "" && found.Verdict == Unsafe || e.isReversed) {
 			found.Verdict, found.Shown = NotTested, nil
 			found.Text = fmt.Sprintf("not tested: the lock breaks even without that, see %s", lostMessages.name)
@@ -69,10 +60,10 @@ func (x *auditing) judge(l *line) (Assumption, error) {
 	}
 	if limit.breaks != "" { // what decides is where it is not
 		beyond, err := x.attack(l, world, sweep.Setting{Path: l.path, Word: limit.breaks})
-		if err != nil {
-			return found, err
+		if err == nil {
+			err = x.shows(&found, beyond)
 		}
-		if err := x.shows(&found, beyond); err != nil {
+		if err != nil {
 			return found, err
 		}
 		found.ShownAt = limit.breaks
@@ -82,25 +73,45 @@ func (x *auditing) judge(l *line) (Assumption, error) {
 }
 
 // shows has an assumption show an attack.
-func (x *auditing) shows(found *Assumption, at *attacked) (err error) {
-	found.Shown, err = x.shown(at)
-	found.broke = at.broken
-	if at.result != nil && at.broken != "" {
-		found.findings = at.result.Findings
+func (x *auditing) shows(found *Assumption, at *attacked) error {
+	s, err := x.shown(at)
+	if s == nil || err != nil {
+		return err
 	}
-	return err
+	found.broke = at.broken
+	return x.keeps(found, s, 0)
 }
 
-// interrupted says what a call of the lock sends between which no attack of a line pauses the client; empty if there is nothing.
-func (x *auditing) interrupted(l *line) (string, error) {
-	if !l.uninterrupted {
-		return "", nil
+// keeps has an assumption show a run, with what it came to as what it expects. A resource that the clients of an attack do not
+// use is left out of it, lest the run says that this was not tested.
+func (x *auditing) keeps(found *Assumption, s *scenarios.Scenario, seed uint64) error {
+	o := scenarios.Options{Seed: seed, Foreign: x.foreign}
+	r, err := scenarios.Judge(s, o)
+	if err == nil && r.NotTested != nil && s.Storage != storage.Register {
+		without := *s
+		without.Storage = storage.Register
+		s = &without
+		r, err = scenarios.Judge(s, o)
 	}
-	pair, err := adversary.Between(&sweep.Settings{Scenario: x.world}, x.extends(), scenarios.Options{Foreign: x.foreign})
-	if pair == nil || err != nil {
-		return "", err
+	if err != nil {
+		return err
 	}
-	return fmt.Sprintf("a call of this lock sends %s and, once that is answered, %s; there is no attack that pauses a client between the two", pair[0], pair[1]), nil
+	found.Shown, found.seed, found.findings, found.beyond = s, seed, r.Findings, r.Beyond != nil
+	return nil
+}
+
+// between looks for the limit of a line with that verdict between its ends, of which what was answered may be one.
+func (x *auditing) between(l *line, world *scenarios.Scenario, limit *limits, verdict Verdict) (e edge, err error) {
+	limit.safest, limit.riskiest = l.safest(x.answers.Settings), l.riskiest(x.answers.Settings)
+	if tried := newScale(limit.riskiest, limit.safest); tried.index(limit.yours) < 0 {
+		limit.riskiest = limit.yours
+	}
+	if e, err = x.frontier(l, world, l.path, []string{limit.safest, limit.riskiest, limit.yours}); err != nil {
+		return e, err
+	}
+	limit.holds, limit.breaks = e.holds, e.breaks
+	e.isReversed, err = x.isReversed(l, world, limit, e, verdict)
+	return e, err
 }
 
 // isReversed says whether a lock that holds as it was answered breaks with what should be the safest, so that the edge between

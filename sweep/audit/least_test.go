@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"regexp"
@@ -59,8 +60,8 @@ func someAnswers(t *rapid.T) string {
 // lastValue is the value at the end of a line, behind which braces can be closed.
 var lastValue = regexp.MustCompile(`^(.*: )([0-9][0-9a-zµ.]*%?)(}*)$`)
 
-// worse is a fix with a value that is a twentieth worse, or one step for whole numbers and for what a twentieth of is less than a
-// step; false if it has no value that it says to be the least or the most.
+// worse is a fix with a value that is a twentieth worse, or one step for whole numbers and for what a twentieth of is less
+// than a step; false if it has no value that it says to be the least or the most.
 func worse(t *rapid.T, file string, f Fix) (Fix, bool) {
 	isLeast, isMost := false, false
 	for _, words := range []string{" at least", "stop writing ", "require "} {
@@ -109,8 +110,14 @@ func worse(t *rapid.T, file string, f Fix) (Fix, bool) {
 	return f, true
 }
 
+// tester is a test, or a draw of rapid's.
+type tester interface {
+	Context() context.Context
+	Fatalf(format string, args ...any)
+}
+
 // judged is the lines of answers up to one, or all. Only for that one are fixes looked for, and only if they are wanted.
-func judged(t *rapid.T, a *Answers, last string, mended bool) []Assumption {
+func judged(t tester, a *Answers, last string, mended bool) []Assumption {
 	x := auditing{ctx: t.Context(), answers: a, world: calm(a.Settings)}
 	var all []Assumption
 	for _, l := range lines() {
@@ -130,7 +137,8 @@ func judged(t *rapid.T, a *Answers, last string, mended bool) []Assumption {
 	return all
 }
 
-// verdictOf is the verdict of a line once a file is changed by a fix, and why; empty if the file refuses it, or nobody asks any more.
+// verdictOf is the verdict of a line once a file is changed by a fix, and why; empty if the file refuses it, or nobody asks
+// any more.
 func verdictOf(t *rapid.T, a *Answers, f Fix, line string) (Verdict, string) {
 	changed, err := a.With(f)
 	if err != nil {

@@ -33,8 +33,8 @@ var redissons = map[string]string{timeoutKey: "timeout of the configuration", wa
 
 const noLeaseTime = "no lease time"
 
-// catalogue is the libraries that somebody else wrote, or this project, with what their code and documentation say can be set; the
-// versions are those of the presets.
+// catalogue is the libraries that somebody else wrote, or this project, with what their code and documentation say can be set;
+// the versions are those of the presets.
 var catalogue = []library{
 	// redlock/options.go, fencing.go, guard.go and hold.go.
 	{name: ourLibrary, extends: "Client.Hold", sets: map[string]string{constantKey: "WithDrift", factorKey: "WithDrift", timeoutKey: "WithNodeTimeout",
@@ -46,14 +46,16 @@ var catalogue = []library{
 	{name: "redlock-rb", extends: "option extend of lock", sets: map[string]string{timeoutKey: "redis_timeout"}},
 	// redlock/__init__.py: a connection is a dictionary for StrictRedis; quorum and clock_drift_factor are fixed.
 	{name: "redlock-py", sets: map[string]string{timeoutKey: "socket_timeout of each connection"}},
-	// src/RedLock.php: servers, retryDelay and retryCount, and no time-out but that of connecting; php.ini has the one for reading.
+	// src/RedLock.php: servers, retryDelay and retryCount, and no time-out but that of connecting; php.ini has the one for
+	// reading.
 	{name: "redlock-php", sets: map[string]string{timeoutKey: "default_socket_timeout of php.ini"}},
 	// classes/mutex/PHPRedisMutex.php: takes connections of phpredis.
 	{name: "phpredis-mutex", sets: map[string]string{timeoutKey: "OPT_READ_TIMEOUT of each connection"}},
 	// redsync.go: its options; the quorum is len(pools)/2 + 1.
 	{name: "redsync", extends: "Mutex.Extend", sets: map[string]string{factorKey: "WithDriftFactor", timeoutKey: "WithTimeoutFactor"}},
 	// RedissonLock.java, RedissonFairLock.java and RedissonRedLock.java, whose minLocksAmount is fixed; Config.java and
-	// BaseConfig.java have lockWatchdogTimeout and timeout; a lease time turns the watchdog off. The preset is that of the last.
+	// BaseConfig.java have lockWatchdogTimeout and timeout; a lease time turns the watchdog off. The preset is that of the
+	// last.
 	{name: "redisson", lock: "{protocol: redisson, ttl: 30s, node-timeout: 3s, clock: wall}", extends: noLeaseTime, renews: true, sets: redissons},
 	{name: "redisson-fair", lock: "{protocol: redisson-fair, ttl: 30s, node-timeout: 3s, clock: wall}", extends: noLeaseTime, renews: true, sets: redissons},
 	{name: "redisson-multi", lock: "{preset: redisson}", extends: noLeaseTime, renews: true, sets: redissons},
@@ -71,7 +73,8 @@ var catalogue = []library{
 	{name: "node-redlock", extends: "using", sets: map[string]string{factorKey: "driftFactor", timeoutKey: "commandTimeout of ioredis"}},
 }
 
-// libraries are those that are no programs, those first that most people want. What is only a protocol is a lock of one's own.
+// libraries are those that are no programs, those first that most people want. What is only a protocol is a lock of one's
+// own.
 func libraries() []library {
 	all := []library{catalogue[0], {name: "single"}}
 	all = append(all, catalogue[1:]...)
@@ -124,8 +127,8 @@ func ofPreset(preset string) string {
 	return preset
 }
 
-// has says whether somebody who uses the library can change a setting of the lock, by its path under lock, and what it is called
-// there; empty if it has no name of its own.
+// has says whether somebody who uses the library can change a setting of the lock, by its path under lock, and what it is
+// called there; empty if it has no name of its own.
 func (l *library) has(path string) (called string, is bool) {
 	if l.sets == nil || path == "ttl" || path == "guard-time" {
 		return "", true

@@ -31,7 +31,8 @@ type line struct {
 	safest, riskiest func(*scenarios.Scenario) string
 	// yours is what was answered, in the world of the attack.
 	yours func(a *Answers, world *scenarios.Scenario) string
-	// uninterrupted: the attack pauses no client between two commands of a call, so that it shows nothing of one that sends several.
+	// uninterrupted: the attack pauses no client between two commands of a call, so that it shows nothing of one that sends
+	// several.
 	uninterrupted bool
 	// besides is what the attack needs besides.
 	besides func(world, answered *scenarios.Scenario)

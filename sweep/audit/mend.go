@@ -224,8 +224,8 @@ func leastOf(f *fix, world *scenarios.Scenario) string {
 	return "0s"
 }
 
-// smallest guesses at the smallest value of a fix's setting that mends a line, by the attacks on that alone; empty if none does, or
-// the protocol has no such setting.
+// smallest guesses at the smallest value of a fix's setting that mends a line, by the attacks on that alone; empty if none
+// does, or the protocol has no such setting.
 func (x *auditing) smallest(l *line, world *scenarios.Scenario, f *fix, least, most string, changes []sweep.Setting) (string, error) {
 	y := *x
 	if f.library != "" {

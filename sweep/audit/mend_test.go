@@ -24,13 +24,12 @@ func TestFixesAreOfTheFile(t *testing.T) {
 		{"library: redsync\npause: 9s", "pause", nil, []string{"library: redlock", "ttl: 8s", "lock: {fencing: true}", "fencing: true"}},
 		{"lock: {preset: redsync, node-timeout: 20ms}\nnetwork: {latency: {min: 5ms, max: 30ms}, replies: 0s}", "node timeout", nil, []string{"network: {latency: 19ms, replies: 0s}"}},
 	} {
-		out := of(t, c.file)
-		x := out.line(c.line)
+		x := lineOf(t, c.file, c.line)
 		if !slices.ContainsFunc(x.Fixes, func(f Fix) bool { return slices.Equal(f.Drop, c.drop) && slices.Equal(f.Set, c.set) }) {
 			t.Errorf("%s\n%s: %+v, want %v and without %v", c.file, c.line, x.Fixes, c.set, c.drop)
 		}
 		for _, f := range x.Fixes {
-			if _, err := out.Answers.With(f); err != nil {
+			if _, err := parse(t, c.file).With(f); err != nil {
 				t.Errorf("%s\nthe file refuses %+v: %v", c.file, f, err)
 			}
 		}

@@ -36,7 +36,7 @@ func TestRenews(t *testing.T) {
 		{"library: redlock-net\nwork: 5m", Safe, false},
 		{"library: redlock-py\nwork: 5m", Unsafe, false},
 	} {
-		x := of(t, c.answers+"\npersistence: always\n").line("work")
+		x := lineOf(t, c.answers+"\npersistence: always\n", "work")
 		if x.Verdict != c.verdict || strings.Contains(x.Fix, hint) != c.hinted {
 			t.Errorf("%s: %s, %s\nfix: %s", c.answers, x.Verdict, x.Text, x.Fix)
 		}
@@ -45,11 +45,11 @@ func TestRenews(t *testing.T) {
 
 // What is safe was tried: no line says that it holds with what was answered and that less was the most that was tried.
 func TestSafeIsNotBeyondWhatWasTried(t *testing.T) {
-	x := of(t, "library: redisson\nwork: 5m\n").line("work")
+	x := lineOf(t, "library: redisson\nwork: 5m\n", "work")
 	if want := "the lock lasts for work of 5m0s, the longest that was tried"; x.Verdict != Safe || !strings.HasPrefix(x.Text, want) {
 		t.Errorf("%s: %s", x.Verdict, x.Text)
 	}
-	x = of(t, "ttl: 1s\npersistence: always\nfencing: true\npause: 10s\n").line("pause")
+	x = lineOf(t, "ttl: 1s\npersistence: always\nfencing: true\npause: 10s\n", "pause")
 	if want := "a client may pause for 10s, the longest that was tried"; x.Verdict != Safe || !strings.HasPrefix(x.Text, want) {
 		t.Errorf("%s: %s", x.Verdict, x.Text)
 	}

@@ -70,8 +70,10 @@ func (x *auditing) worst(found *Assumption) error {
 		case err != nil:
 			return err
 		case out.Broken != "":
-			found.Verdict, found.Limit, found.Shown = Unsafe, "none", out.Result.Scenario
-			found.broke, found.findings = out.Broken, out.Result.Findings
+			found.Verdict, found.Limit, found.broke = Unsafe, "none", out.Broken
+			if err := x.keeps(found, out.Result.Scenario, 0); err != nil {
+				return err
+			}
 			why, err := x.blame(attack)
 			found.Text = fmt.Sprintf("what is safe by itself breaks the lock if it happens together (%s): %s", out.Broken, why)
 			return err
@@ -137,8 +139,10 @@ func (x *auditing) random(found *Assumption, runs int) error {
 		if err != nil {
 			return err
 		}
-		if found.Shown == nil {
-			found.Shown, found.seed = drawn, seed
+		if found.Shown == nil && tested {
+			if err := x.keeps(found, drawn, seed); err != nil {
+				return err
+			}
 		}
 		if tested {
 			contended++
@@ -148,11 +152,10 @@ func (x *auditing) random(found *Assumption, runs int) error {
 			if err != nil {
 				return err
 			}
-			found.Verdict, found.Limit, found.Shown, found.seed = Unsafe, "none", drawn, seed
-			if found.findings, err = x.findings(drawn, seed); err != nil {
+			found.Verdict, found.Limit, found.broke = Unsafe, "none", kinds.String()
+			if err := x.keeps(found, drawn, seed); err != nil {
 				return err
 			}
-			found.broke = kinds.String()
 			found.Text = fmt.Sprintf("random run %d of %d breaks the lock (%s), though nothing happens in it that is not safe by itself: %s", i+1, runs, kinds, needed)
 			return nil
 		}
@@ -163,15 +166,6 @@ func (x *auditing) random(found *Assumption, runs int) error {
 	}
 	found.Text = fmt.Sprintf("the worst schedules, with all that is safe by itself, and %d random runs do not break the lock", runs)
 	return nil
-}
-
-// findings are all that a random run shows.
-func (x *auditing) findings(drawn *scenarios.Scenario, seed uint64) (scenarios.Findings, error) {
-	r, err := scenarios.Judge(drawn, scenarios.Options{Seed: seed, Foreign: x.foreign})
-	if err != nil {
-		return nil, err
-	}
-	return r.Findings, nil
 }
 
 // breaks is what a random run breaks, and whether clients met in it.
