@@ -237,6 +237,8 @@ func (b *ledger) section(w written) section {
 	var rests *learned
 	if w.grant != 0 {
 		rests = b.basis(w)
+	} else if named, is := b.told[b.t.ops[w.op].basis]; is && !w.again {
+		rests = &named
 	}
 	if rests == nil {
 		s.blind = true

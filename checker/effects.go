@@ -17,7 +17,11 @@ import (
 func (r *Report) addEffects(t *transcript, l *leases) {
 	all := map[string]*guarded{}
 	for e := range t.Events() {
-		if e.Kind != history.Effect || e.Outcome == history.Unknown || e.Grant == 0 {
+		if e.Kind != history.Effect || e.Outcome == history.Unknown {
+			continue
+		}
+		if e.Grant == 0 {
+			r.addUnlocked(all[e.Resource], e)
 			continue
 		}
 		grant := &t.ops[e.Grant]
@@ -63,6 +67,16 @@ type guarded struct {
 
 // carried says whether a request had a token, or a mark, that the resource could go by.
 func (g *guarded) carried(e *history.Event) bool { return e.Token != 0 || g.marked[e.Grant] }
+
+// addUnlocked counts a request without the lock: nothing was promised to who sent it.
+func (r *Report) addUnlocked(g *guarded, e *history.Event) {
+	switch {
+	case e.Token != 0 && g != nil && g.first != 0:
+		r.Compared.Fenced++
+	case e.Token == 0 && e.Outcome == history.Failed && e.Func == history.Write:
+		r.Compared.Unmarked++
+	}
+}
 
 // addAccepted judges an effect that the resource accepted.
 func (r *Report) addAccepted(t *transcript, l *leases, g *guarded, e *history.Event) {

@@ -157,7 +157,7 @@ func (r *recorder) readBefore(e *history.Event) int {
 	var found []int
 	for op := range r.ops {
 		x := &r.ops[op]
-		if x.Func == history.Read && x.Process == e.Process && x.Resource == e.Resource && x.Grant != e.Grant && r.told(op) == history.OK {
+		if x.Func == history.Read && x.Process == e.Process && x.Resource == e.Resource && (x.Grant != e.Grant || e.Grant == 0) && r.told(op) == history.OK {
 			found = append(found, op)
 		}
 	}

@@ -15,6 +15,9 @@ type Options struct {
 	// MinGrants is how many acquires must have succeeded, and MinClients how many processes must have called acquire on the
 	// same resource, for the run to count as a test. Zero means 1 and 2, negative no minimum.
 	MinGrants, MinClients int
+	// Unlocked: writes under no grant are made without the lock, and not only recorded so. A history with one while another
+	// process holds the lock is refused otherwise.
+	Unlocked bool
 	// End is when the run ended, if that is later than its last event. A process that still asks or holds then did so until
 	// End.
 	End Instant

@@ -46,10 +46,10 @@ func later(a, b sight) sight {
 // sections finds the critical sections of each resource.
 //
 // What a section has read is what a read under its grant had returned when its write was called, or what the grant itself had
-// written since. If there is neither, it is what the write names, which was read under another grant: several programs can
-// share a process, and only they know which read a write builds on. Effects, if they are recorded, say when a write happened,
-// and whether it did. The second effect of a write that arrived twice rests on what the first one did: if that was nothing it
-// loses nothing either, and the leases say whether it was late.
+// written since. If there is neither, or no grant, it is what the write names, which was read under another grant or none:
+// several programs can share a process, and only they know which read a write builds on. Effects, if they are recorded, say
+// when a write happened, and whether it did. The second effect of a write that arrived twice rests on what the first one did:
+// if that was nothing it loses nothing either, and the leases say whether it was late. Under no grant it loses nothing.
 func sections(t *transcript, a *application) (map[string][]section, error) {
 	s := &sectioning{transcript: t, a: a,
 		read: map[actor]sight{}, wrote: map[actor]sight{}, called: map[int]sight{}, seen: map[int]sight{},
@@ -89,7 +89,7 @@ type sectioning struct {
 // enter adds a section that rests on what was known.
 func (s *sectioning) enter(resource string, x section, known sight) {
 	switch {
-	case known.at != 0 && x.grant != 0:
+	case known.at != 0:
 		x.read, x.readAt, x.from, x.own = known.number, known.at, known.call, known.own
 		if known.grant != x.grant {
 			x.readUnder = known.grant
@@ -121,7 +121,7 @@ func (s *sectioning) call(e *history.Event) error {
 		x.to = forever
 	}
 	s.enter(o.resource, x, later(s.called[e.Op], s.wrote[by]))
-	if x.sure {
+	if x.sure && x.grant != 0 {
 		s.wrote[by] = sight{number: o.number, call: o.call, at: o.ret, grant: o.grant, own: true}
 	} else {
 		// The resource may hold either number now.
@@ -141,7 +141,9 @@ func (s *sectioning) ret(e *history.Event) {
 		at = s.a.accepted[e.Op]
 	}
 	seen := sight{number: o.number, call: o.call, at: at, grant: o.grant}
-	s.read[actorOf(o.grant, o.process)], s.seen[e.Op] = seen, seen
+	if s.seen[e.Op] = seen; o.grant != 0 {
+		s.read[actorOf(o.grant, o.process)] = seen
+	}
 }
 
 func (s *sectioning) effect(e *history.Event) {
@@ -161,19 +163,21 @@ func (s *sectioning) effect(e *history.Event) {
 		}
 	}
 	if e.Func == history.Read {
-		if op == 0 {
+		if op == 0 && e.Grant != 0 {
 			s.read[by] = sight{number: e.Number, call: e.Seq, at: e.Seq, grant: e.Grant}
 		}
 		return
 	}
-	if known = later(known, s.wrote[by]); again && s.blind[op] {
+	if known = later(known, s.wrote[by]); again && (s.blind[op] || e.Grant == 0) {
 		known = sight{}
 	}
 	if op != 0 && known.at == 0 {
 		s.blind[op] = true
 	}
 	s.enter(s.on(e), x, known)
-	s.wrote[by] = sight{number: e.Number, call: call, at: e.Seq, grant: e.Grant, own: true}
+	if e.Grant != 0 {
+		s.wrote[by] = sight{number: e.Number, call: call, at: e.Seq, grant: e.Grant, own: true}
+	}
 }
 
 // reads are the reads on each resource that recorded no effects, in the order in which they returned.

@@ -110,7 +110,7 @@ func (t *transcript) takeCall(e *history.Event, open map[string][]int) error {
 		return fmt.Errorf("%s of no resource", e.Func)
 	}
 	if read := t.op(e.Basis); e.Basis != 0 && (read == nil || read.fn != history.Read || read.outcome != history.OK ||
-		read.process != o.process || read.resource != o.resource || read.grant == o.grant) {
+		read.process != o.process || read.resource != o.resource || read.grant == o.grant && o.grant != 0) {
 		return fmt.Errorf("builds on operation %d, which is no read of %q by %s under another grant that has succeeded", e.Basis, o.resource, o.process)
 	}
 	for len(t.ops) <= e.Op {

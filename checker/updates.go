@@ -280,8 +280,8 @@ func lostUpdate(t *transcript, resource string, lost []loss) Finding {
 			show(other)
 			show(s)
 		}
-		f.Text = fmt.Sprintf("%s and wrote %d%s over the %d that %s (grant %d) had written there.",
-			s.basis(resource), s.wrote, s.writtenUnder(), other.wrote, other.process, other.grant)
+		f.Text = fmt.Sprintf("%s and wrote %d%s over the %d that %s had written there.",
+			s.basis(resource), s.wrote, s.writtenUnder(), other.wrote, other.writer())
 		if s.applied == 0 {
 			f.Text = fmt.Sprintf("%s and wrote %d%s; %s and wrote %d%s. No order explains both.",
 				other.basis(resource), other.wrote, other.writtenUnder(), s.basis(resource), s.wrote, s.writtenUnder())
@@ -294,11 +294,21 @@ func lostUpdate(t *transcript, resource string, lost []loss) Finding {
 	return f
 }
 
+// writer says who wrote, and under which grant.
+func (s *section) writer() string {
+	if s.grant == 0 {
+		return s.process + ", without the lock,"
+	}
+	return fmt.Sprintf("%s (grant %d)", s.process, s.grant)
+}
+
 // basis says who wrote, and upon what.
 func (s *section) basis(resource string) string {
 	switch {
 	case s.own:
 		return fmt.Sprintf("%s (grant %d) had written %d to %q itself", s.process, s.grant, s.read, resource)
+	case s.grant == 0:
+		return fmt.Sprintf("%s read %d from %q", s.process, s.read, resource)
 	case s.readUnder != 0:
 		return fmt.Sprintf("%s read %d from %q under grant %d", s.process, s.read, resource, s.readUnder)
 	}
@@ -307,6 +317,9 @@ func (s *section) basis(resource string) string {
 
 // writtenUnder names the grant of the write where it is not that of the read.
 func (s *section) writtenUnder() string {
+	if s.grant == 0 {
+		return " without the lock"
+	}
 	if s.readUnder == 0 {
 		return ""
 	}

@@ -87,8 +87,8 @@ type Event struct {
 	// With is set where one call locks, extends or releases several resources at once: it is an operation on each, called
 	// and returned at the same Time, and With is the Op of the first of them. Zero for a call on one resource.
 	With int `json:"with,omitempty"`
-	// Basis is set at the Call of a write that builds on what its client has read under another grant: the Op of that read.
-	// Zero for a write that builds on what its own grant has read or written, or on nothing.
+	// Basis is set at the Call of a write that builds on what its client has read under another grant, or of a write under
+	// none: the Op of that read. Zero for a write that builds on what its own grant has read or written, or on nothing.
 	Basis int `json:"basis,omitempty"`
 }
 

@@ -82,6 +82,13 @@ func (p *program) acquire(ctx context.Context, s *Step) bool {
 	x.call.Context = ctx
 	p.witness.Called(&x.call)
 	lease, err := p.lock(ctx, s.Kind, x.call.Resources, x.call.TTL)
+	if err != nil && s.Anyway {
+		p.notGranted(x, err)
+		l := p.held(x)
+		l.refused = true
+		p.locks = append(p.locks, l)
+		return true
+	}
 	if err != nil {
 		p.refused(x, err)
 		return false

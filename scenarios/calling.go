@@ -29,9 +29,14 @@ type Calling struct {
 	Misuse protocols.Misuse `yaml:"misuse"`
 	// LeaseContext makes the call with the context of the lease; steps extend and unlock. Default: false. Example: true
 	LeaseContext bool `yaml:"lease-context"`
-	// Released makes the call about the lock that was released last, not about one that is held; steps extend, renew and
-	// unlock. Default: false. Example: true
+	// Released makes the step about the lock that was released last, not about one that is held: steps extend, renew and
+	// unlock call it, and effects reach the resource without the lock, as a transaction does that is committed after the
+	// unlock. They carry the token that the lock had. Default: false. Example: true
 	Released bool `yaml:"released"`
+	// Anyway has the client go on with the next step although the lock was not granted: until it is to unlock it, it works
+	// without the lock, and looks at no lease. Steps lock and try-lock. Default: false, the rest of the steps are left out.
+	// Example: true
+	Anyway bool `yaml:"anyway"`
 	// Wait is how long with-lock and with-all wait at the most for what they take. Default: 0s, as long as it takes.
 	// Example: 1s
 	Wait time.Duration `yaml:"wait"`

@@ -17,6 +17,9 @@ func (l *held) reach(s *Step) {
 	if s.Resource != nil {
 		on = l.acquisition.on(s.Resource[0])
 	}
+	if s.Released || l.refused {
+		on.Op = 0 // nobody would take the lock for held
+	}
 	switch s.Kind {
 	case WriteStep:
 		l.access(on, history.Write, itsOwnNumber)
@@ -39,7 +42,7 @@ func itsOwnNumber(e *history.Event) { e.Number = int64(e.Op) }
 
 // linger lets time pass as long as sure says yes. A lease that never ends is not waited for.
 func (l *held) linger() {
-	for {
+	for !l.refused {
 		last := l.lease.Until()
 		if last.IsZero() {
 			return
@@ -71,10 +74,10 @@ func (l *held) sure(on Grant) bool {
 	return ok
 }
 
-// access makes sure of the lease and then sends a request to the storage, which fill completes. It returns what the storage
-// made of it; false if it was not sent, not answered, or turned down.
+// access makes sure of the lease, if there is one, and then sends a request to the storage, which fill completes. It returns
+// what the storage made of it; false if it was not sent, not answered, or turned down.
 func (l *held) access(on Grant, f history.Func, fill func(*history.Event)) (seen, bool) {
-	if !l.sure(on) {
+	if on.Op != 0 && !l.sure(on) {
 		return seen{}, false
 	}
 	return l.send(on, f, fill)
@@ -97,7 +100,7 @@ func (l *held) writeBack(on Grant) {
 	}
 	l.access(on, history.Write, func(e *history.Event) {
 		e.Number = read.number + 1
-		if read.grant != on.Op {
+		if read.grant != on.Op || on.Op == 0 {
 			e.Basis = read.op
 		}
 		read.op = 0
@@ -120,7 +123,7 @@ func (l *held) carriesToken(f history.Func) bool {
 func (l *held) send(on Grant, f history.Func, fill func(*history.Event)) (seen, bool) {
 	op := l.host.NewOp()
 	e := history.Event{Func: f, Op: op, Grant: on.Op, Resource: on.Resource}
-	if l.carriesToken(f) {
+	if l.carriesToken(f) && !l.refused {
 		e.Token, _ = l.lease.Token()
 	}
 	tx, transactional := l.lease.(protocols.Transaction)

@@ -13,6 +13,8 @@ import (
 // held is a lock that a program has, and the grants.
 type held struct {
 	*program
+	// refused: it was not granted, and the program goes on without it. There is no lease then.
+	refused     bool
 	lease       protocols.Lease
 	ttl         time.Duration // that it was granted with
 	acquisition *acquisition
@@ -32,6 +34,9 @@ func (p *program) about(s *Step) *held {
 }
 
 func (l *held) extend(s *Step) {
+	if l.refused {
+		return
+	}
 	c := l.call(history.Extend, s.For)
 	l.begins(c)
 	defer l.in(c, s)()
@@ -40,6 +45,10 @@ func (l *held) extend(s *Step) {
 
 // unlock releases the lock.
 func (l *held) unlock(s *Step) {
+	if l.refused {
+		l.gone()
+		return
+	}
 	if tx, ok := l.lease.(protocols.Transaction); ok {
 		tx.Commit(l.ctx())
 	}
@@ -67,6 +76,14 @@ func (l *held) context(s *Step) (ctx context.Context, done func()) {
 		ctx = l.lease.Context()
 	}
 	return s.in(ctx, l.clock)
+}
+
+// lasts is a context that ends with the lease, or with the program if there is none.
+func (l *held) lasts() context.Context {
+	if l.refused {
+		return l.life
+	}
+	return l.lease.Context()
 }
 
 // ctx is the context for calls that are about the lock held.

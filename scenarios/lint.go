@@ -100,18 +100,6 @@ func (l *linter) checksNothing() {
 	}
 }
 
-// writes says whether a client writes to the resource.
-func (s *Scenario) writes() bool {
-	return s.hasStep(func(step *Step) bool { return step.writes() || step.Kind.isOneCall() })
-}
-
-// hasStep says whether there is such a step.
-func (s *Scenario) hasStep(is func(*Step) bool) bool {
-	return slices.ContainsFunc(s.Timeline, func(item Item) bool {
-		return slices.ContainsFunc(item.Do, func(step Step) bool { return is(&step) })
-	})
-}
-
 // acts says whether a client does something in any of the cases.
 func (l *linter) acts(client string) bool {
 	return slices.ContainsFunc(l.all, func(s *Scenario) bool {

@@ -9,7 +9,7 @@ import (
 )
 
 // Run does the steps of an item, as often as it says. When a lock is not granted the rest of the steps are left out, and
-// the locks that are held are released, the last first.
+// the locks that are held are released, the last first, unless the step says that the client goes on anyway.
 func (x *Session) Run(item *Item) {
 	x.threads++
 	thread := x.threads
@@ -81,7 +81,7 @@ func (p *program) do(s *Step) (goOn bool) {
 	}
 	switch s.Kind {
 	case HoldStep:
-		p.host.Sleep(l.lease.Context(), s.For)
+		p.host.Sleep(l.lasts(), s.For)
 	case LingerStep:
 		l.linger()
 	case ExtendStep:

@@ -14,6 +14,10 @@ import (
 // renew works under the lock for as long as a step says, which is extended every third of its TTL: the period of Redisson's
 // watchdog. The shipped library does so by itself.
 func (l *held) renew(s *Step) {
+	if l.refused {
+		l.works(l.life, s.For)
+		return
+	}
 	if lease, ok := l.lease.(protocols.Renewer); ok {
 		ctx, done := l.context(s)
 		defer done()

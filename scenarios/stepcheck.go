@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/storage"
 )
 
 // program looks at the steps of an item: whether they have the locks that they need, and on which resources. wrong is told
@@ -61,19 +62,38 @@ func (p *stepCheck) objection(s *Step) *objection {
 	case !s.needsLock():
 		return nil
 	case s.Released:
-		if s.among(p.released) < 0 {
-			return objectTo(string(s.Kind), "there is no lock that was released before")
-		}
-		return nil
+		return p.toReleased(s)
 	}
 	return p.toUse(s)
+}
+
+// toReleased objects to a step about a lock that was not released, or to an effect that needs the lock.
+func (p *stepCheck) toReleased(s *Step) *objection {
+	of := s.among(p.released)
+	switch {
+	case len(p.released) == 0:
+		return objectTo(string(s.Kind), "there is no lock that was released before")
+	case of < 0:
+		return objectTo(strings.Join(s.Resource, ", "), "is not what a lock was on that was released before, which is %s", on(p.released))
+	case !s.isEffect():
+		return nil
+	case s.Resource == nil && len(p.released[of]) > 1:
+		return objectTo(string(s.Kind), `does not say which resource: the lock was on several, as in "%s: {resource: %s, released: true}"`, s.Kind, p.released[of][0])
+	case protocols.Of[protocols.DBRowSettings](p.s.Lock).Effects == protocols.InTransaction:
+		return objectTo(string(s.Kind), "is in the transaction that holds the lock, and is over when that is released")
+	case p.s.Storage == storage.CompareAndSet:
+		return objectTo(string(s.Kind), "would carry no mark: storage compare-and-set knows a writer by the lock that it has")
+	}
+	return nil
 }
 
 // toProtocol objects to a step that the protocol cannot do.
 func (p *stepCheck) toProtocol(s *Step) *objection {
 	protocol := p.s.Lock.Protocol
-	switch why := s.needs(p.can); {
-	case s.Misuse != "" && (s.Within != nil || s.Cancel != nil || s.LeaseContext || s.Wait != 0 || s.Period != 0 || s.Jitter != 0 || s.Limit != 0 || s.MaxTime != 0 || s.Meanwhile != 0 || s.Unlocks || s.Panics):
+	calls := s.Calling
+	calls.Released = s.AsksReleased()
+	switch why := calls.needs(p.can); {
+	case s.Misuse != "" && (s.Within != nil || s.Cancel != nil || s.LeaseContext || s.Wait != 0 || s.Period != 0 || s.Jitter != 0 || s.Limit != 0 || s.MaxTime != 0 || s.Meanwhile != 0 || s.Unlocks || s.Panics || s.Anyway):
 		return objectTo(string(s.Kind), "with a misuse has only that, and resource, for, ttl and released: it is refused before the others matter")
 	case s.Kind == CloseStep && !p.can.Closes:
 		return objectTo(string(s.Kind), "protocol %s has no client that could be closed, only redlock has", protocol)
@@ -120,6 +140,8 @@ func (p *stepCheck) toTaking(s *Step) *objection {
 	case s.Kind.isOneCall() && s.Jitter > cmp.Or(s.Period, ttl/3):
 		return objectTo(s.Jitter.String(), "as a jitter is more than the period")
 	case s.Misuse != "": // and takes nothing
+	case s.Anyway && p.s.semaphore(p.item, s) != "":
+		return objectTo(string(s.Kind), "has no permit to go on without: anyway is for locks")
 	case s.Kind.isOneCall():
 		p.released = append(p.released, names)
 	default:
@@ -151,6 +173,9 @@ func (p *stepCheck) toUse(s *Step) *objection {
 	of := s.among(p.held)
 	switch {
 	case len(p.held) == 0:
+		if s.isEffect() && len(p.released) > 0 {
+			return objectTo(string(s.Kind), `there is no lock or try-lock before; for one after the unlock say "%s: {released: true}"`, s.Kind)
+		}
 		return objectTo(string(s.Kind), "there is no lock or try-lock before")
 	case of < 0:
 		return objectTo(strings.Join(s.Resource, ", "), "is not what a lock is held on that was taken before, which is %s", on(p.held))

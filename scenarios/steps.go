@@ -80,9 +80,9 @@ type stepShape struct {
 
 // stepKinds lists all kinds, with what can be said with them.
 var stepKinds = []stepShape{
-	{LockStep, true, time.Minute, false, true, []string{"ttl", "cancel", "misuse"},
+	{LockStep, true, time.Minute, false, true, []string{"ttl", "cancel", "misuse", "anyway"},
 		"Acquires the lock, making attempts for as long as it says. Default: 1m. Example: lock: 10s"},
-	{TryLockStep, false, 0, false, true, []string{"ttl", "within", "cancel", "misuse"},
+	{TryLockStep, false, 0, false, true, []string{"ttl", "within", "cancel", "misuse", "anyway"},
 		"Makes one attempt to acquire the lock. Example: try-lock"},
 	{HoldStep, true, 0, true, true, nil,
 		"Works under the lock for a while, and stops if the context of the lease ends. Example: hold: 5s"},
@@ -90,15 +90,15 @@ var stepKinds = []stepShape{
 		"Waits for a while and looks at nothing. Example: sleep: 1s"},
 	{LingerStep, false, 0, true, true, nil,
 		"Works under the lock up to the last moment at which the client may still send an effect, its guard time before the end of the lease. Example: linger"},
-	{WriteStep, false, 0, true, true, nil,
+	{WriteStep, false, 0, true, true, []string{"released"},
 		"Checks the lease, then writes to the resource. Example: write"},
-	{WriteUncheckedStep, false, 0, true, true, nil,
+	{WriteUncheckedStep, false, 0, true, true, []string{"released"},
 		"Writes to the resource without checking the lease. Example: write-unchecked"},
-	{UpdateStep, false, 0, true, true, nil,
+	{UpdateStep, false, 0, true, true, []string{"released"},
 		"Checks the lease, reads the resource, checks again, and writes one more than it read. Example: update"},
-	{ReadStep, false, 0, true, true, nil,
+	{ReadStep, false, 0, true, true, []string{"released"},
 		"Checks the lease and reads the resource. Example: read"},
-	{WriteBackStep, false, 0, true, true, nil,
+	{WriteBackStep, false, 0, true, true, []string{"released"},
 		"Checks the lease and writes one more than the last read gave. Example: write-back"},
 	{MarkStep, false, 0, true, true, nil,
 		"Checks the lease and sets the resource's mark to this grant, for storage compare-and-set. Example: mark"},
@@ -170,6 +170,9 @@ func (s *Step) writes() bool {
 	}
 	return false
 }
+
+// AsksReleased says whether the step asks a lock that was released, which an effect does not.
+func (s *Step) AsksReleased() bool { return s.Released && !s.isEffect() }
 
 // isEffect says whether the step reaches a resource, and so is on one only.
 func (s *Step) isEffect() bool { return s.reads() || s.writes() || s.Kind == MarkStep }

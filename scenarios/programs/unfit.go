@@ -124,7 +124,7 @@ func (a *About) cannot(s *scenarios.Scenario, item *scenarios.Item, step *scenar
 	add(step.Kind == scenarios.WithLockStep || c.Period != 0 || c.Limit != 0 || c.MaxTime != 0 || c.Meanwhile != 0 || c.Panics, "it has the lock renew itself")
 	add((c.Within != nil || c.Cancel != nil) && !a.can(lines.Cancel), "it gives calls up, which the lock cannot")
 	add(c.LeaseContext, "it makes calls in the context of a lease")
-	add(c.Released, "it uses a lock that was released")
+	add(step.AsksReleased(), "it uses a lock that was released")
 	add(c.Misuse != "", "it calls with wrong arguments")
 	add(len(item.Taken(step, s.Resources)) > 1, "it takes one lock on several resources")
 	add(s.TakesPermits(), "it takes permits of a semaphore")

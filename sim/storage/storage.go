@@ -85,7 +85,7 @@ func (s *Storage) takes(c *cell, e *history.Event) bool {
 		}
 		c.token = e.Token
 	case CompareAndSet:
-		return e.Func != history.Write || c.mark == int64(e.Grant)
+		return e.Func != history.Write || e.Grant != 0 && c.mark == int64(e.Grant)
 	case Table:
 		if e.Func != history.Write {
 			return true

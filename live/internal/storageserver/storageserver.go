@@ -113,7 +113,7 @@ func (s *Server) takes(x *cell, e *history.Event) bool {
 	isWrite := e.Func == history.Write
 	switch s.kind {
 	case storage.CompareAndSet:
-		return !isWrite || x.mark == int64(e.Grant)
+		return !isWrite || e.Grant != 0 && x.mark == int64(e.Grant)
 	case storage.Fenced, storage.FencedWrites:
 		if s.kind == storage.FencedWrites && e.Func == history.Read {
 			return true
