@@ -252,11 +252,11 @@ func quoted(fallback string) string {
 func stepTable(t *testing.T, steps *node) string {
 	var b strings.Builder
 	b.WriteString("### Steps\n\nA step is a word such as `unlock`, or a word with a length, a resource, or both: `hold: 5s`, `lock: orders`,\n" +
-		"`lock: {resource: orders, for: 5s}`.\n\n"+
-		"When a lock is not granted, the client leaves out the rest of `do` and releases the locks that it holds, the last first;\n"+
-		"with `repeat` it then begins again. So it is after a permit that is not granted, and a `prepare` that fails. With\n"+
-		"`lock: {for: 2s, anyway: true}` it goes on without the lock instead: it reads and writes without looking at a lease, and\n"+
-		"what needs one (`extend`, `unlock`) does nothing. After an `unlock`, `write-back: {released: true}` and the like reach the\n"+
+		"`lock: {resource: orders, for: 5s}`.\n\n" +
+		"When a lock is not granted, the client leaves out the rest of `do` and releases the locks that it holds, the last first;\n" +
+		"with `repeat` it then begins again. So it is after a permit that is not granted, and a `prepare` that fails. With\n" +
+		"`lock: {for: 2s, anyway: true}` it goes on without the lock instead: it reads and writes without looking at a lease, and\n" +
+		"what needs one (`extend`, `unlock`) does nothing. After an `unlock`, `write-back: {released: true}` and the like reach the\n" +
 		"resource without the lock, too. What is done without the lock can lose an update, its own or that of a holder.\n\n| step | value | default | meaning | example |\n|---|---|---|---|---|\n")
 	alone := map[string]*node{}
 	var order []string
