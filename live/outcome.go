@@ -6,11 +6,32 @@ import (
 	"fmt"
 	"slices"
 
+	"redlocksim/checker"
 	"redlocksim/history"
 	"redlocksim/live/internal/record"
+	"redlocksim/monitor"
 	"redlocksim/scenarios"
 	"redlocksim/sim/redis"
 )
+
+// overGrants finds the leases that were over when a lock program told of them, of those on a resource the first.
+func overGrants(h history.History) (found []checker.Finding) {
+	for i := range h {
+		e := &h[i]
+		text := monitor.OverGrant(e)
+		if text == "" {
+			continue
+		}
+		at := slices.IndexFunc(found, func(f checker.Finding) bool { return f.Resource == e.Resource })
+		if at < 0 {
+			at = len(found)
+			found = append(found, checker.Finding{Kind: checker.Contract, Resource: e.Resource, From: checker.Instant(e.Time),
+				To: checker.Instant(e.Time), FromSeq: e.Seq, ToSeq: e.Seq, Seqs: []int{e.Seq}, Text: text + "."})
+		}
+		found[at].Count++
+	}
+	return found
+}
 
 // outcome is what the run was, once it is over.
 func (r *run) outcome() (*scenarios.Outcome, error) {
@@ -25,6 +46,7 @@ func (r *run) outcome() (*scenarios.Outcome, error) {
 	}
 	out := &scenarios.Outcome{History: h, HistoryHash: hash.Sum(), Used: r.field.Used}
 	out.Monitored, out.Watched.Requests = r.busyWaits(h)
+	out.Monitored = append(out.Monitored, overGrants(h)...)
 	for i, x := range r.items {
 		it := &r.scenario.Timeline[i]
 		switch {

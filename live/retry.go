@@ -25,7 +25,7 @@ func untilUndisturbed(
 	before := "" // the outcome of the run before
 	for i := 0; ; i++ {
 		r, heldUp, err := run(speeds[i])
-		if err != nil || r.OK() || heldUp == 0 || isInexcusable(r) || foreign && speeds[i] == speeds[len(speeds)-1] && outcome(r) == before {
+		if err != nil || r.OK() || heldUp == 0 || isInexcusable(r) || isHopeless(r, heldUp, speeds[i]) || foreign && speeds[i] == speeds[len(speeds)-1] && outcome(r) == before {
 			return r, err
 		}
 		before = outcome(r)
@@ -36,6 +36,14 @@ func untilUndisturbed(
 		}
 		again(r, heldUp)
 	}
+}
+
+// hopeless is how many times as long as a stall nobody must get a lock for the stall not to be the reason.
+const hopeless = 10
+
+// isHopeless reports that nobody was ever granted the lock of a program, for far longer than the machine stalled.
+func isHopeless(r *scenarios.Result, heldUp time.Duration, speed int) bool {
+	return r.Report.Grants == 0 && r.Longer/time.Duration(speed) > hopeless*heldUp
 }
 
 // outcome is what a run of somebody's lock is graded by, and why it was not tested.

@@ -114,3 +114,29 @@ func TestTheSameOutcomeTwice(t *testing.T) {
 		}
 	}
 }
+
+// A run in which nobody is ever granted the lock of a program counts if that lasted for far longer than the machine stalled.
+func TestNobodyIsEverGranted(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		longer  time.Duration // in the scenario's time
+		grants  int
+		stalled time.Duration
+		count   int
+	}{
+		{"a program that hangs", 40 * time.Second, 0, 500 * time.Millisecond, 1},
+		{"a stall as long as the run", 40 * time.Second, 0, 10 * time.Second, 3},
+		{"one that is granted the lock", 40 * time.Second, 1, 500 * time.Millisecond, 3},
+	} {
+		speeds, made := slowing(5), 0
+		_, err := untilUndisturbed(speeds[:], true, func(*scenarios.Result, time.Duration) {}, func(int) (*scenarios.Result, time.Duration, error) {
+			made++
+			r := &scenarios.Result{Scenario: &scenarios.Scenario{}, Problems: []scenarios.Problem{{Class: scenarios.Liveness, Text: "unavailable"}}, Longer: c.longer}
+			r.Report.Grants = c.grants
+			return r, c.stalled, nil
+		})
+		if err != nil || made != c.count {
+			t.Errorf("%s: %d runs, want %d; %v", c.name, made, c.count, err)
+		}
+	}
+}

@@ -18,8 +18,6 @@ import (
 var (
 	// ErrUnfit: a real deployment cannot show the scenario.
 	ErrUnfit = testbed.ErrUnfit
-	// ErrNonsense: a lock program said or did what none may.
-	ErrNonsense = testbed.ErrNonsense
 	// ErrNoServer: the server that the nodes run is not on this machine.
 	ErrNoServer = server.ErrNotInstalled
 	// ErrNoCompiler: the run changes a node's clock or takes its power, and there is no cc on this machine.

@@ -246,9 +246,8 @@ func access(ctx context.Context, r lines.Request, tx Transaction) lines.Answer {
 // tellRenewals says until when a lease is valid, each time that it is renewed.
 func (p *program) tellRenewals(lease int, renewed <-chan time.Time) {
 	for until := range renewed {
-		if left := milliseconds(time.Until(until)); left >= 0 {
-			p.say(lines.Answer{Type: lines.Renewed, Lease: lease, Valid: &left})
-		}
+		left := milliseconds(time.Until(until))
+		p.say(lines.Answer{Type: lines.Renewed, Lease: lease, Valid: &left})
 	}
 }
 

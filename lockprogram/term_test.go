@@ -27,6 +27,7 @@ func TestKeep(t *testing.T) {
 		"renewed twice":        {renew: func(_ context.Context, n int) (time.Duration, error) { return 3 * time.Second, only(n <= 2, noAnswer) }, lost: 5 * time.Second, renewed: 2},
 		"released":             {release: 1500 * time.Millisecond, renew: func(context.Context, int) (time.Duration, error) { return 3 * time.Second, nil }, lost: 1500 * time.Millisecond, renewed: 1},
 		"renewed for less":     {renew: func(_ context.Context, n int) (time.Duration, error) { return time.Second / 2, nil }, lost: 1500 * time.Millisecond, renewed: 1},
+		"renewed too late":     {renew: func(context.Context, int) (time.Duration, error) { return -time.Second, nil }, lost: time.Second},
 		"asks when it ends":    {renew: renewedOnce(3500 * time.Millisecond), lost: 4500 * time.Millisecond, renewed: 1},
 		"asks when it is over": {over: 2500 * time.Millisecond, renew: renewedOnce(3 * time.Second), lost: 2500 * time.Millisecond, renewed: 1},
 		"asks when released":   {release: 2500 * time.Millisecond, renew: renewedOnce(3 * time.Second), lost: 2500 * time.Millisecond, renewed: 1},

@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -262,4 +263,27 @@ func (x *programs) lasts(of asking) (end kernel.True) {
 		}
 	}
 	return end
+}
+
+// watchOverGrants looks for leases that are over when a program tells of them, by what it says itself. Whatever clocks do, its
+// library could have seen that.
+func watchOverGrants(r *Run) {
+	if !r.Foreign {
+		return
+	}
+	r.onEvent = append(r.onEvent, func(e *history.Event) {
+		if text := OverGrant(e); text != "" {
+			r.broken(checker.Contract, e.Resource, "%s", text)
+		}
+	})
+}
+
+// OverGrant says, in a sentence without its full stop, that an event is the end of a lease that a program has granted, extended
+// or renewed when it was over; empty if it is not.
+func OverGrant(e *history.Event) string {
+	done, is := protocols.IsOver(e.Detail)
+	if e.Kind != history.Expire || !is {
+		return ""
+	}
+	return fmt.Sprintf("%s's lease was already over when it was %s", e.Process, done)
 }

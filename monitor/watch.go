@@ -52,6 +52,7 @@ var monitors = []func(*Run){
 	watchOrder,
 	watchShortened,
 	watchPrograms,
+	watchOverGrants,
 }
 
 // Watch has all monitors watch the run's world, in which nothing has happened yet. There is none for locks that no key stands

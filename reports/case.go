@@ -157,6 +157,8 @@ func NewCase(r *scenarios.Result, repeat string, took time.Duration) (Case, erro
 		return c, nil
 	}
 	switch {
+	case r.Has(scenarios.ProgramFailed):
+		c.Class = Failed
 	case r.Has(scenarios.Safety):
 		c.Class = "safety"
 	case r.Has(scenarios.Liveness):

@@ -14,6 +14,7 @@ var gradeWords = []struct {
 	scenarios.Grade
 	words string
 }{
+	{scenarios.Failed, "program failed"},
 	{scenarios.Weaker, "weaker"},
 	{scenarios.LessAvailable, "less available"},
 	{scenarios.LeavesKeys, "leaks"},

@@ -68,7 +68,7 @@ func Suite(w io.Writer, cases []Case, took time.Duration, quiet bool, look Look)
 		if c.Skipped != "" {
 			continue
 		}
-		t.AppendRow(table.Row{c.Name, c.Tier, c.Claim, rounded.Text(c.Verdict), rounded.Duration(time.Duration(c.UnavailableNS)), c.HistoryHash[:12], c.mark(look)})
+		t.AppendRow(table.Row{c.Name, c.Tier, c.Claim, rounded.Text(c.Verdict), rounded.Duration(time.Duration(c.UnavailableNS)), c.HistoryHash[:min(12, len(c.HistoryHash))], c.mark(look)})
 	}
 	if !quiet {
 		const others = 24 // columns of the tier, of the last one, and of what is between them all

@@ -24,6 +24,8 @@ const (
 	LeavesKeys Grade = "leaks"
 	// BusyWaits: whoever waited for it asked again and again without a pause, where Redlock does not.
 	BusyWaits Grade = "busy-waits"
+	// Failed: its program did what none may, such as to exit, and ended the run.
+	Failed Grade = "failed"
 	// NotApplicable: the scenario says nothing about it, or the run did not come to what it tests.
 	NotApplicable Grade = "not-applicable"
 )
@@ -35,6 +37,9 @@ func WorseGrades() []Grade { return []Grade{Weaker, LessAvailable, LeavesKeys, B
 func (r *Result) Grades() []Grade {
 	if r.foreign == nil {
 		return nil
+	}
+	if r.Has(ProgramFailed) {
+		return []Grade{Failed}
 	}
 	isBroken := slices.ContainsFunc(r.Findings, checker.Kind.Violation) // which SetDisturbed withdraws
 	if r.Has(NotTested) && !isBroken && r.Longer == 0 {                 // a lock that nobody is ever granted tells enough

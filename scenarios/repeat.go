@@ -14,9 +14,19 @@ import (
 var ErrNotRepeated = errors.New("the run did not repeat itself")
 
 // Verify runs a scenario twice, compares the runs, judges them and, where a violation was beyond the budget, looks for the
-// smallest faults. Its error matches ErrNotRepeated if the runs differ, ErrTooLong if one is, and is an internal one otherwise.
+// smallest faults. A run that a lock program has ended is a result with the problem ProgramFailed. The error matches
+// ErrNotRepeated if the runs differ, ErrTooLong if one is, and is an internal one otherwise.
 func Verify(s *Scenario, o Options) (result *Result, err error) {
 	defer s.recovered(o, &err)
+	if result, err = verify(s, o); err != nil {
+		if failed := EndedByProgram(s, o, err); failed != nil {
+			return failed, nil
+		}
+	}
+	return result, err
+}
+
+func verify(s *Scenario, o Options) (*Result, error) {
 	r, err := Judge(s, o)
 	if err != nil {
 		return nil, err

@@ -276,6 +276,23 @@ type programFailure interface {
 	OfProgram()
 }
 
+// EndedByProgram is the result of a run that ended with an error because a lock program did what none may; nil if the error is
+// another. An error of the kind has a method OfProgram, or is that a program made the run too long.
+func EndedByProgram(s *Scenario, o Options, err error) *Result {
+	what := ""
+	failed, long := programFailure(nil), (*kernel.TooLong)(nil)
+	switch {
+	case errors.As(err, &failed):
+		what = failed.Error()
+	case errors.As(err, &long) && o.tier() == Program:
+		what = long.Error()
+	default:
+		return nil
+	}
+	return &Result{Scenario: s, Tier: o.tier(), Seed: o.Seed, Outcome: &Outcome{}, foreign: o.Foreign,
+		Problems: []Problem{{ProgramFailed, what}}}
+}
+
 // armed is the timeline of a run: its items wait for their moments.
 type armed struct {
 	timeline []Item

@@ -19,6 +19,8 @@ const (
 	Liveness
 	// NotTested: what was to be tested did not take place, so that the run shows nothing.
 	NotTested
+	// ProgramFailed: a lock program did what none may, such as to exit, and ended the run, which has no verdict.
+	ProgramFailed
 )
 
 // Problem is something in which a run was not as expected.
@@ -108,9 +110,15 @@ func (r *Result) Has(c Class) bool {
 	return slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Class == c })
 }
 
+// NoVerdict stands in the place of the verdict on a run that a lock program has ended.
+const NoVerdict = "program failed"
+
 // Verdict is what the run showed, in words: "safe" or the findings, and the unavailability where that is what the
 // scenario is about or what is wrong.
 func (r *Result) Verdict() string {
+	if r.Has(ProgramFailed) {
+		return NoVerdict
+	}
 	text := r.Findings.String()
 	if len(r.NotTested) > 0 {
 		text = NothingTested

@@ -11,7 +11,6 @@ import (
 
 	"redlocksim/internal/exitcode"
 	"redlocksim/internal/outfile"
-	"redlocksim/live"
 	"redlocksim/scenarios"
 	"redlocksim/search"
 	"redlocksim/sim/guest"
@@ -70,7 +69,7 @@ func wrap(err error) error {
 		return &failure{exitNotWritten, err}
 	case errors.Is(err, scenarios.ErrNotRepeated):
 		return &failure{exitRepeat, err}
-	case errors.Is(err, scenarios.ErrTooLong), errors.Is(err, guest.ErrFailed), errors.Is(err, live.ErrNonsense):
+	case errors.Is(err, scenarios.ErrTooLong), errors.Is(err, guest.ErrFailed):
 		return &failure{exitUsage, err}
 	}
 	return &failure{exitInternal, fmt.Errorf("internal error: %w", err)}
@@ -109,7 +108,7 @@ func findingsCode(found search.Findings, unshrunk int) exitcode.Code {
 // codeOf is the exit code for the problems of a run or a soak.
 func codeOf(judged interface{ Has(scenarios.Class) bool }) exitcode.Code {
 	code := exitOK
-	for class, c := range map[scenarios.Class]exitcode.Code{scenarios.Safety: exitSafety, scenarios.Liveness: exitLiveness, scenarios.NotTested: exitNotTested} {
+	for class, c := range map[scenarios.Class]exitcode.Code{scenarios.Safety: exitSafety, scenarios.Liveness: exitLiveness, scenarios.NotTested: exitNotTested, scenarios.ProgramFailed: exitUsage} {
 		if judged.Has(class) {
 			code = exitcode.Worst(code, c)
 		}

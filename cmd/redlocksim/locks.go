@@ -439,7 +439,7 @@ func (x *column) leaveOut(s *scenarios.Scenario, why error) {
 func (x *column) note(s *scenarios.Scenario, r *tableRun) (locktable.Cell, error) {
 	c := x.cell(s)
 	c.Verdict, c.Grade, c.Repeat, c.HistoryHash = r.Verdict, r.Grade, r.Repeat, r.HistoryHash
-	c.Why = x.why(c.Case, c.Grade, []locktable.Why{{Cause: r.NotTested}})
+	c.Why = x.why(c.Case, c.Grade, []locktable.Why{{Cause: r.NoVerdict}})
 	if r.Page != nil {
 		c.Page = strings.NewReplacer("/", "-", " ", "-").Replace(strings.Join([]string{x.lock.Name, x.setting.Title, s.Name, string(x.tier)}, "-")) + ".html"
 		x.writing.Lock()
@@ -460,7 +460,7 @@ func (x *column) add(r *scenarios.Result) error {
 		return err
 	}
 	c, err := x.note(r.Scenario, run)
-	if err != nil || r.Disturbed { // made anew: it says nothing about the lock
+	if err != nil || r.Disturbed || r.Has(scenarios.ProgramFailed) { // made anew: it says nothing about the lock
 		return err
 	}
 	x.writing.Lock()
@@ -468,14 +468,14 @@ func (x *column) add(r *scenarios.Result) error {
 	return x.journal.add(x.inputs, r.Scenario, c)
 }
 
-// why is what is known of the grades of a case; notTested of one that does not apply.
-func (x *column) why(name string, grades []scenarios.Grade, notTested []locktable.Why) (all []locktable.Why) {
+// why is what is known of the grades of a case; noVerdict of one that does not apply, or whose program failed.
+func (x *column) why(name string, grades []scenarios.Grade, noVerdict []locktable.Why) (all []locktable.Why) {
 	all = []locktable.Why{}
 	for _, g := range grades {
 		switch g {
 		case scenarios.AsSound:
-		case scenarios.NotApplicable:
-			all = append(all, notTested...)
+		case scenarios.NotApplicable, scenarios.Failed:
+			all = append(all, noVerdict...)
 		default:
 			why := locktable.Why{Cause: locktable.NoCause}
 			if k := x.lock.Why(x.tier, x.setting.Title, name, g); k != nil {
@@ -528,8 +528,15 @@ func (t *lockTable) write() error {
 			return err
 		}
 	}
-	if slices.ContainsFunc(t.table.Locks, func(l locktable.Lock) bool { return l.NotBuilt != "" }) {
-		return ending(exitNotTested)
+	code := exitOK
+	for i := range t.table.Locks {
+		l := &t.table.Locks[i]
+		if l.NotBuilt != "" {
+			code = exitcode.Worst(code, exitNotTested)
+		}
+		if slices.ContainsFunc(l.Cells, func(c locktable.Cell) bool { return slices.Contains(c.Grade, scenarios.Failed) }) {
+			code = exitcode.Worst(code, exitUsage)
+		}
 	}
-	return nil
+	return ending(code)
 }

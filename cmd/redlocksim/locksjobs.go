@@ -35,7 +35,7 @@ type tableRun struct {
 	Verdict     string
 	Grade       []scenarios.Grade
 	HistoryHash string
-	NotTested   string
+	NoVerdict   string // why there is none
 	Repeat      string
 	Page        []byte
 }
@@ -88,10 +88,14 @@ func (x *tableRuns) run(name string) (*tableRun, error) {
 
 // tell is what the table says of a run on any tier.
 func (x *tableRuns) tell(r *scenarios.Result) (*tableRun, error) {
-	run := &tableRun{Verdict: rounded.Text(r.Verdict()), Grade: r.Grades(), NotTested: strings.Join(r.NotTested, "; ")}
+	run := &tableRun{Verdict: rounded.Text(r.Verdict()), Grade: r.Grades(), NoVerdict: strings.Join(r.NotTested, "; ")}
 	run.Repeat = strings.Replace(repeatCommand(r.Scenario.Name, false, r), " --tier live", "", 1) + " --lock " + shell.Quote(x.command)
 	if r.Tier != scenarios.Live { // where each run is another
 		run.HistoryHash = r.HistoryHash
+	}
+	if r.Has(scenarios.ProgramFailed) {
+		run.NoVerdict = r.Problems[0].Text
+		return run, nil
 	}
 	if cell := (locktable.Cell{Grade: run.Grade}); !x.pages || !cell.IsWorse() {
 		return run, nil

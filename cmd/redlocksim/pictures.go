@@ -74,6 +74,10 @@ func (s *suite) drawSuite(cmd *cobra.Command, to *sink) error {
 	defer bar.done()
 	ran := slices.DeleteFunc(slices.Clone(s.cases), func(c reports.Case) bool { return c.Skipped != "" }) // as in results
 	for i, r := range s.results {
+		if r.Has(scenarios.ProgramFailed) { // there is nothing to draw
+			bar.tick()
+			continue
+		}
 		name := pageName(r.Scenario, r.Tier)
 		t, err := (&judged{Result: r, repeat: ran[i].Repeat}).drawn()
 		if err != nil {

@@ -158,6 +158,8 @@ func gradesCode(results []*scenarios.Result) exitcode.Code {
 		for _, g := range r.Grades() {
 			applied = applied || g != scenarios.NotApplicable
 			switch g {
+			case scenarios.Failed:
+				code = exitcode.Worst(code, exitUsage)
 			case scenarios.Weaker:
 				code = exitcode.Worst(code, exitSafety)
 			case scenarios.LessAvailable, scenarios.LeavesKeys, scenarios.BusyWaits:

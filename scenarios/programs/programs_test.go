@@ -15,6 +15,7 @@ import (
 	"redlocksim/internal/wasmtest"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/programs"
+	"redlocksim/sim/kernel"
 )
 
 func load(t *testing.T, dir string, args ...string) *programs.Program {
@@ -25,6 +26,15 @@ func load(t *testing.T, dir string, args ...string) *programs.Program {
 	}
 	t.Cleanup(func() { _ = p.Close() })
 	return p
+}
+
+func caseNamed(t *testing.T, name string) *scenarios.Scenario {
+	t.Helper()
+	s, ok := scenarios.Find(name)
+	if !ok {
+		t.Fatalf("there is no case %s", name)
+	}
+	return s
 }
 
 // shown are some of the cases that take no more than a minute, or all.
@@ -157,9 +167,9 @@ func TestProgramsThatSayNonsense(t *testing.T) {
 		`{"type":"ready","re":1,"x":1}`:          "it has written a line that is no answer",
 		`{"type":"failed","re":1,"reason":"no"}`: "it cannot make its lock: no",
 		`{"type":"lost","lease":2}`:              "it tells of a lease that it was not granted",
-		`{"type":"ready","re":1} {"type":"granted","re":2,"valid_ms":-1}`: "a validity that no lock can have",
-		`{"type":"renewed","lease":2,"valid_ms":-1}`:                      "a validity that no lock can have",
-		`{"type":"renewed","lease":2,"valid_ms":1}`:                       "it tells of a lease that it was not granted",
+		`{"type":"ready","re":1} {"type":"granted","re":2,"valid_ms":-1e300}`: "a validity that no lock can have",
+		`{"type":"renewed","lease":2,"valid_ms":1e300}`:                       "a validity that no lock can have",
+		`{"type":"renewed","lease":2,"valid_ms":1}`:                           "it tells of a lease that it was not granted",
 	} {
 		t.Run(line, func(t *testing.T) {
 			// When it is loaded it is asked what it is, by the first request of all.
@@ -172,6 +182,89 @@ func TestProgramsThatSayNonsense(t *testing.T) {
 				t.Errorf("%v, want %s", err, want)
 			}
 		})
+	}
+}
+
+// A program that says itself that a lease is over when it grants, extends or renews it breaks the contract, and the client does
+// not believe in the lease. That one which was not extended is over breaks nothing.
+func TestLeasesThatAreOver(t *testing.T) {
+	const ready, granted = `{"type":"ready","re":1,"can":["extend"]}`, `{"type":"granted","re":2,"valid_ms":9000}`
+	for _, c := range []struct{ says, want string }{
+		{ready + " " + granted, ""},
+		{ready + ` {"type":"granted","re":2,"valid_ms":-2006.9}`, "client-1's lease was already over when it was granted (valid for -2.0069s)."},
+		{ready + ` {"type":"granted","re":2,"valid_ms":0}`, "client-1's lease was already over when it was granted (valid for 0s)."},
+		{ready + ` {"type":"granted","re":2,"valid_ms":0.001}`, ""},
+		{ready + " " + granted + ` {"type":"extended","re":3,"valid_ms":-1}`, "client-1's lease was already over when it was extended (valid for -1ms)."},
+		{ready + " " + granted + ` {"type":"renewed","lease":2,"valid_ms":-1};{"type":"extended","re":3,"valid_ms":9000}`,
+			"client-1's lease was already over when it was renewed (valid for -1ms)."},
+		{ready + " " + granted + ` {"type":"refused","re":3,"valid_ms":-1}`, ""},
+	} {
+		all, err := scenarios.Parse("x.yaml", []byte(`
+title: t
+source: s
+explanation: e
+claim: holds
+clients: [client-1]
+timeline: [{at: 1s, client: client-1, do: [try-lock, sleep: 1s, extend: 9s]}]
+expect: {findings: safe, unavailable: {at-most: 1m}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := programs.Load(wasmtest.Build(t, filepath.Join("testdata", "says")), strings.Fields(c.says), wasmtest.Cache(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := scenarios.Judge(all[0], scenarios.Options{Foreign: p.Foreign()})
+		_ = p.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, f := range r.Report.Findings {
+			if f.Kind == checker.Contract && strings.Contains(f.Text, "over") {
+				got += f.Text
+			}
+		}
+		if got != c.want || got != "" && !slices.Contains(r.Grades(), scenarios.Weaker) {
+			t.Errorf("%s: found %q, want %q; graded %v", c.says, got, c.want, r.Grades())
+		}
+	}
+}
+
+// A program that fails ends its run, which then has no verdict, and no other.
+func TestAFailureEndsOneRun(t *testing.T) {
+	alone, err := scenarios.Parse("alone.yaml", []byte(`
+title: t
+source: s
+explanation: e
+claim: holds
+clients: [client-1]
+timeline: [{at: 1s, client: client-1, do: [try-lock, unlock]}]
+expect: {findings: safe, unavailable: {at-most: 1m}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := scenarios.Options{Foreign: load(t, filepath.Join("testdata", "lies"), "exits").Foreign()}
+	all := []*scenarios.Scenario{caseNamed(t, "09-contention"), alone[0], caseNamed(t, "12-holder-dies/crash")}
+	results, err := scenarios.Suite(t.Context(), all, []scenarios.Tier{scenarios.Program}, o, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range results {
+		switch isFailed := r.Has(scenarios.ProgramFailed); {
+		case isFailed != (i != 1), isFailed != slices.Equal(r.Grades(), []scenarios.Grade{scenarios.Failed}):
+			t.Errorf("%s: %v, graded %v", r.Scenario.Name, r.Problems, r.Grades())
+		case isFailed && (len(r.Problems) != 1 || !strings.Contains(r.Problems[0].Text, "has exited with status 3") || r.Verdict() != scenarios.NoVerdict):
+			t.Errorf("%s: %v, %s", r.Scenario.Name, r.Problems, r.Verdict())
+		}
+	}
+	// So does one that makes the run too long. The library's own is the file's fault, or the simulator's.
+	tooLong := fmt.Errorf("a run: %w", &kernel.TooLong{What: "steps", Limit: 1})
+	if r := scenarios.EndedByProgram(all[0], o, tooLong); r == nil || !r.Has(scenarios.ProgramFailed) {
+		t.Errorf("a program that makes a run too long: %v", r)
+	}
+	if r := scenarios.EndedByProgram(all[0], scenarios.Options{}, tooLong); r != nil {
+		t.Errorf("a run of the library that is too long: %v", r.Problems)
 	}
 }
 

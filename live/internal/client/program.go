@@ -35,6 +35,7 @@ func (c *Client) startProgram(env protocols.Env) (protocols.Locker, error) {
 	}, func(why string) { nonsense("%s", why) })
 	if err != nil {
 		h.Leave()
+		nonsense("it cannot be started: %v", err)
 		return nil, fmt.Errorf("live: the lock program: %w", err)
 	}
 	x = conversation.Begin(env, conversation.Partner{Tell: p.Tell, Fail: nonsense}, c.addresses(env.FirstNode))
@@ -42,10 +43,14 @@ func (c *Client) startProgram(env protocols.Env) (protocols.Locker, error) {
 	select {
 	case <-ready:
 		return x, nil
-	case <-time.After(redisproc.Patience):
-		return nil, fmt.Errorf("live: the lock program is not ready after %v", redisproc.Patience)
+	case <-time.After(untilReady):
+		nonsense("it is not ready %v after it was told to init", untilReady)
+		return nil, fmt.Errorf("live: the lock program is not ready after %v", untilReady)
 	}
 }
+
+// untilReady is how long a lock program may take to make its lock. The parent waits longer for the client.
+const untilReady = redisproc.Patience * 3 / 4
 
 // addresses are those of the nodes for a lock program; one on one Redis is given first the one for that.
 func (c *Client) addresses(first string) []string {

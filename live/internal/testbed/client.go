@@ -112,7 +112,7 @@ func (c *Client) listen(p *child.Process, notices *os.File, noticed func(*Client
 		case n.Fatal != "":
 			return errors.New(n.Fatal)
 		case n.Nonsense != "":
-			return fmt.Errorf("%w of %s: %s", ErrNonsense, c.name, n.Nonsense)
+			return &nonsense{c.name, n.Nonsense}
 		default:
 			noticed(c, n)
 		}

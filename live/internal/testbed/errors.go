@@ -2,12 +2,18 @@
 // ground on which faults are injected into them.
 package testbed
 
-import "errors"
-
-// What errors.Is finds in the errors of this package.
-var (
-	// ErrUnfit: a fault cannot be injected into real processes.
-	ErrUnfit = errors.New("cannot be shown on tier live")
-	// ErrNonsense: a lock program did what none may.
-	ErrNonsense = errors.New("the lock program")
+import (
+	"errors"
+	"fmt"
 )
+
+// ErrUnfit is matched by the error of a fault that cannot be injected into real processes.
+var ErrUnfit = errors.New("cannot be shown on tier live")
+
+// nonsense is what the lock program of a client did that none may. It ends the run.
+type nonsense struct{ client, what string }
+
+func (n *nonsense) Error() string { return fmt.Sprintf("the lock program of %s: %s", n.client, n.what) }
+
+// OfProgram is for scenarios.EndedByProgram.
+func (n *nonsense) OfProgram() {}

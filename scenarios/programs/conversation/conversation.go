@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -121,7 +122,7 @@ func (x *Conversation) Hear(line []byte) {
 		x.Fail("%v", err)
 		return
 	}
-	if a.Valid != nil && (*a.Valid < 0 || *a.Valid > maxValid) {
+	if a.Valid != nil && math.Abs(*a.Valid) > maxValid {
 		x.Fail("it has written a validity that no lock can have: %.200q", line)
 		return
 	}
@@ -259,7 +260,7 @@ func (x *Conversation) acquire(ctx context.Context, r lines.Request, ttl time.Du
 	l.life, l.end = x.clock.WithCancel(context.WithoutCancel(ctx))
 	l.until = x.until(a, r.Resource, ttl, asked)
 	x.leases[id] = l
-	x.env.Believe(ctx, l.until)
+	l.believe(ctx, a)
 	for _, t := range x.early[id] {
 		l.hear(t)
 	}
@@ -273,10 +274,13 @@ func (x *Conversation) acquire(ctx context.Context, r lines.Request, ttl time.Du
 // maxValid is the longest validity that makes sense, in milliseconds: a century.
 const maxValid = 100 * 365 * 24 * 3600 * 1000
 
+// valid is for how long a lease is valid of which the program says that, as of when it says it.
+func valid(a told) time.Duration { return time.Duration(*a.Valid * float64(time.Millisecond)) }
+
 // until is when a lease ends, by the client's clock: as the program says, or the TTL after the request left that won.
 func (x *Conversation) until(a told, resource string, ttl time.Duration, asked time.Time) time.Time {
 	if a.Valid != nil {
-		return a.at.Add(time.Duration(*a.Valid * float64(time.Millisecond)))
+		return a.at.Add(valid(a))
 	}
 	if x.Since != nil {
 		if since, has := x.Since(resource); has {
@@ -345,7 +349,18 @@ func (l *lease) renewed(t told) {
 		return
 	}
 	l.until = l.Conversation.until(t, l.resource, 0, time.Time{})
-	l.env.Believe(l.ctx, l.until)
+	l.believe(l.ctx, t)
+}
+
+// believe has the client believe in the lease up to its end, unless the program says itself that it is over already.
+func (l *lease) believe(ctx context.Context, a told) {
+	if a.Valid == nil || *a.Valid > 0 {
+		l.env.Believe(ctx, l.until)
+		return
+	}
+	speed := time.Hour / l.env.Scale(time.Hour)
+	l.env.Believe(ctx, time.Time{})
+	l.env.Disbelieve(ctx, protocols.Over(string(a.Type), valid(a)*speed))
 }
 
 // Extend implements protocols.Lease.
@@ -355,7 +370,7 @@ func (l *lease) Extend(ctx context.Context, ttl time.Duration) error {
 	switch a.Type {
 	case lines.Extended:
 		l.until = l.Conversation.until(a, l.resource, ttl, asked)
-		l.env.Believe(l.ctx, l.until)
+		l.believe(l.ctx, a)
 		return nil
 	}
 	l.notExtended(a)

@@ -41,7 +41,7 @@ func (t *transaction) Access(ctx context.Context, e history.Event) history.Event
 	}
 	if a.Type == lines.Done {
 		t.until = t.Conversation.until(a, t.resource, t.env.Settings.TTL, asked)
-		t.env.Believe(t.ctx, t.until)
+		t.believe(t.ctx, a)
 	}
 	return e
 }

@@ -19,6 +19,7 @@ import (
 	"redlocksim/lockprogram/lines"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/programs"
+	"redlocksim/sim/guest"
 )
 
 // Process is a lock program that runs.
@@ -27,8 +28,11 @@ type Process struct {
 	in *os.File
 }
 
-// maxLine is the length of the longest line that is read.
-const maxLine = 1 << 20
+// maxLine is the length of the longest line that is read, and maxOutput that of all of them, in bytes.
+const (
+	maxLine   = 1 << 20
+	maxOutput = guest.DefaultOutput
+)
 
 // Start starts a program: hear is called with each line that it writes, and then gone with why it writes no more. It is in the
 // group of this process, and does not outlive it.
@@ -52,10 +56,19 @@ func Start(command []string, hear func(line []byte), gone func(why string)) (*Pr
 		defer out.Close()
 		text := bufio.NewScanner(out)
 		text.Buffer(nil, maxLine)
+		written := 0
 		for text.Scan() {
+			if written += len(text.Bytes()) + 1; written > maxOutput {
+				gone(fmt.Sprintf("it has written more than %d bytes to its standard output", maxOutput))
+				return
+			}
 			hear(text.Bytes())
 		}
-		if err := text.Err(); err != nil {
+		switch err := text.Err(); {
+		case errors.Is(err, bufio.ErrTooLong):
+			gone(fmt.Sprintf("it has written a line longer than %d bytes", maxLine))
+			return
+		case err != nil:
 			gone(fmt.Sprintf("it has written what cannot be read: %v", err))
 			return
 		}
