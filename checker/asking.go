@@ -1,6 +1,10 @@
 package checker
 
-import "redlocksim/history"
+import (
+	"sort"
+
+	"redlocksim/history"
+)
 
 // asking is a stretch in which a process asks for a resource, between two Seqs: a wait.
 type asking struct {
@@ -9,10 +13,38 @@ type asking struct {
 	// attempts is how many the history shows, and granted says that the last of its acquires succeeded.
 	attempts int
 	granted  bool
+	// until is up to when it was to wait, if it gave up earlier; 0 if it did not.
+	until Instant
+}
+
+// over is when it is over, or would be if it had not given up early.
+func (a *asking) over(t *transcript) moment {
+	if a.until == 0 {
+		return moment{a.to, t.at(a.to)}
+	}
+	if a.until >= t.end {
+		return moment{forever, t.end}
+	}
+	later := sort.Search(t.Len()-a.to, func(i int) bool { return t.at(a.to+1+i) > a.until })
+	return moment{a.to + later, a.until}
+}
+
+// wantsUntil says up to when a refused acquire was to wait; 0 if it did. The history says so where somebody's lock gives up
+// early.
+func wantsUntil(t *transcript, o *operation) Instant {
+	if o.ret == forever || o.granted() {
+		return 0
+	}
+	e := t.Event(o.ret)
+	if e.Span <= 0 {
+		return 0
+	}
+	return Instant(e.Time) + Instant(e.Span)
 }
 
 // askings finds who asked for each resource, and when, sorted by beginning: from the call of an acquire to its return or the
-// crash of the process, and on to the next call if the acquire did not succeed and the gap is at most o.RetryGap.
+// crash of the process, and on to the next call if the acquire did not succeed and the gap is at most o.RetryGap. What a call
+// wanted that gave up early ends with the next call or the crash.
 func askings(t *transcript, o Options) map[string][]asking {
 	type caller struct{ process, resource string }
 	type failure struct {
@@ -22,31 +54,48 @@ func askings(t *transcript, o Options) map[string][]asking {
 	found := map[string][]asking{}
 	failed := map[caller]failure{}
 	crashes := map[string]int{}
+	type place struct {
+		caller
+		asking int
+	}
+	var early []place // of those that gave up early
 	attempts := attemptsOf(t)
 	for i := range t.events {
 		e := &t.events[i]
 		if e.Kind == history.Crash {
 			crashes[e.Process] = e.Seq
+			for _, x := range early {
+				if a := &found[x.resource][x.asking]; x.process == e.Process {
+					a.until = min(a.until, Instant(e.Time))
+				}
+			}
 		}
 		if e.Kind != history.Call || e.Func != history.Acquire {
 			continue
 		}
 		op := &t.ops[e.Op]
 		by := caller{op.process, op.resource}
-		a := asking{span{op.call, min(op.ret, op.crash)}, op.process, attempts[e.Op], op.granted()}
-		place := len(found[op.resource])
+		a := asking{span{op.call, min(op.ret, op.crash)}, op.process, attempts[e.Op], op.granted(), wantsUntil(t, op)}
+		at := len(found[op.resource])
 		last, again := failed[by]
+		if again {
+			before := &found[op.resource][last.asking]
+			before.until = min(before.until, Instant(e.Time))
+		}
 		if again && last.ret < op.call && crashes[op.process] < last.ret && t.at(op.call).Since(t.at(last.ret)) <= o.RetryGap {
-			place = last.asking
-			whole := &found[op.resource][place]
-			whole.to, whole.granted = a.to, a.granted
+			at = last.asking
+			whole := &found[op.resource][at]
+			whole.to, whole.granted, whole.until = a.to, a.granted, a.until
 			whole.attempts += a.attempts
 		} else {
 			found[op.resource] = append(found[op.resource], a)
 		}
 		delete(failed, by)
 		if op.ret != forever && !op.granted() {
-			failed[by] = failure{place, op.ret}
+			failed[by] = failure{at, op.ret}
+		}
+		if a.until > 0 {
+			early = append(early, place{by, at})
 		}
 	}
 	return found

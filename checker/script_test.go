@@ -17,6 +17,7 @@ import (
 //	c1 write 4 =7 [of 1]        operation 4, a write of 7
 //	c1 write 4 =7 of 1 upon 3   the same, which builds on operation 3, a read under another grant
 //	ok 3 [=7]                   operation 3 returns [with the number 7]; fail and unknown alike
+//	fail 3 early 20             the same, 20 ms earlier than it was to
 //	applied 4 [=7]              the resource accepts operation 4 [which reads 7]; refused alike
 //	effect read =7 of 1         the resource accepts a read of 7 under grant 1, no operation being named
 //	expire 1                    the window of grant 1 ends
@@ -80,6 +81,8 @@ func (s *scriptReader) with(e history.Event) history.Event {
 		switch {
 		case w == "of" && i+1 < len(s.words):
 			e.Grant = s.number(s.words[i+1])
+		case w == "early" && i+1 < len(s.words):
+			e.Span = int64(s.number(s.words[i+1])) * 1e6
 		case w == "upon" && i+1 < len(s.words):
 			e.Basis = s.number(s.words[i+1])
 		case strings.HasPrefix(w, "="):

@@ -5,85 +5,96 @@ import (
 	"slices"
 )
 
-// turn is an event at which the number of clients that ask, or of critical sections, changes.
+// turn is an event, or a moment behind it, at which the number of clients that ask, or of critical sections, changes.
 type turn struct {
-	seq       int
+	moment
 	asks      int // clients more or less that ask
 	uses      int // critical sections more or less that are on
 	isGranted bool
 }
 
+// moment is that of an event, or a later one before the next.
+type moment struct {
+	seq int
+	at  Instant
+}
+
 // turns are those of a resource, in order.
-func turns(asked []asking, used []use, granted []int) []turn {
+func turns(t *transcript, asked []asking, used []use, granted []int) []turn {
 	var turns []turn
+	add := func(seq int, u turn) {
+		u.moment = moment{seq, t.at(seq)}
+		turns = append(turns, u)
+	}
 	for _, a := range asked {
-		turns = append(turns, turn{seq: a.from, asks: 1}, turn{seq: a.to, asks: -1})
+		add(a.from, turn{asks: 1})
+		turns = append(turns, turn{moment: a.over(t), asks: -1})
 	}
 	for _, s := range used {
-		turns = append(turns, turn{seq: s.from, uses: 1}, turn{seq: s.to, uses: -1})
+		add(s.from, turn{uses: 1})
+		add(s.to, turn{uses: -1})
 	}
 	for _, seq := range granted {
-		turns = append(turns, turn{seq: seq, isGranted: true})
+		add(seq, turn{isGranted: true})
 	}
-	slices.SortFunc(turns, func(a, b turn) int { return cmp.Compare(a.seq, b.seq) })
+	slices.SortFunc(turns, func(a, b turn) int { return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.at, b.at)) })
 	return turns
 }
 
 // unavailable measures the longest true time in which at every moment some client was asking for a resource, no critical
-// section was on, and nobody was granted. granted are the Seqs of its grants.
+// section was on, and nobody was granted. A call that gave up early counts as asking for as long as it was to wait. granted are
+// the Seqs of its grants.
 func unavailable(t *transcript, asked []asking, used []use, granted []int) Unavailable {
-	turns := turns(asked, used, granted)
+	turns := turns(t, asked, used, granted)
 	var longest Unavailable
 	asks, uses := 0, 0
-	since := 0 // the Seq from which time counts, 0 while it does not
-	until := 0 // the Seq at which the last client stopped asking, 0 while one asks
-	end := func(seq int) {
-		if since != 0 {
-			w := t.window("", 0, since, seq)
-			if long := w.To.Since(w.From); long > longest.For {
-				longest = Unavailable{For: long, From: w.From, To: w.To, FromSeq: w.FromSeq, ToSeq: w.ToSeq}
+	since := moment{} // from when time counts, zero while it does not
+	until := moment{} // when the last client stopped asking, zero while one asks
+	end := func(to moment) {
+		if since.seq != 0 {
+			if long := to.at.Since(since.at); long > longest.For {
+				longest = Unavailable{For: long, From: since.at, To: to.at, FromSeq: since.seq, ToSeq: to.seq}
 			}
 		}
-		since, until = 0, 0
+		since, until = moment{}, moment{}
 	}
 	for len(turns) > 0 {
-		seq, isGranted := turns[0].seq, false
-		for len(turns) > 0 && turns[0].seq == seq {
+		now, isGranted := turns[0].moment, false
+		for len(turns) > 0 && turns[0].moment == now {
 			asks, uses, isGranted = asks+turns[0].asks, uses+turns[0].uses, isGranted || turns[0].isGranted
 			turns = turns[1:]
 		}
-		if until != 0 && t.at(seq) > t.at(until) {
+		if until.seq != 0 && now.at > until.at {
 			end(until)
 		}
 		if isGranted || uses > 0 {
-			end(seq)
+			end(now)
 		}
 		switch {
 		case uses > 0:
-		case asks == 0 && until == 0:
+		case asks == 0 && until.seq == 0:
 			// Another may ask at the same true time, so that there is no gap.
-			until = seq
-		case asks > 0 && since == 0:
-			since, until = seq, 0
+			until = now
+		case asks > 0 && since.seq == 0:
+			since, until = now, moment{}
 		case asks > 0:
-			until = 0
+			until = moment{}
 		}
 	}
 	end(until)
 	if longest.For == 0 {
 		return longest
 	}
-	to := longest.ToSeq
-	if to == 0 {
-		to = forever
-	}
 	for _, a := range asked {
-		if a.from < to && a.to > longest.FromSeq {
+		if over := a.over(t); a.from < longest.ToSeq && (over.seq > longest.FromSeq || over.at > longest.From) {
 			longest.Clients = append(longest.Clients, a.process)
 		}
 	}
 	slices.Sort(longest.Clients)
 	longest.Clients = slices.Compact(longest.Clients)
+	if longest.ToSeq == forever {
+		longest.ToSeq = 0
+	}
 	return longest
 }
 

@@ -44,6 +44,16 @@ func TestUnavailable(t *testing.T) {
 		{"a retry beyond the gap", "@5; c1 acquire 1; @8; fail 1; @11; c1 acquire 2; @15; ok 2", Options{RetryGap: 2 * time.Millisecond}, "4ms 11-15 c1"},
 		{"a retry by another", "@5; c1 acquire 1; @8; fail 1; @10; c2 acquire 2; @14; ok 2", Options{RetryGap: 2 * time.Millisecond}, "4ms 10-14 c2"},
 		{"a retry after a crash", "@5; c1 acquire 1; @8; fail 1; @9; crash c1; @10; c1 acquire 2; @14; ok 2", Options{RetryGap: 2 * time.Millisecond}, "4ms 10-14 c1"},
+		{"one that gives up early counts for as long as it was to wait", "@5; c1 acquire 1; @9; fail 1 early 10; @30; crash c2", Options{}, "14ms 5-19 c1"},
+		{"up to the end of the run", "@5; c1 acquire 1; @9; fail 1 early 100; @30; crash c2", Options{}, "25ms 5-30 c1"},
+		{"behind the last event", "@5; c1 acquire 1; @9; fail 1 early 10", Options{End: 50e6}, "14ms 5-19 c1"},
+		{"while nobody has the lock", "@5; c1 acquire 1; @5; ok 1; @6; c2 acquire 2; @9; fail 2 early 20; @15; c1 release 3 of 1; @50; crash c2", Options{}, "14ms 15-29 c2"},
+		{"until its next call", "@5; c1 acquire 1; @9; fail 1 early 30; @15; c1 acquire 2; @15; ok 2; @50; crash c1", Options{}, "10ms 5-15 c1"},
+		{"until its crash", "@5; c1 acquire 1; @9; fail 1 early 30; @15; crash c1; @50; crash c2", Options{}, "10ms 5-15 c1"},
+		{"not until another's crash", "@5; c1 acquire 1; @9; fail 1 early 30; @15; crash c2; @50; crash c2", Options{}, "34ms 5-39 c1"},
+		{"at a moment without an event, when another asks later", "@5; c1 acquire 1; @9; fail 1 early 10; @25; c2 acquire 2; @28; ok 2", Options{}, "14ms 5-19 c1"},
+		{"and when another asks before", "@5; c1 acquire 1; @9; fail 1 early 10; @15; c2 acquire 2; @28; ok 2", Options{}, "23ms 5-28 c1,c2"},
+		{"a retry within the gap that gives up early", "@5; c1 acquire 1; @8; fail 1 early 30; @10; c1 acquire 2; @14; fail 2 early 6; @50; crash c1", Options{RetryGap: 2 * time.Millisecond}, "15ms 5-20 c1"},
 		{"on another resource", "@5; c1 acquire 1 a; @5; ok 1; @6; c2 acquire 2; @9; ok 2; @20; expire 1", Options{}, "3ms 6-9 c2"},
 	} {
 		r, err := Check(script(t, c.script), c.o)

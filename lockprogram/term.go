@@ -39,8 +39,8 @@ func (t *Term) Renewed() <-chan time.Time { return t.renewed }
 
 // Keep keeps the lease alive: each time that this long has passed it calls renew, which has as long to answer until when the
 // lease lasts now; the zero time for as long as before. The lease is lost when over is closed, when renew returns a [Refused],
-// and when the term has ended, whatever renew is doing then or returns later. Any other error only means that it was not renewed. Keep returns
-// when the lease is lost, or released.
+// and when the term has ended, whatever renew is doing then or returns later. Any other error only means that it was not
+// renewed. Keep returns when the lease is lost, or released.
 func (t *Term) Keep(every time.Duration, over <-chan struct{}, renew func(context.Context) (time.Time, error)) {
 	defer close(t.lost)
 	defer close(t.renewed)

@@ -212,6 +212,8 @@ func at(i checker.Instant) string { return story.Seconds(time.Duration(i)) }
 func unavailable(b *strings.Builder, r *scenarios.Result) {
 	u, longest := r.Scenario.Expect.Unavailable, rounded.Duration(r.Unavailable)
 	switch {
+	case r.Grades() != nil && !r.IsExpected():
+		labelled(b, "available", "clients asked for at most %v for a lock that nobody was using (a sound Redlock: %v)", longest, rounded.Duration(r.Sound))
 	case !u.Unbounded:
 		labelled(b, "available", "clients asked for at most %v for a lock that nobody was using (expected: at most %v)", longest, rounded.Duration(u.AtMost))
 	case r.Unbounded:

@@ -64,7 +64,11 @@ func (p *program) refused(x *asking, err error) {
 // notGranted writes down that an acquire was not granted.
 func (p *program) notGranted(x *asking, err error) {
 	p.witness.Returned(&x.call, err)
-	p.recordEach(x.acquisition, history.Event{Kind: history.Return, Func: history.Acquire, Outcome: history.Failed, Detail: protocols.Reason(err)}, x.ops)
+	e := history.Event{Kind: history.Return, Func: history.Acquire, Outcome: history.Failed, Detail: protocols.Reason(err)}
+	if early, is := errors.AsType[*protocols.Early](err); is {
+		e.Span = int64(early.Left)
+	}
+	p.recordEach(x.acquisition, e, x.ops)
 }
 
 // releaseAll releases the locks that are held, the last first.

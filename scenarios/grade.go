@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"redlocksim/checker"
+	"redlocksim/history"
 	"redlocksim/internal/strictyaml"
 )
 
@@ -42,14 +43,14 @@ func (r *Result) Grades() []Grade {
 		return []Grade{Failed}
 	}
 	isBroken := slices.ContainsFunc(r.Findings, checker.Kind.Violation) // which SetDisturbed withdraws
-	if r.Has(NotTested) && !isBroken && r.Longer == 0 {                 // a lock that nobody is ever granted tells enough
+	if r.Has(NotTested) && !isBroken && r.Longer == 0 && !r.fewer {     // a lock that nobody is ever granted tells enough
 		return []Grade{NotApplicable}
 	}
 	var all []Grade
 	if r.isWeaker() {
 		all = append(all, Weaker)
 	}
-	if r.Longer > 0 {
+	if r.Longer > 0 || r.fewer {
 		all = append(all, LessAvailable)
 	}
 	if r.leavesKeys() {
@@ -86,13 +87,19 @@ const (
 	patienceOnLive = 15 * time.Second
 )
 
-// judgeForeign judges a run of somebody's lock by what a sound Redlock shows in the scenario: it may show less. What a scenario
-// expects of durations and of how often somebody waits, tries or is granted the lock is about the library's own way to wait.
+// judgeForeign judges a run of somebody's lock by what a sound Redlock shows in the scenario: it may show less. What the
+// catalogue expects of durations and of how often somebody waits, tries or is granted the lock is about the library's own way to
+// wait, on a quorum of nodes. A file of somebody's own means the lock that it is run with; but no program tells of its attempts.
 func judgeForeign(s *Scenario, o Options, out *Outcome) (*Result, error) {
 	comparable := *s
-	comparable.Expect.forgetHaste()
-	if slices.ContainsFunc(s.Expect.Grants, func(g strictyaml.Entry[int]) bool { return g.Value > 0 }) {
+	isGranted := slices.ContainsFunc(s.Expect.Grants, func(g strictyaml.Entry[int]) bool { return g.Value > 0 })
+	if s.Theme != Own && isGranted {
 		comparable.Expect.Grants = nil
+	}
+	if s.Theme != Own || o.Tier == Live {
+		comparable.Expect.forgetHaste()
+	} else {
+		comparable.Expect.allowLess()
 	}
 	r, err := judge(&comparable, o, out)
 	if err != nil {
@@ -131,12 +138,44 @@ func (r *Result) compareAvailability(sound time.Duration) {
 			unavailable = max(unavailable, on.Unavailable.For)
 		}
 	}
+	r.Sound = sound
 	if unavailable <= sound+more {
 		return
 	}
 	r.Longer = unavailable - sound
-	r.Problems = append(r.Problems, Problem{Liveness, fmt.Sprintf("unavailable for %v, and a sound Redlock for %v under the same faults",
-		unavailable.Round(time.Millisecond), sound.Round(time.Millisecond))})
+	r.Problems = append(r.Problems, Problem{Liveness, fmt.Sprintf("unavailable for %v, and a sound Redlock for %v under the same faults%s",
+		unavailable.Round(time.Millisecond), sound.Round(time.Millisecond), r.unserved())})
+}
+
+// IsExpected says that a run of somebody's lock is held to what its file expects of waits, beside what Redlock shows.
+func (r *Result) IsExpected() bool {
+	return r.Scenario.Theme == Own && r.Tier != Live && !r.Scenario.Expect.Unavailable.Unbounded
+}
+
+// unserved says which calls for the lock never returned, or gave up early; empty if none did.
+func (r *Result) unserved() string {
+	open, asked := map[int]bool{}, map[int]time.Duration{}
+	text := ""
+	for i := range r.History {
+		e := &r.History[i]
+		switch {
+		case e.Func != history.Acquire:
+		case e.Kind == history.Call:
+			open[e.Op], asked[e.Op] = true, time.Duration(e.Time)
+		case e.Kind == history.Return:
+			if delete(open, e.Op); e.Span > 0 && text == "" {
+				waited := time.Duration(e.Time) - asked[e.Op]
+				text = fmt.Sprintf("; %s was to wait for %v for %s, and was refused after %v", e.Process, (waited + time.Duration(e.Span)).Round(time.Millisecond),
+					e.Resource, waited.Round(time.Millisecond))
+			}
+		}
+	}
+	for i := range r.History {
+		if e := &r.History[i]; text == "" && e.Kind == history.Call && e.Func == history.Acquire && open[e.Op] {
+			text = fmt.Sprintf("; %s, which asked for %s at %v, got no answer", e.Process, e.Resource, asked[e.Op].Round(time.Millisecond))
+		}
+	}
+	return text
 }
 
 // allowed are those of the findings that a lock may show which is as sound as one with others. Whether a late write comes

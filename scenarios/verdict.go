@@ -53,13 +53,16 @@ type Result struct {
 	// Unbounded says that a run of twice the duration showed it to last as long as the run does; looked for only where
 	// that is expected.
 	Unbounded bool
-	// Longer is by how much longer than Redlock somebody's lock was unavailable; 0 if that is no more than waits explain.
-	Longer time.Duration
+	// Longer is by how much longer than Redlock somebody's lock was unavailable; 0 if that is no more than waits explain. Sound
+	// is for how long Redlock was.
+	Longer, Sound time.Duration
 	// Smallest is how little of the faults still breaks the lock, where a violation was beyond the budget.
 	Smallest []Smallest
 	// Problems is empty if everything was as expected.
 	Problems []Problem
 
+	// fewer says that somebody waited for longer than is expected of the lock, or was granted it less often.
+	fewer bool
 	// foreign is that of the Options, for further runs.
 	foreign *Foreign
 	// unrefined is that of the Options.

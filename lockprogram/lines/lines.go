@@ -95,9 +95,9 @@ type Answer struct {
 	// of ready. Without them a key stands for the resource of its name.
 	Keys []string `json:"keys,omitempty"`
 	// Valid is for how long the lock is still held, from when the line is written, in milliseconds, as the library computes it;
-	// of granted, extended and renewed. With no more than 0 the lease is over already, which breaks the contract. Without it the
-	// harness reckons with the TTL, from the first byte of the request that won. The answer to an extend that failed may have it, too: the lease then lasts as long as that says, which should be as
-	// long as before.
+	// of granted, extended and renewed. With no more than 0 the lease is over already, which breaks the contract. Without it
+	// the harness reckons with the TTL, from the first byte of the request that won. The answer to an extend that failed may
+	// have it, too: the lease then lasts as long as that says, which should be as long as before.
 	Valid *float64 `json:"valid_ms,omitempty"`
 	// Token is the fencing token; of granted.
 	Token *int64 `json:"token,omitempty"`

@@ -323,6 +323,57 @@ func TestProgramsThatWait(t *testing.T) {
 	}
 }
 
+// A lock that is to wait and gives up early counts as unavailable for as long as it was to wait. In a file of one's own, what
+// is expected of grants and waits holds for a program as well; the catalogue means the library, and grades a program beside it.
+func TestWhatIsExpectedOfAProgram(t *testing.T) {
+	const early = "client-2 was to wait for 20s for R, and was refused after 1s"
+	for _, c := range []struct {
+		how, keys, expect string
+		want              []string // parts of what is wrong
+		grade             scenarios.Grade
+	}{
+		{"waits", "", "unavailable: {at-most: 200ms}, grants: {client-1: 1, client-2: 1}", nil, scenarios.AsSound},
+		{"waits", "", "unavailable: {at-least: 1s, at-most: 2s}, grants: {client-1: 1}", nil, scenarios.AsSound},
+		{"waits", "", "unavailable: {at-most: 1ms}", []string{"the lock could not be had for "}, scenarios.LessAvailable},
+		{"waits", "theme: waiting", "unavailable: {at-most: 1ms}", nil, scenarios.AsSound},
+		{"waits", "", "unavailable: {at-most: 200ms}, grants: {client-1: 2, client-2: 1}", []string{"client-1 was granted the lock 1 time, expected 2"}, scenarios.LessAvailable},
+		{"waits", "", "unavailable: {at-most: 200ms}, grants: {client-1: 1, client-2: 0}", []string{"client-2 was granted the lock 1 time, expected 0"}, scenarios.Weaker},
+		{"waits", "theme: waiting", "unavailable: {at-most: 200ms}, grants: {client-1: 2, client-2: 0}", nil, scenarios.AsSound},
+		{"gives-up", "", "unavailable: {at-most: 200ms}, grants: {client-1: 1, client-2: 1}",
+			[]string{"client-2 was granted the lock 0 times, expected 1", "the lock could not be had for ", early}, scenarios.LessAvailable},
+		{"gives-up", "theme: waiting", "unavailable: {at-most: 200ms}, grants: {client-1: 1, client-2: 1}", []string{early}, scenarios.LessAvailable},
+	} {
+		all, err := scenarios.Parse("x.yaml", fmt.Appendf(nil, `
+title: t
+source: s
+explanation: e
+claim: holds
+%s
+lock: {ttl: 5s}
+nodes: {names: [A]}
+clients: [client-1, client-2]
+duration: 30s
+timeline:
+  - {at: 0s, client: client-1, do: [lock: 1s, sleep: 3s, unlock]}
+  - {at: 1s, client: client-2, do: [lock: 20s, unlock]}
+expect: {findings: safe, %s}`, c.keys, c.expect))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := scenarios.Judge(all[0], scenarios.Options{Foreign: load(t, filepath.Join("testdata", "lies"), c.how).Foreign()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ok := len(r.Problems) == len(c.want)
+		for i, want := range c.want {
+			ok = ok && strings.Contains(r.Problems[i].Text, want)
+		}
+		if !ok || !slices.Equal(r.Grades(), []scenarios.Grade{c.grade}) {
+			t.Errorf("%s, %s, %s: %v, graded %v; want %q, %s", c.how, c.keys, c.expect, r.Problems, r.Grades(), c.want, c.grade)
+		}
+	}
+}
+
 // Without a validity of its own a lease is believed in from when the request left that won.
 func TestValidityThatTheProgramDoesNotSay(t *testing.T) {
 	p := load(t, filepath.Join("..", "..", "locks", "naive"))

@@ -8,8 +8,8 @@ import (
 
 const overAlready = "it was already over when it was "
 
-// Over is why nobody believes in a lease of which its program says itself that it is over: it has granted, extended or renewed it
-// for no more than zero. It is for Env.Disbelieve.
+// Over is why nobody believes in a lease of which its program says itself that it is over: it has granted, extended or renewed
+// it for no more than zero. It is for Env.Disbelieve.
 func Over(done string, valid time.Duration) string {
 	return fmt.Sprintf("%s%s (valid for %v)", overAlready, done, valid)
 }

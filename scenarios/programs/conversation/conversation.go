@@ -27,10 +27,12 @@ type Conversation struct {
 	last   int // ID of a request
 	calls  map[int]*call
 	leases map[int]*lease // by the ID of the request that was granted it
-	// early is what the program has told of leases that it has granted, before the client has taken notice of that.
-	early map[int][]told
-	ready *call
-	can   []lines.Capability
+	// toldEarly is what the program has told of leases that it has granted, before the client has taken notice of that.
+	toldEarly map[int][]told
+	ready     *call
+	can       []lines.Capability
+	// closes says that the program was told to close, which ends what waits.
+	closes bool
 }
 
 // Partner is the program.
@@ -59,7 +61,7 @@ type told struct {
 
 // Begin tells a program what its client is. Nobody else may use the conversation before it returns.
 func Begin(env protocols.Env, with Partner, nodes []string) *Conversation {
-	x := &Conversation{Partner: with, env: env, clock: env.LockClock(), calls: map[int]*call{}, leases: map[int]*lease{}, early: map[int][]told{}}
+	x := &Conversation{Partner: with, env: env, clock: env.LockClock(), calls: map[int]*call{}, leases: map[int]*lease{}, toldEarly: map[int][]told{}}
 	s := env.Settings
 	x.ready = x.ask(lines.Request{Type: lines.RequestInit, Init: &lines.Init{Name: x.env.Name(), Nodes: nodes,
 		TTL: milliseconds(s.TTL), NodeTimeout: milliseconds(s.NodeTimeout), Settings: s.JSON(int(time.Hour / env.Scale(time.Hour)))}})
@@ -145,7 +147,7 @@ func (x *Conversation) Hear(line []byte) {
 	}
 	delete(x.calls, a.Re)
 	if a.Type == lines.Granted {
-		x.early[a.Re] = []told{}
+		x.toldEarly[a.Re] = []told{}
 	}
 	c.answer = told{a, x.clock.Now()}
 	c.waiter.Wake()
@@ -153,14 +155,14 @@ func (x *Conversation) Hear(line []byte) {
 
 // hearOfLease takes what the program tells of a lease without being asked.
 func (x *Conversation) hearOfLease(a *lines.Answer, line []byte) {
-	l, early := x.leases[a.Lease], x.early[a.Lease]
+	l, early := x.leases[a.Lease], x.toldEarly[a.Lease]
 	switch t := (told{a, x.clock.Now()}); {
 	case a.Type == lines.Renewed && a.Valid == nil:
 		x.Fail("it tells of a renewal without its validity: %.200q", line)
 	case l != nil:
 		l.hear(t)
 	case early != nil:
-		x.early[a.Lease] = append(early, t)
+		x.toldEarly[a.Lease] = append(early, t)
 	default:
 		x.Fail("it tells of a lease that it was not granted: %.200q", line)
 	}
@@ -252,7 +254,7 @@ func (x *Conversation) acquire(ctx context.Context, r lines.Request, ttl time.Du
 	switch a.Type {
 	case lines.Granted:
 	case lines.Refused:
-		return nil, fmt.Errorf("%w: %s", redlock.ErrTaken, a.Reason)
+		return nil, x.early(ctx, r, fmt.Errorf("%w: %s", redlock.ErrTaken, a.Reason))
 	default:
 		return nil, unknown(a)
 	}
@@ -261,14 +263,31 @@ func (x *Conversation) acquire(ctx context.Context, r lines.Request, ttl time.Du
 	l.until = x.until(a, r.Resource, ttl, asked)
 	x.leases[id] = l
 	l.believe(ctx, a)
-	for _, t := range x.early[id] {
+	for _, t := range x.toldEarly[id] {
 		l.hear(t)
 	}
-	delete(x.early, id)
+	delete(x.toldEarly, id)
 	if protocols.Of[protocols.DBRowSettings](x.env.Settings).Effects == protocols.InTransaction {
 		return &transaction{lease: l}, nil
 	}
 	return l, nil
+}
+
+// leastEarly is by how much earlier than asked for a lock must give up for that to count: less may be a pause between attempts
+// that would have been too long.
+const leastEarly = 2 * retryDelay
+
+// early is the error of a request for the lock that was refused, with how early that was if the lock was to wait for longer.
+// One that leaves open whether it has the lock may give up at any time, as the harness does that tries again.
+func (x *Conversation) early(ctx context.Context, r lines.Request, err error) error {
+	until, limited := ctx.Deadline()
+	if r.Type != lines.RequestLock || !limited || ctx.Err() != nil || x.closes {
+		return err
+	}
+	if left := until.Sub(x.clock.Now()); left > leastEarly {
+		return &protocols.Early{Err: err, Left: left}
+	}
+	return err
 }
 
 // maxValid is the longest validity that makes sense, in milliseconds: a century.
@@ -296,6 +315,7 @@ func (x *Conversation) Close(ctx context.Context) error   { return x.about(ctx, 
 
 // about makes a request that is about the client.
 func (x *Conversation) about(ctx context.Context, what lines.RequestType) error {
+	x.closes = x.closes || what == lines.RequestClose
 	a, _ := x.do(ctx, lines.Request{Type: what})
 	switch a.Type {
 	case lines.Refused:

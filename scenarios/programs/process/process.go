@@ -19,7 +19,6 @@ import (
 	"redlocksim/lockprogram/lines"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/programs"
-	"redlocksim/sim/guest"
 )
 
 // Process is a lock program that runs.
@@ -31,7 +30,7 @@ type Process struct {
 // maxLine is the length of the longest line that is read, and maxOutput that of all of them, in bytes.
 const (
 	maxLine   = 1 << 20
-	maxOutput = guest.DefaultOutput
+	maxOutput = 64 << 20
 )
 
 // Start starts a program: hear is called with each line that it writes, and then gone with why it writes no more. It is in the

@@ -1,5 +1,5 @@
 // Command lies is a lock on a majority of nodes, with a value for each lease, that does what its argument says and answers as if it
-// had not. With waits and busy-waits it is one on the first node that tells the truth.
+// had not. With waits, busy-waits and gives-up it is one on the first node that tells the truth.
 package main
 
 import (
@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"time"
 
 	"redlocksim/lockprogram"
@@ -17,7 +18,7 @@ import (
 func main() {
 	lockprogram.Serve(func(env lockprogram.Env) (lockprogram.Locker, error) {
 		l := &lies{Env: env}
-		if os.Args[1] == "waits" || os.Args[1] == "busy-waits" {
+		if slices.Contains([]string{"waits", "busy-waits", "gives-up"}, os.Args[1]) {
 			return &waits{lies: l, isBusy: os.Args[1] == "busy-waits"}, nil
 		}
 		return l, nil
@@ -46,6 +47,11 @@ func (w *waits) TryLock(ctx context.Context, resource string, ttl time.Duration)
 }
 
 func (w *waits) Lock(ctx context.Context, resource string, ttl time.Duration) (lockprogram.Lease, error) {
+	if os.Args[1] == "gives-up" {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Second)
+		defer cancel()
+	}
 	attempt := func(ctx context.Context) (lockprogram.Lease, error) { return w.TryLock(ctx, resource, ttl) }
 	if !w.isBusy {
 		return lockprogram.LockByTrying(ctx, attempt)
