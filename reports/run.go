@@ -59,22 +59,8 @@ func run(b *strings.Builder, r *scenarios.Result, repeat string, full bool, afte
 	if r.Has(scenarios.ProgramFailed) { // the run is lost
 		labelled(b, "verdict", "%s", r.Verdict())
 		labelled(b, "repeat", "%s", repeat)
-	} else {
-		showing(b, r, repeat, full)
+		return
 	}
-	if r.OK() {
-		fmt.Fprintf(b, "\nas expected\n")
-	}
-	for _, p := range r.Problems {
-		fmt.Fprintf(b, "\nNOT AS EXPECTED: %s\n", p.Text)
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// showing writes what a run showed, and how to repeat it.
-func showing(b *strings.Builder, r *scenarios.Result, repeat string, full bool) {
-	s := r.Scenario
 	numbered(b, r, full)
 
 	fmt.Fprintln(b)
