@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"go.yaml.in/yaml/v3"
 
 	"redlocksim/internal/jobs"
+	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
 	"redlocksim/sim/guest"
 	"redlocksim/sim/kernel"
@@ -50,8 +52,14 @@ func unpack(ctx context.Context, data []byte, fetch jobs.Fetch, load scenarios.L
 		return nil, err
 	}
 	var document yaml.Node
+	if len(p.Base) > strictyaml.MaxBytes {
+		return nil, fmt.Errorf("settings of %d bytes, more than %d", len(p.Base), strictyaml.MaxBytes)
+	}
 	if err := yaml.Unmarshal([]byte(p.Base), &document); err != nil {
 		return nil, err
+	}
+	if len(document.Content) == 0 {
+		return nil, errors.New("no settings")
 	}
 	s := &Spec{Base: Base{root: document.Content[0], whole: p.Whole}, Axes: p.Axes, Frontier: p.Frontier, Random: p.Random, Seed: p.Seed}
 	var err error
@@ -62,10 +70,10 @@ func unpack(ctx context.Context, data []byte, fetch jobs.Fetch, load scenarios.L
 	}
 	if p.Whole {
 		s.Schedules = []Schedule{Timeline()}
-		return s, nil
+	} else if s.Schedules, err = FindSchedules(p.Schedules...); err != nil {
+		return nil, err
 	}
-	s.Schedules, err = FindSchedules(p.Schedules...)
-	return s, err
+	return s, s.Check()
 }
 
 // done is what a job found, and what its runs reached.

@@ -244,9 +244,6 @@ var exploreExitHelp = exitcode.Help(exitcode.Specifics{
 	exitInternal:  "also if the known-broken lock was not caught, or a run was not the same on tier wire",
 })
 
-// maxSearchClients bounds the clients of an experiment.
-const maxSearchClients = 20
-
 func checkSpace(o *random.Options, shard string, foreign bool) error {
 	usage := func(format string, args ...any) error {
 		return &failure{exitUsage, fmt.Errorf(format, args...)}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -62,6 +63,9 @@ func servedTable(load scenarios.Loader) jobs.Served {
 		var p packedRuns
 		if err := json.Unmarshal(data, &p); err != nil {
 			return nil, err
+		}
+		if p.Lock == nil {
+			return nil, errors.New("no lock program")
 		}
 		lock, err := load(ctx, p.Lock, fetch)
 		return &tableRuns{lock, p.Command, p.Pages}, err

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"redlocksim/redlock"
+	"redlocksim/search/experiment"
 	"redlocksim/sweep"
 )
 
@@ -31,9 +32,9 @@ var ranges = map[string]span{
 	"check --clock-error":  lasting(0, day),
 	"check --lease":        lasting(1, 100*year),
 	"explain --variant":    {1, 1000},
-	"explore --clients":    {2, maxSearchClients},
+	"explore --clients":    {experiment.MinClients, experiment.MaxClients},
 	"explore --depth":      {1, 2},
-	"explore --duration":   lasting(10*time.Millisecond, time.Hour),
+	"explore --duration":   lasting(experiment.MinDuration, experiment.MaxDuration),
 	"explore --for":        lasting(time.Millisecond, year),
 	"explore --generation": {1, 1_000_000},
 	"explore --jobs":       {0, maxJobs},

@@ -131,7 +131,11 @@ func (x *set) take(open func() (func() work, error)) (w work, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.newWork == nil {
-		if x.newWork, err = open(); err != nil {
+		x.newWork, err = Set[struct{}, func() work]{N: 1, Do: func(context.Context, *struct{}, int) (func() work, error) {
+			return open()
+		}, Name: func(int) string { return "what the jobs share" }}.one(context.Background())
+		if err != nil {
+			x.newWork = nil
 			return nil, err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"redlocksim/internal/input"
+	"redlocksim/internal/printable"
 	"redlocksim/internal/resp"
 )
 
@@ -80,6 +81,11 @@ func password() (string, error) {
 
 // String is where the Redis is, without user and password.
 func (a Address) String() string { return a.options.Addr }
+
+// failed is what went wrong there, which the Redis may say.
+func (a Address) failed(err error) error {
+	return fmt.Errorf("%v: %s", a, printable.Text(err.Error(), maxTold))
+}
 
 // queuePrefix is what the names of all queues of jobs begin with.
 func (a Address) queuePrefix() string { return a.prefix + "redlocksim-" }

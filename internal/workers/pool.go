@@ -14,6 +14,7 @@ import (
 
 	"redlocksim/internal/jobs"
 	"redlocksim/internal/plural"
+	"redlocksim/internal/printable"
 )
 
 // Pool is the workers at a Redis. It implements [jobs.Elsewhere].
@@ -35,7 +36,7 @@ func Open(ctx context.Context, at Address, build string, tell func(line string))
 	client := redis.NewClient(at.options)
 	if err := client.Ping(ctx).Err(); err != nil {
 		_ = client.Close()
-		return nil, fmt.Errorf("%v: %w", at, err)
+		return nil, at.failed(err)
 	}
 	return &Pool{address: at, build: build, client: client, tasks: asynq.NewClientFromRedisClient(client),
 		inspector: asynq.NewInspectorFromRedisClient(client), tell: tell, copyAfter: copyAfter, told: map[string]bool{}}, nil
@@ -48,6 +49,7 @@ func (p *Pool) queue() string { return p.address.queue(p.build) }
 
 // once tells a line that was not told before.
 func (p *Pool) once(line string) {
+	line = printable.Text(line, maxTold)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.told[line] {
@@ -69,8 +71,46 @@ const (
 	maxCopies = 5
 )
 
-// Do implements jobs.Elsewhere. While the Redis does not answer it waits.
+// Do implements jobs.Elsewhere. While the Redis does not answer it waits. When ctx ends it returns within seconds, whatever the
+// Redis does.
 func (p *Pool) Do(ctx context.Context, b jobs.Batch, done func(job int, outcome []byte) (enough bool)) error {
+	var mu sync.Mutex
+	isOver := false
+	defer func() {
+		mu.Lock()
+		defer mu.Unlock()
+		isOver = true
+	}()
+	return ends(ctx, patience, func() error {
+		return p.do(ctx, b, func(job int, outcome []byte) (enough bool) {
+			mu.Lock()
+			defer mu.Unlock()
+			return isOver || done(job, outcome)
+		})
+	})
+}
+
+// patience is how long a Redis may take to answer once all is over.
+const patience = 3 * time.Second
+
+// ends does something that may wait for a Redis. After ctx ends it may take that much longer; then it is left to itself.
+func ends(ctx context.Context, within time.Duration, do func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(within):
+		return nil
+	}
+}
+
+func (p *Pool) do(ctx context.Context, b jobs.Batch, done func(job int, outcome []byte) (enough bool)) error {
 	w, err := p.cut(ctx, b, done)
 	if err != nil || ctx.Err() != nil {
 		return err
@@ -137,8 +177,11 @@ func (p *Pool) cut(ctx context.Context, b jobs.Batch, done func(int, []byte) boo
 	return w, nil
 }
 
+// maxChunk is how many jobs a chunk has at the most: what comes of one is some kilobytes, and all must fit into a result.
+const maxChunk = 256
+
 // ChunkSize is how many of so many jobs a chunk has, for workers that do so many at once.
-func ChunkSize(jobs, slots int) int { return max(1, jobs/(chunksEach*max(1, slots))) }
+func ChunkSize(jobs, slots int) int { return min(maxChunk, max(1, jobs/(chunksEach*max(1, slots)))) }
 
 // Slots is how many jobs all workers do at once, as far as that is known. It tells if there are none.
 func (p *Pool) Slots(ctx context.Context) int {
@@ -280,7 +323,7 @@ func (w *waiting) take(c *part, data []byte) bool {
 	case r.Refused != "" && !c.isOwn:
 		return false
 	case r.Refused != "":
-		w.err = fmt.Errorf("a worker refuses a job: %s", r.Refused)
+		w.err = fmt.Errorf("a worker refuses a job: %s", printable.Text(r.Refused, maxTold))
 		return true
 	}
 	c.isDone = true

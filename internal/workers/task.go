@@ -67,7 +67,7 @@ func (c *chunk) task(kind string, copy int) (*asynq.Task, string, error) {
 
 // batchOf reads a task.
 func batchOf(t *asynq.Task) (jobs.Batch, string, error) {
-	data, err := unpack(t.Payload(), maxUnpacked)
+	data, err := unpack(t.Payload(), maxTask)
 	if err != nil {
 		return jobs.Batch{}, "", err
 	}
@@ -78,7 +78,7 @@ func batchOf(t *asynq.Task) (jobs.Batch, string, error) {
 
 // resultOf reads a result.
 func resultOf(packed []byte) (r result, err error) {
-	data, err := unpack(packed, maxUnpacked)
+	data, err := unpack(packed, maxResult)
 	if err == nil {
 		err = json.Unmarshal(data, &r)
 	}
@@ -111,5 +111,10 @@ func unpack(data []byte, limit int) ([]byte, error) {
 	return data, err
 }
 
-// maxUnpacked bounds what a task or result may have in it: some hundred times what they have.
-const maxUnpacked = 1 << 30
+const (
+	// maxTask bounds a task, and what the jobs of a batch share, in bytes: some ten times what they have. A worker does as many
+	// at a time as it has cores, and reading takes some twenty times as much memory.
+	maxTask = 8 << 20
+	// maxResult bounds the result of one, which may have pages in it. They are read one after the other.
+	maxResult = 64 << 20
+)

@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"redlocksim/internal/jobs"
+	"redlocksim/internal/printable"
 )
 
 // Worker takes jobs from a Redis.
@@ -29,41 +30,63 @@ type Worker struct {
 	Tell func(line string)
 }
 
-// Serve does jobs until ctx ends, and then finishes those that it has begun if that takes no more than a few seconds; the
-// others are given to another worker. The error is that of a Redis that cannot be reached in the beginning.
+// Serve does jobs until ctx ends, and then finishes those that it has begun if that takes no more than a few seconds, whatever
+// the Redis does; the others are given to another worker. The error is that of a Redis that cannot be reached in the beginning.
 func (w *Worker) Serve(ctx context.Context) error {
 	client := redis.NewClient(w.Address.options)
 	defer client.Close()
-	if err := client.Ping(ctx).Err(); err != nil {
-		return fmt.Errorf("%v: %w", w.Address, err)
-	}
-	s := &serving{Worker: w, client: client}
-	s.server = jobs.NewServer(s.fetchFile, w.Kinds...)
-	server := asynq.NewServerFromRedisClient(client, asynq.Config{
-		Concurrency: w.Slots(), Queues: map[string]int{w.Address.queue(w.Build): 1},
-		TaskCheckInterval: idle, DelayedTaskCheckInterval: time.Second,
-		RetryDelayFunc:  func(int, error, *asynq.Task) time.Duration { return time.Second },
-		ShutdownTimeout: 8 * time.Second,
-		Logger:          &logger{tell: w.tell}, LogLevel: asynq.ErrorLevel,
-		BaseContext: func() context.Context { return context.WithoutCancel(ctx) },
+	started := make(chan *asynq.Server, 1)
+	err := ends(ctx, patience, func() error {
+		if err := client.Ping(ctx).Err(); err != nil {
+			return err
+		}
+		s := &serving{Worker: w, client: client}
+		s.server = jobs.NewServer(s.fetchFile, w.Kinds...)
+		server := asynq.NewServerFromRedisClient(client, asynq.Config{
+			Concurrency: w.Slots(), Queues: map[string]int{w.Address.queue(w.Build): 1},
+			TaskCheckInterval: idle, DelayedTaskCheckInterval: time.Second,
+			RetryDelayFunc:  func(int, error, *asynq.Task) time.Duration { return time.Second },
+			ShutdownTimeout: finishing,
+			Logger:          &logger{tell: w.tell}, LogLevel: asynq.ErrorLevel,
+			BaseContext: func() context.Context { return context.WithoutCancel(ctx) },
+		})
+		if err := server.Start(asynq.HandlerFunc(s.process)); err != nil {
+			return err
+		}
+		started <- server
+		return nil
 	})
-	if err := server.Start(asynq.HandlerFunc(s.process)); err != nil {
-		return err
+	var server *asynq.Server
+	select {
+	case server = <-started:
+	default:
+		if err == nil || ctx.Err() != nil {
+			return nil
+		}
+		return w.Address.failed(err)
 	}
-	w.tellOfOthers(client)
+	go w.tellOfOthers(client) // for which nothing is to wait
 	<-ctx.Done()
-	server.Shutdown()
-	return nil
+	return ends(ctx, finishing+patience, func() error {
+		server.Shutdown()
+		return nil
+	})
 }
+
+// finishing is how long jobs may take to end that were begun.
+const finishing = 8 * time.Second
 
 // idle is how often a worker without a job looks for one.
 const idle = 20 * time.Millisecond
 
 func (w *Worker) tell(line string) {
 	if w.Tell != nil {
-		w.Tell(line)
+		w.Tell(printable.Text(line, maxTold))
 	}
 }
+
+// maxTold bounds a line for users, in bytes: a Redis may have written it.
+const maxTold = 1000
 
 // Slots is how many jobs it does at once.
 func (w *Worker) Slots() int {
@@ -112,7 +135,7 @@ func (s *serving) process(ctx context.Context, t *asynq.Task) error {
 	if err != nil {
 		return err
 	}
-	if b.Common, err = unpack(packed, maxUnpacked); err != nil {
+	if b.Common, err = unpack(packed, maxTask); err != nil {
 		return s.finish(ctx, t, result{Refused: err.Error()})
 	}
 	outcomes, err := s.server.Do(ctx, b)

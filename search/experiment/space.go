@@ -41,6 +41,25 @@ type Space struct {
 	times faults.Times
 }
 
+// What Check takes.
+const (
+	MinClients  = 2
+	MaxClients  = 20
+	MinDuration = 10 * time.Millisecond
+	MaxDuration = time.Hour
+)
+
+// Check says what is wrong with a space. Draw wants one with which nothing is.
+func (s Space) Check() error {
+	switch {
+	case s.Clients < MinClients || s.Clients > MaxClients:
+		return fmt.Errorf("experiments with up to %d clients: want %d to %d", s.Clients, MinClients, MaxClients)
+	case s.Duration < MinDuration || s.Duration > MaxDuration:
+		return fmt.Errorf("experiments of %v: want %v to %v", s.Duration, MinDuration, MaxDuration)
+	}
+	return nil
+}
+
 // NewSpace is the space around a base, with runs of 30 s and three clients, in which candidates stray.
 func NewSpace(base *scenarios.Scenario) Space {
 	return Space{Base: base, Clients: 3, Duration: 30 * time.Second, Strays: true}

@@ -17,6 +17,9 @@ import (
 // but its error is that of search.Failures then: a run that panics, one that does not repeat (scenarios.ErrNotRepeated), or one
 // that is not the same on tier wire (scenarios.ErrTiersDiffer).
 func Explore(ctx context.Context, space experiment.Space, o Options) (*Summary, error) {
+	if err := space.Check(); err != nil {
+		return nil, err
+	}
 	o = o.whole(space.Foreign != nil)
 	x := &explorer{space: space, options: o}
 	if o.Dir != "" {

@@ -71,11 +71,15 @@ func unpack(ctx context.Context, data []byte, fetch jobs.Fetch, load scenarios.L
 	if err != nil {
 		return nil, err
 	}
-	return &question{
-		space: experiment.Space{Base: base, Swarm: a.Swarm, Beyond: a.Beyond, Strays: a.Strays, Apart: a.Apart, Own: a.Own,
-			Clients: a.Clients, Duration: a.Duration, Foreign: lock},
-		findings: a.Findings, shrinkRuns: a.ShrinkRuns, onWire: onWire,
-	}, nil
+	space := experiment.Space{Base: base, Swarm: a.Swarm, Beyond: a.Beyond, Strays: a.Strays, Apart: a.Apart, Own: a.Own,
+		Clients: a.Clients, Duration: a.Duration, Foreign: lock}
+	if err := space.Check(); err != nil {
+		return nil, err
+	}
+	if a.ShrinkRuns < 1 || a.ShrinkRuns > shrinkRuns {
+		return nil, fmt.Errorf("%d runs to shrink a violation: want 1 to %d", a.ShrinkRuns, shrinkRuns)
+	}
+	return &question{space: space, findings: a.Findings, shrinkRuns: a.ShrinkRuns, onWire: onWire}, nil
 }
 
 // about is what a job is about: a candidate, by the number of its run.
