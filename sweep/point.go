@@ -8,6 +8,7 @@ import (
 	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/search"
+	"redlocksim/sim/storage"
 )
 
 // Cell is a point of a sweep and what was seen there.
@@ -73,6 +74,8 @@ func (s *Spec) cell(ctx context.Context, at []Setting, all *survey) (Cell, error
 	seen := survey{}
 	if s.Foreign == nil {
 		seen.Tally.TurnOn(settings.Features()...)
+	} else if settings.Storage != storage.Register {
+		seen.Tally.TurnOn(reach.Checks)
 	}
 	number := 0
 	for _, schedule := range s.Schedules {

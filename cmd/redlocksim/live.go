@@ -10,7 +10,6 @@ import (
 
 	"redlocksim/live"
 	"redlocksim/locks"
-	"redlocksim/reports"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/programs"
 )
@@ -82,22 +81,18 @@ func runLive(ctx context.Context, cmd *cobra.Command, found []*scenarios.Scenari
 	return nil
 }
 
-// runOnLive is the run command on tier live.
-func runOnLive(cmd *cobra.Command, found []*scenarios.Scenario, files *outputs, lock *lockFlags, arg string, isFile, full bool) error {
+// onLive is the run command on tier live.
+func (r *runFlags) onLive(cmd *cobra.Command, found []*scenarios.Scenario, arg string, isFile bool) error {
 	var results []*scenarios.Result
-	err := runLive(cmd.Context(), cmd, found, lock, func(r *scenarios.Result, ran *lockFlags) error {
+	err := runLive(cmd.Context(), cmd, found, &r.lock, func(result *scenarios.Result, ran *lockFlags) error {
 		if len(results) > 0 {
-			fmt.Fprintln(files.report(cmd))
+			fmt.Fprintln(r.files.report(cmd))
 		}
 		if ran.isGiven() {
-			fmt.Fprintf(files.report(cmd), "%s\n\n", ran.heading())
+			fmt.Fprintf(r.files.report(cmd), "%s\n\n", ran.heading())
 		}
-		results = append(results, r)
-		repeat := lock.repeat(repeatCommand(arg, isFile, r))
-		if err := reports.Run(fitted(files.report(cmd)), r, repeat, full); err != nil {
-			return wrap(err)
-		}
-		return files.write(cmd, r, repeat)
+		results = append(results, result)
+		return r.tell(cmd, result, arg, isFile)
 	}, func(_ *scenarios.Scenario, why error) error {
 		return &failure{exitUsage, why}
 	})

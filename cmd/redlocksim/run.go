@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"redlocksim/internal/exitcode"
+	"redlocksim/reach"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
 	"redlocksim/sim/kernel"
@@ -49,6 +50,7 @@ type runFlags struct {
 	files              outputs
 	seed               uint64
 	trace, full, force bool
+	verbose            bool
 }
 
 func newRun() *cobra.Command {
@@ -74,6 +76,7 @@ func newRun() *cobra.Command {
 	cmd.Flags().Uint64Var(&r.seed, "seed", 0, "random seed (default 0, or the seed that the file was recorded with)")
 	cmd.Flags().BoolVar(&r.trace, "trace", false, "print every simulator step first")
 	addForce(cmd.Flags(), &r.force)
+	cmd.Flags().BoolVarP(&r.verbose, "verbose", "v", false, "also print how often each rule of the checker had something to judge")
 	cmd.Flags().BoolVar(&r.full, "full", false, "print the whole story, however long")
 	return cmd
 }
@@ -103,7 +106,7 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if on[0] == scenarios.Live {
-		return runOnLive(cmd, found, &r.files, &r.lock, args[0], isFile, r.full)
+		return r.onLive(cmd, found, args[0], isFile)
 	}
 	out := r.files.report(cmd)
 	var results []*scenarios.Result
@@ -119,15 +122,27 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 		results = append(results, result)
-		repeat := r.lock.repeat(repeatCommand(args[0], isFile, result))
-		if err := reports.Run(fitted(out), result, repeat, r.full); err != nil {
-			return wrap(err)
-		}
-		if err := r.files.write(cmd, result, repeat); err != nil {
+		if err := r.tell(cmd, result, args[0], isFile); err != nil {
 			return err
 		}
 	}
 	return ending(verdictCode(results...))
+}
+
+// tell writes what there is to say about a run, and draws it where that is asked for.
+func (r *runFlags) tell(cmd *cobra.Command, result *scenarios.Result, arg string, isFile bool) error {
+	out := r.files.report(cmd)
+	repeat := r.lock.repeat(repeatCommand(arg, isFile, result))
+	if err := reports.Run(fitted(out), result, repeat, r.full); err != nil {
+		return wrap(err)
+	}
+	if r.verbose {
+		fmt.Fprintln(out)
+		if err := reports.Rules(out, reach.Premises(&result.Report)); err != nil {
+			return wrap(err)
+		}
+	}
+	return r.files.write(cmd, result, repeat)
 }
 
 // simulate runs a scenario twice, and prints the steps of the simulator if they are asked for.

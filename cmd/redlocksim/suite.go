@@ -372,6 +372,9 @@ func (s *suite) report(cmd *cobra.Command, to *sink, took time.Duration) error {
 		if err := s.reached.Write(out); err != nil {
 			return wrap(err)
 		}
+		if err := reports.Rules(out, reports.RulesOf(s.cases)); err != nil {
+			return wrap(err)
+		}
 	}
 	if s.unrun > 0 {
 		fmt.Fprintf(out, "\nThe suite was interrupted with %d to go.\n", s.unrun)

@@ -1,0 +1,34 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"redlocksim/reach"
+)
+
+// Rules writes how often each rule of the checker had something to judge, one a line; see reach.Premises.
+func Rules(w io.Writer, judged map[string]int) error {
+	var b strings.Builder
+	word := "rules"
+	for _, e := range reach.Table() {
+		if e.Kind == reach.Rule {
+			fmt.Fprintf(&b, "%-10s %6d  %s\n", word, judged[e.Name], e.What)
+			word = ""
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// RulesOf adds up how often each rule had something to judge in the cases.
+func RulesOf(cases []Case) map[string]int {
+	sum := map[string]int{}
+	for i := range cases {
+		for rule, n := range cases[i].Rules {
+			sum[rule] += n
+		}
+	}
+	return sum
+}
