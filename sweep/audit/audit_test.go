@@ -266,3 +266,29 @@ func TestWriting(t *testing.T) {
 		t.Error(page.String())
 	}
 }
+
+// A pause of any length is not tested, and not safe, where the resource refuses every write: nothing could come too late.
+func TestResourceThatRefusesEverything(t *testing.T) {
+	for settings, want := range map[string]Verdict{
+		"storage: table": NotTested, "storage: compare-and-set": NotTested, "storage: register": Unsafe, "storage: fenced": Unsafe,
+		"storage: table\nlock: {fencing: true}": Safe,
+	} {
+		a, err := Parse("f.yaml", []byte("ttl: 8s\npause: 8s\n"+settings+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := &auditing{ctx: t.Context(), answers: a, world: calm(a.Settings), unmended: true}
+		for _, l := range lines() {
+			if l.name != "pause" {
+				continue
+			}
+			found, err := x.judge(l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found.Verdict != want || want == NotTested && !strings.Contains(found.Text, "refused every write") {
+				t.Errorf("%s: %s: %s, want %s", settings, found.Verdict, found.Text, want)
+			}
+		}
+	}
+}
