@@ -17,8 +17,9 @@ import (
 	"redlocksim/search/shrink"
 )
 
-// MutualExclusion runs an experiment and fails the test if two clients held the lock at once, or if a careful client was
-// not alone under the lock: a stale write, a lost update, a fencing token that fell or came twice.
+// MutualExclusion runs an experiment and fails the test if two clients held the lock at once, if a careful client was not alone
+// under the lock (a stale write, a lost update, a fencing token that fell or came twice), or if the nodes would have granted a
+// lock to another client while it was held. It asks for nothing else: for what a lock promises its callers see [Promises].
 //
 // What faults beyond the assumptions excuse, an overlap of leases above all, is not held against the lock: the test fails as
 // not tested then. What no fault excuses counts there as well.
@@ -30,7 +31,39 @@ import (
 // An attack that did not take place also fails the test, as not tested: it is no evidence for the lock.
 func MutualExclusion(t rapid.TB, e *Experiment) {
 	t.Helper()
-	r, kind := e.run(t)
+	e.assert(t, isExclusion)
+}
+
+// Promises is as MutualExclusion, of what a lock promises beside that, whether or not two clients collide: it fails the test if a
+// call returned what is not true, as a lease that is already over (contract), if a client sent what no lock should send, as a
+// command that deletes the key of another (conduct), or if the library took a step that Redlock does not have (refinement). Both
+// can be asked about one experiment, which is run once.
+func Promises(t rapid.TB, e *Experiment) {
+	t.Helper()
+	e.assert(t, isPromise)
+}
+
+// isPromise says that a finding is of a broken promise, and isExclusion that it is of mutual exclusion.
+func isPromise(k checker.Kind) bool {
+	return k == checker.Conduct || k == checker.Contract || k == checker.Refinement
+}
+func isExclusion(k checker.Kind) bool { return k.Violation() && !isPromise(k) }
+
+// broken says what a finding is of, in the words of a headline.
+func broken(k checker.Kind) string {
+	switch {
+	case isPromise(k):
+		return "a broken promise"
+	case k == checker.Unprotected:
+		return "nothing keeps others from a lock that is held"
+	}
+	return "no mutual exclusion"
+}
+
+// assert fails the test if the experiment shows a finding of some kinds.
+func (e *Experiment) assert(t rapid.TB, is func(checker.Kind) bool) {
+	t.Helper()
+	r, kind := e.run(t, is)
 	switch {
 	case kind == "" && e.untested(r) != "":
 		t.Fatalf("locktest: not tested: %s:\n%s", e.untested(r), e.story(r))
@@ -44,15 +77,15 @@ func MutualExclusion(t rapid.TB, e *Experiment) {
 		// Written only when it is printed, which rapid does not do while it shrinks.
 		t.Log(&failure{e, kind, false})
 		// The same text for the same kind: rapid compares it.
-		t.Fatalf("locktest: no mutual exclusion within the assumptions: %s", kind)
+		t.Fatalf("locktest: %s within the assumptions: %s", broken(kind), kind)
 	}
 }
 
 // Breaks is the opposite of MutualExclusion: it fails the test if the experiment does not violate mutual exclusion, or does
-// so only by faults that exceed the assumptions.
+// so only by faults that exceed the assumptions. A broken promise is not enough.
 func Breaks(t rapid.TB, e *Experiment) {
 	t.Helper()
-	r, kind := e.run(t)
+	r, kind := e.run(t, isExclusion)
 	switch {
 	case kind == "":
 		t.Fatalf("locktest: the experiment does not violate mutual exclusion:\n%s", e.story(r))
@@ -75,8 +108,8 @@ func (e *Experiment) untested(r *scenarios.Result) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(why), func(text string) bool { return text == "" }), "; ")
 }
 
-// run is what a run showed, and the violation in it, if any.
-func (e *Experiment) run(t rapid.TB) (*scenarios.Result, checker.Kind) {
+// run is what a run showed, and of which of some kinds the first finding in it is, if there is one.
+func (e *Experiment) run(t rapid.TB, is func(checker.Kind) bool) (*scenarios.Result, checker.Kind) {
 	t.Helper()
 	if e.failure != nil {
 		t.Fatalf("locktest: %v", e.failure)
@@ -94,7 +127,7 @@ func (e *Experiment) run(t rapid.TB) (*scenarios.Result, checker.Kind) {
 			t.Fatalf("locktest: %v: %s: %s", scenarios.ErrNotRepeated, e.blame(), scenarios.FirstDifference(r.History, again.History))
 		}
 	}
-	if f := r.Witness(); f != nil {
+	if f := r.First(is); f != nil {
 		return r, f.Kind
 	}
 	return r, ""
@@ -195,12 +228,16 @@ func (f *failure) tell(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	repeat := fmt.Sprintf("locktest.MutualExclusion(t, locktest.Parse(t, file, %d, lock))", f.seed)
+	asserts := "locktest.MutualExclusion"
+	if isPromise(f.kind) {
+		asserts = "locktest.Promises"
+	}
+	repeat := fmt.Sprintf("%s(t, locktest.Parse(t, file, %d, lock))", asserts, f.seed)
 	switch {
 	case f.program != nil:
-		repeat = fmt.Sprintf("%s, or locktest.MutualExclusion(t, locktest.ParseProgram(t, file, %d, %q))", f.program.repeat(f.seed), f.seed, f.program.text)
+		repeat = fmt.Sprintf("%s, or %s(t, locktest.ParseProgram(t, file, %d, %q))", f.program.repeat(f.seed), asserts, f.seed, f.program.text)
 	case f.foreign == nil:
-		repeat = fmt.Sprintf("redlocksim run FILE --seed %d, or locktest.MutualExclusion(t, locktest.Parse(t, file, %d, nil))", f.seed, f.seed)
+		repeat = fmt.Sprintf("redlocksim run FILE --seed %d, or %s(t, locktest.Parse(t, file, %d, nil))", f.seed, asserts, f.seed)
 	}
 	var b bytes.Buffer
 	b.WriteString("the smallest experiment that still shows it:\n\n")

@@ -152,7 +152,7 @@ func TestALockWhoseValuesComeAgain(t *testing.T) {
 	}
 	drawn := func(env *locktest.Env) (locktest.Locker, error) { return newOwn(env, 3) }
 	for what, lock := range map[string]func(*locktest.Env) (locktest.Locker, error){"named": named, "drawn": drawn} {
-		r := record(func(t rapid.TB) { locktest.MutualExclusion(t, locktest.Parse(t, restarted(""), 0, lock)) })
+		r := record(func(t rapid.TB) { locktest.Promises(t, locktest.Parse(t, restarted(""), 0, lock)) })
 		isFound := strings.Contains(r.log.String(), "within the assumptions: conduct")
 		if isNamed := what == "named"; isFound != isNamed || r.failed != isNamed || r.skipped {
 			t.Errorf("values that are %s: %s", what, &r.log)

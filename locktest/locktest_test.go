@@ -162,16 +162,37 @@ func TestNoFaultExcusesIt(t *testing.T) {
 	pause := "{after: {client: client-1, event: compared}, fault: {pause: {process: client-1, for: 3s}}}"
 	steps := []string{"{at: 0s, client: client-1, do: [try-lock, sleep: 8s, unlock]}", pause, "{at: 1s, client: client-2, do: [lock, sleep: 6s, unlock]}"}
 	for budget, want := range map[string]string{
-		"pause: 3s": "no mutual exclusion within the assumptions: conduct",
+		"pause: 3s": "a broken promise within the assumptions: conduct",
 		"":          "the faults exceed the assumptions, but are no excuse: conduct",
 	} {
 		file := plan("lock: {protocol: single, release: get-del}\nnodes: {names: [A]}", budget, steps...)
-		r := record(func(t rapid.TB) { locktest.MutualExclusion(t, locktest.Parse(t, file, 0, nil)) })
-		if text := r.log.String(); !r.failed || !strings.Contains(text, want) || !strings.Contains(text, "the file to keep:") {
-			t.Errorf("budget {%s}: failed %v, does not say %q with a file to keep: %s", budget, r.failed, want, text)
+		r := record(func(t rapid.TB) { locktest.Promises(t, locktest.Parse(t, file, 0, nil)) })
+		for _, want := range []string{want, "the file to keep:", "locktest.Promises(t, locktest.Parse(t, file, "} {
+			if text := r.log.String(); !r.failed || !strings.Contains(text, want) {
+				t.Errorf("budget {%s}: failed %v, does not say %q: %s", budget, r.failed, want, text)
+			}
 		}
-		locktest.Breaks(t, locktest.Parse(t, file, 0, nil))
 	}
+}
+
+// TestAPromiseWithoutACollision: a lock that grants a lease which is over breaks a promise. Nobody else holds the lock, so that
+// mutual exclusion is not broken.
+func TestAPromiseWithoutACollision(t *testing.T) {
+	file := plan("lock: {ttl: 2s}\nnodes: {names: [A]}", "", "{at: 0s, client: client-1, do: [try-lock, unlock]}",
+		"{at: 1s, client: client-2, do: [try-lock, unlock]}")
+	over := func(t rapid.TB) *locktest.Experiment {
+		return locktest.ParseProgram(t, file, 0, "../scenarios/programs/testdata/lies over")
+	}
+	r := record(func(t rapid.TB) { locktest.Promises(t, over(t)) })
+	if text := r.log.String(); !r.failed || !strings.Contains(text, "a broken promise within the assumptions: contract") ||
+		!strings.Contains(text, "lease was already over when it was granted") || strings.Contains(text, "mutual exclusion") {
+		t.Errorf("failed %v: %s", r.failed, text)
+	}
+	locktest.MutualExclusion(t, over(t))
+	if r := record(func(t rapid.TB) { locktest.Breaks(t, over(t)) }); !r.failed || !strings.Contains(r.log.String(), "does not violate mutual exclusion") {
+		t.Errorf("a broken promise is enough for Breaks: %s", &r.log)
+	}
+	locktest.Promises(t, locktest.ParseProgram(t, file, 0, "../scenarios/programs/testdata/lies none"))
 }
 
 // TestNobodyIsGranted: a run that says nothing is not a pass, and not skipped either.

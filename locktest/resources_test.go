@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"redlocksim/checker"
 	"redlocksim/redlock"
 	"redlocksim/scenarios"
 )
@@ -134,7 +135,7 @@ func found(t *testing.T, s Setup) (resources []string) {
 	experiments := Experiments(t, s)
 	for seed := range 100 {
 		e := experiments.Example(seed)
-		r, kind := e.run(t)
+		r, kind := e.run(t, checker.Kind.Violation)
 		if kind != "" && r.Beyond == nil {
 			resources = append(resources, r.Witness().Resource)
 		}

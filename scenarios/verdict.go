@@ -182,13 +182,13 @@ func (r *Result) excuses(f checker.Finding) bool {
 }
 
 // Witness is the finding that breaks mutual exclusion, nil if there is none. One that nothing excuses comes first.
-func (r *Result) Witness() *checker.Finding { return r.first(checker.Kind.Violation) }
+func (r *Result) Witness() *checker.Finding { return r.First(checker.Kind.Violation) }
 
 // Defect is the Witness or else the finding by which somebody is kept from the lock without need; nil if there is neither.
-func (r *Result) Defect() *checker.Finding { return r.first(checker.Kind.Defect) }
+func (r *Result) Defect() *checker.Finding { return r.First(checker.Kind.Defect) }
 
-// first is the first finding of some kinds that nothing excuses, or else the first of all; nil if there is none.
-func (r *Result) first(is func(checker.Kind) bool) *checker.Finding {
+// First is the first finding of some kinds that nothing excuses, or else the first of all; nil if there is none.
+func (r *Result) First(is func(checker.Kind) bool) *checker.Finding {
 	for _, of := range [][]checker.Finding{r.counting(), r.own()} {
 		if i := slices.IndexFunc(of, func(f checker.Finding) bool { return is(f.Kind) }); i >= 0 {
 			return &of[i]

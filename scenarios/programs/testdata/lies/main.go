@@ -105,6 +105,9 @@ func (l *lies) TryLock(ctx context.Context, resource string, ttl time.Duration) 
 	if os.Args[1] == "refuses" {
 		return nil, lockprogram.Refused(errors.New("taken"))
 	}
+	if os.Args[1] == "over" {
+		return &moving{x, asked.Add(-time.Second)}, nil
+	}
 	if os.Args[1] == "moves" {
 		return &moving{x, asked.Add(ttl)}, nil
 	}
