@@ -2,7 +2,8 @@
 // within your assumptions with pgregory.net/rapid and runs them in a simulator.
 //
 // [Setup] has the settings and the assumptions, [Experiments] draws experiments within them, and [MutualExclusion] runs
-// one. [Promises] asks of the same run whether what the lock told its callers was true. If either fails, it prints the story of what went wrong and the smallest experiment that still shows it. [Parse] reads
+// one. [Promises] asks of the same run whether what the lock told its callers was true. If either fails, it prints the story
+// of what went wrong and the smallest experiment that still shows it. [Parse] reads
 // an experiment from a scenario file, such as a failure prints. [Breaks] tests that settings are as bad as you think.
 //
 // Half of the experiments are drawn from all faults and workloads. The other half are the schedules of the literature in which

@@ -34,10 +34,10 @@ func MutualExclusion(t rapid.TB, e *Experiment) {
 	e.assert(t, isExclusion)
 }
 
-// Promises is as MutualExclusion, of what a lock promises beside that, whether or not two clients collide: it fails the test if a
-// call returned what is not true, as a lease that is already over (contract), if a client sent what no lock should send, as a
-// command that deletes the key of another (conduct), or if the library took a step that Redlock does not have (refinement). Both
-// can be asked about one experiment, which is run once.
+// Promises is as MutualExclusion, of what a lock promises beside that, whether or not two clients collide: it fails the test if
+// a call returned what is not true, as a lease that is already over (contract), if a client sent what no lock should send, as a
+// command that deletes the key of another (conduct), or if the library took a step that Redlock does not have (refinement).
+// Both can be asked about one experiment, which is run once.
 func Promises(t rapid.TB, e *Experiment) {
 	t.Helper()
 	e.assert(t, isPromise)

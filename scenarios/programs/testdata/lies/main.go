@@ -1,5 +1,5 @@
-// Command lies is a lock on a majority of nodes, with a value for each lease, that does what its argument says and answers as if it
-// had not. With waits, busy-waits and gives-up it is one on the first node that tells the truth.
+// Command lies is a lock on a majority of nodes, with a value for each lease, that does what its argument says and answers as if
+// it had not. With waits, busy-waits and gives-up it is one on the first node that tells the truth.
 package main
 
 import (
