@@ -524,6 +524,7 @@ func TestReadWriteLock(t *testing.T) {
 		{Owner, "0 rlock; 0 ok; 1 acquire_shared; 1 ok; 2 lock-exclusive; 0 runlock; 1 release_shared; 2 ok", ""},
 		{Owner, "0 read-lock; 0 ok; 0 write-unlock; 0 ok", "not-held x1 3-4"},
 		{Owner, "0 lock; 0 ok; 0 write-unlock; 0 ok; 1 read-lock; 1 ok", ""},
+		{Reentrant, "0 lock {:mode,exclusive}; 0 ok; 0 lock; 0 ok; 0 unlock; 0 ok; 0 write-unlock; 0 ok; 1 lock; 1 ok", ""},
 		{Owner, "0 lock {:mode,read}; 0 ok; 1 lock {:mode,:shared}; 1 ok; 2 lock {:mode,write}; 2 fail; 2 release; 2 fail", ""},
 		{Lease, "@0 0 read-lock; @1 0 ok; @5 1 read-lock; @6 1 ok; @15 2 write-lock; @15 2 ok", ""},
 		{Lease, "@0 0 read-lock; @1 0 ok; @5 1 read-lock; @6 1 ok; @14 2 write-lock; @14 2 ok", "lease-overlap x1 3-4,5-6"},
@@ -560,15 +561,21 @@ func FuzzCheck(f *testing.F) {
 	}
 	for _, text := range []string{nativeOverlap, "", "[", "{:a #{1 2} :b #\"\\", "{\"process\":0,\"type\":\"invoke\",\"f\":\"acquire\",\"value\":[[],{\"token\":1}]}",
 		"{:process 0 :type :invoke :f :acquire :value [1 [2]] :time -9223372036854775808}{:process 0 :type :ok :f :acquire :value [1 2] :time 9223372036854775807}",
-		"[{:process 0 :type :invoke :f :release :value {}}]", "({:process -0 :type invoke :f extend})", strings.Repeat("[{", 200)} {
+		"[{:process 0 :type :invoke :f :release :value {}}]", "({:process -0 :type invoke :f extend})", strings.Repeat("[{", 200),
+		`{"process":0,"type":"invoke","f":"read-lock","time":1764408041,"ttl":"PT5M","lease_ms":2.5e3}`,
+		`{"process":0,"type":"invoke","f":"write","time":"2026-11-25 12:00:00,1 +0000","token":-1,"mode":"read"}`} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
 		for _, format := range append(Formats(), "") {
-			for _, m := range append(Models(), "") {
+			for _, m := range append(kinds(), "", "semaphore") {
 				o := Options{Model: m, Format: format}
-				if m == Lease {
-					o.Lease = time.Second
+				if m == Lease || m == fencedLease {
+					o = optionsOf(m)
+					o.Format, o.Lease, o.Unit = format, time.Second, 0
+				}
+				if m == "semaphore" {
+					o.Model, o.Semaphores = Owner, []checker.Semaphore{{Name: "a", Permits: 2}}
 				}
 				r, err := Check(strings.NewReader(in), o)
 				invalid := (*InputError)(nil)

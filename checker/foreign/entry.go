@@ -281,6 +281,12 @@ func (r *reader) details(e *entry, found *fields) error {
 	if err := r.mode(e, found); err != nil {
 		return err
 	}
+	if n := r.present(found, permitsField); n != nil && e.fn == acquire {
+		if number, err := r.s.int(n); err != nil || number != 1 {
+			return fmt.Errorf("%w: an acquire of %.40s permits; write one operation, of a process of its own, for each, "+
+				"and say how many there are (--semaphore NAME=N)", ErrNotJudged, r.s.textOf(n))
+		}
+	}
 	return r.lease(e, found)
 }
 
@@ -304,7 +310,11 @@ func (r *reader) token(e *entry, found *fields) (err error) {
 	switch {
 	case !r.o.Model.fenced():
 		if err == nil && token != unknownToken && e.fn == acquire && e.typ == "ok" {
-			r.notice(fmt.Sprintf("tokens, which --model %s does not judge", r.o.Model), "", []byte("token"), int(e.line))
+			what := fmt.Sprintf("tokens, which --model %s does not judge", r.o.Model)
+			if r.o.Model == Lease {
+				what += " (--model fenced --lease does)"
+			}
+			r.notice(what, "", []byte("token"), int(e.line))
 		}
 		return nil
 	case err != nil:

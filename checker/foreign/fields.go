@@ -18,6 +18,7 @@ const (
 	lockField
 	tokenField
 	modeField
+	permitsField
 	// leaseField has the length of a lease. That of a field which is only called lease may be its name.
 	leaseField
 	leaseNameField
@@ -38,7 +39,7 @@ var fieldNames = map[string]field{
 	"process": processField, "type": typeField, "f": functionField, "value": valueField, "time": timeField, "index": indexField,
 	"key": lockField, "lock": lockField, "name": lockField, "resource": lockField,
 	"token": tokenField, "fence": tokenField, "fencingtoken": tokenField,
-	"mode": modeField, "lockmode": modeField,
+	"mode": modeField, "lockmode": modeField, "permits": permitsField,
 	"ttl": leaseField, "leasetime": leaseField, "leaseduration": leaseField, "leasettl": leaseField, "lockttl": leaseField,
 	"lockduration": leaseField, "leaselength": leaseField,
 	"lease": leaseNameField,
@@ -132,7 +133,7 @@ func (r *reader) fieldsOfValue(value int32, found *fields) error {
 
 // ofValue reports whether a field counts in a value, too.
 func ofValue(f field) bool {
-	return f == lockField || f == tokenField || f == modeField || f == leaseField || f == leaseNameField
+	return f >= lockField
 }
 
 func (r *reader) fieldsOf(record int32, found *fields, counts func(field) bool) error {

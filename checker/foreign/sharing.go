@@ -2,7 +2,6 @@ package foreign
 
 import (
 	"cmp"
-	"container/heap"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -44,7 +43,7 @@ func (r *reader) shares() error {
 			continue
 		}
 		share := &h.sharing[op.lock]
-		if op.mode != unsaid && !share.modes {
+		if op.mode == shared && !share.modes {
 			if share.permits > 0 {
 				return r.notJudged(op, "a semaphore has no modes, and the %s has one", op.fn)
 			}
@@ -59,7 +58,11 @@ func (r *reader) shares() error {
 		}
 	}
 	for i := range h.ops {
-		if op := &h.ops[i]; op.lock != unnamed && h.sharing[op.lock].modes && op.fn == acquire {
+		switch op := &h.ops[i]; {
+		case op.lock == unnamed:
+		case !h.sharing[op.lock].modes:
+			op.mode = unsaid
+		case op.fn == acquire:
 			op.mode = cmp.Or(op.mode, exclusive)
 		}
 	}
@@ -76,116 +79,114 @@ func (h *recording) notJudged(op *operation, why string) error {
 }
 
 // crowds finds where more held a lock than can. It returns how often, and the first that is complete.
-func (h *recording) crowds(e *evidence, share sharing) (*breach, int) {
-	c := crowd{h: h, share: share, holds: e.holds}
-	most := 0
-	for i := range e.holds {
-		most = max(most, e.holds[i].to)
-		c.longest = append(c.longest, most)
+func (h *recording) crowds(e *evidence, share sharing) (first *breach, count int) {
+	all, writers := newCrowd(e.holds, share, false), newCrowd(e.holds, share, share.modes)
+	against := func(m mode) *crowd {
+		if m == shared {
+			return writers
+		}
+		return all
 	}
-	count, firstAt := 0, never
-	var first *breach
-	note := func(others []int32, second int32, at int) {
+	firstAt := never
+	note := func(c *crowd, second int32, from, at int) {
 		if count++; at < firstAt {
-			firstAt = at
-			held := &e.holds[others[0]]
-			first = &breach{kind: checker.LeaseOverlap, first: held.op, second: second, basis: held.basis, proof: held.proof}
-			for _, i := range others[1:] {
-				first.others = append(first.others, e.holds[i].op)
-			}
+			firstAt, first = at, c.breach(second, from)
 		}
 	}
-	current := &ends{holds: e.holds}
 	for i := range e.holds {
 		held := &e.holds[i]
-		for current.Len() > 0 && e.holds[current.in[0]].to <= held.from {
-			heap.Pop(current)
+		c, limit := against(held.mode), max(1, share.permits)
+		if c.counts(held) {
+			limit++
 		}
-		if others := c.against(current.in, held.mode); len(others) >= c.limit() {
-			note(others, held.op, held.from)
+		if c.at(held.from) >= limit {
+			note(c, held.op, held.from, held.from)
 		}
-		heap.Push(current, int32(i))
 	}
 	for i := range e.touches {
 		t := &e.touches[i]
-		if others := c.fewest(t); len(others) >= c.limit() {
-			note(others, t.op, t.to)
+		if c := against(t.mode); !c.free(t.from, t.to) {
+			note(c, t.op, t.from, t.to)
 		}
 	}
 	return first, count
 }
 
-// crowd is the holds of a lock that several can hold, in the order in which they begin; longest has the latest end of
-// each and those before.
+// crowd is how many hold a lock at each place: all, or of a read-write lock those who write.
 type crowd struct {
-	h       *recording
-	share   sharing
 	holds   []hold
-	longest []int
+	writers bool
+	// From each of these places on, so many hold it. next is the first of them, from each on, where another could have it, as
+	// many places as there are if none is.
+	places, held, next []int
 }
 
-// limit is from how many others on a lock cannot be had.
-func (c *crowd) limit() int { return max(1, c.share.permits) }
-
-// against are the holds among some that count against one of a mode, in the order in which they began.
-func (c *crowd) against(some []int32, m mode) []int32 {
-	var all []int32
-	for _, i := range some {
-		if !c.share.modes || m != shared || c.holds[i].mode != shared {
-			all = append(all, i)
+func newCrowd(holds []hold, share sharing, writers bool) *crowd {
+	c := &crowd{holds: holds, writers: writers}
+	type change struct{ place, by int }
+	var changes []change
+	for i := range holds {
+		if h := &holds[i]; c.counts(h) && h.from < h.to {
+			changes = append(changes, change{h.from, 1}, change{h.to, -1})
 		}
 	}
-	slices.Sort(all)
-	return all
+	slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.place, b.place) })
+	now := 0
+	for i, by := range changes {
+		if now += by.by; i+1 == len(changes) || changes[i+1].place > by.place {
+			c.places, c.held = append(c.places, by.place), append(c.held, now)
+		}
+	}
+	c.next = make([]int, len(c.places))
+	free := len(c.places)
+	for i := len(c.places) - 1; i >= 0; i-- {
+		if c.held[i] < max(1, share.permits) {
+			free = i
+		}
+		c.next[i] = free
+	}
+	return c
 }
 
-// fewest are the holds of others against a touch at the instant in it at which they are fewest.
-func (c *crowd) fewest(t *touch) []int32 {
-	var near []int32
-	n, _ := slices.BinarySearchFunc(c.holds, t.to, func(h hold, to int) int { return cmp.Compare(h.from, to) })
-	for n--; n >= 0 && c.longest[n] > t.from; n-- {
-		if h := &c.holds[n]; h.to > t.from && c.h.ops[h.op].process != c.h.ops[t.op].process {
-			near = append(near, int32(n))
-		}
+func (c *crowd) counts(h *hold) bool { return !c.writers || h.mode != shared }
+
+// since is the last place at which a change came, of those up to a place; -1 if none did.
+func (c *crowd) since(place int) int {
+	i, exact := slices.BinarySearch(c.places, place)
+	if exact {
+		return i
 	}
-	near = c.against(near, t.mode)
-	at := func(place int) (all []int32) {
-		for _, i := range near {
-			if c.holds[i].from <= place && c.holds[i].to > place {
-				all = append(all, i)
-			}
-		}
-		return all
-	}
-	fewest := at(t.from)
-	for _, i := range near { // they can only become fewer where one ends
-		if to := c.holds[i].to; to < t.to {
-			if now := at(to); len(now) < len(fewest) {
-				fewest = now
-			}
-		}
-	}
-	return fewest
+	return i - 1
 }
 
-// ends is a heap of holds, the one that ends first on top.
-type ends struct {
-	holds []hold
-	in    []int32
+// at is how many hold the lock at a place.
+func (c *crowd) at(place int) int {
+	if i := c.since(place); i >= 0 {
+		return c.held[i]
+	}
+	return 0
 }
 
-func (e *ends) Len() int           { return len(e.in) }
-func (e *ends) Less(i, j int) bool { return e.holds[e.in[i]].to < e.holds[e.in[j]].to }
-func (e *ends) Swap(i, j int)      { e.in[i], e.in[j] = e.in[j], e.in[i] }
+// free reports whether another could have the lock at some place between two.
+func (c *crowd) free(from, to int) bool {
+	i := c.since(from)
+	return i < 0 || c.next[i] < len(c.places) && (c.next[i] == i || c.places[c.next[i]] < to)
+}
 
-// Push appends.
-func (e *ends) Push(x any) { e.in = append(e.in, x.(int32)) }
-
-// Pop removes the last.
-func (e *ends) Pop() any {
-	last := e.in[len(e.in)-1]
-	e.in = e.in[:len(e.in)-1]
-	return last
+// breach is that of an operation which needs the lock, where others hold it.
+func (c *crowd) breach(second int32, from int) *breach {
+	b := breach{kind: checker.LeaseOverlap, first: none, second: second}
+	for i := range c.holds {
+		h := &c.holds[i]
+		switch {
+		case h.from > from || h.to <= from || h.op == second || !c.counts(h):
+		case b.first == none:
+			b.first, b.basis, b.proof = h.op, h.basis, h.proof
+		case len(b.others) <= maxHolders:
+			b.others = append(b.others, h.op)
+		}
+	}
+	return &b
 }
 
 // holder is one of those who hold a lock, as porcupine's state has it.

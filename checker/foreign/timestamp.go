@@ -244,7 +244,7 @@ func (r *reader) plausible() error {
 		}
 	}
 	slices.Sort(calls)
-	fast := len(calls) > 0 && calls[len(calls)/2] < int64(time.Microsecond) && lease >= int64(time.Millisecond)
+	fast := len(calls) > 0 && calls[len(calls)/2] < int64(10*time.Microsecond) && lease >= int64(time.Millisecond)
 	what := ""
 	switch {
 	case span < uint64(lease) && (fast || span < uint64(lease)/100):

@@ -27,10 +27,8 @@ func (h *recording) tokens(ops []int32, o *Options) ([]breach, string) {
 // lower is an acquire that is still under way when a grant fails and has a lower token, which by their leases comes
 // after it.
 func (w *worlds) lower(failed int32) int32 {
-	for _, q := range w.touchers {
-		open := w.pending[q].open
-		o, f := &w.h.ops[open], &w.h.ops[failed]
-		if open != failed && o.hasToken() && f.hasToken() && o.token < f.token {
+	for _, open := range w.waiting {
+		if f := &w.h.ops[failed]; open != failed && f.hasToken() && w.h.ops[open].token < f.token {
 			return open
 		}
 	}

@@ -23,8 +23,10 @@ type meaning struct {
 var functions = map[string]meaning{
 	"acquire": {acquire, unsaid}, "lock": {acquire, unsaid}, "tryacquire": {acquire, unsaid}, "trylock": {acquire, unsaid},
 	"extend": {extend, unsaid}, "refresh": {extend, unsaid}, "renew": {extend, unsaid}, "heartbeat": {extend, unsaid},
-	"keepalive": {extend, unsaid},
-	"release":   {release, unsaid}, "unlock": {release, unsaid},
+	"keepalive":  {extend, unsaid},
+	"extendlock": {extend, unsaid}, "renewlock": {extend, unsaid}, "renewlease": {extend, unsaid},
+	"acquirelock": {acquire, unsaid}, "releaselock": {release, unsaid},
+	"release": {release, unsaid}, "unlock": {release, unsaid},
 	"write": {write, unsaid},
 
 	"readlock": {acquire, shared}, "rlock": {acquire, shared}, "acquireread": {acquire, shared}, "acquireshared": {acquire, shared},
@@ -39,7 +41,7 @@ var functions = map[string]meaning{
 
 // modes are the words for a mode, in a field of that name.
 var modes = map[string]mode{
-	"read": shared, "shared": shared, "reader": shared, "r": shared,
+	"read": shared, "shared": shared, "reader": shared, "r": shared, "s": shared,
 	"write": exclusive, "exclusive": exclusive, "writer": exclusive, "w": exclusive, "x": exclusive,
 }
 

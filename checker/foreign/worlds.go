@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -49,8 +50,11 @@ type worlds struct {
 	pending map[int32]*pending
 	// touchers are the processes with a release under way that will succeed; with leases, with any operation that will.
 	touchers []int32
-	all      []world
-	steps    int
+	// waiting are, with leases, the acquires under way that will succeed, by their known tokens; those without are touchers.
+	waiting []int32
+	tried   int
+	all     []world
+	steps   int
 	// now is the latest time at which what happens next can happen: that of the return before which it does.
 	now int64
 	// nested says, if an operation was found that no world allows, that its process held the lock in all of them.
@@ -58,7 +62,38 @@ type worlds struct {
 }
 
 func newWorlds(h *recording, o *Options) *worlds {
-	return &worlds{h: h, m: o.Model, leased: o.leased(), pending: map[int32]*pending{}, all: []world{{owner: none, endless: true}}}
+	return &worlds{h: h, m: o.Model, leased: o.leased(), pending: map[int32]*pending{},
+		all: []world{{owner: none, endless: true}}}
+}
+
+// enter notes that an operation is under way that will succeed.
+func (w *worlds) enter(op int32) {
+	o := &w.h.ops[op]
+	switch {
+	case w.leased && o.hasToken():
+		w.waiting = slices.Insert(w.waiting, w.rank(op), op)
+	case w.leased || o.fn == release:
+		w.touchers = append(w.touchers, o.process)
+	}
+}
+
+// leave notes that it has succeeded.
+func (w *worlds) leave(op int32) {
+	o := &w.h.ops[op]
+	if w.leased && o.hasToken() {
+		at := w.rank(op)
+		w.waiting = slices.Delete(w.waiting, at, at+1)
+		return
+	}
+	w.touchers = slices.DeleteFunc(w.touchers, func(q int32) bool { return q == o.process })
+}
+
+// rank is the place of an acquire among those that wait, in the order of their tokens.
+func (w *worlds) rank(op int32) int {
+	at, _ := slices.BinarySearchFunc(w.waiting, op, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(w.h.ops[a].token, w.h.ops[b].token), cmp.Compare(a, b))
+	})
+	return at
 }
 
 // follow returns the first operation that cannot have happened in any world, none if all can. If it gives up, it says
@@ -84,12 +119,10 @@ func (w *worlds) follow(ops []int32) (int32, string) {
 				return none, fmt.Sprintf("the tokens were not understood within %d steps", most)
 			}
 			*p = pending{open: none}
-			w.touchers = slices.DeleteFunc(w.touchers, func(q int32) bool { return q == o.process })
+			w.leave(e.op)
 		case o.outcome == ok:
 			p.open = e.op
-			if o.fn == release || w.leased {
-				w.touchers = append(w.touchers, o.process)
-			}
+			w.enter(e.op)
 		case o.fn == acquire:
 			p.acquires++
 		default:
@@ -195,27 +228,39 @@ func (w *worlds) before(s world, p, op int32, then func(world)) {
 // before op happens. An acquire of unknown outcome matters only if it happens just before a success of its process that
 // rests on it, so that its lease does not end before.
 func (w *worlds) beforeLeased(s world, p, op int32, unknowns func(int32, function), then func(world)) {
+	o := &w.h.ops[op]
+	if o.fn != acquire && w.pending[p].acquires == 0 {
+		return // it rests on the hold that its process has
+	}
 	unknowns(s.owner, release)
 	if s.owner != p {
 		unknowns(p, acquire)
 	}
-	o := &w.h.ops[op]
-	for _, q := range w.touchers {
-		open := w.pending[q].open
+	try := func(q, open int32) {
+		w.tried++
 		if i := s.of(q); q == p || i >= 0 && s.ahead[i].done {
-			continue
-		}
-		other := &w.h.ops[open]
-		if other.hasToken() && o.hasToken() && other.token >= o.token {
-			continue // op could not come after it
+			return
 		}
 		if after, legal := w.apply(s, open); legal {
 			then(after.with(ahead{process: q, done: true}))
 		}
-		if other.fn != acquire && s.owner != q {
+		if w.h.ops[open].fn != acquire && s.owner != q {
 			unknowns(q, acquire)
 		}
 	}
+	for _, open := range w.waiting {
+		other := &w.h.ops[open]
+		if o.hasToken() && other.token >= o.token {
+			break // op could not come after it, nor after the rest
+		}
+		try(other.process, open)
+	}
+	for _, q := range w.touchers {
+		try(q, w.pending[q].open)
+	}
+	// Ten are as much work as a step.
+	w.steps += w.tried / 10
+	w.tried %= 10
 }
 
 // apply lets an operation happen.
