@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"redlocksim/internal/exitcode"
+	"redlocksim/internal/printable"
 	"redlocksim/internal/quorum"
 	"redlocksim/redlock"
 	"redlocksim/redlock/observe"
@@ -31,9 +33,10 @@ first 8 bytes of a value are shown, since whoever has all of it can release the
 lock. The fingerprint is the name of the value in the library's logs and traces.
 
 Every non-empty string counts as a lock key, except fencing counters and the
-restart guard's record, which are listed apart. If the servers have other
-strings too, name the locks with --match, a glob pattern as in Redis' SCAN. It
-applies to counters and records as well.
+restart guard's record, which are listed apart, and so does each holder of a
+lock of Redisson, which is a hash. If the servers have other strings too, name
+the locks with --match, a glob pattern as in Redis' SCAN. It applies to counters
+and records as well. A semaphore of Redisson is a string like any other.
 
 Nothing is written, deleted or kept from expiring. Keys are found with SCAN, so
 the servers stay responsive. A key that is set or released meanwhile may or may
@@ -132,7 +135,8 @@ type lockReport struct {
 	Holder string `json:"holder_prefix"`
 	// Fingerprint is what logs and traces of the library call the value; empty for one that is longer than what is read.
 	Fingerprint string       `json:"fingerprint,omitempty"`
-	Held        bool         `json:"held"` // by a quorum of the nodes
+	Kind        string       `json:"kind,omitempty"` // of a lock of Redisson
+	Held        bool         `json:"held"`           // by a quorum of the nodes
 	ForMS       *int64       `json:"held_for_ms"`
 	OnNodes     []keysOnNode `json:"nodes"`
 }
@@ -163,8 +167,8 @@ func newKeysReport(all []*found) *keysReport {
 		r.Nodes = append(r.Nodes, n)
 	}
 	for _, h := range holdings(all) {
-		l := lockReport{Key: quotedIfOdd(h.key), Holder: prefix(h.value)}
-		if len(h.value) < valueBytes {
+		l := lockReport{Key: quotedIfOdd(h.key), Holder: prefix(h.value), Kind: h.kind}
+		if len(h.value) < valueBytes && h.kind == "" {
 			l.Fingerprint = observe.Fingerprint(h.value)
 		}
 		if left, ok := h.quorate(r.Quorum); ok {
@@ -184,6 +188,9 @@ func millisecondsLeft(d time.Duration) *int64 {
 	}
 	return new(d.Milliseconds())
 }
+
+// shownKey is how much of a key the table shows, in bytes.
+const shownKey = 300
 
 // holderBytes is how much of a value is shown.
 const holderBytes = 8
@@ -242,7 +249,7 @@ func (r *keysReport) write(w io.Writer, width int) error {
 		if l.Held {
 			held = forHowLong(l.ForMS)
 		}
-		locks.AppendRow(table.Row{l.Key, pack(left, each), l.Holder, l.Fingerprint, fmt.Sprintf("%d of %d", len(l.OnNodes), len(r.Nodes)), held})
+		locks.AppendRow(table.Row{printable.Short(l.Key, shownKey), pack(left, each), l.Holder, cmp.Or(l.Fingerprint, l.Kind), fmt.Sprintf("%d of %d", len(l.OnNodes), len(r.Nodes)), held})
 	}
 	_, err := fmt.Fprintln(w, nodes.Render())
 	if err == nil && len(r.Locks) > 0 {

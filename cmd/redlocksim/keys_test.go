@@ -84,7 +84,7 @@ func TestPrintable(t *testing.T) {
 // A value that is longer than what is read of it has no fingerprint, and not that of its beginning.
 func TestKeysFingerprints(t *testing.T) {
 	for n, want := range map[int]bool{valueBytes - 1: true, valueBytes: false} {
-		f := &found{locks: []lockKey{{"r", strings.Repeat("v", n), time.Hour}}}
+		f := &found{locks: []lockKey{{key: "r", value: strings.Repeat("v", n), left: time.Hour}}}
 		if got := newKeysReport([]*found{f}).Locks[0].Fingerprint; (got != "") != want {
 			t.Errorf("the fingerprint of %d bytes is %q", n, got)
 		}
@@ -305,7 +305,8 @@ func TestKeysInterrupted(t *testing.T) {
 func TestKeysFitTheTerminal(t *testing.T) {
 	f := make([]*found, 5)
 	for i := range f {
-		f[i] = &found{addr: fmt.Sprintf("10.0.0.%d:6379", i+1), locks: []lockKey{{"a/long/name/of/a/resource/2026-11-21", "value", time.Hour + time.Duration(i)*time.Millisecond}}}
+		f[i] = &found{addr: fmt.Sprintf("10.0.0.%d:6379", i+1), locks: []lockKey{{key: "a/long/name/of/a/resource/2026-11-21", value: "value",
+			left: time.Hour + time.Duration(i)*time.Millisecond}}}
 	}
 	f[0].err = errors.New("connection reset")
 	for _, width := range []int{80, 120} {

@@ -3,9 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +13,9 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
 
+	"redlocksim/internal/printable"
+	"redlocksim/internal/redisaddr"
+	"redlocksim/internal/resp"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
 )
@@ -22,6 +23,17 @@ import (
 const (
 	scanPage   = 500 // keys asked for at a time
 	valueBytes = 128 // of a value that are read: enough to tell holders apart, and no more of what may be no lock
+
+	// maxKept bounds what is kept of the keys of a server, in bytes.
+	maxKept = 256 << 20
+	// sparePages is for how many pages a scan may go on beyond what the number of keys explains: a table of the server
+	// may have a hundred million places that are empty, of which a page passes over 5000.
+	sparePages = 20_000
+	// maxKeys is how many keys a server may claim to have.
+	maxKeys = 1 << 32
+
+	// shownError is how much of what a server says an error shows, in bytes.
+	shownError = 300
 )
 
 // noTTL is what is left to a key that never expires.
@@ -35,12 +47,14 @@ type found struct {
 	counters []counterKey
 	guard    string // the restart guard's record, empty if there is none
 	run      string // the id of the server's run, empty if it does not tell
-	others   int    // keys that are no strings
+	others   int    // keys that are no locks
+	kept     int    // about how many bytes the keys take that were seen
 }
 
 type lockKey struct {
 	key, value string
 	left       time.Duration // or noTTL
+	kind       string        // of a lock of Redisson; empty for a string
 }
 
 type counterKey struct {
@@ -65,14 +79,14 @@ func parseServers(args []string) ([]*redis.Options, error) {
 	seen := map[string]bool{}
 	for i, arg := range args {
 		o := &redis.Options{Addr: arg}
+		if err := redisaddr.Check(arg); err != nil {
+			return nil, fmt.Errorf("server %d: %w", i+1, err)
+		}
 		switch {
 		case arg == "":
 			return nil, fmt.Errorf("server %d: the address is empty", i+1)
 		case strings.Contains(arg, "://"):
 			parsed, err := redis.ParseURL(arg)
-			if e := (*url.Error)(nil); errors.As(err, &e) {
-				err = e.Err // url.Error shows the URL, and with it the password
-			}
 			if err != nil {
 				return nil, fmt.Errorf("server %d: %w", i+1, err)
 			}
@@ -89,8 +103,8 @@ func parseServers(args []string) ([]*redis.Options, error) {
 	return all, nil
 }
 
-// scanServers looks at all servers at once; each answer is waited for as long as timeout. If ctx ends first it returns the
-// error of that, and leaves what is under way.
+// scanServers looks at all servers at once; each answer is waited for as long as timeout. If ctx ends first it returns
+// the error of that, and leaves what is under way.
 func scanServers(ctx context.Context, servers []*redis.Options, match string, timeout time.Duration) ([]*found, error) {
 	logging.Disable() // of what go-redis says in its log, all that matters is in the errors too
 	all := make([]*found, len(servers))
@@ -99,12 +113,8 @@ func scanServers(ctx context.Context, servers []*redis.Options, match string, ti
 		wg.Go(func() {
 			f := &found{addr: o.Addr}
 			all[i] = f
-			options := *o
-			options.DialTimeout = timeout
-			client := goredis.NewClient(&options)
-			defer client.Close()
-			if err := f.scan(ctx, client, match, timeout); err != nil {
-				f.err = fmt.Errorf("%s: %w", f.addr, err)
+			if err := f.look(ctx, *o, match, timeout); err != nil {
+				f.err = fmt.Errorf("%s: %s", f.addr, printable.Text(err.Error(), shownError))
 			}
 		})
 	}
@@ -121,22 +131,47 @@ func scanServers(ctx context.Context, servers []*redis.Options, match string, ti
 	}
 }
 
+// look connects to a server and scans it. Whatever a server says is an error of that server.
+func (f *found) look(ctx context.Context, o redis.Options, match string, timeout time.Duration) (err error) {
+	o.DialTimeout = timeout
+	o.Dialer = resp.Dialer(redis.NewDialer(&o), resp.Keys)
+	client := goredis.NewClient(&o)
+	defer client.Close()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("its answer cannot be read: %v", p)
+		}
+	}()
+	return f.scan(ctx, client, match, timeout)
+}
+
 // scan reads the keys with SCAN, which gives one that is there all the time at least once and holds nobody up for long.
 func (f *found) scan(ctx context.Context, client *redis.Client, match string, timeout time.Duration) error {
 	info, cancel := context.WithTimeout(ctx, timeout)
 	f.run = client.InfoMap(info, "server").Item("Server", "run_id") // some users are not allowed INFO
+	keys := client.DBSize(info).Val()                               // nor DBSIZE
 	cancel()
+	pages := sparePages + 4*min(max(keys, 0), maxKeys)/scanPage
 	seen := map[string]bool{}
 	for cursor := uint64(0); ; {
+		if pages--; pages < 0 {
+			return fmt.Errorf("its SCAN does not come to an end, though it says that it has %d keys", keys)
+		}
 		page, cancel := context.WithTimeout(ctx, timeout)
 		keys, next, err := client.Scan(page, cursor, match, scanPage).Result()
 		if err == nil {
 			keys = slices.DeleteFunc(keys, func(k string) bool {
 				again := seen[k]
-				seen[k] = true
+				if seen[k] = true; !again {
+					f.kept += len(k) + valueBytes
+				}
 				return again
 			})
-			err = f.read(page, client, keys)
+			if f.kept > maxKept {
+				err = fmt.Errorf("more than %d MiB of keys: name yours with --match", maxKept>>20)
+			} else {
+				err = f.read(page, client, keys)
+			}
 		}
 		cancel()
 		if err != nil {
@@ -161,12 +196,16 @@ func (f *found) read(ctx context.Context, client *redis.Client, keys []string) e
 		}
 		return nil
 	})
+	var hashes []lockKey
 	for i, k := range keys {
 		value, err := values[i].Result()
 		left, leftErr := lefts[i].Result()
 		switch {
 		case err != nil && redis.HasErrorPrefix(err, "WRONGTYPE"):
-			f.others++
+			if left < noTTL || leftErr != nil {
+				left = noTTL
+			}
+			hashes = append(hashes, lockKey{key: k, left: left})
 		case cmp.Or(err, leftErr) != nil:
 			return cmp.Or(err, leftErr)
 		case value == "" || left < noTTL:
@@ -174,15 +213,19 @@ func (f *found) read(ctx context.Context, client *redis.Client, keys []string) e
 			f.add(k, value, left)
 		}
 	}
-	return nil
+	return f.readHashes(ctx, client, hashes)
 }
 
 func (f *found) add(key, value string, left time.Duration) {
 	switch {
 	case key == driver.GuardKey:
 		f.guard = value
+	case isReaderTimeout(key):
+		f.others++
+	case fencedByRedisson(key) != "":
+		f.counters = append(f.counters, counterKey{fencedByRedisson(key), value})
 	case driver.IsLockKey(key):
-		f.locks = append(f.locks, lockKey{key, value, left})
+		f.locks = append(f.locks, lockKey{key: key, value: value, left: left})
 	default:
 		f.counters = append(f.counters, counterKey{strings.TrimPrefix(key, driver.TokenKey("")), value})
 	}
@@ -191,6 +234,7 @@ func (f *found) add(key, value string, left time.Duration) {
 // holding is one value that stands at one key on some of the nodes.
 type holding struct {
 	key, value string
+	kind       string
 	nodes      []int           // indexes of the servers
 	left       []time.Duration // on these
 }
@@ -218,22 +262,22 @@ func longestFirst(a, b time.Duration) int {
 
 // holdings puts together what the servers have, by key, and for each key the value on most nodes first.
 func holdings(all []*found) []*holding {
-	type id struct{ key, value string }
+	type id struct{ key, value, kind string }
 	byID := map[id]*holding{}
 	var list []*holding
 	for i, f := range all {
 		for _, l := range f.locks {
-			h := byID[id{l.key, l.value}]
+			h := byID[id{l.key, l.value, l.kind}]
 			if h == nil {
-				h = &holding{key: l.key, value: l.value}
-				byID[id{l.key, l.value}] = h
+				h = &holding{key: l.key, value: l.value, kind: l.kind}
+				byID[id{l.key, l.value, l.kind}] = h
 				list = append(list, h)
 			}
 			h.nodes, h.left = append(h.nodes, i), append(h.left, l.left)
 		}
 	}
 	slices.SortFunc(list, func(a, b *holding) int {
-		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(len(b.nodes), len(a.nodes)), cmp.Compare(a.value, b.value))
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(len(b.nodes), len(a.nodes)), cmp.Compare(a.value, b.value), cmp.Compare(a.kind, b.kind))
 	})
 	return list
 }

@@ -7,13 +7,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"redlocksim/internal/exitcode"
+	"redlocksim/internal/printable"
 )
 
 // run executes the command line and returns the exit code.
 func run(args []string, stdout, stderr io.Writer) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
-			fmt.Fprintf(stderr, "redlocksim: internal error: %v\n", p)
+			fmt.Fprintf(stderr, "redlocksim: internal error: %s\n", printable.Lines(fmt.Sprint(p)))
 			code = exitInternal
 		}
 	}()
@@ -27,10 +28,13 @@ func run(args []string, stdout, stderr io.Writer) (code int) {
 		return exitOK
 	}
 	if f.err != nil {
-		fmt.Fprintf(fitted(stderr), "redlocksim: %v\n", f.err)
+		fmt.Fprintf(fitted(stderr), "redlocksim: %s\n", printable.Lines(printable.Short(f.err.Error(), shownFailure)))
 	}
 	return f.code
 }
+
+// shownFailure is how much of an error is shown, in bytes. Some of it may be what a server or a program says.
+const shownFailure = 64 << 10
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{

@@ -11,6 +11,7 @@ import (
 	"redlocksim/internal/build"
 	"redlocksim/internal/exitcode"
 	"redlocksim/internal/plural"
+	"redlocksim/internal/printable"
 	"redlocksim/internal/workers"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/programs"
@@ -45,7 +46,7 @@ func newWork() *cobra.Command {
   redlocksim work rediss://search@jobs.example.com:6380/1?prefix=ci- --jobs 4`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			w.Tell = func(line string) { fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: %s\n", line) }
+			w.Tell = teller(cmd)
 			return work(cmd, &w, args[0], cacheDir(noCache))
 		},
 	}
@@ -53,6 +54,16 @@ func newWork() *cobra.Command {
 	cmd.Flags().BoolVar(&noCache, "no-cache", false, "compile lock programs anew, and keep nothing of them in the user's cache directory")
 	return cmd
 }
+
+// teller prints what pools and workers tell. Some of it comes from the Redis, or from another machine.
+func teller(cmd *cobra.Command) func(line string) {
+	return func(line string) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: %s\n", printable.Text(line, shownLine))
+	}
+}
+
+// shownLine is how much of a line is shown that a pool or a worker tells, in bytes.
+const shownLine = 1000
 
 // work takes jobs. cache is where compiled lock programs are kept.
 func work(cmd *cobra.Command, w *workers.Worker, address, cache string) (err error) {
@@ -116,7 +127,7 @@ func (f *workersFlag) open(cmd *cobra.Command, lock *scenarios.Foreign) (*worker
 		return nil, wrap(err)
 	}
 	workers.Quiet()
-	pool, err := workers.Open(cmd.Context(), at, name, func(line string) { fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: %s\n", line) })
+	pool, err := workers.Open(cmd.Context(), at, name, teller(cmd))
 	if err != nil {
 		return nil, &failure{exitUsage, fmt.Errorf("--workers: %w", err)}
 	}

@@ -26,6 +26,21 @@ func Line(text string) string {
 	return b.String()
 }
 
+// Lines is a text of several lines, each of which is a Line but for its tabs.
+func Lines(text string) string {
+	var b strings.Builder
+	for {
+		end := strings.IndexAny(text, "\n\t")
+		if end < 0 {
+			b.WriteString(Line(text))
+			return b.String()
+		}
+		b.WriteString(Line(text[:end]))
+		b.WriteByte(text[end])
+		text = text[end+1:]
+	}
+}
+
 // Text is the text as a Line, shortened to about max bytes before escaping.
 func Text(text string, max int) string { return Line(Short(text, max)) }
 

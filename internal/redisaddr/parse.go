@@ -15,8 +15,8 @@ type Parser[Options any] struct {
 	Addr   func(Options) string
 }
 
-// Parse reads "host:port", of which the default port is 6379, or URLs, in order. It refuses a server that is named twice: one
-// server has one vote. Two DNS names may be one server all the same.
+// Parse reads "host:port", of which the default port is 6379, or URLs, in order. It refuses a server that is named
+// twice: one server has one vote. Two DNS names may be one server all the same.
 func (p Parser[Options]) Parse(servers []string) ([]Options, error) {
 	all, addrs := make([]Options, len(servers)), make([]string, len(servers))
 	for i, server := range servers {
@@ -33,14 +33,41 @@ func (p Parser[Options]) one(server string) (options Options, err error) {
 	if server == "" {
 		return options, errors.New("the address is empty")
 	}
+	if err := Check(server); err != nil {
+		return options, err
+	}
 	if !strings.Contains(server, "://") {
 		return p.OfAddr(withPort(server)), nil
 	}
-	options, err = p.OfURL(server)
-	if e := (*url.Error)(nil); errors.As(err, &e) {
-		err = e.Err // url.Error shows the URL, and with it the password
+	return p.OfURL(server)
+}
+
+// Check refuses an address or URL that cannot be read, without a word of the user and password in it, also where they
+// were put so that a client library takes them for a host, a port or a path, which its error would show.
+func Check(server string) error {
+	scheme, rest, isURL := strings.Cut(server, "://")
+	switch {
+	case strings.HasPrefix(server, "/"): // a socket of Unix
+		return nil
+	case !isURL && strings.Contains(server, "@"):
+		return errors.New("an address with a user has a scheme, as in redis://USER:PASSWORD@HOST:PORT")
+	case !isURL:
+		return nil
 	}
-	return options, err
+	authority := rest
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		authority = rest[:end]
+	}
+	withoutUser := rest[strings.LastIndexByte(authority, '@')+1:]
+	if !strings.Contains(withoutUser, "@") {
+		if _, err := url.Parse(scheme + "://" + withoutUser); err != nil {
+			return errors.Unwrap(err) // url.Error shows the URL
+		}
+		if _, err := url.Parse(server); err == nil {
+			return nil
+		}
+	}
+	return errors.New("the URL cannot be read: in a user or password, write special characters as in a URL, / as %2F")
 }
 
 // namedOnce is an error if two of the addresses are of one server, by what they say, without asking the DNS.

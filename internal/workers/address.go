@@ -2,7 +2,6 @@ package workers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -13,6 +12,7 @@ import (
 
 	"redlocksim/internal/input"
 	"redlocksim/internal/printable"
+	"redlocksim/internal/redisaddr"
 	"redlocksim/internal/resp"
 )
 
@@ -37,10 +37,10 @@ type Address struct {
 // ParseAddress reads redis://[USER@]HOST[:PORT][/DATABASE][?prefix=PREFIX], rediss:// for TLS, or unix://. The password
 // comes from the environment: in an argument others would see it.
 func ParseAddress(text string) (Address, error) {
-	u, err := url.Parse(text)
-	if e := (*url.Error)(nil); errors.As(err, &e) {
-		return Address{}, e.Err // url.Error shows the URL
+	if err := redisaddr.Check(text); err != nil {
+		return Address{}, err
 	}
+	u, err := url.Parse(text)
 	if err != nil {
 		return Address{}, err
 	}

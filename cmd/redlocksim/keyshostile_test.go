@@ -1,0 +1,187 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+
+	"redlocksim/internal/adaptertest"
+	"redlocksim/redlock/goredis"
+)
+
+// A server may say anything: that is an error of that server, and the keys of the others are listed.
+func TestKeysOfAHostileServer(t *testing.T) {
+	good := miniredis.RunT(t)
+	if err := good.Set("orders/1", "value"); err != nil {
+		t.Fatal(err)
+	}
+	good.SetTTL("orders/1", time.Hour)
+	for _, s := range adaptertest.Sayings {
+		for _, from := range []adaptertest.Stage{adaptertest.Handshake, "info", "scan"} {
+			t.Run(string(from)+"/"+s.Name, func(t *testing.T) {
+				c := &cluster{T: t}
+				began := time.Now()
+				addr := adaptertest.Hostile(t, s, from)
+				out, errs := c.keys(exitUsage, "--timeout", "200ms", good.Addr(), addr)
+				if took := time.Since(began); took > 5*time.Second {
+					t.Errorf("it took %v", took)
+				}
+				if !strings.HasPrefix(errs, "redlocksim: "+addr+": ") || !strings.Contains(out, "orders/1") {
+					t.Errorf("got\n%s%s", out, errs)
+				}
+			})
+		}
+	}
+}
+
+// scripted is a server that answers SCAN, and refuses everything else.
+func scripted(t *testing.T, scan func(page int) string) (addr string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				r, page := bufio.NewReader(conn), 0
+				for {
+					var words int
+					if _, err := fmt.Fscanf(r, "*%d\r\n", &words); err != nil {
+						return
+					}
+					var name string
+					for i := range words {
+						length, _ := r.ReadString('\n')
+						word, err := r.ReadString('\n')
+						if length == "" || err != nil {
+							return
+						}
+						if i == 0 {
+							name = strings.ToLower(strings.TrimSpace(word))
+						}
+					}
+					reply := "-ERR not now\r\n"
+					if name == "scan" {
+						page++
+						reply = scan(page)
+					}
+					if _, err := io.WriteString(conn, reply); err != nil {
+						return
+					}
+				}
+			}()
+		}
+	}()
+	return l.Addr().String()
+}
+
+func TestKeysOfAnEndlessScan(t *testing.T) {
+	c := &cluster{T: t}
+	addr := scripted(t, func(page int) string {
+		cursor := fmt.Sprint(page)
+		return fmt.Sprintf("*2\r\n$%d\r\n%s\r\n*0\r\n", len(cursor), cursor)
+	})
+	if _, errs := c.keys(exitUsage, addr); errs != "redlocksim: "+addr+": its SCAN does not come to an end, though it says that it has 0 keys\n" {
+		t.Error(errs)
+	}
+}
+
+func TestKeysAreBounded(t *testing.T) {
+	server := miniredis.RunT(t)
+	for i := range 10 {
+		if err := server.Set(fmt.Sprint("key-", i), "value"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	client := goredis.NewClient(&redis.Options{Addr: server.Addr()})
+	defer client.Close()
+	for kept, isTooMuch := range map[int]bool{maxKept - 2000: false, maxKept - 1000: true} {
+		f := &found{kept: kept}
+		err := f.scan(context.Background(), client, "*", 5*time.Second)
+		if (err != nil) != isTooMuch || isTooMuch && err.Error() != "more than 256 MiB of keys: name yours with --match" {
+			t.Errorf("with %d bytes: %v", kept, err)
+		}
+	}
+}
+
+// What a server says is one line of printable text, and a short one.
+func TestKeysPrintsWhatServersSay(t *testing.T) {
+	c := &cluster{T: t}
+	addr := scripted(t, func(int) string { return "-ERR \x1b[31mred\x1b]0;title\a\u202e" + strings.Repeat("x", 5000) + "\r\n" })
+	out, errs := c.keys(exitUsage, addr)
+	js, _ := c.keys(exitUsage, "--json", addr)
+	var report keysReport
+	if err := json.Unmarshal([]byte(js), &report); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{out, errs, report.Nodes[0].Error} {
+		if i := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }); i >= 0 || len(text) > 1000 {
+			t.Errorf("%d bytes: %.600q", len(text), text)
+		}
+	}
+	if !strings.Contains(errs, `ERR \x1b[31mred\x1b]0;title\a\u202exxx`) {
+		t.Error(errs)
+	}
+}
+
+// Locks of Redisson are hashes.
+func TestKeysOfRedisson(t *testing.T) {
+	c := startCluster(t, 1)
+	const a, b = "0a1b2c3d-1111-2222-3333-444455556666", "f0e1d2c3-1111-2222-3333-444455556666"
+	for _, command := range []string{
+		"HSET lock " + a + ":41 2", "PEXPIRE lock 30000000",
+		"HSET readers mode read " + a + ":41 1 " + b + ":7 1", "PEXPIRE readers 30000000",
+		"SET {readers}:" + a + ":41:rwlock_timeout:1 1 PX 30000000", "SET {readers}:" + b + ":7:rwlock_timeout:1 1 PX 30000000",
+		"HSET writer mode write " + b + ":7:write 1", "PEXPIRE writer 30000000",
+		"HSET leaked " + b + ":9 1",
+		"HSET fenced " + b + ":9 1", "PEXPIRE fenced 30000000", "SET redisson_lock_token:{fenced} 33",
+		"RPUSH redisson_lock_queue:{fair} " + b + ":9", "ZADD redisson_lock_timeout:{fair} 1 " + b + ":9",
+		"HSET user name x mode y", "HSET mode-only mode read", "HSET mixed " + a + ":41 1 name x", "SADD set x",
+	} {
+		var args []any
+		for word := range strings.FieldsSeq(command) {
+			args = append(args, word)
+		}
+		c.do(0, args...)
+	}
+	r := c.report(exitSafety, c.addrs...)
+	var got []string
+	for _, l := range r.Locks {
+		got = append(got, fmt.Sprintf("%s %s %s held=%v leaked=%v", l.Key, l.Holder, l.Kind, l.Held, l.ForMS == nil))
+	}
+	want := `fenced f0e1d2c3… redisson held=true leaked=false
+leaked f0e1d2c3… redisson held=true leaked=true
+lock 0a1b2c3d… redisson held=true leaked=false
+readers 0a1b2c3d… redisson-read held=true leaked=false
+readers f0e1d2c3… redisson-read held=true leaked=false
+writer f0e1d2c3… redisson-write held=true leaked=false`
+	if strings.Join(got, "\n") != want {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), want)
+	}
+	n := r.Nodes[0]
+	if n.WithoutTTL != 1 || n.OtherKeys != 8 || fmt.Sprint(n.Counters) != "[{fenced 33}]" {
+		t.Errorf("%+v", n)
+	}
+	out, _ := c.keys(exitSafety, c.addrs...)
+	if !strings.Contains(out, "redisson-write") {
+		t.Error(out)
+	}
+}
