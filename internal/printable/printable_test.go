@@ -40,8 +40,8 @@ func TestLineIsPrintable(t *testing.T) {
 
 func TestLines(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                            "",
-		"one\n\ttwo\n":                "one\n\ttwo\n",
+		"":                             "",
+		"one\n\ttwo\n":                 "one\n\ttwo\n",
 		"a\x1b[31m\nb\r\nc\a\td\u202e": `a\x1b[31m` + "\n" + `b\r` + "\n" + `c\a` + "\t" + `d\u202e`,
 	} {
 		if got := printable.Lines(text); got != want {
