@@ -39,6 +39,7 @@ var tests = []struct {
 	{"ListenToNobody", listenToNobody},
 	{"ClosedTwiceWhileListening", closedTwiceWhileListening},
 	{"WakeUp", wakeUp},
+	{"WakeUpForbidden", wakeUpForbidden},
 	{"ListenToSilence", listenToSilence},
 	{"ListenAfterSilence", listenAfterSilence},
 	{"NobodyListensInThePause", nobodyListensInThePause},

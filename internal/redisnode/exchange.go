@@ -164,5 +164,5 @@ func (x *Exchange) read(r *batch.Request, a Answer, command int, looks bool) (fa
 	if looks && reply.Outcome == driver.Accepted && r.First.Op == driver.OpAcquire {
 		s.known.Learn(foundPlain(r, a))
 	}
-	return fate, s.judge(reply)
+	return fate, s.withoutWakeUp(r, s.judge(reply))
 }

@@ -60,6 +60,10 @@ func (of *Adapter) replyTo(c *driver.Command, a Answer) driver.Reply {
 		return a.none()
 	case c.Conditions != nil:
 		return of.conditionalReply(c, a.Value)
+	case c.Op == driver.OpRelease && isList(a.Value):
+		if list := a.Value.([]any); len(list) == 2 && list[0] == int64(1) {
+			return of.unpublished(fmt.Sprint(list[1]))
+		}
 	case isGrantWithPlain(c, a.Value), a.Value == int64(1):
 		return driver.Reply{Outcome: driver.Accepted}
 	case a.Value == int64(0):
@@ -67,6 +71,8 @@ func (of *Adapter) replyTo(c *driver.Command, a Answer) driver.Reply {
 	}
 	return of.strange(c, a.Value)
 }
+
+func isList(value any) bool { _, is := value.([]any); return is }
 
 // isGrantWithPlain reports whether a value is acquire.lua's grant with the plain commands that it found.
 func isGrantWithPlain(c *driver.Command, value any) bool {

@@ -22,10 +22,14 @@ type Server struct {
 	adapter *Adapter
 	clock   driver.Clock
 	known   batch.Known
+
+	listening *Listening
 }
 
 // NewServer is a server of which nothing is known. The clock is that of the client.
-func NewServer(a *Adapter, clock driver.Clock) *Server { return &Server{adapter: a, clock: clock} }
+func NewServer(a *Adapter, clock driver.Clock) *Server {
+	return &Server{adapter: a, clock: clock, listening: &Listening{}}
+}
 
 // Part has no commands joined in one script, because the server belongs to a cluster. The proxy of a sharded service looks like
 // one server, and is found out about when it first refuses such a script.

@@ -16,7 +16,7 @@ import (
 // Connection is one on which a server publishes. Its calls, but Close, end with their contexts at the latest. Those on one
 // connection may come from two goroutines, of which one receives.
 type Connection interface {
-	// Subscribe and Unsubscribe change what the server publishes on it. Their errors come again from Receive.
+	// Subscribe and Unsubscribe change what the server publishes on it. Of an error, Receive says at least that there was one.
 	Subscribe(ctx context.Context, channels ...string) error
 	Unsubscribe(ctx context.Context, channels ...string) error
 	// Receive waits for so long for something from the server, and gives the channel if it is a message. If nothing came, the
@@ -40,6 +40,7 @@ const (
 // Subscription is what a node listens for. There is at most one connection, and one task that reads from it.
 type Subscription struct {
 	connect func() Connection
+	told    func(err error)
 	clock   driver.Clock
 	tasks   driver.Tasks
 
@@ -55,9 +56,10 @@ type Subscription struct {
 	pausing  driver.Waiter        // of the task between two connections; nil if it does not pause
 }
 
-// New is a subscription to nothing yet. connect makes a connection without waiting for it to be there.
-func New(connect func() Connection, clock driver.Clock, tasks driver.Tasks) *Subscription {
-	return &Subscription{connect: connect, clock: clock, tasks: tasks}
+// New is a subscription to nothing yet. connect makes a connection without waiting for it to be there. told is told of errors, and
+// with nil of what came from the server.
+func New(connect func() Connection, told func(err error), clock driver.Clock, tasks driver.Tasks) *Subscription {
+	return &Subscription{connect: connect, told: told, clock: clock, tasks: tasks}
 }
 
 // waiter wants to be told of messages.
@@ -146,8 +148,12 @@ func (s *Subscription) readMessages() {
 		switch {
 		case err == nil:
 			heard = now
+			s.told(nil)
 			s.tell(channel)
-		case !isTimeout(err) || now.Sub(heard) >= dead:
+		case !isTimeout(err):
+			s.told(err)
+			return
+		case now.Sub(heard) >= dead:
 			return
 		case now.Sub(heard) >= silent:
 			s.ping(open)
@@ -207,7 +213,9 @@ func (s *Subscription) updateChannels() {
 		slices.Sort(less)
 		ctx, cancel := s.within(step)
 		if len(more) > 0 {
-			_ = open.Subscribe(ctx, more...)
+			if err := open.Subscribe(ctx, more...); err != nil {
+				s.told(err)
+			}
 		}
 		if len(less) > 0 {
 			_ = open.Unsubscribe(ctx, less...)

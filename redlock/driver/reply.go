@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"errors"
 	"fmt"
 	"time"
 )
@@ -8,7 +9,7 @@ import (
 // Reply is a node's answer to a Command.
 type Reply struct {
 	Outcome Outcome // any but Unanswered
-	Err     error   // why, for TimedOut, Refused and Failed; nil otherwise
+	Err     error   // why, for TimedOut, Refused and Failed; otherwise nil, or an ErrWakeUp
 	Token   int64   // the highest counter of the keys, if the acquire had a Token and was Declined or is Behind
 	Record  string  // of a Quarantined node, GuardKey; of an OpPrepare, the run id
 }
@@ -82,6 +83,10 @@ func (o Outcome) Of(op Op) string {
 	}
 	return o.String()
 }
+
+// ErrWakeUp matches the error of a node that did what was asked, or is held by another, and on which redlock.WithWakeUp does not
+// work: its server does not let the user PUBLISH or SUBSCRIBE. Waiting calls poll.
+var ErrWakeUp = errors.New("no wake-up")
 
 // MaxTTLError is the error of a node on which the restart guard has another MaxTTL than the client.
 type MaxTTLError struct{ Node, Client time.Duration }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"redlocksim/internal/redisnode"
 	"redlocksim/internal/subscription"
 	"redlocksim/redlock/driver"
 )
@@ -25,6 +26,7 @@ type cluster struct {
 	mu        sync.Mutex
 	primaries map[*redis.Client]*Node
 
+	listening    redisnode.Listening
 	subscription *subscription.Subscription
 }
 
@@ -48,7 +50,7 @@ func newCluster(client *redis.ClusterClient, options []Option) (*cluster, error)
 	for _, o := range options {
 		o(&n.self)
 	}
-	n.subscription = subscriptionOf(client, n.self.clock, n.self.tasks)
+	n.subscription = subscriptionOf(client, &n.listening, n.self.clock, n.self.tasks)
 	return n, nil
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"redlocksim/internal/redisnode"
 	"redlocksim/internal/subscription"
 	"redlocksim/redlock/driver"
 )
@@ -19,11 +20,11 @@ type subscriber interface {
 	Subscribe(ctx context.Context, channels ...string) *redis.PubSub
 }
 
-func subscriptionOf(client subscriber, clock driver.Clock, tasks driver.Tasks) *subscription.Subscription {
+func subscriptionOf(client subscriber, l *redisnode.Listening, clock driver.Clock, tasks driver.Tasks) *subscription.Subscription {
 	connect := func() subscription.Connection {
 		return listening{client.Subscribe(context.Background())} // connects to nothing yet
 	}
-	return subscription.New(connect, clock, tasks)
+	return subscription.New(connect, l.Told, clock, tasks)
 }
 
 // Receive implements subscription.Connection.

@@ -62,6 +62,7 @@ func (n *cluster) newPrimary(client *redis.Client) (*Node, error) {
 		return nil, err
 	}
 	node.server.Part()
+	node.server.ListensAs(&n.listening)
 	return node, nil
 }
 

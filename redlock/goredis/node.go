@@ -83,7 +83,7 @@ func newNode(c *redis.Client, options []Option) (*Node, error) {
 		o(n)
 	}
 	n.server = redisnode.NewServer(adapter, n.clock)
-	n.subscription = subscriptionOf(c, n.clock, n.tasks)
+	n.subscription = subscriptionOf(c, n.server.Listening(), n.clock, n.tasks)
 	return n, nil
 }
 

@@ -95,7 +95,7 @@ func NewNode(of rueidis.ClientOption, options ...Option) (*Node, error) {
 		return client.Do(ctx, client.B().Ping().Build()).NonRedisError()
 	}
 	n.server = redisnode.NewServer(adapter, n.clock)
-	n.subscription = subscription.New(func() subscription.Connection { return newListening(client, n.clock) }, n.clock, n.tasks)
+	n.subscription = subscription.New(func() subscription.Connection { return newListening(client, n.clock) }, n.server.Listening().Told, n.clock, n.tasks)
 	return n, nil
 }
 

@@ -9,12 +9,15 @@
 //
 // A node that cannot be reached, or answers with errors, fails commands by the hundred. That it fails is logged once, and
 // once more if it begins to fail in another way; what fails besides is Debug. When the node has answered well for
-// [Options.Settled] the record "redlock node-recovered" says how often it failed, and for how long.
+// [Options.Settled] the record "redlock node-recovered" says how often it failed, and for how long. That the wake-up does not work
+// on a node is logged once as well.
 package redlockslog
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"redlocksim/internal/printable"
@@ -44,7 +47,7 @@ const DefaultSettled = time.Second
 
 // Level is the level of a step unless set otherwise. Warn is for what harms a holder: a lease that was lost, and an extend
 // or release that failed. Info is for what a healthy cluster does not show: a node that could not be reached, answered with
-// an error or is in quarantine. All else is Debug, also that a lock is held by another.
+// an error, is in quarantine or wakes nobody. All else is Debug, also that a lock is held by another.
 func Level(e observe.Event) slog.Level {
 	switch {
 	case e.Step == observe.Lost, e.Step == observe.NotExtended, e.Step == observe.Released && e.Err != nil:
@@ -56,6 +59,9 @@ func Level(e observe.Event) slog.Level {
 	case driver.TimedOut, driver.Refused, driver.Failed, driver.Quarantined:
 		return slog.LevelInfo
 	}
+	if errors.Is(e.Node.Err, driver.ErrWakeUp) {
+		return slog.LevelInfo
+	}
 	return slog.LevelDebug
 }
 
@@ -63,6 +69,12 @@ func Level(e observe.Event) slog.Level {
 type Observer struct {
 	options Options
 	outages outages
+	unwoken sync.Map // the outcomes of nodes that were logged with a driver.ErrWakeUp
+}
+
+type nodeOutcome struct {
+	node    string
+	outcome driver.Outcome
 }
 
 // New makes an observer.
@@ -91,6 +103,10 @@ func (o *Observer) Observe(ctx context.Context, e observe.Event) {
 		if over != nil {
 			logger.LogAttrs(ctx, over.level, "redlock node-recovered", slog.String("node", e.Node.Node),
 				slog.Int("failures", over.failures), slog.Duration("lasted", over.last.Sub(over.began)))
+		}
+		if errors.Is(e.Node.Err, driver.ErrWakeUp) {
+			_, isKnown := o.unwoken.LoadOrStore(nodeOutcome{e.Node.Node, e.Node.Outcome}, true)
+			isNews = !isKnown
 		}
 		if !isNews {
 			level = min(level, slog.LevelDebug)

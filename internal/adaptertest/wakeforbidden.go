@@ -1,0 +1,114 @@
+//go:build unix
+
+package adaptertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"redlocksim/internal/redisserver"
+	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
+)
+
+// unwoken notes which commands came with a driver.ErrWakeUp, and its texts.
+type unwoken struct {
+	mu   sync.Mutex
+	said map[string]string // by the operation and the outcome
+}
+
+func (u *unwoken) Observe(_ context.Context, e observe.Event) {
+	if e.Step == observe.NodeAnswered && errors.Is(e.Node.Err, driver.ErrWakeUp) {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.said[fmt.Sprint(e.Op, " ", e.Node.Outcome)] = e.Node.Err.Error()
+	}
+}
+
+func (u *unwoken) texts() map[string]string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	all := map[string]string{}
+	for what, text := range u.said {
+		all[what] = text
+	}
+	return all
+}
+
+// A server that does not let its user publish or subscribe votes all the same. Its answers say so at the first release and the
+// first wait, to observers and in the error of a wait, and no longer once it lets him.
+func wakeUpForbidden(t *testing.T, a Adapter) {
+	const lock = "~* +eval +evalsha +set +get +exists +del +pttl +pexpire +delifeq +delex +ping"
+	server := redisserver.Start(t)
+	admin := Admin(t, server.Addr)
+	allow := func(rules string) {
+		t.Helper()
+		args := append([]any{"acl", "setuser", "u", "reset", "on", ">p"}, words(rules)...)
+		if err := admin.Do(t.Context(), args...).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	known := lock
+	if !HasPlain(t, admin) {
+		known = strings.NewReplacer(" +delifeq", "", " +delex", "").Replace(lock)
+	}
+	for _, test := range []struct {
+		name, rules           string
+		publishes, subscribes bool
+	}{
+		{"all", known + " +publish +subscribe +unsubscribe &*", true, true},
+		{"nothing", known, false, false},
+		{"no channels", known + " +publish +subscribe +unsubscribe", false, false},
+		{"no publish", known + " +subscribe +unsubscribe &*", false, true},
+		{"no subscribe", known + " +publish &*", true, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			allow(test.rules)
+			seen := &unwoken{said: map[string]string{}}
+			open := func() *redlock.Client {
+				nodes, end := a.Open(t, Config{Username: "u", Password: "p"}, server.Addr)
+				t.Cleanup(func() { _ = end() })
+				client, err := redlock.New(nodes, redlock.WithWakeUp(time.Millisecond), redlock.WithNodeTimeout(time.Second), redlock.WithObserver(seen),
+					redlock.WithRetryDelay(20*time.Millisecond, 20*time.Millisecond))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return client
+			}
+			holder, waiter := open(), open()
+			lease, err := holder.Lock(t.Context(), "r", time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			const waits = "acquire declined"
+			for began := time.Now(); ; {
+				ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+				_, err = waiter.Lock(ctx, "r", time.Minute)
+				cancel()
+				if !errors.Is(err, redlock.ErrTaken) {
+					t.Fatal(err)
+				}
+				if test.subscribes || seen.texts()[waits] != "" || time.Since(began) > Patience {
+					break
+				}
+			}
+			said := strings.Contains(err.Error(), "no wake-up: waiting calls poll, as the server forbids what they listen with: NOPERM")
+			if said == test.subscribes || (seen.texts()[waits] == "") != test.subscribes {
+				t.Errorf("of subscribing: %v, and %q", err, seen.texts())
+			}
+			if err := lease.Unlock(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if text := seen.texts()["release accepted"]; (text == "") != test.publishes ||
+				!test.publishes && !strings.Contains(text, "no wake-up: the release woke nobody: ") {
+				t.Errorf("of publishing: %q", seen.texts())
+			}
+		})
+	}
+}

@@ -1,0 +1,58 @@
+package redisnode
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"redlocksim/internal/batch"
+	"redlocksim/internal/printable"
+	"redlocksim/redlock/driver"
+)
+
+// Listening is whether a server lets its user subscribe. The zero value knows of nothing.
+type Listening struct{ forbidden atomic.Pointer[error] }
+
+// Told takes what came of a subscription: its error, or nil for anything that came on it.
+func (l *Listening) Told(err error) {
+	switch {
+	case err == nil:
+		if l.forbidden.Load() != nil {
+			l.forbidden.Store(nil)
+		}
+	case isForbidden(err):
+		l.forbidden.Store(&err)
+	}
+}
+
+// Listening is to be told what becomes of the subscriptions to the server.
+func (s *Server) Listening() *Listening { return s.listening }
+
+// ListensAs has the server share what is known of another's subscriptions.
+func (s *Server) ListensAs(l *Listening) { s.listening = l }
+
+// withoutWakeUp adds to a reply why nobody is woken, if that is so: to that of an acquire, on which a call waits that
+// nothing wakes, and of a release, which woke nobody.
+func (s *Server) withoutWakeUp(r *batch.Request, reply driver.Reply) driver.Reply {
+	if reply.Err != nil {
+		return reply
+	}
+	switch {
+	case r.First.Op == driver.OpAcquire && reply.Outcome == driver.Declined:
+		if err := s.listening.forbidden.Load(); err != nil {
+			reply.Err = s.adapter.wakeUp("waiting calls poll, as the server forbids what they listen with", (*err).Error())
+		}
+	case r.First.Op == driver.OpRelease && r.First.Wake && r.Script.IsPlain() && reply.Outcome == driver.Accepted:
+		reply.Err = s.adapter.wakeUp("the release woke nobody", "publishing takes a script, which the server forbids")
+	}
+	return reply
+}
+
+// unpublished is the reply to a release that was carried out, and of which nobody could be told.
+func (of *Adapter) unpublished(why string) driver.Reply {
+	return driver.Reply{Outcome: driver.Accepted, Err: of.wakeUp("the release woke nobody", why)}
+}
+
+func (of *Adapter) wakeUp(what, why string) error {
+	return fmt.Errorf("%s: %w: %s: %w", of.name, driver.ErrWakeUp, what, errors.New(printable.Text(why, shownAnswer)))
+}
