@@ -27,10 +27,7 @@ func (x *auditing) judge(l *line) (Assumption, error) {
 	}
 	limit := limits{Answers: x.answers, yours: yours, renews: x.renews()}
 	if l.path == "" {
-		if found.Limit = "any"; found.Verdict == Unsafe {
-			found.Limit, limit.breaks = "none", yours
-		}
-		found.Text = few.Replace(l.says(&limit))
+		found.unlimited(l, &limit)
 	} else {
 		e, err := x.between(l, world, &limit, found.Verdict)
 		if err != nil {
@@ -60,16 +57,24 @@ func (x *auditing) judge(l *line) (Assumption, error) {
 	}
 	if limit.breaks != "" { // what decides is where it is not
 		beyond, err := x.attack(l, world, sweep.Setting{Path: l.path, Word: limit.breaks})
-		if err == nil {
-			err = x.shows(&found, beyond)
-		}
 		if err != nil {
 			return found, err
 		}
 		found.ShownAt = limit.breaks
+		if err := x.shows(&found, beyond); err != nil {
+			return found, err
+		}
 	}
 	x.holds(l)
 	return found, nil
+}
+
+// unlimited says it of a line without a setting that could have a limit.
+func (x *Assumption) unlimited(l *line, limit *limits) {
+	if x.Limit = "any"; x.Verdict == Unsafe {
+		x.Limit, limit.breaks = "none", limit.yours
+	}
+	x.Text = few.Replace(l.says(limit))
 }
 
 // shows has an assumption show an attack.

@@ -143,7 +143,7 @@ func (x *auditing) accepts(l *line, fix Fix) (bool, error) {
 	if err != nil {
 		return false, nil //nolint:nilerr // a file that refuses it is the answer
 	}
-	y := auditing{ctx: x.ctx, answers: answers, world: calm(answers.Settings)}
+	y := auditing{ctx: x.ctx, answers: answers}
 	if IsProgram(answers.Library) {
 		if y.foreign = x.foreign; x.answers.oneNode {
 			if answers.OnOneNode() != nil {
@@ -151,6 +151,7 @@ func (x *auditing) accepts(l *line, fix Fix) (bool, error) {
 			}
 		}
 	}
+	y.world = calm(answers.Settings)
 	for _, before := range lines() {
 		if !y.asks(before) {
 			if before.name == l.name { // nobody asks any more

@@ -57,6 +57,22 @@ func TestAProgramSaysWhatItReads(t *testing.T) {
 	}
 }
 
+// A fix is tried on as many nodes as the program is for.
+func TestFixesOfAProgramOnOneNode(t *testing.T) {
+	single, _ := protocols.Find("single")
+	a := parse(t, "library: mine.wasm\nttl: 8s\npersistence: always\nclock-error: 3%\n")
+	if err := a.OnOneNode(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := Of(t.Context(), a, Options{Foreign: &scenarios.Foreign{New: single.New, OneNode: true}, Runs: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x := out.line("clock error"); !strings.Contains(x.Fix, "keep clocks within 0.0") {
+		t.Errorf("%+v", x)
+	}
+}
+
 // What breaks only together names all that it takes, and nothing else.
 func TestBlame(t *testing.T) {
 	a := parse(t, "library: redsync\nttl: 8s\nrtt: 0s\nclock-error: 0.4%\nclock-step: 70ms\npause: 0s\nrestart-delay: 9s")
