@@ -24,7 +24,8 @@ func (s *scanner) encoded() error {
 	case begins("\xef\xbb\xbf"):
 		s.at = 3
 	case begins("\xff\xfe"), begins("\xfe\xff"), begins("{\x00"), begins("\x00{"), begins("[\x00"), begins("\x00["):
-		return s.wrong(ErrSyntax, "the file is UTF-16; make it UTF-8: iconv -f UTF-16 -t UTF-8 FILE | redlocksim check … -")
+		return s.wrong(ErrSyntax, "the file is UTF-16; make it UTF-8: iconv -f UTF-16 -t UTF-8 FILE | "+
+			"redlocksim check … -")
 	case begins("\x1f\x8b"):
 		return s.wrong(ErrSyntax, "the file is compressed with gzip: zcat FILE | redlocksim check … -")
 	case begins("\x28\xb5\x2f\xfd"):

@@ -169,7 +169,7 @@ func (r *reader) leaves(at int32, line int) bool {
 		return false
 	}
 	what := "left out by --only, though it says what became of the lock"
-	if !known {
+	if !known || m.fn == write {
 		what = "left out by --only, and of no effect if it does nothing to the lock"
 	}
 	r.notice(what, "", r.wordOf(&r.s.nodes[at]), line)
@@ -283,8 +283,8 @@ func (r *reader) details(e *entry, found *fields) error {
 	}
 	if n := r.present(found, permitsField); n != nil && e.fn == acquire {
 		if number, err := r.s.int(n); err != nil || number != 1 {
-			return fmt.Errorf("%w: an acquire of %.40s permits; write one operation, of a process of its own, for each, "+
-				"and say how many there are (--semaphore NAME=N)", ErrNotJudged, r.s.textOf(n))
+			return fmt.Errorf("%w: an acquire of %.40s permits; write one operation, of a process of its own, "+
+				"for each, and say how many there are (--semaphore NAME=N)", ErrNotJudged, r.s.textOf(n))
 		}
 	}
 	return r.lease(e, found)
@@ -353,10 +353,11 @@ func (r *reader) lease(e *entry, found *fields) error {
 	length, err := r.length(n, found.unit)
 	switch {
 	case r.o.Model == Fenced && !r.o.leased() && (err == nil || !name):
-		return fmt.Errorf("%w: the %s has a lease that ends by itself, which the model fenced judges only with --lease, "+
-			"the length of those that say none", ErrOptions, e.fn)
+		return fmt.Errorf("%w: the %s has a lease that ends by itself, which the model fenced judges only with "+
+			"--lease, the length of those that say none", ErrOptions, e.fn)
 	case !r.o.leased():
-		r.notice(fmt.Sprintf("the length of a lease, which --model %s does not judge", r.o.Model), "", []byte("ttl"), int(e.line))
+		what := fmt.Sprintf("the length of a lease, which --model %s does not judge", r.o.Model)
+		r.notice(what, "", []byte("ttl"), int(e.line))
 		return nil
 	case errors.Is(err, errNoLength) && name:
 		// It may be the lease's name.

@@ -36,11 +36,13 @@ type role struct {
 
 // fieldNames are the names of fields in the form that plain gives them.
 var fieldNames = map[string]field{
-	"process": processField, "type": typeField, "f": functionField, "value": valueField, "time": timeField, "index": indexField,
+	"process": processField, "type": typeField, "f": functionField, "value": valueField,
+	"time": timeField, "index": indexField,
 	"key": lockField, "lock": lockField, "name": lockField, "resource": lockField,
 	"token": tokenField, "fence": tokenField, "fencingtoken": tokenField,
 	"mode": modeField, "lockmode": modeField, "permits": permitsField,
-	"ttl": leaseField, "leasetime": leaseField, "leaseduration": leaseField, "leasettl": leaseField, "lockttl": leaseField,
+	"ttl": leaseField, "leasetime": leaseField, "leaseduration": leaseField, "leasettl": leaseField,
+	"lockttl":      leaseField,
 	"lockduration": leaseField, "leaselength": leaseField,
 	"lease": leaseNameField,
 	"error": commentField, "exception": commentField,
@@ -49,17 +51,19 @@ var fieldNames = map[string]field{
 // units are the names of units of time, short and long, in the form that plain gives them.
 var units = map[string]time.Duration{
 	"ns": time.Nanosecond, "nanos": time.Nanosecond, "nanoseconds": time.Nanosecond, "nanosecond": time.Nanosecond,
-	"us": time.Microsecond, "micros": time.Microsecond, "microseconds": time.Microsecond, "microsecond": time.Microsecond,
-	"ms": time.Millisecond, "millis": time.Millisecond, "milliseconds": time.Millisecond, "millisecond": time.Millisecond,
+	"us": time.Microsecond, "micros": time.Microsecond,
+	"microseconds": time.Microsecond, "microsecond": time.Microsecond,
+	"ms": time.Millisecond, "millis": time.Millisecond,
+	"milliseconds": time.Millisecond, "millisecond": time.Millisecond,
 	"s": time.Second, "sec": time.Second, "secs": time.Second, "seconds": time.Second, "second": time.Second,
 	"m": time.Minute, "min": time.Minute, "mins": time.Minute, "minutes": time.Minute, "minute": time.Minute,
 	"h": time.Hour, "hour": time.Hour, "hours": time.Hour,
 }
 
-// roleOf is what a field of this name is for. A length of time may have its unit behind it: ttl_ms,
+// roleOf is what a field of this name is for. Those that every history has are written in one way only. A length of time may have its unit behind it: ttl_ms,
 // leaseDurationSeconds.
 func roleOf(name string) role {
-	if f, known := fieldNames[plain(name)]; known {
+	if f, known := fieldNames[plain(name)]; known && (f > lockField || name == plain(name)) {
 		return role{field: f}
 	}
 	at := strings.LastIndexAny(name, "-_ ") + 1

@@ -43,8 +43,8 @@ func (h *recording) suspectSemaphore(r *Report, ops []int32, overlaps int) {
 	}
 	if 2*overlaps > grants {
 		h.suspected = true
-		r.Notes = append(r.Notes, fmt.Sprintf("%d of %d grants came while another held %s; if it is a semaphore, say how many may: "+
-			"--semaphore NAME=N", overlaps, grants, h.lockOf(&h.ops[ops[0]])))
+		r.Notes = append(r.Notes, fmt.Sprintf("%d of %d grants came while another held %s; if it is a semaphore, "+
+			"say how many may: --semaphore NAME=N", overlaps, grants, h.lockOf(&h.ops[ops[0]])))
 	}
 }
 
@@ -98,8 +98,8 @@ func (h *recording) tell(r *Report, f breach) string {
 		}
 		return fmt.Sprintf("%s %s %s while all of its permits were held, by %s.", by, did, lock, other)
 	case f.kind == checker.StaleWrite:
-		return fmt.Sprintf("a write of %s under %s was accepted with token %d, after one of %s with the higher token %d.",
-			by, lock, second.token, other, first.token)
+		return fmt.Sprintf(
+			"a write of %s under %s was accepted with token %d, after one of %s with the higher token %d.", by, lock, second.token, other, first.token)
 	case f.kind == checker.TokenRepeated:
 		return fmt.Sprintf("%s was granted %s with token %d, which %s had been given before.", by, lock, second.token, other)
 	case f.kind == checker.TokenRegressed:

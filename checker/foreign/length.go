@@ -32,9 +32,11 @@ func (r *reader) length(n *node, unit time.Duration) (time.Duration, error) {
 	case !fits || time.Duration(length) > maxLength:
 		return 0, fmt.Errorf("%.40s is %w", written, errNoLength)
 	case value.negative || length == 0:
-		return 0, fmt.Errorf("%.40s is not above 0; leave it out where the lease has the length that --lease gives", written)
+		return 0, fmt.Errorf("%.40s is not above 0; leave it out where the lease has the length that --lease gives",
+			written)
 	case unit == 0:
-		return 0, fmt.Errorf("%.40s has no unit; say which (--unit ms), or write 30s, or call the field ttl_ms", written)
+		return 0, fmt.Errorf("%.40s has no unit; say which (--unit ms), or write 30s, or call the field ttl_ms",
+			written)
 	}
 	return time.Duration(length), nil
 }

@@ -287,7 +287,8 @@ func (h *recording) inputs(ops []int32, o Options) []porcupine.Operation {
 		if op.outcome == failed || op.outcome == unknown && op.fn == extend {
 			continue
 		}
-		in := input{fn: op.fn, mode: op.mode, process: op.process, optional: op.outcome == unknown, slot: none, returned: math.MaxInt64}
+		in := input{fn: op.fn, mode: op.mode, process: op.process, optional: op.outcome == unknown, slot: none,
+			returned: math.MaxInt64}
 		if o.Model.fenced() && op.fn == acquire && !in.optional && op.token != unknownToken {
 			in.token = &op.token
 		}

@@ -3,6 +3,8 @@ package foreign
 import (
 	"fmt"
 	"strings"
+
+	"redlocksim/internal/plural"
 )
 
 // notUnderstood is what a note calls fields that mean nothing here.
@@ -31,7 +33,7 @@ func (r *reader) notice(what, prefix string, name []byte, line int) {
 		r.unused.what = append(r.unused.what, what)
 	}
 	for i := range all {
-		if n := all[i].name; len(n) == len(prefix)+len(name) && n[:len(prefix)] == prefix && n[len(prefix):] == string(name) {
+		if rest, is := strings.CutPrefix(all[i].name, prefix); is && rest == string(name) {
 			all[i].lines++
 			return
 		}
@@ -51,7 +53,8 @@ func (r *reader) notes() (notes []string) {
 				names = append(names, "…")
 				break
 			}
-			names = append(names, fmt.Sprintf("%.40q (%d times, first on %s)", n.name, n.lines, r.r.onLine(n.first.file, n.first.line, noIndex)))
+			first := r.r.onLine(n.first.file, n.first.line, noIndex)
+			names = append(names, fmt.Sprintf("%.40q (%s, first on %s)", n.name, plural.Count(n.lines, "line"), first))
 		}
 		notes = append(notes, what+": "+strings.Join(names, ", "))
 	}

@@ -151,7 +151,8 @@ func (o *Options) validate() error {
 	case o.Lease < 0:
 		return fmt.Errorf("%w: a lease cannot last %v", ErrOptions, o.Lease)
 	case o.Lease != 0 && o.Model != Lease && o.Model != Fenced:
-		return fmt.Errorf("%w: the length of the lease is for the models lease and fenced; %s", ErrOptions, o.leaseless())
+		return fmt.Errorf("%w: the length of the lease is for the models lease and fenced; %s",
+			ErrOptions, o.leaseless())
 	case o.Unit != 0 && unitName(o.Unit) == "":
 		return fmt.Errorf("%w: numbers count seconds, milliseconds, microseconds or nanoseconds", ErrOptions)
 	case o.ClockError < 0:
@@ -169,7 +170,8 @@ func (o *Options) leaseless() string {
 	case o.Model == "":
 		return "a history of redlocksim says itself when each lease ended, and any other needs a model"
 	case o.Model.reentrant():
-		return fmt.Sprintf("with %s, nobody knows how often a lock must be released whose lease was over in between", o.Model)
+		return fmt.Sprintf("with %s, nobody knows how often a lock must be released whose lease was over in between",
+			o.Model)
 	}
 	return fmt.Sprintf("with %s, a hold lasts until it is released", o.Model)
 }
@@ -186,7 +188,8 @@ func (o *Options) fits(f Format) error {
 			ErrOptions, o.Model)
 	}
 	if len(o.Keys) > 0 || len(o.Only) > 0 || o.Sort || o.ClockError > 0 || o.Unit > 0 || len(o.Map) > 0 {
-		return fmt.Errorf("%w: a history of redlocksim is judged as it stands, neither sorted nor in part, nor with other clocks, units or words", ErrOptions)
+		return fmt.Errorf("%w: a history of redlocksim is judged as it stands, neither sorted nor in part, "+
+			"nor with other clocks, units or words", ErrOptions)
 	}
 	if o.Group != "" && o.Group != ByKey && o.Group != ByNameIfAny {
 		return fmt.Errorf("%w: a history of redlocksim always names its locks", ErrOptions)
@@ -210,13 +213,15 @@ func (o *Options) meaningOf(word string) (meaning, bool) {
 func (o *Options) validateWords() error {
 	for _, from := range slices.Sorted(maps.Keys(o.Map)) {
 		if _, known := o.meaningOf(o.Map[from]); !known || plain(from) == "" {
-			return fmt.Errorf("%w: %q cannot stand for %q: must be acquire, extend or release, or of a read-write lock, as read-lock, or with tokens write",
+			return fmt.Errorf("%w: %q cannot stand for %q: must be acquire, extend or release, "+
+				"or of a read-write lock, as read-lock, or with tokens write",
 				ErrOptions, from, o.Map[from])
 		}
 	}
 	for _, f := range o.Only {
 		if _, known := o.meaningOf(f); !known {
-			return fmt.Errorf("%w: %q is no operation on a lock; there are acquire, extend and release, and their synonyms", ErrOptions, f)
+			return fmt.Errorf("%w: %q is no operation on a lock; there are acquire, extend and release, "+
+				"and their synonyms", ErrOptions, f)
 		}
 	}
 	return nil

@@ -66,7 +66,8 @@ func (r *reader) call(e *entry, event int32) error {
 	r.open[e.process] = int32(len(r.r.ops))
 	r.r.writes = r.r.writes || e.fn == write
 	r.r.ops = append(r.r.ops, operation{process: e.process, lock: e.lock, call: event, ret: noEvent,
-		callLine: e.line, fn: e.fn, token: e.token, fenced: e.fenced, mode: e.mode, lease: e.lease, callIndex: e.index, retIndex: noIndex})
+		callLine: e.line, fn: e.fn, token: e.token, fenced: e.fenced, mode: e.mode, lease: e.lease,
+		callIndex: e.index, retIndex: noIndex})
 	return nil
 }
 
@@ -89,7 +90,8 @@ func (r *reader) ret(e *entry, event int32) error {
 		op.lock = e.lock
 	}
 	if e.mode != unsaid && op.mode != unsaid && op.mode != e.mode {
-		return mixedUp("process %s returns from %s of mode %s, but on %s it was %s", name(), e.fn, e.mode, r.r.called(op), op.mode)
+		return mixedUp("process %s returns from %s of mode %s, but on %s it was %s",
+			name(), e.fn, e.mode, r.r.called(op), op.mode)
 	}
 	r.open[e.process] = -1
 	op.retLine, op.retIndex, op.mode = e.line, e.index, max(op.mode, e.mode)
@@ -110,7 +112,8 @@ func (r *reader) ret(e *entry, event int32) error {
 				op.token, op.fenced = e.token, true
 			}
 			if !op.fenced {
-				return notOperation("a write that was accepted has no token (\"token\":7); to judge the lock alone, --only acquire,extend,release")
+				return notOperation("a write that was accepted has no token (\"token\":7); " +
+					"to judge the lock alone, --only acquire,extend,release")
 			}
 		}
 	case "fail":
@@ -222,7 +225,8 @@ func (r *reader) leases() error {
 		}
 		if op.lease == 0 {
 			return &InputError{File: r.r.fileOf(op.process), Line: int(op.callLine), Err: fmt.Errorf(
-				"%w: the %s does not say how long its lease lasts, in a field ttl, and there is no --lease for those that do not", ErrOptions, op.fn)}
+				"%w: the %s does not say how long its lease lasts, in a field ttl, "+
+					"and there is no --lease for those that do not", ErrOptions, op.fn)}
 		}
 		if op.fn == acquire {
 			last[by] = op.lease

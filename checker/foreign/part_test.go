@@ -95,3 +95,42 @@ func TestErrorsNameTheIndex(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// What is not used is said once, with the line where it stands first; other lines than those judged do not count.
+func TestNotes(t *testing.T) {
+	const in = `{"process":0,"type":"invoke","f":"lock","host":"h","Name":"x","time":5}
+{"process":0,"type":"ok","f":"lock","host":"h","value":{"token":7,"uid":"u"},"error":"none"}
+{"process":"nemesis","type":"info","f":"kill","target":"n1"}
+{"process":0,"type":"invoke","f":"read","row":1}
+{"process":0,"type":"ok","f":"read","row":1}
+{"process":1,"type":"invoke","f":"lock","host":"h"}
+{"process":1,"type":"fail","f":"lock","ttl":"5s"}`
+	r, err := Check(strings.NewReader(in), Options{Model: Owner, Only: []string{"acquire", "release"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{
+		`fields that are not understood, and not used: "host" (3 lines, first on line 1), "Name" (1 line, first on line 1), ` +
+			`"value.uid" (1 line, first on line 2)`,
+		`tokens, which --model owner does not judge: "token" (1 line, first on line 2)`,
+		`left out by --only, and of no effect if it does nothing to the lock: "read" (2 lines, first on line 4)`,
+		`the length of a lease, which --model owner does not judge: "ttl" (1 line, first on line 7)`,
+	} {
+		if i >= len(r.Notes) || r.Notes[i] != want {
+			t.Errorf("note %d of %q: want %q", i, r.Notes, want)
+		}
+	}
+	if len(r.Notes) != 4 {
+		t.Errorf("%q", r.Notes)
+	}
+	// Of many, some.
+	var many strings.Builder
+	for i := range 30 {
+		many.WriteString(`{"process":0,"type":"invoke","f":"lock","x` + strings.Repeat("y", i) + `":1}` +
+			`{"process":0,"type":"fail","f":"lock"}`)
+	}
+	r, err = Check(strings.NewReader(many.String()), Options{Model: Owner})
+	if err != nil || strings.Count(r.Notes[0], "first on") != maxNoticed || !strings.HasSuffix(r.Notes[0], ", …") {
+		t.Errorf("%v, %v", r, err)
+	}
+}

@@ -199,7 +199,8 @@ type holder struct {
 
 func holders(encoded string) (all []holder) {
 	for b := []byte(encoded); len(b) > 0; b = b[14:] {
-		all = append(all, holder{int32(binary.LittleEndian.Uint32(b)), mode(b[4]), int64(binary.LittleEndian.Uint64(b[6:])), b[5] == 1})
+		process, end := binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint64(b[6:])
+		all = append(all, holder{int32(process), mode(b[4]), int64(end), b[5] == 1})
 	}
 	return all
 }

@@ -20,7 +20,8 @@ func (r *reader) timestamp(n *node, line int) (int64, error) {
 		*first, r.dated = position{max(0, int32(len(r.r.files))-1), int32(line)}, dated
 	} else if dated != r.dated {
 		kinds := map[bool]string{true: "a date", false: "a number"}
-		return 0, notOperation("the time is %s, but that of %s is %s", kinds[dated], r.r.onLine(first.file, first.line, noIndex), kinds[!dated])
+		return 0, notOperation("the time is %s, but that of %s is %s",
+			kinds[dated], r.r.onLine(first.file, first.line, noIndex), kinds[!dated])
 	}
 	var t int64
 	if dated {
@@ -36,7 +37,8 @@ func (r *reader) timestamp(n *node, line int) (int64, error) {
 
 // dates are the ways in which logs write a date, besides RFC 3339. A fraction of the second is read with any of them.
 var dates = []string{
-	time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05Z07", "2006-01-02T15:04:05 Z0700", "2006-01-02T15:04:05 Z07:00",
+	time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05Z07", "2006-01-02T15:04:05 Z0700",
+	"2006-01-02T15:04:05 Z07:00",
 	"2006-01-02T15:04:05 Z0700 UTC", "2006-01-02T15:04:05 UTC", zoneless,
 }
 
@@ -71,12 +73,14 @@ func (r *reader) date(written string, line int) (int64, error) {
 	case t.Before(time.Unix(0, math.MinInt64)) || t.After(time.Unix(0, math.MaxInt64)):
 		return 0, fmt.Errorf("%.40q is not between the years 1678 and 2262", written)
 	case !zoned && r.several:
-		return 0, fmt.Errorf("%.40q has no zone, which files of several machines need to be merged: write Z or +01:00 behind it", written)
+		return 0, fmt.Errorf("%.40q has no zone, which files of several machines need to be merged: "+
+			"write Z or +01:00 behind it", written)
 	}
 	if c := &r.clock; c.firstLine == 0 {
 		c.firstLine, c.zoned = int32(line), zoned
 	} else if c.zoned != zoned {
-		return 0, fmt.Errorf("%.40q and the date on line %d have not both a zone, and cannot be compared", written, c.firstLine)
+		return 0, fmt.Errorf("%.40q and the date on line %d have not both a zone, and cannot be compared",
+			written, c.firstLine)
 	}
 	return t.UnixNano(), nil
 }
@@ -193,7 +197,8 @@ func (r *reader) recount(unit time.Duration) {
 
 func unitName(unit time.Duration) string {
 	return map[time.Duration]string{
-		time.Nanosecond: "nanoseconds", time.Microsecond: "microseconds", time.Millisecond: "milliseconds", time.Second: "seconds",
+		time.Nanosecond: "nanoseconds", time.Microsecond: "microseconds", time.Millisecond: "milliseconds",
+		time.Second: "seconds",
 	}[unit]
 }
 
@@ -220,8 +225,8 @@ func (r *reader) closeClock() error {
 		r.r.notes = append(r.r.notes, note)
 	}
 	if first := r.firstTime.file; r.several && int(first) != len(r.r.files)-1 && since1970 != r.r.dated {
-		return &InputError{Line: int(c.firstLine), Err: mixedUp("the times of this file and of %s do not count from the same moment, "+
-			"of which one is 1970", r.r.nameOf(first))}
+		return &InputError{Line: int(c.firstLine), Err: mixedUp("the times of this file and of %s "+
+			"do not count from the same moment, of which one is 1970", r.r.nameOf(first))}
 	}
 	r.r.dated = since1970
 	return nil

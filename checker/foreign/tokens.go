@@ -41,7 +41,8 @@ func (h *recording) outOfOrder(ops []int32) []breach {
 	grants := h.granted(ops)
 	calls := slices.Clone(grants)
 	slices.SortFunc(calls, func(a, b int32) int { return cmp.Compare(h.ops[a].call, h.ops[b].call) })
-	before := make(map[int32]int32, len(calls)) // by grant, the one of the highest token that had returned when it was called
+	// By grant, the one of the highest token that had returned when it was called.
+	before := make(map[int32]int32, len(calls))
 	highest, n := int32(none), 0
 	for _, i := range calls {
 		for ; h.ops[grants[n]].ret < h.ops[i].call; n++ {

@@ -21,7 +21,8 @@ type meaning struct {
 
 // functions are the words for what can be done to a lock, in the form that plain gives them.
 var functions = map[string]meaning{
-	"acquire": {acquire, unsaid}, "lock": {acquire, unsaid}, "tryacquire": {acquire, unsaid}, "trylock": {acquire, unsaid},
+	"acquire": {acquire, unsaid}, "lock": {acquire, unsaid},
+	"tryacquire": {acquire, unsaid}, "trylock": {acquire, unsaid},
 	"extend": {extend, unsaid}, "refresh": {extend, unsaid}, "renew": {extend, unsaid}, "heartbeat": {extend, unsaid},
 	"keepalive":  {extend, unsaid},
 	"extendlock": {extend, unsaid}, "renewlock": {extend, unsaid}, "renewlease": {extend, unsaid},
@@ -29,13 +30,15 @@ var functions = map[string]meaning{
 	"release": {release, unsaid}, "unlock": {release, unsaid},
 	"write": {write, unsaid},
 
-	"readlock": {acquire, shared}, "rlock": {acquire, shared}, "acquireread": {acquire, shared}, "acquireshared": {acquire, shared},
+	"readlock": {acquire, shared}, "rlock": {acquire, shared},
+	"acquireread": {acquire, shared}, "acquireshared": {acquire, shared},
 	"lockshared": {acquire, shared}, "tryreadlock": {acquire, shared},
 	"readunlock": {release, shared}, "runlock": {release, shared}, "releaseread": {release, shared},
 	"releaseshared": {release, shared}, "unlockshared": {release, shared},
 	"writelock": {acquire, exclusive}, "wlock": {acquire, exclusive}, "acquirewrite": {acquire, exclusive},
-	"acquireexclusive": {acquire, exclusive}, "lockexclusive": {acquire, exclusive}, "trywritelock": {acquire, exclusive},
-	"writeunlock": {release, exclusive}, "wunlock": {release, exclusive}, "releasewrite": {release, exclusive},
+	"acquireexclusive": {acquire, exclusive}, "lockexclusive": {acquire, exclusive},
+	"trywritelock": {acquire, exclusive},
+	"writeunlock":  {release, exclusive}, "wunlock": {release, exclusive}, "releasewrite": {release, exclusive},
 	"releaseexclusive": {release, exclusive}, "unlockexclusive": {release, exclusive},
 }
 

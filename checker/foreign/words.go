@@ -33,7 +33,8 @@ func (r *reader) unknownFunction(at int32) error {
 	t := r.wordOf(&r.s.nodes[at])
 	t = t[:min(len(t), 40)]
 	hint := ";"
-	if near, ok := strictyaml.Nearest(string(t), []string{"acquire", "release", "extend", "lock", "unlock", "renew"}); ok {
+	common := []string{"acquire", "release", "extend", "lock", "unlock", "renew"}
+	if near, ok := strictyaml.Nearest(string(t), common); ok {
 		hint = fmt.Sprintf("; did you mean %q? Otherwise,", near)
 	}
 	return notOperation("unknown f %q%s if it acquires, extends or releases the lock, say which (--map %[1]s=extend); "+

@@ -49,7 +49,8 @@ type server struct {
 // do carries out what a process asks for, and reports whether that succeeded. overstay lets an expired lease go on.
 func (s *server) do(model string, l *Line, now int64, overstay bool) bool {
 	process, fn, length := l.Process, l.Func, l.TTL
-	if (model == lease || model == FencedLease) && s.owner != "" && s.until <= now && !(overstay && s.owner == process) {
+	leased := model == lease || model == FencedLease
+	if leased && s.owner != "" && s.until <= now && !(overstay && s.owner == process) {
 		s.owner = ""
 	}
 	mine := s.owner == process || model == mutex && s.owner != ""
@@ -158,7 +159,8 @@ func (d *drawing) step(c *client) {
 			d.serve(c)
 		}
 		c.call.Type = c.answer
-		if tokens := d.model == fenced || d.model == reentrantFenced || d.model == FencedLease; tokens && c.call.Func == "acquire" && c.answer == "ok" {
+		tokens := d.model == fenced || d.model == reentrantFenced || d.model == FencedLease
+		if tokens && c.call.Func == "acquire" && c.answer == "ok" {
 			token := c.token
 			c.call.Token = &token
 		}
