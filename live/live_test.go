@@ -18,6 +18,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/history"
+	"redlocksim/internal/child"
 	"redlocksim/internal/stall/retry"
 	"redlocksim/live"
 	"redlocksim/live/internal/livetest"
@@ -38,6 +39,7 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 	case name != "":
+		child.EndWithParent()
 		_, err := live.Run(context.Background(), byName(name), options())
 		fmt.Println(err)
 	default:

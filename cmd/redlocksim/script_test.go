@@ -5,15 +5,18 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"redlocksim/internal/child"
 	"redlocksim/internal/longest"
 	"redlocksim/internal/redisserver"
 	"redlocksim/internal/stall/retry"
@@ -25,11 +28,35 @@ const asCommand = "REDLOCKSIM_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
-		os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+		asProcess()
 	}
-	testscript.Main(m, map[string]func(){
-		"redlocksim": func() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) },
-	})
+	testscript.Main(m, map[string]func(){"redlocksim": asProcess, "jobs-redis": jobsRedis})
+}
+
+// asProcess is the command in a process of its own. A test that is killed, as after its time, leaves none of them behind, nor
+// what they have started.
+func asProcess() {
+	child.EndWithParent()
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// jobsRedis is a redis-server for scripts, which is no more left behind.
+func jobsRedis() {
+	child.EndWithParent()
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, os.Interrupt, syscall.SIGTERM)
+	p, err := child.Start(exec.Command("redis-server", os.Args[1:]...))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	select {
+	case <-told:
+		p.Kill()
+	case <-p.Exited():
+		fmt.Fprint(os.Stderr, p.Output())
+		os.Exit(1)
+	}
 }
 
 func TestScripts(t *testing.T) {

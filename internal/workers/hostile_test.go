@@ -1,115 +1,35 @@
+//go:build unix
+
 package workers
 
 import (
-	"bytes"
-	"compress/gzip"
-	"context"
-	"net"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/hibiken/asynq"
-	"github.com/redis/go-redis/v9"
-
-	"redlocksim/internal/jobs"
+	"redlocksim/internal/adaptertest"
 )
 
-// servers are a Redis that does what none should.
-var servers = map[string]func(net.Conn){
-	"says nothing":            func(c net.Conn) { _, _ = c.Read(make([]byte, 1)); select {} },
-	"closes each connection":  func(c net.Conn) { _ = c.Close() },
-	"never ends what it says": func(c net.Conn) { endless(c, "*1\r\n") },
-	"says errors for ever":    func(c net.Conn) { endless(c, "-ERR \x1b[31mno\r\n") },
-	"says yes for ever":       func(c net.Conn) { endless(c, "+PONG\r\n") },
-}
-
-func endless(c net.Conn, text string) {
-	defer c.Close()
-	for {
-		if _, err := c.Write([]byte(text)); err != nil {
-			return
+// What a Redis says is bounded: it is no reason to take gigabytes, or to panic.
+func TestHostileRedis(t *testing.T) {
+	for _, s := range adaptertest.Sayings {
+		if s.First == "" || s.Again == "" {
+			continue // those that announce nothing
 		}
-		time.Sleep(time.Millisecond)
-	}
-}
-
-// listen is where such a server is.
-func listen(t *testing.T, serve func(net.Conn)) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go serve(c)
-		}
-	}()
-	return "redis://" + l.Addr().String()
-}
-
-// Whatever the Redis does, a worker ends within seconds after it is told to, and so does who waits for jobs. What the Redis says
-// is told without what a terminal obeys.
-func TestItEndsWhateverTheRedisDoes(t *testing.T) {
-	t.Parallel()
-	for name, serve := range servers {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			at := must(t, listen(t, serve))
-			quick := func(what string, within time.Duration, do func(ctx context.Context) error) {
-				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-				defer cancel()
-				start := time.Now()
-				err := do(ctx)
-				if took := time.Since(start); took > within || err != nil && strings.ContainsRune(err.Error(), '\x1b') {
-					t.Errorf("%s ends after %v, want at most %v: %q", what, took, within, err)
+		for _, from := range []adaptertest.Stage{adaptertest.Handshake, "ping"} {
+			t.Run(string(from)+"/"+s.Name, func(t *testing.T) {
+				at, err := ParseAddress("redis://" + adaptertest.Hostile(t, s, from))
+				if err != nil {
+					t.Fatal(err)
 				}
-			}
-			quick("a worker", finishing+patience+2*time.Second, func(ctx context.Context) error {
-				w := &Worker{Address: at, Build: "tests", Kinds: []jobs.Served{products}, Tell: func(line string) {
-					if strings.ContainsRune(line, '\x1b') {
-						t.Errorf("it tells %q", line)
-					}
-				}}
-				return w.Serve(ctx)
+				pool, err := Open(t.Context(), at, "build", func(string) {})
+				if err == nil {
+					_ = pool.Close()
+					t.Fatal("it is taken for a Redis")
+				}
+				if !strings.Contains(err.Error(), "the server ") {
+					t.Error(err)
+				}
 			})
-			quick("who waits", patience+2*time.Second, func(ctx context.Context) error {
-				p := &Pool{address: at, build: "tests", client: redis.NewClient(at.options), tell: func(string) {}, copyAfter: copyAfter, told: map[string]bool{}}
-				p.tasks, p.inspector = asynq.NewClientFromRedisClient(p.client), asynq.NewInspectorFromRedisClient(p.client)
-				defer p.Close()
-				in, _ := inputs(20)
-				_, err := products.Run(ctx, jobs.Place{Elsewhere: p}, product{By: 3}, in, nil)
-				return err
-			})
-		})
-	}
-}
-
-// A task that is far larger once it is unpacked takes no more memory than a task has.
-func TestATaskThatIsABomb(t *testing.T) {
-	var packed bytes.Buffer
-	w := gzip.NewWriter(&packed)
-	zeros := make([]byte, 1<<20)
-	for range 1 << 7 {
-		if _, err := w.Write(zeros); err != nil {
-			t.Fatal(err)
 		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	_, _, err := batchOf(asynq.NewTask("products", packed.Bytes()))
-	runtime.ReadMemStats(&after)
-	if grown := after.TotalAlloc - before.TotalAlloc; err == nil || grown > 8*maxTask {
-		t.Errorf("%d bytes for a task of %d, %v", grown, packed.Len(), err)
 	}
 }
