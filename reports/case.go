@@ -52,6 +52,8 @@ type Case struct {
 	Repeat string `json:"repeat"`
 	// Grades are how somebody's lock did beside a sound Redlock; see scenarios.Grade. None of the library's own runs.
 	Grades []scenarios.Grade `json:"grades,omitempty"`
+	// Causes are what these are for, where one is worse than Redlock's.
+	Causes []scenarios.Cause `json:"causes,omitempty"`
 
 	// Class is what the problems concern: safety, liveness, that it Failed or, if nothing else, that it was not tested.
 	Class string `json:"-"`
@@ -152,7 +154,7 @@ func NewCase(r *scenarios.Result, repeat string, took time.Duration) (Case, erro
 	if f := r.Witness(); f != nil {
 		c.Witness = newWitness(f)
 	}
-	c.Grades = r.Grades()
+	c.Grades, c.Causes = r.Grades(), r.Causes()
 	if r.OK() {
 		return c, nil
 	}

@@ -16,6 +16,8 @@ import (
 
 // Document is the JSON form of a suite's results.
 type Document struct {
+	// Lock is somebody's lock that was run; none for the library.
+	Lock      *Lock  `json:"lock,omitempty"`
 	Scenarios []Case `json:"scenarios"`
 	// NotRun are the scenarios that could not be run on the tier, or not on this machine.
 	NotRun []NotRun `json:"not_run"`
@@ -25,6 +27,12 @@ type Document struct {
 	Unused  []reach.Feature `json:"unused"`
 	// OK says that every scenario was as expected.
 	OK bool `json:"ok"`
+}
+
+// Lock is the JSON form of what a lock program says that it is.
+type Lock struct {
+	Library string `json:"library"`
+	Version string `json:"version"`
 }
 
 // NotRun is the JSON form of a scenario that was not run.

@@ -66,11 +66,51 @@ func (r *Result) Grades() []Grade {
 }
 
 // isWeaker says that the lock was violated where a sound Redlock is not. A key that stands for ever is no violation by itself.
-func (r *Result) isWeaker() bool {
-	more := slices.DeleteFunc(slices.Clone(r.Findings), func(k checker.Kind) bool {
+func (r *Result) isWeaker() bool { return len(r.more()) > 0 || r.Has(Safety) && len(r.Leaks) == 0 }
+
+// more are the violations that a sound Redlock does not show.
+func (r *Result) more() Findings {
+	return slices.DeleteFunc(slices.Clone(r.Findings), func(k checker.Kind) bool {
 		return !k.Violation() || slices.Contains(r.allowed(r.Findings, r.Scenario.Expect.Findings), k)
 	})
-	return len(more) > 0 || r.Has(Safety) && len(r.Leaks) == 0
+}
+
+// Cause is one of the things for which a run has a grade that is worse than Redlock's.
+type Cause struct {
+	Grade Grade `json:"grade"`
+	// Cause is a kind of finding, "verdict" for what is none, "unavailable", "program", or a key without a time to live.
+	Cause string `json:"cause"`
+}
+
+// Causes are those of the Grades; nil if none is worse.
+func (r *Result) Causes() (all []Cause) {
+	for _, g := range r.Grades() {
+		switch g {
+		case Failed:
+			all = append(all, Cause{g, "program"})
+		case Weaker:
+			for _, k := range r.more() {
+				all = append(all, Cause{g, string(k)})
+			}
+			if len(r.more()) == 0 {
+				all = append(all, Cause{g, "verdict"})
+			}
+		case LessAvailable:
+			all = append(all, Cause{g, "unavailable"})
+		case LeavesKeys:
+			if slices.Contains(r.Findings, checker.Leftover) && !slices.Contains(r.Scenario.Expect.Findings, checker.Leftover) {
+				all = append(all, Cause{g, string(checker.Leftover)})
+			}
+			for _, key := range leaked(r.Leaks) {
+				if !slices.Contains(r.Scenario.Expect.Leaks, key) {
+					all = append(all, Cause{g, key + " without a time to live"})
+				}
+			}
+		case BusyWaits:
+			all = append(all, Cause{g, string(checker.BusyWait)})
+		}
+	}
+	return all
 }
 
 // leavesKeys says that keys were left behind that a sound Redlock does not leave.

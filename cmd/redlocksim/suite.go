@@ -25,7 +25,10 @@ type suite struct {
 	strict, force       bool
 	isWhole             bool // the catalogue and nothing else
 	json, html          string
+	baseline            string
 	files               fileReports[*reports.Job]
+	before              *reports.Document   // of the baseline; nil if there is none
+	compared            *reports.Comparison // with it
 
 	chosen  []chosen
 	results []*scenarios.Result
@@ -81,6 +84,7 @@ On tier live an interrupt ends the suite and reports the scenarios that ran.
 	flags.StringVar(&s.json, "json", "", "write the results as JSON to this file (- for standard output, and nothing else)")
 	flags.StringVar(&s.html, "html", "", "write a page with the timeline of each run to this directory, and an index")
 	s.lock.addFlags(flags)
+	flags.StringVar(&s.baseline, "baseline", "", "with --lock: count only what is worse than in this file, written by --json")
 	addStrict(flags, &s.strict)
 	addForce(flags, &s.force)
 	s.files.addFlags(flags)
@@ -103,6 +107,9 @@ func (s *suite) run(cmd *cobra.Command, args []string) error {
 	if err := s.choose(args); err != nil {
 		return err
 	}
+	if err := s.readBaseline(on[0]); err != nil {
+		return err
+	}
 	if s.lock.isGiven() {
 		s.leaveOutUnfit(on[0])
 	}
@@ -123,6 +130,7 @@ func (s *suite) run(cmd *cobra.Command, args []string) error {
 	if err != nil && !interrupted {
 		return err
 	}
+	s.compare(args)
 	if err := s.report(cmd, &to, time.Since(start)); err != nil {
 		return err
 	}
@@ -145,7 +153,10 @@ func (s *suite) run(cmd *cobra.Command, args []string) error {
 
 // code is the exit code for what came out.
 func (s *suite) code(cmd *cobra.Command) exitcode.Code {
-	if s.lock.isGiven() {
+	switch {
+	case s.compared != nil:
+		return comparedCode(s.compared)
+	case s.lock.isGiven():
 		return gradesCode(s.results)
 	}
 	return exitcode.Worst(verdictCode(s.results...), warnOfUnused(cmd, &s.reached, s.strict))
@@ -157,20 +168,26 @@ func gradesCode(results []*scenarios.Result) exitcode.Code {
 	for _, r := range results {
 		for _, g := range r.Grades() {
 			applied = applied || g != scenarios.NotApplicable
-			switch g {
-			case scenarios.Failed:
-				code = exitcode.Worst(code, exitUsage)
-			case scenarios.Weaker:
-				code = exitcode.Worst(code, exitSafety)
-			case scenarios.LessAvailable, scenarios.LeavesKeys, scenarios.BusyWaits:
-				code = exitcode.Worst(code, exitLiveness)
-			}
+			code = exitcode.Worst(code, gradeCode(g))
 		}
 	}
 	if !applied {
 		return exitNotTested
 	}
 	return code
+}
+
+// gradeCode is the exit code for a grade.
+func gradeCode(g scenarios.Grade) exitcode.Code {
+	switch g {
+	case scenarios.Failed:
+		return exitUsage
+	case scenarios.Weaker:
+		return exitSafety
+	case scenarios.LessAvailable, scenarios.LeavesKeys, scenarios.BusyWaits:
+		return exitLiveness
+	}
+	return exitOK
 }
 
 // leaveOutUnfit leaves out what says nothing about the lock.
@@ -336,11 +353,19 @@ func (s *suite) add(one *chosen, r *scenarios.Result, took time.Duration) error 
 // report writes what came out: files first, then for people.
 func (s *suite) report(cmd *cobra.Command, to *sink, took time.Duration) error {
 	if s.json != "" {
-		if err := writeJSON(to, reports.NewDocument(s.cases, &s.reached), s.json); err != nil {
+		d := reports.NewDocument(s.cases, &s.reached)
+		if s.lock.isGiven() {
+			d.Lock = &reports.Lock{Library: s.lock.about.Library, Version: s.lock.about.Version}
+		}
+		if err := writeJSON(to, d, s.json); err != nil {
 			return err
 		}
 	}
-	if err := s.files.write(to, &reports.Job{Name: "redlocksim suite", Cases: s.cases, Took: took}); err != nil {
+	counting := s.cases
+	if s.compared != nil {
+		counting = s.compared.Known(s.cases)
+	}
+	if err := s.files.write(to, &reports.Job{Name: "redlocksim suite", Cases: counting, Took: took}); err != nil {
 		return err
 	}
 	out := cmd.OutOrStdout()
@@ -379,7 +404,13 @@ func (s *suite) report(cmd *cobra.Command, to *sink, took time.Duration) error {
 	if s.unrun > 0 {
 		fmt.Fprintf(out, "\nThe suite was interrupted with %d to go.\n", s.unrun)
 	}
-	return annotate(out, s.cases)
+	if s.compared != nil {
+		before := fmt.Sprintf("%s (%s %s)", s.baseline, s.before.Lock.Library, s.before.Lock.Version)
+		if err := s.compared.Write(out, before, lookOf(out)); err != nil {
+			return wrap(err)
+		}
+	}
+	return annotate(out, counting)
 }
 
 // tellRefused lists the scenarios that were not run, if there are any. They come before the results: for a lock program there
