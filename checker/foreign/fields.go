@@ -60,8 +60,8 @@ var units = map[string]time.Duration{
 	"h": time.Hour, "hour": time.Hour, "hours": time.Hour,
 }
 
-// roleOf is what a field of this name is for. Those that every history has are written in one way only. A length of time may have its unit behind it: ttl_ms,
-// leaseDurationSeconds.
+// roleOf is what a field of this name is for. Those that every history has are written in one way only. A length of
+// time may have its unit behind it: ttl_ms, leaseDurationSeconds.
 func roleOf(name string) role {
 	if f, known := fieldNames[plain(name)]; known && (f > lockField || name == plain(name)) {
 		return role{field: f}
