@@ -144,6 +144,15 @@ func (b Budget) replaced(r Replaced) string {
 
 // countersBeyond says whether more nodes lost fencing counters than the budget allows.
 func (b Budget) countersBeyond(u Used) (over []string) {
+	nodes := u.withoutCounters()
+	if len(nodes) > b.CounterLoss {
+		over = append(over, fmt.Sprintf("%s lost fencing counters, the budget allows that to %s", strings.Join(nodes, ", "), count(b.CounterLoss)))
+	}
+	return over
+}
+
+// withoutCounters are the nodes that lost fencing counters.
+func (u Used) withoutCounters() []string {
 	var nodes []string // that have lost counters
 	loses := func(node string) {
 		if !slices.Contains(nodes, node) {
@@ -165,10 +174,36 @@ func (b Budget) countersBeyond(u Used) (over []string) {
 			loses(r.Node)
 		}
 	}
-	if len(nodes) > b.CounterLoss {
-		over = append(over, fmt.Sprintf("%s lost fencing counters, the budget allows that to %s", strings.Join(nodes, ", "), count(b.CounterLoss)))
+	return nodes
+}
+
+// Taken is what of the budget was used, the rest of which the run did not need.
+func (b Budget) Taken(u Used) Budget {
+	t := Budget{ClockRate: b.ClockRate, ClockStep: min(u.ClockStep, b.ClockStep), Delay: min(u.Delay, b.Delay), Pause: min(u.Pause, b.Pause),
+		Suspend: min(u.Suspend, b.Suspend), NoPowerLoss: b.NoPowerLoss, CounterLoss: min(len(u.withoutCounters()), b.CounterLoss)}
+	if u.ClockRate.ratio.LessThan(b.ClockRate.ratio) {
+		t.ClockRate = u.ClockRate
 	}
-	return over
+	back := func(comesBack bool, after time.Duration) {
+		switch {
+		case !comesBack || b.RestartDelay == nil || after < *b.RestartDelay:
+			t.MemoryLoss = min(t.MemoryLoss+1, b.MemoryLoss)
+		case t.RestartDelay == nil || after < *t.RestartDelay:
+			t.RestartDelay = &after
+		}
+	}
+	for _, r := range u.Restarts {
+		back(true, r.After)
+	}
+	for _, e := range u.Evictions {
+		if e.Locks {
+			back(false, 0)
+		}
+	}
+	for _, r := range u.Replaced {
+		back(r.IsDead, r.After)
+	}
+	return t
 }
 
 // count is how many nodes something is allowed to.

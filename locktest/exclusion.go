@@ -244,6 +244,6 @@ func (f *failure) tell(ctx context.Context) (string, error) {
 	if err := reports.Run(&b, r, repeat, true); err != nil {
 		return "", err
 	}
-	text := strings.TrimSuffix(b.String(), "\nas expected\n")
+	text := strings.TrimSuffix(b.String(), "\n"+r.Headline()+"\n")
 	return fmt.Sprintf("%s\nthe file to keep:\n\n%s", text, file), nil
 }

@@ -61,9 +61,14 @@ type Case struct {
 	Skipped string `json:"-"`
 	// Story tells what happened, in lines; may be empty.
 	Story string `json:"-"`
-	// Theme is the scenario's, and Breaks says that the lock breaks in it, or is not what it should be.
-	Theme  scenarios.Theme `json:"-"`
-	Breaks bool            `json:"-"`
+	// Theme is the scenario's.
+	Theme scenarios.Theme `json:"-"`
+	// Says and Hoped are Verdict and Expected for people, Word is Says in one word, and Ending how it came out beside what was
+	// expected.
+	Says   string `json:"-"`
+	Hoped  string `json:"-"`
+	Word   string `json:"-"`
+	Ending string `json:"-"`
 	// Took is how long it took on this machine.
 	Took time.Duration `json:"-"`
 	// File is where the scenario is written; empty if that is not in a file of the user's. Line counts from 1; 0 is unknown.
@@ -140,7 +145,7 @@ func NewCase(r *scenarios.Result, repeat string, took time.Duration) (Case, erro
 		Problems: []string{}, Smallest: []Smallest{}, Leaks: []string{}, BeyondBudget: append([]string{}, r.Beyond...), UnavailableNS: int64(r.Unavailable),
 		Unbounded: r.Unbounded, Liveness: newLiveness(r.Measured()),
 		Grants: r.Report.Grants, Rules: reach.Premises(&r.Report), Events: len(r.History), HistoryHash: r.HistoryHash, TraceHash: r.TraceHash, Repeat: repeat, Took: took,
-		Theme: r.Scenario.Theme, Breaks: breaks(r.Scenario),
+		Theme: r.Scenario.Theme, Says: r.Says(), Hoped: r.Scenario.Says(), Word: r.InOne(), Ending: r.Ending(),
 	}
 	for _, l := range r.Leaks {
 		c.Leaks = append(c.Leaks, l.String())
@@ -172,11 +177,6 @@ func NewCase(r *scenarios.Result, repeat string, took time.Duration) (Case, erro
 	err := Run(&b, r, repeat, false)
 	c.Story = b.String()
 	return c, err
-}
-
-// breaks says whether the lock breaks in a scenario, or is not sound and shows that in another way.
-func breaks(s *scenarios.Scenario) bool {
-	return len(s.Expect.Findings) > 0 || s.Claim == scenarios.Unsound
 }
 
 func newWitness(f *checker.Finding) *Witness {

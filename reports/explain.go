@@ -11,6 +11,7 @@ import (
 	"redlocksim/internal/rounded"
 	"redlocksim/internal/wordwrap"
 	"redlocksim/scenarios"
+	"redlocksim/search/settings"
 )
 
 // paper is how wide the text of an explanation is where no terminal says.
@@ -38,11 +39,11 @@ func Explain(w io.Writer, x *explain.Explanation, command string, all []*scenari
 	switch {
 	case r.Witness() == nil:
 	case r.Beyond == nil:
-		look.paragraph(b, "  ", "The budget was kept: the settings themselves are to blame.")
+		look.paragraph(b, "  ", rounded.Text("The budget was kept: "+settings.Blame(r, r.Witness())+"."))
 	case r.Excused(r.Witness().Kind):
 		look.paragraph(b, "  ", rounded.Text("The budget was exceeded: "+strings.Join(r.Beyond, "; ")+"."))
 	default:
-		look.paragraph(b, "  ", rounded.Text("The budget was exceeded, which is no excuse for what was found: "+strings.Join(r.Beyond, "; ")+"."))
+		look.paragraph(b, "  ", rounded.Text("The budget was exceeded, which is no excuse for what was found ("+strings.Join(r.Beyond, "; ")+"): "+settings.Blame(r, r.Witness())+"."))
 	}
 	look.prevention(b, x, command)
 	look.further(b, r.Scenario, all)
@@ -164,7 +165,7 @@ func (l Look) further(b *strings.Builder, s *scenarios.Scenario, all []*scenario
 	var others []string
 	for _, o := range all {
 		if o.Name != s.Name && o.Lock.Protocol == s.Lock.Protocol && len(kindsOf(s)) > 0 && slices.Equal(kindsOf(o), kindsOf(s)) && o.Expect.String() != s.Expect.String() {
-			others = append(others, fmt.Sprintf("  redlocksim explain %s: the same faults, and %s\n", o.Name, o.Expect))
+			others = append(others, fmt.Sprintf("  redlocksim explain %s: the same faults, and %s\n", o.Name, o.Says()))
 		}
 	}
 	for _, line := range others[:min(most, len(others))] {

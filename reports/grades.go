@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"redlocksim/checker"
 	"redlocksim/internal/plural"
 	"redlocksim/scenarios"
 )
@@ -36,24 +37,30 @@ func GradeText(grades []scenarios.Grade) string {
 
 // mark is the verdict on a run in a word or two.
 func (c *Case) mark(look Look) string {
+	isSound := slices.Contains(c.Grades, scenarios.AsSound)
 	switch {
-	case c.Grades != nil && (slices.Contains(c.Grades, scenarios.AsSound) || slices.Contains(c.Grades, scenarios.NotApplicable)):
+	case slices.Contains(c.Grades, scenarios.NotApplicable) || isSound && c.Word == string(checker.Holds):
 		return look.Good(GradeText(c.Grades))
-	case c.Grades != nil:
+	case c.Grades != nil && !isSound:
 		return look.Bad(strings.ToUpper(GradeText(c.Grades)))
-	case c.OK:
-		return look.Good("as expected")
+	case !c.OK:
+		return look.Bad(c.Ending)
+	case c.Word == string(checker.Holds):
+		return look.Good(c.Ending)
 	}
-	return look.Bad("NOT AS EXPECTED")
+	return look.Doubtful(c.Ending)
 }
 
 // Totals counts runs in words.
 func Totals(cases []Case) string {
 	ran, bad, _ := tally(cases)
 	counts := map[scenarios.Grade]int{}
+	broken := 0
 	for i := range cases {
 		for _, g := range cases[i].Grades {
-			counts[g]++
+			if counts[g]++; g == scenarios.AsSound && cases[i].Word != string(checker.Holds) {
+				broken++
+			}
 		}
 	}
 	text := plural.Count(ran, "run")
@@ -63,6 +70,9 @@ func Totals(cases []Case) string {
 	for _, g := range gradeWords {
 		if n := counts[g.Grade]; n > 0 {
 			text += fmt.Sprintf(", %d %s", n, g.words)
+			if g.Grade == scenarios.AsSound && broken > 0 {
+				text += fmt.Sprintf(" (of which %d break like Redlock)", broken)
+			}
 		}
 	}
 	return text

@@ -8,6 +8,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 
+	"redlocksim/checker"
 	"redlocksim/internal/wordwrap"
 	"redlocksim/scenarios"
 )
@@ -16,13 +17,13 @@ import (
 // its width; elsewhere each scenario has one line, as long as it takes.
 func List(w io.Writer, all []*scenarios.Scenario, sources bool, look Look) error {
 	t := look.NewTable()
-	header := table.Row{"scenario", "claim", "expected", "title"}
+	header := table.Row{"scenario", "verdict", "title"}
 	if sources {
 		header = append(header, "source")
 	}
 	t.AppendHeader(header)
 	for _, s := range all {
-		row := table.Row{s.Name, s.Claim, s.Expect.String(), s.Title}
+		row := table.Row{s.Name, s.Says(), s.Title}
 		if sources {
 			row = append(row, s.Source)
 		}
@@ -38,16 +39,16 @@ func List(w io.Writer, all []*scenarios.Scenario, sources bool, look Look) error
 // narrowed are the widths of the columns of a list that has so many: what is left of the terminal for the last ones, and
 // no more than a third of it for the names, which are broken where their cases begin.
 func narrowed(width, columns int) []table.ColumnConfig {
-	const between, claim, least = 2, 7, 10
+	const between, least = 2, 10
 	name := max(least, width/3)
-	expected := max(least, width/4)
-	rest := width - name - claim - expected - columns*between
+	verdict := max(least, width/4)
+	rest := width - name - verdict - columns*between
 	configs := []table.ColumnConfig{
 		{Number: 1, WidthMax: name, WidthMaxEnforcer: breakName},
-		{Number: 3, WidthMax: expected, WidthMaxEnforcer: text.WrapSoft},
+		{Number: 2, WidthMax: verdict, WidthMaxEnforcer: text.WrapSoft},
 	}
-	for n := 4; n <= columns; n++ {
-		configs = append(configs, table.ColumnConfig{Number: n, WidthMax: max(least, rest/(columns-3)), WidthMaxEnforcer: text.WrapSoft})
+	for n := 3; n <= columns; n++ {
+		configs = append(configs, table.ColumnConfig{Number: n, WidthMax: max(least, rest/(columns-2)), WidthMaxEnforcer: text.WrapSoft})
 	}
 	return configs
 }
@@ -122,19 +123,23 @@ func byFile(all []*scenarios.Scenario) (files []*ofFile) {
 	return files
 }
 
-// verdict says in a word or two how the lock does.
+// verdict says in a few words how the lock does.
 func (f *ofFile) verdict() string {
-	broken := 0
+	counts := map[string]int{}
 	for _, s := range f.cases {
-		if breaks(s) {
-			broken++
+		counts[s.InOne()]++
+	}
+	var some []string
+	for _, word := range []string{"breaks", string(checker.Stuck), string(checker.Leaks)} {
+		switch n := counts[word]; {
+		case n == len(f.cases):
+			return word
+		case n > 0:
+			some = append(some, fmt.Sprintf("%d %s", n, strings.TrimSuffix(word, "s")))
 		}
 	}
-	switch {
-	case broken == 0:
-		return "holds"
-	case broken == len(f.cases):
-		return "breaks"
+	if some == nil {
+		return string(checker.Holds)
 	}
-	return fmt.Sprintf("%d of %d break", broken, len(f.cases))
+	return strings.Replace(strings.Join(some, ", "), " ", fmt.Sprintf(" of %d ", len(f.cases)), 1)
 }

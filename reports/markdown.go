@@ -32,7 +32,7 @@ func Markdown(w io.Writer, job *Job) error {
 				return ""
 			}
 			return fmt.Sprintf("| %s | %s | %d | %s | %s | %s |\n", inLine(c.Name), inLine(c.Tier), c.Seed,
-				inLine(c.Expected), inLine(c.Verdict), inLine(strings.Join(c.Problems, "; ")))
+				inLine(c.Hoped), inLine(c.Says), inLine(strings.Join(c.Problems, "; ")))
 		})
 		each(&b, cases, func(c *Case) string {
 			if len(c.Problems) == 0 {

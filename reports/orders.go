@@ -156,7 +156,7 @@ func explored(b *strings.Builder, world *dpor.World) {
 // violated tells the first order of a small world that breaks the lock.
 func violated(b *strings.Builder, world *dpor.World) {
 	first := world.Last().First
-	fmt.Fprintf(b, "\n%s, %s: %v\n\n", world.Name, world.Fault, scenarios.Findings(first.Kinds))
+	fmt.Fprintf(b, "\n%s, %s: %s\n\n", world.Name, world.Fault, scenarios.Findings(first.Kinds).Says())
 	for _, line := range story.Of(first.History) {
 		fmt.Fprintln(b, line)
 	}

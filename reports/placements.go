@@ -39,7 +39,7 @@ func Placements(w io.Writer, s *systematic.Summary, dir string, seed uint64) err
 		case f.Despite:
 			where = "beyond the budget, which is no excuse for it"
 		}
-		labelledText(b, fmt.Sprintf("finding %d", i+1), "%s, with %s, %s, %s", f.Kind, with, where, plural.Count(f.Times, "time"))
+		labelledText(b, fmt.Sprintf("finding %d", i+1), "%s, with %s, %s, %s", f.Kind.Says(), with, where, plural.Count(f.Times, "time"))
 		labelled(b, "", "%s", shrunk(&f))
 		if f.File != "" {
 			labelled(b, "", "redlocksim run %s --seed %d", shell.Quote(filepath.Join(dir, f.File)), seed)

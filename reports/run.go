@@ -13,6 +13,7 @@ import (
 	"redlocksim/internal/wordwrap"
 	"redlocksim/reports/story"
 	"redlocksim/scenarios"
+	"redlocksim/search/settings"
 )
 
 // maxLines is how much of a story is told without --full; the rest is counted.
@@ -31,9 +32,13 @@ func labelledText(b *strings.Builder, word, format string, args ...any) {
 // Run writes the report of one run: the story, the verdict, the windows that overlap, and how to repeat it.
 func Run(w io.Writer, r *scenarios.Result, repeat string, full bool) error {
 	b := &strings.Builder{}
-	run(b, r, repeat, full, func() { labelled(b, "expected", "%s (claim: %s)", r.Scenario.Expect, r.Scenario.Claim) })
+	run(b, r, repeat, full, func() {
+		if !r.OK() {
+			labelled(b, "expected", "%s", r.Scenario.Says())
+		}
+	})
 	if r.OK() {
-		fmt.Fprintf(b, "\nas expected\n")
+		fmt.Fprintf(b, "\n%s\n", r.Headline())
 	}
 	for _, p := range r.Problems {
 		fmt.Fprintf(b, "\nNOT AS EXPECTED: %s\n", p.Text)
@@ -64,13 +69,11 @@ func run(b *strings.Builder, r *scenarios.Result, repeat string, full bool, afte
 	numbered(b, r, full)
 
 	fmt.Fprintln(b)
-	labelled(b, "verdict", "%s", rounded.Text(r.Verdict()))
+	labelled(b, "verdict", "%s", r.Says())
 	after()
 	if f := r.Defect(); f != nil {
 		witness(b, r.History, f)
-		if f.Kind.Violation() {
-			causes(b, r, f)
-		}
+		causes(b, r, f)
 	}
 	smallest(b, r)
 	unavailable(b, r)
@@ -173,11 +176,11 @@ func causes(b *strings.Builder, r *scenarios.Result, f *checker.Finding) {
 	}
 	switch {
 	case r.Beyond == nil:
-		labelled(b, "budget", "kept: the settings themselves are to blame")
+		labelledText(b, "budget", "kept: %s", rounded.Text(settings.Blame(r, f)))
 	case r.Excused(f.Kind):
 		labelled(b, "budget", "exceeded: %s", rounded.Text(strings.Join(r.Beyond, "; ")))
 	default:
-		labelled(b, "budget", "exceeded, which is no excuse for it: %s", rounded.Text(strings.Join(r.Beyond, "; ")))
+		labelledText(b, "budget", "exceeded, which is no excuse for it (%s): %s", rounded.Text(strings.Join(r.Beyond, "; ")), rounded.Text(settings.Blame(r, f)))
 	}
 }
 

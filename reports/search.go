@@ -119,7 +119,7 @@ func shrunk(f *search.Finding) string {
 
 // finding is a line about a finding.
 func finding(f *search.Finding) string {
-	text := string(f.Kind)
+	text := f.Kind.Says()
 	with := ""
 	if len(f.Settings) > 0 {
 		with = ", with other settings: " + strings.Join(f.Settings, ", ")
@@ -141,5 +141,9 @@ func finding(f *search.Finding) string {
 	default:
 		text += ", WITHIN the budget"
 	}
-	return text + fmt.Sprintf(" (first in run %d, %s in all)", f.Run, plural.Count(f.Times, "run"))
+	text += fmt.Sprintf(" (first in run %d, %s in all)", f.Run, plural.Count(f.Times, "run"))
+	if f.Blame != "" {
+		text += ": " + rounded.Text(f.Blame)
+	}
+	return text
 }

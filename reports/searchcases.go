@@ -18,17 +18,20 @@ func SearchCases(s *Searched) ([]Case, error) {
 	for i := range s.Failures.Failures {
 		f := &s.Failures.Failures[i]
 		c := Case{Name: "a run that failed", Title: "a run that failed", Tier: string(f.Tier), Seed: f.Seed, Expected: scenarios.Safe,
-			Verdict: Failed, Class: Failed, Problems: []string{f.Line()}, Repeat: f.Repeat(s.Dir, s.With), Story: f.Text}
+			Verdict: Failed, Class: Failed, Problems: []string{f.Line()}, Repeat: f.Repeat(s.Dir, s.With), Story: f.Text,
+			Hoped: string(checker.Holds), Says: Failed, Word: Failed}
 		if f.File != "" {
 			c.File, c.Line = filepath.ToSlash(filepath.Join(s.Dir, f.File)), 1
 		}
 		cases = append(cases, c)
 	}
 	if len(s.Findings) == 0 && cases == nil {
-		c := Case{Tier: string(scenarios.Model), Seed: s.Seed, Expected: scenarios.Safe, Verdict: scenarios.Safe, OK: s.Runs > 0, Took: s.Took}
+		c := Case{Tier: string(scenarios.Model), Seed: s.Seed, Expected: scenarios.Safe, Verdict: scenarios.Safe, OK: s.Runs > 0, Took: s.Took,
+			Hoped: string(checker.Holds), Says: string(checker.Holds), Word: string(checker.Holds)}
 		c.Name = fmt.Sprintf("no violation in %d runs", s.Runs)
 		if !c.OK {
 			c.Name, c.Verdict, c.Class = "nothing was run", string(checker.NotTested), scenarios.NothingTested
+			c.Says, c.Word = scenarios.NothingTested, scenarios.NothingTested
 			c.Problems, c.Repeat = []string{"not tested: nothing was run"}, "the search"
 		}
 		c.Title = c.Name
@@ -50,7 +53,8 @@ func SearchCases(s *Searched) ([]Case, error) {
 			return nil, err
 		}
 		c := Case{Name: found.Name, Title: found.Title, Tier: string(r.Tier), Seed: f.Seed, Expected: scenarios.Safe,
-			Verdict: string(f.Kind), Class: "safety", Problems: []string{finding(f)}}
+			Verdict: string(f.Kind), Class: "safety", Problems: []string{finding(f)},
+			Hoped: string(checker.Holds), Says: f.Kind.Says(), Word: r.InOne(), Ending: r.Ending()}
 		if f.File != "" {
 			c.File, c.Line = filepath.ToSlash(path), 1
 			c.Repeat = "redlocksim run " + shell.Quote(path) + s.With

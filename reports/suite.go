@@ -69,20 +69,20 @@ func WriteJSON(w io.Writer, form any) error {
 // for all scenarios.
 func Suite(w io.Writer, cases []Case, took time.Duration, quiet bool, look Look) error {
 	t := look.NewTable()
-	t.AppendHeader(table.Row{"scenario", "tier", "claim", "verdict", "unavailable", "history", ""})
+	t.AppendHeader(table.Row{"scenario", "tier", "verdict", "unavailable", "history", ""})
 	b := &strings.Builder{}
 	for i := range cases {
 		c := &cases[i]
 		if c.Skipped != "" {
 			continue
 		}
-		t.AppendRow(table.Row{c.Name, c.Tier, c.Claim, rounded.Text(c.Verdict), rounded.Duration(time.Duration(c.UnavailableNS)), c.HistoryHash[:min(12, len(c.HistoryHash))], c.mark(look)})
+		t.AppendRow(table.Row{c.Name, c.Tier, c.Says, rounded.Duration(time.Duration(c.UnavailableNS)), c.HistoryHash[:min(12, len(c.HistoryHash))], c.mark(look)})
 	}
 	if !quiet {
 		const others = 24 // columns of the tier, of the last one, and of what is between them all
 		room := max(20, look.Width-others)
 		fmt.Fprintln(b, look.fit(t, []table.ColumnConfig{{Number: 1, WidthMax: room * 3 / 5, WidthMaxEnforcer: breakName},
-			{Number: 4, WidthMax: room - room*3/5, WidthMaxEnforcer: text.WrapSoft}}, 6, 3, 5))
+			{Number: 3, WidthMax: room - room*3/5, WidthMaxEnforcer: text.WrapSoft}}, 5, 4))
 	}
 	problems(b, cases, look)
 	fmt.Fprintf(b, "%s, %v\n", Totals(cases), took.Round(10*time.Millisecond))

@@ -6,12 +6,13 @@ import (
 	"strings"
 	"time"
 
+	"redlocksim/checker"
 	"redlocksim/internal/plural"
 	"redlocksim/scenarios"
 )
 
-// Themes writes the results of all scenarios for people: a line for each theme, with how many of its cases hold and how many
-// break, as expected, and what was not as expected below.
+// Themes writes the results of all scenarios for people: a line for each theme, with how many of its cases hold, break or are
+// stuck, as expected, and what was not as expected below.
 func Themes(w io.Writer, cases []Case, took time.Duration, look Look) error {
 	var b strings.Builder
 	widest := 0
@@ -19,25 +20,35 @@ func Themes(w io.Writer, cases []Case, took time.Duration, look Look) error {
 		widest = max(widest, len(theme.Title()))
 	}
 	for _, theme := range scenarios.Themes() {
-		holds, breaks, bad := map[string]bool{}, map[string]bool{}, map[string]bool{} // by name: a case runs on several tiers
+		sets := map[string]map[string]bool{} // by word and by name: a case runs on several tiers
+		add := func(word, name string) {
+			if sets[word] == nil {
+				sets[word] = map[string]bool{}
+			}
+			sets[word][name] = true
+		}
+		const bad = "NOT AS EXPECTED"
 		for i := range cases {
 			c := &cases[i]
 			switch {
 			case c.Theme != theme || c.Skipped != "":
 			case !c.OK:
-				bad[c.Name] = true
-			case c.Breaks:
-				breaks[c.Name] = true
+				add(bad, c.Name)
 			default:
-				holds[c.Name] = true
+				add(c.Word, c.Name)
 			}
 		}
-		if len(holds)+len(breaks)+len(bad) == 0 {
+		if len(sets) == 0 {
 			continue
 		}
-		line := fmt.Sprintf("%-*s  %3d hold  %3d break as expected", widest, theme.Title(), len(holds), len(breaks))
-		if len(bad) > 0 {
-			line += "  " + look.Bad(fmt.Sprintf("%d NOT AS EXPECTED", len(bad)))
+		line := fmt.Sprintf("%-*s  %3d hold  %3d break as expected", widest, theme.Title(), len(sets["holds"]), len(sets["breaks"]))
+		for _, word := range []checker.Word{checker.Stuck, checker.Leaks} {
+			if n := len(sets[string(word)]); n > 0 {
+				line += fmt.Sprintf("  %d %s", n, word)
+			}
+		}
+		if n := len(sets[bad]); n > 0 {
+			line += "  " + look.Bad(fmt.Sprintf("%d %s", n, bad))
 		}
 		fmt.Fprintln(&b, strings.TrimRight(line, " "))
 	}

@@ -11,10 +11,11 @@ import (
 // What is not as expected stands out, on whichever tier it was.
 func TestThemes(t *testing.T) {
 	cases := []reports.Case{
-		{Name: "a", Tier: "model", Theme: "clocks", OK: true, Breaks: true},
-		{Name: "a", Tier: "wire", Theme: "clocks", OK: true, Breaks: true},
-		{Name: "b", Tier: "model", Theme: "clocks", OK: true},
-		{Name: "c", Tier: "wire", Theme: "restarts", Problems: []string{"found lease-overlap, expected safe"}, Repeat: "redlocksim run c"},
+		{Name: "a", Tier: "model", Theme: "clocks", OK: true, Word: "breaks"},
+		{Name: "a", Tier: "wire", Theme: "clocks", OK: true, Word: "breaks"},
+		{Name: "b", Tier: "model", Theme: "clocks", OK: true, Word: "holds"},
+		{Name: "e", Tier: "model", Theme: "clocks", OK: true, Word: "stuck"},
+		{Name: "c", Tier: "wire", Theme: "restarts", Problems: []string{"found two holders (lease-overlap), expected holds"}, Repeat: "redlocksim run c"},
 		{Name: "d", Tier: "wire", Theme: "restarts", Skipped: "no time"},
 	}
 	var b strings.Builder
@@ -22,10 +23,10 @@ func TestThemes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"Clocks that jump, drift or stop                 1 hold    1 break as expected\n",
+		"Clocks that jump, drift or stop                 1 hold    1 break as expected  1 stuck\n",
 		"Nodes that come back without their memory       0 hold    0 break as expected  1 NOT AS EXPECTED\n",
-		"c on wire: found lease-overlap, expected safe\n  repeat: redlocksim run c\n",
-		"4 runs, 3 as expected, 1 not, 1s\n",
+		"c on wire: found two holders (lease-overlap), expected holds\n  repeat: redlocksim run c\n",
+		"5 runs, 4 as expected, 1 not, 1s\n",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, &b)

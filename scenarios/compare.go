@@ -100,11 +100,11 @@ func (r *Result) judgeSafety(problem func(c Class, format string, args ...any)) 
 	tested := r.NotTested == nil
 	expected := slices.DeleteFunc(slices.Clone(s.Expect.Findings), func(k checker.Kind) bool { return !tested && !slices.Contains(r.Findings, k) })
 	if !slices.Equal(r.Findings, expected) {
-		problem(r.Findings.differ(expected), "found %v, expected %v", r.Findings, s.Expect.Findings)
+		problem(r.Findings.differ(expected), "found %s, expected %s", r.Findings.Says(), s.Expect.Findings.Says())
 	}
 	for _, on := range s.Expect.Resources {
 		if found := r.FindingsOn(on.Key); !slices.Equal(found, on.Value.Findings) {
-			problem(found.differ(on.Value.Findings), "found %v on %s, expected %v", found, on.Key, on.Value.Findings)
+			problem(found.differ(on.Value.Findings), "found %s on %s, expected %s", found.Says(), on.Key, on.Value.Findings.Says())
 		}
 	}
 	if keys := leaked(r.Leaks); !sameSet(keys, s.Expect.Leaks) {
@@ -121,11 +121,11 @@ func (r *Result) judgeSafety(problem func(c Class, format string, args ...any)) 
 		if len(r.Leaks) == 0 && !slices.ContainsFunc(counting, func(f checker.Finding) bool { return f.Kind.Violation() }) {
 			class = Liveness
 		}
-		problem(class, "claimed to hold, but %s it ended with: %s", r.keeping(), r.violations(counting))
+		problem(class, "the file claims that the lock holds, but %s: %s", r.keeping(), r.violations(counting))
 	case s.Claim == Unsound && !violated && tested:
-		problem(Safety, "claimed unsound, and nothing was violated")
+		problem(Safety, "the file claims that the lock is unsound, and it holds")
 	case s.Claim == Unsound && r.Beyond != nil && !r.Inexcusable():
-		problem(Safety, "claimed unsound, but the faults exceed the budget: %s", strings.Join(r.Beyond, "; "))
+		problem(Safety, "the file claims that the lock is unsound, but the faults exceed the budget: %s", strings.Join(r.Beyond, "; "))
 	}
 	for _, g := range s.Expect.Grants {
 		n, class := grants(r.History, g.Key), Safety
@@ -141,23 +141,20 @@ func (r *Result) judgeSafety(problem func(c Class, format string, args ...any)) 
 // keeping says why what was found counts.
 func (r *Result) keeping() string {
 	if r.Beyond == nil {
-		return "within the budget"
+		return "within the budget it does not"
 	}
-	return "with what no fault excuses"
+	return "no fault excuses this"
 }
 
-// violations names findings, and keys without a time to live.
+// violations are findings in words, and keys without a time to live.
 func (r *Result) violations(findings []checker.Finding) string {
-	var all []string
+	t := told{leaks: leaked(r.Leaks)}
 	for _, f := range findings {
-		if !slices.Contains(all, string(f.Kind)) {
-			all = append(all, string(f.Kind))
+		if !slices.Contains(t.findings, f.Kind) {
+			t.findings = append(t.findings, f.Kind)
 		}
 	}
-	for _, key := range leaked(r.Leaks) {
-		all = append(all, "a key without a time to live: "+key)
-	}
-	return strings.Join(all, ", ")
+	return t.String()
 }
 
 // notTested says what did not take place of what a run was to test.

@@ -30,7 +30,8 @@ func firstWords(s *Scenario, o Options, a, b Tier) (string, error) {
 			}
 		}
 		if said[0] != said[1] {
-			return fmt.Sprintf("%s and %s", cmp.Or(said[0], "nothing more"), cmp.Or(said[1], "nothing more")), nil
+			return fmt.Sprintf("clients are told the same, and what passes between them and the nodes differs: %s %s, and %s %s",
+				a.on(), cmp.Or(said[0], "nothing more"), b.on(), cmp.Or(said[1], "nothing more")), nil
 		}
 	}
 	return "", nil

@@ -74,21 +74,14 @@ func difference(s *Scenario, o Options, a, b *Outcome) string {
 	return "the histories are equal and the traces are not; two further runs had the same steps"
 }
 
-// FirstDifference names the first event in which two histories differ; empty if there is none.
-func FirstDifference(a, b history.History) string {
-	for i := range min(len(a), len(b)) {
-		if a[i] != b[i] {
-			return fmt.Sprintf("event %d is %+v and %+v", i+1, a[i], b[i])
-		}
-	}
-	if len(a) != len(b) {
-		return fmt.Sprintf("%d events and %d", len(a), len(b))
-	}
-	return ""
-}
-
 // ErrTiersDiffer is the error of SameOn for a run that is not the same on both tiers.
 var ErrTiersDiffer = errors.New("the run is not the same on all tiers")
+
+// noVerdict is what it means that a run is not the same on two tiers.
+const noVerdict = "one of the two simulators is wrong, so that there is no verdict"
+
+// on is a tier as the place of a run.
+func (t Tier) on() string { return "on tier " + string(t) }
 
 // SameOn makes a run once more on another tier, which must show the same history and findings, and between libraries and nodes
 // the same must pass. The error matches ErrTiersDiffer if it does not, and names the first difference; any other is an internal
@@ -100,7 +93,7 @@ func (r *Result) SameOn(tier Tier) error {
 	if err != nil {
 		return err
 	}
-	difference := FirstDifference(r.History, other.History) // before the next run overwrites the buffer
+	difference := r.DifferenceOn(other) // before the next run overwrites the buffer
 	_, err = Run(r.Scenario, Options{Tier: r.Tier, Seed: r.Seed, Foreign: r.foreign, Unhashed: true, Unwatched: true, Overheard: ours.add, Buffer: buffer})
 	if err != nil {
 		return err
@@ -116,7 +109,7 @@ func (r *Result) SameOn(tier Tier) error {
 	if difference == "" {
 		return nil
 	}
-	return r.failed(fmt.Errorf("%w: %s and %s: %s", ErrTiersDiffer, r.Tier, tier, difference))
+	return r.failed(fmt.Errorf("%w: %s: %s", ErrTiersDiffer, difference, noVerdict))
 }
 
 // failed is the error of the run.
@@ -124,7 +117,7 @@ func (r *Result) failed(err error) error { return &RunError{r.Scenario, r.Tier, 
 
 // ending is what a run was found to end with, and the first of what monitors saw.
 func (r *Result) ending() string {
-	text := fmt.Sprintf("%s ends with %v", r.Tier, r.Findings)
+	text := fmt.Sprintf("%s the run ends with %q", r.Tier.on(), r.Findings.Says())
 	if len(r.Monitored) > 0 {
 		text += " (" + strings.TrimSuffix(r.Monitored[0].Text, ".") + ")"
 	}

@@ -231,8 +231,8 @@ func TestFindingsOnAResource(t *testing.T) {
 	file = strings.Replace(file, "timeline:\n", "timeline:\n  - {at: 0s, client: c2, resource: invoices, do: [lock, update, unlock]}\n  - {at: 11s, client: c2, resource: orders, do: [lock, update, unlock]}\n", 1)
 	for _, x := range []struct{ expect, problem string }{
 		{"{orders: {findings: [stale-write, lost-update]}, invoices: {findings: safe}}", ""},
-		{"{orders: {findings: safe}}", "on orders, expected safe"},
-		{"{invoices: {findings: stale-write}}", "found safe on invoices, expected stale-write"},
+		{"{orders: {findings: safe}}", "found late write (stale-write, lost-update) on orders, expected holds"},
+		{"{invoices: {findings: stale-write}}", "found holds on invoices, expected late write (stale-write)"},
 		{"{invoices: {findings: safe, unavailable: {at-least: 1s, at-most: 2s}}}", "on invoices, the lock could not be had for"},
 		{"{invoices: {findings: safe, attempts: {at-least: 5, at-most: 6}}}", "on invoices, c2 made 1 attempts"},
 	} {

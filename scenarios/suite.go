@@ -56,13 +56,13 @@ func Suite(ctx context.Context, all []*Scenario, tiers []Tier, o Options, done f
 		first := results[i-i%len(tiers)]
 		switch r := results[i]; {
 		case r.HistoryHash != first.HistoryHash:
-			r.Problems = append(r.Problems, Problem{Safety, fmt.Sprintf("the history is not the same as on %s: %s", first.Tier, FirstDifference(first.History, r.History))})
+			r.Problems = append(r.Problems, Problem{Safety, fmt.Sprintf("%v: %s: %s", ErrTiersDiffer, first.DifferenceOn(r), noVerdict)})
 		case dialogues[i] != dialogues[i-i%len(tiers)]:
 			words, err := firstWords(r.Scenario, Options{Seed: r.Seed}, first.Tier, r.Tier)
 			if err != nil {
 				return nil, err
 			}
-			r.Problems = append(r.Problems, Problem{Safety, fmt.Sprintf("what passes between clients and nodes is not the same as on %s: %s", first.Tier, words)})
+			r.Problems = append(r.Problems, Problem{Safety, fmt.Sprintf("%v: %s: %s", ErrTiersDiffer, words, noVerdict)})
 		}
 	}
 	return results, nil

@@ -30,6 +30,8 @@ type Finding struct {
 	// Beyond says that the faults exceed the budget, which excuses it, and Despite that they do and are no excuse.
 	Beyond  bool `json:"beyond"`
 	Despite bool `json:"despite,omitempty"`
+	// Blame says what is to blame for one that nothing excuses: the settings or the lock's code.
+	Blame string `json:"blame,omitempty"`
 	// Run is the number of the run in which it was found first, in a random search, and Seed its seed.
 	Run  int    `json:"run"`
 	Seed uint64 `json:"seed"`
@@ -54,6 +56,9 @@ func NewFinding(v *Violation, shrunk *scenarios.Result) Finding {
 	}
 	f.Beyond = shrunk.Excused(v.Kind)
 	f.Despite = shrunk.Beyond != nil && !f.Beyond
+	if i := slices.IndexFunc(shrunk.Report.Findings, func(of checker.Finding) bool { return of.Kind == v.Kind }); i >= 0 && !f.Beyond {
+		f.Blame = settings.Blame(shrunk, &shrunk.Report.Findings[i])
+	}
 	for _, item := range example.Timeline {
 		if item.Fault != nil {
 			f.Faults++

@@ -438,7 +438,7 @@ func (x *column) leaveOut(s *scenarios.Scenario, why error) {
 // note notes what the table says of a run.
 func (x *column) note(s *scenarios.Scenario, r *tableRun) (locktable.Cell, error) {
 	c := x.cell(s)
-	c.Verdict, c.Grade, c.Repeat, c.HistoryHash = r.Verdict, r.Grade, r.Repeat, r.HistoryHash
+	c.Verdict, c.Says, c.Word, c.Grade, c.Repeat, c.HistoryHash = r.Verdict, r.Says, r.Word, r.Grade, r.Repeat, r.HistoryHash
 	c.Why = x.why(c.Case, c.Grade, []locktable.Why{{Cause: r.NoVerdict}})
 	if r.Page != nil {
 		c.Page = strings.NewReplacer("/", "-", " ", "-").Replace(strings.Join([]string{x.lock.Name, x.setting.Title, s.Name, string(x.tier)}, "-")) + ".html"

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"redlocksim/checker"
 	"redlocksim/internal/jobs"
 	"redlocksim/internal/rounded"
 	"redlocksim/internal/shell"
@@ -34,6 +35,8 @@ type packedRuns struct {
 // tableRun is what the table says of a run.
 type tableRun struct {
 	Verdict     string
+	Says        string
+	Word        checker.Word
 	Grade       []scenarios.Grade
 	HistoryHash string
 	NoVerdict   string // why there is none
@@ -92,7 +95,7 @@ func (x *tableRuns) run(name string) (*tableRun, error) {
 
 // tell is what the table says of a run on any tier.
 func (x *tableRuns) tell(r *scenarios.Result) (*tableRun, error) {
-	run := &tableRun{Verdict: rounded.Text(r.Verdict()), Grade: r.Grades(), NoVerdict: strings.Join(r.NotTested, "; ")}
+	run := &tableRun{Verdict: rounded.Text(r.Verdict()), Says: r.Says(), Word: r.Worst(), Grade: r.Grades(), NoVerdict: strings.Join(r.NotTested, "; ")}
 	run.Repeat = strings.Replace(repeatCommand(r.Scenario.Name, false, r), " --tier live", "", 1) + " --lock " + shell.Quote(x.command)
 	if r.Tier != scenarios.Live { // where each run is another
 		run.HistoryHash = r.HistoryHash

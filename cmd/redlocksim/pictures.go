@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"html/template"
 	"os"
 	"path/filepath"
@@ -99,7 +98,7 @@ func (s *suite) drawSuite(cmd *cobra.Command, to *sink) error {
 				Thumbnail: template.HTML(thumbnail.String())})
 		}
 		last := entries[len(entries)-1]
-		last.Runs = append(last.Runs, gallery.Run{Tier: string(r.Tier), Verdict: cmp.Or(r.Findings.String(), scenarios.Safe), Page: name, AsExpected: r.OK()})
+		last.Runs = append(last.Runs, gallery.Run{Tier: string(r.Tier), Verdict: r.Says(), Ending: r.Ending(), Page: name, AsExpected: r.OK(), IsBroken: r.IsBroken()})
 		bar.tick()
 	}
 	var b bytes.Buffer

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -17,8 +16,8 @@ import (
 
 const verdictsIntro = `# Verdicts
 
-Each row is a case of an embedded scenario: what is claimed of its protocol and settings, the verdict that its file expects,
-and the verdict on each tier. Tiers model and wire are the simulator: model with Redis semantics in Go, wire with the shipped
+Each row is a case of an embedded scenario: the verdict that its file expects, and the verdict on each tier, in the words of
+[the checker](../docs/checker.md#the-words). A lock that breaks beyond the budget is not claimed to hold there. Tiers model and wire are the simulator: model with Redis semantics in Go, wire with the shipped
 adapter over RESP bytes. Tier live is server processes, fault proxies and client processes: redis-server, or etcd and PostgreSQL
 for the protocols on those. Its verdicts have no durations, as those depend on the machine. If real processes cannot show a case,
 the row says why.
@@ -33,8 +32,7 @@ func newVerdicts() *cobra.Command {
 		Use:   "verdicts",
 		Short: "Print the verdict of every scenario on each tier, as Markdown",
 		Long: `Run the embedded scenarios on tiers model, wire and live, and print a Markdown
-table with a row for each: the claim, the expected verdict, and the verdict on
-each tier. For a scenario that real servers cannot show, the row says why.
+table with a row for each: the expected verdict, and the verdict on each tier. For a scenario that real servers cannot show, the row says why.
 
 This needs Linux, redis-server, etcd, PostgreSQL, cc and the Go toolchain, and
 takes some minutes in the project's directory.
@@ -61,7 +59,7 @@ takes some minutes in the project's directory.
 }
 
 // verdictRow is a row of the table, in the order of its columns.
-type verdictRow struct{ name, claim, expected, model, wire, live string }
+type verdictRow struct{ name, expected, model, wire, live string }
 
 // verdicts runs scenarios on all tiers.
 func verdicts(cmd *cobra.Command, found []*scenarios.Scenario) ([]verdictRow, []*scenarios.Result, error) {
@@ -73,23 +71,17 @@ func verdicts(cmd *cobra.Command, found []*scenarios.Scenario) ([]verdictRow, []
 	for _, r := range results {
 		row := rows[r.Scenario.Name]
 		if row == nil {
-			row = &verdictRow{name: r.Scenario.Name, claim: string(r.Scenario.Claim), expected: r.Scenario.Expect.String()}
+			row = &verdictRow{name: r.Scenario.Name, expected: r.Scenario.Says()}
 			rows[row.name] = row
 		}
 		cell := &row.model
 		if r.Tier == scenarios.Wire {
 			cell = &row.wire
 		}
-		*cell = marked(r, r.Verdict())
+		*cell = marked(r, r.Says())
 	}
 	err = runLive(cmd.Context(), cmd, found, &lockFlags{}, func(r *scenarios.Result, _ *lockFlags) error {
-		var keys []string
-		for _, l := range r.Leaks {
-			if !slices.Contains(keys, l.Key) {
-				keys = append(keys, l.Key)
-			}
-		}
-		rows[r.Scenario.Name].live = marked(r, untimed(r.Findings, keys))
+		rows[r.Scenario.Name].live = marked(r, r.SaysUntimed())
 		results = append(results, r)
 		return nil
 	}, func(s *scenarios.Scenario, why error) error {
@@ -117,15 +109,6 @@ func marked(r *scenarios.Result, verdict string) string {
 	return verdict
 }
 
-// untimed is a verdict without durations.
-func untimed(findings scenarios.Findings, leaks []string) string {
-	text := findings.String()
-	if len(leaks) > 0 {
-		text += ", leaks " + strings.Join(leaks, " and ")
-	}
-	return text
-}
-
 // refusal is the reason in an error of live.Unfit.
 func refusal(err error) string {
 	_, why, _ := strings.Cut(err.Error(), live.ErrUnfit.Error()+": ")
@@ -134,9 +117,9 @@ func refusal(err error) string {
 
 func markdown(rows []verdictRow) string {
 	t := table.NewWriter()
-	t.AppendHeader(table.Row{"case", "claim", "expected", "model", "wire", "live"})
+	t.AppendHeader(table.Row{"case", "expected", "model", "wire", "live"})
 	for _, r := range rows {
-		t.AppendRow(table.Row{r.name, r.claim, r.expected, r.model, r.wire, r.live})
+		t.AppendRow(table.Row{r.name, r.expected, r.model, r.wire, r.live})
 	}
 	return t.RenderMarkdown() + "\n"
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 
+	"redlocksim/checker"
 	"redlocksim/scenarios"
 )
 
@@ -18,7 +19,7 @@ type Entry struct {
 	Title       string `json:"title"`
 	Explanation string `json:"explanation"`
 	Expected    string `json:"expected"`
-	// Breaks says that what is expected is a violation.
+	// Breaks says that what is expected is a lock that does not hold.
 	Breaks bool `json:"breaks"`
 }
 
@@ -27,7 +28,7 @@ func catalogue() (all []Theme) {
 		t := Theme{Title: theme.Title()}
 		for _, s := range scenarios.Catalogue() {
 			if s.Theme == theme {
-				t.Entries = append(t.Entries, Entry{s.Name, s.Title, s.Explanation, s.Expect.String(), len(s.Expect.Findings) > 0})
+				t.Entries = append(t.Entries, Entry{s.Name, s.Title, s.Explanation, s.Says(), s.InOne() != string(checker.Holds)})
 			}
 		}
 		if len(t.Entries) > 0 {

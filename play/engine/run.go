@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"redlocksim/internal/rounded"
+	"redlocksim/checker"
 	"redlocksim/internal/shell"
 	"redlocksim/reports/timeline"
 	"redlocksim/scenarios"
@@ -18,7 +18,7 @@ type Run struct {
 	Verdict     string `json:"verdict"`
 	Expected    string `json:"expected"`
 	Shown       string `json:"shown"`
-	// Says is Shown for people.
+	// Says is Verdict in a sentence.
 	Says       string   `json:"says"`
 	AsExpected bool     `json:"asExpected"`
 	Problems   []string `json:"problems"`
@@ -38,7 +38,7 @@ const broken = "broken"
 // place.
 func shows(r *scenarios.Result) string {
 	switch {
-	case r.Defect() != nil:
+	case r.IsBroken():
 		return broken
 	case len(r.NotTested) > 0:
 		return scenarios.NothingTested
@@ -46,8 +46,9 @@ func shows(r *scenarios.Result) string {
 	return scenarios.Safe
 }
 
-// says is that for people.
-var says = map[string]string{scenarios.Safe: "The lock holds", broken: "The lock breaks", scenarios.NothingTested: "This run shows nothing"}
+// says is the verdict in one word, for people.
+var says = map[string]string{string(checker.Holds): "The lock holds", "breaks": "The lock breaks", string(checker.Stuck): "The lock is stuck",
+	string(checker.Leaks): "The lock leaks", string(checker.Untested): "This run shows nothing"}
 
 func judged(q *Request) (*scenarios.Result, []string, mistakes, error) {
 	s, cases, warnings, err := read(q)
@@ -89,7 +90,7 @@ func run(q *Request) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &Run{Title: r.Scenario.Title, Explanation: r.Scenario.Explanation, Verdict: rounded.Text(r.Verdict()), Expected: r.Scenario.Expect.String(), Shown: shows(r), Says: says[shows(r)],
+	x := &Run{Title: r.Scenario.Title, Explanation: r.Scenario.Explanation, Verdict: r.Says(), Expected: r.Scenario.Says(), Shown: shows(r), Says: says[r.InOne()],
 		AsExpected: r.OK(), History: r.HistoryHash, Trace: r.TraceHash, Seed: q.Seed, Cases: cases, Warnings: warnings}
 	for _, p := range r.Problems {
 		x.Problems = append(x.Problems, p.Text)

@@ -33,15 +33,28 @@ type Entry struct {
 
 // Run is a run with a page of its own.
 type Run struct {
-	Tier, Verdict string
+	// Verdict is what it showed, for people, and Ending how it came out beside what was expected.
+	Tier, Verdict, Ending string
 	// Page is where its page is, relative to the gallery.
-	Page       string
-	AsExpected bool
+	Page string
+	// AsExpected says that it came out so, and IsBroken that the lock does not hold.
+	AsExpected, IsBroken bool
 }
 
 // Agree says that the verdict is the same on all tiers.
 func (e *Entry) Agree() bool {
-	return !slices.ContainsFunc(e.Runs, func(r Run) bool { return r.Verdict != e.Runs[0].Verdict })
+	return !slices.ContainsFunc(e.Runs, func(r Run) bool { return r.Verdict != e.Runs[0].Verdict || r.Ending != e.Runs[0].Ending })
+}
+
+// Class is the class of its link.
+func (r *Run) Class() string {
+	switch {
+	case !r.AsExpected:
+		return "wrong"
+	case r.IsBroken:
+		return "known"
+	}
+	return "right"
 }
 
 // theme is the cases under a heading.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"redlocksim/checker"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
 )
@@ -21,6 +22,9 @@ type Cell struct {
 	Case     string         `json:"case"`
 	Tier     scenarios.Tier `json:"tier"`
 	Verdict  string         `json:"verdict"`
+	// Says is the verdict for people, and Word the worst word of it; empty if it was not run.
+	Says string       `json:"says,omitempty"`
+	Word checker.Word `json:"word,omitempty"`
 	// Grade is all grades that apply, the worst first.
 	Grade []scenarios.Grade `json:"grade"`
 	// HistoryHash is empty on tier live, where each run is another.

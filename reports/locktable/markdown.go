@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"redlocksim/checker"
 	"redlocksim/internal/mark"
 	"redlocksim/internal/shell"
 	"redlocksim/reports"
@@ -49,7 +50,7 @@ func Markdown(w io.Writer, t *Table) error {
 		fmt.Fprintf(b, "| [%s](%s) | %s | %s | %s | %d | %d | %s | %s | %s | %s |\n", t.heading(l), l.Source, l.Version, l.where(), l.Licence, len(l.Cells)-l.count(scenarios.NotApplicable),
 			l.count(scenarios.AsSound), some(l.count(scenarios.Weaker)), some(l.count(scenarios.LessAvailable)), some(l.count(scenarios.LeavesKeys)), some(l.count(scenarios.BusyWaits)))
 	}
-	b.WriteString("\n## Where they differ\n\nOf the cases in which a lock does worse than Redlock. ✓ is as sound, – not applicable.\n\n")
+	b.WriteString("\n## Where they differ\n\nOf the cases in which a lock does worse than Redlock. ✓ holds; ◆ does not hold, like Redlock; – not applicable.\n\n")
 	t.matrix(b)
 	for i := range t.Locks {
 		t.Locks[i].chapter(b, t.heading(&t.Locks[i]))
@@ -99,13 +100,15 @@ func (t *Table) matrix(b *strings.Builder) {
 	}
 }
 
-// symbol is a cell in a word.
+// symbol is a cell in a word. A lock that is as sound as Redlock does not hold where Redlock does not.
 func symbol(c *Cell) string {
 	switch {
 	case c == nil || slices.Contains(c.Grade, scenarios.NotApplicable):
 		return "–"
-	case slices.Contains(c.Grade, scenarios.AsSound):
+	case slices.Contains(c.Grade, scenarios.AsSound) && c.Word == checker.Holds:
 		return "✓"
+	case slices.Contains(c.Grade, scenarios.AsSound):
+		return "◆ " + string(c.Word)
 	}
 	return reports.GradeText(c.Grade)
 }
@@ -150,7 +153,7 @@ func (l *Lock) chapter(b *strings.Builder, heading string) {
 	for _, g := range groups {
 		fmt.Fprintf(b, "\n- **%s.** %s%s\n", reports.GradeText([]scenarios.Grade{g.grade}), g.Cause, g.reference())
 		for _, c := range g.cells {
-			fmt.Fprintf(b, "  - %s: %s\n", c.Case, c.Verdict)
+			fmt.Fprintf(b, "  - %s: %s\n", c.Case, c.Says)
 		}
 	}
 	if groups != nil {

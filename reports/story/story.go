@@ -46,7 +46,7 @@ func Of(h history.History, monitored ...checker.Finding) []Line {
 		}
 		for _, f := range monitored {
 			if f.FromSeq == h[i].Seq {
-				t.lines = append(t.lines, Line{Seq: f.FromSeq, Time: time.Duration(f.From), Text: rounded.Text(string(f.Kind) + ": " + f.Text)})
+				t.lines = append(t.lines, Line{Seq: f.FromSeq, Time: time.Duration(f.From), Text: rounded.Text(f.Kind.Says() + ": " + f.Text)})
 			}
 		}
 	}

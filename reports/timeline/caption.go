@@ -5,46 +5,29 @@ import (
 	"strings"
 )
 
-// Verdicts says what the run showed, and what was expected of it.
-func (t *Timeline) Verdicts() string {
-	if t.OK {
-		return "verdict: " + t.Verdict + ", as expected"
-	}
-	if t.IsTrial {
-		return "verdict: " + t.Verdict + " (the file expects " + t.Expected + ")"
-	}
-	return "verdict: " + t.Verdict + ", NOT AS EXPECTED (" + t.Expected + ")"
-}
+// IsAlarm says that the run shows a lock that does not hold, or something else than was expected of it although this is no trial.
+func (t *Timeline) IsAlarm() bool { return t.isBad() || !t.OK && !t.IsTrial }
 
-// IsAlarm says that the run shows a violation, or something else than was expected of it although this is no trial.
-func (t *Timeline) IsAlarm() bool { return t.Violation != nil || !t.OK && !t.IsTrial }
+// IsKnown says that the run shows a lock that does not hold, as was expected of it.
+func (t *Timeline) IsKnown() bool { return t.OK && t.isBad() }
 
-// IsKnown says that the run shows a violation that was expected of it.
-func (t *Timeline) IsKnown() bool { return t.OK && t.Violation != nil }
+func (t *Timeline) isBad() bool { return t.Violation != nil || t.isBroken }
 
-// Headline says what the run showed. For a violation that was expected it says so, or that others have published it, and is no
-// alarm.
+// Headline says what the run showed, and what was expected of it. What was expected is no alarm.
 func (t *Timeline) Headline() string {
-	if !t.IsKnown() {
-		return t.Verdicts()
+	switch {
+	case t.OK:
+		return t.headline
+	case t.IsTrial:
+		return t.Verdict + " (the file expects: " + t.Expected + ")"
 	}
-	what := strings.ReplaceAll(t.Violation.Kind, "-", " ")
-	switch t.Violation.Kind {
-	case "lease-overlap":
-		what = "two holders"
-	case "stale-write":
-		what = "a stale write"
-	}
-	if !t.isPublished {
-		return what + ": the expected result (" + t.Verdicts() + ")"
-	}
-	return what + ": the published result (" + t.Verdicts() + ")"
+	return t.headline + " (expected: " + t.Expected + ")"
 }
 
 // Description says what can be seen, for those who cannot see it: the violation and the story.
 func (t *Timeline) Description() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s. ", t.Verdicts())
+	fmt.Fprintf(&b, "%s. ", t.Headline())
 	if t.Violation != nil {
 		fmt.Fprintf(&b, "%s ", t.Violation.Text)
 	}

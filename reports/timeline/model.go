@@ -11,12 +11,13 @@ type Timeline struct {
 	Name   string `json:"name"`
 	Title  string `json:"title"`
 	Source string `json:"source"`
-	// isPublished: it is a scenario of the catalogue, as it is there, of which somebody else has told.
-	isPublished bool
+	// headline is what the run showed beside what was expected; see scenarios.Result. isBroken: that is not that the lock holds.
+	headline string
+	isBroken bool
 	// About is what the scenario says of itself, to a reader who does not know the literature.
-	About   string `json:"about"`
-	Verdict string `json:"verdict"`
-	// Expected says what the scenario expects, and OK that the run was as expected.
+	About string `json:"about"`
+	// Verdict is what the run showed and Expected what the scenario expects, for people, and OK says that it was as expected.
+	Verdict  string `json:"verdict"`
 	Expected string `json:"expected"`
 	OK       bool   `json:"ok"`
 	// IsTrial says that somebody tries what a changed scenario shows: that it is not what it expects is no alarm.

@@ -15,11 +15,9 @@ import (
 // links are those of r.Recording, which r.Record makes. The error is an internal one: the history is not one.
 func Of(r *scenarios.Result, repeat string) (*Timeline, error) {
 	b := builder{result: r, end: Instant(r.Scenario.Duration), lanes: map[string]int{},
-		t: &Timeline{Name: r.Scenario.Name, Title: r.Scenario.Title, Source: r.Scenario.Source, About: strings.TrimSpace(r.Scenario.Explanation), Verdict: rounded.Text(r.Verdict()),
-			Expected: r.Scenario.Expect.String(), OK: r.OK(), IsOnOne: r.IsOnOne(), Repeat: repeat, Run: fmt.Sprintf("tier %s, seed %d", r.Tier, r.Seed), History: r.HistoryHash,
+		t: &Timeline{Name: r.Scenario.Name, Title: r.Scenario.Title, Source: r.Scenario.Source, About: strings.TrimSpace(r.Scenario.Explanation), Verdict: r.Says(),
+			Expected: r.Scenario.Says(), headline: r.Headline(), isBroken: r.IsBroken(), OK: r.OK(), IsOnOne: r.IsOnOne(), Repeat: repeat, Run: fmt.Sprintf("tier %s, seed %d", r.Tier, r.Seed), History: r.HistoryHash,
 			Notes: []string{}, Arrows: []Arrow{}, Story: []Step{}}}
-	known, isKnown := scenarios.Find(r.Scenario.Name)
-	b.t.isPublished = isKnown && known == r.Scenario && !strings.HasPrefix(known.Source, "ourselves")
 	if r.Tier == scenarios.Live {
 		b.t.Run = "tier live"
 	}

@@ -2,9 +2,9 @@ package timeline
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
+	"redlocksim/checker"
 	"redlocksim/internal/rounded"
 )
 
@@ -60,9 +60,9 @@ func (v *Violation) Name() string {
 		return fmt.Sprintf("both hold the lock: %v", rounded.Duration(d))
 	case "stale-write":
 		if v.Resource != "" {
-			return fmt.Sprintf("stale write to %s, %v after its lease ended", shortened(v.Resource), rounded.Duration(d))
+			return fmt.Sprintf("late write to %s, %v after its lease ended", shortened(v.Resource), rounded.Duration(d))
 		}
-		return fmt.Sprintf("stale write, %v after its lease ended", rounded.Duration(d))
+		return fmt.Sprintf("late write, %v after its lease ended", rounded.Duration(d))
 	case "unprotected":
 		if v.Resource != "" {
 			return fmt.Sprintf("%s unprotected: %v", shortened(v.Resource), rounded.Duration(d))
@@ -82,5 +82,5 @@ func (v *Violation) Short() string {
 	if v.Kind == "lease-overlap" {
 		return fmt.Sprintf("both: %v", rounded.Duration(time.Duration(v.To-v.From)))
 	}
-	return strings.ReplaceAll(v.Kind, "-", " ")
+	return string(checker.Kind(v.Kind).Word())
 }

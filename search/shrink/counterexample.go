@@ -11,6 +11,7 @@ import (
 	"redlocksim/internal/rounded"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
+	"redlocksim/search/settings"
 )
 
 // errNotConfirmed is what the error of Counterexample matches where the tiers do not show the same finding.
@@ -38,7 +39,7 @@ func counterexample(s *scenarios.Scenario, seed uint64) (*scenarios.Scenario, er
 		case len(got.Findings) == 0 && len(got.Leaks) == 0:
 			return nil, fmt.Errorf("%w: %s, seed %d: tier %s finds nothing", errNotConfirmed, s.Name, seed, tier)
 		case r != nil && r.HistoryHash != got.HistoryHash:
-			return nil, fmt.Errorf("%w: %s, seed %d: the history is not the same on %s and %s: %s", errNotConfirmed, s.Name, seed, r.Tier, tier, scenarios.FirstDifference(r.History, got.History))
+			return nil, fmt.Errorf("%w: %s, seed %d: %s", errNotConfirmed, s.Name, seed, r.DifferenceOn(got))
 		case r == nil:
 			r = got
 		}
@@ -65,9 +66,17 @@ func shown(r *scenarios.Result) (what, how string) {
 	case len(r.Findings) == 0:
 		return "a key without a time to live", "A key is left without a time to live."
 	case f != nil:
-		return r.Findings.String(), f.Text
+		return r.Findings.Says(), f.Text
 	}
-	return r.Findings.String(), r.Report.Own()[0].Text
+	return r.Findings.Says(), r.Report.Own()[0].Text
+}
+
+// blame says what is to blame for what a run shows that no fault excuses.
+func blame(r *scenarios.Result) string {
+	if f := r.Defect(); f != nil {
+		return settings.Blame(r, f)
+	}
+	return "the lock's code is wrong" // which leaves a key without a time to live
 }
 
 // say writes what a run showed into its scenario.
@@ -96,10 +105,10 @@ func say(c *scenarios.Scenario, r *scenarios.Result) {
 	case !r.Inexcusable():
 	case r.Beyond != nil:
 		c.Claim = scenarios.Unsound
-		c.Explanation += " That is no excuse for it, so that the claim is unsound."
+		c.Explanation += " That is no excuse; " + blame(r) + "."
 	default:
 		c.Claim = scenarios.Unsound
-		c.Explanation += " Nothing exceeds the budget, so that the protocol does not hold with these settings: the claim is unsound."
+		c.Explanation += " The faults are within the budget; " + rounded.Text(blame(r)) + "."
 	}
 	c.Explanation = strings.Join(strings.Fields(c.Explanation), " ") + "\n"
 	c.Expect.Unavailable.AtMost = max(time.Duration(up(max(1, int64(r.Unavailable)), 1)), time.Millisecond)

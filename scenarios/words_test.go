@@ -1,0 +1,110 @@
+package scenarios_test
+
+import (
+	"testing"
+
+	"redlocksim/checker"
+	"redlocksim/history"
+	"redlocksim/scenarios"
+)
+
+// What people are told of runs of the catalogue: that a lock is stuck for ever, or breaks as somebody has published, is not to
+// be taken for a lock that holds.
+func TestWords(t *testing.T) {
+	for _, c := range []struct{ name, expected, says, headline string }{
+		{"01-setnx-then-expire/a-minute", "stuck, leaks R", "stuck, leaks R", "stuck, leaks R, as published"},
+		{"01-setnx-then-expire/an-hour", "stuck, leaks R, unavailable for 1h0m0s to 1h0m1s", "stuck, leaks R, unavailable for 1h0m1s",
+			"stuck, leaks R, unavailable for 1h0m1s, as published"},
+		{"05-single-instance/healthy", "holds", "holds", "holds, as expected"},
+		{"05-single-instance/down-for-good", "stuck", "stuck", "stuck, as published"},
+		{"42-stuck-holder/two-minutes-without-limit", "stuck, unavailable for 1m58s", "stuck, unavailable for 1m58s", "stuck, unavailable for 1m58s, as published"},
+		{"16-failed-acquire-cleans-up-with-del/parallel", "two holders (lease-overlap), breaks a promise (conduct)",
+			"two holders (lease-overlap), breaks a promise (conduct)", "two holders (lease-overlap), breaks a promise (conduct): breaks, as published"},
+		{"17-clock-jump", "two holders (lease-overlap), beyond the budget", "two holders (lease-overlap)", "two holders (lease-overlap): breaks, as published"},
+		{"35-fencing-and-reads/before-the-first-effect", "holds (accepted-after-expiry)", "holds (accepted-after-expiry)", "holds (accepted-after-expiry), as expected"},
+		{"90-failed-attempt-leaves-its-votes", "leaks (leftover), unavailable for 9s to 9.3s", "leaks (leftover), unavailable for 9.13s",
+			"leaks (leftover), unavailable for 9.13s, as published"},
+	} {
+		s := byName(t, c.name)
+		r, err := scenarios.Verify(s, scenarios.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Says() != c.expected || r.Says() != c.says || r.Headline() != c.headline {
+			t.Errorf("%s\nexpects %q\nwant    %q\nsays    %q\nwant    %q\nheaded  %q\nwant    %q", c.name, s.Says(), c.expected, r.Says(), c.says, r.Headline(), c.headline)
+		}
+	}
+}
+
+// A file that is not in the catalogue is not published, what a search found is, and a lock of somebody's is beside Redlock.
+func TestEnding(t *testing.T) {
+	own := *byName(t, "17-clock-jump")
+	found := own
+	found.Recorded = &scenarios.Recorded{}
+	wrong := own
+	wrong.Expect.Findings = nil
+	for _, c := range []struct {
+		s    *scenarios.Scenario
+		o    scenarios.Options
+		want string
+	}{
+		{&own, scenarios.Options{}, "two holders (lease-overlap): breaks, as expected"},
+		{&found, scenarios.Options{}, "two holders (lease-overlap): breaks, as the search found"},
+		{&wrong, scenarios.Options{}, "two holders (lease-overlap), NOT AS EXPECTED"},
+	} {
+		r, err := scenarios.Judge(c.s, c.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Headline(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// An observation stands beside what is worse, and what was found in a run that tests nothing comes before that.
+func TestFindingsInWords(t *testing.T) {
+	for want, f := range map[string]scenarios.Findings{
+		"holds": nil,
+		"two holders (lease-overlap), late write (stale-write), accepted-after-expiry": {checker.LeaseOverlap, checker.StaleWrite, checker.AcceptedAfterExpiry},
+		"stuck (needlessly-unavailable), breaks a promise (contract)":                  {checker.Contract, checker.NeedlesslyUnavailable},
+	} {
+		if got := f.Says(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// Where two runs part is said by what clients were told, and by the steps only where they were told the same.
+func TestFirstDifference(t *testing.T) {
+	h := history.History{
+		{Seq: 1, Time: 1e6, Kind: history.Call, Process: "c", Op: 1, Func: history.Acquire, Resource: "R"},
+		{Seq: 2, Time: 2e6, Kind: history.Step, Process: "c", Op: 1, Name: "node-answered", Node: "A", Detail: "granted", Number: 1},
+		{Seq: 3, Time: 3e6, Kind: history.Return, Process: "c", Op: 1, Func: history.Acquire, Resource: "R", Grant: 1, Outcome: history.OK, Span: 9e9, Token: 7},
+		{Seq: 4, Time: 4e6, Kind: history.Effect, Process: "c", Op: 2, Func: history.Write, Resource: "R", Grant: 1, Outcome: history.OK, Number: 5},
+	}
+	for _, c := range []struct {
+		change func(history.History) history.History
+		want   string
+	}{
+		{func(h history.History) history.History { return h }, ""},
+		{func(h history.History) history.History {
+			h[1].Detail, h[2].Outcome, h[2].Detail, h[2].Span, h[2].Token, h[2].Grant = "refused", history.Failed, "taken", 0, 0, 0
+			return h
+		}, `in the first run c is granted the lock "R" at 3ms (valid for 9s, token 7), and in the second c is refused the lock "R" at 3ms (taken)`},
+		{func(h history.History) history.History { h[1].Detail = "refused"; return h },
+			`in the first run the library of c reports "node-answered" of A at 2ms (attempt 1, granted), ` +
+				`and in the second the library of c reports "node-answered" of A at 2ms (attempt 1, refused)`},
+		{func(h history.History) history.History { h[3].Outcome = history.Failed; return h },
+			`in the first run the resource accepts c's write of "R" (5) at 4ms, and in the second the resource refuses c's write of "R" (5) at 4ms`},
+		{func(h history.History) history.History { h[2].Time += 1; return h },
+			`in the first run c is granted the lock "R" at 3ms (valid for 9s, token 7), and in the second c is granted the lock "R" at 3.000001ms (valid for 9s, token 7)`},
+		{func(h history.History) history.History { h[3].Op = 9; return h }, `the resource accepts c's write of "R" (5) at 4ms, with another record of it in the second than in the first run`},
+		{func(h history.History) history.History { return h[:3] }, `in the first run the resource accepts c's write of "R" (5) at 4ms, and in the second nothing more happens`},
+	} {
+		other := c.change(append(history.History(nil), h...))
+		if got := scenarios.FirstDifference(h, other); got != c.want {
+			t.Errorf("%s\nwant %s", got, c.want)
+		}
+	}
+}
