@@ -10,7 +10,7 @@ const (
 	TwoHolders Word = "two holders"
 	// LateWrite: the resource took a write that came too late, or that rests on a number which somebody had written over.
 	LateWrite Word = "late write"
-	// Stuck: nobody is granted a lock that nobody has.
+	// Stuck: nobody is granted a lock that nobody has, or the resource does not let its holder work.
 	Stuck Word = "stuck"
 	// Leaks: a key outlives its lock, and keeps others waiting.
 	Leaks Word = "leaks"
@@ -43,6 +43,7 @@ var words = map[Kind]Word{
 	Leftover:              Leaks,
 	NeedlesslyUnavailable: Stuck,
 	BusyWait:              BreaksPromise,
+	HolderRefused:         Stuck,
 	NotTested:             Untested,
 
 	"not-held":      BreaksPromise,

@@ -36,23 +36,23 @@ func TestPreventionAsInTheLiterature(t *testing.T) {
 		helps, doesNot []string // by the kinds of changes
 	}{
 		// Redis documentation: delayed restarts, fsync=always. Kleppmann: tokens do nothing for the lock itself.
-		{"24-restart-at-once/one-of-three", "lease-overlap", []string{"guard", "restart", "nodes.persistence"}, []string{"fencing", "drift", "clients"}},
+		{"24-restart-at-once/one-of-three", "two holders (lease-overlap)", []string{"guard", "restart", "nodes.persistence"}, []string{"fencing", "drift", "clients"}},
 		// 18.2 % of the time to live for clocks that are wrong by 10 % both.
-		{"22-clock-rates/not-covered", "lease-overlap", []string{"drift"}, []string{"fencing", "guard", "nodes.persistence"}},
+		{"22-clock-rates/not-covered", "two holders (lease-overlap)", []string{"drift"}, []string{"fencing", "guard", "nodes.persistence"}},
 		// Kleppmann: nothing in the lock helps against a pause before the write, and fencing does.
-		{"32-pause-before-write", "stale-write", []string{"fencing"}, []string{"guard", "drift", "quorum", "clients", "lock.clock"}},
+		{"32-pause-before-write", "late write (stale-write)", []string{"fencing"}, []string{"guard", "drift", "quorum", "clients", "lock.clock"}},
 		// Unless the pause is short, and the client has it in reserve.
-		{"76-guard-time/without", "stale-write", []string{"guard-time", "fencing", "drift"}, []string{"guard", "quorum", "lock.clock"}},
+		{"76-guard-time/without", "late write (stale-write)", []string{"guard-time", "fencing", "drift"}, []string{"guard", "quorum", "lock.clock"}},
 		// antirez: a monotonic clock.
-		{"20-client-clock-steps-back/wall", "lease-overlap", []string{"lock.clock", "library"}, []string{"fencing", "guard"}},
+		{"20-client-clock-steps-back/wall", "two holders (lease-overlap)", []string{"lock.clock", "library"}, []string{"fencing", "guard"}},
 		// A wall clock of a node is not the library's to mend.
-		{"17-clock-jump", "lease-overlap", nil, []string{"fencing", "drift", "lock.clock", "library"}},
+		{"17-clock-jump", "two holders (lease-overlap)", nil, []string{"fencing", "drift", "lock.clock", "library"}},
 		// Compare and delete, which makes the late release fail.
-		{"03-release-by-del", "lease-overlap", []string{"lock.release"}, []string{"drift", "guard"}},
+		{"03-release-by-del", "two holders (lease-overlap)", []string{"lock.release"}, []string{"drift", "guard"}},
 		// Redis documentation: to release what an attempt got that failed.
-		{"90-failed-attempt-leaves-its-votes", "leftover", []string{"lock.cleanup", "library"}, []string{"drift", "lock.release"}},
+		{"90-failed-attempt-leaves-its-votes", "leaks (leftover)", []string{"lock.cleanup", "library"}, []string{"drift", "lock.release"}},
 		// An extension on a quorum.
-		{"40-careless-renewal/one-node", "lease-overlap", []string{"lock.extending"}, []string{"fencing"}},
+		{"40-careless-renewal/one-node", "two holders (lease-overlap)", []string{"lock.extending"}, []string{"fencing"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -195,7 +195,7 @@ func TestTwoChanges(t *testing.T) {
 		case explain.Prevents:
 			helps = append(helps, tried.Kind)
 		case explain.Fails:
-			if tried.Kind == "fencing" && tried.Why != "still lease-overlap, but no longer stale-write" {
+			if tried.Kind == "fencing" && tried.Why != "still two holders (lease-overlap), but no longer late write (stale-write)" {
 				t.Errorf("fencing: %s", tried.Why)
 			}
 		}

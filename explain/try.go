@@ -47,11 +47,11 @@ type Tried struct {
 func wrong(r *scenarios.Result) string {
 	switch {
 	case r.Witness() != nil:
-		return string(r.Witness().Kind)
+		return r.Witness().Kind.Says()
 	case r.Defect() != nil:
-		return string(r.Defect().Kind)
+		return r.Defect().Kind.Says()
 	case len(r.Leaks) > 0:
-		return "lock key that never expires"
+		return "a lock key that never expires"
 	case r.Unbounded:
 		return "unavailability without bound"
 	}
@@ -132,7 +132,7 @@ func (x *Explanation) gone(r *scenarios.Result) string {
 	text := ""
 	for _, kind := range x.Result.Findings {
 		if kind.Violation() && !slices.Contains(r.Findings, kind) {
-			text += ", but no longer " + string(kind)
+			text += ", but no longer " + kind.Says()
 		}
 	}
 	return text

@@ -19,7 +19,7 @@ import (
 func cases() []reports.Case {
 	return []reports.Case{
 		{Name: "one", Title: "as it should be", Tier: "model", Seed: 7, Expected: "safe", Verdict: "safe", OK: true, Took: 1500 * time.Millisecond, Repeat: "redlocksim run one"},
-		{Name: "two/bad", Title: "a <b> & `c` | d", Tier: "wire", Expected: "safe", Verdict: "lease-overlap", Class: "safety",
+		{Name: "two/bad", Title: "a <b> & `c` | d", Tier: "wire", Expected: "safe", Verdict: "lease-overlap", Hoped: "holds", Says: "two holders (lease-overlap)", Class: "safety",
 			Problems: []string{"found <x> at 50%, a|b", "and\r\nmore ]]> \x00"}, Story: "   1  a & b\n```\n]]>\x01 <story>\n",
 			Repeat: "redlocksim run 'f,g:h.yaml' --case bad", File: "dir,x/f:g.yaml", Line: 12, Took: 20 * time.Millisecond},
 		{Name: "three", Tier: "wire", Skipped: "cannot be shown: \"quoted\" <why>"},
@@ -149,7 +149,7 @@ func TestMarkdown(t *testing.T) {
 	for _, want := range []string{
 		"## a suite: 1 of 2 not as expected\n",
 		"| model | 1 | 1 | 0 | 0 |\n| wire | 1 | 0 | 1 | 1 |\n",
-		"\n| two/bad | wire | 0 | safe | lease-overlap | found &lt;x&gt; at 50%, a\\|b; and more ]]&gt;",
+		"\n| two/bad | wire | 0 | holds | two holders (lease-overlap) | found &lt;x&gt; at 50%, a\\|b; and more ]]&gt;",
 		"<summary>two/bad on wire, seed 0: a &lt;b&gt; &amp; `c` | d</summary>\n\n````text\n   1  a & b\n```\n",
 		"\n```text\nredlocksim run 'f,g:h.yaml' --case bad\n```\n\n</details>\n",
 		"<details><summary>1 not run</summary>\n\n- three: cannot be shown: &#34;quoted&#34; &lt;why&gt;\n",

@@ -66,7 +66,7 @@ func (l Look) rule(b *strings.Builder, r *scenarios.Result, rule explain.Rule) {
 	state := l.Good("holds")
 	switch {
 	case rule.Finding != nil && rule.Kind.Defect():
-		state = l.Bad("BROKEN")
+		state = l.Bad("BROKEN") + ", " + string(rule.Kind.Word())
 	case rule.Finding != nil:
 		state = l.Doubtful("seen")
 	}
@@ -94,9 +94,9 @@ func (l Look) prevention(b *strings.Builder, x *explain.Explanation, command str
 	}
 	prevents := of(explain.Prevents)
 	if len(prevents) == 0 {
-		fmt.Fprintf(b, "\nNothing that was tried would have prevented the %s.\n", x.Wrong)
+		fmt.Fprintf(b, "\nNothing that was tried would have prevented this: %s.\n", x.Wrong)
 	} else {
-		fmt.Fprintf(b, "\nWhat would have prevented the %s (%d runs of each)\n", x.Wrong, prevents[0].Runs)
+		fmt.Fprintf(b, "\nWhat would have prevented this: %s (%d runs of each)\n", x.Wrong, prevents[0].Runs)
 	}
 	for i, t := range prevents {
 		fmt.Fprintf(b, "%3d  %s\n", i+1, l.Good(t.What))

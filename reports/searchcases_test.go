@@ -51,7 +51,7 @@ func TestSearchCases(t *testing.T) {
 	}
 	for i, name := range []string{"17-clock-jump", "found"} {
 		c := cases[i]
-		if c.OK || c.Name != name || !strings.HasPrefix(c.Problems[0], "lease-overlap by clock-step, WITHIN the budget") ||
+		if c.OK || c.Name != name || !strings.HasPrefix(c.Problems[0], "two holders (lease-overlap) by clock-step, WITHIN the budget") ||
 			!strings.Contains(c.Story, "the wall clock of C jumps forward by 10s") || c.Repeat != repeat {
 			t.Errorf("%+v", c)
 		}
@@ -84,9 +84,9 @@ func TestShrunkFrom(t *testing.T) {
 	}
 	for _, x := range []struct{ text, want string }{
 		{searched.String(), `
-  1  lease-overlap by 5 faults: clock-step, partition, restart-empty,
-     slow-messages, power-loss, beyond the budget (first in run 17, 3 runs in
-     all)
+  1  two holders (lease-overlap) by 5 faults: clock-step, partition,
+     restart-empty, slow-messages, power-loss, beyond the budget (first in run
+     17, 3 runs in all)
      shrunk from 120 events to 17
      redlocksim run ` + dir + `/found.yaml
 `}, {searched.String(), "\n     shrunk from 1 event to 1\n"}, {placed.String(), "\n           shrunk from 120 events to 17\n"}} {

@@ -105,7 +105,7 @@ func writeVariant(to *sink, x *explain.Explanation, variant int, path string) er
 	case x.Wrong == "":
 		return &failure{exitUsage, errors.New("--write: nothing is wrong, so there is nothing to prevent")}
 	case len(prevents) == 0:
-		return &failure{exitUsage, fmt.Errorf("--write: nothing that was tried prevents the %s", x.Wrong)}
+		return &failure{exitUsage, fmt.Errorf("--write: nothing that was tried prevents this: %s", x.Wrong)}
 	case variant > len(prevents):
 		return &failure{exitUsage, fmt.Errorf("--variant %d: must be from 1 to %d", variant, len(prevents))}
 	}

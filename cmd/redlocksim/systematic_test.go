@@ -78,7 +78,7 @@ timeline:
 	out, code := asked(func(cmd *cobra.Command) error {
 		return runSystematic(cmd, newTestSink(cmd), base, systematicOptions{depth: 1, dir: dir})
 	})
-	if code != exitSafety || !strings.Contains(out, "finding 1  lease-overlap, with clock-step-of-node, within the budget, ") ||
+	if code != exitSafety || !strings.Contains(out, "finding 1  two holders (lease-overlap), with clock-step-of-node, within the") ||
 		!strings.Contains(out, "redlocksim run "+dir+"/1-lease-overlap-clock-step-of-node.yaml --seed 0\n") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
@@ -100,7 +100,7 @@ timeline: [{at: 0s, client: client-1, do: [try-lock, unlock]}]
 	out, code = asked(func(cmd *cobra.Command) error {
 		return runOrders(cmd, newTestSink(cmd), parsed(t, settings+"lock: {protocol: get-set}\n"), systematicOptions{depth: 1, runs: 200})
 	})
-	for _, line := range []string{"\ntwo clients ask at once, no fault: lease-overlap, conduct\n", "finds no key\n", "\nin this order:\n", "  request arrives client-1 → A\n"} {
+	for _, line := range []string{"\ntwo clients ask at once, no fault: two holders (lease-overlap), breaks a promise (conduct)\n", "finds no key\n", "\nin this order:\n", "  request arrives client-1 → A\n"} {
 		if code != exitSafety || !strings.Contains(out, line) {
 			t.Errorf("exit code %d, no %q in\n%s", code, line, out)
 		}

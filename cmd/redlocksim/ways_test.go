@@ -28,9 +28,9 @@ func TestWaysToAVerdict(t *testing.T) {
 		code        exitcode.Code
 		says        string
 	}{
-		{"a lock in Go, in the simulator", "", exitOK, `(?s)\nverdict +lease-overlap\nexpected +lease-overlap .*\nas expected\n`},
-		{"Python", "python3", exitSafety, `\nNOT AS EXPECTED: found lease-overlap,`},
-		{"Node", "node", exitSafety, `\nNOT AS EXPECTED: found lease-overlap,`},
+		{"a lock in Go, in the simulator", "", exitOK, `(?s)\nverdict +two holders \(lease-overlap\)\n.*\ntwo holders \(lease-overlap\): breaks, like Redlock\n`},
+		{"Python", "python3", exitSafety, `\nNOT AS EXPECTED: found two holders \(lease-overlap\),`},
+		{"Node", "node", exitSafety, `\nNOT AS EXPECTED: found two holders \(lease-overlap\),`},
 		{"go test", "", exitOK, `(?m)^ok `},
 		{"a history", "", exitSafety, `^history.jsonl: BAD\n  lease-overlap  process b acquired the lock while process a held it`},
 	}

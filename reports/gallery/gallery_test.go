@@ -12,26 +12,26 @@ import (
 // A case is a row under its theme, with a mark that leads to the page of its run on each tier; what is foreign is text.
 func TestWriteHTML(t *testing.T) {
 	jump := &gallery.Entry{Name: "jump", Title: "<b>", Theme: "Clocks <", Thumbnail: `<svg id="1"></svg>`, Runs: []gallery.Run{
-		{Tier: "model", Verdict: "lease-overlap", Page: "jump-model.html", AsExpected: true},
-		{Tier: "wire", Verdict: "lease-overlap", Page: "jump-wire.html", AsExpected: true}}}
+		{Tier: "model", Verdict: "two holders", Ending: "breaks, as published", Page: "jump-model.html", AsExpected: true, IsBroken: true},
+		{Tier: "wire", Verdict: "two holders", Ending: "breaks, as published", Page: "jump-wire.html", AsExpected: true, IsBroken: true}}}
 	pause := &gallery.Entry{Name: "pause", Title: "a pause", Theme: "Pauses", Runs: []gallery.Run{
-		{Tier: "model", Verdict: "safe", Page: "pause-model.html", AsExpected: true}}}
+		{Tier: "model", Verdict: "holds", Ending: "as expected", Page: "pause-model.html", AsExpected: true}}}
 	drift := &gallery.Entry{Name: "drift", Title: "a drift", Theme: "Clocks <", Runs: []gallery.Run{
-		{Tier: "model", Verdict: "safe", Page: "drift-model.html", AsExpected: true},
-		{Tier: "wire", Verdict: "lease-overlap", Page: "drift-wire.html"}}}
+		{Tier: "model", Verdict: "holds", Ending: "as expected", Page: "drift-model.html", AsExpected: true},
+		{Tier: "wire", Verdict: "two holders", Ending: "NOT AS EXPECTED", Page: "drift-wire.html", IsBroken: true}}}
 	for _, x := range []struct {
 		entries []*gallery.Entry
 		want    []string
 	}{
 		{nil, []string{"0 cases, 0 runs, all as expected." + intro}},
 		{[]*gallery.Entry{pause}, []string{"1 case, 1 run, all as expected." + intro,
-			"# Pauses", "[pause-model.html] | [pause-model.html]pause | safe | [pause-model.html right]model | a pause"}},
+			"# Pauses", "[pause-model.html] | [pause-model.html]pause | holds | as expected, [pause-model.html right]model | a pause"}},
 		{[]*gallery.Entry{jump, pause, drift}, []string{"3 cases, 5 runs, 1 not as expected." + intro,
 			"[#theme-0]Clocks &lt; 2", "[#theme-1]Pauses 1",
 			"# Clocks &lt;",
-			"[jump-model.html]<svg id=\"1\"></svg> | [jump-model.html]jump | lease-overlap | [jump-model.html right]model [jump-wire.html right]wire | &lt;b&gt;",
-			"[drift-model.html] | [drift-model.html]drift | model: safe, wire: lease-overlap | [drift-model.html right]model [drift-wire.html wrong]wire: no | a drift",
-			"# Pauses", "[pause-model.html] | [pause-model.html]pause | safe | [pause-model.html right]model | a pause"}},
+			"[jump-model.html]<svg id=\"1\"></svg> | [jump-model.html]jump | two holders | breaks, as published, [jump-model.html known]model [jump-wire.html known]wire | &lt;b&gt;",
+			"[drift-model.html] | [drift-model.html]drift | model: holds, wire: two holders | [drift-model.html right]model [drift-wire.html wrong]wire: no | a drift",
+			"# Pauses", "[pause-model.html] | [pause-model.html]pause | holds | as expected, [pause-model.html right]model | a pause"}},
 	} {
 		var b strings.Builder
 		if err := gallery.WriteHTML(&b, x.entries); err != nil {
@@ -49,7 +49,8 @@ func TestWriteHTML(t *testing.T) {
 }
 
 // intro is what each page says of its pictures.
-const intro = " A picture has a row for each client and node; a frame marks where the lock breaks, as many scenarios are there to show."
+const intro = " ✓ the lock holds; ◆ it breaks or is stuck, as the scenario is there to show; ✗ not as expected. " +
+	"A picture has a row for each client and node, and a frame marks where the lock breaks."
 
 var (
 	part = regexp.MustCompile(`(?s)<p>.*?</p>|<li>.*?</li>|<h2>.*?</h2>|<tr><td>.*?</tr>`)

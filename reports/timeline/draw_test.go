@@ -340,15 +340,18 @@ func TestBreaks(t *testing.T) {
 	}
 }
 
-// A page has its tick only for a run without a violation that was as expected: one that tested nothing has none.
+// A page has its tick only for a run as expected in which the lock holds: one that tested nothing has none, nor has one that
+// violates nothing and leaves a lock that is stuck.
 func TestVerdictSign(t *testing.T) {
 	for _, x := range []struct {
 		violation *Violation
+		isBroken  bool
 		ok        bool
 		sign      string
-	}{{nil, true, "✓"}, {nil, false, "✕"}, {&Violation{Kind: "stale-write"}, true, "◆ a stale write"}, {&Violation{Kind: "stale-write"}, false, "✕"}} {
+	}{{nil, false, true, "✓"}, {nil, false, false, "✕"}, {nil, true, true, "◆ stuck"}, {&Violation{Kind: "stale-write"}, true, true, "◆ stuck"},
+		{&Violation{Kind: "stale-write"}, true, false, "✕"}} {
 		var b strings.Builder
-		if err := WriteHTML(&b, &Timeline{Violation: x.violation, OK: x.ok, To: 1, Focus: Stretch{0, 1}}); err != nil {
+		if err := WriteHTML(&b, &Timeline{Violation: x.violation, isBroken: x.isBroken, headline: "stuck", OK: x.ok, To: 1, Focus: Stretch{0, 1}}); err != nil {
 			t.Fatal(err)
 		}
 		if sign := "<strong>" + x.sign; !strings.Contains(b.String(), sign) {

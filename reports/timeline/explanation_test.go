@@ -124,7 +124,7 @@ func TestTwoServersVoteForOneNode(t *testing.T) {
 // A known counterexample is no alarm, and what nobody expected is one.
 func TestHeadline(t *testing.T) {
 	_, line := drawn(t, "17-clock-jump")
-	if got, want := line.Headline(), "two holders: the published result (verdict: lease-overlap, as expected)"; got != want {
+	if got, want := line.Headline(), "two holders (lease-overlap): breaks, as published"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	// What is not in the catalogue as it is nobody has published, whatever its source says.
@@ -134,12 +134,18 @@ func TestHeadline(t *testing.T) {
 	}
 	own[0].Name = "17-clock-jump"
 	ours := timelineOf(t, judged(t, own[0], scenarios.Options{Record: true}))
-	if got, want := ours.Headline(), "two holders: the expected result (verdict: lease-overlap, as expected)"; got != want {
+	if got, want := ours.Headline(), "two holders (lease-overlap): breaks, as expected"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	line.OK, line.Expected = false, "safe"
-	if got, want := line.Headline(), "verdict: lease-overlap, NOT AS EXPECTED (safe)"; got != want {
+	own[0].Expect.Findings = nil
+	wrong := timelineOf(t, judged(t, own[0], scenarios.Options{Record: true}))
+	if got, want := wrong.Headline(), "two holders (lease-overlap), NOT AS EXPECTED (expected: holds)"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+	// A lock that nobody can take any more has no violation, and is no lock that holds.
+	_, stuck := drawn(t, "01-setnx-then-expire/a-minute")
+	if got, want := stuck.Headline(), "stuck, leaks R, as published"; got != want || !stuck.IsKnown() {
+		t.Errorf("%q, want %q, and known: %v", got, want, stuck.IsKnown())
 	}
 }
 

@@ -14,6 +14,9 @@ import (
 // Blame says what is to blame for a finding that the run's faults do not excuse: a setting that is not within its limits for
 // what went wrong in the run, or else the lock's code.
 func Blame(r *scenarios.Result, f *checker.Finding) string {
+	if f.Kind == checker.HolderRefused {
+		return "the resource is to blame, which refuses its rightful holder"
+	}
 	if r.Grades() == nil {
 		s := *r.Scenario
 		s.Budget = s.Budget.Taken(r.Used)
