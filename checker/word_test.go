@@ -53,7 +53,8 @@ func declared(t *testing.T, dir string) (kinds []checker.Kind) {
 	return kinds
 }
 
-// Every kind of finding that there is has a word for people, and the page about the checker has it in its table, with that word.
+// Every kind of finding that there is has a word for people, and the page about the checker has it in its table with that
+// word.
 func TestEveryKindHasItsWord(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "docs", "checker.md"))
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"redlocksim/scenarios"
 )
 
-// Themes writes the results of all scenarios for people: a line for each theme, with how many of its cases hold, break or are
-// stuck, as expected, and what was not as expected below.
+// Themes writes the results of all scenarios for people: a line for each theme, with how many of its cases have a lock that
+// holds, and how many one that does not, as expected; and below what was not as expected.
 func Themes(w io.Writer, cases []Case, took time.Duration, look Look) error {
 	var b strings.Builder
 	widest := 0
@@ -20,35 +20,25 @@ func Themes(w io.Writer, cases []Case, took time.Duration, look Look) error {
 		widest = max(widest, len(theme.Title()))
 	}
 	for _, theme := range scenarios.Themes() {
-		sets := map[string]map[string]bool{} // by word and by name: a case runs on several tiers
-		add := func(word, name string) {
-			if sets[word] == nil {
-				sets[word] = map[string]bool{}
-			}
-			sets[word][name] = true
-		}
-		const bad = "NOT AS EXPECTED"
+		holds, breaks, bad := map[string]bool{}, map[string]bool{}, map[string]bool{} // by name: a case runs on several tiers
 		for i := range cases {
 			c := &cases[i]
 			switch {
 			case c.Theme != theme || c.Skipped != "":
 			case !c.OK:
-				add(bad, c.Name)
+				bad[c.Name] = true
+			case c.Word == string(checker.Holds):
+				holds[c.Name] = true
 			default:
-				add(c.Word, c.Name)
+				breaks[c.Name] = true
 			}
 		}
-		if len(sets) == 0 {
+		if len(holds)+len(breaks)+len(bad) == 0 {
 			continue
 		}
-		line := fmt.Sprintf("%-*s  %3d hold  %3d break as expected", widest, theme.Title(), len(sets["holds"]), len(sets["breaks"]))
-		for _, word := range []checker.Word{checker.Stuck, checker.Leaks} {
-			if n := len(sets[string(word)]); n > 0 {
-				line += fmt.Sprintf("  %d %s", n, word)
-			}
-		}
-		if n := len(sets[bad]); n > 0 {
-			line += "  " + look.Bad(fmt.Sprintf("%d %s", n, bad))
+		line := fmt.Sprintf("%-*s  %3d hold  %3d do not, as expected", widest, theme.Title(), len(holds), len(breaks))
+		if len(bad) > 0 {
+			line += "  " + look.Bad(fmt.Sprintf("%d NOT AS EXPECTED", len(bad)))
 		}
 		fmt.Fprintln(&b, strings.TrimRight(line, " "))
 	}

@@ -23,8 +23,8 @@ func TestThemes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"Clocks that jump, drift or stop                 1 hold    1 break as expected  1 stuck\n",
-		"Nodes that come back without their memory       0 hold    0 break as expected  1 NOT AS EXPECTED\n",
+		"Clocks that jump, drift or stop                 1 hold    2 do not, as expected\n",
+		"Nodes that come back without their memory       0 hold    0 do not, as expected  1 NOT AS EXPECTED\n",
 		"c on wire: found two holders (lease-overlap), expected holds\n  repeat: redlocksim run c\n",
 		"5 runs, 4 as expected, 1 not, 1s\n",
 	} {

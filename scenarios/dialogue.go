@@ -1,8 +1,10 @@
 package scenarios
 
 import (
-	"cmp"
 	"fmt"
+	"strconv"
+	"strings"
+	"time"
 
 	"redlocksim/sim/kernel"
 )
@@ -30,9 +32,18 @@ func firstWords(s *Scenario, o Options, a, b Tier) (string, error) {
 			}
 		}
 		if said[0] != said[1] {
-			return fmt.Sprintf("clients are told the same, and what passes between them and the nodes differs: %s %s, and %s %s",
-				a.on(), cmp.Or(said[0], "nothing more"), b.on(), cmp.Or(said[1], "nothing more")), nil
+			return "clients are told the same, and what passes between them and the nodes differs: " + passed(a, said[0]) + ", and " + passed(b, said[1]), nil
 		}
 	}
 	return "", nil
+}
+
+// passed is a line of what passes on a tier, for people: it begins with its true time, in nanoseconds.
+func passed(tier Tier, line string) string {
+	at, what, is := strings.Cut(line, " ")
+	ns, err := strconv.ParseInt(at, 10, 64)
+	if !is || err != nil {
+		return tier.on() + " nothing more"
+	}
+	return fmt.Sprintf("%s at %v %s", tier.on(), time.Duration(ns), strings.TrimSpace(what))
 }

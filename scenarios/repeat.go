@@ -80,9 +80,6 @@ var ErrTiersDiffer = errors.New("the run is not the same on all tiers")
 // noVerdict is what it means that a run is not the same on two tiers.
 const noVerdict = "one of the two simulators is wrong, so that there is no verdict"
 
-// on is a tier as the place of a run.
-func (t Tier) on() string { return "on tier " + string(t) }
-
 // SameOn makes a run once more on another tier, which must show the same history and findings, and between libraries and nodes
 // the same must pass. The error matches ErrTiersDiffer if it does not, and names the first difference; any other is an internal
 // one.

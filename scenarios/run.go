@@ -24,6 +24,9 @@ import (
 // Tier is what the library talks to.
 type Tier string
 
+// on is a tier as the place of a run.
+func (t Tier) on() string { return "on tier " + string(t) }
+
 const (
 	// Model: Redis semantics in Go, in virtual time.
 	Model Tier = "model"

@@ -160,8 +160,8 @@ func (r *Result) SaysUntimed() string {
 	return t.String()
 }
 
-// isStuck says that the lock could not be had to the end of the run, with a key in the way that never goes, or for as long as the
-// file expects of a lock that is stuck.
+// isStuck says that the lock could not be had to the end of the run, with a key in the way that never goes, or for as long
+// as the file expects of a lock that is stuck.
 func (r *Result) isStuck() bool {
 	u := r.Measured().Unavailable
 	return u.For > 0 && u.ToSeq == 0 && (len(r.Leaks) > 0 || r.Scenario.sticks())
@@ -187,8 +187,8 @@ func (r *Result) Headline() string {
 	return says + ": " + ending
 }
 
-// Ending is how the run came out beside what was expected of it: that a lock breaks as somebody has published it is no alarm, and
-// not to be taken for a lock that holds. It is empty of somebody's lock that holds.
+// Ending is how the run came out beside what was expected of it: that a lock breaks as somebody has published it is no alarm,
+// and not to be taken for a lock that holds. It is empty of somebody's lock that holds.
 func (r *Result) Ending() string {
 	one := r.InOne()
 	holds := one == string(checker.Holds)

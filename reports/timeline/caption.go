@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// IsAlarm says that the run shows a lock that does not hold, or something else than was expected of it although this is no trial.
+// IsAlarm says that the run shows a lock that does not hold, or something else than was expected of it although this is no
+// trial.
 func (t *Timeline) IsAlarm() bool { return t.isBad() || !t.OK && !t.IsTrial }
 
 // IsKnown says that the run shows a lock that does not hold, as was expected of it.
