@@ -9,8 +9,8 @@ import (
 	"redlocksim/scenarios/protocols"
 )
 
-// Who is to blame for what the catalogue shows within the budget: a setting only if what went wrong in that very run is more than
-// it covers, and otherwise the lock's code.
+// Who is to blame for what the catalogue shows within the budget: a setting only if what went wrong in that very run is more
+// than it covers, and otherwise the lock's code.
 func TestBlame(t *testing.T) {
 	for name, want := range map[string]string{
 		"22-clock-rates/not-covered":                                 "the settings are to blame: the drift allowance does not cover clocks that are wrong by 10%",
