@@ -300,7 +300,7 @@ $("run-audit").onclick = async () => {
   const {assumptions, beyond, assumed, summary, shown: runs} = answer.ok;
   const list = (title, all) => all?.length ? [make("h3", {textContent: title}), make("ul", {}, ...all.map(textContent => make("li", {textContent})))] : [];
   $("assumptions").replaceChildren(make("h3", {textContent: summary}),
-    ...assumptions.map((a, i) => make("div", {className: `assumption ${a.verdict.toLowerCase()}`},
+    ...["UNSAFE", "NOT TESTED", "SAFE"].flatMap(v => assumptions.map((a, i) => [a, i]).filter(([a]) => a.verdict === v)).map(([a, i]) => make("div", {className: `assumption ${a.verdict.toLowerCase()}`},
       make("p", {}, make("b", {textContent: `${a.verdict}: ${a.name}`})),
       make("p", {textContent: a.text}),
       ...(a.fix ? [make("p", {textContent: `Fix: ${a.fix}`})] : []),
