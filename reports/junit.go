@@ -29,6 +29,12 @@ func JUnit(w io.Writer, job *Job) error {
 		suite.Time = inSeconds(sum)
 		all.AddSuite(suite)
 	}
+	if len(job.Cases) == 0 { // a part of a suite can have none, and importers take a file without tests for an error
+		none := junit.Testsuite{Name: job.Name, Time: inSeconds(job.Took)}
+		none.AddTestcase(junit.Testcase{Name: "no scenario", Classname: "redlocksim", Time: inSeconds(0),
+			Skipped: &junit.Result{Message: "there was nothing to run"}})
+		all.AddSuite(none)
+	}
 	all.Skipped = 0 // which suites say, and all of them together may not
 	if _, err := io.WriteString(w, xml.Header+mark.XML+"\n"); err != nil {
 		return err
@@ -57,8 +63,13 @@ func testcase(c *Case) junit.Testcase {
 		t.Name = c.Name
 		t.Skipped = &junit.Result{Message: inXML(c.Skipped)}
 	case !c.OK:
-		t.Failure = &junit.Result{Message: inXML(strings.Join(c.Problems, "; ")), Type: c.Class,
+		wrong := &junit.Result{Message: inXML(strings.Join(c.Problems, "; ")), Type: c.Class,
 			Data: inXML(c.Story + "\nrepeat: " + c.Repeat + "\n")}
+		if c.Class == Failed {
+			t.Error = wrong
+		} else {
+			t.Failure = wrong
+		}
 	}
 	return t
 }

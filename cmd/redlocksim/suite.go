@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"redlocksim/internal/exitcode"
+	"redlocksim/internal/shell"
 	"redlocksim/reach"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
@@ -31,6 +32,7 @@ type suite struct {
 	compared            *reports.Comparison // with it
 
 	chosen  []chosen
+	broken  []chosen // files that cannot be run
 	results []*scenarios.Result
 	cases   []reports.Case
 	reached reach.Tally
@@ -42,6 +44,7 @@ type chosen struct {
 	*scenarios.Scenario
 	arg    string
 	isFile bool
+	err    error // why a file cannot be run; nil if it can
 }
 
 func newSuite() *cobra.Command {
@@ -131,6 +134,7 @@ func (s *suite) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	s.compare(args)
+	s.addBroken(on[0])
 	if err := s.report(cmd, &to, time.Since(start)); err != nil {
 		return err
 	}
@@ -154,6 +158,8 @@ func (s *suite) run(cmd *cobra.Command, args []string) error {
 // code is the exit code for what came out.
 func (s *suite) code(cmd *cobra.Command) exitcode.Code {
 	switch {
+	case len(s.broken) > 0:
+		return exitUsage
 	case s.compared != nil:
 		return comparedCode(s.compared)
 	case s.lock.isGiven():
@@ -219,11 +225,14 @@ func (s *suite) choose(args []string) error {
 	}
 	for _, arg := range args {
 		found, isFile, err := find(arg)
-		if err != nil {
+		switch {
+		case err != nil && isFile && len(args) > 1: // the others are run
+			all = append(all, chosen{&scenarios.Scenario{Name: arg}, arg, true, err})
+		case err != nil:
 			return err
 		}
 		for _, one := range found {
-			all = append(all, chosen{one, arg, isFile})
+			all = append(all, chosen{one, arg, isFile, nil})
 		}
 	}
 	matching := 0
@@ -231,7 +240,11 @@ func (s *suite) choose(args []string) error {
 		if !re.MatchString(one.Name) {
 			continue
 		}
-		if matching%of == part {
+		switch {
+		case matching%of != part:
+		case one.err != nil:
+			s.broken = append(s.broken, one)
+		default:
 			s.chosen = append(s.chosen, one)
 		}
 		matching++
@@ -348,6 +361,15 @@ func (s *suite) add(one *chosen, r *scenarios.Result, took time.Duration) error 
 	s.reached.Add(reach.Of(run), run)
 	s.cases = append(s.cases, c)
 	return nil
+}
+
+// addBroken reports the files that cannot be run, once, beside what came of the others.
+func (s *suite) addBroken(on scenarios.Tier) {
+	for _, one := range s.broken {
+		s.cases = append(s.cases, reports.Case{Name: one.arg, Title: "a file that cannot be run", Tier: string(on), Verdict: reports.Failed,
+			Class: reports.Failed, Problems: []string{one.err.Error()}, Repeat: "redlocksim lint " + shell.Quote(one.arg),
+			File: filepath.ToSlash(one.arg), Line: 1})
+	}
 }
 
 // report writes what came out: files first, then for people.

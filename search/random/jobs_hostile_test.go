@@ -20,7 +20,9 @@ func TestWorkersRefuseWhatTheCommandDoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	load := func(context.Context, *scenarios.Module, func(context.Context, string) ([]byte, error)) (*scenarios.Foreign, error) { return nil, errors.New("none") }
+	load := func(context.Context, *scenarios.Module, func(context.Context, string) ([]byte, error)) (*scenarios.Foreign, error) {
+		return nil, errors.New("none")
+	}
 	input := []byte(`{"Run":1,"Candidate":{"seed":1}}`)
 	for _, c := range []struct {
 		key   string
