@@ -78,7 +78,8 @@ func TestHostileModules(t *testing.T) {
 	}
 }
 
-// What names and debugging sections declare is not looked at, and a program with tables that can grow has no instruction for it.
+// What names and debugging sections declare is not looked at, and a program with tables that can grow has no instruction for
+// it.
 func TestWhatAModuleDeclares(t *testing.T) {
 	names := section(customSection, []byte{4}, []byte("name"), []byte{1, 5}, number(many))
 	table := section(tableSection, []byte{1, 0x70, 0, 1})
