@@ -143,7 +143,8 @@ func (r Rules) place(path string) (place string, mode os.FileMode, err error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return path, 0o666, nil
+		place, err = leadsTo(path)
+		return place, 0o666, err
 	case err != nil:
 		return "", 0, err
 	case info.IsDir():
@@ -164,6 +165,24 @@ func (r Rules) place(path string) (place string, mode os.FileMode, err error) {
 	}
 	place, err = filepath.EvalSymlinks(path)
 	return place, info.Mode().Perm(), err
+}
+
+// leadsTo is the file that a path names which does not exist: the path, or where a link there leads to, which stays.
+func leadsTo(path string) (string, error) {
+	for {
+		to, err := os.Readlink(path)
+		if err != nil {
+			return path, nil // it is no link
+		}
+		if !filepath.IsAbs(to) {
+			dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+			if err != nil {
+				return "", err
+			}
+			to = filepath.Join(dir, to)
+		}
+		path = to
+	}
 }
 
 // mayReplace is the error for a file that is an input, or somebody else's.

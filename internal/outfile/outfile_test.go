@@ -191,6 +191,38 @@ func TestPermissions(t *testing.T) {
 	holds(t, path, "two", "plain", "link")
 }
 
+// A link to what is not there yet stays a link, and the file comes to where it leads.
+func TestLinkToNothing(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	if err := errors.Join(os.MkdirAll(at("real/deep"), 0o777), os.Symlink("real/deep", at("short")), os.Symlink("../page.html", at("real/deep/up")),
+		os.Symlink(at("short/up"), at("absolute")), os.Symlink("absolute", at("chain")), os.Symlink("no/page.html", at("nowhere"))); err != nil {
+		t.Fatal(err)
+	}
+	for _, link := range []string{"chain", "absolute", "short/up"} {
+		if err := (Rules{}).Check(at(link)); err != nil {
+			t.Errorf("%s: %v", link, err)
+		}
+		if err := (Rules{}).Write(at(link), []byte("new")); err != nil {
+			t.Errorf("%s: %v", link, err)
+		}
+		if text, err := os.ReadFile(at("real/page.html")); string(text) != "new" {
+			t.Errorf("%s: it does not lead to the file: %v", link, err)
+		}
+		if info, err := os.Lstat(at(link)); err != nil || info.Mode()&os.ModeSymlink == 0 {
+			t.Errorf("%s is no link any more: %v", link, err)
+		}
+		if err := os.Remove(at("real/page.html")); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, err := range []error{(Rules{}).Check(at("nowhere")), (Rules{}).Write(at("nowhere"), nil)} {
+		if !errors.As(err, new(*WriteError)) || err.Error() != "open "+at("nowhere")+": no such file or directory" {
+			t.Errorf("a link to no directory: %v", err)
+		}
+	}
+}
+
 // What is no regular file is written to as it is, and an error says which output it was.
 func TestDevices(t *testing.T) {
 	if err := (Rules{}).Write(os.DevNull, []byte("x")); err != nil {
