@@ -18,8 +18,9 @@ import (
 // be long enough for several attempts one after the other: 10 ms suit round trips of about a millisecond.
 //
 // Once a call was refused, callers of its resources listen on every node until the last of them returns. The nodes must be
-// Listeners, and their users allowed to publish and subscribe on those channels. Nodes of package goredis use one more
-// connection per server for this, and none while nobody waits.
+// Listeners, and their users allowed to publish and subscribe on those channels: where they are not, calls poll, and the outcomes
+// of the node carry an error that matches [driver.ErrWakeUp]. Nodes of package goredis use one more connection per server for
+// this, and none while nobody waits.
 func WithWakeUp(spread time.Duration) Option {
 	return func(s *settings) error {
 		if spread <= 0 {

@@ -7,6 +7,7 @@
 // The metrics, all times in seconds:
 //
 //	redlock_wait_seconds          histogram  from the start of a call to its grant: the client's queue, attempts and delays
+//	redlock_given_up_seconds      histogram  from the start of a call to its end without a grant
 //	redlock_hold_seconds          histogram  from a grant to the release or loss
 //	redlock_margin_seconds        histogram  what was left of the lease when its holder released it; not of lost leases
 //	redlock_failures_total        counter    failed attempts, extends and releases, by op and reason
@@ -61,6 +62,7 @@ type Observer struct {
 	tracker  calls.Tracker[lease]
 
 	wait, hold, margin                       *prometheus.HistogramVec
+	gaveUp                                   *prometheus.HistogramVec
 	failures, givenUp, renewals, losses, all *prometheus.CounterVec
 }
 
@@ -95,6 +97,7 @@ func New(o Options) *Observer {
 	return &Observer{
 		resource: o.Resource,
 		wait:     histogram("redlock_wait_seconds", "Time from the beginning of a call to its grant.", o.WaitBuckets, DefaultWaitBuckets()),
+		gaveUp:   histogram("redlock_given_up_seconds", "Time from the beginning of a call to its end without a grant.", o.WaitBuckets, DefaultWaitBuckets()),
 		hold:     histogram("redlock_hold_seconds", "Time from a grant to the release or loss.", o.HoldBuckets, DefaultLeaseBuckets()),
 		margin:   histogram("redlock_margin_seconds", "What was left of the lease when its holder released it.", o.MarginBuckets, DefaultLeaseBuckets()),
 		failures: counter("redlock_failures_total", "Attempts, extends and releases that failed.", append([]string{"op", "reason"}, resource...)...),
@@ -106,7 +109,7 @@ func New(o Options) *Observer {
 }
 
 func (o *Observer) collectors() []prometheus.Collector {
-	return []prometheus.Collector{o.wait, o.hold, o.margin, o.failures, o.givenUp, o.renewals, o.losses, o.all}
+	return []prometheus.Collector{o.wait, o.gaveUp, o.hold, o.margin, o.failures, o.givenUp, o.renewals, o.losses, o.all}
 }
 
 // Describe sends the descriptions of all metrics.
@@ -141,6 +144,9 @@ func (o *Observer) Observe(_ context.Context, e observe.Event) {
 		o.failed(e)
 	case observe.GaveUp:
 		o.givenUp.WithLabelValues(o.labels(e, reason.Of(e.Err))...).Inc()
+		if call != nil {
+			o.gaveUp.WithLabelValues(o.labels(e)...).Observe(now.Sub(call.Began).Seconds())
+		}
 	case observe.Extended:
 		o.renewals.WithLabelValues(o.labels(e)...).Inc()
 		if call != nil {

@@ -98,7 +98,18 @@ func TestStory(t *testing.T) {
 	})
 }
 
+// Calls that end without a grant have waited for 2 ms, until a quorum has refused, and for their 0.5 ms; and for 2 ms.
 const want = `
+# HELP redlock_given_up_seconds Time from the beginning of a call to its end without a grant.
+# TYPE redlock_given_up_seconds histogram
+redlock_given_up_seconds_bucket{resource="s",le="0.01"} 2
+redlock_given_up_seconds_bucket{resource="s",le="+Inf"} 2
+redlock_given_up_seconds_sum{resource="s"} 0.0025
+redlock_given_up_seconds_count{resource="s"} 2
+redlock_given_up_seconds_bucket{resource="t",le="0.01"} 1
+redlock_given_up_seconds_bucket{resource="t",le="+Inf"} 1
+redlock_given_up_seconds_sum{resource="t"} 0.002
+redlock_given_up_seconds_count{resource="t"} 1
 # HELP redlock_given_up_total Calls that ended without a grant.
 # TYPE redlock_given_up_total counter
 redlock_given_up_total{reason="deadline_exceeded",resource="s"} 1
@@ -251,6 +262,12 @@ func TestQueueTime(t *testing.T) {
 # HELP redlock_given_up_total Calls that ended without a grant.
 # TYPE redlock_given_up_total counter
 redlock_given_up_total{reason="taken"} 1
+# HELP redlock_given_up_seconds Time from the beginning of a call to its end without a grant.
+# TYPE redlock_given_up_seconds histogram
+redlock_given_up_seconds_bucket{le="0.01"} 0
+redlock_given_up_seconds_bucket{le="+Inf"} 1
+redlock_given_up_seconds_sum 0.098
+redlock_given_up_seconds_count 1
 # HELP redlock_wait_seconds Time from the beginning of a call to its grant.
 # TYPE redlock_wait_seconds histogram
 redlock_wait_seconds_bucket{le="0.01"} 1
@@ -258,7 +275,7 @@ redlock_wait_seconds_bucket{le="+Inf"} 2
 redlock_wait_seconds_sum 0.406
 redlock_wait_seconds_count 2
 `
-		if err := testutil.GatherAndCompare(registry, strings.NewReader(want), "redlock_given_up_total", "redlock_wait_seconds"); err != nil {
+		if err := testutil.GatherAndCompare(registry, strings.NewReader(want), "redlock_given_up_total", "redlock_given_up_seconds", "redlock_wait_seconds"); err != nil {
 			t.Error(err)
 		}
 	})
