@@ -3,6 +3,7 @@ package goredis
 import (
 	"context"
 	"fmt"
+	"runtime"
 
 	"github.com/redis/go-redis/v9"
 
@@ -32,12 +33,12 @@ func (b bounds) DialHook(next redis.DialHook) redis.DialHook {
 func (bounds) ProcessHook(redis.ProcessHook) redis.ProcessHook                         { return nil }
 func (bounds) ProcessPipelineHook(redis.ProcessPipelineHook) redis.ProcessPipelineHook { return nil }
 
-// process has go-redis send a command, and run several. A panic of it, or of a hook of the caller's, is the error of
-// the commands.
+// process has go-redis send a command, and run several. A panic of it at what a server says is the error of the
+// commands.
 func process(ctx context.Context, client *redis.Client, sent redis.Cmder) {
 	defer func() {
-		if p := recover(); p != nil {
-			sent.SetErr(panicked(p))
+		if err := panicked(recover()); err != nil {
+			sent.SetErr(err)
 		}
 	}()
 	_ = client.Process(ctx, sent)
@@ -45,20 +46,30 @@ func process(ctx context.Context, client *redis.Client, sent redis.Cmder) {
 
 func run(ctx context.Context, pipeline redis.Pipeliner, sent []redis.Cmder) {
 	defer func() {
-		if p := recover(); p != nil {
+		if err := panicked(recover()); err != nil {
 			for _, c := range sent {
-				c.SetErr(panicked(p))
+				c.SetErr(err)
 			}
 		}
 	}()
 	_, _ = pipeline.Exec(ctx)
 }
 
-// noPanic has a call of go-redis return a panic as its error.
+// noPanic has a call of go-redis return such a panic as its error.
 func noPanic(err *error) {
-	if p := recover(); p != nil {
-		*err = panicked(p)
+	if p := panicked(recover()); p != nil {
+		*err = p
 	}
 }
 
-func panicked(p any) error { return fmt.Errorf("goredis: panic in go-redis: %v", p) }
+// panicked is the error that a panic stands for which was recovered; nil for none. What is no error of the runtime was
+// meant, by a hook or a Runtime of the caller's, and goes on.
+func panicked(p any) error {
+	if p == nil {
+		return nil
+	}
+	if err, is := p.(runtime.Error); is {
+		return fmt.Errorf("goredis: panic in go-redis: %w", err)
+	}
+	panic(p)
+}

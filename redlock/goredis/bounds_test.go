@@ -4,6 +4,7 @@ package goredis_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -55,17 +56,21 @@ func TestBoundsOfEveryClient(t *testing.T) {
 	}
 }
 
-// panicking is a hook of the caller's with a bug.
+// panicking is a hook that does what go-redis would do at an announced length that is negative.
 type panicking struct{}
+
+func (panicking) panic() error { return fmt.Errorf("%v", make([]byte, minusOne)) }
+
+var minusOne = -1
 
 func (panicking) DialHook(next redis.DialHook) redis.DialHook { return next }
 
 func (panicking) ProcessHook(redis.ProcessHook) redis.ProcessHook {
-	return func(context.Context, redis.Cmder) error { panic("bug") }
+	return func(context.Context, redis.Cmder) error { return panicking{}.panic() }
 }
 
 func (panicking) ProcessPipelineHook(redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(context.Context, []redis.Cmder) error { panic("bug") }
+	return func(context.Context, []redis.Cmder) error { return panicking{}.panic() }
 }
 
 // A panic under a command costs the vote of its node.
@@ -76,7 +81,7 @@ func TestPanicIsNoVote(t *testing.T) {
 	both := []*driver.Command{command(t, "acquire k", ttl), command(t, "extend l", ttl)}
 	for _, batch := range [][]*driver.Command{both[:1], both} {
 		for _, got := range do(t, node, batch...) {
-			if got.Outcome != driver.Refused || got.Err == nil || got.Err.Error() != "goredis: panic in go-redis: bug" {
+			if got.Outcome != driver.Refused || got.Err == nil || got.Err.Error() != "goredis: panic in go-redis: runtime error: makeslice: len out of range" {
 				t.Errorf("%d commands: %v, %v", len(batch), got.Outcome, got.Err)
 			}
 		}

@@ -166,8 +166,8 @@ func (n *Node) send(x *redisnode.Exchange, commands []*driver.Command) (again []
 // ask sends a message and waits for its answers. The error is that of the connection.
 func (n *Node) ask(ctx context.Context, m *redisnode.Message, answers []redisnode.Answer) (err error) {
 	defer func() {
-		if p := recover(); p != nil {
-			err = panicked(p)
+		if p := panicked(recover()); p != nil {
+			err = p
 			for i := range answers {
 				answers[i] = noAnswer(err)
 			}

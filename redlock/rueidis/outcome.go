@@ -3,6 +3,7 @@ package rueidis
 import (
 	"errors"
 	"fmt"
+	"runtime"
 
 	"github.com/redis/rueidis"
 
@@ -35,11 +36,21 @@ func noAnswer(err error) redisnode.Answer {
 	return redisnode.Answer{Err: err, Outcome: redisnode.Unanswered(err)}
 }
 
-// noPanic has a call of rueidis return a panic as its error.
+// noPanic has a call of rueidis return a panic at what a server says as its error.
 func noPanic(err *error) {
-	if p := recover(); p != nil {
-		*err = panicked(p)
+	if p := panicked(recover()); p != nil {
+		*err = p
 	}
 }
 
-func panicked(p any) error { return fmt.Errorf("rueidis: panic in rueidis: %v", p) }
+// panicked is the error that a panic stands for which was recovered; nil for none. What is neither an error of the
+// runtime nor one of rueidis' texts was meant, by a Runtime of the caller's, and goes on.
+func panicked(p any) error {
+	switch p := p.(type) {
+	case nil:
+		return nil
+	case runtime.Error, string:
+		return fmt.Errorf("rueidis: panic in rueidis: %v", p)
+	}
+	panic(p)
+}
