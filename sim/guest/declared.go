@@ -95,14 +95,7 @@ func (c *checked) section(id byte, r *reader) {
 		}
 	case tableSection:
 		for range r.count(maxSegments, "tables") {
-			hasInit := r.is(0x40)
-			if hasInit {
-				r.byte()
-			}
-			c.table(r)
-			if hasInit {
-				r.expression()
-			}
+			c.defined(r)
 		}
 	case memorySection:
 		for range r.count(1, "memories") {
@@ -132,14 +125,7 @@ func (c *checked) section(id byte, r *reader) {
 		}
 	case dataSection:
 		for range r.count(maxSegments, "segments") {
-			flags := r.number()
-			if flags == 2 {
-				r.number()
-			}
-			if flags != 1 {
-				r.expression()
-			}
-			r.name()
+			r.data()
 		}
 	default:
 		r.fail("no such section")
@@ -171,6 +157,18 @@ func (c *checked) imported(r *reader) {
 		r.byte()
 	default:
 		r.fail("an import of no known kind")
+	}
+}
+
+// defined checks a table of the module's own, which may have an expression that fills it.
+func (c *checked) defined(r *reader) {
+	filled := r.is(0x40)
+	if filled {
+		r.byte()
+	}
+	c.table(r)
+	if filled {
+		r.expression()
 	}
 }
 
@@ -304,6 +302,18 @@ func (r *reader) count(limit int, what string) int {
 }
 
 func (r *reader) name() { r.bytes(r.number()) }
+
+// data reads a segment of a memory.
+func (r *reader) data() {
+	flags := r.number()
+	if flags == 2 {
+		r.number()
+	}
+	if flags != 1 {
+		r.expression()
+	}
+	r.name()
+}
 
 // value reads a type of values.
 func (r *reader) value() {
