@@ -85,6 +85,7 @@ func (r *Report) addLeases(t *transcript, o Options) error {
 	if err := r.addPermits(t, l, o); err != nil {
 		return err
 	}
+	r.Compared.Contested = l.contested(t)
 	r.addEffects(t, l)
 	r.addTokens(t, l)
 	return nil

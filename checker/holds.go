@@ -3,6 +3,7 @@ package checker
 import (
 	"fmt"
 	"slices"
+	"sort"
 
 	"redlocksim/checker/internal/exclusion"
 	"redlocksim/history"
@@ -99,6 +100,26 @@ func believe(t *transcript) *leases {
 	l.sort(t)
 	return l
 }
+
+// contested counts the acquires during which another process held the resource.
+func (l *leases) contested(t *transcript) (n int) {
+	for _, op := range t.acquires {
+		o := &t.ops[op]
+		holds := l.holds[o.resource]
+		before := sort.Search(len(holds), func(i int) bool { return holds[i].from >= o.ret })
+		for i := before - 1; i >= max(0, before-lookback); i-- {
+			if h := &holds[i]; h.to > o.call && t.ops[h.grant].process != o.process {
+				n++
+				break
+			}
+		}
+	}
+	return n
+}
+
+// lookback is how many holds before the end of an acquire are looked at: those of others that last are among the latest, unless
+// the process itself held the resource as often since.
+const lookback = 8
 
 // sort makes the windows of the holds.
 func (l *leases) sort(t *transcript) {

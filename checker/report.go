@@ -87,6 +87,8 @@ type Unchecked struct {
 type Compared struct {
 	// Holds are those that followed another process' on the same resource.
 	Holds int
+	// Contested are the acquires during which another process held the same resource.
+	Contested int
 	// Confirmed are releases and extends that proved a hold of an acquire with an unknown outcome.
 	Confirmed int
 	// Expiries are the accepted writes whose lease had a time at which it could have ended before.

@@ -28,7 +28,9 @@ import (
 // overlapped and when, and the scenario file to keep, with the commands that repeat it. With a [rapid.T] that is done only
 // for the example that rapid ends with.
 //
-// An attack that did not take place also fails the test, as not tested: it is no evidence for the lock.
+// An attack that did not take place also fails the test, as not tested: it is no evidence for the lock. So does a run in which
+// the resource refused writes that carried no token or mark and compared nothing, as with storage: table and a lock without
+// tokens.
 func MutualExclusion(t rapid.TB, e *Experiment) {
 	t.Helper()
 	e.assert(t, isExclusion)

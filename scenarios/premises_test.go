@@ -30,6 +30,7 @@ func premises() map[string]premise {
 	)
 	return map[string]premise{
 		"holds":                  {[4]string{"", locks, locks}, [4]string{"", keeps, locks}},
+		"contested":              {[4]string{"", keeps, locks}, [4]string{"", "lock, unlock", "sleep: 1s, lock, unlock"}},
 		"second-opinion":         {[4]string{"", locks, locks}, [4]string{"", "sleep: 1s", "sleep: 1s"}},
 		"writes-after-others":    {[4]string{"", writes, writes}, [4]string{"", writes, locks}},
 		"late-writes":            {[4]string{"", writes, writes, pause}, [4]string{"", writes, writes, noFaults}},
