@@ -137,6 +137,8 @@ type Watched struct {
 	Permits, Permitted int
 	// AllHeld are the calls that did work under all permits of a semaphore.
 	AllHeld int
+	// Judged is how often each rule of a monitor had something to judge that is not counted above, by its number.
+	Judged [judges]int
 }
 
 // Report is what a history shows.

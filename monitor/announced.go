@@ -103,6 +103,7 @@ func (a *announced) isOver(s *redis.Server) {
 	for _, v := range last.removed {
 		f := a.of(v.value)
 		i := slices.Index(last.published, v.key)
+		a.run.Judged[checker.JudgeAnnounced]++
 		isTakenBack := slices.Contains(f.takenBack, s.Name())
 		switch {
 		case i >= 0 && (f.released || isTakenBack):

@@ -162,6 +162,7 @@ func (x *answers) observed(client string, e *observe.Event) {
 			x.run.broken(checker.Conduct, resourcesOf(e.Resource)[0], "%s takes a vote of %s back, which its release deletes: %s", client, e.Node.Node, why)
 		}
 	case observe.NodeAnswered:
+		x.run.Judged[checker.JudgeAnswers]++
 		if wrong := x.wrong(client, e); wrong != "" {
 			x.run.broken(checker.Contract, resourcesOf(e.Resource)[0], "%s reports that %s is %s to its %s, and %s", client, e.Node.Node, e.Node.Outcome, e.Op, wrong)
 		}

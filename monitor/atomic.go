@@ -74,6 +74,7 @@ func (x *atomic) begins(a *redis.Applied, value string) *together {
 // judge compares the keys of each acquisition that the message before has changed.
 func (x *atomic) judge() {
 	for _, t := range x.open {
+		x.run.Judged[checker.JudgeAtomic]++
 		for _, key := range x.keys[t.value] {
 			until, has := t.keys[key]
 			if has == t.first.Removed() || has && until != t.keys[t.first.Key] {

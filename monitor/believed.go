@@ -42,6 +42,7 @@ func (x *believed) saw(e *history.Event) {
 		return
 	}
 	delete(x.leases, e.Grant)
+	x.run.Judged[checker.JudgeBelieved]++
 	early := l.Until().Sub(x.run.World.Client(e.Process).ProgramClock().Now())
 	switch {
 	case early > rounding:

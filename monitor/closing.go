@@ -21,6 +21,9 @@ func watchClosing(r *Run) {
 		}
 	})
 	r.onReturn = append(r.onReturn, func(c *protocols.Call, err error) {
+		if c.Func == protocols.CloseCall && r.isLibrary() {
+			r.Judged[checker.JudgeClosing]++
+		}
 		if c.Func == protocols.CloseCall && err != nil && r.isLibrary() && !hasEndedWith(c.Context, err) {
 			r.broken(checker.Contract, r.subjectOf(c), "%s's Close returns %q, and nothing but the end of its context makes it fail", c.Client, err)
 		}

@@ -47,6 +47,7 @@ func (x *confirmed) stepped(client string, e *observe.Event) {
 		return
 	}
 	last := writes[min(x.told[e.Value], len(writes))-1] // an extend that changes nothing is no write
+	x.run.Judged[checker.JudgeReplicated]++
 	if n := master.Confirmed(min(last, master.Offset())); n < x.replicas {
 		x.run.broken(checker.Contract, e.Resource, "%s is told that its lock is %v, which %d replicas of %s have confirmed, and it asks for %d", client, e.Step, n,
 			master.Name(), x.replicas)

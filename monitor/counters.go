@@ -199,6 +199,7 @@ func (c *counters) returned(call *protocols.Call, err error) {
 		c.run.broken(checker.Contract, call.Resources[0], "%s is granted the lock without a fencing token", call.Client)
 		return
 	}
+	c.run.Judged[checker.JudgeCounters]++
 	for _, key := range call.Resources {
 		if n := c.voted[proposed{key, call.Client, strconv.FormatInt(token, 10)}]; n < lease.Quorum() {
 			c.run.broken(checker.Contract, key, "%s is granted the lock with the token %d, which only %d of the %d nodes that it takes have found above all earlier ones",

@@ -47,6 +47,7 @@ func (x *delays) saw(e *history.Event) {
 func (x *delays) judge(e *history.Event, last, this *tried) {
 	number := 1
 	if last != nil {
+		x.run.Judged[checker.JudgeDelays]++
 		number = last.number + 1
 	}
 	switch {

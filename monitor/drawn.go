@@ -93,6 +93,7 @@ func (x *drawn) waited(w *waiting, d time.Duration) {
 	case x.delay.Max-x.delay.Min < time.Millisecond: // there is nothing to draw
 		return
 	}
+	x.run.Judged[checker.JudgeDrawn]++
 	if x.count++; x.count == 1 {
 		x.first = d
 	}

@@ -138,6 +138,7 @@ func (x *endless) judge(of keyOn) {
 	if last == nil || !last.isDone || !last.isHeard || x.leases[asking{of.client.Name(), of.key}] == 0 || !x.run.pauses.hasRun(of.client, last.sent) {
 		return
 	}
+	x.run.Judged[checker.JudgeEndless]++
 	if since := of.client.ProgramClock().Now().Sub(last.reads); since > x.run.Lock.TTL+rounding {
 		x.run.broken(checker.Contract, of.key, "%s has a lock that it does not take to end, and has not renewed its key on %s for %v",
 			of.client.Name(), of.server.Name(), since)

@@ -77,6 +77,7 @@ func (x *ends) returned(c *protocols.Call, err error) {
 			x.run.broken(checker.Contract, c.Resources[0], "%s is told by an extend that its lease is lost, but not by the lease's context", c.Client)
 		}
 	case c.Func == protocols.ReleaseCall:
+		x.run.Judged[checker.JudgeEnds]++
 		if c.Lease.Context().Err() == nil {
 			x.run.broken(checker.Contract, c.Resources[0], "%s has released the lock, but the lease's context goes on", c.Client)
 		}

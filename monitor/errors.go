@@ -266,6 +266,7 @@ func (x *failures) returned(call *protocols.Call, err error) {
 	c := x.calls[i]
 	x.calls = slices.Delete(x.calls, i, i+1)
 	if e := (*redlock.Error)(nil); errors.As(err, &e) {
+		x.run.Judged[checker.JudgeFailures]++
 		for _, wrong := range []string{x.kind(c, err, e), x.cause(c, e), x.nodes(c, e), x.reason(c, e), x.answers(c, err, e)} {
 			if wrong != "" {
 				x.run.broken(checker.Contract, call.Resources[0], "%s gets an error that is not true, as %s: %v", call.Client, wrong, e)

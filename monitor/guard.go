@@ -65,7 +65,10 @@ func (g *guard) applied(a *redis.Applied) {
 	switch {
 	case a.Key == driver.GuardKey:
 		g.look()
-	case slices.Contains(g.run.Resources, a.Key) && a.Set() && !g.run.isFit(a.Server):
+	case slices.Contains(g.run.Resources, a.Key) && a.Set():
+		if g.run.Judged[checker.JudgeGuarded]++; g.run.isFit(a.Server) {
+			return
+		}
 		g.run.broken(checker.Contract, a.Key, "%s votes for %s, although its record of the restart guard does not let it", a.Server.Name(), a.Client.Name())
 	}
 }

@@ -44,6 +44,7 @@ func (x *handed) returned(c *protocols.Call, _ error) {
 	case c.Func == protocols.AcquireCall && c.Lease != nil: // it may go on, with work
 	case c.Permit != nil: // in the context of a call that goes on
 	case c.Context != nil && !x.isShared(c):
+		x.run.Judged[checker.JudgeHanded]++
 		if n := kernel.Derived(c.Context); n > 0 {
 			x.run.broken(checker.Contract, x.run.subjectOf(c), "%s's %s has returned, and leaves contexts behind that hang on its own: %d", c.Client, callNames[c.Func], n)
 		}
@@ -60,6 +61,7 @@ func (x *handed) worked(done *protocols.Work, _ error) {
 	if done.Context == nil || slices.ContainsFunc(x.works, func(w *protocols.Work) bool { return w.Context == done.Context }) {
 		return
 	}
+	x.run.Judged[checker.JudgeHanded]++
 	if n := kernel.Derived(done.Context); n > 0 {
 		x.run.broken(checker.Contract, done.Resource, "%s has done work under the lock, and the call leaves contexts behind that hang on its own: %d", done.Client, n)
 	}

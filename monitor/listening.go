@@ -47,6 +47,9 @@ func (x *listening) returned(c *protocols.Call, _ error) {
 	for _, name := range c.Resources {
 		of := waits{c.Client, name}
 		x.waits[of]--
+		if x.waits[of] == 0 {
+			x.run.Judged[checker.JudgeListening]++
+		}
 		if n := x.run.World.Listening(client, driver.WakeChannel(name)); x.waits[of] == 0 && n > 0 {
 			x.run.broken(checker.Contract, name, "%s listens for releases of %q on %d nodes, and no call of it waits for that", c.Client, name, n)
 		}

@@ -41,6 +41,7 @@ func watchMeanings(r *Run) {
 		if err == nil {
 			return
 		}
+		r.Judged[checker.JudgeMeanings]++
 		for _, m := range meanings {
 			switch {
 			case !errors.Is(err, m.err):

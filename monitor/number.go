@@ -16,6 +16,7 @@ func watchNumber(r *Run) {
 		if a.Shares || r.MaxCommands == 0 {
 			return
 		}
+		r.Judged[checker.JudgeNumber]++
 		if sent++; sent > r.MaxCommands {
 			r.broken(checker.Conduct, r.about(a.Keys), "%s sends a command to %s to %s %s, number %d of a run that needs no more than %d",
 				a.Client.Name(), a.Server.Name(), does[a.Intent], strings.Join(a.Keys, " and "), sent, r.MaxCommands)

@@ -82,6 +82,7 @@ func (x *order) takes(a *redis.Asked, value string) {
 	if of == nil || of.times[a.Intent] != 1 {
 		return
 	}
+	x.run.Judged[checker.JudgeOrder]++
 	began := of.began[a.Intent]
 	for key := range strings.SplitSeq(of.name, separator) {
 		if i := slices.IndexFunc(x.carries, func(o askedFor) bool { return o.key == key && o.began > began }); i >= 0 {

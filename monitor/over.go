@@ -78,6 +78,9 @@ func (x *overs) returned(c *protocols.Call, err error) {
 	if lease, voted := c.Lease.(protocols.Voted); voted && !x.extended[lease.Value()].Before(began.at) {
 		succeeded = x.extended[lease.Value()]
 	}
+	if began.isOver {
+		x.run.Judged[checker.JudgeOvers]++
+	}
 	isKnown := errors.Is(err, redlock.ErrLost) || errors.Is(err, redlock.ErrReleased)
 	switch {
 	case c.Func == protocols.ReleaseCall && began.isOver && !isKnown:

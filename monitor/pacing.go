@@ -182,6 +182,7 @@ func (x *pacing) attempts(client string, l *paced, m membership, e *observe.Even
 // asks judges whether a call of a line may ask now. After each second attempt in a row that was cut short it must have waited,
 // and after the others it need not; so the number of those in a row must be known.
 func (x *pacing) asks(client string, l *paced, e *observe.Event) {
+	x.run.Judged[checker.JudgePacing]++
 	shortest := x.lock.RetryDelay.Min
 	switch since := x.run.clock(client).Sub(l.cutAt); {
 	case l.grants.least >= localGrants && shortest > 0:
@@ -194,6 +195,7 @@ func (x *pacing) asks(client string, l *paced, e *observe.Event) {
 
 // yields judges whether a call of a line may give way now.
 func (x *pacing) yields(client string, l *paced, e *observe.Event) {
+	x.run.Judged[checker.JudgePacing]++
 	end := x.run.clock(client).Add(e.Delay)
 	switch isRest := !l.rest.IsZero() && !end.After(l.rest.Add(rounding)); {
 	case isRest, l.cuts.most >= 2:

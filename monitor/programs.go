@@ -213,6 +213,7 @@ func (x *programs) removed() {
 // released looks whether the lock is gone of which a client is told that it has released it, and was there before. A lock that
 // deletes whatever is there does not say what it was.
 func (x *programs) released(c *programCall, resource string) {
+	x.run.Judged[checker.JudgePrograms]++
 	now := x.run.World.Kernel.Now()
 	n, of := len(x.stakes.most(c.Client, resource, func(s *stake) bool { return s.set < c.began && s.stands(now) })), x.stakes.quorum(resource)
 	switch {

@@ -96,6 +96,9 @@ func (x *quarantines) applied(a *redis.Applied) {
 		return
 	}
 	was, is, v := parseGuard(a.Before.Value).since, parseGuard(a.After.Value).since, x.vigils[of.pair]
+	if was > 0 && is == 0 {
+		x.run.Judged[checker.JudgeQuarantines]++
+	}
 	if was > 0 && is == 0 && !this.declares && !x.trustsNodes && !v.isVague && !slices.Contains(v.vague, a.Before.Value) && (v.record != a.Before.Value || this.at.Sub(v.from) < x.maxTTL) {
 		x.run.broken(checker.Contract, x.run.Resources[0], "%s ends the quarantine of %s, and has not watched it for %v", a.Client.Name(), a.Server.Name(), x.maxTTL)
 	}

@@ -179,6 +179,7 @@ func (x *queueing) sends(a *redis.Asked, way *unanswered, round *roundSent) (isF
 	if !isFirst || x.run.clients.number(a.Client.Name()) > 0 || !x.run.pauses.hasRun(a.Client, settled) {
 		return isFirst
 	}
+	x.run.Judged[checker.JudgeQueueing]++
 	if late := time.Duration(a.Client.Mono() - max(round.byClock, way.full)); late > rounding {
 		x.run.broken(checker.Conduct, x.run.about(a.Keys), "%s sends %s a command %v after the first of its round, although fewer than %d commands that could hold it up were unanswered for %v",
 			a.Client.Name(), a.Server.Name(), a.Sent.Sub(round.began), x.limit, late)

@@ -174,6 +174,7 @@ func (x *reasons) returned(call *protocols.Call, err error) {
 	if i < 0 {
 		return
 	}
+	x.run.Judged[checker.JudgeReasons]++
 	c := x.open[i]
 	x.open = slices.Delete(x.open, i, i+1)
 	if err == nil {

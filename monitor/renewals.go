@@ -128,6 +128,7 @@ func (x *renewals) called(c *protocols.Call) {
 	case !c.Renewal:
 		return
 	}
+	x.run.Judged[checker.JudgeRenewals]++
 	w.underWay = true
 	now := w.client.ProgramClock().Now()
 	switch {

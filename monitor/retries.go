@@ -70,6 +70,7 @@ func (x *retries) answers(client string, this *retry, e *observe.Event) {
 // asks judges the next attempt of a call.
 func (x *retries) asks(client string, e *observe.Event) {
 	if before := x.last.of(e.Call); before != nil && before.told >= 0 && x.run.pauses.hasRun(x.run.World.Client(client), before.told) {
+		x.run.Judged[checker.JudgeRetries]++
 		if late := x.run.clock(client).Sub(before.due); late > rounding {
 			x.run.broken(checker.Conduct, resourcesOf(e.Resource)[0], "%s asks for the lock on %s again %v after it could have, in attempt %d", client, e.Resource, late, e.Attempt)
 		}

@@ -240,6 +240,7 @@ func (x *returns) judge(p *pendingCall) {
 	steps := 16 * (len(x.run.World.Servers) + 2) * (p.with + 1)
 	grace := rounding + time.Duration(steps)*x.run.step(p.client)
 	for _, l := range p.limits {
+		x.run.Judged[checker.JudgeReturns]++
 		if took := time.Duration(p.client.Clock().Mono() - l.from); took > l.within+grace {
 			x.run.broken(checker.Contract, p.resource, "%s's %s went on for %v after %s, and may take %v", p.client.Name(), p.name,
 				took.Round(time.Microsecond), l.since, l.within)

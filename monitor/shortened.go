@@ -21,6 +21,7 @@ func watchShortened(r *Run) {
 		if before.Key == "" || after.Key == "" || before.Value != after.Value || !slices.Contains(r.Resources, a.Key) {
 			return
 		}
+		r.Judged[checker.JudgeShortened]++
 		if after.ExpiresAt != 0 && after.ExpiresAt < before.ExpiresAt {
 			r.broken(checker.Conduct, a.Key, "%s brings the end of its key on %s forward, by %v", a.Client.Name(), a.Server.Name(),
 				time.Duration(before.ExpiresAt-after.ExpiresAt)*time.Millisecond)

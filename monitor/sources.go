@@ -69,6 +69,7 @@ func (x *sources) isLearned(a *redis.Asked) bool {
 
 // sends judges a script that is sent in full. A client that made another one in its place begins anew.
 func (x *sources) sends(a *redis.Asked, ran map[script]kernel.True) {
+	x.run.Judged[checker.JudgeSources]++
 	since, is := ran[scriptOf(a)]
 	if !is || x.run.clients.number(a.Client.Name()) > 0 || a.Server.Forbidden() != "" {
 		return

@@ -88,6 +88,7 @@ func (x *telling) returned(c *protocols.Call, err error) {
 	case c.Func == protocols.CloseCall:
 		wrong = x.closed(c, err, x.calls[:i])
 	}
+	x.run.Judged[checker.JudgeTelling]++
 	if wrong != "" {
 		x.run.broken(checker.Contract, x.run.subjectOf(c), "%s's %s %s", c.Client, callNames[c.Func], wrong)
 	}

@@ -57,6 +57,7 @@ func (x *timers) closed(c *protocols.Call, of *atWork) {
 	if of.calls > 0 || len(of.leases) > 0 || x.run.clients.number(c.Client) > 0 {
 		return
 	}
+	x.run.Judged[checker.JudgeTimers]++
 	if n := x.run.World.Client(c.Client).Armed(); n > 0 {
 		x.run.broken(checker.Contract, x.run.subjectOf(c), "%s is closed, has no lease and is doing nothing, and has timers left: %d", c.Client, n)
 	}

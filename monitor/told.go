@@ -129,6 +129,7 @@ func (x *told) answered(e *history.Event) {
 	if s == nil {
 		return // it only looked
 	}
+	x.run.Judged[checker.JudgeTold]++
 	hasVote := e.Detail == driver.Accepted.Of(driver.OpAcquire)
 	switch {
 	case s.isMixed || x.open[asking{e.Process, e.Resource}] > 1: // it may be about another command

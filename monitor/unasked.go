@@ -67,6 +67,7 @@ func (x *unasked) returned(c *protocols.Call, err error) {
 	if c.Func != protocols.AcquireCall || !errors.As(err, &failed) || failed.Op != driver.OpAcquire || failed.Attempts > 0 || failed.Reason == nil || x.run.clients.number(c.Client) > 0 {
 		return
 	}
+	x.run.Judged[checker.JudgeUnasked]++
 	of := x.line(c.Client, nameOf(c))
 	if failed.Reason == redlock.ErrTaken && len(of.held) > 0 || slices.Contains(of.reasons, failed.Reason) {
 		return

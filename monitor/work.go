@@ -85,6 +85,7 @@ func (x *works) worked(done *protocols.Work, err error) {
 	i := slices.IndexFunc(x.open, func(w *working) bool { return w.Work == done })
 	w := x.open[i]
 	x.open = slices.Delete(x.open, i, i+1)
+	x.run.Judged[checker.JudgeWorks]++
 	if w.Panics && w.Ended {
 		if wrong := w.panicked(); wrong != "" {
 			x.run.broken(checker.Contract, w.Resource, "%s worked under the lock until it panicked, and %s", w.Client, wrong)

