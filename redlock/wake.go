@@ -9,18 +9,18 @@ import (
 	"redlocksim/redlock/driver"
 )
 
-// WithWakeUp wakes waiting calls of Lock when the lock is released, so that they try again at once instead of at the end of
-// their retry delay. Releases of this client publish a message on every node (Redis' PUBLISH, on [driver.WakeChannel]) in the
-// same round trip, and waiting calls of this client subscribe to it. A lost message, or a holder without the option, costs only
-// the rest of the delay.
+// WithWakeUp wakes waiting calls of Lock when the lock is released, so that they try again at once instead of at the
+// end of their retry delay. Releases of this client publish a message on every node (Redis' PUBLISH, on
+// [driver.WakeChannel]) in the same round trip, and waiting calls of this client subscribe to it. A lost message, or a
+// holder without the option, costs only the rest of the delay.
 //
-// All waiting clients are notified at the same moment. Each therefore waits for a random part of the spread first, which should
-// be long enough for several attempts one after the other: 10 ms suit round trips of about a millisecond.
+// All waiting clients are notified at the same moment. Each therefore waits for a random part of the spread first,
+// which should be long enough for several attempts one after the other: 10 ms suit round trips of about a millisecond.
 //
-// Once a call was refused, callers of its resources listen on every node until the last of them returns. The nodes must be
-// Listeners, and their users allowed to publish and subscribe on those channels: where they are not, calls poll, and the outcomes
-// of the node carry an error that matches [driver.ErrWakeUp]. Nodes of package goredis use one more connection per server for
-// this, and none while nobody waits.
+// Once a call was refused, callers of its resources listen on every node until the last of them returns. The nodes must
+// be Listeners, and their users allowed to publish and subscribe on those channels: where they are not, calls poll, and
+// the outcomes of the node carry an error that matches [driver.ErrWakeUp]. Nodes of package goredis use one more
+// connection per server for this, and none while nobody waits.
 func WithWakeUp(spread time.Duration) Option {
 	return func(s *settings) error {
 		if spread <= 0 {
@@ -36,8 +36,8 @@ func WithWakeUp(spread time.Duration) Option {
 	}
 }
 
-// waiters are the subscriptions of a client to releases, by key. Calls that wait for the same key share what listens on the
-// nodes.
+// waiters are the subscriptions of a client to releases, by key. Calls that wait for the same key share what listens on
+// the nodes.
 type waiters struct {
 	mu    sync.Mutex
 	byKey map[string]*listeners

@@ -1,5 +1,5 @@
-// Package subscription keeps a connection to a server on which channels are listened to, for as long as somebody listens. The
-// adapters to Redis client libraries share it.
+// Package subscription keeps a connection to a server on which channels are listened to, for as long as somebody
+// listens. The adapters to Redis client libraries share it.
 package subscription
 
 import (
@@ -13,14 +13,15 @@ import (
 	"redlocksim/redlock/driver"
 )
 
-// Connection is one on which a server publishes. Its calls, but Close, end with their contexts at the latest. Those on one
-// connection may come from two goroutines, of which one receives.
+// Connection is one on which a server publishes. Its calls, but Close, end with their contexts at the latest. Those on
+// one connection may come from two goroutines, of which one receives.
 type Connection interface {
-	// Subscribe and Unsubscribe change what the server publishes on it. Of an error, Receive says at least that there was one.
+	// Subscribe and Unsubscribe change what the server publishes on it. Of an error, Receive says at least that there
+	// was one.
 	Subscribe(ctx context.Context, channels ...string) error
 	Unsubscribe(ctx context.Context, channels ...string) error
-	// Receive waits for so long for something from the server, and gives the channel if it is a message. If nothing came, the
-	// error is a timeout of package net; any other error means that the connection is broken.
+	// Receive waits for so long for something from the server, and gives the channel if it is a message. If nothing
+	// came, the error is a timeout of package net; any other error means that the connection is broken.
 	Receive(ctx context.Context, wait time.Duration) (channel string, err error)
 	// Ping has the server send something.
 	Ping(ctx context.Context) error
@@ -56,8 +57,8 @@ type Subscription struct {
 	pausing  driver.Waiter        // of the task between two connections; nil if it does not pause
 }
 
-// New is a subscription to nothing yet. connect makes a connection without waiting for it to be there. told is told of errors, and
-// with nil of what came from the server.
+// New is a subscription to nothing yet. connect makes a connection without waiting for it to be there. told is told of
+// errors, and with nil of what came from the server.
 func New(connect func() Connection, told func(err error), clock driver.Clock, tasks driver.Tasks) *Subscription {
 	return &Subscription{connect: connect, told: told, clock: clock, tasks: tasks}
 }
@@ -243,8 +244,8 @@ func (s *Subscription) isNeeded() bool {
 	return len(s.waiters) > 0
 }
 
-// closeConnection ends a read under way, or the pause before the next connection. It does not wait: a client library may keep
-// a lock during a handshake.
+// closeConnection ends a read under way, or the pause before the next connection. It does not wait: a client library
+// may keep a lock during a handshake.
 func (s *Subscription) closeConnection() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -25,8 +25,8 @@ const (
 	// Declined: the node is well and did not do it: another's value holds the key (acquire), or the key is gone or
 	// another's (extend, release).
 	Declined
-	// TimedOut: no reply before the node timeout. The command may have been applied, or may still be. A client with more
-	// commands than fit into its batches may not have sent it at all.
+	// TimedOut: no reply before the node timeout. The command may have been applied, or may still be. A client with
+	// more commands than fit into its batches may not have sent it at all.
 	TimedOut
 	// Refused: the node could not be reached, or dropped the connection. A command in flight may have been applied.
 	Refused
@@ -34,7 +34,8 @@ const (
 	Failed
 	// Quarantined: the node does not vote, because it may have forgotten votes: see redlock.WithRestartGuard.
 	Quarantined
-	// Behind: the keys are free, but the proposed fencing token is not above the node's counter: see redlock.WithFencing.
+	// Behind: the keys are free, but the proposed fencing token is not above the node's counter: see
+	// redlock.WithFencing.
 	Behind
 )
 
@@ -84,8 +85,8 @@ func (o Outcome) Of(op Op) string {
 	return o.String()
 }
 
-// ErrWakeUp matches the error of a node that did what was asked, or is held by another, and on which redlock.WithWakeUp does not
-// work: its server does not let the user PUBLISH or SUBSCRIBE. Waiting calls poll.
+// ErrWakeUp matches the error of a node that did what was asked, or is held by another, and on which redlock.WithWakeUp
+// does not work: its server does not let the user PUBLISH or SUBSCRIBE. Waiting calls poll.
 var ErrWakeUp = errors.New("no wake-up")
 
 // MaxTTLError is the error of a node on which the restart guard has another MaxTTL than the client.

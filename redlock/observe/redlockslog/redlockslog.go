@@ -3,14 +3,14 @@
 //	client, err := redlock.New(nodes, redlock.WithObserver(redlockslog.New(redlockslog.Options{})))
 //
 // Each step is a record with the step's name as its message, "redlock granted", and the fields of [observe.Event] that
-// belong to it as attributes: resource, value, op, attempt, node, outcome, took, late, accepted, quorum, validity, token,
-// delay and err. value is the [observe.Fingerprint] of the lock's value, by which its whole life can be followed; the value
-// itself would let whoever reads the log release the lock.
+// belong to it as attributes: resource, value, op, attempt, node, outcome, took, late, accepted, quorum, validity,
+// token, delay and err. value is the [observe.Fingerprint] of the lock's value, by which its whole life can be
+// followed; the value itself would let whoever reads the log release the lock.
 //
-// A node that cannot be reached, or answers with errors, fails commands by the hundred. That it fails is logged once, and
-// once more if it begins to fail in another way; what fails besides is Debug. When the node has answered well for
-// [Options.Settled] the record "redlock node-recovered" says how often it failed, and for how long. That the wake-up does not work
-// on a node is logged once as well.
+// A node that cannot be reached, or answers with errors, fails commands by the hundred. That it fails is logged once,
+// and once more if it begins to fail in another way; what fails besides is Debug. When the node has answered well for
+// [Options.Settled] the record "redlock node-recovered" says how often it failed, and for how long. That the wake-up
+// does not work on a node is logged once as well.
 package redlockslog
 
 import (
@@ -27,8 +27,8 @@ import (
 
 // Options say what is logged, and where. The zero Options suit most.
 type Options struct {
-	// Logger is where to; nil stands for slog.Default() at the time of the step. Its handler runs on the goroutine of the
-	// call and holds that up: one that may block belongs behind a queue.
+	// Logger is where to; nil stands for slog.Default() at the time of the step. Its handler runs on the goroutine of
+	// the call and holds that up: one that may block belongs behind a queue.
 	Logger *slog.Logger
 
 	// Level gives each step its level; nil stands for [Level].
@@ -45,9 +45,9 @@ type Options struct {
 // DefaultSettled is Options.Settled unless set otherwise.
 const DefaultSettled = time.Second
 
-// Level is the level of a step unless set otherwise. Warn is for what harms a holder: a lease that was lost, and an extend
-// or release that failed. Info is for what a healthy cluster does not show: a node that could not be reached, answered with
-// an error, is in quarantine or wakes nobody. All else is Debug, also that a lock is held by another.
+// Level is the level of a step unless set otherwise. Warn is for what harms a holder: a lease that was lost, and an
+// extend or release that failed. Info is for what a healthy cluster does not show: a node that could not be reached,
+// answered with an error, is in quarantine or wakes nobody. All else is Debug, also that a lock is held by another.
 func Level(e observe.Event) slog.Level {
 	switch {
 	case e.Step == observe.Lost, e.Step == observe.NotExtended, e.Step == observe.Released && e.Err != nil:
