@@ -2,18 +2,23 @@ package scenarios
 
 import (
 	"fmt"
+	"slices"
 
+	"redlocksim/checker"
 	"redlocksim/internal/plural"
 	"redlocksim/sim/storage"
 )
 
 // unproven is why a run says nothing of the check that the resource is declared to make: it compared nothing that two holders
-// sent. Empty if it did, or if a late write broke through.
+// sent. Empty if it did, if a late write broke through, or if anything was found that no lock should show.
 //
 // Of somebody's lock in a scenario for others that is only asked where the resource refused what it could not have accepted:
 // the rest of the scenario says something about that lock, too.
 func (s *Scenario) unproven(r *Result) string {
 	c := &r.Report.Compared
+	if slices.ContainsFunc(r.Findings, checker.Kind.Defect) {
+		return ""
+	}
 	if s.Storage == storage.Register || c.Fenced > 0 || c.LateWrites > 0 || r.foreign != nil && c.Unmarked == 0 {
 		return ""
 	}
