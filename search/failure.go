@@ -13,6 +13,7 @@ import (
 	"redlocksim/internal/mark"
 	"redlocksim/internal/outfile"
 	"redlocksim/internal/plural"
+	"redlocksim/internal/printable"
 	"redlocksim/internal/shell"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
@@ -37,11 +38,13 @@ type Failure struct {
 	Scenario []byte `json:"scenario,omitempty"`
 }
 
-// kindsOfFailures are the errors that callers look for.
-var kindsOfFailures = []struct {
+type kindOfFailure struct {
 	name string
 	err  error
-}{
+}
+
+// kindsOfFailures are the errors that callers look for.
+var kindsOfFailures = []kindOfFailure{
 	{"not-repeated", scenarios.ErrNotRepeated},
 	{"tiers-differ", scenarios.ErrTiersDiffer},
 	{"too-long", scenarios.ErrTooLong},
@@ -65,12 +68,35 @@ func NewFailure(s *scenarios.Scenario, seed uint64, number int, err error) Failu
 		own := *s
 		own.Title, own.Source = "a run that fails", "a search"
 		own.Explanation = strings.TrimSpace(f.Line()) + "\n"
-		_ = Safely(func() (err error) { // what no file can hold has none
-			f.Scenario, err = own.Encode()
+		_ = Safely(func() error { // what no file can hold has none
+			data, err := own.Encode()
+			if err == nil && isOne(data) {
+				f.Scenario = data
+			}
 			return err
 		})
 	}
 	return f
+}
+
+// isOne says whether data is a scenario file with one scenario.
+func isOne(data []byte) bool {
+	all, err := scenarios.Parse("", data)
+	return err == nil && len(all) == 1
+}
+
+// Check looks at one that comes from elsewhere, on its way to a directory.
+func (f *Failure) Check() error {
+	isKind := slices.ContainsFunc(kindsOfFailures, func(k kindOfFailure) bool { return k.name == f.Kind })
+	switch {
+	case f.Kind != "" && !isKind:
+		return fmt.Errorf("there is no failure of kind %q", f.Kind)
+	case f.File != "":
+		return fmt.Errorf("a failure has the file %q already", f.File)
+	case f.Scenario != nil && !isOne(f.Scenario):
+		return errors.New("the scenario of a failure is no scenario file with one scenario")
+	}
+	return nil
 }
 
 // IsDifference says that the run is not the same on all tiers.
@@ -114,12 +140,23 @@ type Failures struct {
 	Failures []Failure `json:"failures,omitempty"`
 }
 
-// maxFailures bounds the failures that are kept.
-const maxFailures = 20
+// maxFailures bounds the failures that are kept, and maxError the text of each, in bytes. A stack has some ten thousand.
+const maxFailures, maxError = 20, 64 << 10
+
+// Check looks at the failures of a directory, whose files they name.
+func (all *Failures) Check() error {
+	for i, f := range all.Failures {
+		if f.File != "" && f.File != failedFile(i+1) {
+			return fmt.Errorf("failure %d: its file is %q, not %s", i+1, f.File, failedFile(i+1))
+		}
+	}
+	return nil
+}
 
 // Note takes in a failure, and writes its scenario to dir, unless that is empty or the same failure is there.
 func (all *Failures) Note(f Failure, dir string, rules outfile.Rules) error {
 	all.Failed++
+	f.Text = printable.Lines(printable.Short(f.Text, maxError)) // whatever a lock program, a server or a worker has said
 	isSame := func(o Failure) bool { return o.Run == f.Run && o.Seed == f.Seed && o.Line() == f.Line() }
 	if len(all.Failures) == maxFailures || slices.ContainsFunc(all.Failures, isSame) {
 		return nil

@@ -2,10 +2,14 @@ package search
 
 import (
 	"slices"
+	"strings"
 
 	"redlocksim/faults"
 	"redlocksim/scenarios"
 )
+
+// The ends of a family's name that says what its faults happen to.
+const ofClient, ofNode = "-of-client", "-of-node"
 
 // Families are the families of faults that an experiment has, sorted.
 func Families(x *scenarios.Scenario) []string {
@@ -26,8 +30,16 @@ func Family(x *scenarios.Scenario, item *scenarios.Item) string {
 	case k.Target != faults.AnyProcess:
 		return item.Kind
 	case slices.Contains(x.Clients, item.Fault.Target()):
-		return item.Kind + "-of-client"
+		return item.Kind + ofClient
 	default:
-		return item.Kind + "-of-node"
+		return item.Kind + ofNode
 	}
+}
+
+// isFamily says whether a name is one that Family gives.
+func isFamily(name string) bool {
+	kind, isOfClient := strings.CutSuffix(name, ofClient)
+	kind, isOfNode := strings.CutSuffix(kind, ofNode)
+	k, is := faults.Find(kind)
+	return is && (k.Target == faults.AnyProcess) == (isOfClient != isOfNode)
 }

@@ -10,6 +10,7 @@ import (
 	"redlocksim/history"
 	"redlocksim/internal/mark"
 	"redlocksim/internal/outfile"
+	"redlocksim/internal/printable"
 	"redlocksim/scenarios"
 	"redlocksim/search/settings"
 )
@@ -94,6 +95,47 @@ func (s *Shown) Alike(o *Shown) bool {
 	return s.Kind == o.Kind && s.Beyond == o.Beyond && s.Despite == o.Despite && slices.Equal(s.Families, o.Families) && slices.Equal(s.Settings, o.Settings)
 }
 
+// Check looks at one that comes from elsewhere, whose words become file names and are printed.
+func (s *Shown) Check() error {
+	switch {
+	case s.Kind.Word() == "":
+		return fmt.Errorf("there is no violation of kind %q", s.Kind)
+	case !eachOnce(s.Families, isFamily):
+		return fmt.Errorf("%q are no families of faults", s.Families)
+	case !eachOnce(s.Settings, settings.Is):
+		return fmt.Errorf("%q are no settings of a search", s.Settings)
+	}
+	return nil
+}
+
+// eachOnce says whether all names are known, and none of them comes twice.
+func eachOnce(names []string, isKnown func(string) bool) bool {
+	for i, name := range names {
+		if !isKnown(name) || slices.Contains(names[:i], name) {
+			return false
+		}
+	}
+	return true
+}
+
+// Check looks at one that comes from elsewhere.
+func (f *Finding) Check() error {
+	shown := f.shown()
+	if err := shown.Check(); err != nil {
+		return err
+	}
+	if f.Faults < len(f.Families) || f.Faults > 0 && len(f.Families) == 0 {
+		return fmt.Errorf("%d faults of the families %q", f.Faults, f.Families)
+	}
+	if f.Blame != printable.Text(f.Blame, maxBlame) {
+		return fmt.Errorf("%q is to blame", printable.Short(f.Blame, maxBlame))
+	}
+	return nil
+}
+
+// maxBlame bounds what a finding says is to blame, in bytes: a sentence.
+const maxBlame = 1 << 10
+
 // explains says whether a violation may be another instance of the finding, as far as the families of faults and the settings
 // tell that were there. What is known beyond the budget explains nothing within it, and what is excused nothing that is not.
 func (f *Finding) explains(s *Shown) bool {
@@ -135,6 +177,20 @@ type Findings []Finding
 // Explain is the number, from 1, of the first finding that a violation may be another instance of; zero if there is none.
 func (all Findings) Explain(s Shown) int {
 	return 1 + slices.IndexFunc(all, func(f Finding) bool { return f.explains(&s) })
+}
+
+// Check looks at the findings of a directory, whose files they name.
+func (all Findings) Check() error {
+	for i := range all {
+		f := &all[i]
+		if err := f.Check(); err != nil {
+			return fmt.Errorf("finding %d: %w", i+1, err)
+		}
+		if want := f.FileName(i + 1); f.File != want {
+			return fmt.Errorf("finding %d: its file is %q, not %s", i+1, f.File, want)
+		}
+	}
+	return nil
 }
 
 // shown is what the run of the finding tells.

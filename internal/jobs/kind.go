@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"redlocksim/internal/printable"
 )
 
 // Kind is a kind of job that other machines can do, too: what comes of a job depends on what all jobs of its set share, on its
@@ -22,6 +24,9 @@ type Kind[C, S, I, O any] struct {
 	Unpack func(ctx context.Context, packed []byte, fetch Fetch) (C, error)
 	// Files are what Pack names by its hash and Unpack fetches; nil if there are none.
 	Files func(C) []File
+	// Check says what is wrong with an output that another machine has sent, which may be anything of its type; nil checks
+	// nothing.
+	Check func(common C, input I, output O) error
 	// Errors are those that callers look for with errors.Is. All else that is left of an error on another machine is its text.
 	Errors []error
 }
@@ -121,6 +126,11 @@ func (k Kind[C, S, I, O]) elsewhere(ctx context.Context, e Elsewhere, common C, 
 	var failure error
 	err = e.Do(ctx, b, func(job int, outcome []byte) (enough bool) {
 		output, err := k.decode(job, inputs[job], outcome)
+		if err == nil && k.Check != nil {
+			if wrong := k.Check(common, inputs[job], output); wrong != nil {
+				err = other(wrong)
+			}
+		}
 		if err == nil {
 			err = done(job, output)
 		}
@@ -158,26 +168,36 @@ func (e *lostError) Unwrap() []error { return e.is }
 // errOtherProgram is an outcome that this program cannot have written.
 var errOtherProgram = errors.New("a worker answers in another way than this program does")
 
+// other is the error of such an outcome, whose parts the reason may quote.
+func other(reason error) error { return fmt.Errorf("%w: %s", errOtherProgram, text(reason.Error())) }
+
+// maxText bounds the text of an error on another machine, in bytes. A stack has some ten thousand.
+const maxText = 64 << 10
+
+// text is one that another machine has sent, for terminals and logs.
+func text(sent string) string { return printable.Lines(printable.Short(sent, maxText)) }
+
 func (k Kind[C, S, I, O]) decode(job int, input I, data []byte) (output O, err error) {
 	var came outcome
 	if err := json.Unmarshal(data, &came); err != nil {
-		return output, fmt.Errorf("%w: %w", errOtherProgram, err)
+		return output, other(err)
 	}
 	switch e := came.Error; {
 	case e == nil:
 		if err := json.Unmarshal(came.Output, &output); err != nil {
-			return output, fmt.Errorf("%w: %w", errOtherProgram, err)
+			return output, other(err)
 		}
 		return output, nil
 	case e.Stack != nil:
-		return output, &PanicError{Job: k.title(job, input), Value: e.Text, Stack: e.Stack}
+		return output, &PanicError{Job: k.title(job, input), Value: text(e.Text), Stack: []byte(text(string(e.Stack)))}
 	default:
 		for _, i := range e.Is {
 			if i < 0 || i >= len(k.Errors) {
-				return output, fmt.Errorf("%w: error %d of %d", errOtherProgram, i, len(k.Errors))
+				return output, other(fmt.Errorf("error %d of %d", i, len(k.Errors)))
 			}
 			e.is = append(e.is, k.Errors[i])
 		}
+		e.Text = text(e.Text)
 		return output, &FailedError{job, e}
 	}
 }

@@ -144,6 +144,9 @@ func load(dir string) (*checkpoint, error) {
 	if err := c.orders.UnmarshalBinary(c.Sketch); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", search.ErrDir, path, err)
 	}
+	if err := errors.Join(c.Summary.Findings.Check(), c.Summary.Failures.Check()); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", search.ErrDir, path, err)
+	}
 	if len(c.Visits) != scenarios.NumStates {
 		return nil, fmt.Errorf("%w: %s: visits of %d states, not %d", search.ErrDir, path, len(c.Visits), scenarios.NumStates)
 	}

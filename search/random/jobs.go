@@ -100,8 +100,9 @@ type made[O any] struct {
 // job makes the output of a job. It tells failed of runs on the way that fail.
 type job[I, O any] func(ctx context.Context, q *question, buffer *history.History, in I, failed func(error)) (O, error)
 
-// kindOf is a kind of job of a search. Whatever fails or panics is a failure of the job's candidate, and no error.
-func kindOf[I about, O any](name string, do job[I, O]) jobs.Kind[*question, history.History, I, made[O]] {
+// kindOf is a kind of job of a search. Whatever fails or panics is a failure of the job's candidate, and no error. check looks
+// at an output that a worker has sent.
+func kindOf[I about, O any](name string, do job[I, O], check func(*question, I, *O) error) jobs.Kind[*question, history.History, I, made[O]] {
 	one := func(ctx context.Context, q *question, buffer *history.History, in I) (m made[O], err error) {
 		run, c := in.of()
 		failed := func(err error) { m.Failures = append(m.Failures, failureOf(q.space, c, run, err)) }
@@ -116,7 +117,18 @@ func kindOf[I about, O any](name string, do job[I, O]) jobs.Kind[*question, hist
 		return m, err
 	}
 	return jobs.Kind[*question, history.History, I, made[O]]{Name: "search-" + name, Do: one, Pack: (*question).pack,
-		Files: func(q *question) []jobs.File { return q.space.Foreign.Files() }}
+		Files: func(q *question) []jobs.File { return q.space.Foreign.Files() },
+		Check: func(q *question, in I, m made[O]) error {
+			for i := range m.Failures {
+				if err := m.Failures[i].Check(); err != nil {
+					return err
+				}
+			}
+			if m.Failed {
+				return nil
+			}
+			return check(q, in, &m.Output)
+		}}
 }
 
 // failureOf is the failure of a run, which may be that of a candidate whose experiment cannot even be drawn.
@@ -158,7 +170,7 @@ var trialJobs = kindOf("trial", func(_ context.Context, q *question, buffer *his
 		r.Pending = append(r.Pending, q.reduce(p, buffer, failed))
 	}
 	return r, nil
-})
+}, checkTried)
 
 // check is a run to make again, in the same way or on tier wire.
 type check struct {
@@ -175,14 +187,14 @@ var againJobs = kindOf("again", func(_ context.Context, q *question, buffer *his
 		err = again(q.space, r)
 	}
 	return struct{}{}, err
-})
+}, func(*question, check, *struct{}) error { return nil })
 
 var reduceJobs = kindOf("reduce", func(_ context.Context, q *question, buffer *history.History, p pending, failed func(error)) (pending, error) {
 	if p.Known != 0 {
 		return p, nil
 	}
 	return q.reduce(p, buffer, failed), nil
-})
+}, checkReduced)
 
 // shrunk is a finding with its scenario, which its JSON form leaves out.
 type shrunk struct {
@@ -195,7 +207,7 @@ var shrinkJobs = kindOf("shrink", func(ctx context.Context, q *question, _ *hist
 	f, _, err := shrink.Finding(ctx, v, q.shrinkRuns)
 	f.Run = p.Run
 	return shrunk{f}, err
-})
+}, checkShrunk)
 
 // packed is a finding on its way.
 type packed struct {
@@ -217,6 +229,9 @@ func (s shrunk) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (s *shrunk) UnmarshalJSON(data []byte) error {
+	if string(data) == "null" {
+		return nil
+	}
 	var f packed
 	if err := json.Unmarshal(data, &f); err != nil {
 		return err
@@ -224,6 +239,9 @@ func (s *shrunk) UnmarshalJSON(data []byte) error {
 	all, err := scenarios.Parse(f.Name, []byte(f.Scenario))
 	if err != nil {
 		return fmt.Errorf("a finding: %w", err)
+	}
+	if len(all) != 1 {
+		return fmt.Errorf("a finding has %d scenarios", len(all))
 	}
 	s.Finding = f.Finding
 	s.Finding.Scenario = all[0]

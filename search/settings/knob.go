@@ -102,6 +102,11 @@ func Back(name string, s, base *scenarios.Scenario) {
 	}
 }
 
+// Is says whether there is a knob of a name.
+func Is(name string) bool {
+	return slices.ContainsFunc(knobs, func(k knob) bool { return k.name == name })
+}
+
 // Changed names the knobs in which s is not as base, but for those of a size.
 func Changed(s, base *scenarios.Scenario) (names []string) {
 	for _, k := range knobs {

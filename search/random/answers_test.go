@@ -1,0 +1,162 @@
+package random
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"redlocksim/internal/jobs"
+	"redlocksim/internal/jobs/jobstest"
+)
+
+// liar changes what another machine answers to jobs of a kind.
+type liar struct {
+	*jobstest.There
+	kind   string
+	change func(output map[string]any)
+}
+
+func (l *liar) Do(ctx context.Context, b jobs.Batch, done func(int, []byte) bool) error {
+	return l.There.Do(ctx, b, func(job int, outcome []byte) bool {
+		if b.Kind == l.kind {
+			var came map[string]any
+			if err := json.Unmarshal(outcome, &came); err != nil {
+				panic(err)
+			}
+			l.change(came["output"].(map[string]any))
+			outcome, _ = json.Marshal(came)
+		}
+		return done(job, outcome)
+	})
+}
+
+// set changes a value in what a worker answers, where there is one.
+func set(value any, path ...string) func(map[string]any) {
+	return func(at map[string]any) {
+		for i, key := range path {
+			if i == len(path)-1 {
+				at[key] = value
+				return
+			}
+			switch next := at[key].(type) {
+			case map[string]any:
+				at = next
+			case []any:
+				if len(next) == 0 {
+					return
+				}
+				at = next[0].(map[string]any)
+			default:
+				return
+			}
+		}
+	}
+}
+
+// What a worker answers is looked at before it becomes the name of a file, or a line of the terminal, or a place in a table.
+func TestAnswersOfAHostileWorker(t *testing.T) {
+	const ran, shrank, reduced = "search-trial", "search-shrink", "search-reduce"
+	failure := func(key string, value any) func(map[string]any) {
+		return set([]any{map[string]any{"run": 1, "error": "x", key: value}}, "Failures")
+	}
+	for name, c := range map[string]struct {
+		kind   string
+		change func(map[string]any)
+		want   string
+	}{
+		"kind":                  {ran, set([]string{"../../x"}, "Output", "Trial", "Kinds"), `the kinds ["../../x"`},
+		"pending kind":          {ran, set("../../x", "Output", "Pending", "kind"), `no violation of kind "../../x"`},
+		"pending families":      {ran, set([]string{"../../x"}, "Output", "Pending", "families"), "no families of faults"},
+		"pending run":           {ran, set(1_000_000, "Output", "Pending", "run"), "is one of another run"},
+		"pending known":         {ran, set(7, "Output", "Pending", "known"), "is explained by finding 7 of 0"},
+		"candidate":             {ran, set(7, "Output", "Trial", "Candidate", "seed"), "another candidate"},
+		"states":                {ran, set([]int{1 << 30}, "Output", "Trial", "States"), "states that there are not"},
+		"wordings":              {ran, set([]int{1 << 15}, "Output", "Trial", "Wordings"), "wordings that there are not"},
+		"nothing reached":       {ran, set(nil, "Output", "Trial", "Run"), "does not say what it reached"},
+		"margin":                {ran, set("\x1b[31m", "Output", "Trial", "Margin", "Client"), "a margin that cannot be"},
+		"reduced":               {reduced, set("busy-wait", "Output", "kind"), `became "busy-wait"`},
+		"explained":             {reduced, set(-1, "Output", "known"), "is explained by finding -1 of "},
+		"finding":               {shrank, set("../../x", "Output", "Finding", "kind"), `another: "../../x"`},
+		"families":              {shrank, set([]string{"../../x"}, "Output", "Finding", "families"), `families of a finding are ["../../x"]`},
+		"settings":              {shrank, set([]string{"../../x"}, "Output", "Finding", "settings"), "no settings of a search"},
+		"blame":                 {shrank, set("\x1b[31m", "Output", "Finding", "blame"), `"\x1b[31m" is to blame`},
+		"file":                  {shrank, set("../../x", "Output", "Finding", "file"), `has the file "../../x" already`},
+		"faults":                {shrank, set(-1, "Output", "Finding", "faults"), "-1 faults"},
+		"scenario":              {shrank, set("title: [\x1b", "Output", "Scenario"), "a finding: "},
+		"no finding":            {shrank, set(nil, "Output"), "a finding has no scenario"},
+		"file of a failure":     {ran, failure("file", "../../x"), `has the file "../../x" already`},
+		"kind of a failure":     {ran, failure("kind", "\x1b[31m"), `no failure of kind "\x1b[31m"`},
+		"scenario of a failure": {ran, failure("scenario", []byte("x: [")), "no scenario file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			parent := t.TempDir()
+			o := small(filepath.Join(parent, "a", "b"))
+			o.Elsewhere = &liar{jobstest.NewThere(Jobs(nil)...), c.kind, c.change}
+			if err := os.MkdirAll(filepath.Dir(o.Dir), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			_, err := Explore(t.Context(), beyond(), o)
+			const other = "a worker answers in another way than this program does: "
+			if err == nil || !strings.Contains(err.Error(), other) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\x1b") {
+				t.Errorf("the search ends with %q, want %q", err, c.want)
+			}
+			if at, _ := filepath.Glob(filepath.Join(parent, "*")); !slices.Equal(at, []string{filepath.Dir(o.Dir)}) {
+				t.Errorf("there are %v", at)
+			}
+		})
+	}
+}
+
+// The text of a run that failed elsewhere is printed and kept, and commands nobody's terminal.
+func TestErrorsOfAHostileWorker(t *testing.T) {
+	o := small("")
+	sent := "a\x1b[31m\nb" + strings.Repeat("x", 1<<20)
+	o.Elsewhere = &liar{jobstest.NewThere(Jobs(nil)...), "search-trial", set([]any{map[string]any{"run": 1, "error": sent}}, "Failures")}
+	sum, err := Explore(t.Context(), beyond(), o)
+	if err == nil || strings.Contains(err.Error(), "\x1b") || !strings.Contains(err.Error(), `a\x1b[31m`+"\nb") || len(err.Error()) > 100<<10 {
+		t.Errorf("%.200q", err)
+	}
+	if f := sum.Failures.Failures[0]; f.Line() != `a\x1b[31m` {
+		t.Errorf("%.200q", f.Text)
+	}
+}
+
+// A shard's directory names no files but its own.
+func TestFilesOfAHostileShard(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "shard")
+	if _, err := Explore(t.Context(), beyond(), small(dir)); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "search.json")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string]func(map[string]any){
+		"":                                 func(map[string]any) {},
+		`its file is "../../x"`:            set("../../x", "findings", "file"),
+		`no violation of kind "../../x"`:   set("../../x", "findings", "kind"),
+		`failure 1: its file is "../../x"`: set([]any{map[string]any{"file": "../../x"}}, "failures"),
+	} {
+		var all map[string]any
+		if err := json.Unmarshal(data, &all); err != nil {
+			t.Fatal(err)
+		}
+		change(all["summary"].(map[string]any))
+		changed, err := json.Marshal(all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, changed, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, err = Merge(filepath.Join(t.TempDir(), "sum"), small("").Rules, dir)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
