@@ -128,8 +128,9 @@ const (
 )
 
 // judgeForeign judges a run of somebody's lock by what a sound Redlock shows in the scenario: it may show less. What the
-// catalogue expects of durations and of how often somebody waits, tries or is granted the lock is about the library's own way to
-// wait, on a quorum of nodes. A file of somebody's own means the lock that it is run with; but no program tells of its attempts.
+// catalogue expects of durations and of how often somebody waits, tries or is granted the lock is about the library's own way
+// to wait, on a quorum of nodes. A file of somebody's own means the lock that it is run with; but no program tells of its
+// attempts.
 func judgeForeign(s *Scenario, o Options, out *Outcome) (*Result, error) {
 	comparable := *s
 	isGranted := slices.ContainsFunc(s.Expect.Grants, func(g strictyaml.Entry[int]) bool { return g.Value > 0 })

@@ -91,3 +91,16 @@ func comparedCode(x *reports.Comparison) exitcode.Code {
 	}
 	return code
 }
+
+// gradeCode is the exit code for a grade.
+func gradeCode(g scenarios.Grade) exitcode.Code {
+	switch g {
+	case scenarios.Failed:
+		return exitUsage
+	case scenarios.Weaker:
+		return exitSafety
+	case scenarios.LessAvailable, scenarios.LeavesKeys, scenarios.BusyWaits:
+		return exitLiveness
+	}
+	return exitOK
+}

@@ -129,6 +129,27 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 	return ending(verdictCode(results...))
 }
 
+// onLive is the run command on tier live.
+func (r *runFlags) onLive(cmd *cobra.Command, found []*scenarios.Scenario, arg string, isFile bool) error {
+	var results []*scenarios.Result
+	err := runLive(cmd.Context(), cmd, found, &r.lock, func(result *scenarios.Result, ran *lockFlags) error {
+		if len(results) > 0 {
+			fmt.Fprintln(r.files.report(cmd))
+		}
+		if ran.isGiven() {
+			fmt.Fprintf(r.files.report(cmd), "%s\n\n", ran.heading())
+		}
+		results = append(results, result)
+		return r.tell(cmd, result, arg, isFile)
+	}, func(_ *scenarios.Scenario, why error) error {
+		return &failure{exitUsage, why}
+	})
+	if err != nil {
+		return err
+	}
+	return ending(verdictCode(results...))
+}
+
 // tell writes what there is to say about a run, and draws it where that is asked for.
 func (r *runFlags) tell(cmd *cobra.Command, result *scenarios.Result, arg string, isFile bool) error {
 	out := r.files.report(cmd)

@@ -183,19 +183,6 @@ func gradesCode(results []*scenarios.Result) exitcode.Code {
 	return code
 }
 
-// gradeCode is the exit code for a grade.
-func gradeCode(g scenarios.Grade) exitcode.Code {
-	switch g {
-	case scenarios.Failed:
-		return exitUsage
-	case scenarios.Weaker:
-		return exitSafety
-	case scenarios.LessAvailable, scenarios.LeavesKeys, scenarios.BusyWaits:
-		return exitLiveness
-	}
-	return exitOK
-}
-
 // leaveOutUnfit leaves out what says nothing about the lock.
 func (s *suite) leaveOutUnfit(on scenarios.Tier) {
 	s.chosen = slices.DeleteFunc(s.chosen, func(one chosen) bool {
@@ -413,8 +400,6 @@ func (s *suite) report(cmd *cobra.Command, to *sink, took time.Duration) error {
 				fmt.Fprintf(out, "\n%s", c.Story)
 			}
 		}
-	}
-	if s.verbose {
 		fmt.Fprintln(out)
 		if err := s.reached.Write(out); err != nil {
 			return wrap(err)
