@@ -48,7 +48,7 @@ func Search(w io.Writer, s *Searched) error {
 	line("grants", "%d, %d a run", s.Grants, s.Grants/max(s.Runs, 1))
 	line("orders", "about %d distinct orders of lock events", s.Orders)
 	if s.Foreign == nil {
-		line("states", "%s, %d of them new in the last %s", plural.Count(s.States, "abstract state"), s.NewStates, plural.Count(s.NewIn, "run"))
+		line("states", "about %s, %d of them new in the last %s", plural.Count(s.States, "abstract state"), s.NewStates, plural.Count(s.NewIn, "run"))
 	}
 	line("not tested", "%s without contention, which show nothing", plural.Count(s.NotTested, "run"))
 	beyond := fmt.Sprintf("%s exceeded the budget", plural.Count(s.Beyond, "run"))

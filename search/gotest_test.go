@@ -52,7 +52,7 @@ func TestGoTest(t *testing.T) {
 		if (err == nil) != passes || !strings.Contains(string(out), "TestLeaseOverlapSeed5") {
 			t.Errorf("passes %v, want %v:\n%s\n%s", err == nil, passes, out, source)
 		}
-		if !passes && !strings.Contains(string(out), "was granted the lock 1 times, expected 2") {
+		if !passes && !strings.Contains(string(out), "was granted the lock 1 time, expected 2") {
 			t.Errorf("it fails for another reason:\n%s", out)
 		}
 	}

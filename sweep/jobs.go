@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"redlocksim/internal/jobs"
+	"redlocksim/internal/printable"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
 	"redlocksim/sim/guest"
@@ -76,6 +77,9 @@ func unpack(ctx context.Context, data []byte, fetch jobs.Fetch, load scenarios.L
 	return s, s.Check()
 }
 
+// maxWrong bounds what is printed of a worker's reason, in bytes.
+const maxWrong = 64 << 10
+
 // done is what a job found, and what its runs reached.
 type done[T any] struct {
 	Found T
@@ -108,7 +112,7 @@ func served[T any](k jobs.Kind[*Spec, struct{}, []Setting, done[T]], load scenar
 func run[T any](ctx context.Context, s *Spec, kind jobs.Kind[*Spec, struct{}, []Setting, done[T]], at [][]Setting, seen *survey) ([]jobs.Result[T], error) {
 	all, err := kind.Run(ctx, jobs.Place{Workers: s.Jobs, Elsewhere: s.Elsewhere}, s, at, func(_ int, d done[T]) error {
 		if d.Wrong != "" {
-			return &SpecError{errors.New(d.Wrong)}
+			return &SpecError{errors.New(printable.Lines(printable.Short(d.Wrong, maxWrong)))}
 		}
 		seen.merge(&d.Seen)
 		return nil

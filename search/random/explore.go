@@ -94,12 +94,13 @@ func (x *explorer) generation(ctx context.Context, n int) (done bool, err error)
 	if err := x.selfCheck(ctx, first, trials); err != nil || ctx.Err() != nil {
 		return false, err
 	}
-	x.Summary.NewStates, x.Summary.NewIn = 0, n
+	x.Summary.NewIn = n
 	for i := range trials {
 		x.add(&trials[i])
 		x.Pending = append(x.Pending, made[i].Output.Pending...)
 	}
 	x.Summary.Orders, x.Summary.States = x.orders.Estimate(), x.Visits.seen()
+	x.Summary.NewStates = x.Summary.States - before.States
 	if x.space.Foreign == nil {
 		if err := x.effects(ctx, trials); err != nil {
 			return false, err
