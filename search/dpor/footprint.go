@@ -113,17 +113,19 @@ func decides(e *history.Event) bool {
 	return false
 }
 
-// maxSteps bounds the choices of a run.
-const maxSteps = 512
+// maxSteps bounds the choices of a run. A consensus service makes some thousands, for its heartbeats.
+const maxSteps = 4096
 
 // steps is a set of a run's steps, by their places.
 type steps [maxSteps / 64]uint64
 
 func (s *steps) has(i int) bool { return s[i/64]>>(i%64)&1 != 0 }
 func (s *steps) add(i int)      { s[i/64] |= 1 << (i % 64) }
-func (s *steps) join(o *steps) {
-	for i := range s {
-		s[i] |= o[i]
+
+// join adds the steps of o, which come before step i.
+func (s *steps) join(o *steps, i int) {
+	for at := range i/64 + 1 {
+		s[at] |= o[at]
 	}
 }
 

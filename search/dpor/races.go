@@ -16,7 +16,7 @@ func (p *path) races(i int) {
 		if j != this.creator && !p.depend(this.option, this.footprint, other) {
 			continue
 		}
-		this.before.join(&other.before)
+		this.before.join(&other.before, j)
 		this.before.add(j)
 		if j != this.creator && p.reversible(j, i) {
 			p.reverse(j, i)
@@ -46,7 +46,7 @@ func (p *path) reverse(j, i int) {
 			continue
 		}
 		depends := false
-		for at := range s.before {
+		for at := range k/64 + 1 {
 			depends = depends || s.before[at]&rest[at] != 0
 		}
 		rest.add(k)
