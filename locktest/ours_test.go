@@ -15,6 +15,8 @@ func TestOurLock(t *testing.T) {
 		Assume:   locktest.Assumptions{ClockRate: "0.1%", RestartDelay: 2 * time.Second},
 	})
 	rapid.Check(t, func(t *rapid.T) {
-		locktest.MutualExclusion(t, experiments.Draw(t, "experiment"))
+		e := experiments.Draw(t, "experiment")
+		locktest.MutualExclusion(t, e)
+		locktest.Promises(t, e)
 	})
 }

@@ -170,7 +170,7 @@ func TestVisit(t *testing.T) {
 	defer stop()
 	p := visit(t, browser.Start(t), url, "", 1280, 900, "light")
 	// The clock jump is there, drawn, and as published.
-	if got := p.verdict(); got != "The lock breaks: lease-overlap" {
+	if got := p.verdict(); got != "The lock breaks: two holders (lease-overlap)" {
 		t.Errorf("the page begins with %q", got)
 	}
 	p.until(`document.querySelectorAll("#frames iframe").length === 1`)
@@ -269,7 +269,7 @@ func TestOffline(t *testing.T) {
 	p.until(`!!navigator.serviceWorker.controller`)
 	stop()
 	q := visit(t, p.Ctx, url, "#n=32-pause-before-write", 1920, 1080, "dark")
-	if got := q.verdict(); got != "The lock breaks: stale-write" {
+	if got := q.verdict(); got != "The lock breaks: late write (stale-write)" {
 		t.Errorf("without a server: %q", got)
 	}
 	q.until(`document.querySelectorAll("#frames iframe").length === 1 && [...document.querySelectorAll(".slider .note")].every(n => n.textContent)`)

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	_ "redlocksim/internal/manyruns"
+	_ "redlocksim/internal/nofailfile"
 )
 
 // someAnswers draws a file of answers, of any library.
