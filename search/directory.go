@@ -36,7 +36,7 @@ const (
 )
 
 // MaxCheckpoint bounds a CheckpointFile that is read, in bytes. It holds what guides a search and a line for each finding, some
-// hundred kilobytes.
+// megabytes.
 const MaxCheckpoint = 64 << 20
 
 // RawFile is the file of the violation of a run that is not shrunk yet.

@@ -20,7 +20,7 @@ func TestAWorkerHasTheSameSpace(t *testing.T) {
 	}
 	for i, space := range spaces {
 		space.Swarm = i%2 == 0
-		packed, err := (&question{space: space}).pack()
+		packed, err := (&question{space: space, shrinkRuns: shrinkRuns}).pack()
 		if err != nil {
 			t.Fatal(err)
 		}
