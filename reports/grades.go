@@ -71,7 +71,7 @@ func Totals(cases []Case) string {
 		if n := counts[g.Grade]; n > 0 {
 			text += fmt.Sprintf(", %d %s", n, g.words)
 			if g.Grade == scenarios.AsSound && broken > 0 {
-				text += fmt.Sprintf(" (of which %d break like Redlock)", broken)
+				text += fmt.Sprintf(" (%d of them broken like Redlock)", broken)
 			}
 		}
 	}

@@ -60,6 +60,8 @@ func (l Look) fit(t table.Writer, narrowed []table.ColumnConfig, columns ...int)
 	if isTooWide() {
 		t.SetColumnConfigs(append(configs, narrowed...))
 	}
-	t.SetAllowedRowLength(l.Width)
+	if isTooWide() { // by its words: the limit counts spaces at the end, too
+		t.SetAllowedRowLength(l.Width)
+	}
 	return t.Render()
 }

@@ -71,18 +71,23 @@ func Suite(w io.Writer, cases []Case, took time.Duration, quiet bool, look Look)
 	t := look.NewTable()
 	t.AppendHeader(table.Row{"scenario", "tier", "verdict", "unavailable", "history", ""})
 	b := &strings.Builder{}
+	names, others := 0, 0 // columns of the names, and of what stays beside names and verdicts
+	const gaps, endings = 6, 20
 	for i := range cases {
 		c := &cases[i]
 		if c.Skipped != "" {
 			continue
 		}
+		names = max(names, text.LongestLineLen(c.Name))
+		others = max(others, gaps+len(c.Tier)+min(endings, text.LongestLineLen(c.mark(look))))
 		t.AppendRow(table.Row{c.Name, c.Tier, c.Says, rounded.Duration(time.Duration(c.UnavailableNS)), c.HistoryHash[:min(12, len(c.HistoryHash))], c.mark(look)})
 	}
 	if !quiet {
-		const others = 24 // columns of the tier, of the last one, and of what is between them all
 		room := max(20, look.Width-others)
-		fmt.Fprintln(b, look.fit(t, []table.ColumnConfig{{Number: 1, WidthMax: room * 3 / 5, WidthMaxEnforcer: breakName},
-			{Number: 3, WidthMax: room - room*3/5, WidthMaxEnforcer: text.WrapSoft}}, 5, 4))
+		names = min(names, room*3/5) // verdicts get the rest
+		fmt.Fprintln(b, look.fit(t, []table.ColumnConfig{{Number: 1, WidthMax: names, WidthMaxEnforcer: breakName},
+			{Number: 3, WidthMax: room - names, WidthMaxEnforcer: text.WrapSoft},
+			{Number: 6, WidthMax: endings, WidthMaxEnforcer: text.WrapSoft}}, 5, 4))
 	}
 	problems(b, cases, look)
 	fmt.Fprintf(b, "%s, %v\n", Totals(cases), took.Round(10*time.Millisecond))

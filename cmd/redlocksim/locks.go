@@ -497,7 +497,7 @@ func (x *column) done() {
 	var ran []reports.Case
 	for i := range x.cells {
 		if x.cells[i].Repeat != "" {
-			ran = append(ran, reports.Case{Grades: x.cells[i].Grade})
+			ran = append(ran, reports.Case{Grades: x.cells[i].Grade, Word: string(x.cells[i].Word)})
 		}
 	}
 	fmt.Fprintf(x.cmd.ErrOrStderr(), "%s %s, %s, on tier %s: %s, %v\n", l.Name, x.about.Version, x.setting.Title, x.tier, reports.Totals(ran), time.Since(x.began).Round(100*time.Millisecond))

@@ -53,14 +53,16 @@ func hasTerminal(t *testing.T, err error) {
 var escapes = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
 const (
-	red   = "\x1b[31m"
-	green = "\x1b[32m"
+	red    = "\x1b[31m"
+	green  = "\x1b[32m"
+	yellow = "\x1b[33m"
 )
 
 // Words that matter are coloured on a terminal, and only there, and not for those who do not want it or whose terminal
 // cannot.
 func TestColour(t *testing.T) {
-	coloured(t, exitOK, green, "as expected", "suite", "--filter", "^17", "--tier", "model")
+	coloured(t, exitOK, green, "as expected", "suite", "--filter", "^09", "--tier", "model")
+	coloured(t, exitOK, yellow, "breaks, as published", "suite", "--filter", "^17", "--tier", "model")
 }
 
 // An audit has its bad news in red.
@@ -136,10 +138,10 @@ func TestTablesFit(t *testing.T) {
 		}{
 			{[]string{"list", "--filter", "^(17|24)"}, []string{"17-clock-jump", "one-of-three", "lease-overlap", "expiry"}},
 			{[]string{"list", "--filter", "^17", "--sources"}, []string{"17-clock-jump", "Kleppmann"}},
-			{[]string{"suite", "--filter", "^17", "--tier", "model"}, []string{"17-clock-jump", "lease-overlap", "as expected\n1 run, "}},
+			{[]string{"suite", "--filter", "^17", "--tier", "model"}, []string{"17-clock-jump", "lease-overlap", "breaks, as published\n", "\n1 run, "}},
 			{[]string{"suite", "--filter", "^52.*clock-in-order", "--tier", "model"}, []string{"/node-redlock-clock", "accepted-after", "  as expected\n", "\n2 runs, "}},
 			{[]string{"list"}, []string{"17-clock-jump", "breaks", "is held"}},
-			{[]string{"run", "17-clock-jump"}, []string{"as expected", "17b314c358b9"}},
+			{[]string{"run", "17-clock-jump"}, []string{"breaks, as published", "17b314c358b9"}},
 			{[]string{"run", "48-database-row-lock", "--html", "x.html"}, []string{"same-transaction"}},
 			{[]string{"explain", "17-clock-jump"}, []string{"lease-overlap: BROKEN", "redlocksim explain 17-clock-jump --variant 1 --write FILE"}},
 		} {

@@ -32,7 +32,8 @@ func newVerdicts() *cobra.Command {
 		Use:   "verdicts",
 		Short: "Print the verdict of every scenario on each tier, as Markdown",
 		Long: `Run the embedded scenarios on tiers model, wire and live, and print a Markdown
-table with a row for each: the expected verdict, and the verdict on each tier. For a scenario that real servers cannot show, the row says why.
+table with a row for each: the expected verdict, and the verdict on each tier.
+For a scenario that real servers cannot show, the row says why.
 
 This needs Linux, redis-server, etcd, PostgreSQL, cc and the Go toolchain, and
 takes some minutes in the project's directory.

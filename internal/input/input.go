@@ -26,11 +26,7 @@ func Read(name string, r io.Reader, limit int64) ([]byte, error) {
 
 // ReadRegular is ReadFile for what only a regular file can be. A pipe into which nobody writes would be waited for.
 func ReadRegular(path string, limit int64) ([]byte, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: not a regular file", path)
 	}
 	return ReadFile(path, limit)
