@@ -17,8 +17,8 @@ import (
 // below NumStates.
 type State uint32
 
-// stateBits is of how many bits a state is. The five million runs of docs/long-search went through a million states: two in five
-// places have one then, and a state that is new is taken for one that is not as often at the most.
+// stateBits is of how many bits a state is. The five million runs of docs/long-search went through a million states: two in
+// five places have one then, and a state that is new is taken for one that is not as often at the most.
 const stateBits = 21
 
 // NumStates is how many states are told apart at the most.
@@ -219,7 +219,8 @@ func (x *states) visit(p *place) {
 	if x.fault != "" && now < x.since.Add(x.recent) {
 		k = k.WithString(x.fault)
 	}
-	// Of equally rare states a search takes the least, so the low 18 bits, which used to be all, decide: what a seed finds stays.
+	// Of equally rare states a search takes the least, so the low 18 bits, which used to be all, decide: what a seed
+	// finds stays.
 	if at := State(bits.RotateLeft64(uint64(k), 64-18) >> (64 - stateBits)); at != p.last {
 		p.last = at
 		x.visited = append(x.visited, at)
