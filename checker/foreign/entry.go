@@ -298,6 +298,9 @@ func (r *reader) present(found *fields, f field) *node {
 	return nil
 }
 
+// keyOf is the name of the field whose value stands at a place.
+func (r *reader) keyOf(value int32) []byte { return r.field(&r.s.nodes[value-1]) }
+
 func (r *reader) token(e *entry, found *fields) (err error) {
 	n := r.present(found, tokenField)
 	if n == nil {
@@ -342,12 +345,19 @@ func (r *reader) mode(e *entry, found *fields) error {
 
 // lease reads how long the lease of an acquire or extend is to last.
 func (r *reader) lease(e *entry, found *fields) error {
-	n := r.present(found, leaseField)
-	name := n == nil
-	if name {
-		n = r.present(found, leaseNameField)
+	if e.fn == release || e.fn == write {
+		return nil
 	}
-	if n == nil || e.fn == release || e.fn == write {
+	at, other := found.at[leaseField], found.at[leaseNameField]
+	n, named := r.present(found, leaseField), r.present(found, leaseNameField)
+	name := n == nil
+	switch {
+	case name:
+		at, n = other, named
+	case named != nil:
+		r.notice(notUnderstood, "", r.keyOf(other), int(e.line))
+	}
+	if n == nil {
 		return nil
 	}
 	length, err := r.length(n, found.unit)
@@ -355,13 +365,13 @@ func (r *reader) lease(e *entry, found *fields) error {
 	case r.o.Model == Fenced && !r.o.leased() && (err == nil || !name):
 		return fmt.Errorf("%w: the %s has a lease that ends by itself, which the model fenced judges only with "+
 			"--lease, the length of those that say none", ErrOptions, e.fn)
-	case !r.o.leased():
-		what := fmt.Sprintf("the length of a lease, which --model %s does not judge", r.o.Model)
-		r.notice(what, "", []byte("ttl"), int(e.line))
-		return nil
 	case errors.Is(err, errNoLength) && name:
 		// It may be the lease's name.
-		r.notice(notUnderstood, "", []byte("lease"), int(e.line))
+		r.notice(notUnderstood, "", r.keyOf(at), int(e.line))
+		return nil
+	case !r.o.leased():
+		what := fmt.Sprintf("the length of a lease, which --model %s does not judge", r.o.Model)
+		r.notice(what, "", r.keyOf(at), int(e.line))
 		return nil
 	case err != nil:
 		return notOperation("the length of the lease: %v", err)

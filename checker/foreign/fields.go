@@ -39,6 +39,7 @@ var fieldNames = map[string]field{
 	"process": processField, "type": typeField, "f": functionField, "value": valueField,
 	"time": timeField, "index": indexField,
 	"key": lockField, "lock": lockField, "name": lockField, "resource": lockField,
+	"lockname": lockField, "lockkey": lockField,
 	"token": tokenField, "fence": tokenField, "fencingtoken": tokenField,
 	"mode": modeField, "lockmode": modeField, "permits": permitsField,
 	"ttl": leaseField, "leasetime": leaseField, "leaseduration": leaseField, "leasettl": leaseField,
@@ -60,10 +61,12 @@ var units = map[string]time.Duration{
 	"h": time.Hour, "hour": time.Hour, "hours": time.Hour,
 }
 
-// roleOf is what a field of this name is for. Those that every history has are written in one way only. A length of
-// time may have its unit behind it: ttl_ms, leaseDurationSeconds.
+// roleOf is what a field of this name is for. Those that every history has, and that may mean something else, as Name,
+// are written in one way only. A length of time may have its unit behind it: ttl_ms, leaseDurationSeconds.
 func roleOf(name string) role {
-	if f, known := fieldNames[plain(name)]; known && (f > lockField || name == plain(name)) {
+	short := plain(name)
+	f, known := fieldNames[short]
+	if known && (f > lockField || name == short || strings.HasPrefix(short, "lock")) {
 		return role{field: f}
 	}
 	at := strings.LastIndexAny(name, "-_ ") + 1

@@ -3,6 +3,7 @@ package foreign
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -55,9 +56,14 @@ func (h *recording) judge(o Options, by opinions) (*Report, error) {
 	if err := r.open(undecided); err != nil {
 		return nil, err
 	}
-	if r.Grants == 0 {
+	if h.late > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%d of %d grants were over when their acquire returned, as a lease counts "+
+			"from the call, so that nobody is accused of what came after; log each attempt as an acquire of its own",
+			h.late, r.Grants))
+	}
+	if r.Grants == 0 && r.Good() {
 		r.Notes = append(r.Notes, "no acquire succeeded, so that nothing could go wrong")
-	} else if r.Processes < 2 {
+	} else if r.Grants > 0 && r.Processes < 2 {
 		r.Notes = append(r.Notes, "there is only one process, so that nobody contended")
 	}
 	return r, nil
@@ -123,6 +129,11 @@ func (h *recording) holders(ops []int32, o Options) judgement {
 		return judgement{breaches: h.sweep(ops, max(1, share.permits))}
 	}
 	e := h.evidence(ops, o)
+	for i := range e.touches {
+		if o.leased() && h.ops[e.touches[i].op].fn == acquire {
+			h.late++
+		}
+	}
 	all := judgement{breaches: e.breaches}
 	var first *breach
 	count := 0

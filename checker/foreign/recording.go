@@ -120,6 +120,8 @@ type recording struct {
 	sharing []sharing // by lock
 	// suspected says that a note asked whether a lock is a semaphore.
 	suspected bool
+	// late counts the grants whose leases were over when they were reported.
+	late int
 	// notes are what a reader of the verdict should know of how the history was read.
 	notes []string
 	// files are the names of several files that make up the history, and home the number of the one that each process is in.
