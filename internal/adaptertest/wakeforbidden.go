@@ -44,19 +44,20 @@ func (u *unwoken) texts() map[string]string {
 // A server that does not let its user publish or subscribe votes all the same. Its answers say so at the first release and the
 // first wait, to observers and in the error of a wait, and no longer once it lets him.
 func wakeUpForbidden(t *testing.T, a Adapter) {
-	const lock = "~* +eval +evalsha +set +get +exists +del +pttl +pexpire +delifeq +delex +ping"
 	server := redisserver.Start(t)
 	admin := Admin(t, server.Addr)
-	allow := func(rules string) {
+	allow := func(t *testing.T, rules string) {
 		t.Helper()
 		args := append([]any{"acl", "setuser", "u", "reset", "on", ">p"}, words(rules)...)
 		if err := admin.Do(t.Context(), args...).Err(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	known := lock
-	if !HasPlain(t, admin) {
-		known = strings.NewReplacer(" +delifeq", "", " +delex", "").Replace(lock)
+	known := "~* +eval +evalsha +set +get +exists +del +pttl +pexpire +ping"
+	for _, rule := range []string{"+delifeq", "+delex"} { // a server names only the commands that it has
+		if admin.Do(t.Context(), "acl", "setuser", "u", rule).Err() == nil {
+			known += " " + rule
+		}
 	}
 	for _, test := range []struct {
 		name, rules           string
@@ -69,7 +70,7 @@ func wakeUpForbidden(t *testing.T, a Adapter) {
 		{"no subscribe", known + " +publish &*", true, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			allow(test.rules)
+			allow(t, test.rules)
 			seen := &unwoken{said: map[string]string{}}
 			open := func() *redlock.Client {
 				nodes, end := a.Open(t, Config{Username: "u", Password: "p"}, server.Addr)
@@ -87,6 +88,7 @@ func wakeUpForbidden(t *testing.T, a Adapter) {
 				t.Fatal(err)
 			}
 			const waits = "acquire declined"
+			var said bool
 			for began := time.Now(); ; {
 				ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 				_, err = waiter.Lock(ctx, "r", time.Minute)
@@ -94,11 +96,12 @@ func wakeUpForbidden(t *testing.T, a Adapter) {
 				if !errors.Is(err, redlock.ErrTaken) {
 					t.Fatal(err)
 				}
-				if test.subscribes || seen.texts()[waits] != "" || time.Since(began) > Patience {
+				said = strings.Contains(err.Error(), "no wake-up: waiting calls poll, as the server forbids what they listen with: NOPERM")
+				// The error of a call that ends while an attempt is unanswered has no answer to show.
+				if test.subscribes || said && seen.texts()[waits] != "" || time.Since(began) > Patience {
 					break
 				}
 			}
-			said := strings.Contains(err.Error(), "no wake-up: waiting calls poll, as the server forbids what they listen with: NOPERM")
 			if said == test.subscribes || (seen.texts()[waits] == "") != test.subscribes {
 				t.Errorf("of subscribing: %v, and %q", err, seen.texts())
 			}
