@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"redlocksim/checker"
 	"redlocksim/internal/strictyaml"
 )
 
@@ -231,6 +232,9 @@ func (r *reader) words(e *entry, found *fields) (err error) {
 
 // values finds the name of the lock, nil if there is none, and adds to the fields those that stand in the value.
 func (r *reader) values(found *fields) (name []byte, err error) {
+	if found.at[valueField] == 0 {
+		found.at[valueField] = found.at[argsField]
+	}
 	nodes, value := r.s.nodes, found.at[valueField]
 	if lock := found.at[lockField]; lock != 0 {
 		if err := r.lockAt(lock, &name); err != nil {
@@ -281,13 +285,44 @@ func (r *reader) details(e *entry, found *fields) error {
 	if err := r.mode(e, found); err != nil {
 		return err
 	}
-	if n := r.present(found, permitsField); n != nil && e.fn == acquire {
-		if number, err := r.s.int(n); err != nil || number != 1 {
-			return fmt.Errorf("%w: an acquire of %.40s permits; write one operation, of a process of its own, "+
-				"for each, and say how many there are (--semaphore NAME=N)", ErrNotJudged, r.s.textOf(n))
-		}
+	if err := r.permits(e, found); err != nil {
+		return err
 	}
 	return r.lease(e, found)
+}
+
+// permits refuses an acquire of several permits. Of a semaphore, a number that it is called with may be their number.
+func (r *reader) permits(e *entry, found *fields) error {
+	if e.fn != acquire {
+		return nil
+	}
+	several := func(n *node) error {
+		return fmt.Errorf("%w: an acquire of %.40s permits; write one operation, of a process of its own, "+
+			"for each, and say how many there are (--semaphore NAME=N)", ErrNotJudged, r.s.textOf(n))
+	}
+	if n := r.present(found, permitsField); n != nil {
+		if number, err := r.s.int(n); err != nil || number != 1 {
+			return several(n)
+		}
+		return nil
+	}
+	semaphore := e.lock == unnamed && len(r.o.Semaphores) > 0 || slices.ContainsFunc(r.o.Semaphores,
+		func(s checker.Semaphore) bool { return e.lock != unnamed && s.Name == r.r.locks.in[e.lock] })
+	if at := found.at[countField]; at != 0 {
+		number, err := r.s.int(&r.s.nodes[at])
+		switch {
+		case err != nil || number < 1 || !semaphore:
+			r.notice(notUnderstood, "", r.keyOf(at), int(e.line))
+		case number > 1:
+			return several(&r.s.nodes[at])
+		}
+	}
+	if n := &r.s.nodes[found.data]; semaphore && found.data != 0 && e.typ == "invoke" {
+		if number, err := r.s.int(n); err == nil && number > 1 {
+			return several(n)
+		}
+	}
+	return nil
 }
 
 // present is the node of a field; nil if it is not there or nil.

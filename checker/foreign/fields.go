@@ -15,10 +15,13 @@ const (
 	valueField
 	timeField
 	indexField
+	// argsField and countField count only where there are semaphores.
+	argsField
 	lockField
 	tokenField
 	modeField
 	permitsField
+	countField
 	// leaseField has the length of a lease. That of a field which is only called lease may be its name.
 	leaseField
 	leaseNameField
@@ -42,7 +45,10 @@ var fieldNames = map[string]field{
 	"lockname": lockField, "lockkey": lockField,
 	"token": tokenField, "fence": tokenField, "fencingtoken": tokenField,
 	"mode": modeField, "lockmode": modeField, "permits": permitsField,
-	"ttl": leaseField, "leasetime": leaseField, "leaseduration": leaseField, "leasettl": leaseField,
+	"acquiredpermits": permitsField, "numpermits": permitsField,
+	"count": countField, "n": countField, "weight": countField, "amount": countField, "tokens": countField,
+	"args": argsField,
+	"ttl":  leaseField, "leasetime": leaseField, "leaseduration": leaseField, "leasettl": leaseField,
 	"lockttl":      leaseField,
 	"lockduration": leaseField, "leaselength": leaseField,
 	"lease": leaseNameField,
@@ -91,6 +97,9 @@ func (r *reader) role(key *node) role {
 	known, met := r.roles[string(name)]
 	if !met {
 		known = roleOf(string(name))
+		if (known.field == argsField || known.field == countField) && len(r.o.Semaphores) == 0 {
+			known = role{field: noField}
+		}
 		if len(name) <= maxName && len(r.roles) < maxRoles {
 			r.roles[string(name)] = known
 		}

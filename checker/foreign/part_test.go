@@ -28,7 +28,7 @@ func TestAPartOfAHistory(t *testing.T) {
 		{open + strings.ReplaceAll(a, "a}", "b}") + other, Options{Keys: []string{"a"}}, "", 1, 1},
 		{open + a + read + other, Options{Only: []string{"acquire"}}, "lease-overlap x1 1-2,5-6", 2, 2},
 		{open + a + read + other, Options{Only: []string{"release"}}, "no operations", 0, 0},
-		{open + a + read + other, Options{}, "--map read=extend", 0, 0},
+		{open + a + read + other, Options{}, "--map read=acquire|extend|release", 0, 0},
 		{open + read, Options{Only: []string{"acquire"}}, "invokes another operation while its acquire of line 1 is open", 0, 0},
 		{strings.SplitAfter(read, "\n")[0] + open + a, Options{Only: []string{"acquire"}}, "invokes acquire while an operation of its that is left out is open", 0, 0},
 		{strings.SplitAfter(read, "\n")[0] + read, Options{Only: []string{"acquire"}}, "invokes another operation while an operation of its", 0, 0},

@@ -34,9 +34,11 @@ func (r *reader) unknownFunction(at int32) error {
 	t = t[:min(len(t), 40)]
 	hint := ";"
 	common := []string{"acquire", "release", "extend", "lock", "unlock", "renew"}
-	if near, ok := strictyaml.Nearest(string(t), common); ok {
+	// lockExtend is no misspelt lock.
+	if near, ok := strictyaml.Nearest(string(t), common); ok && len(t) <= len(near)+2 {
 		hint = fmt.Sprintf("; did you mean %q? Otherwise,", near)
 	}
-	return notOperation("unknown f %q%s if it acquires, extends or releases the lock, say which (--map %[1]s=extend); "+
+	return notOperation("unknown f %q%s if it acquires, extends or releases the lock, say which "+
+		"(--map %[1]s=acquire|extend|release); "+
 		"if it does nothing to the lock, leave it out (--only acquire,extend,release)", t, hint)
 }

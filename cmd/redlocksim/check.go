@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -56,7 +57,7 @@ type checkFlags struct {
 	o                    foreign.Options
 	model, format, group string
 	merge, asJSON        bool
-	semaphores           map[string]int
+	semaphores           []string
 	unit                 string
 }
 
@@ -76,13 +77,12 @@ func newCheck() *cobra.Command {
 	f.StringVar(&c.model, "model", "", "kind of lock: "+list(foreign.Models()))
 	f.DurationVar(&c.o.Lease, "lease", 0, "length of leases without a ttl")
 	f.StringVar(&c.group, "group-by", string(foreign.ByNameIfAny), "how to tell locks apart: "+list(foreign.Groupings()))
-	f.StringToIntVar(&c.semaphores, "semaphore", nil, "how many may hold a lock at a time, as in `pool=3`")
-	f.Lookup("semaphore").DefValue = "" // else the help says that it is []
+	f.StringSliceVar(&c.semaphores, "semaphore", nil, "how many may hold a lock at a time, as in `pool=3`")
 	f.StringVar(&c.format, "format", "", "file format: "+list(foreign.Formats())+" (default detected)")
 	f.StringArrayVar(&c.o.Keys, "key", nil, "judge only this lock; may be repeated")
 	f.StringSliceVar(&c.o.Only, "only", nil, "judge only these operations: acquire,release")
 	f.StringToStringVar(&c.o.Map, "map", nil, "what an operation does, as in `prolong=extend`")
-	f.Lookup("map").DefValue = ""
+	f.Lookup("map").DefValue = "" // else the help says that it is []
 	f.StringVar(&c.unit, "unit", "", "what times count: "+list(timeUnits))
 	f.BoolVar(&c.o.Sort, "sort", false, "sort the lines of a file by time first")
 	f.BoolVar(&c.merge, "merge", false, "judge all files as one history, in the order of times")
@@ -102,8 +102,17 @@ func (c *checkFlags) run(cmd *cobra.Command, args []string) error {
 		}
 		c.o.Unit = unit
 	}
-	for _, name := range slices.Sorted(maps.Keys(c.semaphores)) {
-		c.o.Semaphores = append(c.o.Semaphores, checker.Semaphore{Name: name, Permits: c.semaphores[name]})
+	permits := map[string]int{}
+	for _, s := range c.semaphores {
+		name, n, _ := strings.Cut(s, "=")
+		var err error
+		if permits[name], err = strconv.Atoi(n); err != nil {
+			return &failure{exitUsage, fmt.Errorf(
+				"--semaphore %q: must be NAME=N, with any name if the history names none", s)}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(permits)) {
+		c.o.Semaphores = append(c.o.Semaphores, checker.Semaphore{Name: name, Permits: permits[name]})
 	}
 	code := exitOK
 	histories := slices.Collect(slices.Chunk(args, 1))
