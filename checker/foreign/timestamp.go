@@ -102,34 +102,38 @@ type clock struct {
 }
 
 // since1970 reports whether numbers count from 1970.
-func (c *clock) since1970() bool { return c.unit != 0 && c.first.since1970(c.unit) }
+func (c *clock) since1970() bool { return c.unit != 0 && c.first.since1970(c.unit, true) }
 
 // epochs are the units in which times since 1970 are counted, besides nanoseconds.
 var epochs = []time.Duration{time.Second, time.Millisecond, time.Microsecond}
 
 // The years in which histories are recorded, and for how long at most. Nanoseconds that count from elsewhere are taken
-// for seconds, or milliseconds, only if they begin at 1.4 to 2.5 s and go on for less than 95 ms, or at 24 to 42 min
-// and for 95 s.
+// for seconds, or milliseconds, only if they begin at 1.2 to 2.5 s and go on for less than 95 ms, or at 21 to 42 min
+// and for 95 s. They have no fractions: what has may be from 2001 on, when the seconds got ten digits.
 var (
-	earliest = time.Date(2015, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
-	latest   = time.Date(2050, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
+	tenDigits = int64(1_000_000_000)
+	earliest  = time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
+	latest    = time.Date(2050, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 )
 
 const longestRecording = 3 * 365 * 24 * time.Hour
 
-// epoch is the unit in which a number is a time of these years; 0 if in none.
-func (q quantity) epoch() time.Duration {
+// epoch is the unit in which a number is a time of these years; 0 if in none. certain says that it counts no nanoseconds.
+func (q quantity) epoch(certain bool) time.Duration {
 	for _, unit := range epochs {
-		if q.since1970(unit) {
+		if q.since1970(unit, certain) {
 			return unit
 		}
 	}
 	return 0
 }
 
-func (q quantity) since1970(unit time.Duration) bool {
-	seconds := q.whole / uint64(time.Second/unit)
-	return !q.negative && seconds >= uint64(earliest) && seconds < uint64(latest)
+func (q quantity) since1970(unit time.Duration, certain bool) bool {
+	seconds, from := q.whole/uint64(time.Second/unit), earliest
+	if certain {
+		from = tenDigits
+	}
+	return !q.negative && seconds >= uint64(from) && seconds < uint64(latest)
 }
 
 // near reports whether two times, each in its unit, can be of one recording.
@@ -162,7 +166,7 @@ func (r *reader) count(q quantity, line int) (int64, error) {
 // recognize finds the unit of times that are numbers.
 func (r *reader) recognize(q quantity, line int) error {
 	const ask = "say what the times count (--unit s, ms, us or ns)"
-	c, unit := &r.clock, q.epoch()
+	c, unit := &r.clock, q.epoch(r.clock.fractions)
 	switch {
 	case c.unit == 0:
 		c.unit, c.recognized, c.first, c.firstLine = max(unit, time.Nanosecond), unit != 0, q, int32(line)
