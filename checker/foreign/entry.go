@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -67,6 +68,8 @@ type reader struct {
 	others []string
 	// The lines at which, with the grouping auto, the first operations stand that name a lock and that do not.
 	firstNamed, firstUnnamed position
+	// firstName is the first value of an acquire that may be the name of a lock.
+	firstName string
 	// clock is how the file that is being read counts time, begun the first of its entries, and firstTime the line with
 	// the first time of all. dated says that times are dates, assumed that those of some file are taken for
 	// nanoseconds.
@@ -285,10 +288,24 @@ func (r *reader) details(e *entry, found *fields) error {
 	if err := r.mode(e, found); err != nil {
 		return err
 	}
+	r.perhapsNames(e, found)
 	if err := r.permits(e, found); err != nil {
 		return err
 	}
 	return r.lease(e, found)
+}
+
+// perhapsNames notes whether the values of acquires that name no lock are texts that differ, as names of locks do. What
+// only the return has is no name.
+func (r *reader) perhapsNames(e *entry, found *fields) {
+	if e.fn != acquire || e.typ != "invoke" || e.lock != unnamed || r.o.Group != ByNameIfAny || found.at[valueField] == 0 {
+		return
+	}
+	if n := &r.s.nodes[found.at[valueField]]; n.kind == text || n.kind == keyword {
+		name := string(r.s.textOf(n))
+		r.r.namesDiffer = r.r.namesDiffer || r.firstName != "" && r.firstName != name
+		r.firstName = cmp.Or(r.firstName, name)
+	}
 }
 
 // permits refuses an acquire of several permits. Of a semaphore, a number that it is called with may be their number.

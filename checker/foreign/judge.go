@@ -56,6 +56,10 @@ func (h *recording) judge(o Options, by opinions) (*Report, error) {
 	if err := r.open(undecided); err != nil {
 		return nil, err
 	}
+	if h.namesDiffer && !r.Good() {
+		r.Notes = append(r.Notes, "the history was judged as one lock, but its acquires have values that differ; "+
+			"if they name locks, tell these apart with --group-by key")
+	}
 	if h.late > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d of %d grants were over when their acquire returned, as a lease counts "+
 			"from the call, so that nobody is accused of what came after; log each attempt as an acquire of its own",

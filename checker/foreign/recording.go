@@ -120,6 +120,8 @@ type recording struct {
 	sharing []sharing // by lock
 	// suspected says that a note asked whether a lock is a semaphore.
 	suspected bool
+	// namesDiffer says that the acquires name no lock, but have values that may be names of several.
+	namesDiffer bool
 	// late counts the grants whose leases were over when they were reported.
 	late int
 	// notes are what a reader of the verdict should know of how the history was read.
