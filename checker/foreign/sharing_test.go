@@ -143,7 +143,7 @@ func drawShared(t *rapid.T, leased bool, share sharing) (lines []lockhistories.L
 	}
 	one := func(in int, what string) bool { return rapid.IntRange(1, in).Draw(t, what) == in }
 	server, clients, now := sharedServer{share, leased, map[string]seat{}}, map[string]*client{}, int64(0)
-	wrong := rapid.SampledFrom([]int{5, 12, 1000}).Draw(t, "wrong")
+	wrong := rapid.SampledFrom([]int{2, 5, 12}).Draw(t, "wrong")
 	giveUp := rapid.SampledFrom([]int{4, 10, 1000}).Draw(t, "given up")
 	add := func(l lockhistories.Line) {
 		now += rapid.Int64Range(0, 3).Draw(t, "pause")
@@ -197,7 +197,7 @@ func TestLocksThatSeveralCanHoldAgreeWithTheDefinition(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s/%+v", m, share), func(t *testing.T) {
 				verdicts, notJudged, drawn := map[bool]int{}, 0, 0
-				rapid.Check(t, func(t *rapid.T) {
+				compare := func(t *rapid.T) {
 					lines := drawShared(t, m == Lease, share)
 					o := optionsOf(m)
 					if share.permits > 0 {
@@ -230,7 +230,11 @@ func TestLocksThatSeveralCanHoldAgreeWithTheDefinition(t *testing.T) {
 						t.Fatalf("good %t, by definition %t; error of clocks %d\n%s", r.Good(), want, clockError, written(lines))
 					}
 					verdicts[r.Good()]++
-				})
+				}
+				// Of a hundred histories of a lock that three can hold, often none is bad.
+				for round := 0; round < 20 && len(verdicts) < 2; round++ {
+					rapid.Check(t, compare)
+				}
 				t.Logf("%d good, %d bad, %d of %d not judged", verdicts[true], verdicts[false], notJudged, drawn)
 				if drawn >= 100 && (len(verdicts) < 2 || notJudged > drawn/2) {
 					t.Errorf("%v, %d of %d not judged", verdicts, notJudged, drawn)

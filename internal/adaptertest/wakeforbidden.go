@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"redlocksim/internal/redisserver"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
@@ -41,6 +43,17 @@ func (u *unwoken) texts() map[string]string {
 	return all
 }
 
+// lockRules are the rules of an ACL that allow what a lock needs, of the commands that the server has.
+func lockRules(t *testing.T, admin *redis.Client) string {
+	rules := "~* +eval +evalsha +set +get +exists +del +pttl +pexpire +ping"
+	for _, rule := range []string{"+delifeq", "+delex"} {
+		if admin.Do(t.Context(), "acl", "setuser", "u", rule).Err() == nil {
+			rules += " " + rule
+		}
+	}
+	return rules
+}
+
 // A server that does not let its user publish or subscribe votes all the same. Its answers say so at the first release and the
 // first wait, to observers and in the error of a wait, and no longer once it lets him.
 func wakeUpForbidden(t *testing.T, a Adapter) {
@@ -53,12 +66,7 @@ func wakeUpForbidden(t *testing.T, a Adapter) {
 			t.Fatal(err)
 		}
 	}
-	known := "~* +eval +evalsha +set +get +exists +del +pttl +pexpire +ping"
-	for _, rule := range []string{"+delifeq", "+delex"} { // a server names only the commands that it has
-		if admin.Do(t.Context(), "acl", "setuser", "u", rule).Err() == nil {
-			known += " " + rule
-		}
-	}
+	known := lockRules(t, admin)
 	for _, test := range []struct {
 		name, rules           string
 		publishes, subscribes bool
