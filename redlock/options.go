@@ -11,7 +11,7 @@ import (
 	"redlocksim/redlock/observe"
 )
 
-// Option changes a setting of a Client from its default.
+// Option changes a setting of a Client from its default. If an option is given twice, the last one counts.
 type Option func(*settings) error
 
 // settings are what a client was told: its nodes, and what the options set.
@@ -141,7 +141,7 @@ func WithOneTTL() Option {
 	return func(s *settings) error { s.oneTTL = true; return nil }
 }
 
-// WithObserver reports every step of the algorithm to o.
+// WithObserver reports every step of the algorithm to o; [observe.All] makes one observer of several. nil is no observer.
 func WithObserver(o observe.Observer) Option {
 	return func(s *settings) error { s.observer = o; return nil }
 }

@@ -462,6 +462,24 @@ func TestNativeSemaphore(t *testing.T) {
 	}
 }
 
+// answered is what Check finds in a history, whose leases last for 10 where the model has any, or its error.
+func answered(t *testing.T, m Model, history string, semaphores ...checker.Semaphore) string {
+	t.Helper()
+	o := optionsOf(m)
+	if o.leased() {
+		o.Lease = 10
+	}
+	o.Semaphores = semaphores
+	r, err := Check(strings.NewReader(script(t, history)), o)
+	switch {
+	case err != nil:
+		return err.Error()
+	case r.Confirmed != 1:
+		return shown(r) + " once only"
+	}
+	return shown(r)
+}
+
 // So they are in a history of another's, where a lock that has no name has that of the one semaphore.
 func TestSemaphore(t *testing.T) {
 	pool := func(permits int) []checker.Semaphore { return []checker.Semaphore{{Name: "pool", Permits: permits}} }
@@ -493,19 +511,7 @@ func TestSemaphore(t *testing.T) {
 		{Owner, named, []checker.Semaphore{{Name: "r", Permits: 2}}, `wrong options: the history has no lock "r"`},
 		{Owner, three, append(pool(2), checker.Semaphore{Name: "r", Permits: 2}), "wrong options: the history names no locks, so that only one can be a semaphore"},
 	} {
-		o := optionsOf(c.model)
-		if o.leased() {
-			o.Lease = 10
-		}
-		o.Semaphores = c.semaphores
-		r, err := Check(strings.NewReader(script(t, c.script)), o)
-		got := ""
-		if err != nil {
-			got = err.Error()
-		} else if got = shown(r); r.Confirmed != 1 {
-			got += " once only"
-		}
-		if got != c.want {
+		if got := answered(t, c.model, c.script, c.semaphores...); got != c.want {
 			t.Errorf("%s, %s: %q, want %q", c.model, c.script, got, c.want)
 		}
 	}
@@ -537,18 +543,7 @@ func TestReadWriteLock(t *testing.T) {
 		{Owner, "0 read-lock {:mode,write}; 0 ok", "line 1: not an operation: the mode is exclusive, but the function shared"},
 		{Owner, "0 lock {:mode,fast}; 0 ok", `line 1: not an operation: unknown mode "fast": must be read or shared, write or exclusive`},
 	} {
-		o := optionsOf(c.model)
-		if o.leased() {
-			o.Lease = 10
-		}
-		r, err := Check(strings.NewReader(script(t, c.script)), o)
-		got := ""
-		if err != nil {
-			got = err.Error()
-		} else if got = shown(r); r.Confirmed != 1 {
-			got += " once only"
-		}
-		if got != c.want {
+		if got := answered(t, c.model, c.script); got != c.want {
 			t.Errorf("%s, %s: %q, want %q", c.model, c.script, got, c.want)
 		}
 	}

@@ -56,8 +56,7 @@ func listen(t *testing.T, serve func(net.Conn)) string {
 }
 
 // Whatever the Redis does, a worker ends within seconds after it is told to, and so does who waits for jobs. What the Redis
-// says
-// is told without what a terminal obeys.
+// says is told without what a terminal obeys.
 func TestItEndsWhateverTheRedisDoes(t *testing.T) {
 	t.Parallel()
 	for name, serve := range servers {
