@@ -139,6 +139,14 @@ func (r *Result) Record() error {
 	return nil
 }
 
+// Seed is the seed to run the scenario with: the one that is asked for, or that of the recorded run if that is 0.
+func (s *Scenario) Seed(asked uint64) uint64 {
+	if s.Recorded != nil && asked == 0 {
+		return s.Recorded.Seed
+	}
+	return asked
+}
+
 // Recorded is the run that a scenario file was written from.
 type Recorded struct {
 	// Seed is the seed of the run, unless another one is given. Example: 7

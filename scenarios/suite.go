@@ -19,9 +19,7 @@ func Suite(ctx context.Context, all []*Scenario, tiers []Tier, o Options, done f
 	placed := func(i int) (*Scenario, Options) {
 		s, o := all[i/len(tiers)], o
 		o.Tier = tiers[i%len(tiers)]
-		if s.Recorded != nil && o.Seed == 0 {
-			o.Seed = s.Recorded.Seed
-		}
+		o.Seed = s.Seed(o.Seed)
 		return s, o
 	}
 	dialogues := make([]dialogue, len(all)*len(tiers))

@@ -48,20 +48,12 @@ func (s *suite) readBaseline(on scenarios.Tier) error {
 			return wrong("%s is of tier %s, and --lock runs on tier %s", s.baseline, c.Tier, on)
 		}
 		for _, one := range s.chosen {
-			if seed := seedOf(one.Scenario, s.seed); one.Name == c.Name && on != scenarios.Live && seed != c.Seed {
+			if seed := one.Seed(s.seed); one.Name == c.Name && on != scenarios.Live && seed != c.Seed {
 				return wrong("%s has %s with seed %d, and this runs it with %d", s.baseline, c.Name, c.Seed, seed)
 			}
 		}
 	}
 	return nil
-}
-
-// seedOf is the seed that a suite runs a scenario with.
-func seedOf(s *scenarios.Scenario, asked uint64) uint64 {
-	if s.Recorded != nil && asked == 0 {
-		return s.Recorded.Seed
-	}
-	return asked
 }
 
 // compare compares what came out with the baseline.

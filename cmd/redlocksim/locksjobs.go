@@ -82,10 +82,7 @@ func (x *tableRuns) run(name string) (*tableRun, error) {
 	if !ok {
 		return nil, fmt.Errorf("there is no scenario %s", name)
 	}
-	o := scenarios.Options{Tier: scenarios.Program, Foreign: x.lock}
-	if s.Recorded != nil {
-		o.Seed = s.Recorded.Seed
-	}
+	o := scenarios.Options{Tier: scenarios.Program, Foreign: x.lock, Seed: s.Seed(0)}
 	r, err := scenarios.Verify(s, o)
 	if err != nil {
 		return nil, err
