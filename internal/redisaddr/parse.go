@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -13,6 +14,9 @@ type Parser[Options any] struct {
 	OfAddr func(addr string) Options
 	OfURL  func(url string) (Options, error)
 	Addr   func(Options) string
+	// Ignores says that a parameter of the URL of some options has no effect: the client library does not know it, or a lock
+	// sets it itself.
+	Ignores func(of Options, parameter string) bool
 }
 
 // Parse reads "host:port", of which the default port is 6379, or URLs, in order. It refuses a server that is named
@@ -39,7 +43,29 @@ func (p Parser[Options]) one(server string) (options Options, err error) {
 	if !strings.Contains(server, "://") {
 		return p.OfAddr(withPort(server)), nil
 	}
-	return p.OfURL(server)
+	if options, err = p.OfURL(server); err != nil {
+		return options, err
+	}
+	return options, p.checkParameters(options, server)
+}
+
+// checkParameters refuses a URL with parameters that have no effect.
+func (p Parser[Options]) checkParameters(options Options, server string) error {
+	u, err := url.Parse(server)
+	if err != nil {
+		return err
+	}
+	var ignored []string
+	for parameter := range u.Query() {
+		if p.Ignores(options, parameter) {
+			ignored = append(ignored, parameter)
+		}
+	}
+	if ignored == nil {
+		return nil
+	}
+	slices.Sort(ignored)
+	return fmt.Errorf("parameters of the URL would have no effect, leave them out: %q", ignored)
 }
 
 // Check refuses an address or URL that cannot be read, without a word of the user and password in it, also where they

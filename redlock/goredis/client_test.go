@@ -151,7 +151,7 @@ func TestClientsRefused(t *testing.T) {
 func TestOpen(t *testing.T) {
 	a, b := miniredis.RunT(t), miniredis.RunT(t)
 	b.RequireUserAuth("u", "secret")
-	nodes, err := goredis.Open(a.Addr(), "redis://u:secret@"+b.Addr()+"/2")
+	nodes, err := goredis.Open(a.Addr(), "redis://u:secret@"+b.Addr()+"?db=2&dial_timeout=2s&pool_size=3")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,6 +183,10 @@ func TestOpen(t *testing.T) {
 		{[]string{"localhost:7000", "127.0.0.1:7000"}, "goredis: server 2: 127.0.0.1:7000 is the same server as localhost:7000, and one server has one vote"},
 		{[]string{"h:1", "redis://u:secret@h:x"}, `goredis: server 2: invalid port ":x" after host`},
 		{[]string{"http://u:secret@h:1"}, "goredis: server 1: redis: invalid URL scheme: http"},
+		{[]string{"h:1", "redis://h:2?protocol=3&db=1&max_retries=3"}, `goredis: server 2: parameters of the URL would have no effect, leave them out: ["max_retries" "protocol"]`},
+		{[]string{"unix:///s?min_retry_backoff=1s&max_retry_backoff=1s"}, `goredis: server 1: parameters of the URL would have no effect, leave them out: ["max_retry_backoff" "min_retry_backoff"]`},
+		{[]string{"redis://h?read_timeout=1&write_timeout=1"}, `goredis: server 1: parameters of the URL would have no effect, leave them out: ["read_timeout" "write_timeout"]`},
+		{[]string{"redis://h?retries=1"}, "goredis: server 1: redis: unexpected option: retries"},
 	} {
 		nodes, err := goredis.Open(test.servers...)
 		if nodes != nil || err == nil || err.Error() != test.want {

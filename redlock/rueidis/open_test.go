@@ -17,7 +17,7 @@ import (
 func TestOpen(t *testing.T) {
 	a, b := miniredis.RunT(t), miniredis.RunT(t)
 	b.RequireUserAuth("u", "secret")
-	nodes, err := rueidis.Open(a.Addr(), "redis://u:secret@"+b.Addr()+"/2")
+	nodes, err := rueidis.Open(a.Addr(), "redis://u:secret@"+b.Addr()+"?db=2&dial_timeout=2s&write_timeout=2s&protocol=2&client_name=locks")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,6 +43,9 @@ func TestOpen(t *testing.T) {
 		{[]string{"localhost", "redis://127.0.0.1"}, "rueidis: server 2: 127.0.0.1:6379 is the same server as localhost:6379, and one server has one vote"},
 		{[]string{"h:1", "redis://u:secret@h:x"}, `rueidis: server 2: invalid port ":x" after host`},
 		{[]string{"http://u:secret@h:1"}, "rueidis: server 1: redis: invalid URL scheme: http"},
+		{[]string{"redis://h?timeout=1s&db=1&max_retries=3"}, `rueidis: server 1: parameters of the URL would have no effect, leave them out: ["max_retries" "timeout"]`},
+		{[]string{"redis://h?skip_verify=true"}, `rueidis: server 1: parameters of the URL would have no effect, leave them out: ["skip_verify"]`},
+		{[]string{"redis://h?client_cache=1"}, `rueidis: server 1: parameters of the URL would have no effect, leave them out: ["client_cache"]`},
 	} {
 		nodes, err := rueidis.Open(test.servers...)
 		if nodes != nil || err == nil || err.Error() != test.want {
