@@ -16,8 +16,11 @@ import (
 //
 // All waiting clients are notified at the same moment. Each therefore waits for a random part of the spread first,
 // which should be long enough for several attempts one after the other: 10 ms suit round trips of about a millisecond.
+// It should be short compared with the delay of [WithRetryDelay]: with a longer one most callers ask when they would
+// have asked anyway.
 //
-// Once a call was refused, callers of its resources listen on every node until the last of them returns. The nodes must
+// Once a call was refused because another has the lock (ErrTaken), callers of its resources listen on every node until
+// the last of them returns. Calls that found no quorum do not listen, and poll: no release would help them. The nodes must
 // be Listeners, and their users allowed to publish and subscribe on those channels: where they are not, calls poll, and
 // the outcomes of the node carry an error that matches [driver.ErrWakeUp]. Nodes of package goredis use one more
 // connection per server for this, and none while nobody waits.

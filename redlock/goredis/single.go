@@ -39,8 +39,9 @@ func NewSingle(client redis.UniversalClient, options ...Option) (*Single, error)
 func (s *Single) Node() driver.Node { return s.node }
 
 // NewSentinelClient makes a client for [NewSingle] from a copy of the options: to the primary that the Sentinels name. It sets
-// what [NewClient] sets, also for the connections to Sentinels. Trust your Sentinels all the same: they say who the primary is,
-// and go-redis panics if one publishes an incomplete +switch-master.
+// what [NewClient] sets, also for the connections to Sentinels, and switches ReplicaOnly, RouteByLatency and RouteRandomly off,
+// since a replica does not vote. Trust your Sentinels all the same: they say who the primary is, and go-redis panics if one
+// publishes an incomplete +switch-master.
 func NewSentinelClient(options *redis.FailoverOptions) *redis.Client {
 	o := *options
 	o.ContextTimeoutEnabled = true
@@ -62,7 +63,9 @@ func NewSentinelClient(options *redis.FailoverOptions) *redis.Client {
 }
 
 // NewClusterClient makes a client for [NewSingle] from a copy of the options: to a cluster. It makes the client of each node
-// with [NewClient], and follows no redirects itself. A reply may take 16 MiB: nodes describe the cluster, and their commands.
+// with [NewClient], whatever the option NewClient says, and follows no redirects itself (MaxRedirects -1). It switches ReadOnly,
+// RouteByLatency and RouteRandomly off, since a replica does not vote. A reply may take 16 MiB: nodes describe the cluster, and
+// their commands.
 func NewClusterClient(options *redis.ClusterOptions) *redis.ClusterClient {
 	o := *options
 	o.ContextTimeoutEnabled = true
