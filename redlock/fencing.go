@@ -34,11 +34,11 @@ const defaultCounterTTL = 90 * 24 * time.Hour
 // WithFencing gives every grant a fencing token. All clients of a resource must have it, since votes for a client without it
 // raise no counter. It costs a second round trip where the first token is too low.
 func WithFencing(f Fencing) Option {
-	return func(s *settings) error {
+	return option("WithFencing", func(s *settings) error {
 		if f.CounterTTL == 0 {
 			f.CounterTTL = defaultCounterTTL
 		}
 		s.counterTTL = f.CounterTTL
 		return wholeMilliseconds("counter TTL", f.CounterTTL)
-	}
+	})
 }

@@ -23,7 +23,7 @@ func (w *world) another(opts ...Option) *Client {
 	for i, n := range w.nodes {
 		nodes[i] = n
 	}
-	c, err := New(nodes, append([]Option{WithRetryDelay(10*time.Millisecond, 10*time.Millisecond)}, opts...)...)
+	c, err := New(nodes, append([]Option{quick}, opts...)...)
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 //
 // The replicas' answers are waited for within the node timeout. The nodes must be [driver.Replicated].
 func WithReplicas(n int) Option {
-	return func(s *settings) error {
+	return option("WithReplicas", func(s *settings) error {
 		if n <= 0 {
 			return fmt.Errorf("%w: %d replicas, must be at least 1", ErrInvalid, n)
 		}
@@ -24,5 +24,5 @@ func WithReplicas(n int) Option {
 		}
 		s.replicas = n
 		return nil
-	}
+	})
 }

@@ -16,13 +16,13 @@ import (
 // Of two grants that do not overlap, the later one has the higher token: it was drawn later. Storage that rejects a lower token
 // than it has seen is safe whatever the nodes have forgotten.
 func WithTokens(source driver.TokenSource) Option {
-	return func(s *settings) error {
+	return option("WithTokens", func(s *settings) error {
 		if source == nil {
 			return fmt.Errorf("%w: a nil source of tokens", ErrInvalid)
 		}
 		s.source = source
 		return nil
-	}
+	})
 }
 
 // draw takes the token of a grant from the client's source, if it has one. The source has as long as a node has to answer.

@@ -25,7 +25,7 @@ import (
 // the outcomes of the node carry an error that matches [driver.ErrWakeUp]. Nodes of package goredis use one more
 // connection per server for this, and none while nobody waits.
 func WithWakeUp(spread time.Duration) Option {
-	return func(s *settings) error {
+	return option("WithWakeUp", func(s *settings) error {
 		if spread <= 0 {
 			return fmt.Errorf("%w: wake-up spread %v is not positive", ErrInvalid, spread)
 		}
@@ -36,7 +36,7 @@ func WithWakeUp(spread time.Duration) Option {
 		}
 		s.wakeSpread = spread
 		return nil
-	}
+	})
 }
 
 // waiters are the subscriptions of a client to releases, by key. Calls that wait for the same key share what listens on

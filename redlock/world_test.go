@@ -46,12 +46,24 @@ func newWorld(t *testing.T, n int, opts ...Option) *world {
 		s := &scripted{name: string(rune('A' + i)), trip: time.Duration(i+1) * time.Millisecond, keys: map[string]held{}}
 		w.nodes, nodes[i] = append(w.nodes, s), s
 	}
-	c, err := New(nodes, append([]Option{WithRetryDelay(10*time.Millisecond, 10*time.Millisecond), WithObserver(w)}, opts...)...)
+	c, err := New(nodes, append([]Option{quick, unlessSet(WithObserver(w))}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.Client = c
 	return w
+}
+
+// quick is the retry delay of a world's clients.
+var quick = unlessSet(WithRetryDelay(10*time.Millisecond, 10*time.Millisecond))
+
+// unlessSet is an option that a later one may replace.
+func unlessSet(o Option) Option {
+	return func(s *settings) error {
+		err := o(s)
+		s.given = nil
+		return err
+	}
 }
 
 // Observe writes an event into the transcript.

@@ -58,7 +58,7 @@ var (
 	_ driver.Replicated = (*Node)(nil)
 )
 
-// Option is a setting of a Node.
+// Option is a setting of a Node. Of two with the same name the last counts.
 type Option func(*Node)
 
 // Name names the node in errors and events. The default is the server's address.

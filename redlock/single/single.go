@@ -49,7 +49,7 @@ type Failover struct {
 }
 
 // New returns a client that takes locks on one Redis. The error matches [redlock.ErrInvalid] if the Failover is empty, or says
-// two things at once.
+// two things at once, or if an option says again what the Failover says.
 func New(on Redis, f Failover, opts ...redlock.Option) (*redlock.Client, error) {
 	if on == nil {
 		return nil, fmt.Errorf("%w: no Redis", redlock.ErrInvalid)

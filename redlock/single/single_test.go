@@ -75,4 +75,17 @@ func TestUnanswered(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	for want, c := range map[string]struct {
+		f   single.Failover
+		opt redlock.Option
+	}{
+		"WithTokens is given twice":       {single.Failover{Tokens: seven{}}, redlock.WithTokens(seven{})},
+		"WithRestartGuard is given twice": {single.Failover{Guard: &redlock.Guard{MaxTTL: time.Minute}}, redlock.WithRestartGuard(redlock.Guard{MaxTTL: time.Second})},
+		"WithReplicas is given twice":     {single.Failover{Replicas: 2}, redlock.WithReplicas(1)},
+	} {
+		client, err := single.New(&node{}, c.f, c.opt)
+		if client != nil || !errors.Is(err, redlock.ErrInvalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
 }
