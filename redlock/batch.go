@@ -16,7 +16,7 @@ import (
 // times as fast for it. A limit of 1 makes the largest batches; a higher one spares more calls the wait for the round trips of
 // others, which counts against their validity and their node timeout. In a batch, releases share a script, and so do acquires
 // under the restart guard, as far as each is of one resource; not on a cluster or a sharded service, where a script is for the
-// keys of one slot. With [WithWakeUp] releases of leases do not, since each is published, and with [WithFencing] no acquires do.
+// keys of one slot. With [WithWakeUp] releases of leases do not, since each is published; with [WithFencing] no acquires do.
 //
 // A batch that is unanswered after a quarter of the node timeout no longer holds up the next one. So a slow or silent node
 // delays no command by more than that, unless more commands wait than fit into a batch. Acquires and extends that wait for

@@ -14,8 +14,8 @@ import (
 type Nodes []driver.Node
 
 // Open makes a node for each server: "host:port", or a URL as redis.ParseURL takes it (redis://user:password@host:6379/0,
-// rediss:// for TLS, unix:///path). The default port is 6379. A parameter of a URL that a lock sets itself, as [NewClient] does,
-// is refused. A node's name is its address, without credentials. Open does not connect.
+// rediss:// for TLS, unix:///path). The default port is 6379. A parameter of a URL that [NewClient] sets itself is
+// refused. A node's name is its address, without credentials. Open does not connect.
 //
 // Name each server once, in whatever spelling: localhost, 127.0.0.1 and [::1] are one host. Open cannot see that two DNS names
 // are one server, so use addresses, or one name for each server.
@@ -73,7 +73,7 @@ var servers = redisaddr.Parser[*redis.Options]{
 	OfAddr: func(addr string) *redis.Options { return &redis.Options{Addr: addr} },
 	OfURL:  redis.ParseURL,
 	Addr:   func(o *redis.Options) string { return o.Addr },
-	Ignores: func(_ *redis.Options, parameter string) bool { // what NewClient sets; redis.ParseURL refuses what it does not know
+	Ignores: func(_ *redis.Options, parameter string) bool { // redis.ParseURL refuses what it does not know
 		switch parameter {
 		case "protocol", "max_retries", "min_retry_backoff", "max_retry_backoff", "read_timeout", "write_timeout":
 			return true

@@ -63,7 +63,7 @@ func NewSentinelClient(options *redis.FailoverOptions) *redis.Client {
 }
 
 // NewClusterClient makes a client for [NewSingle] from a copy of the options: to a cluster. It makes the client of each node
-// with [NewClient], whatever the option NewClient says, and follows no redirects itself (MaxRedirects -1). It switches ReadOnly,
+// with [NewClient], whatever the option of that name is, and follows no redirects (MaxRedirects -1). It switches ReadOnly,
 // RouteByLatency and RouteRandomly off, since a replica does not vote. A reply may take 16 MiB: nodes describe the cluster, and
 // their commands.
 func NewClusterClient(options *redis.ClusterOptions) *redis.ClusterClient {

@@ -15,8 +15,8 @@ type Nodes []driver.Node
 
 // Open makes a node for each server: "host:port", or a URL as rueidis.ParseURL takes it (redis://user:password@host:6379/0,
 // rediss:// for TLS, unix:///path). The default port is 6379. A parameter of a URL that has no effect is refused: one that
-// rueidis does not know, or that a node sets itself (see [Opener]). A node's name is its address, without credentials. Open does
-// not connect.
+// rueidis does not know, or that a node sets itself (see [Opener]). A node's name is its address, without credentials. Open
+// does not connect.
 //
 // Name each server once, in whatever spelling: localhost, 127.0.0.1 and [::1] are one host. Open cannot see that two DNS names
 // are one server, so use addresses, or one name for each server.
