@@ -40,6 +40,7 @@ var tests = []struct {
 	{"ClosedTwiceWhileListening", closedTwiceWhileListening},
 	{"WakeUp", wakeUp},
 	{"WakeUpForbidden", wakeUpForbidden},
+	{"WakeUpFails", wakeUpFails},
 	{"ListenToSilence", listenToSilence},
 	{"ListenAfterSilence", listenAfterSilence},
 	{"NobodyListensInThePause", nobodyListensInThePause},

@@ -8,9 +8,12 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/alicebob/miniredis/v2"
+	"github.com/alicebob/miniredis/v2/server"
 	"github.com/redis/go-redis/v9"
 
 	"redlocksim/internal/redisserver"
@@ -121,5 +124,74 @@ func wakeUpForbidden(t *testing.T, a Adapter) {
 				t.Errorf("of publishing: %q", seen.texts())
 			}
 		})
+	}
+}
+
+// Where listening fails for another reason, refused calls are told so for as long as it does, and for as long as somebody
+// listens.
+func wakeUpFails(t *testing.T, a Adapter) {
+	m := miniredis.RunT(t)
+	if err := m.Set("r", "another's"); err != nil {
+		t.Fatal(err)
+	}
+	var refuses atomic.Bool
+	m.Server().SetPreHook(func(c *server.Peer, command string, _ ...string) bool {
+		if command != "SUBSCRIBE" || !refuses.Load() {
+			return false
+		}
+		c.WriteError("ERR max number of clients reached")
+		return true
+	})
+	nodes, end := a.Open(t, Config{}, m.Addr())
+	t.Cleanup(func() { _ = end() })
+	seen := &unwoken{said: map[string]string{}}
+	client, err := redlock.New(nodes, redlock.WithWakeUp(time.Millisecond), redlock.WithNodeTimeout(time.Second), redlock.WithObserver(seen),
+		redlock.WithRetryDelay(20*time.Millisecond, 20*time.Millisecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const text = "no wake-up: waiting calls poll, as what they listen with fails: "
+	refused := func() string {
+		_, err := client.TryLock(t.Context(), "r", time.Minute)
+		if !errors.Is(err, redlock.ErrTaken) {
+			t.Fatal(err)
+		}
+		return err.Error()
+	}
+	wait := func() (stop func() error) {
+		ctx, cancel := context.WithCancel(t.Context())
+		waited := make(chan error, 1)
+		go func() { _, err := client.Lock(ctx, "r", time.Minute); waited <- err }()
+		return func() error { cancel(); return <-waited }
+	}
+	if got := refused(); strings.Contains(got, text) {
+		t.Errorf("before anybody listens: %s", got)
+	}
+	refuses.Store(true)
+	stop := wait()
+	Eventually(t, Patience, "a refused call is told", func() bool { return strings.Contains(refused(), text) })
+	if said := seen.texts()["acquire declined"]; !strings.Contains(said, text) {
+		t.Errorf("observers are told %q", said)
+	}
+	if err := stop(); !errors.Is(err, redlock.ErrTaken) || errors.Is(err, driver.ErrWakeUp) {
+		t.Error(err)
+	}
+	Eventually(t, Patience, "nobody listens", func() bool { return !strings.Contains(refused(), text) })
+
+	stop = wait()
+	Eventually(t, Patience, "a refused call is told again", func() bool { return strings.Contains(refused(), text) })
+	refuses.Store(false)
+	Eventually(t, Patience, "it works", func() bool { return !strings.Contains(refused(), text) })
+	if n := m.PubSubNumSub(driver.WakeChannel("r"))[driver.WakeChannel("r")]; n != 1 {
+		t.Errorf("%d listen", n)
+	}
+	if err := stop(); !errors.Is(err, redlock.ErrTaken) {
+		t.Error(err)
+	}
+	Eventually(t, Patience, "nobody listens", func() bool {
+		return m.PubSubNumSub(driver.WakeChannel("r"))[driver.WakeChannel("r")] == 0
+	})
+	if got := refused(); strings.Contains(got, text) {
+		t.Errorf("what nobody needed any more failed: %s", got)
 	}
 }

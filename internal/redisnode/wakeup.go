@@ -10,18 +10,16 @@ import (
 	"redlocksim/redlock/driver"
 )
 
-// Listening is whether a server lets its user subscribe. The zero value knows of nothing.
-type Listening struct{ forbidden atomic.Pointer[error] }
+// Listening is why nothing is heard of a server that is listened to. The zero value knows of nothing.
+type Listening struct{ failed atomic.Pointer[error] }
 
-// Told takes what came of a subscription: its error, or nil for anything that came on it.
+// Told takes what came of a subscription: its error, or nil for anything that came on it, and when nobody listens any more.
 func (l *Listening) Told(err error) {
 	switch {
-	case err == nil:
-		if l.forbidden.Load() != nil {
-			l.forbidden.Store(nil)
-		}
-	case isForbidden(err):
-		l.forbidden.Store(&err)
+	case err != nil:
+		l.failed.Store(&err)
+	case l.failed.Load() != nil:
+		l.failed.Store(nil)
 	}
 }
 
@@ -39,8 +37,12 @@ func (s *Server) withoutWakeUp(r *batch.Request, reply driver.Reply) driver.Repl
 	}
 	switch {
 	case r.First.Op == driver.OpAcquire && reply.Outcome == driver.Declined:
-		if err := s.listening.forbidden.Load(); err != nil {
-			reply.Err = s.adapter.wakeUp("waiting calls poll, as the server forbids what they listen with", (*err).Error())
+		if err := s.listening.failed.Load(); err != nil {
+			what := "waiting calls poll, as what they listen with fails"
+			if isForbidden(*err) {
+				what = "waiting calls poll, as the server forbids what they listen with"
+			}
+			reply.Err = s.adapter.wakeUp(what, (*err).Error())
 		}
 	case r.First.Op == driver.OpRelease && r.First.Wake && r.Script.IsPlain() && reply.Outcome == driver.Accepted:
 		reply.Err = s.adapter.wakeUp("the release woke nobody", "publishing takes a script, which the server forbids")

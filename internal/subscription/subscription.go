@@ -53,12 +53,13 @@ type Subscription struct {
 	ended    []func()             // called when the reading task has ended; each is an End that waits for it
 	open     Connection           // nil between connections
 	channels map[string]bool      // to which it was asked to subscribe
+	failed   bool                 // the last that came of it was an error
 	updating bool                 // a task asks it to
 	pausing  driver.Waiter        // of the task between two connections; nil if it does not pause
 }
 
 // New is a subscription to nothing yet. connect makes a connection without waiting for it to be there. told is told of
-// errors, and with nil of what came from the server.
+// errors, and with nil of what came from the server, and when nobody listens any more. It does not wait for anything.
 func New(connect func() Connection, told func(err error), clock driver.Clock, tasks driver.Tasks) *Subscription {
 	return &Subscription{connect: connect, told: told, clock: clock, tasks: tasks}
 }
@@ -115,6 +116,7 @@ func (s *Subscription) subscribe() {
 		s.closing = false
 		if !isNeeded {
 			s.running = false
+			s.told(nil)
 			ended := s.ended
 			s.mu.Unlock()
 			for _, wake := range ended {
@@ -134,7 +136,7 @@ func (s *Subscription) readMessages() {
 	open := s.connect()
 	defer open.Close()
 	s.mu.Lock()
-	s.open, s.channels = open, map[string]bool{}
+	s.open, s.channels, s.failed = open, map[string]bool{}, false
 	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()
@@ -149,17 +151,30 @@ func (s *Subscription) readMessages() {
 		switch {
 		case err == nil:
 			heard = now
-			s.told(nil)
+			s.came(open, nil)
 			s.tell(channel)
 		case !isTimeout(err):
-			s.told(err)
+			s.came(open, err)
 			return
 		case now.Sub(heard) >= dead:
+			s.came(open, err)
 			return
 		case now.Sub(heard) >= silent:
 			s.ping(open)
 		}
 	}
+}
+
+// came tells of what came of a connection: of the first of errors that follow each other, and of none while it is being closed,
+// which is an error as well.
+func (s *Subscription) came(open Connection, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open != open || s.closing || s.failed && err != nil {
+		return
+	}
+	s.failed = err != nil
+	s.told(err)
 }
 
 // receive waits for a message for one step. A client library may take another one to make the connection.
@@ -215,7 +230,7 @@ func (s *Subscription) updateChannels() {
 		ctx, cancel := s.within(step)
 		if len(more) > 0 {
 			if err := open.Subscribe(ctx, more...); err != nil {
-				s.told(err)
+				s.came(open, err)
 			}
 		}
 		if len(less) > 0 {

@@ -86,7 +86,8 @@ func (o Outcome) Of(op Op) string {
 }
 
 // ErrWakeUp matches the error of a node that did what was asked, or is held by another, and on which redlock.WithWakeUp
-// does not work: its server does not let the user PUBLISH or SUBSCRIBE. Waiting calls poll.
+// does not work: its server does not let the user PUBLISH or SUBSCRIBE, or what waiting calls listen with fails in another
+// way, as where a server takes no more connections. Waiting calls poll.
 var ErrWakeUp = errors.New("no wake-up")
 
 // MaxTTLError is the error of a node on which the restart guard has another MaxTTL than the client.

@@ -6,6 +6,8 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 
 	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 	"redlocksim/redlock/observe/internal/reason"
 )
 
@@ -31,7 +33,16 @@ func why(err error) []attribute.KeyValue {
 	}
 	nodes := make([]string, len(failed.Nodes))
 	for i, n := range failed.Nodes {
-		nodes[i] = n.Node + " " + n.Outcome.Of(failed.Op)
+		nodes[i] = answer(n, failed.Op)
 	}
 	return append(attrs, Nodes.StringSlice(nodes))
+}
+
+// answer is what a node answered.
+func answer(n observe.NodeOutcome, op driver.Op) string {
+	text := n.Node + " " + n.Outcome.Of(op)
+	if errors.Is(n.Err, driver.ErrWakeUp) {
+		text += ", no wake-up"
+	}
+	return text
 }

@@ -12,17 +12,20 @@
 // The spans carry redlock.resource and redlock.value, and what is in the constants. redlock.acquire has an event for each
 // step of its attempts: queued, yielding, attempt-started, token-raised, denied, retrying. What failed has the status Error
 // with the reason, which is also the attribute error.type: taken, no_quorum, too_late, no_token, lost, released,
-// tokens_used_up, closed, cancelled, deadline_exceeded or other.
+// tokens_used_up, closed, cancelled, deadline_exceeded or other. Where redlock.WithWakeUp does not work, the node's answer in
+// redlock.nodes says so, and redlock.release has an event no-wake-up.
 //
 // A release of a lease that was lost before has the caller's context as its parent.
 package redlockotel
 
 import (
 	"context"
+	"errors"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/trace"
 
+	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 	"redlocksim/redlock/observe/internal/calls"
 )
@@ -57,7 +60,11 @@ func New(o Options) *Observer {
 // Observe makes spans of one step.
 func (o *Observer) Observe(ctx context.Context, e observe.Event) {
 	switch e.Step {
-	case observe.NodeAnswered, observe.QuorumReached, observe.QuorumLost, observe.ValidityComputed, observe.Joined, observe.TakenBack:
+	case observe.NodeAnswered:
+		if e.Op != driver.OpRelease || e.Late || !errors.Is(e.Node.Err, driver.ErrWakeUp) {
+			return
+		}
+	case observe.QuorumReached, observe.QuorumLost, observe.ValidityComputed, observe.Joined, observe.TakenBack:
 		return
 	}
 	call := o.tracker.Of(e)
@@ -94,6 +101,8 @@ func (o *Observer) Observe(ctx context.Context, e observe.Event) {
 		s.lose()
 	case observe.ReleaseStarted:
 		s.beginRelease(ctx, o.tracer, e)
+	case observe.NodeAnswered:
+		s.wokeNobody(e)
 	case observe.Released:
 		s.endRelease(e)
 	}

@@ -78,6 +78,23 @@ func TestSpans(t *testing.T) {
 			  54ms attempt-started attempt=1
 			redlock.release 56ms-58ms in redlock.held: accepted=2 resource=r
 			redlock.held 56ms-58ms in caller, linked to redlock.acquire: attempt=1 resource=r validity=0.986`},
+		{"no wake-up", func(w *world) {
+			w.a.NoWakeUp()
+			lease := w.lock()
+			w.must(lease.Unlock(w.ctx), nil)
+			w.a.Hold("r", time.Minute)
+			w.b.Hold("r", time.Minute)
+			_, err := w.TryLock(w.ctx, "r", time.Second)
+			w.must(err, redlock.ErrTaken)
+		}, `
+			redlock.acquire 0s-2ms in caller: attempt=1 resource=r validity=0.986
+			  0s attempt-started attempt=1
+			redlock.release 2ms-4ms in redlock.held: accepted=2 resource=r
+			  4ms no-wake-up nodes=[a released, no wake-up]
+			redlock.held 2ms-4ms in caller, linked to redlock.acquire: attempt=1 resource=r validity=0.986
+			redlock.acquire 4ms-6ms in caller, error taken: error.type=taken nodes=[a held by another, no wake-up b held by another c unanswered] resource=r
+			  4ms attempt-started attempt=1
+			  6ms denied error.type=taken nodes=[a held by another, no wake-up b held by another c unanswered]`},
 		{"a single attempt", func(w *world) {
 			w.a.Down(true)
 			w.b.Down(true)

@@ -106,6 +106,16 @@ func (s *spans) beginRelease(ctx context.Context, tracer trace.Tracer, e observe
 	s.release = span
 }
 
+// wokeNobody tells of a node whose release woke nobody. One that cleans up after an attempt has no span.
+func (s *spans) wokeNobody(e observe.Event) {
+	s.mu.Lock()
+	release := s.release
+	s.mu.Unlock()
+	if release != nil {
+		release.AddEvent("no-wake-up", trace.WithAttributes(Nodes.StringSlice([]string{answer(e.Node, e.Op)})))
+	}
+}
+
 // endRelease ends the spans of the release and of the time held.
 func (s *spans) endRelease(e observe.Event) {
 	s.mu.Lock()

@@ -15,6 +15,7 @@
 //	redlock_renewals_total        counter    extends that succeeded
 //	redlock_losses_total          counter    leases that ended without having been released
 //	redlock_node_answers_total    counter    what came of the commands, by node, op and outcome
+//	redlock_no_wake_up_total      counter    those that say that redlock.WithWakeUp does not work there, by node and op
 //
 // The reasons are taken, no_quorum, too_late, no_token, lost, released, tokens_used_up, closed, cancelled, deadline_exceeded
 // and other. Each attempt that failed counts, and so does the call, if it gave up; of one that was refused until its context
@@ -26,12 +27,14 @@ package redlockprom
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 	"redlocksim/redlock/observe/internal/calls"
 	"redlocksim/redlock/observe/internal/reason"
@@ -39,7 +42,7 @@ import (
 
 // Options say how the metrics are cut. The zero Options suit most.
 type Options struct {
-	// Resource gives the label resource of all metrics but redlock_node_answers_total. It should map the resources to a few
+	// Resource gives the label resource of all metrics but those of nodes. It should map the resources to a few
 	// kinds of them, "invoices/2026-11" to "invoices": each result is a series of its own, kept for ever. Nil: there is no
 	// such label. It is called on the goroutine of the call.
 	Resource func(resource string) string
@@ -64,6 +67,7 @@ type Observer struct {
 	wait, hold, margin                       *prometheus.HistogramVec
 	gaveUp                                   *prometheus.HistogramVec
 	failures, givenUp, renewals, losses, all *prometheus.CounterVec
+	unwoken                                  *prometheus.CounterVec
 }
 
 var (
@@ -105,11 +109,12 @@ func New(o Options) *Observer {
 		renewals: counter("redlock_renewals_total", "Extends that succeeded.", resource...),
 		losses:   counter("redlock_losses_total", "Leases that ended without having been released.", resource...),
 		all:      counter("redlock_node_answers_total", "What came of the commands on the nodes.", "node", "op", "outcome"),
+		unwoken:  counter("redlock_no_wake_up_total", "Answers of nodes on which the wake-up does not work.", "node", "op"),
 	}
 }
 
 func (o *Observer) collectors() []prometheus.Collector {
-	return []prometheus.Collector{o.wait, o.gaveUp, o.hold, o.margin, o.failures, o.givenUp, o.renewals, o.losses, o.all}
+	return []prometheus.Collector{o.wait, o.gaveUp, o.hold, o.margin, o.failures, o.givenUp, o.renewals, o.losses, o.all, o.unwoken}
 }
 
 // Describe sends the descriptions of all metrics.
@@ -130,6 +135,9 @@ func (o *Observer) Collect(to chan<- prometheus.Metric) {
 func (o *Observer) Observe(_ context.Context, e observe.Event) {
 	if e.Step == observe.NodeAnswered {
 		o.all.WithLabelValues(e.Node.Node, e.Op.String(), strings.ReplaceAll(e.Node.Outcome.String(), " ", "_")).Inc()
+		if errors.Is(e.Node.Err, driver.ErrWakeUp) {
+			o.unwoken.WithLabelValues(e.Node.Node, e.Op.String()).Inc()
+		}
 		return
 	}
 	now := time.Now()

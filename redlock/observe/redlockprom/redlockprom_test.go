@@ -198,6 +198,38 @@ func TestZeroOptions(t *testing.T) {
 	})
 }
 
+// Answers of nodes on which the wake-up does not work are counted, of those that wait and of releases.
+func TestNoWakeUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b, c := testnode.Three()
+		a.NoWakeUp()
+		client, _, registry := observed(t, Options{Resource: func(string) string { return "all" }}, []*testnode.Node{a, b, c})
+		lease, err := client.TryLock(t.Context(), "r", time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if _, err := client.TryLock(t.Context(), "r", time.Second); !errors.Is(err, redlock.ErrTaken) {
+				t.Fatal(err)
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if err := lease.Unlock(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		const want = `
+# HELP redlock_no_wake_up_total Answers of nodes on which the wake-up does not work.
+# TYPE redlock_no_wake_up_total counter
+redlock_no_wake_up_total{node="a",op="acquire"} 2
+redlock_no_wake_up_total{node="a",op="release"} 1
+`
+		if err := testutil.GatherAndCompare(registry, strings.NewReader(want), "redlock_no_wake_up_total"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // A lease that is lost while its holder releases it, or before the holder knows of it, is held and lost once.
 func TestLossAtOddTimes(t *testing.T) {
 	for _, c := range []struct {

@@ -16,6 +16,7 @@ type Node struct {
 	keys map[string]entry
 	trip time.Duration
 	down bool
+	mute error // of refused acquires and of releases
 }
 
 type entry struct {
@@ -38,6 +39,13 @@ func (n *Node) Down(down bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.down = down
+}
+
+// NoWakeUp has redlock.WithWakeUp not work on the node.
+func (n *Node) NoWakeUp() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.mute = driver.ErrWakeUp
 }
 
 // Hold has another client hold the key for so long.
@@ -73,7 +81,7 @@ func (n *Node) apply(cmd *driver.Command) driver.Reply {
 		e, there := n.keys[k]
 		there = there && now.Before(e.until)
 		if there != (cmd.Op != driver.OpAcquire) || there && e.value != cmd.Value {
-			return driver.Reply{Outcome: driver.Declined}
+			return n.reply(driver.Declined, cmd.Op == driver.OpAcquire)
 		}
 	}
 	for _, k := range cmd.Keys {
@@ -83,5 +91,13 @@ func (n *Node) apply(cmd *driver.Command) driver.Reply {
 			n.keys[k] = entry{cmd.Value, now.Add(cmd.TTL)}
 		}
 	}
-	return driver.Reply{Outcome: driver.Accepted}
+	return n.reply(driver.Accepted, cmd.Op == driver.OpRelease)
+}
+
+// reply is one that says whether the wake-up works, if that concerns it. The node is locked.
+func (n *Node) reply(o driver.Outcome, concerns bool) driver.Reply {
+	if !concerns {
+		return driver.Reply{Outcome: o}
+	}
+	return driver.Reply{Outcome: o, Err: n.mute}
 }
