@@ -2,6 +2,7 @@ package adversary
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"redlocksim/checker"
@@ -25,7 +26,7 @@ type Attack struct {
 	// writes: it is on the resource, by a write that comes too late.
 	writes bool
 	// broken says what a run broke, for an attack that is not about violations; nil for one that is.
-	broken func(*scenarios.Result) string
+	broken func(*scenarios.Result) Broken
 }
 
 // Exclusion says whether the attack is on mutual exclusion, and not on availability.
@@ -54,8 +55,7 @@ func Timeline() Attack {
 
 // Outcome is the result of an attack.
 type Outcome struct {
-	// Broken is the kinds of violations, or what else was broken; empty if the lock held.
-	Broken string
+	Broken Broken
 	// NotTested is why the attack did not take place; empty if it did, or if it broke the lock.
 	NotTested string
 	// Messages is how long the calls took that the attack rests on, in true time; 0 if messages take no time. The lock may
@@ -65,6 +65,29 @@ type Outcome struct {
 	// has the clients do.
 	Result *scenarios.Result
 	Runs   []*scenarios.Result
+}
+
+// Broken is what an attack broke, as files have it: kinds of violations, or what else; empty if the lock held.
+type Broken string
+
+// Says is that for people.
+func (b Broken) Says() string {
+	if b == "" {
+		return string(checker.Holds)
+	}
+	var kinds scenarios.Findings
+	var rest []string
+	for part := range strings.SplitSeq(string(b), ", ") {
+		if k := checker.Kind(part); k.Word() != "" {
+			kinds = append(kinds, k)
+		} else {
+			rest = append(rest, part)
+		}
+	}
+	if kinds != nil {
+		rest = append([]string{kinds.Says()}, rest...)
+	}
+	return strings.Join(rest, ", ")
 }
 
 // Run makes the attack. If several resources can be locked as one, it attacks the first of them and, if that holds, all as one
@@ -173,7 +196,7 @@ func (x Attack) Place(s *Settings, o scenarios.Options) (*scenarios.Scenario, er
 }
 
 // what is what a run broke.
-func (x Attack) what(r *scenarios.Result) string {
+func (x Attack) what(r *scenarios.Result) Broken {
 	if x.broken != nil {
 		return x.broken(r)
 	}
@@ -189,7 +212,7 @@ func (x Attack) what(r *scenarios.Result) string {
 	if len(kinds) == 0 {
 		return ""
 	}
-	return kinds.String()
+	return Broken(kinds.String())
 }
 
 // missed is why a run says nothing of the attack. Of what the resource checks only attacks on it say something.
@@ -248,7 +271,7 @@ func Find(names ...string) (found []Attack, unknown string) {
 	return found, ""
 }
 
-func notGranted(r *scenarios.Result) string {
+func notGranted(r *scenarios.Result) Broken {
 	returned := false
 	for i := range r.History {
 		e := &r.History[i]
@@ -266,7 +289,7 @@ func notGranted(r *scenarios.Result) string {
 }
 
 // notDone says that the holder had the lock and did not write: its lease was over, or would be too soon.
-func notDone(r *scenarios.Result) string {
+func notDone(r *scenarios.Result) Broken {
 	granted := false
 	for i := range r.History {
 		e := &r.History[i]

@@ -84,7 +84,7 @@ func TestBrokenOnSeveralResourcesOnly(t *testing.T) {
 		return first{locker}, err
 	}}}
 	found, _ := adversary.Find("clocks")
-	for resources, want := range map[string]string{"[a]": "", "[a, b]": "lease-overlap, of all resources as one lock"} {
+	for resources, want := range map[string]adversary.Broken{"[a]": "", "[a, b]": "lease-overlap, of all resources as one lock"} {
 		out, err := found[0].Run(settings(t, "resources: "+resources), o)
 		if err != nil || out.Broken != want {
 			t.Errorf("%s: broken %q, %v, want %q", resources, out.Broken, err, want)
@@ -97,4 +97,15 @@ func locksBoth(r *scenarios.Result) bool {
 	return slices.ContainsFunc(r.History, func(e history.Event) bool {
 		return e.Kind == history.Step && e.Name == "granted" && strings.Contains(e.Resource, ", ")
 	})
+}
+
+func TestWhatIsBrokenInWords(t *testing.T) {
+	for broken, want := range map[adversary.Broken]string{
+		"": "holds", "not granted": "not granted", "lease-overlap, stale-write": "two holders (lease-overlap), late write (stale-write)",
+		"lease-overlap, of all resources as one lock": "two holders (lease-overlap), of all resources as one lock",
+	} {
+		if got := broken.Says(); got != want {
+			t.Errorf("%q: %q, want %q", broken, got, want)
+		}
+	}
 }

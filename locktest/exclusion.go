@@ -51,17 +51,6 @@ func isPromise(k checker.Kind) bool {
 }
 func isExclusion(k checker.Kind) bool { return k.Violation() && !isPromise(k) }
 
-// broken says what a finding is of, in the words of a headline.
-func broken(k checker.Kind) string {
-	switch {
-	case isPromise(k):
-		return "a broken promise"
-	case k == checker.Unprotected:
-		return "nothing keeps others from a lock that is held"
-	}
-	return "no mutual exclusion"
-}
-
 // assert fails the test if the experiment shows a finding of some kinds.
 func (e *Experiment) assert(t rapid.TB, is func(checker.Kind) bool) {
 	t.Helper()
@@ -71,15 +60,15 @@ func (e *Experiment) assert(t rapid.TB, is func(checker.Kind) bool) {
 		t.Fatalf("locktest: not tested: %s:\n%s", e.untested(r), e.story(r))
 	case kind == "":
 	case r.Excused(kind):
-		t.Fatalf("locktest: not tested: %s, but the faults exceed the assumptions: %s", kind, strings.Join(r.Beyond, "; "))
+		t.Fatalf("locktest: not tested: %s, but the faults exceed the assumptions: %s", kind.Says(), strings.Join(r.Beyond, "; "))
 	case r.Beyond != nil:
 		t.Log(&failure{e, kind, true})
-		t.Fatalf("locktest: the faults exceed the assumptions, but are no excuse: %s", kind)
+		t.Fatalf("locktest: the faults exceed the assumptions, but are no excuse: %s", kind.Says())
 	default:
 		// Written only when it is printed, which rapid does not do while it shrinks.
 		t.Log(&failure{e, kind, false})
 		// The same text for the same kind: rapid compares it.
-		t.Fatalf("locktest: %s within the assumptions: %s", broken(kind), kind)
+		t.Fatalf("locktest: %s within the assumptions", kind.Says())
 	}
 }
 
@@ -92,7 +81,7 @@ func Breaks(t rapid.TB, e *Experiment) {
 	case kind == "":
 		t.Fatalf("locktest: the experiment does not violate mutual exclusion:\n%s", e.story(r))
 	case r.Excused(kind):
-		t.Fatalf("locktest: %s, but the faults exceed the assumptions: %s", kind, strings.Join(r.Beyond, "; "))
+		t.Fatalf("locktest: %s, but the faults exceed the assumptions: %s", kind.Says(), strings.Join(r.Beyond, "; "))
 	}
 }
 
@@ -210,7 +199,7 @@ const (
 // tell shrinks the experiment and describes it.
 func (f *failure) tell(ctx context.Context) (string, error) {
 	own := *f.scenario
-	own.Title, own.Source, own.Explanation = string(f.kind), "locktest", fmt.Sprintf("Run it with seed %d.", f.seed)
+	own.Title, own.Source, own.Explanation = f.kind.Says(), "locktest", fmt.Sprintf("Run it with seed %d.", f.seed)
 	own.Claim, own.Expect.Findings, own.Expect.Reached = scenarios.Unsound, scenarios.Findings{f.kind}, nil
 	v := search.Violation{Scenario: &own, Seed: f.seed, Foreign: f.foreign, Kind: f.kind, Despite: f.despite}
 	runs := shrinkRuns
@@ -221,7 +210,7 @@ func (f *failure) tell(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	small.Name = string(f.kind)
+	small.Name = "experiment"
 	r, err := scenarios.Verify(small, f.options())
 	if err != nil {
 		return "", err

@@ -120,7 +120,7 @@ func TestALockOfOnesOwn(t *testing.T) {
 func TestALockOfOnesOwnThatIsBroken(t *testing.T) {
 	fixed(t, "1")
 	r := check(own(2))
-	for _, want := range []string{"no mutual exclusion within the assumptions: lease-overlap", "the file to keep:", "locktest.Parse(t, file, 0, lock)"} {
+	for _, want := range []string{"two holders (lease-overlap) within the assumptions", "the file to keep:", "locktest.Parse(t, file, 0, lock)"} {
 		if !strings.Contains(r.log.String(), want) {
 			t.Errorf("it does not say %q:\n%s", want, &r.log)
 		}
@@ -153,7 +153,7 @@ func TestALockWhoseValuesComeAgain(t *testing.T) {
 	drawn := func(env *locktest.Env) (locktest.Locker, error) { return newOwn(env, 3) }
 	for what, lock := range map[string]func(*locktest.Env) (locktest.Locker, error){"named": named, "drawn": drawn} {
 		r := record(func(t rapid.TB) { locktest.Promises(t, locktest.Parse(t, restarted(""), 0, lock)) })
-		isFound := strings.Contains(r.log.String(), "within the assumptions: conduct")
+		isFound := strings.Contains(r.log.String(), "breaks a promise (conduct) within the assumptions")
 		if isNamed := what == "named"; isFound != isNamed || r.failed != isNamed || r.skipped {
 			t.Errorf("values that are %s: %s", what, &r.log)
 		}

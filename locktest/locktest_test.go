@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"redlocksim/checker"
 	"redlocksim/locktest"
 	"redlocksim/scenarios"
 )
@@ -44,7 +45,7 @@ func check(s locktest.Setup) *recorder {
 // says.
 var defective = map[string]struct {
 	setup locktest.Setup
-	kind  string
+	kind  checker.Kind
 }{
 	"readme":  {locktest.Setup{Settings: "lock: {ttl: 2s, node-timeout: 20ms}", Assume: locktest.Assumptions{ClockRate: "0.1%", RestartDelay: time.Second}}, "lease-overlap"},
 	"restart": {locktest.Setup{Settings: "lock: {ttl: 2s}", Assume: locktest.Assumptions{RestartDelay: 1780 * time.Millisecond}}, "lease-overlap"},
@@ -61,7 +62,7 @@ func TestADefectIsFound(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			text := check(c.setup).log.String()
 			for _, want := range []string{
-				"no mutual exclusion within the assumptions: " + c.kind,
+				c.kind.Says() + " within the assumptions",
 				"client-1 requests the lock",
 				"budget     kept",
 				"overlap from ",
@@ -162,8 +163,8 @@ func TestNoFaultExcusesIt(t *testing.T) {
 	pause := "{after: {client: client-1, event: compared}, fault: {pause: {process: client-1, for: 3s}}}"
 	steps := []string{"{at: 0s, client: client-1, do: [try-lock, sleep: 8s, unlock]}", pause, "{at: 1s, client: client-2, do: [lock, sleep: 6s, unlock]}"}
 	for budget, want := range map[string]string{
-		"pause: 3s": "a broken promise within the assumptions: conduct",
-		"":          "the faults exceed the assumptions, but are no excuse: conduct",
+		"pause: 3s": "breaks a promise (conduct) within the assumptions",
+		"":          "the faults exceed the assumptions, but are no excuse: breaks a promise (conduct)",
 	} {
 		file := plan("lock: {protocol: single, release: get-del}\nnodes: {names: [A]}", budget, steps...)
 		r := record(func(t rapid.TB) { locktest.Promises(t, locktest.Parse(t, file, 0, nil)) })
@@ -184,7 +185,7 @@ func TestAPromiseWithoutACollision(t *testing.T) {
 		return locktest.ParseProgram(t, file, 0, "../scenarios/programs/testdata/lies over")
 	}
 	r := record(func(t rapid.TB) { locktest.Promises(t, over(t)) })
-	if text := r.log.String(); !r.failed || !strings.Contains(text, "a broken promise within the assumptions: contract") ||
+	if text := r.log.String(); !r.failed || !strings.Contains(text, "breaks a promise (contract) within the assumptions") ||
 		!strings.Contains(text, "lease was already over when it was granted") || strings.Contains(text, "mutual exclusion") {
 		t.Errorf("failed %v: %s", r.failed, text)
 	}

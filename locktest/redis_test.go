@@ -78,7 +78,7 @@ func (l *redisLease) Unlock(context.Context) error {
 // whose clients are as wrong about time as it allows for, and not where they are more so.
 func TestALockOfPlainCommands(t *testing.T) {
 	fixed(t, "1")
-	for keep, want := range map[time.Duration]string{100 * time.Millisecond: "", 0: "no mutual exclusion within the assumptions: lease-overlap"} {
+	for keep, want := range map[time.Duration]string{100 * time.Millisecond: "", 0: "two holders (lease-overlap) within the assumptions"} {
 		r := check(locktest.Setup{
 			Settings: "lock: {ttl: 2s, guard-time: 100ms}\nnodes: {names: [A], persistence: always}",
 			Assume:   locktest.Assumptions{ClockRate: "2%"},

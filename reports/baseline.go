@@ -29,7 +29,7 @@ type Change struct {
 }
 
 func (c Change) String() string {
-	return fmt.Sprintf("%s: %s, %s", c.Case, GradeText([]scenarios.Grade{c.Grade}), c.Cause.Cause)
+	return fmt.Sprintf("%s: %s, %s", c.Case, GradeText([]scenarios.Grade{c.Grade}), c.Says())
 }
 
 // tested says that a run of somebody's lock came to a grade.

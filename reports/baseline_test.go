@@ -30,9 +30,9 @@ func TestCompareWithABaseline(t *testing.T) {
 		known       string // the names of the cases that still count as not as expected
 	}{
 		"as before":               {[]reports.Case{run("a"), run("b", overlap)}, []reports.Case{run("a"), run("b", overlap)}, all + "2 runs with nothing new", ""},
-		"one more of a kind":      {[]reports.Case{run("a"), run("b", overlap)}, []reports.Case{run("a", overlap), run("b", overlap)}, all + "1 run with nothing new; worse: a: weaker, lease-overlap", "a"},
-		"another cause":           {[]reports.Case{run("a", overlap)}, []reports.Case{run("a", overlap, contract)}, all + "0 runs with nothing new; worse: a: weaker, contract", "a"},
-		"better":                  {[]reports.Case{run("a", overlap, waits)}, []reports.Case{run("a", waits)}, all + "1 run with nothing new; no longer: a: weaker, lease-overlap", ""},
+		"one more of a kind":      {[]reports.Case{run("a"), run("b", overlap)}, []reports.Case{run("a", overlap), run("b", overlap)}, all + "1 run with nothing new; worse: a: weaker, two holders (lease-overlap)", "a"},
+		"another cause":           {[]reports.Case{run("a", overlap)}, []reports.Case{run("a", overlap, contract)}, all + "0 runs with nothing new; worse: a: weaker, breaks a promise (contract)", "a"},
+		"better":                  {[]reports.Case{run("a", overlap, waits)}, []reports.Case{run("a", waits)}, all + "1 run with nothing new; no longer: a: weaker, two holders (lease-overlap)", ""},
 		"a new case":              {[]reports.Case{}, []reports.Case{run("a", waits), run("b")}, all + "0 runs with nothing new; worse: a: less available, unavailable; not in the baseline: a; not in the baseline: b", "a"},
 		"a case that has gone":    {[]reports.Case{run("a", overlap), run("b")}, []reports.Case{run("b")}, all + "1 run with nothing new; not tested any more: a: there is no such case any more", ""},
 		"one of another shard":    {[]reports.Case{run("elsewhere")}, []reports.Case{run("b")}, all + "0 runs with nothing new; not in the baseline: b", ""},

@@ -141,7 +141,7 @@ func Check(w io.Writer, file string, r *foreign.Report) error {
 			fmt.Fprintf(b, "  … %d more findings, shown with --json\n", r.Broken-maxTold)
 			break
 		}
-		fmt.Fprintf(b, "  %s  %s\n", f.Kind, printable.Line(f.Text))
+		fmt.Fprintf(b, "  %s: %s\n", f.Kind.Says(), printable.Line(f.Text))
 		for _, op := range f.Operations {
 			fmt.Fprintf(b, "    %s\n", operation(file, op))
 		}

@@ -32,7 +32,7 @@ func Explain(w io.Writer, x *explain.Explanation, command string, all []*scenari
 	look.paragraph(b, "", r.Scenario.Explanation)
 	fmt.Fprintf(b, "\nWhat happened, with seed %d\n", r.Seed)
 	numbered(b, r, full)
-	fmt.Fprintf(b, "\nThe rules\n")
+	fmt.Fprintf(b, "\nWhat was looked for\n")
 	for _, rule := range x.Rules {
 		look.rule(b, r, rule)
 	}
@@ -63,14 +63,14 @@ func (l Look) paragraph(b *strings.Builder, indent, words string) {
 }
 
 func (l Look) rule(b *strings.Builder, r *scenarios.Result, rule explain.Rule) {
-	state := l.Good("holds")
+	state := l.Good("not found")
 	switch {
 	case rule.Finding != nil && rule.Kind.Defect():
-		state = l.Bad("BROKEN") + ", " + string(rule.Kind.Word())
+		state = l.Bad("FOUND")
 	case rule.Finding != nil:
-		state = l.Doubtful("seen")
+		state = l.Doubtful("found")
 	}
-	fmt.Fprintf(b, "  %s: %s\n", rule.Kind, state)
+	fmt.Fprintf(b, "  %s: %s\n", rule.Kind.Says(), state)
 	l.paragraph(b, "    ", rounded.Text(rule.Why))
 	if rule.Finding != nil {
 		for _, win := range rule.Finding.Windows {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"redlocksim/checker"
 	"redlocksim/reach"
 )
 
@@ -14,12 +15,21 @@ func Rules(w io.Writer, judged map[string]int) error {
 	word := "rules"
 	for _, e := range reach.Table() {
 		if e.Kind == reach.Rule {
-			fmt.Fprintf(&b, "%-10s %6d  %s\n", word, judged[e.Name], e.What)
+			fmt.Fprintf(&b, "%-10s %6d  %s\n", word, judged[e.Name], judgedFor(e.What))
 			word = ""
 		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// judgedFor is what a rule judges, and behind it what would be found.
+func judgedFor(what string) string {
+	kind, judged, is := strings.Cut(what, ": ")
+	if k := checker.Kind(kind); is && k.Word() != "" {
+		return judged + "; looked for: " + k.Says()
+	}
+	return what
 }
 
 // RulesOf adds up how often each rule had something to judge in the cases.

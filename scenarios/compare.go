@@ -49,8 +49,8 @@ func (e *Expect) allowLess() {
 	}
 }
 
-// judge compares what a run showed with what the scenario claims and expects.
-func judge(s *Scenario, o Options, out *Outcome) (*Result, error) {
+// judge compares what a run showed with what the scenario claims and expects; hoped is what people are told of the latter.
+func judge(s *Scenario, hoped *Expect, o Options, out *Outcome) (*Result, error) {
 	report, err := s.check(out)
 	if err != nil {
 		return nil, s.failed(o, err)
@@ -82,7 +82,7 @@ func judge(s *Scenario, o Options, out *Outcome) (*Result, error) {
 	for _, text := range r.NotTested {
 		problem(NotTested, "not tested: %s", text)
 	}
-	r.judgeSafety(problem)
+	r.judgeSafety(hoped, problem)
 	r.judgeLiveness(func(c Class, format string, args ...any) {
 		problem(c, format, args...)
 		r.fewer = true
@@ -94,21 +94,21 @@ func judge(s *Scenario, o Options, out *Outcome) (*Result, error) {
 }
 
 // judgeSafety compares what was found, leaked and granted with what the scenario claims and expects.
-func (r *Result) judgeSafety(problem func(c Class, format string, args ...any)) {
+func (r *Result) judgeSafety(hoped *Expect, problem func(c Class, format string, args ...any)) {
 	s := r.Scenario
 	// What was not tested is not missed.
 	tested := r.NotTested == nil
 	expected := slices.DeleteFunc(slices.Clone(s.Expect.Findings), func(k checker.Kind) bool { return !tested && !slices.Contains(r.Findings, k) })
 	if !slices.Equal(r.Findings, expected) {
-		problem(r.Findings.differ(expected), "found %s, expected %s", r.Findings.Says(), s.Expect.Findings.Says())
+		problem(r.Findings.differ(expected), "%s", r.beside(r.Findings.Says(), hoped.Findings.Says()))
 	}
-	for _, on := range s.Expect.Resources {
+	for i, on := range s.Expect.Resources {
 		if found := r.FindingsOn(on.Key); !slices.Equal(found, on.Value.Findings) {
-			problem(found.differ(on.Value.Findings), "found %s on %s, expected %s", found.Says(), on.Key, on.Value.Findings.Says())
+			problem(found.differ(on.Value.Findings), "%s", r.beside(found.Says()+" on "+on.Key, hoped.Resources[i].Value.Findings.Says()))
 		}
 	}
 	if keys := leaked(r.Leaks); !sameSet(keys, s.Expect.Leaks) {
-		problem(Liveness, "keys without a time to live: %v, expected %v (expect.leaks)", keys, s.Expect.Leaks)
+		problem(Liveness, "keys without a time to live: %s", r.beside(listed(keys), listed(hoped.Leaks)))
 	}
 	class := Liveness
 	if r.Witness() != nil || len(r.Leaks) > 0 {
@@ -121,7 +121,15 @@ func (r *Result) judgeSafety(problem func(c Class, format string, args ...any)) 
 		if len(r.Leaks) == 0 && !slices.ContainsFunc(counting, func(f checker.Finding) bool { return f.Kind.Violation() }) {
 			class = Liveness
 		}
-		problem(class, "the file claims that the lock holds, but %s: %s", r.keeping(), r.violations(counting))
+		switch what := r.violations(counting); {
+		case r.foreign == nil:
+			problem(class, "the file claims that the lock holds, but %s: %s", r.keeping(), what)
+		case r.Has(class): // it has been said, and what is compared with it
+		case r.Beyond == nil:
+			problem(class, "%s, which no sound lock shows within the budget", what)
+		default:
+			problem(class, "%s, which no fault excuses", what)
+		}
 	case s.Claim == Unsound && !violated && tested:
 		problem(Safety, "the file claims that the lock is unsound, and it holds")
 	case s.Claim == Unsound && r.Beyond != nil && !r.Inexcusable():
@@ -136,6 +144,26 @@ func (r *Result) judgeSafety(problem func(c Class, format string, args ...any)) 
 			problem(class, "%s was granted the lock %s, expected %d", g.Key, plural.Count(n, "time"), g.Value)
 		}
 	}
+}
+
+// beside is what was found and what is compared with it: what the file expects or, of somebody's lock, what a sound Redlock
+// shows, unless the file is about that lock.
+func (r *Result) beside(found, other string) string {
+	switch {
+	case r.foreign == nil:
+		return "found " + found + ", expected " + other
+	case r.Scenario.Theme == Own:
+		return found + "; the file expects: " + other
+	}
+	return found + "; a sound Redlock under the same faults: " + other
+}
+
+// listed is keys in a text.
+func listed(keys []string) string {
+	if len(keys) == 0 {
+		return "none"
+	}
+	return strings.Join(keys, " and ")
 }
 
 // keeping says why what was found counts.

@@ -82,6 +82,14 @@ type Cause struct {
 	Cause string `json:"cause"`
 }
 
+// Says is the cause for people.
+func (c Cause) Says() string {
+	if k := checker.Kind(c.Cause); k.Word() != "" {
+		return k.Says()
+	}
+	return c.Cause
+}
+
 // Causes are those of the Grades; nil if none is worse.
 func (r *Result) Causes() (all []Cause) {
 	for _, g := range r.Grades() {
@@ -142,7 +150,7 @@ func judgeForeign(s *Scenario, o Options, out *Outcome) (*Result, error) {
 	} else {
 		comparable.Expect.allowLess()
 	}
-	r, err := judge(&comparable, o, out)
+	r, err := judge(&comparable, &s.Expect, o, out)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +165,7 @@ func judgeForeign(s *Scenario, o Options, out *Outcome) (*Result, error) {
 	if len(r.Leaks) == 0 {
 		comparable.Expect.Leaks = nil
 	}
-	if r, err = judge(&comparable, o, out); err != nil {
+	if r, err = judge(&comparable, &s.Expect, o, out); err != nil {
 		return nil, err
 	}
 	r.Scenario = s

@@ -44,6 +44,43 @@ func TestARenewingLockThatNobodyIsGranted(t *testing.T) {
 	}
 }
 
+// What is wrong with somebody's lock is said once, with what it is compared with: what a sound Redlock shows or, in a file
+// about that lock, what the file expects.
+func TestWhatSomebodysLockIsComparedWith(t *testing.T) {
+	careful := *caseNamed(t, "03-release-by-del")
+	protocols.Change(&careful.Lock, func(own *protocols.ReleaseSettings) { own.Release = protocols.CompareAndDelete })
+	careful.Claim, careful.Expect.Findings = scenarios.Holds, nil
+	aboutIt := careful
+	aboutIt.Theme = scenarios.Own
+	tidy := *caseNamed(t, "01-setnx-then-expire/a-minute")
+	tidy.Claim, tidy.Expect.Leaks = scenarios.Holds, nil
+	careless := func(env protocols.Env) (protocols.Locker, error) {
+		protocols.Change(&env.Settings, func(own *protocols.ReleaseSettings) { own.Release = protocols.Del })
+		p, _ := protocols.Find(env.Settings.Protocol)
+		return p.New(env)
+	}
+	for _, c := range []struct {
+		s    *scenarios.Scenario
+		want []string
+	}{
+		{&careful, []string{"two holders (lease-overlap), breaks a promise (conduct, contract); a sound Redlock under the same faults: holds"}},
+		{&aboutIt, []string{"two holders (lease-overlap), breaks a promise (conduct, contract); the file expects: holds"}},
+		{&tidy, []string{"keys without a time to live: R; a sound Redlock under the same faults: none", "leaks R, which no sound lock shows within the budget"}},
+	} {
+		r, err := scenarios.Judge(c.s, scenarios.Options{Foreign: &scenarios.Foreign{New: careless}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, p := range r.Problems {
+			got = append(got, p.Text)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s:\n%q, want\n%q", c.s.Name, got, c.want)
+		}
+	}
+}
+
 // A run that the machine held up has no grade, whatever it showed.
 func TestNoGradeOfARunThatDoesNotCount(t *testing.T) {
 	s := caseNamed(t, "32-pause-before-write")

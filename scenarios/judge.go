@@ -18,7 +18,7 @@ func Judge(s *Scenario, o Options) (result *Result, err error) {
 	if o.Tier == Program {
 		return judgeBeside(s, s, o, out)
 	}
-	return judge(s, o, out)
+	return judge(s, &s.Expect, o, out)
 }
 
 // judgeBeside judges a run of somebody's lock beside one of Redlock in the simulator; seen is the scenario with what can be
@@ -51,7 +51,7 @@ func JudgeLive(s *Scenario, out *Outcome, foreign *Foreign) (*Result, error) {
 	if len(e.Findings) < len(s.Expect.Findings) && (!slices.ContainsFunc(e.Findings, checker.Kind.Violation) || s.Budget.Beyond(out.Used) != nil) {
 		seen.Claim = Holds // as far as anything shows there
 	}
-	r, err := judge(&seen, Options{Tier: Live}, out)
+	r, err := judge(&seen, &seen.Expect, Options{Tier: Live}, out)
 	if r != nil {
 		r.Scenario = s
 	}

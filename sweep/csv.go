@@ -27,7 +27,7 @@ func (c *Chart) WriteCSV(w io.Writer) error {
 		cell := &c.Cells[i]
 		var by []string
 		for _, b := range cell.Breaches {
-			by = append(by, b.Schedule+": "+b.What)
+			by = append(by, b.Schedule+": "+string(b.What))
 		}
 		runs, violations, low, high := "0", "0", "", ""
 		if r := cell.Random; r != nil {

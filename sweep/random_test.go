@@ -129,7 +129,10 @@ func absent(attack string, r *scenarios.Result) string {
 
 // Implementations with habits that the general attacks would miss.
 func TestAttacksOnImplementations(t *testing.T) {
-	for _, c := range []struct{ settings, attack, want string }{
+	for _, c := range []struct {
+		settings, attack string
+		want             adversary.Broken
+	}{
 		// Each client takes the nodes that it reaches for all that there are.
 		{"lock: {preset: redlock-cpp, ttl: 8s}", "split", "lease-overlap"},
 		{"lock: {preset: redlock-cpp, ttl: 8s, connect-timeout: 0s}", "split", ""},

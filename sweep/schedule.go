@@ -127,10 +127,10 @@ func FindSchedules(names ...string) ([]Schedule, error) {
 // Timeline is the schedule of a scenario itself, for a base that is [Whole].
 func Timeline() Schedule { return Schedule{Attack: adversary.Timeline()} }
 
-// Breach is an attack that succeeded, and what it broke: the kinds of violations.
+// Breach is an attack that succeeded, and what it broke.
 type Breach struct {
-	Schedule string `json:"schedule"`
-	What     string `json:"what"`
+	Schedule string           `json:"schedule"`
+	What     adversary.Broken `json:"what"`
 }
 
 // Missed is an attack that did not take place, and why.

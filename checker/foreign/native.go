@@ -32,7 +32,7 @@ func checkNative(in io.Reader, o Options) (*Report, error) {
 	var undecided error
 	for _, u := range found.Unchecked {
 		if !u.Decided && undecided == nil {
-			undecided = &InputError{Line: l.Len(), Err: fmt.Errorf("%w: %s on %q: %s", ErrUndecided, u.Kind, u.Resource, u.Why)}
+			undecided = &InputError{Line: l.Len(), Err: fmt.Errorf("%w: %s on %q: %s", ErrUndecided, u.Kind.Says(), u.Resource, u.Why)}
 		}
 		r.Unconfirmed = u.Why
 	}
@@ -47,7 +47,7 @@ func checkNative(in io.Reader, o Options) (*Report, error) {
 		if f.Kind.Violation() {
 			r.add(Finding{Kind: f.Kind, Lock: f.Resource, Count: f.Count, Text: f.Text})
 		} else {
-			r.Notes = append(r.Notes, fmt.Sprintf("%s (%d times on %q): %s", f.Kind, f.Count, f.Resource, f.Text))
+			r.Notes = append(r.Notes, fmt.Sprintf("%s, %d times on %q: %s", f.Kind.Says(), f.Count, f.Resource, f.Text))
 		}
 	}
 	r.show(l, found.Findings)

@@ -98,7 +98,7 @@ func (s *Result) add(round int, h history.History, report *checker.Report, ended
 	s.Events += len(h)
 	for _, f := range report.Findings {
 		if f.Kind.Violation() {
-			s.problem(scenarios.Safety, "round %d: %s", round, f.Text)
+			s.problem(scenarios.Safety, "round %d: %s: %s", round, f.Kind.Says(), f.Text)
 		}
 	}
 	if why := report.NotTested(); why != "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"redlocksim/adversary"
 	"redlocksim/scenarios"
 )
 
@@ -40,8 +41,8 @@ type Value struct {
 	Holds    string `json:"holds"`
 	Breaks   string `json:"breaks"`
 	// What the attack broke, at Breaks.
-	What string `json:"what,omitempty"`
-	Note string `json:"note,omitempty"`
+	What adversary.Broken `json:"what,omitempty"`
+	Note string           `json:"note,omitempty"`
 }
 
 // Cost is what the settings cost, computed and simulated.

@@ -79,7 +79,7 @@ func TestValues(t *testing.T) {
 				t.Errorf("%s: %+v", c.name, cost)
 			}
 		}
-		if shown := a.Limits[0].Shown; shown != "paused for twice the TTL, the holder's write: stale-write; with fencing: safe" {
+		if shown := a.Limits[0].Shown; shown != "paused for twice the TTL, the holder's write: late write (stale-write); with fencing: holds" {
 			t.Errorf("%s: %s", c.name, shown)
 		}
 	}

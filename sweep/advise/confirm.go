@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"redlocksim/adversary"
 	"redlocksim/internal/quorum"
 	"redlocksim/scenarios"
 	"redlocksim/sim/redis"
@@ -153,14 +154,14 @@ func (a *Advice) limits(_ context.Context, k Known) error {
 		if err != nil {
 			return err
 		}
-		what, err := paused(settings)
+		broken, err := paused(settings)
 		if err != nil {
 			return err
 		}
 		if shown != "" {
 			shown += "; "
 		}
-		shown += c.what + ": " + what
+		shown += c.what + ": " + broken.Says()
 	}
 	a.Limits = []Limit{
 		{"a pause or delay between the last check and the arrival of an effect that is longer than the guard time: only a fencing token that the resource checks helps (scenarios 32 and 33; 34 with fencing)", shown},
@@ -172,8 +173,8 @@ func (a *Advice) limits(_ context.Context, k Known) error {
 	return nil
 }
 
-// paused is what the pause attack comes to.
-func paused(s *sweep.Settings) (string, error) {
+// paused is what the pause attack breaks.
+func paused(s *sweep.Settings) (adversary.Broken, error) {
 	schedules, err := sweep.FindSchedules("pause")
 	if err != nil {
 		return "", err
@@ -184,8 +185,6 @@ func paused(s *sweep.Settings) (string, error) {
 		return "", err
 	case out.NotTested != "":
 		return "", fmt.Errorf("%w: schedule pause: %s", ErrNotTested, out.NotTested)
-	case out.Broken == "":
-		return scenarios.Safe, nil
 	}
 	return out.Broken, nil
 }

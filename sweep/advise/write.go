@@ -85,7 +85,7 @@ func (a *Advice) WriteText(w io.Writer) error {
 		fmt.Fprintf(&b, "  %-15s %-10s %s\n", v.Setting, v.Value, v.Formula)
 		switch {
 		case v.Breaks != "":
-			fmt.Fprintf(&b, "  %-15s %-10s schedule %s: %s = %s holds, %s does not (%s)\n", "", "", v.Schedule, v.Path, v.Holds, v.Breaks, v.What)
+			fmt.Fprintf(&b, "  %-15s %-10s schedule %s: %s = %s holds, %s does not: %s\n", "", "", v.Schedule, v.Path, v.Holds, v.Breaks, v.What.Says())
 		case v.Holds != "":
 			fmt.Fprintf(&b, "  %-15s %-10s schedule %s: %s = %s holds\n", "", "", v.Schedule, v.Path, v.Holds)
 		}

@@ -139,10 +139,11 @@ func (x *auditing) renews() bool {
 
 // attacked is what an attack came to.
 type attacked struct {
-	settings       *sweep.Settings
-	schedules      []sweep.Schedule
-	broken, missed string
-	result         *scenarios.Result // nil if none was made
+	settings  *sweep.Settings
+	schedules []sweep.Schedule
+	broken    adversary.Broken
+	missed    string
+	result    *scenarios.Result // nil if none was made
 }
 
 func (a *attacked) verdict() Verdict {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"redlocksim/adversary"
 	"redlocksim/internal/exitcode"
 	"redlocksim/scenarios"
 )
@@ -46,7 +47,7 @@ type Assumption struct {
 	ShownAt string `json:"shown_at"`
 
 	seed     uint64             // of Shown
-	broke    string             // what that run breaks; empty if it breaks nothing
+	broke    adversary.Broken   // what that run breaks; empty if it breaks nothing
 	findings scenarios.Findings // of that run
 	beyond   bool               // its faults exceed the budget, as what they do to fencing counters may
 }
@@ -74,7 +75,7 @@ func (x *Assumption) Outcome() string {
 	if x.broke == "" {
 		return "the attack did not break the lock"
 	}
-	return "the attack broke the lock: " + x.broke
+	return "the attack broke the lock: " + x.broke.Says()
 }
 
 // Audit is what was found.

@@ -75,7 +75,7 @@ func (x *auditing) worst(found *Assumption) error {
 				return err
 			}
 			why, err := x.blame(attack)
-			found.Text = fmt.Sprintf("what is safe by itself breaks the lock if it happens together (%s): %s", out.Broken, why)
+			found.Text = fmt.Sprintf("what is safe by itself breaks the lock if it happens together, with %s: %s", out.Broken.Says(), why)
 			return err
 		case out.NotTested != "":
 			found.Verdict, found.Shown = NotTested, nil
@@ -152,11 +152,11 @@ func (x *auditing) random(found *Assumption, runs int) error {
 			if err != nil {
 				return err
 			}
-			found.Verdict, found.Limit, found.broke = Unsafe, "none", kinds.String()
+			found.Verdict, found.Limit, found.broke = Unsafe, "none", adversary.Broken(kinds.String())
 			if err := x.keeps(found, drawn, seed); err != nil {
 				return err
 			}
-			found.Text = fmt.Sprintf("random run %d of %d breaks the lock (%s), though nothing happens in it that is not safe by itself: %s", i+1, runs, kinds, needed)
+			found.Text = fmt.Sprintf("random run %d of %d breaks the lock, with %s, though nothing happens in it that is not safe by itself: %s", i+1, runs, kinds.Says(), needed)
 			return nil
 		}
 	}
