@@ -132,7 +132,7 @@ func commandsForbiddenLater(t *testing.T, a Adapter) {
 	}
 }
 
-// Without EVALSHA scripts are sent in full.
+// Without EVALSHA scripts are sent in full, once it was tried.
 func evalshaForbidden(t *testing.T, a Adapter) {
 	for _, args := range [][]string{{"--rename-command", "EVALSHA", ""}, nil} {
 		server := redisserver.Start(t, args...)
@@ -141,7 +141,8 @@ func evalshaForbidden(t *testing.T, a Adapter) {
 				t.Fatal(err)
 			}
 		}
-		client, err := redlock.New([]driver.Node{a.node(t, server.Addr, Config{})}, redlock.WithNodeTimeout(Patience))
+		sent := &Rounds{}
+		client, err := redlock.New([]driver.Node{a.node(t, server.Addr, Config{Dial: sent.Dial})}, redlock.WithNodeTimeout(Patience))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,6 +154,9 @@ func evalshaForbidden(t *testing.T, a Adapter) {
 			if err != nil {
 				t.Error(err)
 			}
+		}
+		if n := strings.Count(strings.Join(sent.Take(), " "), "evalsha"); n != 1 {
+			t.Errorf("EVALSHA was tried %d times", n)
 		}
 	}
 }
