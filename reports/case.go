@@ -78,7 +78,7 @@ type Case struct {
 
 // Failed is the verdict and the class of what could not be run or judged: the simulator or the library failed, or a file cannot
 // be read.
-const Failed = "failed"
+const Failed = scenarios.NotJudged
 
 // Liveness is the JSON form of what clients had to wait for; see checker.Resource.
 type Liveness struct {
@@ -164,6 +164,9 @@ func NewCase(r *scenarios.Result, repeat string, took time.Duration) (Case, erro
 		return c, nil
 	}
 	switch {
+	case r.Err != nil:
+		c.Class, c.Story = Failed, r.Err.Error()
+		return c, nil
 	case r.Has(scenarios.ProgramFailed):
 		c.Class = Failed
 	case r.Has(scenarios.Safety):

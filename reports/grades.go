@@ -24,13 +24,16 @@ var gradeWords = []struct {
 	{scenarios.NotApplicable, "not applicable"},
 }
 
-// GradeText is the grades of a run in words.
+// GradeText is the grades of a run of somebody's lock in words. One without any has failed.
 func GradeText(grades []scenarios.Grade) string {
 	var words []string
 	for _, g := range gradeWords {
 		if slices.Contains(grades, g.Grade) {
 			words = append(words, g.words)
 		}
+	}
+	if words == nil {
+		return Failed
 	}
 	return strings.Join(words, ", ")
 }
@@ -55,8 +58,11 @@ func (c *Case) mark(look Look) string {
 func Totals(cases []Case) string {
 	ran, bad, _ := tally(cases)
 	counts := map[scenarios.Grade]int{}
-	broken := 0
+	broken, failed := 0, 0
 	for i := range cases {
+		if cases[i].Class == Failed && len(cases[i].Grades) == 0 {
+			failed++
+		}
 		for _, g := range cases[i].Grades {
 			if counts[g]++; g == scenarios.AsSound && cases[i].Word != string(checker.Holds) {
 				broken++
@@ -74,6 +80,9 @@ func Totals(cases []Case) string {
 				text += fmt.Sprintf(" (%d of them broken like Redlock)", broken)
 			}
 		}
+	}
+	if failed > 0 {
+		text += fmt.Sprintf(", %d failed", failed)
 	}
 	return text
 }

@@ -62,7 +62,7 @@ func run(b *strings.Builder, r *scenarios.Result, repeat string, full bool, afte
 	s := r.Scenario
 	fmt.Fprintf(b, "%s: %s\n", s.Name, s.Title)
 	fmt.Fprintf(b, "  %s\n\n", s.Source)
-	if r.Has(scenarios.ProgramFailed) { // the run is lost
+	if r.Lost() { // the run is lost
 		labelled(b, "verdict", "%s", r.Verdict())
 		labelled(b, "repeat", "%s", repeat)
 		return

@@ -34,9 +34,9 @@ const (
 // WorseGrades are those of a lock that does worse than Redlock, the worst first.
 func WorseGrades() []Grade { return []Grade{Weaker, LessAvailable, LeavesKeys, BusyWaits} }
 
-// Grades are those of a run of somebody's lock, the worst first; nil of the library's own.
+// Grades are those of a run of somebody's lock, the worst first; nil of the library's own, and of a run that failed.
 func (r *Result) Grades() []Grade {
-	if r.foreign == nil {
+	if r.foreign == nil || r.Has(RunFailed) {
 		return nil
 	}
 	if r.Has(ProgramFailed) {

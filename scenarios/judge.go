@@ -39,8 +39,9 @@ func judgeBeside(s, seen *Scenario, o Options, out *Outcome) (*Result, error) {
 
 // JudgeLive judges a run on tier live, of the scenario's lock or of somebody's program. What a scenario expects of durations
 // and of how often somebody waits or tries is left out: there, these depend on the machine. So is what only monitors find,
-// who cannot look into real servers; that a program waits busily is found there, too, and graded.
-func JudgeLive(s *Scenario, out *Outcome, foreign *Foreign) (*Result, error) {
+// who cannot look into real servers; that a program waits busily is found there, too, and graded. The error is as of Judge.
+func JudgeLive(s *Scenario, out *Outcome, foreign *Foreign) (r *Result, err error) {
+	defer s.recovered(Options{Tier: Live}, &err)
 	seen := *s
 	e := &seen.Expect
 	e.Findings = slices.DeleteFunc(slices.Clone(e.Findings), checker.Kind.Monitored)
@@ -51,7 +52,7 @@ func JudgeLive(s *Scenario, out *Outcome, foreign *Foreign) (*Result, error) {
 	if len(e.Findings) < len(s.Expect.Findings) && (!slices.ContainsFunc(e.Findings, checker.Kind.Violation) || s.Budget.Beyond(out.Used) != nil) {
 		seen.Claim = Holds // as far as anything shows there
 	}
-	r, err := judge(&seen, &seen.Expect, Options{Tier: Live}, out)
+	r, err = judge(&seen, &seen.Expect, Options{Tier: Live}, out)
 	if r != nil {
 		r.Scenario = s
 	}

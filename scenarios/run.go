@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"redlocksim/checker"
 	"redlocksim/faults"
@@ -292,8 +293,20 @@ func EndedByProgram(s *Scenario, o Options, err error) *Result {
 	default:
 		return nil
 	}
-	return &Result{Scenario: s, Tier: o.tier(), Seed: o.Seed, Outcome: &Outcome{}, foreign: o.Foreign,
-		Problems: []Problem{{ProgramFailed, what}}}
+	return lost(s, o, ProgramFailed, what)
+}
+
+// FailedRun is the result of a run that could not be made or judged: its error says why.
+func FailedRun(s *Scenario, o Options, err error) *Result {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	r := lost(s, o, RunFailed, line)
+	r.Err = err
+	return r
+}
+
+// lost is the result of a run without a verdict.
+func lost(s *Scenario, o Options, class Class, why string) *Result {
+	return &Result{Scenario: s, Tier: o.tier(), Seed: o.Seed, Outcome: &Outcome{}, foreign: o.Foreign, Problems: []Problem{{class, why}}}
 }
 
 // armed is the timeline of a run: its items wait for their moments.

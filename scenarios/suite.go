@@ -12,7 +12,8 @@ import (
 
 // Suite verifies each scenario on each tier, several at a time, and returns the results scenario by scenario. The seed of
 // the options, if it is zero, is the one that a scenario was recorded with. Where a scenario's histories, or what passed
-// between libraries and nodes, differ between tiers, the later result has it as a problem. done, if not nil, is told of each
+// between libraries and nodes, differ between tiers, the later result has it as a problem. A run that fails has a result, too:
+// that of [FailedRun]. done, if not nil, is told of each
 // result by its index as soon as it is there and before tiers are compared, and how long it took on this machine; it is
 // called by one goroutine at a time. When ctx ends before all have run, the error is ctx's.
 func Suite(ctx context.Context, all []*Scenario, tiers []Tier, o Options, done func(i int, took time.Duration)) ([]*Result, error) {
@@ -29,7 +30,11 @@ func Suite(ctx context.Context, all []*Scenario, tiers []Tier, o Options, done f
 			if len(tiers) > 1 {
 				o.Overheard = dialogues[i].add
 			}
-			return Verify(s, o)
+			r, err := Verify(s, o)
+			if err != nil {
+				r = FailedRun(s, o, err)
+			}
+			return r, nil
 		},
 		Done: func(i int, _ *Result, took time.Duration) error {
 			if done != nil {
@@ -52,16 +57,28 @@ func Suite(ctx context.Context, all []*Scenario, tiers []Tier, o Options, done f
 	for i := range verified {
 		results[i] = verified[i].Value
 		first := results[i-i%len(tiers)]
-		switch r := results[i]; {
-		case r.HistoryHash != first.HistoryHash:
-			r.Problems = append(r.Problems, Problem{Safety, fmt.Sprintf("%v: %s: %s", ErrTiersDiffer, first.DifferenceOn(r), noVerdict)})
-		case dialogues[i] != dialogues[i-i%len(tiers)]:
-			words, err := firstWords(r.Scenario, Options{Seed: r.Seed}, first.Tier, r.Tier)
-			if err != nil {
-				return nil, err
-			}
-			r.Problems = append(r.Problems, Problem{Safety, fmt.Sprintf("%v: %s: %s", ErrTiersDiffer, words, noVerdict)})
+		if err := results[i].compare(first, dialogues[i] == dialogues[i-i%len(tiers)]); err != nil {
+			s, o := placed(i)
+			results[i] = FailedRun(s, o, err)
 		}
 	}
 	return results, nil
+}
+
+// compare has it be a problem that a run differs from the first of the scenario, on another tier, if neither is lost.
+// isSameDialogue says that the same passed between libraries and nodes.
+func (r *Result) compare(first *Result, isSameDialogue bool) (err error) {
+	defer r.Scenario.recovered(Options{Tier: r.Tier, Seed: r.Seed}, &err)
+	difference := ""
+	switch {
+	case r.Lost() || first.Lost():
+	case r.HistoryHash != first.HistoryHash:
+		difference = first.DifferenceOn(r)
+	case !isSameDialogue:
+		difference, err = firstWords(r.Scenario, Options{Seed: r.Seed}, first.Tier, r.Tier)
+	}
+	if difference != "" && err == nil {
+		r.Problems = append(r.Problems, Problem{Safety, fmt.Sprintf("%v: %s: %s", ErrTiersDiffer, difference, noVerdict)})
+	}
+	return err
 }

@@ -3,9 +3,12 @@ package scenarios_test
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"redlocksim/faults"
 	"redlocksim/scenarios"
 )
 
@@ -32,4 +35,36 @@ func TestASuiteThatIsInterruptedAtItsEnd(t *testing.T) {
 	if len(results) != ran || err != nil {
 		t.Errorf("%d results of %d, %v", len(results), ran, err)
 	}
+}
+
+// A run that panics ends no suite: it has a result, which says what it was made with and where it panicked, and so have the
+// others.
+func TestASuiteWithARunThatPanics(t *testing.T) {
+	all := append([]*scenarios.Scenario{panicking()}, scenarios.Catalogue()[:2]...)
+	results, err := scenarios.Suite(t.Context(), all, scenarios.Tiers(), scenarios.Options{Seed: 7}, nil)
+	if len(results) != len(all)*2 || err != nil {
+		t.Fatalf("%d results, %v", len(results), err)
+	}
+	for i, r := range results {
+		of, failed := errors.AsType[*scenarios.RunError](r.Err)
+		switch {
+		case i >= 2 && !r.OK():
+			t.Errorf("%s on %s: %v", r.Scenario.Name, r.Tier, r.Problems)
+		case i >= 2:
+		case !failed || of.Tier != scenarios.Tiers()[i] || of.Seed != 7 || of.Scenario != all[0]:
+			t.Errorf("%v", r.Err)
+		case !r.Lost() || r.Verdict() != scenarios.NotJudged || r.Says() != scenarios.NotJudged || r.Ending() != "FAILED":
+			t.Errorf("%s, %s, %s", r.Verdict(), r.Says(), r.Ending())
+		case !strings.Contains(r.Err.Error(), "\n") || len(r.Problems) != 1 || !strings.Contains(r.Problems[0].Text, "seed 7: panic: ") || strings.Contains(r.Problems[0].Text, "\n"):
+			t.Errorf("%v\n%v", r.Err, r.Problems)
+		}
+	}
+}
+
+// panicking is a scenario with a fault that panics.
+func panicking() *scenarios.Scenario {
+	s := *scenarios.Catalogue()[0]
+	s.Name = "at-sea"
+	s.Timeline = append(slices.Clone(s.Timeline), scenarios.Item{Kind: "kill", Fault: (*faults.Kill)(nil)})
+	return &s
 }

@@ -21,6 +21,8 @@ const (
 	NotTested
 	// ProgramFailed: a lock program did what none may, such as to exit, and ended the run, which has no verdict.
 	ProgramFailed
+	// RunFailed: the run could not be made or judged, and has no verdict.
+	RunFailed
 )
 
 // Problem is something in which a run was not as expected.
@@ -60,6 +62,8 @@ type Result struct {
 	Smallest []Smallest
 	// Problems is empty if everything was as expected.
 	Problems []Problem
+	// Err is why the run could not be made or judged, with the stack of a panic; nil if it was.
+	Err error
 
 	// fewer says that somebody waited for longer than is expected of the lock, or was granted it less often.
 	fewer bool
@@ -113,14 +117,24 @@ func (r *Result) Has(c Class) bool {
 	return slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Class == c })
 }
 
-// NoVerdict stands in the place of the verdict on a run that a lock program has ended.
-const NoVerdict = "program failed"
+// Lost says that the run has no verdict: a lock program has ended it, or it failed.
+func (r *Result) Lost() bool { return r.Has(ProgramFailed) || r.Has(RunFailed) }
+
+// NoVerdict stands in the place of the verdict on a run that a lock program has ended, and NotJudged in that of one that
+// failed.
+const (
+	NoVerdict = "program failed"
+	NotJudged = "failed"
+)
 
 // Verdict is what the run showed, in words: "safe" or the findings, and the unavailability where that is what the
 // scenario is about or what is wrong.
 func (r *Result) Verdict() string {
-	if r.Has(ProgramFailed) {
+	switch {
+	case r.Has(ProgramFailed):
 		return NoVerdict
+	case r.Has(RunFailed):
+		return NotJudged
 	}
 	text := r.Findings.String()
 	if len(r.NotTested) > 0 {

@@ -132,6 +132,9 @@ func (s *Scenario) isPublished() bool {
 // Says is what the run showed, for people: the words of package checker with what is behind them, and how long the lock could
 // not be had where that is what the scenario is about or what is wrong.
 func (r *Result) Says() string {
+	if r.Lost() {
+		return r.Verdict()
+	}
 	t := r.told()
 	return t.String()
 }
@@ -146,7 +149,7 @@ func (r *Result) InOne() string {
 }
 
 func (r *Result) told() *told {
-	t := &told{findings: r.Findings, leaks: leaked(r.Leaks), isStuck: r.isStuck(), isUntested: len(r.NotTested) > 0}
+	t := &told{findings: r.Findings, leaks: leaked(r.Leaks), isStuck: r.isStuck(), isUntested: len(r.NotTested) > 0 || r.Lost()}
 	if !r.Unbounded && (r.Has(Liveness) || r.Scenario.Expect.Unavailable.isTheSubject()) {
 		t.besides = fmt.Sprintf("unavailable for %v", rounded.Duration(r.Unavailable))
 	}
@@ -193,6 +196,8 @@ func (r *Result) Ending() string {
 	one := r.InOne()
 	holds := one == string(checker.Holds)
 	switch {
+	case r.Has(RunFailed):
+		return "FAILED"
 	case !r.OK():
 		return "NOT AS EXPECTED"
 	case r.foreign != nil && holds:

@@ -33,6 +33,8 @@ type Failure struct {
 	Text string `json:"error"`
 	// File is the name of its scenario file in the search's directory; empty if there is none.
 	File string `json:"file,omitempty"`
+	// Command is what repeats it without a file; empty if nothing is known to.
+	Command string `json:"command,omitempty"`
 
 	// Scenario is its file, on its way to the directory.
 	Scenario []byte `json:"scenario,omitempty"`
@@ -114,7 +116,7 @@ func (f *Failure) Repeat(dir, with string) string {
 	path := shell.Quote(filepath.Join(dir, f.File))
 	switch {
 	case f.File == "":
-		return ""
+		return f.Command
 	case f.IsDifference():
 		return fmt.Sprintf("redlocksim suite %s --seed %d%s", path, f.Seed, with)
 	case slices.Contains(scenarios.Tiers(), f.Tier) && f.Tier != scenarios.Model:
@@ -157,7 +159,10 @@ func (all *Failures) Check() error {
 func (all *Failures) Note(f Failure, dir string, rules outfile.Rules) error {
 	all.Failed++
 	f.Text = printable.Lines(printable.Short(f.Text, maxError)) // whatever a lock program, a server or a worker has said
-	isSame := func(o Failure) bool { return o.Run == f.Run && o.Seed == f.Seed && o.Line() == f.Line() }
+	f.Command = printable.Line(f.Command)
+	isSame := func(o Failure) bool {
+		return o.Run == f.Run && o.Seed == f.Seed && o.Line() == f.Line() && o.Command == f.Command
+	}
 	if len(all.Failures) == maxFailures || slices.ContainsFunc(all.Failures, isSame) {
 		return nil
 	}

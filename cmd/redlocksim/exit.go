@@ -92,9 +92,17 @@ func searchError(err error) error {
 func verdictCode(results ...*scenarios.Result) exitcode.Code {
 	code := exitOK
 	for _, r := range results {
-		code = exitcode.Worst(code, codeOf(r))
+		code = exitcode.Worst(code, codeOf(r), failedCode(r.Err))
 	}
 	return code
+}
+
+// failedCode is the exit code for runs that failed with this error; nil if none did.
+func failedCode(err error) exitcode.Code {
+	if f := failureOf(wrap(err)); f != nil {
+		return f.code
+	}
+	return exitOK
 }
 
 // findingsCode is the code of a search with findings. What it had no time to shrink counts as a violation.
@@ -122,6 +130,15 @@ func ending(code exitcode.Code) error {
 		return nil
 	}
 	return &failure{code: code}
+}
+
+// endingAfter is that of one some of whose runs failed with an error; nil if none did.
+func endingAfter(code exitcode.Code, failed error) error {
+	if failed == nil {
+		return ending(code)
+	}
+	f := failureOf(wrap(failed))
+	return &failure{exitcode.Worst(code, f.code), f.err}
 }
 
 // addExitCodes lists the exit codes in the help of every command that does not say more about them.

@@ -67,6 +67,8 @@ func runLive(ctx context.Context, cmd *cobra.Command, found []*scenarios.Scenari
 			return &failure{exitUsage, errInterrupted}
 		case errors.Is(err, live.ErrUnfit) || errors.Is(err, live.ErrNoCompiler) || errors.Is(err, live.ErrNoServer) && o.IsProtocol:
 			err = skip(s, err)
+		case errors.As(err, new(*scenarios.RunError)):
+			err = done(scenarios.FailedRun(s, scenarios.Options{Tier: scenarios.Live}, err), ran)
 		case errors.Is(err, live.ErrNoServer):
 			return &failure{exitUsage, fmt.Errorf("--tier live: %w", err)}
 		case err != nil:

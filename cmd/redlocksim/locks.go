@@ -27,6 +27,7 @@ import (
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/programs"
 	"redlocksim/scenarios/programs/process"
+	"redlocksim/search"
 )
 
 // lockTable is the locks command: what it is asked for, and what came out.
@@ -39,11 +40,12 @@ type lockTable struct {
 	atOnce               int
 	workers              workersFlag
 
-	to      sink
-	at      jobs.Place // of runs in the simulator
-	table   locktable.Table
-	journal *journal   // of tier live
-	writing sync.Mutex // of pages and the journal
+	to       sink
+	at       jobs.Place // of runs in the simulator
+	table    locktable.Table
+	failures search.Failures
+	journal  *journal   // of tier live
+	writing  sync.Mutex // of pages, the journal and failures
 }
 
 func newLocks() *cobra.Command {
@@ -72,6 +74,8 @@ those that are there, unless the lock's program, the scenario or redlocksim has
 changed, and makes the others. --at-once runs several locks there at a time, as
 they mostly wait. --workers has other machines make the runs in the simulator
 (docs/searching.md).
+
+A run that panics or does not repeat itself has failed; the others are made.
 
 The exit code does not tell how the locks did: see suite --lock for that.
 
@@ -437,15 +441,22 @@ func (x *column) leaveOut(s *scenarios.Scenario, why error) {
 
 // note notes what the table says of a run.
 func (x *column) note(s *scenarios.Scenario, r *tableRun) (locktable.Cell, error) {
+	x.writing.Lock()
+	defer x.writing.Unlock()
 	c := x.cell(s)
+	if r.Failed != nil {
+		if err := x.failures.Note(*r.Failed, "", x.to.Rules); err != nil {
+			return c, err
+		}
+	}
 	c.Verdict, c.Says, c.Word, c.Grade, c.Repeat, c.HistoryHash = r.Verdict, r.Says, r.Word, r.Grade, r.Repeat, r.HistoryHash
-	c.Why = x.why(c.Case, c.Grade, []locktable.Why{{Cause: r.NoVerdict}})
+	noVerdict := []locktable.Why{{Cause: r.NoVerdict}}
+	if c.Why = x.why(c.Case, c.Grade, noVerdict); r.Failed != nil {
+		c.Why = noVerdict
+	}
 	if r.Page != nil {
 		c.Page = strings.NewReplacer("/", "-", " ", "-").Replace(strings.Join([]string{x.lock.Name, x.setting.Title, s.Name, string(x.tier)}, "-")) + ".html"
-		x.writing.Lock()
-		err := x.to.put(file("--html", filepath.Join(x.html, c.Page)), r.Page)
-		x.writing.Unlock()
-		if err != nil {
+		if err := x.to.put(file("--html", filepath.Join(x.html, c.Page)), r.Page); err != nil {
 			return c, err
 		}
 	}
@@ -455,12 +466,9 @@ func (x *column) note(s *scenarios.Scenario, r *tableRun) (locktable.Cell, error
 
 // add notes what came out of a run on tier live.
 func (x *column) add(r *scenarios.Result) error {
-	run, err := x.runs.tell(r)
-	if err != nil {
-		return err
-	}
+	run := x.runs.tell(r)
 	c, err := x.note(r.Scenario, run)
-	if err != nil || r.Disturbed || r.Has(scenarios.ProgramFailed) { // made anew: it says nothing about the lock
+	if err != nil || r.Disturbed || r.Lost() || run.Failed != nil { // made anew: it says nothing about the lock
 		return err
 	}
 	x.writing.Lock()
@@ -496,8 +504,8 @@ func (x *column) done() {
 		About: l.About, Adapter: l.Adapter, Command: x.runs.command, Cells: x.cells})
 	var ran []reports.Case
 	for i := range x.cells {
-		if x.cells[i].Repeat != "" {
-			ran = append(ran, reports.Case{Grades: x.cells[i].Grade, Word: string(x.cells[i].Word)})
+		if c := &x.cells[i]; c.Repeat != "" {
+			ran = append(ran, reports.Case{Grades: c.Grade, Word: string(c.Word), Class: c.Verdict})
 		}
 	}
 	fmt.Fprintf(x.cmd.ErrOrStderr(), "%s %s, %s, on tier %s: %s, %v\n", l.Name, x.about.Version, x.setting.Title, x.tier, reports.Totals(ran), time.Since(x.began).Round(100*time.Millisecond))
@@ -538,5 +546,5 @@ func (t *lockTable) write() error {
 			code = exitcode.Worst(code, exitUsage)
 		}
 	}
-	return ending(code)
+	return endingAfter(code, t.failures.Err("", ""))
 }

@@ -13,7 +13,7 @@ import (
 	"redlocksim/internal/shell"
 	"redlocksim/reports/locktable"
 	"redlocksim/scenarios"
-	"redlocksim/sim/guest"
+	"redlocksim/search"
 )
 
 // Each run of the table in the simulator is a job, and what the table says of it is the same wherever it is made.
@@ -42,6 +42,7 @@ type tableRun struct {
 	NoVerdict   string // why there is none
 	Repeat      string
 	Page        []byte
+	Failed      *search.Failure // if the run did
 }
 
 var tableJobs = jobs.Kind[*tableRuns, struct{}, string, *tableRun]{
@@ -55,8 +56,16 @@ var tableJobs = jobs.Kind[*tableRuns, struct{}, string, *tableRun]{
 		}
 		return json.Marshal(packedRuns{lock, x.command, x.pages})
 	},
-	Files:  func(x *tableRuns) []jobs.File { return x.lock.Files() },
-	Errors: []error{scenarios.ErrNotRepeated, scenarios.ErrTooLong, guest.ErrFailed},
+	Files: func(x *tableRuns) []jobs.File { return x.lock.Files() },
+	Check: func(_ *tableRuns, _ string, run *tableRun) error {
+		if run == nil {
+			return errors.New("no run")
+		}
+		if run.Failed != nil {
+			return run.Failed.Check()
+		}
+		return nil
+	},
 }
 
 // servedTable is the kind of job as a worker does it.
@@ -85,19 +94,34 @@ func (x *tableRuns) run(name string) (*tableRun, error) {
 	o := scenarios.Options{Tier: scenarios.Program, Foreign: x.lock, Seed: s.Seed(0)}
 	r, err := scenarios.Verify(s, o)
 	if err != nil {
-		return nil, err
+		r = scenarios.FailedRun(s, o, err)
 	}
-	return x.tell(r)
+	return x.tell(r), nil
 }
 
-// tell is what the table says of a run on any tier.
-func (x *tableRuns) tell(r *scenarios.Result) (*tableRun, error) {
+// tell is what the table says of a run on any tier. One of which nothing can be told has failed.
+func (x *tableRuns) tell(r *scenarios.Result) (run *tableRun) {
+	err := search.Safely(func() (err error) {
+		run, err = x.tells(r)
+		return err
+	})
+	if err != nil {
+		run, _ = x.tells(scenarios.FailedRun(r.Scenario, scenarios.Options{Tier: r.Tier, Seed: r.Seed, Foreign: x.lock}, err))
+	}
+	return run
+}
+
+func (x *tableRuns) tells(r *scenarios.Result) (*tableRun, error) {
 	run := &tableRun{Verdict: rounded.Text(r.Verdict()), Says: r.Says(), Word: r.Worst(), Grade: r.Grades(), NoVerdict: strings.Join(r.NotTested, "; ")}
 	run.Repeat = strings.Replace(repeatCommand(r.Scenario.Name, false, r), " --tier live", "", 1) + " --lock " + shell.Quote(x.command)
 	if r.Tier != scenarios.Live { // where each run is another
 		run.HistoryHash = r.HistoryHash
 	}
-	if r.Has(scenarios.ProgramFailed) {
+	if r.Err != nil {
+		f := search.NewFailure(nil, r.Seed, 0, r.Err)
+		f.Command, run.Failed, run.Grade = run.Repeat, &f, []scenarios.Grade{}
+	}
+	if r.Lost() {
 		run.NoVerdict = r.Problems[0].Text
 		return run, nil
 	}

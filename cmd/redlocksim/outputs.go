@@ -81,7 +81,7 @@ func (o *outputs) report(cmd *cobra.Command) io.Writer {
 
 // write writes the files of a run; repeat is the command that makes it again.
 func (o *outputs) write(cmd *cobra.Command, r *scenarios.Result, repeat string) error {
-	if r.Has(scenarios.ProgramFailed) { // there is nothing to draw
+	if r.Lost() { // there is nothing to draw
 		return nil
 	}
 	j := &judged{Result: r, repeat: repeat}

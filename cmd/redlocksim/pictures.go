@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"cmp"
+	"fmt"
 	"html/template"
 	"os"
 	"path/filepath"
@@ -15,6 +17,7 @@ import (
 	"redlocksim/reports/gallery"
 	"redlocksim/reports/timeline"
 	"redlocksim/scenarios"
+	"redlocksim/search"
 )
 
 // drawPage writes the timeline of a run, which is made once more for that, as a page.
@@ -72,30 +75,22 @@ func (s *suite) drawSuite(cmd *cobra.Command, to *sink) error {
 	bar := newTicker(cmd.ErrOrStderr(), len(s.results))
 	defer bar.done()
 	ran := slices.DeleteFunc(slices.Clone(s.cases), func(c reports.Case) bool { return c.Skipped != "" }) // as in results
+	var failed error
 	for i, r := range s.results {
-		if r.Has(scenarios.ProgramFailed) { // there is nothing to draw
-			bar.tick()
-			continue
-		}
 		name := pageName(r.Scenario, r.Tier)
-		t, err := (&judged{Result: r, repeat: ran[i].Repeat}).drawn()
+		page, thumbnail, err := drawnOf(r, ran[i].Repeat)
 		if err != nil {
-			return wrap(err)
+			failed = cmp.Or(failed, fmt.Errorf("the page of %s on tier %s, seed %d: %w", r.Scenario.Name, r.Tier, r.Seed, err))
+			r = scenarios.FailedRun(r.Scenario, scenarios.Options{Tier: r.Tier, Seed: r.Seed}, err)
 		}
-		page := new(bytes.Buffer)
-		if err := timeline.WriteHTML(page, t); err != nil {
-			return wrap(err)
-		}
-		if err := to.put(file("--html", filepath.Join(s.html, name)), page.Bytes()); err != nil {
+		if page == nil { // there is nothing to draw
+			name = ""
+		} else if err := to.put(file("--html", filepath.Join(s.html, name)), page); err != nil {
 			return err
 		}
 		if len(entries) == 0 || entries[len(entries)-1].Name != r.Scenario.Name { // the runs of a case follow each other
-			thumbnail := new(strings.Builder)
-			if err := timeline.WriteThumbnail(thumbnail, t); err != nil {
-				return wrap(err)
-			}
 			entries = append(entries, &gallery.Entry{Name: r.Scenario.Name, Title: r.Scenario.Title, Theme: r.Scenario.Theme.Title(),
-				Thumbnail: template.HTML(thumbnail.String())})
+				Thumbnail: thumbnail})
 		}
 		last := entries[len(entries)-1]
 		last.Runs = append(last.Runs, gallery.Run{Tier: string(r.Tier), Verdict: r.Says(), Ending: r.Ending(), Page: name, AsExpected: r.OK(), IsBroken: r.IsBroken()})
@@ -105,7 +100,31 @@ func (s *suite) drawSuite(cmd *cobra.Command, to *sink) error {
 	if err := gallery.WriteHTML(&b, entries); err != nil {
 		return wrap(err)
 	}
-	return to.put(file("--html", filepath.Join(s.html, indexPage)), b.Bytes())
+	if err := to.put(file("--html", filepath.Join(s.html, indexPage)), b.Bytes()); err != nil {
+		return err
+	}
+	return wrap(failed)
+}
+
+// drawnOf is a run as a page and as a small image; nothing of one without a verdict.
+func drawnOf(r *scenarios.Result, repeat string) (page []byte, thumbnail template.HTML, err error) {
+	if r.Lost() {
+		return nil, "", nil
+	}
+	err = search.Safely(func() error {
+		t, err := (&judged{Result: r, repeat: repeat}).drawn()
+		if err != nil {
+			return err
+		}
+		var b bytes.Buffer
+		var image strings.Builder
+		if err := cmp.Or(timeline.WriteHTML(&b, t), timeline.WriteThumbnail(&image, t)); err != nil {
+			return err
+		}
+		page, thumbnail = b.Bytes(), template.HTML(image.String())
+		return nil
+	})
+	return page, thumbnail, err
 }
 
 // indexPage leads to the pages of a suite.

@@ -133,6 +133,9 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 func (r *runFlags) onLive(cmd *cobra.Command, found []*scenarios.Scenario, arg string, isFile bool) error {
 	var results []*scenarios.Result
 	err := runLive(cmd.Context(), cmd, found, &r.lock, func(result *scenarios.Result, ran *lockFlags) error {
+		if result.Err != nil {
+			return wrap(result.Err)
+		}
 		if len(results) > 0 {
 			fmt.Fprintln(r.files.report(cmd))
 		}

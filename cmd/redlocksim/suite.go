@@ -15,6 +15,7 @@ import (
 	"redlocksim/reach"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
+	"redlocksim/search"
 )
 
 // suite is the suite command: what it is asked for, and what came out.
@@ -63,6 +64,8 @@ unexpected verdict. --shard i/n runs every nth scenario, so that n jobs run all
 of them. In GitHub Actions (GITHUB_ACTIONS=true) each unexpected verdict is also
 annotated on the scenario's file. One output may be "-", standard output; the
 table is then not printed.
+
+A run that panics or does not repeat itself has failed; the others are made.
 
 ` + keepsFiles + `
 
@@ -157,15 +160,19 @@ func (s *suite) run(cmd *cobra.Command, args []string) error {
 
 // code is the exit code for what came out.
 func (s *suite) code(cmd *cobra.Command) exitcode.Code {
+	code := exitOK
+	for _, r := range s.results {
+		code = exitcode.Worst(code, failedCode(r.Err))
+	}
 	switch {
 	case len(s.broken) > 0:
-		return exitUsage
+		return exitcode.Worst(code, exitUsage)
 	case s.compared != nil:
-		return comparedCode(s.compared)
+		return exitcode.Worst(code, comparedCode(s.compared))
 	case s.lock.isGiven():
-		return gradesCode(s.results)
+		return exitcode.Worst(code, gradesCode(s.results))
 	}
-	return exitcode.Worst(verdictCode(s.results...), warnOfUnused(cmd, &s.reached, s.strict))
+	return exitcode.Worst(code, verdictCode(s.results...), warnOfUnused(cmd, &s.reached, s.strict))
 }
 
 // gradesCode is the exit code for runs of somebody's lock. One that does not apply says nothing, unless none does.
@@ -275,27 +282,31 @@ func (s *suite) simulate(cmd *cobra.Command, on []scenarios.Tier) error {
 		return wrap(err)
 	}
 	for i, r := range results {
-		if err := s.add(&s.chosen[i/len(on)], r, took[i]); err != nil {
-			return err
+		s.add(&s.chosen[i/len(on)], r, took[i])
+	}
+	for i, r := range results {
+		if err := s.effects(r); err != nil {
+			s.add(&s.chosen[i/len(on)], scenarios.FailedRun(r.Scenario, scenarios.Options{Tier: r.Tier, Seed: r.Seed}, err), 0)
 		}
 	}
-	return s.effects()
+	return nil
 }
 
-// effects looks for a run that each kind of fault made a difference to.
-func (s *suite) effects() error {
-	for _, r := range s.results {
-		for _, kind := range r.Reached().Injected {
-			if r.Tier != scenarios.Model || s.reached.Reached.Reached(reach.Effect, kind) > 0 {
-				continue
-			}
-			is, err := scenarios.IsEffective(r.Scenario, r.Seed, kind)
-			if err != nil {
-				return wrap(err)
-			}
-			if is {
-				s.reached.Reached.AddEffect(kind)
-			}
+// effects looks whether kinds of faults made a difference to a run that did to none before.
+func (s *suite) effects(r *scenarios.Result) error {
+	if r.Lost() || r.Tier != scenarios.Model {
+		return nil
+	}
+	for _, kind := range r.Reached().Injected {
+		if s.reached.Reached.Reached(reach.Effect, kind) > 0 {
+			continue
+		}
+		is, err := scenarios.IsEffective(r.Scenario, r.Seed, kind)
+		if err != nil {
+			return fmt.Errorf("without %s: %w", kind, err)
+		}
+		if is {
+			s.reached.Reached.AddEffect(kind)
 		}
 	}
 	return nil
@@ -319,7 +330,8 @@ func suiteOnLive(cmd *cobra.Command, s *suite) error {
 	}
 	err := runLive(cmd.Context(), cmd, all, &s.lock, func(r *scenarios.Result, _ *lockFlags) error {
 		one, took := finish()
-		return s.add(one, r, took)
+		s.add(one, r, took)
+		return nil
 	}, func(_ *scenarios.Scenario, why error) error {
 		one, _ := finish()
 		skip(one, why.Error())
@@ -334,20 +346,26 @@ func suiteOnLive(cmd *cobra.Command, s *suite) error {
 	return err
 }
 
-func (s *suite) add(one *chosen, r *scenarios.Result, took time.Duration) error {
-	c, err := reports.NewCase(r, s.lock.repeat(repeatCommand(one.arg, one.isFile, r)), took)
+// add takes in what came of a run. One of which nothing can be told has failed.
+func (s *suite) add(one *chosen, r *scenarios.Result, took time.Duration) {
+	repeat := s.lock.repeat(repeatCommand(one.arg, one.isFile, r))
+	var c reports.Case
+	err := search.Safely(func() (err error) {
+		if c, err = reports.NewCase(r, repeat, took); err == nil && !r.Lost() {
+			run := r.Reached()
+			s.reached.TurnOn(r.Scenario.Features()...)
+			s.reached.Add(reach.Of(run), run)
+		}
+		return err
+	})
 	if err != nil {
-		return wrap(err)
+		r = scenarios.FailedRun(r.Scenario, scenarios.Options{Tier: r.Tier, Seed: r.Seed, Foreign: s.lock.foreign()}, err)
+		c, _ = reports.NewCase(r, repeat, took)
 	}
 	if one.isFile {
 		c.File, c.Line = filepath.ToSlash(one.arg), lineOf(one.arg, one.Scenario)
 	}
-	s.results = append(s.results, r)
-	run := r.Reached()
-	s.reached.TurnOn(r.Scenario.Features()...)
-	s.reached.Add(reach.Of(run), run)
-	s.cases = append(s.cases, c)
-	return nil
+	s.results, s.cases = append(s.results, r), append(s.cases, c)
 }
 
 // addBroken reports the files that cannot be run, once, beside what came of the others.

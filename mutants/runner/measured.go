@@ -52,6 +52,9 @@ func suite(names ...string) {
 			if len(r.Problems) == 0 {
 				continue
 			}
+			if r.Err != nil {
+				failed(r.Err)
+			}
 			fmt.Printf("%s on %s\n", s.Name, r.Tier)
 			fail(code(r), r.Problems)
 		}

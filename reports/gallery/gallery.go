@@ -31,11 +31,11 @@ type Entry struct {
 	Runs []Run
 }
 
-// Run is a run with a page of its own.
+// Run is a run on a tier.
 type Run struct {
 	// Verdict is what it showed, for people, and Ending how it came out beside what was expected.
 	Tier, Verdict, Ending string
-	// Page is where its page is, relative to the gallery.
+	// Page is where its page is, relative to the gallery; empty if it has none.
 	Page string
 	// AsExpected says that it came out so, and IsBroken that the lock does not hold.
 	AsExpected, IsBroken bool

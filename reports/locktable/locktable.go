@@ -25,11 +25,11 @@ type Cell struct {
 	// Says is the verdict for people, and Word the worst word of it; empty if it was not run.
 	Says string       `json:"says,omitempty"`
 	Word checker.Word `json:"word,omitempty"`
-	// Grade is all grades that apply, the worst first.
+	// Grade is all grades that apply, the worst first; empty if the run failed.
 	Grade []scenarios.Grade `json:"grade"`
 	// HistoryHash is empty on tier live, where each run is another.
 	HistoryHash string `json:"history_hash"`
-	// Why is, for each of the Grades but as-sound, what caused it, or why the case does not apply.
+	// Why is, for each of the Grades but as-sound, what caused it, or why the case does not apply or the run failed.
 	Why []Why `json:"why"`
 	// Repeat is the command that repeats it; empty if it was not run.
 	Repeat string `json:"repeat"`
@@ -119,6 +119,28 @@ func (t *Table) Unexplained() []Unexplained {
 				if why.Cause == NoCause {
 					all = append(all, Unexplained{c.Lock, c.Settings, c.Tier, c.Case, c.Grade[j], t.heading(&t.Locks[i])})
 				}
+			}
+		}
+	}
+	return all
+}
+
+// failed is a run that did, and the heading of its column.
+type failed struct {
+	heading string
+	*Cell
+}
+
+func (f failed) String() string {
+	return fmt.Sprintf("%s: %s: %s: %s", f.heading, f.Case, f.Why[0].Cause, f.Repeat)
+}
+
+// failed are the runs that did.
+func (t *Table) failed() (all []failed) {
+	for i := range t.Locks {
+		for j := range t.Locks[i].Cells {
+			if c := &t.Locks[i].Cells[j]; len(c.Grade) == 0 {
+				all = append(all, failed{t.heading(&t.Locks[i]), c})
 			}
 		}
 	}

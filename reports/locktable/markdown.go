@@ -55,6 +55,7 @@ func Markdown(w io.Writer, t *Table) error {
 	for i := range t.Locks {
 		t.Locks[i].chapter(b, t.heading(&t.Locks[i]))
 	}
+	list(b, "Runs that failed", t.failed())
 	list(b, "Without a known cause", t.Unexplained())
 	list(b, "Known causes that explained nothing", t.Unused)
 	_, err := io.WriteString(w, b.String())

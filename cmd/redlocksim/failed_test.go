@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"redlocksim/faults"
+	"redlocksim/locks"
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/programs"
+	"redlocksim/scenarios/protocols"
+)
+
+// panicking is a scenario with a fault that panics.
+func panicking() *scenarios.Scenario {
+	s := *scenarios.Catalogue()[0]
+	s.Name = "at-sea"
+	s.Timeline = append(slices.Clone(s.Timeline), scenarios.Item{Kind: "kill", Fault: (*faults.Kill)(nil)})
+	return &s
+}
+
+// A run that panics, one of which nothing can be told and one that panics without a fault of its own end no suite: each report
+// names them with what repeats them, and has the others.
+func TestASuiteWithRunsThatFail(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	cmd := newSuite()
+	cmd.SetContext(t.Context())
+	var stdout bytes.Buffer
+	cmd.SetOut(&stdout)
+	s := &suite{files: fileReportsOf(ciReports), seed: 7, json: in("j.json"), html: in("pages")}
+	for i, r := range ciReports {
+		s.files.paths[i] = in(r.flag)
+	}
+	fine := scenarios.Catalogue()[0]
+	s.chosen = []chosen{{Scenario: panicking()}, {Scenario: fine}}
+	to := newSink(cmd, false)
+	if err := s.simulate(cmd, scenarios.Tiers()); err != nil {
+		t.Fatal(err)
+	}
+	silent := *fine
+	silent.Name = "silent"
+	s.add(&chosen{Scenario: &silent}, &scenarios.Result{Scenario: &silent, Tier: scenarios.Model, Seed: 7}, 0)
+	if err := s.report(cmd, &to, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.drawSuite(cmd, &to); err != nil {
+		t.Fatal(err)
+	}
+	if code := s.code(cmd); code != exitInternal {
+		t.Errorf("exit code %d, want %d", code, exitInternal)
+	}
+	read := func(name string) string {
+		data, err := os.ReadFile(in(name))
+		if err != nil {
+			t.Error(err)
+		}
+		return string(data)
+	}
+	repeat := "redlocksim run at-sea --tier wire --seed 7"
+	for name, c := range map[string]struct {
+		text  string
+		wants []string
+	}{
+		"stdout":   {stdout.String(), []string{"5 runs, 2 as expected, 3 not", repeat, "seed 7: panic: ", "silent"}},
+		"json":     {read("j.json"), []string{`"name": "at-sea"`, `"verdict": "failed"`, repeat, `"name": "` + fine.Name, `"name": "silent"`, `"ok": false`}},
+		"junit":    {read("junit"), []string{`<error message="scenarios: at-sea, tier wire, seed 7: panic: `, "panic.go", repeat, fine.Name, "silent"}},
+		"markdown": {read("markdown"), []string{"at-sea", "panic.go", repeat, "silent"}},
+		"html":     {read("pages/index.html"), []string{"at-sea</td>", "failed", `<span class="wrong">wire: no</span>`, pageName(fine, scenarios.Wire), "silent</td>"}},
+	} {
+		for _, want := range c.wants {
+			if !strings.Contains(c.text, want) {
+				t.Errorf("%s has no %q:\n%s", name, want, c.text)
+			}
+		}
+	}
+	if pages, _ := os.ReadDir(in("pages")); len(pages) != 3 {
+		t.Errorf("pages %v, want those of the runs that were made, and an index", pages)
+	}
+}
+
+// The table of locks is made of all runs, and names those that failed.
+func TestATableWithARunThatFails(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	var stderr bytes.Buffer
+	cmd := newLocks()
+	cmd.SetErr(&stderr)
+	table := &lockTable{json: in("j.json"), markdown: in("m.md"), html: dir, to: newSink(cmd, false)}
+	c := &columns{lockTable: table, cmd: cmd, lock: &locks.Lock{Name: "mine"}, found: []*scenarios.Scenario{}}
+	for _, name := range []string{"25-restart-delayed", "58-late-release"} {
+		s, _ := scenarios.Find(name)
+		c.found = append(c.found, s)
+	}
+	x := c.column(scenarios.Program, locks.Setting{Title: "defaults"}, &programs.About{Version: "1"}, []string{"mine.wasm"})
+	single, _ := protocols.Find("single")
+	x.runs.lock = &scenarios.Foreign{New: func(env protocols.Env) (protocols.Locker, error) {
+		if env.FirstNode == c.found[0].FirstNode() {
+			panic("at sea")
+		}
+		return single.New(env)
+	}}
+	if err := x.simulate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	x.done()
+	table.table.Locks = c.all
+	f := failureOf(table.write())
+	repeat := "redlocksim run 25-restart-delayed --seed 0 --lock mine.wasm"
+	why := "scenarios: 25-restart-delayed, tier program, seed 0: panic: at sea"
+	if f == nil || f.code != exitInternal || !strings.Contains(f.Error(), why+"\n") || !strings.Contains(f.Error(), repeat+" shows it") {
+		t.Errorf("the command ends with %v", f)
+	}
+	if want := "2 runs, 1 busy-waits, 1 failed"; !strings.Contains(stderr.String(), want) {
+		t.Errorf("%s\nwant %s\n%+v", &stderr, want, x.cells)
+	}
+	for _, name := range []string{"j.json", "m.md", "index.html"} {
+		data, err := os.ReadFile(in(name))
+		for _, want := range []string{why, repeat, "58-late-release"} {
+			if err != nil || !strings.Contains(string(data), want) {
+				t.Errorf("%s, %v: no %q in\n%s", name, err, want, data)
+			}
+		}
+	}
+}
