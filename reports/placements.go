@@ -48,7 +48,7 @@ func Placements(w io.Writer, s *systematic.Summary, dir string, seed uint64) err
 	if s.Unshrunk > 0 {
 		labelled(b, "not shrunk", "%s of violation more", plural.Count(s.Unshrunk, "kind"))
 	}
-	b.WriteString(failures(&s.Failures, dir, ""))
+	b.WriteString(s.Failures.Text(dir, ""))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -81,7 +81,7 @@ func Search(w io.Writer, s *Searched) error {
 			fmt.Fprintf(&b, "     redlocksim run %s\n", shell.Quote(filepath.Join(s.Dir, f.File))+s.With)
 		}
 	}
-	b.WriteString(failures(&s.Failures, s.Dir, s.With))
+	b.WriteString(s.Failures.Text(s.Dir, s.With))
 	switch {
 	case s.Violations > 0:
 		fmt.Fprintf(&b, "\n%s broke the lock, in %s\n", plural.Count(s.Violations, "run"), plural.Count(len(s.Findings), "way"))
@@ -94,22 +94,6 @@ func Search(w io.Writer, s *Searched) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// failures says which runs of a search failed, and what repeats each.
-func failures(f *search.Failures, dir, with string) string {
-	var b strings.Builder
-	for i := range f.Failures {
-		one := &f.Failures[i]
-		b.WriteString(wordwrap.Help("  ! ", "    ", "a run FAILED: "+one.Line()))
-		if repeat := one.Repeat(dir, with); repeat != "" {
-			fmt.Fprintf(&b, "     %s\n", repeat)
-		}
-	}
-	if n := f.Failed - len(f.Failures); n > 0 {
-		fmt.Fprintf(&b, "  ! %s FAILED, too\n", plural.Count(n, "run"))
-	}
-	return b.String()
 }
 
 // shrunk says how much of the run in which it was found is left of a finding.

@@ -16,6 +16,7 @@ import (
 	"redlocksim/internal/printable"
 	"redlocksim/internal/shell"
 	"redlocksim/internal/strictyaml"
+	"redlocksim/internal/wordwrap"
 	"redlocksim/scenarios"
 	"redlocksim/sim/guest"
 )
@@ -194,6 +195,22 @@ func (all *Failures) Include(part Failures, from, dir string, rules outfile.Rule
 	}
 	all.Failed += part.Failed - len(part.Failures)
 	return nil
+}
+
+// Text says which failed, and what repeats each; dir and with are as of Failure.Repeat.
+func (all *Failures) Text(dir, with string) string {
+	var b strings.Builder
+	for i := range all.Failures {
+		one := &all.Failures[i]
+		b.WriteString(wordwrap.Help("  ! ", "    ", "a run FAILED: "+one.Line()))
+		if repeat := one.Repeat(dir, with); repeat != "" {
+			fmt.Fprintf(&b, "     %s\n", repeat)
+		}
+	}
+	if n := all.Failed - len(all.Failures); n > 0 {
+		fmt.Fprintf(&b, "  ! %s FAILED, too\n", plural.Count(n, "run"))
+	}
+	return b.String()
 }
 
 // Err is the error of a search with failures, which matches what those that were kept match; nil if there are none. dir and

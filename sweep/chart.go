@@ -7,6 +7,7 @@ import (
 
 	"redlocksim/internal/mark"
 	"redlocksim/reach"
+	"redlocksim/search"
 )
 
 // Chart is what a sweep found.
@@ -33,6 +34,8 @@ type Chart struct {
 	Partial bool `json:"partial"`
 	// Tally is what the runs of all points reached, of a bisection's too.
 	reach.Tally
+	// Failures are the runs that could not be made or judged.
+	search.Failures
 }
 
 // ChartAxis is an axis of a Chart.

@@ -3,6 +3,7 @@ package sweep_test
 import (
 	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -100,11 +101,57 @@ func TestSomebodysLockElsewhere(t *testing.T) {
 func TestAProgramThatFailsElsewhere(t *testing.T) {
 	s := preset(t, "restart", "nodes.count=1", "lock.ttl=2s", "budget.restart-delay=1s")
 	s.Foreign = programIn(t, filepath.Join("..", "scenarios", "programs", "testdata", "says"), `{"type":"ready","re":1}`, "hello").Foreign()
-	_, want := sweep.Run(t.Context(), s)
+	here := run(t, s)
 	s.Elsewhere = jobstest.NewThere(sweep.Jobs((&programs.Loader{Cache: wasmtest.Cache(t)}).Load)...)
-	_, got := sweep.Run(t.Context(), s)
-	if !errors.Is(want, guest.ErrFailed) || !errors.Is(got, guest.ErrFailed) || got.Error() != want.Error() {
-		t.Errorf("elsewhere %v, here %v", got, want)
+	elsewhere := run(t, s)
+	if err := elsewhere.Err("", ""); !errors.Is(err, guest.ErrFailed) || err.Error() != here.Err("", "").Error() {
+		t.Errorf("elsewhere %v, here %v", err, here.Err("", ""))
+	}
+}
+
+// panics is a lock that does for clients with this TTL.
+func panics(t *testing.T, ttl time.Duration) *scenarios.Foreign {
+	library, _ := protocols.Find("redlock")
+	return &scenarios.Foreign{Name: "the library", New: func(env protocols.Env) (protocols.Locker, error) {
+		if env.Settings.TTL == ttl {
+			panic("at sea")
+		}
+		return library.New(env)
+	}}
+}
+
+// A run that panics ends no sweep: its point was not tested, the others are as they would be without it, and the command that
+// repeats it names the point.
+func TestRunsThatFail(t *testing.T) {
+	s := preset(t, "restart", "lock.ttl=5s,10s", "budget.restart-delay=1s,20s")
+	s.Random, s.Repeat = 3, "redlocksim sweep restart"
+	s.Foreign = panics(t, 0)
+	want := run(t, s)
+	s.Foreign = panics(t, 5*time.Second)
+	chart := run(t, s)
+	if len(chart.Cells) != 4 || chart.Failed != 2*(len(s.Schedules)+3) || len(chart.Failures.Failures) != chart.Failed {
+		t.Fatalf("%d cells, %d failures, and %d of them told", len(chart.Cells), chart.Failed, len(chart.Failures.Failures))
+	}
+	for i := range chart.Cells {
+		got := &chart.Cells[i]
+		switch {
+		case i >= 2 && asJSON(t, &sweep.Chart{Cells: []sweep.Cell{*got}}) != asJSON(t, &sweep.Chart{Cells: want.Cells[i : i+1]}):
+			t.Errorf("%v: %+v, want %+v", got.At, got, want.Cells[i])
+		case i < 2 && (got.Verdict() != "not tested" || !strings.Contains(got.NotTested[0].Why, "panic: at sea") || got.Random.Failed != 3 || got.Random.Runs != 0):
+			t.Errorf("%v: %s, %+v", got.At, got.Verdict(), got)
+		}
+	}
+	const first = "redlocksim sweep restart --axis lock.ttl=5s --axis budget.restart-delay=1s --schedule restart --frontier=false --random 0 --seed 0"
+	var text strings.Builder
+	if err := chart.WriteText(&text); err != nil || !strings.Contains(text.String(), first+"\n") {
+		t.Errorf("%v: no %s in\n%s", err, first, &text)
+	}
+	if err := chart.Err("", ""); err == nil || !strings.Contains(err.Error(), "8 runs failed") || !strings.Contains(err.Error(), first+" shows it") {
+		t.Errorf("%v", err)
+	}
+	s.Random, s.Bisect, s.Frontier = 0, true, "budget.restart-delay"
+	if chart = run(t, s); chart.Failed != 2 || !strings.Contains(chart.Frontier[0].Note, "panic: at sea") || chart.Frontier[1].Safe == "" || chart.Frontier[1].Broken == "" {
+		t.Errorf("%d failures, %+v", chart.Failed, chart.Frontier)
 	}
 }
 

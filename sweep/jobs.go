@@ -12,8 +12,6 @@ import (
 	"redlocksim/internal/printable"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
-	"redlocksim/sim/guest"
-	"redlocksim/sim/kernel"
 )
 
 // The points of a grid do not depend on each other, and neither do the frontiers at different combinations of the other axes:
@@ -28,6 +26,7 @@ type packed struct {
 	Frontier  string
 	Random    int
 	Seed      uint64
+	Repeat    string
 	Lock      *scenarios.Module // nil if it is the protocol of Base
 }
 
@@ -40,7 +39,8 @@ func (s *Spec) pack() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := packed{Base: string(base), Whole: s.Base.whole, Axes: s.Axes, Frontier: s.Frontier, Random: s.Random, Seed: s.Seed, Lock: lock}
+	p := packed{Base: string(base), Whole: s.Base.whole, Axes: s.Axes, Frontier: s.Frontier, Random: s.Random, Seed: s.Seed,
+		Repeat: s.Repeat, Lock: lock}
 	for _, x := range s.Schedules {
 		p.Schedules = append(p.Schedules, x.Name)
 	}
@@ -62,7 +62,8 @@ func unpack(ctx context.Context, data []byte, fetch jobs.Fetch, load scenarios.L
 	if len(document.Content) == 0 {
 		return nil, errors.New("no settings")
 	}
-	s := &Spec{Base: Base{root: document.Content[0], whole: p.Whole}, Axes: p.Axes, Frontier: p.Frontier, Random: p.Random, Seed: p.Seed}
+	s := &Spec{Base: Base{root: document.Content[0], whole: p.Whole}, Axes: p.Axes, Frontier: p.Frontier, Random: p.Random, Seed: p.Seed,
+		Repeat: p.Repeat}
 	var err error
 	if p.Lock != nil {
 		if s.Foreign, err = load(ctx, p.Lock, fetch); err != nil {
@@ -90,7 +91,15 @@ type done[T any] struct {
 
 func kindOf[T any](name string, title func([]Setting) string, do func(ctx context.Context, s *Spec, at []Setting, seen *survey) (T, error)) jobs.Kind[*Spec, struct{}, []Setting, done[T]] {
 	return jobs.Kind[*Spec, struct{}, []Setting, done[T]]{Name: "sweep-" + name, Title: title, Pack: (*Spec).pack,
-		Files: func(s *Spec) []jobs.File { return s.Foreign.Files() }, Errors: []error{kernel.ErrTooLong, context.Canceled, guest.ErrFailed},
+		Files: func(s *Spec) []jobs.File { return s.Foreign.Files() }, Errors: []error{context.Canceled},
+		Check: func(_ *Spec, _ []Setting, d done[T]) error {
+			for i := range d.Seen.Failures.Failures {
+				if err := d.Seen.Failures.Failures[i].Check(); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
 		Do: func(ctx context.Context, s *Spec, _ *struct{}, at []Setting) (d done[T], err error) {
 			d.Found, err = do(ctx, s, at, &d.Seen)
 			if wrong := (*SpecError)(nil); errors.As(err, &wrong) {
@@ -114,12 +123,12 @@ func run[T any](ctx context.Context, s *Spec, kind jobs.Kind[*Spec, struct{}, []
 		if d.Wrong != "" {
 			return &SpecError{errors.New(printable.Lines(printable.Short(d.Wrong, maxWrong)))}
 		}
-		seen.merge(&d.Seen)
 		return nil
 	})
 	results := make([]jobs.Result[T], len(all))
 	for i, r := range all {
 		results[i] = jobs.Result[T]{Value: r.Value.Found, Done: r.Done}
+		seen.merge(&r.Value.Seen)
 	}
 	return results, err
 }

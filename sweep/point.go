@@ -3,8 +3,10 @@ package sweep
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
+	"redlocksim/internal/shell"
 	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/search"
@@ -79,24 +81,9 @@ func (s *Spec) cell(ctx context.Context, at []Setting, all *survey) (Cell, error
 	}
 	number := 0
 	for _, schedule := range s.Schedules {
-		out, err := schedule.Run(settings, scenarios.Options{Foreign: s.Foreign})
+		err := search.Safely(func() error { return s.attack(&c, schedule, settings, &m, &number, &seen, at) })
 		if err != nil {
-			return c, err
-		}
-		c.took[schedule.Name] = out.Messages
-		if out.Broken != "" {
-			c.Breaches = append(c.Breaches, Breach{schedule.Name, out.Broken})
-		}
-		if out.NotTested != "" {
-			c.NotTested = append(c.NotTested, Missed{schedule.Name, out.NotTested})
-		}
-		if out.Result != nil {
-			m.add(out.Result)
-		}
-		for _, r := range out.Runs {
-			run := r.Reached()
-			seen.add(at, number, r.Scenario, r.Seed, reach.Of(run), run)
-			number++
+			c.NotTested = append(c.NotTested, Missed{schedule.Name, seen.fails(s.again(at, schedule.Name, 0), err)})
 		}
 	}
 	if s.Random > 0 {
@@ -105,6 +92,9 @@ func (s *Spec) cell(ctx context.Context, at []Setting, all *survey) (Cell, error
 		if c.Random, err = s.sample(ctx, settings, func(i int, t *search.Trial, r *scenarios.Result) {
 			m.add(r)
 			seen.add(at, number+i, r.Scenario, r.Seed, t.Reached, t.Run)
+		}, func(i int, err error) {
+			why := seen.fails(s.again(at, "", i+1), err)
+			c.NotTested = append(c.NotTested, Missed{fmt.Sprintf("random run %d", i+1), why})
 		}); err != nil {
 			return c, err
 		}
@@ -112,6 +102,45 @@ func (s *Spec) cell(ctx context.Context, at []Setting, all *survey) (Cell, error
 	c.Measures = m.sum()
 	all.merge(&seen)
 	return c, nil
+}
+
+// attack makes a schedule with the settings of a point, from the number-th run there on.
+func (s *Spec) attack(c *Cell, schedule Schedule, settings *Settings, m *meter, number *int, seen *survey, at []Setting) error {
+	out, err := schedule.Run(settings, scenarios.Options{Foreign: s.Foreign})
+	if err != nil {
+		return err
+	}
+	c.took[schedule.Name] = out.Messages
+	if out.Broken != "" {
+		c.Breaches = append(c.Breaches, Breach{schedule.Name, out.Broken})
+	}
+	if out.NotTested != "" {
+		c.NotTested = append(c.NotTested, Missed{schedule.Name, out.NotTested})
+	}
+	if out.Result != nil {
+		m.add(out.Result)
+	}
+	for _, r := range out.Runs {
+		run := r.Reached()
+		seen.add(at, *number, r.Scenario, r.Seed, reach.Of(run), run)
+		*number++
+	}
+	return nil
+}
+
+// again is the command that makes a schedule at a point again, or so many random runs; empty if that of the sweep is not known.
+func (s *Spec) again(at []Setting, schedule string, random int) string {
+	if s.Repeat == "" {
+		return ""
+	}
+	text := s.Repeat
+	for _, a := range at {
+		text += " --axis " + shell.Quote(a.Path+"="+a.Word)
+	}
+	if schedule != "" && !s.Base.whole {
+		text += " --schedule " + schedule
+	}
+	return fmt.Sprintf("%s --frontier=false --random %d --seed %d", text, random, s.Seed)
 }
 
 // settings are those of a point.

@@ -3,15 +3,17 @@ package sweep
 import (
 	"strings"
 
+	"redlocksim/internal/outfile"
 	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/search"
 )
 
-// survey is what the runs of a point reached, and the runs in which faults were injected.
+// survey is what the runs of a point reached, the runs in which faults were injected, and those that failed.
 type survey struct {
-	Tally   reach.Tally
-	Effects search.Effects
+	Tally    reach.Tally
+	Effects  search.Effects
+	Failures search.Failures
 }
 
 // add takes in a run, the number-th at a point.
@@ -21,14 +23,25 @@ func (v *survey) add(at []Setting, number int, scenario *scenarios.Scenario, see
 		Scenario: func() *scenarios.Scenario { return scenario }, Seed: seed}, run.Injected)
 }
 
-// merge takes in what the runs of other points reached, in whatever order.
+// merge takes in what the runs of other points reached, in the order of the points.
 func (v *survey) merge(other *survey) {
 	v.Tally.Merge(other.Tally)
 	v.Effects.Merge(&other.Effects)
+	_ = v.Failures.Include(other.Failures, "", "", outfile.Rules{}) // without a directory nothing is read or written
 }
 
-// reached is what all runs reached. It makes runs again, to see which kinds of faults made a difference.
-func (v *survey) reached() (reach.Tally, error) {
-	err := v.Effects.Tell(&v.Tally)
-	return v.Tally, err
+// fails notes a run that failed, which a command repeats, and says so in a line.
+func (v *survey) fails(command string, err error) string {
+	f := search.NewFailure(nil, 0, 0, err)
+	f.Command = command
+	_ = v.Failures.Note(f, "", outfile.Rules{}) // as in merge
+	return "the run failed: " + f.Line()
+}
+
+// reached is what all runs reached. It makes runs again, to see which kinds of faults made a difference; command makes all.
+func (v *survey) reached(command string) reach.Tally {
+	if err := search.Safely(func() error { return v.Effects.Tell(&v.Tally) }); err != nil {
+		v.fails(command, err)
+	}
+	return v.Tally
 }

@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// Run makes a sweep. When ctx ends early, the chart has what was done by then, and says that it is partial. An error is of
-// the kind that Check returns, or an internal one.
+// Run makes a sweep. When ctx ends early, the chart has what was done by then, and says that it is partial. A run that fails
+// is one of the chart's Failures, and leaves its point not tested. An error is of the kind that Check returns, or an internal
+// one.
 func Run(ctx context.Context, s Spec) (*Chart, error) {
 	if err := s.Check(); err != nil {
 		return nil, &SpecError{err}
@@ -42,6 +43,7 @@ func Run(ctx context.Context, s Spec) (*Chart, error) {
 	if len(chart.Cells) > 0 && !slices.ContainsFunc(chart.Cells, func(c Cell) bool { return c.Invalid == "" }) {
 		return nil, &SpecError{fmt.Errorf("no point has settings that can be run: %s", chart.Cells[0].Invalid)}
 	}
-	chart.Tally, err = seen.reached()
-	return chart, err
+	chart.Tally = seen.reached(s.Repeat)
+	chart.Failures = seen.Failures
+	return chart, nil
 }

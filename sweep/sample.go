@@ -17,6 +17,8 @@ type Sample struct {
 	Violations int `json:"violations"`
 	// Share is the 95 % confidence interval for the share of runs with a violation.
 	Share Interval `json:"ci95"`
+	// Failed is how many more could not be made or judged.
+	Failed int `json:"failed,omitempty"`
 	// NotTested is how many runs were without contention.
 	NotTested int `json:"not_tested"`
 	// First is the seed of the first run with a violation.
@@ -24,11 +26,11 @@ type Sample struct {
 }
 
 // sample runs random experiments. They are drawn from the same seeds at every point, so that neighbours differ only in their
-// settings. add is called for each, whose history is only valid during the call.
-func (s *Spec) sample(ctx context.Context, settings *Settings, add func(int, *search.Trial, *scenarios.Result)) (*Sample, error) {
+// settings. add is called for each, whose history is only valid during the call, and failed for one that fails.
+func (s *Spec) sample(ctx context.Context, settings *Settings, add func(int, *search.Trial, *scenarios.Result), failed func(int, error)) (*Sample, error) {
 	space := experiment.NewSpace(settings.Scenario.Settings())
 	space.Own, space.Foreign = s.Foreign != nil, s.Foreign
-	sample := Sample{Runs: s.Random}
+	sample := Sample{}
 	var buffer history.History
 	for i := range s.Random {
 		if ctx.Err() != nil {
@@ -36,11 +38,21 @@ func (s *Spec) sample(ctx context.Context, settings *Settings, add func(int, *se
 		}
 		c := faults.Drawn{Key: kernel.Key(0).WithString("sweep").With(s.Seed)}.For("run", i)
 		seed := uint64(c.For("seed", 0).Below(1 << 53))
-		t, r, err := search.Try(space.Draw(c), scenarios.Options{Seed: seed, Foreign: s.Foreign}, &buffer)
+		var t search.Trial
+		err := search.Safely(func() error {
+			tried, r, err := search.Try(space.Draw(c), scenarios.Options{Seed: seed, Foreign: s.Foreign}, &buffer)
+			if err == nil {
+				t = tried
+				add(i, &t, r)
+			}
+			return err
+		})
 		if err != nil {
-			return nil, err
+			sample.Failed++
+			failed(i, err)
+			continue
 		}
-		add(i, &t, r)
+		sample.Runs++
 		if t.NotTested {
 			sample.NotTested++
 		}

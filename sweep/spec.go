@@ -30,6 +30,8 @@ type Spec struct {
 	Random int
 	// Seed decides what they are.
 	Seed uint64
+	// Repeat is the command that makes it, to which options are added that make a run of a point again; may be empty.
+	Repeat string
 	// Foreign is somebody's lock in the place of the protocol, whose formulas it is compared with; nil if it is that.
 	Foreign *scenarios.Foreign
 	// Jobs is the number of points run in parallel; 0 is one per core. Elsewhere, if not nil, runs them on other machines.

@@ -26,6 +26,7 @@ func (c *Chart) WriteText(w io.Writer) error {
 	}
 	c.frontier(&b)
 	c.missed(&b)
+	b.WriteString(c.Failures.Text("", ""))
 	b.WriteString("\n")
 	if err := c.Tally.Write(&b); err != nil {
 		return err

@@ -34,11 +34,11 @@ on one Redis has one node unless more are given.
 
 For each assumption that the lock rests on, audit runs the worst schedule as you
 have it, and looks for the limit with the same attack. A line is SAFE; UNSAFE,
-with the changes that were seen to mend it; or NOT TESTED. --show N tells the
-run behind line N: of what is UNSAFE one with your answers, of what is SAFE one
-just beyond the limit or, if nothing that was tried breaks the lock, one with
-your answers. With --html FILE it is drawn instead. The exit code is 0 then,
-whatever the verdict; of what is NOT TESTED there is no run, and it is 6.
+with the changes that were seen to mend it; or NOT TESTED, as when a run panics.
+--show N tells the run behind line N: of what is UNSAFE one with your answers,
+of what is SAFE one just beyond the limit or, if nothing that was tried breaks
+the lock, one with your answers. With --html FILE it is drawn instead. The exit
+code is 0 then or, of what is NOT TESTED and has no run, 6.
 
 Each line is attacked together with all before it that are SAFE.
 
@@ -107,7 +107,7 @@ func (a *auditFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	o := audit.Options{Line: a.show}
+	o := audit.Options{Line: a.show, Repeat: "redlocksim audit " + shell.Quote(name)}
 	if audit.IsProgram(answers.Library) {
 		a.lock.command, a.lock.noCache = answers.Library, a.noCache
 		if err := a.lock.loadWasm(cmd); err != nil {
@@ -132,10 +132,13 @@ func (a *auditFlags) run(cmd *cobra.Command, args []string) error {
 		return wrap(err)
 	}
 	for i := range found.Assumptions {
-		found.Assumptions[i].Repeat = fmt.Sprintf("redlocksim audit %s --show %d", shell.Quote(name), i+1)
+		found.Assumptions[i].Repeat = fmt.Sprintf("%s --show %d", o.Repeat, i+1)
 	}
 	if a.show > 0 {
-		return a.showRun(cmd, found, o)
+		if err := a.showRun(cmd, found, o); err != nil {
+			return err
+		}
+		return endingAfter(exitOK, found.Err("", ""))
 	}
 	return a.write(cmd, found)
 }
@@ -220,7 +223,7 @@ func (a *auditFlags) showRun(cmd *cobra.Command, found *audit.Audit, o audit.Opt
 	}
 	x := &found.Assumptions[a.show-1]
 	if x.Shown == nil {
-		return &failure{exitNotTested, fmt.Errorf("--show %d: nothing was run: %s", a.show, x.Text)}
+		return cmp.Or(wrap(found.Err("", "")), error(&failure{exitNotTested, fmt.Errorf("--show %d: nothing was run: %s", a.show, x.Text)}))
 	}
 	s, seed := x.Run()
 	r, err := scenarios.Verify(s, scenarios.Options{Seed: seed, Foreign: o.Foreign})
@@ -265,5 +268,5 @@ func (a *auditFlags) write(cmd *cobra.Command, found *audit.Audit) error {
 			return wrap(err)
 		}
 	}
-	return ending(found.Code())
+	return endingAfter(found.Code(), found.Err("", ""))
 }

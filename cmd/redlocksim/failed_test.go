@@ -2,17 +2,23 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"redlocksim/faults"
+	"redlocksim/internal/shell"
 	"redlocksim/locks"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/programs"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sweep/audit"
 )
 
 // panicking is a scenario with a fault that panics.
@@ -124,6 +130,94 @@ func TestATableWithARunThatFails(t *testing.T) {
 			if err != nil || !strings.Contains(string(data), want) {
 				t.Errorf("%s, %v: no %q in\n%s", name, err, want, data)
 			}
+		}
+	}
+}
+
+// panicsAt is the library, but that its clients panic which have this TTL.
+func panicsAt(ttl time.Duration) *scenarios.Foreign {
+	library, _ := protocols.Find("redlock")
+	return &scenarios.Foreign{New: func(env protocols.Env) (protocols.Locker, error) {
+		if env.Settings.TTL == ttl {
+			panic("at sea")
+		}
+		return library.New(env)
+	}}
+}
+
+// A sweep of whose runs one fails writes its chart, and the command that it names makes that run.
+func TestASweepWithARunThatFails(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	cmd := newSweep()
+	cmd.SetContext(t.Context())
+	cmd.SetOut(io.Discard)
+	s := &sweepFlags{out: fileReportsOf(chartReports), changes: []string{"nodes.count=3"}, axes: []string{"lock.ttl=5s,10s", "budget.restart-delay=1s,20s"}}
+	for i, r := range chartReports {
+		s.out.paths[i] = in(r.flag)
+	}
+	args := []string{"restart"}
+	spec, err := s.start(nil, args)
+	if err := errors.Join(err, s.change(&spec)); err != nil {
+		t.Fatal(err)
+	}
+	spec.Repeat, spec.Foreign = s.repeat(args), panicsAt(5*time.Second)
+	chart, err := s.chart(cmd, spec)
+	to := newSink(cmd, false)
+	if err := errors.Join(err, writeChart(cmd, &to, &s.out, chart)); err != nil {
+		t.Fatal(err)
+	}
+	if f := failureOf(chartVerdict(cmd, chart, false)); f == nil || f.code != exitInternal || !strings.Contains(f.Error(), "2 runs failed") {
+		t.Errorf("the command ends with %v", f)
+	}
+	repeat := chart.Failures.Failures[0].Repeat("", "")
+	for _, name := range []string{"json", "html"} {
+		if data, err := os.ReadFile(in(name)); err != nil || !strings.Contains(string(data), "panic: at sea") || !strings.Contains(string(data), repeat) {
+			t.Errorf("%s, %v: no %q in\n%s", name, err, repeat, data)
+		}
+	}
+	words, err := shell.Split(repeat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	if code := run(append(words[1:], "--csv", "-"), &stdout, &stderr); code != exitSafety && code != exitOK {
+		t.Errorf("%s: exit code %d\n%s", repeat, code, &stderr)
+	}
+	if lines := strings.Split(strings.TrimSpace(stdout.String()), "\n"); len(lines) != 2 || !strings.HasPrefix(lines[1], "5s,1s,broken,restart: ") {
+		t.Errorf("%s makes\n%s", repeat, &stdout)
+	}
+}
+
+// An audit of whose runs one fails writes all lines.
+func TestAnAuditWithARunThatFails(t *testing.T) {
+	dir := t.TempDir()
+	cmd := newAudit()
+	var stdout bytes.Buffer
+	cmd.SetOut(&stdout)
+	answers, err := audit.Parse("ours.yaml", []byte("ttl: 8s\npersistence: always\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := audit.Of(t.Context(), answers, audit.Options{Foreign: panicsAt(8 * time.Second), Runs: 1, Repeat: "redlocksim audit ours.yaml"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range []*auditFlags{{}, {json: filepath.Join(dir, "j")}, {markdown: filepath.Join(dir, "m")}} {
+		a.to = newSink(cmd, false)
+		stdout.Reset()
+		f := failureOf(a.write(cmd, found))
+		if f == nil || f.code != exitInternal || !strings.Contains(f.Error(), "redlocksim audit ours.yaml shows it") {
+			t.Errorf("the command ends with %v", f)
+		}
+		text := stdout.Bytes()
+		if path := a.json + a.markdown; path != "" {
+			if text, err = os.ReadFile(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !bytes.Contains(text, []byte("panic: at sea")) || !regexp.MustCompile(`(?m)redlocksim audit ours.yaml"?$`).Match(text) {
+			t.Errorf("nothing names the run that failed:\n%s", text)
 		}
 	}
 }

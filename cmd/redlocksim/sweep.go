@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"redlocksim/internal/exitcode"
+	"redlocksim/internal/shell"
 	"redlocksim/reports/heatmap"
 	"redlocksim/scenarios"
 	"redlocksim/sweep"
@@ -24,6 +25,7 @@ Presets vary a classic pair of settings, over those of --settings if given:
 %s
 An axis is the path of any key of a settings file or, with --scenario, of any
 key of the scenario. --lock sweeps somebody's lock (docs/lock-programs.md).
+If a run panics, its point was not tested, and the others are made all the same.
 
 ` + keepsFiles + `
 
@@ -116,7 +118,7 @@ func (s *sweepFlags) run(cmd *cobra.Command, args []string) error {
 	if err := s.workers.check(s.jobs); err != nil {
 		return err
 	}
-	spec.Jobs = s.jobs
+	spec.Jobs, spec.Repeat = s.jobs, s.repeat(args)
 	to := newSink(cmd, s.force, append(args, s.settingsFile, s.scenarioName)...)
 	if err := to.check(s.out.targets()...); err != nil {
 		return err
@@ -129,6 +131,25 @@ func (s *sweepFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	return chartVerdict(cmd, chart, s.strict)
+}
+
+// repeat is the command with what all points have in common.
+func (s *sweepFlags) repeat(args []string) string {
+	words := append([]string{"redlocksim", "sweep"}, args...)
+	for _, of := range []struct{ flag, value string }{
+		{"--settings", s.settingsFile}, {"--scenario", s.scenarioName}, {"--case", s.only}, {"--along", s.along},
+	} {
+		if of.value != "" {
+			words = append(words, of.flag, of.value)
+		}
+	}
+	for _, change := range s.changes {
+		words = append(words, "--set", change)
+	}
+	for i := range words {
+		words[i] = shell.Quote(words[i])
+	}
+	return s.lock.repeat(strings.Join(words, " "))
 }
 
 // chart makes the sweep, here or by workers.
@@ -238,7 +259,7 @@ func chartVerdict(cmd *cobra.Command, c *sweep.Chart, strict bool) error {
 	if untested, _ := c.Untested(); untested > 0 {
 		code = exitcode.Worst(code, exitNotTested)
 	}
-	return ending(code)
+	return endingAfter(code, c.Err("", ""))
 }
 
 func presetList() string {

@@ -63,6 +63,7 @@ func WriteHTML(w io.Writer, c *sweep.Chart) error {
 		"Others":  others,
 		"Cells":   cells,
 		"Random":  slices.ContainsFunc(cells, func(cell *sweep.Cell) bool { return cell.Random != nil }),
+		"Failed":  c.Failures.Text("", ""),
 		"Picture": template.HTML(svg), // of numbers and escaped words, drawn here
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"redlocksim/adversary"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/search"
 	"redlocksim/sweep"
 )
 
@@ -28,6 +29,7 @@ type auditing struct {
 	broken bool
 	// unmended: no fixes are looked for.
 	unmended bool
+	failed   failed
 }
 
 // asks says whether there is anything to ask about a line.
@@ -74,13 +76,14 @@ func (x *auditing) attack(l *line, s *scenarios.Scenario, changes ...sweep.Setti
 		return nil, err
 	}
 	for _, schedule := range a.schedules {
-		out, err := schedule.Run(a.settings, scenarios.Options{Foreign: x.foreign})
+		out, err := x.run(schedule.Attack, a.settings)
 		switch {
 		case errors.Is(err, scenarios.ErrTooLong):
 			a.missed = cmp.Or(a.missed, err.Error())
 			continue
 		case err != nil:
-			return nil, err
+			a.missed = cmp.Or(a.missed, x.failed.note(err))
+			continue
 		case out.Broken != "":
 			return &attacked{settings: a.settings, broken: out.Broken, result: out.Result}, nil
 		case out.NotTested != "":
@@ -91,6 +94,15 @@ func (x *auditing) attack(l *line, s *scenarios.Scenario, changes ...sweep.Setti
 		}
 	}
 	return a, nil
+}
+
+// run makes an attack.
+func (x *auditing) run(attack adversary.Attack, s *sweep.Settings) (out adversary.Outcome, err error) {
+	err = search.Safely(func() (err error) {
+		out, err = attack.Run(s, scenarios.Options{Foreign: x.foreign})
+		return err
+	})
+	return out, err
 }
 
 // shown is the run to show of an attack that was made: the one that broke the lock, or else one that took place.
@@ -179,9 +191,13 @@ func (x *auditing) frontier(l *line, s *scenarios.Scenario, path string, values 
 		return e, err
 	}
 	chart, err := sweep.Run(x.ctx, sweep.Spec{Base: base, Axes: []sweep.Axis{axis}, Schedules: schedules, Bisect: true, Jobs: 1, Foreign: x.foreign})
-	switch {
-	case err != nil:
+	if err != nil {
 		return e, err
+	}
+	for _, f := range chart.Failures.Failures {
+		x.failed.include(f)
+	}
+	switch {
 	case chart.Partial || len(chart.Frontier) == 0:
 		return e, context.Canceled
 	}

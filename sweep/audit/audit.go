@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"redlocksim/adversary"
 	"redlocksim/internal/exitcode"
 	"redlocksim/scenarios"
+	"redlocksim/search"
 )
 
 // Verdict says whether an assumption holds.
@@ -86,6 +88,8 @@ type Audit struct {
 	Beyond []string `json:"beyond"`
 	// Assumed is what was not answered, and was taken for granted.
 	Assumed []string `json:"assumed"`
+	// Failures are the runs that could not be made or judged.
+	search.Failures
 
 	world *scenarios.Scenario // in which all can happen that is safe
 }
@@ -97,6 +101,8 @@ type Options struct {
 	// Runs is how many random runs are made of all that is safe together; 0 is 200, or 20 of a lock program, a run of which
 	// takes a hundred times as long.
 	Runs int
+	// Repeat is the command that makes the audit.
+	Repeat string
 	// Line, if not 0, is the only line that is wanted, from 1: those after it are left out, and no fixes are looked for.
 	Line int
 }
@@ -104,13 +110,14 @@ type Options struct {
 // ErrInput is what errors match that are about the answers.
 var ErrInput = errors.New("audit")
 
-// Of audits settings. The error matches ErrInput, is that of the context, or an internal one.
+// Of audits settings. A line some of whose runs fail is not tested, if nothing else breaks the lock. The error matches
+// ErrInput, or is that of the context.
 func Of(ctx context.Context, a *Answers, o Options) (*Audit, error) {
 	if n := len(a.Settings.Nodes.Names); a.Settings.Lock.Check(n) != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInput, a.Settings.Lock.Check(n))
 	}
 	out := &Audit{Answers: a, Assumed: a.Assumed}
-	x := &auditing{ctx: ctx, answers: a, foreign: o.Foreign, world: calm(a.Settings), unmended: o.Line > 0}
+	x := &auditing{ctx: ctx, answers: a, foreign: o.Foreign, world: calm(a.Settings), unmended: o.Line > 0, failed: failed{o.Repeat, &out.Failures}}
 	if err := x.canRenew(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInput, err)
 	}
@@ -121,22 +128,41 @@ func Of(ctx context.Context, a *Answers, o Options) (*Audit, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		found, err := x.judge(l)
+		found, err := x.safely(l.name, func(found *Assumption) error { return x.judge(l, found) })
 		if err != nil {
-			return nil, fmt.Errorf("audit: %s: %w", l.name, err)
+			return nil, err
 		}
 		x.broken = x.broken || l == lostMessages && found.Verdict == Unsafe
 		if out.Assumptions = append(out.Assumptions, found); len(out.Assumptions) == o.Line {
 			return out, nil
 		}
 	}
-	all, err := x.together(o.Runs)
+	all, err := x.safely("all together", func(found *Assumption) error { return x.together(found, o.Runs) })
 	if err != nil {
 		return nil, err
 	}
 	out.Assumptions = append(out.Assumptions, all)
 	out.Beyond, out.world = beyond(out), x.world
 	return out, nil
+}
+
+// safely is what is found of a line that is judged. If a run fails without which nothing can be said of it, it was not tested,
+// but one that is unsafe stays so. The error is that of the context.
+func (x *auditing) safely(name string, judge func(found *Assumption) error) (Assumption, error) {
+	found := Assumption{Name: name}
+	err := search.Safely(func() error { return judge(&found) })
+	switch {
+	case err == nil:
+		return found, nil
+	case x.ctx.Err() != nil:
+		return found, x.ctx.Err()
+	}
+	why := x.failed.note(err)
+	if found.Verdict == Unsafe {
+		found.Text, found.Fix = cmp.Or(found.Text, "the lock breaks; "+why), why
+		return found, nil
+	}
+	return Assumption{Name: name, Verdict: NotTested, Yours: found.Yours, ShownAt: found.ShownAt, Text: notTested(why)}, nil
 }
 
 // canRenew says what is wrong with the answer whether a lock program is renewed; Parse knows it of other libraries.

@@ -282,8 +282,8 @@ func TestResourceThatRefusesEverything(t *testing.T) {
 			if l.name != "pause" {
 				continue
 			}
-			found, err := x.judge(l)
-			if err != nil {
+			found := Assumption{}
+			if err := x.judge(l, &found); err != nil {
 				t.Fatal(err)
 			}
 			if found.Verdict != want || want == NotTested && !strings.Contains(found.Text, "refused every write") {

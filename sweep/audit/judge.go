@@ -10,20 +10,20 @@ import (
 )
 
 // judge attacks an assumption as it was answered, and looks for its limit.
-func (x *auditing) judge(l *line) (Assumption, error) {
+func (x *auditing) judge(l *line, found *Assumption) error {
 	world := x.besides(l)
 	yours := l.yours(x.answers, world)
-	found := Assumption{Name: l.name, Yours: yours, ShownAt: yours}
+	found.Yours, found.ShownAt = yours, yours
 	at, err := x.asAnswered(l)
 	if err != nil {
-		return found, err
+		return err
 	}
 	if found.Verdict = at.verdict(); found.Verdict == NotTested {
 		found.Text = notTested(at.missed)
-		return found, nil
+		return nil
 	}
-	if err := x.shows(&found, at); err != nil {
-		return found, err
+	if err := x.shows(found, at); err != nil {
+		return err
 	}
 	limit := limits{Answers: x.answers, yours: yours, renews: x.renews()}
 	if l.path == "" {
@@ -31,42 +31,42 @@ func (x *auditing) judge(l *line) (Assumption, error) {
 	} else {
 		e, err := x.between(l, world, &limit, found.Verdict)
 		if err != nil {
-			return found, err
+			return err
 		}
 		if x.broken && (e.holds == "" && found.Verdict == Unsafe || e.isReversed) {
 			found.Verdict, found.Shown = NotTested, nil
 			found.Text = fmt.Sprintf("not tested: the lock breaks even without that, see %s", lostMessages.name)
-			return found, nil
+			return nil
 		}
 		found.limited(l, &limit, e)
 	}
 	if found.Verdict == Unsafe {
 		if x.without = append(x.without, l); x.unmended {
-			return found, nil
+			return nil
 		}
 		found.Fixes, found.Fix, err = x.mend(l, world, &limit)
 		if len(found.Fixes) > 0 {
 			found.Fix = joined(found.Fixes)
 		}
-		return found, err
+		return err
 	}
 	if why, err := x.interrupted(l); why != "" || err != nil {
 		found.Verdict, found.Limit, found.Shown = NotTested, "unknown", nil
 		found.Text = fmt.Sprintf("%s. What was tested: %s", notTested(why), found.Text)
-		return found, err
+		return err
 	}
 	if limit.breaks != "" { // what decides is where it is not
 		beyond, err := x.attack(l, world, sweep.Setting{Path: l.path, Word: limit.breaks})
 		if err != nil {
-			return found, err
+			return err
 		}
 		found.ShownAt = limit.breaks
-		if err := x.shows(&found, beyond); err != nil {
-			return found, err
+		if err := x.shows(found, beyond); err != nil {
+			return err
 		}
 	}
 	x.holds(l)
-	return found, nil
+	return nil
 }
 
 // unlimited says it of a line without a setting that could have a limit.

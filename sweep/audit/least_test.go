@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"regexp"
@@ -15,6 +16,7 @@ import (
 
 	_ "redlocksim/internal/manyruns"
 	_ "redlocksim/internal/nofailfile"
+	"redlocksim/search"
 )
 
 // someAnswers draws a file of answers, of any library.
@@ -119,15 +121,16 @@ type tester interface {
 
 // judged is the lines of answers up to one, or all. Only for that one are fixes looked for, and only if they are wanted.
 func judged(t tester, a *Answers, last string, mended bool) []Assumption {
-	x := auditing{ctx: t.Context(), answers: a, world: calm(a.Settings)}
+	var failures search.Failures
+	x := auditing{ctx: t.Context(), answers: a, world: calm(a.Settings), failed: failed{"", &failures}}
 	var all []Assumption
 	for _, l := range lines() {
 		if !x.asks(l) {
 			continue
 		}
 		x.unmended = !mended || l.name != last
-		found, err := x.judge(l)
-		if err != nil {
+		found := Assumption{Name: l.name}
+		if err := errors.Join(x.judge(l, &found), failures.Err("", "")); err != nil {
 			t.Fatalf("%s: %v", l.name, err)
 		}
 		x.broken = x.broken || l == lostMessages && found.Verdict == Unsafe

@@ -143,7 +143,7 @@ func (x *auditing) accepts(l *line, fix Fix) (bool, error) {
 	if err != nil {
 		return false, nil //nolint:nilerr // a file that refuses it is the answer
 	}
-	y := auditing{ctx: x.ctx, answers: answers}
+	y := auditing{ctx: x.ctx, answers: answers, failed: x.failed}
 	if IsProgram(answers.Library) {
 		if y.foreign = x.foreign; x.answers.oneNode {
 			if answers.OnOneNode() != nil {

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -26,14 +27,14 @@ const (
 
 // together has everything happen at once that is safe by itself: the worst schedules, and random ones. What breaks then is the
 // library itself, what the lines did not ask about, or assumptions that hold only one at a time.
-func (x *auditing) together(runs int) (Assumption, error) {
-	found := Assumption{Name: "all together", Verdict: Safe, Yours: "all that is safe", Limit: "any", ShownAt: "all that is safe"}
+func (x *auditing) together(found *Assumption, runs int) error {
+	found.Verdict, found.Yours, found.Limit, found.ShownAt = Safe, "all that is safe", "any", "all that is safe"
 	if x.broken {
 		found.Verdict, found.Limit, found.Text = NotTested, "", "not tested: the lock breaks even without that, see "+lostMessages.name
-		return found, nil
+		return nil
 	}
-	if err := x.worst(&found); err != nil || found.Verdict != Safe {
-		return found, err
+	if err := x.worst(found); err != nil || found.Verdict != Safe {
+		return err
 	}
 	switch {
 	case runs > 0:
@@ -42,7 +43,7 @@ func (x *auditing) together(runs int) (Assumption, error) {
 	default:
 		runs = randomRuns
 	}
-	return found, x.random(&found, runs)
+	return x.random(found, runs)
 }
 
 // isSafe says whether a line is.
@@ -60,6 +61,7 @@ func (x *auditing) worst(found *Assumption) error {
 			}
 		}
 	}
+	missed := "" // since a run failed
 	attacks, _ := adversary.Find(names...)
 	for _, attack := range attacks {
 		if !attack.Exclusion() { // whether the lock is granted is asked by itself
@@ -68,7 +70,7 @@ func (x *auditing) worst(found *Assumption) error {
 		out, err := x.attackedBy(attack, x.world)
 		switch {
 		case err != nil:
-			return err
+			missed = cmp.Or(missed, x.failed.note(err))
 		case out.Broken != "":
 			found.Verdict, found.Limit, found.broke = Unsafe, "none", out.Broken
 			if err := x.keeps(found, out.Result.Scenario, 0); err != nil {
@@ -83,11 +85,19 @@ func (x *auditing) worst(found *Assumption) error {
 			return nil
 		}
 	}
+	found.fails(missed)
 	return nil
 }
 
+// fails has it be not tested, since a run failed, if one did.
+func (x *Assumption) fails(why string) {
+	if why != "" {
+		x.Verdict, x.Limit, x.Shown, x.Text = NotTested, "unknown", nil, notTested(why)
+	}
+}
+
 func (x *auditing) attackedBy(attack adversary.Attack, world *scenarios.Scenario) (adversary.Outcome, error) {
-	return attack.Run(&sweep.Settings{Scenario: world, Pause: world.Budget.Pause}, scenarios.Options{Foreign: x.foreign})
+	return x.run(attack, &sweep.Settings{Scenario: world, Pause: world.Budget.Pause})
 }
 
 // blame says which assumptions an attack takes: leaving any of them out stops it.
@@ -97,7 +107,7 @@ func (x *auditing) blame(attack adversary.Attack) (string, error) {
 		if left.lasting == nil {
 			continue
 		}
-		y := auditing{answers: x.answers, foreign: x.foreign, world: calm(x.answers.Settings)}
+		y := auditing{answers: x.answers, foreign: x.foreign, world: calm(x.answers.Settings), failed: x.failed}
 		for _, l := range x.safe {
 			if l != left {
 				y.holds(l)
@@ -122,50 +132,65 @@ func (x *auditing) blame(attack adversary.Attack) (string, error) {
 func (x *auditing) random(found *Assumption, runs int) error {
 	space := experiment.NewSpace(x.world)
 	space.Own, space.Foreign = x.foreign != nil, x.foreign
-	contended := 0
+	contended, missed := 0, ""
 	var buffer history.History
 	for i := range runs {
 		if err := x.ctx.Err(); err != nil {
 			return err
 		}
-		c := faults.Drawn{Key: kernel.Key(0).WithString("audit")}.For("run", i)
-		seed := uint64(c.For("seed", 0).Below(1 << 53))
-		drawn := space.Draw(c)
-		atLeast(x.answers.Settings.Lock.TTL, drawn)
-		if slices.Contains(x.without, lateExtension) {
-			withoutExtends(drawn)
-		}
-		kinds, tested, err := x.breaks(drawn, seed, &buffer)
-		if err != nil {
+		tested := false
+		err := search.Safely(func() (err error) {
+			tested, err = x.try(found, &space, i, &buffer)
 			return err
-		}
-		if found.Shown == nil && tested {
-			if err := x.keeps(found, drawn, seed); err != nil {
-				return err
-			}
-		}
-		if tested {
+		})
+		switch {
+		case found.Verdict == Unsafe:
+			found.Text = fmt.Sprintf("random run %d of %d breaks the lock, with %s, though nothing happens in it that is not safe by itself%s", i+1, runs, found.broke.Says(), found.Text)
+			return err
+		case err != nil:
+			missed = cmp.Or(missed, x.failed.note(err))
+		case tested:
 			contended++
-		}
-		if len(kinds) > 0 {
-			needed, err := x.needed(drawn, seed, &buffer)
-			if err != nil {
-				return err
-			}
-			found.Verdict, found.Limit, found.broke = Unsafe, "none", adversary.Broken(kinds.String())
-			if err := x.keeps(found, drawn, seed); err != nil {
-				return err
-			}
-			found.Text = fmt.Sprintf("random run %d of %d breaks the lock, with %s, though nothing happens in it that is not safe by itself: %s", i+1, runs, kinds.Says(), needed)
-			return nil
 		}
 	}
 	if contended == 0 {
 		found.Verdict, found.Text = NotTested, "not tested: in none of the random runs did two clients ask at once"
-		return nil
+	} else {
+		found.Text = fmt.Sprintf("the worst schedules, with all that is safe by itself, and %d random runs do not break the lock", runs)
 	}
-	found.Text = fmt.Sprintf("the worst schedules, with all that is safe by itself, and %d random runs do not break the lock", runs)
+	found.fails(missed)
 	return nil
+}
+
+// try makes a random run, and says whether clients met in it. One that breaks the lock decides; the text goes on with what it
+// takes.
+func (x *auditing) try(found *Assumption, space *experiment.Space, number int, buffer *history.History) (tested bool, err error) {
+	c := faults.Drawn{Key: kernel.Key(0).WithString("audit")}.For("run", number)
+	seed := uint64(c.For("seed", 0).Below(1 << 53))
+	drawn := space.Draw(c)
+	atLeast(x.answers.Settings.Lock.TTL, drawn)
+	if slices.Contains(x.without, lateExtension) {
+		withoutExtends(drawn)
+	}
+	kinds, tested, err := x.breaks(drawn, seed, buffer)
+	if err != nil {
+		return false, err
+	}
+	if found.Shown == nil && tested {
+		if err := x.keeps(found, drawn, seed); err != nil {
+			return false, err
+		}
+	}
+	if len(kinds) == 0 {
+		return tested, nil
+	}
+	found.Verdict, found.Limit, found.broke = Unsafe, "none", adversary.Broken(kinds.String())
+	needed, err := x.needed(drawn, seed, buffer)
+	if err != nil {
+		return false, err
+	}
+	found.Text = ": " + needed
+	return true, x.keeps(found, drawn, seed)
 }
 
 // breaks is what a random run breaks, and whether clients met in it.

@@ -92,6 +92,9 @@ func (a *Audit) WriteText(w io.Writer, paint func(v Verdict, words string) strin
 	}
 	list("What no setting mends", a.Beyond)
 	list("Taken for granted, since nothing was said", a.Assumed)
+	if a.Failed > 0 {
+		fmt.Fprintf(&b, "\n%s", a.Failures.Text("", ""))
+	}
 	b.WriteString("\nEach line was attacked as you have it, and just beyond its limit. --show N tells\nthe run behind line N:\n")
 	if len(a.Assumptions) > 0 {
 		fmt.Fprintf(&b, "  %s\n", a.Assumptions[max(0, a.first(Unsafe))].Repeat)
@@ -135,6 +138,9 @@ func (a *Audit) WriteMarkdown(w io.Writer) error {
 	}
 	list("What no setting mends", a.Beyond)
 	list("Taken for granted, since nothing was said", a.Assumed)
+	if a.Failed > 0 {
+		fmt.Fprintf(&b, "\nRuns that failed:\n\n```text\n%s```\n", a.Failures.Text("", ""))
+	}
 	if len(a.Assumptions) > 0 {
 		fmt.Fprintf(&b, "\nTo see the run that decides: `%s`\n", a.Assumptions[max(0, a.first(Unsafe))].Repeat)
 	}
