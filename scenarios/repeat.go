@@ -139,12 +139,15 @@ func (r *Result) Record() error {
 	return nil
 }
 
-// Seed is the seed to run the scenario with: the one that is asked for, or that of the recorded run if that is 0.
-func (s *Scenario) Seed(asked uint64) uint64 {
-	if s.Recorded != nil && asked == 0 {
+// Seed is the seed to run the scenario with: the one that is asked for or, if that is nil, that of the recorded run, or else 0.
+func (s *Scenario) Seed(asked *uint64) uint64 {
+	switch {
+	case asked != nil:
+		return *asked
+	case s.Recorded != nil:
 		return s.Recorded.Seed
 	}
-	return asked
+	return 0
 }
 
 // Recorded is the run that a scenario file was written from.

@@ -10,17 +10,16 @@ import (
 	"redlocksim/internal/jobs"
 )
 
-// Suite verifies each scenario on each tier, several at a time, and returns the results scenario by scenario. The seed of
-// the options, if it is zero, is the one that a scenario was recorded with. Where a scenario's histories, or what passed
-// between libraries and nodes, differ between tiers, the later result has it as a problem. A run that fails has a result, too:
-// that of [FailedRun]. done, if not nil, is told of each
-// result by its index as soon as it is there and before tiers are compared, and how long it took on this machine; it is
-// called by one goroutine at a time. When ctx ends before all have run, the error is ctx's.
-func Suite(ctx context.Context, all []*Scenario, tiers []Tier, o Options, done func(i int, took time.Duration)) ([]*Result, error) {
+// Suite verifies each scenario on each tier, several at a time, and returns the results scenario by scenario. The seed is
+// [Scenario.Seed], not that of the options. Where a scenario's histories, or what passed between libraries and nodes, differ
+// between tiers, the later result has it as a problem. A run that fails has a result, too: that of [FailedRun]. done, if not
+// nil, is told of each result by its index as soon as it is there and before tiers are compared, and how long it took on this
+// machine; it is called by one goroutine at a time. When ctx ends before all have run, the error is ctx's.
+func Suite(ctx context.Context, all []*Scenario, tiers []Tier, seed *uint64, o Options, done func(i int, took time.Duration)) ([]*Result, error) {
 	placed := func(i int) (*Scenario, Options) {
 		s, o := all[i/len(tiers)], o
 		o.Tier = tiers[i%len(tiers)]
-		o.Seed = s.Seed(o.Seed)
+		o.Seed = s.Seed(seed)
 		return s, o
 	}
 	dialogues := make([]dialogue, len(all)*len(tiers))

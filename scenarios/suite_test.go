@@ -16,7 +16,7 @@ import (
 func TestAnInterruptedSuite(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	results, err := scenarios.Suite(ctx, scenarios.Catalogue()[:2], scenarios.Tiers(), scenarios.Options{}, nil)
+	results, err := scenarios.Suite(ctx, scenarios.Catalogue()[:2], scenarios.Tiers(), nil, scenarios.Options{}, nil)
 	if results != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, %v", results, err)
 	}
@@ -27,7 +27,7 @@ func TestASuiteThatIsInterruptedAtItsEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	all := scenarios.Catalogue()[:2]
 	ran := 0
-	results, err := scenarios.Suite(ctx, all, scenarios.Tiers(), scenarios.Options{}, func(int, time.Duration) {
+	results, err := scenarios.Suite(ctx, all, scenarios.Tiers(), nil, scenarios.Options{}, func(int, time.Duration) {
 		if ran++; ran == len(all)*len(scenarios.Tiers()) {
 			cancel()
 		}
@@ -41,7 +41,8 @@ func TestASuiteThatIsInterruptedAtItsEnd(t *testing.T) {
 // others.
 func TestASuiteWithARunThatPanics(t *testing.T) {
 	all := append([]*scenarios.Scenario{panicking()}, scenarios.Catalogue()[:2]...)
-	results, err := scenarios.Suite(t.Context(), all, scenarios.Tiers(), scenarios.Options{Seed: 7}, nil)
+	seed := uint64(7)
+	results, err := scenarios.Suite(t.Context(), all, scenarios.Tiers(), &seed, scenarios.Options{}, nil)
 	if len(results) != len(all)*2 || err != nil {
 		t.Fatalf("%d results, %v", len(results), err)
 	}

@@ -48,7 +48,7 @@ func (s *suite) readBaseline(on scenarios.Tier) error {
 			return wrong("%s is of tier %s, and --lock runs on tier %s", s.baseline, c.Tier, on)
 		}
 		for _, one := range s.chosen {
-			if seed := one.Seed(s.seed); one.Name == c.Name && on != scenarios.Live && seed != c.Seed {
+			if seed := one.Seed(s.asked); one.Name == c.Name && on != scenarios.Live && seed != c.Seed {
 				return wrong("%s has %s with seed %d, and this runs it with %d", s.baseline, c.Name, c.Seed, seed)
 			}
 		}

@@ -63,11 +63,9 @@ func (e *explainFlags) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	command := "redlocksim explain " + named(args[0], isFile, s)
-	if s.Recorded != nil && !cmd.Flags().Changed("seed") {
-		e.seed = s.Recorded.Seed
-	}
-	if cmd.Flags().Changed("seed") {
-		command += fmt.Sprintf(" --seed %d", e.seed)
+	asked := askedSeed(cmd, &e.seed)
+	if asked != nil {
+		command += fmt.Sprintf(" --seed %d", *asked)
 	}
 	to := newSink(cmd, e.force, args...)
 	if err := to.check(file("--write", e.path)); err != nil {
@@ -76,7 +74,7 @@ func (e *explainFlags) run(cmd *cobra.Command, args []string) error {
 	ctx, stop := untilInterrupted(cmd.Context())
 	defer stop()
 	bar := newTicker(cmd.ErrOrStderr(), 0)
-	x, err := explain.Of(ctx, s, explain.Options{Seed: e.seed, Confirm: confirming, Progress: bar.at})
+	x, err := explain.Of(ctx, s, explain.Options{Seed: s.Seed(asked), Confirm: confirming, Progress: bar.at})
 	bar.done()
 	switch {
 	case ctx.Err() != nil:

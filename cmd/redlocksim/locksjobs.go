@@ -91,7 +91,7 @@ func (x *tableRuns) run(name string) (*tableRun, error) {
 	if !ok {
 		return nil, fmt.Errorf("there is no scenario %s", name)
 	}
-	o := scenarios.Options{Tier: scenarios.Program, Foreign: x.lock, Seed: s.Seed(0)}
+	o := scenarios.Options{Tier: scenarios.Program, Foreign: x.lock, Seed: s.Seed(nil)}
 	r, err := scenarios.Verify(s, o)
 	if err != nil {
 		r = scenarios.FailedRun(s, o, err)

@@ -169,12 +169,17 @@ func (r *runFlags) tell(cmd *cobra.Command, result *scenarios.Result, arg string
 	return r.files.write(cmd, result, repeat)
 }
 
+// askedSeed is what --seed says; nil if it was not given.
+func askedSeed(cmd *cobra.Command, seed *uint64) *uint64 {
+	if !cmd.Flags().Changed("seed") {
+		return nil
+	}
+	return seed
+}
+
 // simulate runs a scenario twice, and prints the steps of the simulator if they are asked for.
 func (r *runFlags) simulate(cmd *cobra.Command, s *scenarios.Scenario, on scenarios.Tier) (*scenarios.Result, error) {
-	o := scenarios.Options{Tier: on, Seed: r.seed, Foreign: r.lock.foreign()}
-	if s.Recorded != nil && !cmd.Flags().Changed("seed") {
-		o.Seed = s.Recorded.Seed
-	}
+	o := scenarios.Options{Tier: on, Seed: s.Seed(askedSeed(cmd, &r.seed)), Foreign: r.lock.foreign()}
 	out := r.files.report(cmd)
 	if r.trace {
 		o.Trace = func(t kernel.TraceStep) { fmt.Fprintln(out, t) }

@@ -23,6 +23,7 @@ type suite struct {
 	tier, filter, shard string
 	lock                lockFlags
 	seed                uint64
+	asked               *uint64 // the same; nil if no seed was given
 	quiet, verbose      bool
 	strict, force       bool
 	isWhole             bool // the catalogue and nothing else
@@ -113,14 +114,12 @@ func (s *suite) run(cmd *cobra.Command, args []string) error {
 	if err := s.choose(args); err != nil {
 		return err
 	}
+	s.asked = askedSeed(cmd, &s.seed)
 	if err := s.readBaseline(on[0]); err != nil {
 		return err
 	}
 	if s.lock.isGiven() {
 		s.leaveOutUnfit(on[0])
-	}
-	if cmd.Flags().Changed("seed") {
-		s.forgetSeeds()
 	}
 	to := newSink(cmd, s.force, args...)
 	if err := to.check(append([]target{file("--json", s.json), {"--html", s.html, s.pages(on)}}, s.files.targets()...)...); err != nil {
@@ -249,17 +248,6 @@ func (s *suite) choose(args []string) error {
 	return nil
 }
 
-// forgetSeeds makes the seed that is given that of all scenarios, also of those that were recorded with another.
-func (s *suite) forgetSeeds() {
-	for i, one := range s.chosen {
-		if one.Recorded != nil {
-			forgetful := *one.Scenario
-			forgetful.Recorded = nil
-			s.chosen[i].Scenario = &forgetful
-		}
-	}
-}
-
 // scenarios are those chosen, without what they were named by.
 func (s *suite) scenarios() []*scenarios.Scenario {
 	all := make([]*scenarios.Scenario, len(s.chosen))
@@ -273,7 +261,7 @@ func (s *suite) scenarios() []*scenarios.Scenario {
 func (s *suite) simulate(cmd *cobra.Command, on []scenarios.Tier) error {
 	took := make([]time.Duration, len(s.chosen)*len(on))
 	bar := newTicker(cmd.ErrOrStderr(), len(took))
-	results, err := scenarios.Suite(cmd.Context(), s.scenarios(), on, scenarios.Options{Seed: s.seed, Foreign: s.lock.foreign()}, func(i int, t time.Duration) {
+	results, err := scenarios.Suite(cmd.Context(), s.scenarios(), on, s.asked, scenarios.Options{Foreign: s.lock.foreign()}, func(i int, t time.Duration) {
 		took[i] = t
 		bar.tick()
 	})

@@ -64,7 +64,7 @@ type verdictRow struct{ name, expected, model, wire, live string }
 
 // verdicts runs scenarios on all tiers.
 func verdicts(cmd *cobra.Command, found []*scenarios.Scenario) ([]verdictRow, []*scenarios.Result, error) {
-	results, err := scenarios.Suite(cmd.Context(), found, scenarios.Tiers(), scenarios.Options{}, nil)
+	results, err := scenarios.Suite(cmd.Context(), found, scenarios.Tiers(), nil, scenarios.Options{}, nil)
 	if err != nil {
 		return nil, nil, wrap(err)
 	}

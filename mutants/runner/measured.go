@@ -44,7 +44,7 @@ func suite(names ...string) {
 	for _, s := range all {
 		fmt.Println(s.Name) // the last line is what a process was doing that ended in any way
 		limit(scenarioLimit)
-		results, err := scenarios.Suite(context.Background(), []*scenarios.Scenario{s}, scenarios.Tiers(), scenarios.Options{}, nil)
+		results, err := scenarios.Suite(context.Background(), []*scenarios.Scenario{s}, scenarios.Tiers(), nil, scenarios.Options{}, nil)
 		if err != nil {
 			failed(err)
 		}

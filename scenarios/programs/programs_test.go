@@ -246,7 +246,7 @@ expect: {findings: safe, unavailable: {at-most: 1m}}`))
 	}
 	o := scenarios.Options{Foreign: load(t, filepath.Join("testdata", "lies"), "exits").Foreign()}
 	all := []*scenarios.Scenario{caseNamed(t, "09-contention"), alone[0], caseNamed(t, "12-holder-dies/crash")}
-	results, err := scenarios.Suite(t.Context(), all, []scenarios.Tier{scenarios.Program}, o, nil)
+	results, err := scenarios.Suite(t.Context(), all, []scenarios.Tier{scenarios.Program}, nil, o, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
