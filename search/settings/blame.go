@@ -15,13 +15,20 @@ import (
 // what went wrong in the run, or else the lock's code.
 func Blame(r *scenarios.Result, f *checker.Finding) string {
 	if f.Kind == checker.HolderRefused {
-		return "the resource is to blame, which refuses its rightful holder"
+		i := slices.IndexFunc(r.Report.Findings, func(of checker.Finding) bool { return isOfTokens(of.Kind) && of.Resource == f.Resource })
+		if i < 0 {
+			return "the resource is to blame, which refuses its rightful holder"
+		}
+		f = &r.Report.Findings[i] // by which the resource goes
 	}
+	limits := "the settings are within their limits"
 	if r.Grades() == nil {
-		s := *r.Scenario
-		s.Budget = s.Budget.Taken(r.Used)
-		if why := short(&s, r, f); why != "" {
+		why, isMended := guilty(r, f)
+		if why != "" {
 			return "the settings are to blame: " + why
+		}
+		if isMended {
+			limits = "it is found with settings within their limits, too"
 		}
 	}
 	switch {
@@ -30,52 +37,74 @@ func Blame(r *scenarios.Result, f *checker.Finding) string {
 	case !f.Excusable():
 		return "no fault and no setting excuses it: the lock's code is wrong"
 	case r.Grades() == nil && protocols.Has[protocols.DriftSettings](r.Scenario.Lock):
-		return "the settings are within their limits: the lock's code is wrong"
+		return limits + ": the lock's code is wrong"
 	}
 	return "the lock is wrong, in its code or its settings" // whose limits nobody knows
+}
+
+func isOfTokens(k checker.Kind) bool {
+	return k == checker.TokenRepeated || k == checker.TokenRegressed
+}
+
+// guilty says in words which setting is not within its limits and causes the finding; empty if none does. Where it is known how
+// to set it right, the run is made again with that: what is still found then has another cause, and isMended says so.
+func guilty(r *scenarios.Result, f *checker.Finding) (why string, isMended bool) {
+	s := *r.Scenario
+	s.Budget = s.Budget.Taken(r.Used)
+	for {
+		why, mend := short(&s, f)
+		if mend == nil {
+			return why, isMended
+		}
+		if mend(&s.Lock); !remains(r, f, s.Lock) {
+			return why, false
+		}
+		isMended = true
+	}
+}
+
+// remains says that a finding is there with other settings of the lock as well.
+func remains(r *scenarios.Result, f *checker.Finding, lock protocols.Settings) bool {
+	s := *r.Scenario
+	s.Lock = lock
+	again, err := scenarios.Judge(&s, scenarios.Options{Seed: r.Seed, Unhashed: true})
+	return err == nil && !again.Excused(f.Kind) && slices.ContainsFunc(again.Report.Findings, func(of checker.Finding) bool {
+		return of.Kind == f.Kind && of.Resource == f.Resource && of.Excusable() == f.Excusable()
+	})
 }
 
 // leastPause is how long a client has to wait between two attempts to leave the nodes time for others.
 const leastPause = time.Millisecond
 
-// short says in words which setting is not within its limits, as far as it can cause the finding; empty if all are.
-func short(s *scenarios.Scenario, r *scenarios.Result, f *checker.Finding) string {
+// short says in words which setting is not within its limits and can cause such a finding, and how to set it right if that is
+// known; empty if all are within.
+func short(s *scenarios.Scenario, f *checker.Finding) (why string, mend func(*protocols.Settings)) {
 	b := &s.Budget
 	counters := protocols.Of[protocols.RedlockSettings](s.Lock).CounterTTL
 	delay, has := protocols.Of[protocols.DelaySettings](s.Lock).RetryDelay, protocols.Has[protocols.DelaySettings](s.Lock)
+	boottime := func(lock *protocols.Settings) { lock.Clock = kernel.Boottime }
 	switch {
 	case f.Kind == checker.BusyWait && has && delay.Max < leastPause:
-		return fmt.Sprintf("clients wait for at most %v between two attempts (retry-delay)", delay.Max)
-	case !f.Excusable():
-		return ""
-	case (f.Kind == checker.TokenRepeated || f.Kind == checker.TokenRegressed) && counters > 0 && f.To.Since(f.From) >= counters:
-		return fmt.Sprintf("nodes forget fencing counters after %v (counter-ttl), and the two grants are %v apart", counters, f.To.Since(f.From))
+		return fmt.Sprintf("clients wait for at most %v between two attempts (retry-delay)", delay.Max), nil
+	case isOfTokens(f.Kind) && counters > 0 && f.To.Since(f.From) >= counters:
+		return fmt.Sprintf("nodes forget fencing counters after %v (counter-ttl), and the two grants are %v apart", counters, f.To.Since(f.From)), nil
 	case s.Lock.Clock == kernel.WallClock && b.ClockStep > 0:
-		return fmt.Sprintf("clients measure with a wall clock (clock: wall), which was stepped by %v", b.ClockStep)
+		return fmt.Sprintf("clients measure with a wall clock (clock: wall), which was stepped by %v", b.ClockStep), boottime
 	case s.Lock.Clock == kernel.Monotonic && b.Suspend > 0:
-		return fmt.Sprintf("the clients' clock stands still while their machine is suspended (clock: monotonic), as it was for %v", b.Suspend)
+		return fmt.Sprintf("the clients' clock stands still while their machine is suspended (clock: monotonic), as it was for %v", b.Suspend), boottime
+	case !f.Excusable():
+		return "", nil
 	}
 	own := *s
-	if !isLate(r, lateness(s)) { // a guard time is against writes that are late by no more than that
+	switch f.Kind {
+	case checker.StaleWrite, checker.AcceptedAfterExpiry, checker.LostUpdate, checker.StaleRead:
+	default: // a guard time is about what reaches the resource
 		own.Lock.GuardTime = lateness(s)
-	}
-	if f.Kind == checker.LeaseOverlap && f.To.Since(f.From) > tick { // for longer than the millisecond accounts for
-		protocols.Change(&own.Lock, func(d *protocols.DriftSettings) { d.Drift.Constant = max(d.Drift.Constant, tick) })
-	}
-	return uncovered(&own)
-}
-
-// isLate says that writes were found that came after the ends of their leases, by at most so much.
-func isLate(r *scenarios.Result, most time.Duration) bool {
-	late := false
-	for _, f := range r.Report.Findings {
-		if f.Kind == checker.StaleWrite || f.Kind == checker.AcceptedAfterExpiry {
-			if late = true; f.To.Since(f.From) > most {
-				return false
-			}
+		if !isOfTokens(f.Kind) {
+			own.Budget.CounterLoss = 0
 		}
 	}
-	return late
+	return uncovered(&own)
 }
 
 // writesUnchecked says that a client writes, whether it has the lock or not.

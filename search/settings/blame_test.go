@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
@@ -23,7 +24,7 @@ func TestBlame(t *testing.T) {
 		"122-busy-wait/settings":                                     "the settings are to blame: clients wait for at most 1µs",
 		"16-failed-acquire-cleans-up-with-del/parallel":              "the settings are within their limits: the lock's code is wrong",
 		"40-careless-renewal/one-node":                               "the settings are within their limits: the lock's code is wrong",
-		"41-extend-re-creates/sets":                                  "the settings are within their limits: the lock's code is wrong",
+		"41-extend-re-creates/sets":                                  "it is found with settings within their limits, too: the lock's code is wrong",
 		"90-failed-attempt-leaves-its-votes":                         "no fault and no setting excuses it: the lock's code is wrong",
 		"70-locks-in-opposite-orders/unchecked":                      "a client is to blame",
 		"47-consensus/cut-off-client-until-told":                     "the lock is wrong, in its code or its settings",
@@ -40,24 +41,63 @@ func TestBlame(t *testing.T) {
 
 func blamed(t *testing.T, s *scenarios.Scenario) string {
 	t.Helper()
-	r, err := scenarios.Judge(s, scenarios.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := judged(t, s)
 	if r.Defect() == nil {
 		t.Fatalf("%s: nothing is found", s.Name)
 	}
 	return Blame(r, r.Defect())
 }
 
+func judged(t *testing.T, s *scenarios.Scenario) *scenarios.Result {
+	t.Helper()
+	r, err := scenarios.Judge(s, scenarios.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 // What the budget allows and did not go wrong is no excuse: neither a wide budget nor a setting that another fault would have
-// taken to account makes the code right.
+// taken to account makes the code right. Nor does a setting that is short where what is found does not come from it, be it of
+// the holders, the nodes' keys, the resource or the tokens, by which the resource goes.
 func TestBlameGoesByWhatWentWrong(t *testing.T) {
-	found, _ := scenarios.Find("40-careless-renewal/one-node")
-	s := *found
-	s.Budget.ClockRate, s.Budget.MemoryLoss = faults.PPM(100_000), 2
-	protocols.Change(&s.Lock, func(d *protocols.DriftSettings) { d.Drift.Constant = 0 })
-	if got := blamed(t, &s); got != "the settings are within their limits: the lock's code is wrong" {
-		t.Error(got)
+	seen := map[checker.Kind]bool{}
+	for _, name := range []string{"16-failed-acquire-cleans-up-with-del/parallel", "40-careless-renewal/one-node", "41-extend-re-creates/sets", "36-careless-tokens/highest-of-a-quorum"} {
+		found, _ := scenarios.Find(name)
+		s := *found
+		s.Budget.ClockRate, s.Budget.MemoryLoss = faults.PPM(100_000), 2
+		protocols.Change(&s.Lock, func(d *protocols.DriftSettings) { d.Drift.Constant = 0 })
+		r := judged(t, &s)
+		for i := range r.Report.Findings {
+			f := &r.Report.Findings[i]
+			if seen[f.Kind] = true; !f.Excusable() {
+				continue
+			}
+			if got := Blame(r, f); got != "it is found with settings within their limits, too: the lock's code is wrong" {
+				t.Errorf("%s, %s: %s", name, f.Kind, got)
+			}
+		}
+	}
+	for _, kind := range []checker.Kind{checker.LeaseOverlap, checker.Contract, checker.Unprotected, checker.LostUpdate, checker.TokenRegressed, checker.HolderRefused} {
+		if !seen[kind] {
+			t.Errorf("no run shows %s", kind)
+		}
+	}
+}
+
+// What no fault excuses can come from the clock that clients measure with, and a resource can be wrong by itself.
+func TestBlameOfClockAndResource(t *testing.T) {
+	for want, text := range map[string]string{
+		"the settings are to blame: clients measure with a wall clock (clock: wall), which was stepped by 300ms": "lock: {ttl: 2s, clock: wall, drift: {constant: 502ms}}\nbudget: {clock-step: 500ms}\n" +
+			"timeline:\n  - {at: 0s, client: client-1, do: [lock, {sleep: 1300ms}, {renew: 300ms}]}\n  - {at: 300ms, fault: {clock-step: {process: client-1, by: -300ms}}}\n",
+		"the resource is to blame, which refuses its rightful holder": "lock: {fencing: true}\nstorage: table\ntimeline:\n  - {at: 0s, client: client-1, do: [lock, write, write, unlock]}\n",
+	} {
+		found, err := scenarios.Parse("f.yaml", []byte("title: t\nsource: s\nexplanation: e\nclaim: holds\nclients: [client-1]\n"+text+"expect: {findings: safe, unavailable: {at-most: 1s}}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := blamed(t, found[0]); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
 }
