@@ -4,6 +4,10 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"redlocksim/internal/looks"
+	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 )
 
 // During is for calls of packages that make locks of other kinds from those of this one. It refuses what [Client.Lock] refuses
@@ -15,6 +19,11 @@ func (c *Client) During(ctx context.Context, resource string, ttl time.Duration)
 		return nil, nil, err
 	}
 	during, cancel := c.clock.WithCancel(ctx)
+	if c.observer != nil {
+		during = looks.Telling(during, func(ctx context.Context, resource string, err error) {
+			c.observe(ctx, observe.Event{Step: observe.GaveUp, Op: driver.OpAcquire, Resource: resource, Err: err})
+		})
+	}
 	place := c.wakeOnClose(canceller(cancel))
 	if c.closed.Load() { // meanwhile
 		cancel(ErrClosed)

@@ -158,7 +158,8 @@ func WithOneTTL() Option {
 }
 
 // WithObserver reports every step of the algorithm to o; [observe.All] makes one observer of several. nil is no observer. Of a
-// semaphore (package semaphore) that is every look for a permit, as a call of its own, and nothing of its queue.
+// semaphore (package semaphore) that is every look for a permit, as a call of its own, and that a call gave up; nothing of its
+// queue.
 func WithObserver(o observe.Observer) Option {
 	return option("WithObserver", func(s *settings) error { s.observer = o; return nil })
 }

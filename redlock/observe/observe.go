@@ -60,7 +60,8 @@ const (
 	Denied
 	// Retrying: the next attempt waits for Delay, and until the nodes have answered the release.
 	Retrying
-	// GaveUp: the call is about to return without a grant.
+	// GaveUp: the call is about to return without a grant. One of package semaphore is told of with the name of the semaphore,
+	// and without Value, Call and Attempt: its looks for permits are calls of their own.
 	GaveUp
 	// ExtendStarted: an extend is about to be sent.
 	ExtendStarted

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"redlocksim/internal/looks"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 )
@@ -36,17 +37,20 @@ func (s *Semaphore) HoldAll(ctx context.Context, ttl time.Duration, r redlock.Re
 	if err := r.Check(ttl); err != nil {
 		return err
 	}
-	_, end, err := s.locks.During(ctx, s.name+"/all", ttl)
+	during, end, err := s.locks.During(ctx, s.name+"/all", ttl)
 	if err != nil {
 		return s.ofSemaphore(err)
 	}
 	defer end()
+	began := s.clock.Now()
 	g := &gathering{Semaphore: s, end: end, ttl: ttl, renewal: r, call: s.tasks.NewWaiter(), permits: make([]taken, len(s.slots))}
+	g.gaveUp = func(err error) { looks.GaveUp(during, s.name, s.clock.Now().Sub(began), err) }
 	if r.Wait != 0 {
-		g.by = s.clock.Now().Add(r.Wait)
+		g.by = began.Add(r.Wait)
 	}
 	alone, err := g.take(ctx, s.name+"/all")
 	if err != nil {
+		g.gaveUp(err)
 		return err
 	}
 	return alone.Hold(ctx, r, func(ctx context.Context) error {
@@ -60,6 +64,7 @@ type gathering struct {
 	ttl     time.Duration
 	renewal redlock.Renewal
 	end     func()        // of what Close waits for, which is not the work
+	gaveUp  func(error)   // tells the observer
 	by      time.Time     // when it must have all permits; zero: whenever
 	call    driver.Waiter // where the call itself waits
 	permits []taken
@@ -85,7 +90,7 @@ func (g *gathering) take(ctx context.Context, resource string) (*redlock.Lease, 
 		defer cancel()
 		ctx = until
 	}
-	lease, err := g.locks.Lock(ctx, resource, g.ttl)
+	lease, err := g.locks.Lock(looks.With(ctx, resource, 0), resource, g.ttl)
 	return lease, g.ofSemaphore(err)
 }
 
@@ -113,6 +118,7 @@ func (g *gathering) withPermits(ctx context.Context, work func(context.Context) 
 		}
 	}()
 	if err := g.gathered(working); err != nil {
+		g.gaveUp(err)
 		return err
 	}
 	g.end()

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"redlocksim/internal/looks"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 )
@@ -17,6 +18,7 @@ import (
 type call struct {
 	*Semaphore
 	ttl      time.Duration
+	began    time.Time
 	waiting  context.Context // ends with the call's, and when the client is closed
 	waits    bool            // in the queue
 	handed   []*slot         // permits that were handed on to it, if it waits
@@ -26,7 +28,7 @@ type call struct {
 
 // begin admits a call. The caller must call end.
 func (s *Semaphore) begin(ctx context.Context, ttl time.Duration) (c *call, end func(), err error) {
-	c = &call{Semaphore: s, ttl: ttl}
+	c = &call{Semaphore: s, ttl: ttl, began: s.clock.Now()}
 	c.waiting, end, err = s.locks.During(ctx, s.slots[len(s.slots)-1].resource, ttl)
 	return c, end, s.ofSemaphore(err)
 }
@@ -43,7 +45,7 @@ func (c *call) look(ctx context.Context) (*Permit, error) {
 		if err := whyEnded(c.waiting); err != nil {
 			return nil, c.because(err)
 		}
-		lease, err := c.locks.TryLock(ctx, slot.resource, c.ttl)
+		lease, err := c.locks.TryLock(looks.With(ctx, slot.resource, c.waited()), slot.resource, c.ttl)
 		if err == redlock.ErrClosed { // just now: nothing was asked
 			return nil, c.because(err)
 		}
@@ -71,6 +73,17 @@ func (c *call) look(ctx context.Context) (*Permit, error) {
 		return nil, c.last
 	}
 	return nil, c.because(nil)
+}
+
+// waited is for how long the call has been under way.
+func (c *call) waited() time.Duration { return c.clock.Now().Sub(c.began) }
+
+// ends returns what a call came to, of which it tells the observer if it is no permit.
+func (c *call) ends(p *Permit, err error) (*Permit, error) {
+	if err != nil {
+		looks.GaveUp(c.waiting, c.name, c.waited(), err)
+	}
+	return p, err
 }
 
 // fails notes why an attempt failed. If the context ended in the middle of it, that says nothing new of the permits: the reason

@@ -135,6 +135,12 @@ func (s *Semaphore) Acquire(ctx context.Context, ttl time.Duration) (*Permit, er
 		return nil, err
 	}
 	defer end()
+	return c.ends(c.wait(ctx))
+}
+
+// wait takes a permit when it is the call's turn.
+func (c *call) wait(ctx context.Context) (*Permit, error) {
+	s := c.Semaphore
 	c.waits = true
 	place := s.queue.join()
 	defer s.queue.leave(place)
@@ -166,7 +172,7 @@ func (s *Semaphore) TryAcquire(ctx context.Context, ttl time.Duration) (*Permit,
 		return nil, err
 	}
 	defer end()
-	return c.look(ctx)
+	return c.ends(c.look(ctx))
 }
 
 // Hold does work under a permit: it acquires one, renews it while work runs, and gives it back, as [redlock.Client.Hold] does

@@ -349,8 +349,12 @@ func (l *shippedLease) Renew(ctx context.Context, r Renewal, work func(context.C
 	return l.Lease.Renew(ctx, r.library(), does)
 }
 
-// Observe passes the library's steps on, and the renewals that they belong to.
+// Observe passes the library's steps on, and the renewals that they belong to. What a semaphore tells of itself is no step: its
+// calls ask for permits by calls of their own.
 func (x *shipped) Observe(ctx context.Context, e observe.Event) {
+	if e.Step == observe.GaveUp && e.Call == "" {
+		return
+	}
 	x.env.Enter()
 	defer x.env.Leave()
 	x.env.Witness.Observed(x.env.Name(), e)

@@ -15,6 +15,9 @@
 // tokens_used_up, closed, cancelled, deadline_exceeded or other. Where redlock.WithWakeUp does not work, the node's answer in
 // redlock.nodes says so, and redlock.release has an event no-wake-up.
 //
+// A call of package semaphore has a redlock.acquire for each look for a permit. One that finds that somebody has it is no
+// error; its event denied says so.
+//
 // A release of a lease that was lost before has the caller's context as its parent.
 package redlockotel
 
@@ -25,6 +28,7 @@ import (
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/trace"
 
+	"redlocksim/internal/looks"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 	"redlocksim/redlock/observe/internal/calls"
@@ -86,6 +90,10 @@ func (o *Observer) Observe(ctx context.Context, e observe.Event) {
 	case observe.Retrying, observe.Yielding:
 		s.acquire.AddEvent(e.Step.String(), trace.WithAttributes(Delay.Float64(e.Delay.Seconds())))
 	case observe.GaveUp:
+		if _, isLook := looks.Of(ctx, e.Resource); isLook {
+			s.acquire.End()
+			return
+		}
 		end(s.acquire, e.Err)
 	case observe.Granted:
 		s.grant(ctx, o.tracer, e)

@@ -18,6 +18,7 @@ import (
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 	"redlocksim/redlock/observe/internal/testnode"
+	"redlocksim/redlock/semaphore"
 )
 
 // world is a client whose calls are children of a span called caller. Nodes a, b and c answer after 1, 2 and 3 ms and two
@@ -95,6 +96,17 @@ func TestSpans(t *testing.T) {
 			redlock.acquire 4ms-6ms in caller, error taken: error.type=taken nodes=[a held by another, no wake-up b held by another c unanswered] resource=r
 			  4ms attempt-started attempt=1
 			  6ms denied error.type=taken nodes=[a held by another, no wake-up b held by another c unanswered]`},
+		{"a look of a semaphore", func(w *world) {
+			pool, err := semaphore.New(w.Client, "r", 1)
+			w.must(err, nil)
+			w.a.Hold("r/1", time.Minute)
+			w.b.Hold("r/1", time.Minute)
+			_, err = pool.TryAcquire(w.ctx, time.Second)
+			w.must(err, redlock.ErrTaken)
+		}, `
+			redlock.acquire 0s-2ms in caller: resource=r/1
+			  0s attempt-started attempt=1
+			  2ms denied error.type=taken nodes=[a held by another b held by another c unanswered]`},
 		{"a single attempt", func(w *world) {
 			w.a.Down(true)
 			w.b.Down(true)

@@ -22,6 +22,10 @@
 // ended, the reason is that of the refusal. A margin that is often small says that the TTL is too short for the work, before
 // leases are lost.
 //
+// A call of package semaphore is one call, with the name of the semaphore as its resource if it gave up, and that of the permit
+// if it was granted one. Of its looks for permits, those that find that somebody has it count as failed attempts alone.
+// Semaphore.HoldAll gives up once, and waits for each lock that it is granted.
+//
 // The number of series is bounded by the number of nodes, unless Options.Resource makes it otherwise.
 package redlockprom
 
@@ -34,6 +38,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"redlocksim/internal/looks"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 	"redlocksim/redlock/observe/internal/calls"
@@ -132,7 +137,7 @@ func (o *Observer) Collect(to chan<- prometheus.Metric) {
 }
 
 // Observe counts one step.
-func (o *Observer) Observe(_ context.Context, e observe.Event) {
+func (o *Observer) Observe(ctx context.Context, e observe.Event) {
 	if e.Step == observe.NodeAnswered {
 		o.all.WithLabelValues(e.Node.Node, e.Op.String(), strings.ReplaceAll(e.Node.Outcome.String(), " ", "_")).Inc()
 		if errors.Is(e.Node.Err, driver.ErrWakeUp) {
@@ -145,15 +150,23 @@ func (o *Observer) Observe(_ context.Context, e observe.Event) {
 	switch e.Step {
 	case observe.Granted:
 		if call != nil {
-			o.wait.WithLabelValues(o.labels(e)...).Observe(now.Sub(call.Began).Seconds())
+			waited, _ := looks.Of(ctx, e.Resource)
+			o.wait.WithLabelValues(o.labels(e)...).Observe((waited + now.Sub(call.Began)).Seconds())
 			call.State.begin(now, e.Validity)
 		}
 	case observe.Denied, observe.NotExtended:
 		o.failed(e)
 	case observe.GaveUp:
+		waited, ofSemaphore := looks.Of(ctx, e.Resource)
+		if ofSemaphore && e.Call != "" {
+			return // a look, and not the call that looks
+		}
 		o.givenUp.WithLabelValues(o.labels(e, reason.Of(e.Err))...).Inc()
 		if call != nil {
-			o.gaveUp.WithLabelValues(o.labels(e)...).Observe(now.Sub(call.Began).Seconds())
+			waited = now.Sub(call.Began)
+		}
+		if call != nil || ofSemaphore {
+			o.gaveUp.WithLabelValues(o.labels(e)...).Observe(waited.Seconds())
 		}
 	case observe.Extended:
 		o.renewals.WithLabelValues(o.labels(e)...).Inc()

@@ -3,6 +3,7 @@ package redlockprom
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -15,6 +16,7 @@ import (
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 	"redlocksim/redlock/observe/internal/testnode"
+	"redlocksim/redlock/semaphore"
 )
 
 // observed makes a client over the nodes whose steps are counted, and where the counts are gathered.
@@ -194,6 +196,124 @@ func TestZeroOptions(t *testing.T) {
 		}
 		if n := testutil.ToFloat64(metrics.all.WithLabelValues("c", "release", "accepted")); n != 3 {
 			t.Errorf("%v releases on c, want 3", n)
+		}
+	})
+}
+
+// sum is that of a histogram for a resource.
+func sum(t *testing.T, registry *prometheus.Registry, name, resource string) (seconds float64) {
+	t.Helper()
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == name && m.GetLabel()[0].GetValue() == resource {
+				seconds = m.GetHistogram().GetSampleSum()
+			}
+		}
+	}
+	return seconds
+}
+
+// pooled is a semaphore "pool" of two permits on nodes of which two are a quorum, whose calls are counted.
+type pooled struct {
+	*testing.T
+	*semaphore.Semaphore
+	client   *redlock.Client
+	metrics  *Observer
+	registry *prometheus.Registry
+	a, b     *testnode.Node
+}
+
+func newPooled(t *testing.T) *pooled {
+	a, b, c := testnode.Three()
+	client, metrics, registry := observed(t, Options{Resource: func(r string) string { return r }}, []*testnode.Node{a, b, c},
+		redlock.WithRetryDelay(10*time.Millisecond, 10*time.Millisecond))
+	s, err := semaphore.New(client, "pool", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &pooled{t, s, client, metrics, registry, a, b}
+}
+
+// others have these resources for so long.
+func (p *pooled) others(ttl time.Duration, resources ...string) {
+	for _, r := range resources {
+		p.a.Hold(r, ttl)
+		p.b.Hold(r, ttl)
+	}
+}
+
+func (p *pooled) must(err, want error) {
+	p.Helper()
+	if !errors.Is(err, want) {
+		p.Fatalf("%v, want %v", err, want)
+	}
+}
+
+// check compares how many calls of the semaphore gave up, and nobody else, and the times of a resource.
+func (p *pooled) check(what string, givenUp float64, times, resource string, took time.Duration) {
+	p.Helper()
+	if n := testutil.ToFloat64(p.metrics.givenUp.WithLabelValues("taken", "pool")); n != givenUp {
+		p.Errorf("%s: %v gave up, want %v", what, n, givenUp)
+	}
+	if n := testutil.CollectAndCount(p.metrics.givenUp); n > 1 {
+		p.Errorf("%s: others gave up, too", what)
+	}
+	if got := sum(p.T, p.registry, times, resource); math.Abs(got-took.Seconds()) > 1e-9 {
+		p.Errorf("%s: %v s, and it took %v", what, got, took)
+	}
+}
+
+// A semaphore's call is one that waits from its beginning, or gives up once, although it looks for each permit again and again,
+// or, behind others, for none.
+func TestSemaphore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPooled(t)
+		p.others(25*time.Millisecond, "pool/1", "pool/2")
+		began := time.Now()
+		permit, err := p.Acquire(t.Context(), time.Minute)
+		p.must(err, nil)
+		p.check("a grant", 0, "redlock_wait_seconds", permit.Resource(), time.Since(began))
+		p.must(permit.Unlock(t.Context()), nil)
+
+		p.others(time.Minute, "pool/1", "pool/2")
+		began = time.Now()
+		_, err = p.TryAcquire(t.Context(), time.Minute)
+		p.must(err, redlock.ErrTaken)
+		took := time.Since(began)
+		p.check("a single look", 1, "redlock_given_up_seconds", "pool", took)
+
+		short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		done := make(chan error)
+		for range 2 {
+			go func() { _, err := p.Acquire(short, time.Minute); done <- err }()
+		}
+		p.must(<-done, redlock.ErrTaken)
+		p.must(<-done, redlock.ErrTaken)
+		took += 200 * time.Millisecond
+		p.check("one that looks, and one behind it", 3, "redlock_given_up_seconds", "pool", took)
+
+		nothing := func(context.Context, *redlock.Lease) error { return nil }
+		p.must(p.HoldAll(t.Context(), time.Minute, redlock.Renewal{Wait: 50 * time.Millisecond}, nothing), redlock.ErrTaken)
+		p.check("all", 4, "redlock_given_up_seconds", "pool", took+50*time.Millisecond)
+	})
+}
+
+// A lock that work under a permit asks for is one like any other.
+func TestLockUnderAPermit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPooled(t)
+		permit, err := p.Acquire(t.Context(), time.Minute)
+		p.must(err, nil)
+		p.others(time.Minute, "r")
+		_, err = p.client.TryLock(permit.Context(), "r", time.Minute)
+		p.must(err, redlock.ErrTaken)
+		if n := testutil.ToFloat64(p.metrics.givenUp.WithLabelValues("taken", "r")); n != 1 {
+			t.Errorf("%v gave up", n)
 		}
 	})
 }
