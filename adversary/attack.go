@@ -42,8 +42,11 @@ func attacks() []Attack {
 		{Name: "counters", Text: "the holder has only a quorum and releases its lock; later as many of its nodes as the budget allows lose their fencing counters, as by an eviction, and the second client is granted the lock by these", build: counters, named: true},
 		{Name: "split", Text: "each client reaches only nodes that the other cannot reach", build: split},
 		{Name: "late-extend", Text: "the holder extends its lock long after its lease is over, when the second client has the lock, or will ask for it", build: lateExtend, named: true},
+		{Name: "lost-extend", Text: "the holder extends its lock, and what it sends reaches fewer nodes than a quorum", build: lostExtend, byClock: true, named: true},
+		{Name: "late-release", Text: "the holder releases its lock, and that reaches the nodes when its lease is over and the second client has the lock", build: lateRelease, named: true},
 		{Name: "pause", Text: "the holder checks its lease at the last moment that its guard time allows, pauses, and then its write takes as long as a message can", build: pause, byClock: true, writes: true},
-		{Name: "timeout", Text: "every message takes as long as it can, and the client's clock is fast; a node that answers after its timeout has no vote", build: timeout, broken: notGranted},
+		{Name: "timeout", Text: "every message takes as long as it can, and the client's clock is fast; a node that answers after its timeout has no vote", build: timeout, broken: notGranted(holder)},
+		{Name: "crash", Text: "the holder crashes while it asks for the lock, or once it has it; a second client asks when its lease is long over", build: crash, broken: notGranted(second)},
 		{Name: "work", Text: "every message takes as long as it can, the client's clock is fast, and the client writes when its work is done, if it still has its lease", build: work, broken: notDone},
 	}
 }
@@ -271,21 +274,24 @@ func Find(names ...string) (found []Attack, unknown string) {
 	return found, ""
 }
 
-func notGranted(r *scenarios.Result) Broken {
-	returned := false
-	for i := range r.History {
-		e := &r.History[i]
-		if e.Process == holder && e.Kind == history.Return && e.Func == history.Acquire {
-			if e.Outcome == history.OK {
-				return ""
+// notGranted says that a client asked for the lock and never had it.
+func notGranted(client string) func(*scenarios.Result) Broken {
+	return func(r *scenarios.Result) Broken {
+		returned := false
+		for i := range r.History {
+			e := &r.History[i]
+			if e.Process == client && e.Kind == history.Return && e.Func == history.Acquire {
+				if e.Outcome == history.OK {
+					return ""
+				}
+				returned = true
 			}
-			returned = true
 		}
+		if !returned {
+			return ""
+		}
+		return "not granted"
 	}
-	if !returned {
-		return ""
-	}
-	return "not granted"
 }
 
 // notDone says that the holder had the lock and did not write: its lease was over, or would be too soon.

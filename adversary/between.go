@@ -15,9 +15,9 @@ import (
 
 // Between is what a call of the lock sends to a node one after the other, the second once it has the answer to the first: a
 // client may be paused between the two, and no attack pauses it there. Nil if each call sends a node no more than one request.
-// What a first call does to connect, and to teach a node its scripts, does not count. extends says whether the lock can be
-// extended. The error is an internal one.
-func Between(s *Settings, extends bool, o scenarios.Options) (pair []string, err error) {
+// What a first call does to connect, and to teach a node its scripts, does not count, and of calls of one lock only those that
+// are asked about. extends says whether the lock can be extended. The error is an internal one.
+func Between(s *Settings, calls []history.Func, extends bool, o scenarios.Options) (pair []string, err error) {
 	x := newScene(s, holder)
 	wait := scenarios.Step{Kind: scenarios.SleepStep, For: x.Lock.TTL / 4} // so that calls do not touch
 	program := []scenarios.Step{x.takes(), wait}
@@ -45,7 +45,7 @@ func Between(s *Settings, extends bool, o scenarios.Options) (pair []string, err
 		case e.Process != holder || at < known:
 		case e.Kind == history.Call:
 			called[e.Op] = at
-		case e.Kind == history.Return && pair == nil:
+		case e.Kind == history.Return && pair == nil && slices.Contains(calls, e.Func):
 			pair = oneAfterTheOther(r.Recording.Messages, called[e.Op], at)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"redlocksim/history"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/network"
@@ -25,22 +26,26 @@ func TestBetween(t *testing.T) {
 	leased := change(func(s *protocols.Settings) {
 		protocols.Change(s, func(own *protocols.RedissonMultiSettings) { own.Watchdog = false })
 	})
+	all := []history.Func{history.Acquire, history.Extend, history.Release}
 	for _, c := range []struct {
 		protocol protocols.Name
 		change   func(*protocols.Settings)
+		calls    []history.Func
 		want     []string
 	}{
-		{"redlock", nil, nil},
-		{"redlock", guarded, nil},
-		{"redlock-plain", nil, nil},
-		{"single", nil, nil},
-		{"redisson", nil, nil},
-		{"get-set", nil, []string{"GET", "SET"}},
-		{"setnx-expire", nil, []string{"SETNX", "EXPIRE"}},
-		{"single", getDel, []string{"GET", "DEL"}},
-		{"redisson-multi", nil, nil},
+		{"redlock", nil, all, nil},
+		{"redlock", guarded, all, nil},
+		{"redlock-plain", nil, all, nil},
+		{"single", nil, all, nil},
+		{"redisson", nil, all, nil},
+		{"get-set", nil, all, []string{"GET", "SET"}},
+		{"setnx-expire", nil, all, []string{"SETNX", "EXPIRE"}},
+		{"single", getDel, all, []string{"GET", "DEL"}},
+		{"redisson-multi", nil, all, nil},
+		{"single", getDel, []history.Func{history.Acquire, history.Extend}, nil},
+		{"get-set", nil, []history.Func{history.Release}, nil},
 		// The lease time that it gives its locks at last.
-		{"redisson-multi", leased, []string{"script", "PEXPIRE"}},
+		{"redisson-multi", leased, all, []string{"script", "PEXPIRE"}},
 	} {
 		for _, latency := range []network.Latency{{}, network.Uniform(time.Millisecond, 10*time.Millisecond)} {
 			s := scenarios.Default()
@@ -49,7 +54,7 @@ func TestBetween(t *testing.T) {
 			if c.change != nil {
 				c.change(&s.Lock)
 			}
-			got, err := Between(&Settings{Scenario: s.Settings()}, true, scenarios.Options{})
+			got, err := Between(&Settings{Scenario: s.Settings()}, c.calls, true, scenarios.Options{})
 			if err != nil || !slices.Equal(got, c.want) {
 				t.Errorf("%s, latency up to %v: %q, %v, want %q", c.protocol, latency.Max(), got, err, c.want)
 			}

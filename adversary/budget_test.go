@@ -18,10 +18,10 @@ var terms = map[string]struct {
 	budget  string
 	attacks []string
 }{
-	"clock-rate": {"clock-rate: 5%", []string{"clocks", "restart", "pause", "timeout", "work"}},
+	"clock-rate": {"clock-rate: 5%", []string{"clocks", "restart", "pause", "timeout", "crash", "work"}},
 	"clock-step": {"clock-step: 100ms", []string{"clocks", "restart", "pause"}},
 	// The holder's writes are late in all of them.
-	"delay":         {"delay: 1s", []string{"clocks", "restart", "memory-loss", "failover", "counters", "split", "late-extend", "pause", "timeout", "work"}},
+	"delay":         {"delay: 1s", []string{"clocks", "restart", "memory-loss", "failover", "counters", "split", "late-extend", "lost-extend", "late-release", "pause", "timeout", "crash", "work"}},
 	"pause":         {"pause: 1s", []string{"pause"}},
 	"suspend":       {"suspend: 1s", []string{"clocks", "restart", "pause"}},
 	"restart-delay": {"restart-delay: 1s", []string{"restart"}},

@@ -18,7 +18,7 @@ import (
 const (
 	holder = "client-1"
 	second = "client-2"
-	// rival is there only where nodes refuse the holder because they are held.
+	// rival is there where nodes refuse the holder because they are held, and to try what a late release has let go.
 	rival = "client-3"
 )
 

@@ -61,7 +61,7 @@ func tooLittle(t *transcript, o Options) []Finding {
 	}
 	var missing []string
 	if grants < minGrants {
-		missing = append(missing, fmt.Sprintf("Grants: %d; a test needs at least %d.", grants, minGrants))
+		missing = append(missing, fmt.Sprintf("Grants: %d; a test needs at least %d. If nobody is to have the lock, expect 0 grants of every client.", grants, minGrants))
 	}
 	if contenders < minClients {
 		missing = append(missing, fmt.Sprintf("Clients that asked for the same resource: %d; a test needs at least %d.", contenders, minClients))

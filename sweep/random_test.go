@@ -156,6 +156,21 @@ func TestAttacksOnImplementations(t *testing.T) {
 		{"lock: {preset: redis-distlock, ttl: 8s}", "late-extend", "lease-overlap"},
 		{"lock: {preset: redlock-cs, ttl: 8s}", "late-extend", ""},
 		{"lock: {ttl: 8s}", "late-extend", ""},
+		// A release that compares no values lets go of whatever it finds, also if it was called in time.
+		{"lock: {protocol: single, ttl: 8s, release: del}", "late-release", "lease-overlap"},
+		{"lock: {protocol: single, ttl: 8s}", "late-release", ""},
+		{"lock: {protocol: redlock-plain, ttl: 8s, release: del}", "late-release", "lease-overlap"},
+		{"lock: {preset: redisson, ttl: 8s, watchdog: false}", "late-release", ""},
+		{"lock: {ttl: 8s}", "late-release", ""},
+		// One node is no quorum for an extension, either.
+		{"lock: {protocol: redlock-plain, ttl: 8s, extending: any-node}", "lost-extend", "lease-overlap"},
+		{"lock: {protocol: redlock-plain, ttl: 8s}", "lost-extend", ""},
+		{"lock: {ttl: 8s}", "lost-extend", ""},
+		// A key that got no time to live is there for good.
+		{"lock: {protocol: setnx-expire, ttl: 8s}", "crash", "not granted"},
+		{"lock: {protocol: single, ttl: 8s}", "crash", ""},
+		{"lock: {preset: redisson, ttl: 8s}", "crash", ""},
+		{"lock: {ttl: 8s}", "crash", ""},
 		// A pause that goes over into a suspension is as long as both.
 		{"lock: {ttl: 8s, protocol: redlock-plain, clock: boottime, guard-time: 1900ms}\nbudget: {pause: 1s, suspend: 1s}", "pause", "stale-write"},
 		{"lock: {ttl: 8s, protocol: redlock-plain, clock: boottime, guard-time: 2050ms}\nbudget: {pause: 1s, suspend: 1s}", "pause", ""},

@@ -116,17 +116,16 @@ func (x *auditing) shown(a *attacked) (*scenarios.Scenario, error) {
 	return a.schedules[0].Place(a.settings, scenarios.Options{Foreign: x.foreign})
 }
 
-// interrupted says what a call of the lock sends between which no attack of a line pauses the client; empty if there is
-// nothing.
+// interrupted says what a call of the lock sends between which no attack of a line comes; empty if there is nothing.
 func (x *auditing) interrupted(l *line) (string, error) {
-	if !l.uninterrupted {
+	if l.uninterrupted == nil {
 		return "", nil
 	}
-	pair, err := adversary.Between(&sweep.Settings{Scenario: x.world}, x.extends(), scenarios.Options{Foreign: x.foreign})
+	pair, err := adversary.Between(&sweep.Settings{Scenario: x.world}, l.uninterrupted, x.extends(), scenarios.Options{Foreign: x.foreign})
 	if pair == nil || err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("a call of this lock sends %s and, once that is answered, %s; there is no attack that pauses a client between the two", pair[0], pair[1]), nil
+	return fmt.Sprintf("a call of this lock sends %s and, once that is answered, %s; no attack comes between the two, with a pause of the client or a loss of what it sends", pair[0], pair[1]), nil
 }
 
 // errRefused is the error of settings that the protocol does not take.

@@ -137,7 +137,13 @@ func Of(ctx context.Context, a *Answers, o Options) (*Audit, error) {
 			return out, nil
 		}
 	}
-	all, err := x.safely("all together", func(found *Assumption) error { return x.together(found, o.Runs) })
+	all, err := x.safely("all together", func(found *Assumption) error {
+		err := x.together(found, o.Runs)
+		if err == nil && found.Verdict == Unsafe && !x.unmended {
+			err = x.mendTogether(found, o.Runs)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -163,6 +169,21 @@ func (x *auditing) safely(name string, judge func(found *Assumption) error) (Ass
 		return found, nil
 	}
 	return Assumption{Name: name, Verdict: NotTested, Yours: found.Yours, ShownAt: found.ShownAt, Text: notTested(why)}, nil
+}
+
+// mendTogether names our library if that bears all that is safe with it, together.
+func (x *auditing) mendTogether(found *Assumption, runs int) error {
+	found.Fix = "none known"
+	fix := x.answers.fix(&fix{text: "no setting of this lock is known to mend it: take one that bears all of this together, such as library: redlock", library: ourLibrary}, "", nil)
+	answers, err := x.answers.With(fix)
+	if err != nil || x.answers.Library == ourLibrary {
+		return nil //nolint:nilerr // a file that refuses it is the answer
+	}
+	all, err := Of(x.ctx, answers, Options{Runs: runs, Line: len(lines()) + 2}) // which is none, so that nothing else is mended
+	if err == nil && all.Assumptions[len(all.Assumptions)-1].Verdict == Safe {
+		found.Fixes, found.Fix = []Fix{fix}, fix.Text
+	}
+	return err
 }
 
 // canRenew says what is wrong with the answer whether a lock program is renewed; Parse knows it of other libraries.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -116,8 +117,10 @@ func defaultOf(key string) string {
 	return all[slices.IndexFunc(all, func(a Answer) bool { return a.Key == key })].Default
 }
 
-// onOneRedis are libraries with a lock on one Redis, by the names that people give them. Some are nearly those of other locks.
-var onOneRedis = []string{"redislock", "redis-lock", "redis_lock", "redis-py", "python-redis-lock"}
+// onOneRedis are libraries with a lock on one Redis, by the names that people give them, in small letters. Some are nearly
+// those of other locks.
+var onOneRedis = []string{"redislock", "redis-lock", "redis_lock", "redis-py", "python-redis-lock", "django-redis", "shedlock", "bullmq", "laravel",
+	"spring-integration", "redislockregistry", "redis-mutex", "redis-semaphore", "set-nx", "setnx"}
 
 // library takes the name of the library.
 func (f *file) library(d *strictyaml.Decoder) {
@@ -148,8 +151,8 @@ func (f *file) library(d *strictyaml.Decoder) {
 	f.a.Library = word
 	switch f.a.lib, isKnown = libraryOf(word); {
 	case isKnown || IsProgram(word):
-	case slices.Contains(onOneRedis, word):
-		d.Errorf(n, word, nil, "the lock of this library is SET NX PX on one Redis; say single in place of")
+	case slices.Contains(onOneRedis, strings.ToLower(word)):
+		d.Errorf(n, word, nil, "the lock of this library is SET NX PX on one Redis; say single (and lock: {release: del} if it deletes the key whoever has it) in place of")
 	default:
 		d.Errorf(n, word, libraryNames(), "no such library; for SET NX PX on one Redis, as by redis-py, say single; a Go program can be a .wasm file:")
 	}

@@ -26,18 +26,19 @@ func (x *auditing) judge(l *line, found *Assumption) error {
 		return err
 	}
 	limit := limits{Answers: x.answers, yours: yours, renews: x.renews()}
-	if l.path == "" {
-		found.unlimited(l, &limit)
-	} else {
-		e, err := x.between(l, world, &limit, found.Verdict)
-		if err != nil {
+	var e edge
+	if l.path != "" {
+		if e, err = x.between(l, world, &limit, found.Verdict); err != nil {
 			return err
 		}
-		if x.broken && (e.holds == "" && found.Verdict == Unsafe || e.isReversed) {
-			found.Verdict, found.Shown = NotTested, nil
-			found.Text = fmt.Sprintf("not tested: the lock breaks even without that, see %s", lostMessages.name)
-			return nil
-		}
+	}
+	switch {
+	case x.broken && (e.holds == "" && found.Verdict == Unsafe || e.isReversed):
+		found.brokenAnyway()
+		return nil
+	case l.path == "":
+		found.unlimited(l, &limit)
+	default:
 		found.limited(l, &limit, e)
 	}
 	if found.Verdict == Unsafe {
@@ -67,6 +68,12 @@ func (x *auditing) judge(l *line, found *Assumption) error {
 	}
 	x.holds(l)
 	return nil
+}
+
+// brokenAnyway says of a line that nothing can be told of it: the lock breaks in a calm world.
+func (x *Assumption) brokenAnyway() {
+	x.Verdict, x.Limit, x.Shown = NotTested, "", nil
+	x.Text = "not tested: the lock breaks even without that, see " + lostMessages.name
 }
 
 // unlimited says it of a line without a setting that could have a limit.

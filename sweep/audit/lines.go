@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"redlocksim/faults"
+	"redlocksim/history"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
@@ -31,9 +32,9 @@ type line struct {
 	safest, riskiest func(*scenarios.Scenario) string
 	// yours is what was answered, in the world of the attack.
 	yours func(a *Answers, world *scenarios.Scenario) string
-	// uninterrupted: the attack pauses no client between two commands of a call, so that it shows nothing of one that sends
-	// several.
-	uninterrupted bool
+	// uninterrupted are the calls within which nothing of the attack happens, so that it shows nothing of one that sends
+	// several commands.
+	uninterrupted []history.Func
 	// besides is what the attack needs besides.
 	besides func(world, answered *scenarios.Scenario)
 	// lasting has the world of the lines that follow be as was answered.
@@ -137,11 +138,23 @@ func writes(how string) fix {
 
 // lines are all assumptions, in an order in which later attacks can rest on what the earlier ones found to be safe.
 func lines() []*line {
-	return slices.Concat([]*line{lostMessages}, clockLines(), nodeLines(), clientLines(), []*line{lateExtension})
+	return slices.Concat([]*line{lostMessages}, clockLines(), nodeLines(), clientLines(), []*line{crash, lateExtension, lostExtension, lateRelease})
+}
+
+// crash is about what a client leaves behind.
+var crash = &line{name: "crash", schedules: []string{"crash"},
+	yours: func(*Answers, *scenarios.Scenario) string { return "any" },
+	says: func(l *limits) string {
+		if l.breaks == "" {
+			return "a client that crashes, while it asks for the lock or has it, leaves nothing behind that lasts longer than the TTL"
+		}
+		return "a client that crashes while it asks for the lock leaves a key behind that never expires, as where one command sets it and another its time to live: nobody is granted the lock again"
+	},
+	fixes: []fix{{text: "no setting of this lock mends it: take one that sets the key and its time to live in one command, such as library: redlock", library: ourLibrary}},
 }
 
 // lateExtension rests on nothing but the library.
-var lateExtension = &line{name: "late extension", schedules: []string{"late-extend"}, extends: true,
+var lateExtension = &line{name: "late extension", schedules: []string{"late-extend"}, extends: true, uninterrupted: []history.Func{history.Extend},
 	yours: func(*Answers, *scenarios.Scenario) string { return "any" },
 	says: func(l *limits) string {
 		if l.breaks == "" {
@@ -152,8 +165,38 @@ var lateExtension = &line{name: "late extension", schedules: []string{"late-exte
 	fixes: []fix{{text: "no setting of this lock mends it: take one that extends only what is its own, such as library: redlock", library: ourLibrary}},
 }
 
+// lostExtension is about the messages of an extension, or of a renewal.
+var lostExtension = &line{name: "lost extension", schedules: []string{"lost-extend"}, extends: true,
+	yours: func(*Answers, *scenarios.Scenario) string { return "any" },
+	says: func(l *limits) string {
+		if l.breaks == "" {
+			return "an extension that reaches fewer nodes than a quorum gives a client no time in which another can have the lock"
+		}
+		return "a client believes in an extension that reached too few nodes, and another client is granted the lock by the others"
+	},
+	fixes: []fix{
+		{text: "count an extension only if a quorum of nodes has made it (lock.extending: quorum)",
+			changes: func(*Answers, *scenarios.Scenario) []string { return []string{"lock.extending=quorum"} }},
+		{text: "no setting of this lock mends it: take one that extends on a quorum, such as library: redlock", otherwise: true, library: ourLibrary},
+	}}
+
+// lateRelease is about a release that nothing but the value of the key keeps from letting go of what another client has.
+var lateRelease = &line{name: "late release", schedules: []string{"late-release"}, uninterrupted: []history.Func{history.Release},
+	yours: func(*Answers, *scenarios.Scenario) string { return "any" },
+	says: func(l *limits) string {
+		if l.breaks == "" {
+			return "a release that reaches a node when its lease is over, late or by a slow network, never lets go of another client's lock"
+		}
+		return "a release that reaches a node when its lease is over, because the client or the network was slow, lets go of the lock of the client that has it by then"
+	},
+	fixes: []fix{
+		{text: "release by a script that deletes the key only if it has the client's value (lock.release: cad)",
+			changes: func(*Answers, *scenarios.Scenario) []string { return []string{"lock.release=cad"} }},
+		{text: "no setting of this lock mends it: take one that releases only what is its own, such as library: redlock", otherwise: true, library: ourLibrary},
+	}}
+
 // lostMessages comes first: where it is unsafe, nothing else can be told.
-var lostMessages = &line{name: "lost messages", schedules: []string{"clocks", "split"},
+var lostMessages = &line{name: "lost messages", schedules: []string{"clocks", "split"}, uninterrupted: allCalls,
 	yours: func(*Answers, *scenarios.Scenario) string { return "any" },
 	says: func(l *limits) string {
 		if l.breaks == "" {
@@ -169,6 +212,9 @@ var lostMessages = &line{name: "lost messages", schedules: []string{"clocks", "s
 		quorum,
 		{text: "no setting of this lock mends it: take one that bears lost messages, such as library: redlock", otherwise: true, library: ourLibrary},
 	}}
+
+// allCalls are those of a lock.
+var allCalls = []history.Func{history.Acquire, history.Extend, history.Release}
 
 // clockLines are about clocks.
 func clockLines() []*line {
@@ -208,14 +254,14 @@ func nodeLines() []*line {
 	delay := func(a *Answers, _ *scenarios.Scenario) string { return restartDelay(a.Settings).String() }
 	return []*line{
 		{name: "killed process", schedules: []string{"restart"}, path: "budget.restart-delay", safest: ttls(3), riskiest: constant("0s"), yours: delay,
-			besides: func(w, _ *scenarios.Scenario) { hurries(w) },
+			besides: hurries,
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.RestartDelay = soonest(w, s) },
 			says:    forgets("is killed"),
 			fixes:   []fix{writes("everysec"), later, guard}},
 		{name: "power loss", schedules: []string{"restart"}, path: "budget.restart-delay", safest: ttls(3), riskiest: constant("0s"), yours: delay,
 			applies: func(a *Answers) bool { return !a.Settings.Budget.NoPowerLoss },
 			besides: func(w, s *scenarios.Scenario) {
-				hurries(w)
+				hurries(w, s)
 				powerLoss(w, s)
 			},
 			lasting: func(w, s *scenarios.Scenario) {
@@ -289,7 +335,7 @@ func clientLines() []*line {
 					stays: true, otherwise: true, changes: func(*Answers, *scenarios.Scenario) []string {
 						return []string{"nodes.persistence=always", "budget.counter-loss=0"}
 					}}}},
-		{name: "pause", uninterrupted: true, schedules: []string{"pause"}, path: "budget.pause", safest: constant("0s"), riskiest: ttls(4),
+		{name: "pause", uninterrupted: allCalls, schedules: []string{"pause"}, path: "budget.pause", safest: constant("0s"), riskiest: ttls(4),
 			yours:   func(a *Answers, _ *scenarios.Scenario) string { return a.Settings.Budget.Pause.String() },
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.Pause = s.Budget.Pause },
 			says: func(l *limits) string {
@@ -354,8 +400,10 @@ func replicas(s *scenarios.Scenario) []strictyaml.Entry[[]string] {
 	return all
 }
 
-// hurries has messages take no time at the least. How long a node must stay away is not to rest on how slow they are.
-func hurries(w *scenarios.Scenario) {
+// hurries has messages take no time at the least, and clocks be as wrong as they are even if that is unsafe by itself. How long
+// a node must stay away rests on how slow the holder's clock is, and is not to rest on how slow messages are.
+func hurries(w, answered *scenarios.Scenario) {
+	w.Budget.ClockRate = answered.Budget.ClockRate
 	w.Network.Latency.Latency = network.Uniform(0, w.Network.Latency.Max())
 	if r := w.Network.Replies; r != nil {
 		w.Network.Replies = &scenarios.Latency{Latency: network.Uniform(0, r.Max())}

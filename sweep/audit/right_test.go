@@ -251,15 +251,19 @@ func (k known) survives(t *testing.T, out *Audit) {
 		}
 	}
 	space := experiment.NewSpace(world)
+	broken := &auditing{}
+	for _, l := range lines() {
+		if x := out.line(l.name); x != nil && x.Verdict == Unsafe {
+			broken.without = append(broken.without, l)
+		}
+	}
 	var buffer history.History
 	for i := range *manyRuns {
 		c := faults.Drawn{Key: kernel.Key(0).WithString(k.answers())}.For("run", i)
 		seed := uint64(c.For("seed", 0).Below(1 << 53))
 		drawn := space.Draw(c)
 		atLeast(world.Lock.TTL, drawn)
-		if x := out.line(lateExtension.name); x != nil && x.Verdict == Unsafe {
-			withoutExtends(drawn)
-		}
+		broken.leavesOut(drawn)
 		trial, r, err := search.Try(drawn, scenarios.Options{Seed: seed}, &buffer)
 		if err != nil {
 			t.Fatalf("%s%v", k.answers(), err)

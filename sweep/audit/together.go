@@ -30,11 +30,8 @@ const (
 func (x *auditing) together(found *Assumption, runs int) error {
 	found.Verdict, found.Yours, found.Limit, found.ShownAt = Safe, "all that is safe", "any", "all that is safe"
 	if x.broken {
-		found.Verdict, found.Limit, found.Text = NotTested, "", "not tested: the lock breaks even without that, see "+lostMessages.name
+		found.brokenAnyway()
 		return nil
-	}
-	if err := x.worst(found); err != nil || found.Verdict != Safe {
-		return err
 	}
 	switch {
 	case runs > 0:
@@ -43,7 +40,11 @@ func (x *auditing) together(found *Assumption, runs int) error {
 	default:
 		runs = randomRuns
 	}
-	return x.random(found, runs)
+	err := x.worst(found)
+	if err == nil && found.Verdict == Safe {
+		err = x.random(found, runs)
+	}
+	return err
 }
 
 // isSafe says whether a line is.
@@ -169,9 +170,7 @@ func (x *auditing) try(found *Assumption, space *experiment.Space, number int, b
 	seed := uint64(c.For("seed", 0).Below(1 << 53))
 	drawn := space.Draw(c)
 	atLeast(x.answers.Settings.Lock.TTL, drawn)
-	if slices.Contains(x.without, lateExtension) {
-		withoutExtends(drawn)
-	}
+	x.leavesOut(drawn)
 	kinds, tested, err := x.breaks(drawn, seed, buffer)
 	if err != nil {
 		return false, err
@@ -228,7 +227,11 @@ func (x *auditing) needed(drawn *scenarios.Scenario, seed uint64, buffer *histor
 		return "it takes no fault at all, so the library is at fault, or the way in which that run uses it", nil
 	}
 	slices.Sort(kinds)
-	return "it takes " + strings.Join(kinds, " and ") + ", or the library is at fault, or the way in which that run uses it", nil
+	what := "the fault "
+	if len(kinds) > 1 {
+		what = "the faults "
+	}
+	return "it takes " + what + strings.Join(kinds, " and ") + ", or the library is at fault, or the way in which that run uses it", nil
 }
 
 // atLeast has clients take no lock for less than the TTL that is audited: an allowance for clocks is a part of it, so that of a
@@ -249,13 +252,18 @@ func atLeast(ttl time.Duration, drawn *scenarios.Scenario) {
 	}
 }
 
-// withoutExtends has clients extend nothing.
-func withoutExtends(drawn *scenarios.Scenario) {
+// leavesOut has clients not do what lines that are unsafe say breaks the lock: extend it, or release it.
+func (x *auditing) leavesOut(drawn *scenarios.Scenario) {
+	var kinds []scenarios.StepKind
+	if slices.Contains(x.without, lateExtension) || slices.Contains(x.without, lostExtension) {
+		kinds = append(kinds, scenarios.ExtendStep, scenarios.RenewStep)
+	}
+	if slices.Contains(x.without, lateRelease) {
+		kinds = append(kinds, scenarios.UnlockStep)
+	}
 	for i := range drawn.Timeline {
 		item := &drawn.Timeline[i]
-		item.Do = slices.DeleteFunc(slices.Clone(item.Do), func(s scenarios.Step) bool {
-			return s.Kind == scenarios.ExtendStep || s.Kind == scenarios.RenewStep
-		})
+		item.Do = slices.DeleteFunc(slices.Clone(item.Do), func(s scenarios.Step) bool { return slices.Contains(kinds, s.Kind) })
 	}
 	drawn.Timeline = slices.DeleteFunc(drawn.Timeline, func(item scenarios.Item) bool { return item.Fault == nil && len(item.Do) == 0 })
 }
