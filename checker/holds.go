@@ -247,8 +247,7 @@ func overlaps(t *transcript, holds []hold, confirmations []confirmation, reentra
 }
 
 // compareHolds counts what there was to compare on a resource.
-func (r *Report) compareHolds(t *transcript, holds []hold, confirmations []confirmation, twice bool) {
-	r.Compared.Confirmed += len(confirmations)
+func (r *Report) compareHolds(t *transcript, holds []hold, twice bool) {
 	for i := 1; i < len(holds); i++ {
 		if t.ops[holds[i].grant].process != t.ops[holds[i-1].grant].process {
 			r.Compared.Holds++
@@ -272,7 +271,7 @@ func (r *Report) addHolds(t *transcript, l *leases, o Options) error {
 		if n := crowded[resource]; n > 0 {
 			exclusive, why = linearizable(mutexModel, n, o, nil)
 		}
-		r.compareHolds(t, l.holds[resource], l.confirmations[resource], exclusive != unknown)
+		r.compareHolds(t, l.holds[resource], exclusive != unknown)
 		switch {
 		case exclusive == unknown:
 			r.Unchecked = append(r.Unchecked, Unchecked{Kind: LeaseOverlap, Resource: resource, Decided: true, Why: why})

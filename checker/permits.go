@@ -98,7 +98,7 @@ func (r *Report) addPermits(t *transcript, l *leases, o Options) error {
 		slices.SortFunc(holds, func(a, b hold) int { return cmp.Compare(a.from, b.from) })
 		count, first := excesses(holds, confirmations, s.Permits)
 		within, why := linearizable(permitModel(s.Permits), tooMany+len(ops), o, func() []porcupine.Operation { return ops })
-		r.compareHolds(t, holds, confirmations, within != unknown)
+		r.compareHolds(t, holds, within != unknown)
 		switch {
 		case within == unknown:
 			r.Unchecked = append(r.Unchecked, Unchecked{Kind: LeaseOverlap, Resource: s.Name, Decided: true, Why: why})

@@ -89,8 +89,6 @@ type Compared struct {
 	Holds int
 	// Contested are the acquires during which another process held the same resource.
 	Contested int
-	// Confirmed are releases and extends that proved a hold of an acquire with an unknown outcome.
-	Confirmed int
 	// Expiries are the accepted writes whose lease had a time at which it could have ended before.
 	Expiries int
 	// Successors are the accepted writes that came after an effect of another grant.

@@ -219,8 +219,6 @@ func rules() []Entry {
 	all := []Entry{
 		count("holds", "lease-overlap: holds of different clients on one resource", func(c *checker.Compared) int { return c.Holds }),
 		count("contested", "lease-overlap: a client asked while another held the resource", func(c *checker.Compared) int { return c.Contested }),
-		never("a client of the simulator is told of every grant, or asks to be rid of it",
-			count("confirmed-holds", "lease-overlap: a hold that only a later success proves", func(c *checker.Compared) int { return c.Confirmed })),
 		count("second-opinion", "porcupine answered about the same", func(c *checker.Compared) int { return c.SecondOpinions }),
 		count("writes-after-others", "stale-write: a write after an effect of another grant", func(c *checker.Compared) int { return c.Successors }),
 		count("late-writes", "stale-write: a write that came after its lease and after an effect of a later one", func(c *checker.Compared) int { return c.LateWrites }),
