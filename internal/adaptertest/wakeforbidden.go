@@ -127,14 +127,12 @@ func wakeUpForbidden(t *testing.T, a Adapter) {
 	}
 }
 
-// Where listening fails for another reason, refused calls are told so for as long as it does, and for as long as somebody
-// listens.
-func wakeUpFails(t *testing.T, a Adapter) {
+// listenedTo is a server on which another has the lock "r", and which may refuse to be listened to.
+func listenedTo(t *testing.T, refuses *atomic.Bool) *miniredis.Miniredis {
 	m := miniredis.RunT(t)
 	if err := m.Set("r", "another's"); err != nil {
 		t.Fatal(err)
 	}
-	var refuses atomic.Bool
 	m.Server().SetPreHook(func(c *server.Peer, command string, _ ...string) bool {
 		if command != "SUBSCRIBE" || !refuses.Load() {
 			return false
@@ -142,6 +140,14 @@ func wakeUpFails(t *testing.T, a Adapter) {
 		c.WriteError("ERR max number of clients reached")
 		return true
 	})
+	return m
+}
+
+// Where listening fails for another reason, refused calls are told so for as long as it does, and for as long as somebody
+// listens.
+func wakeUpFails(t *testing.T, a Adapter) {
+	var refuses atomic.Bool
+	m := listenedTo(t, &refuses)
 	nodes, end := a.Open(t, Config{}, m.Addr())
 	t.Cleanup(func() { _ = end() })
 	seen := &unwoken{said: map[string]string{}}
