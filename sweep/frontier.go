@@ -3,6 +3,7 @@ package sweep
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/shopspring/decimal"
 )
@@ -109,6 +110,7 @@ func (s *Spec) compare(r *Row, at []Setting, path string, tried []probe) {
 		return
 	}
 	if !modelled(settings) || knob.Applies != nil && !knob.Applies(settings) {
+		r.Note = strings.TrimPrefix(r.Note+"; the formula is not about these settings", "; ")
 		return
 	}
 	f := knob.Formula(settings)

@@ -147,6 +147,20 @@ func TestNodesThatKeepTheirMemory(t *testing.T) {
 	}
 }
 
+// A resource that refuses what comes late needs no guard time, so that the formula is not about it, and nothing contradicts it;
+// one that takes it needs what the formula says.
+func TestGuardTimeByTheResource(t *testing.T) {
+	for _, kind := range []string{"register", "fenced", "fenced-writes", "table"} {
+		s := preset(t, "pause", "storage="+kind, "lock.fencing=true", "lock.ttl=5s", "adversary.pause=2s")
+		s.Bisect = true
+		c := run(t, s)
+		r, refuses := c.Frontier[0], kind != "register"
+		if c.Contradicted() > 0 || refuses != (r.Broken == "") || refuses != (r.Formula == "") || refuses != strings.HasSuffix(r.Note, "the formula is not about these settings") {
+			t.Errorf("%s: %+v", kind, r)
+		}
+	}
+}
+
 // The difference is Safe less the formula, exactly.
 func TestDifference(t *testing.T) {
 	s := preset(t, "restart", "lock.ttl=10s", "budget.restart-delay=0s:12s:5s")

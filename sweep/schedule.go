@@ -8,6 +8,7 @@ import (
 	"redlocksim/adversary"
 	"redlocksim/internal/quorum"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/storage"
 )
 
 // Schedule is an attack, with the settings that stop it.
@@ -68,10 +69,12 @@ func knobs(attack string) []Knob {
 				return number(int64(2*s.Quorum() - len(s.Nodes.Names) - 1))
 			}}}
 	case "pause":
-		return []Knob{{Path: "lock.guard-time", Text: "the longest pause, suspension and message together, minus the spare drift allowance; 0 if the library already ends the context of a lease that much earlier",
+		return []Knob{{Path: "lock.guard-time", Text: "where the resource takes what comes late, the longest pause, suspension and message together, minus the spare drift allowance; 0 if the library already ends the context of a lease that much earlier",
 			Formula: guardTime, Unit: Nanoseconds, messages: asTime,
-			// Where leases overlap, no guard time helps.
-			Applies: func(s *Settings) bool { return allowance(s).LessThanOrEqual(ns(drift(s))) }}}
+			// Where leases overlap, no guard time helps, and where the resource refuses what comes late, it takes none.
+			Applies: func(s *Settings) bool {
+				return s.Storage == storage.Register && allowance(s).LessThanOrEqual(ns(drift(s)))
+			}}}
 	case "timeout":
 		return []Knob{{Path: "lock.node-timeout", Text: "more than the longest round trip × (1+ρ)", Formula: NodeTimeout, Unit: Nanoseconds}}
 	}
