@@ -20,11 +20,11 @@ import (
 // have asked anyway.
 //
 // Once a call was refused because another has the lock (ErrTaken), callers of its resources listen on every node until
-// the last of them returns. Calls that found no quorum do not listen, and poll: no release would help them. The nodes must
-// be Listeners, and their users allowed to publish and subscribe on those channels: where they are not, and
-// while listening fails for another reason, calls poll, and the outcomes of the node carry an error that matches
-// [driver.ErrWakeUp]. Nodes of package goredis use one more
-// connection per server for this, and none while nobody waits.
+// the last of them returns. Until then, and so for as long as they find no quorum (ErrNoQuorum), they poll. The nodes
+// must be Listeners, and their users allowed to publish and subscribe on those channels: where they are not, and while
+// listening fails for another reason, calls poll, and the outcomes of the node carry an error that matches
+// [driver.ErrWakeUp]. Nodes of package goredis use one more connection per server for this, and none while nobody
+// waits.
 func WithWakeUp(spread time.Duration) Option {
 	return option("WithWakeUp", func(s *settings) error {
 		if spread <= 0 {
