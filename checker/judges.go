@@ -38,6 +38,16 @@ const (
 	JudgeAnnounced
 	JudgeReplicated
 	JudgeAnswers
+	// From here to JudgeAll they are of semaphores.
+	JudgeLooks
+	JudgePaces
+	JudgeGivesWay
+	JudgeDues
+	JudgeInVain
+	JudgeForAll
+	JudgeUnderAll
+	JudgeStops
+	JudgeAll
 	JudgePrograms
 	judges
 )
@@ -77,5 +87,14 @@ var Judges = [judges]struct{ Name, What string }{
 	JudgeAnnounced:   {"announcements", "contract: a released key, and whether that was published"},
 	JudgeReplicated:  {"replicated", "contract: a lock that replicas have confirmed"},
 	JudgeAnswers:     {"answers", "contract: what the library reports that a node answered"},
+	JudgeLooks:       {"permits-asked-for", "conduct: an attempt for a permit of a semaphore"},
+	JudgePaces:       {"looks-again", "conduct: another look for a permit while the client is to pause"},
+	JudgeGivesWay:    {"looks-after-others", "conduct: a look for a permit after so many were handed on that others are to have a turn"},
+	JudgeDues:        {"looks-due", "needlessly-unavailable: a look for a permit, and when it was due"},
+	JudgeInVain:      {"looks-in-vain", "needlessly-unavailable: a look that found no permit, and which it asked for"},
+	JudgeForAll:      {"asked-for-all", "conduct: an attempt of a call for all permits"},
+	JudgeUnderAll:    {"works-under-all", "contract: work under all permits, and what its client had and told it"},
+	JudgeStops:       {"renewals-for-all", "conduct: a renewal of a permit during work under all of them"},
+	JudgeAll:         {"all-permits", "contract: a call for all permits, and what it returned and left behind"},
 	JudgePrograms:    {"program-releases", "contract: a release that a lock program says has succeeded"},
 }

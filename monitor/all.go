@@ -96,6 +96,7 @@ func (x *all) called(c *protocols.Call) {
 	if w == nil {
 		return
 	}
+	x.run.Judged[checker.JudgeForAll]++
 	resource, everything := c.Resources[0], w.everything()
 	alone := everything[0]
 	switch late := x.run.World.Kernel.Now().Sub(w.since); {
@@ -171,6 +172,7 @@ func (x *all) ends(c *protocols.PermitCall, err error) {
 	if w == nil {
 		return
 	}
+	x.run.Judged[checker.JudgeUnderAll]++
 	w.isWorking, w.err = false, err
 	lost, isOver := "", false
 	for _, t := range w.held {
@@ -218,11 +220,14 @@ func (x *all) givesBack(lease protocols.Lease) {
 // renews judges the renewal of a permit: there is none once the work is told to stop.
 func (x *all) renews(lease protocols.Lease) {
 	w, at := x.find(lease)
-	if w == nil || !w.isWorking || w.work.Err() == nil || w.held[at].resource == protocols.AllOf(w.Semaphore) {
+	if w == nil || !w.isWorking || w.held[at].resource == protocols.AllOf(w.Semaphore) {
 		return
 	}
-	x.run.broken(checker.Conduct, w.held[at].resource, "%s goes on to renew %q, although its work under all permits of %q is told to stop",
-		w.Client, w.held[at].resource, w.Semaphore)
+	x.run.Judged[checker.JudgeStops]++
+	if w.work.Err() != nil {
+		x.run.broken(checker.Conduct, w.held[at].resource, "%s goes on to renew %q, although its work under all permits of %q is told to stop",
+			w.Client, w.held[at].resource, w.Semaphore)
+	}
 }
 
 // gaveBack takes what came of giving a lease back.
@@ -243,7 +248,7 @@ func (x *all) gets(c *protocols.PermitCall, err error) {
 		return
 	}
 	x.open = slices.DeleteFunc(x.open, func(o *writer) bool { return o == w })
-	x.run.Permits++
+	x.run.Judged[checker.JudgeAll]++
 	first := w.everything()[0]
 	for _, t := range w.held {
 		x.run.broken(checker.Contract, t.resource, "%s's call for all permits of %q has returned, and still has %q", w.Client, w.Semaphore, t.resource)

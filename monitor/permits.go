@@ -196,9 +196,12 @@ func (x *permits) called(c *protocols.Call) {
 		x.completes(w)
 		x.givesWay(w, resource)
 		line := x.line(w)
-		if early := now.Sub(line.asked); w.Waits && x.timed && line.isPausing() && early < x.delay.Min-rounding {
-			x.run.broken(checker.Conduct, resource, "%s looks for a permit of %q again %v after the look before, and is to wait for %v at least",
-				w.Client, w.Semaphore, early, x.delay.Min)
+		if w.Waits && x.timed && line.isPausing() {
+			x.run.Judged[checker.JudgePaces]++
+			if early := now.Sub(line.asked); early < x.delay.Min-rounding {
+				x.run.broken(checker.Conduct, resource, "%s looks for a permit of %q again %v after the look before, and is to wait for %v at least",
+					w.Client, w.Semaphore, early, x.delay.Min)
+			}
 		}
 		w.looked, w.away, w.isCut, w.usedUp, w.news = nil, x.heldBy(w), false, 0, line.news
 		if w.Waits {
@@ -206,6 +209,7 @@ func (x *permits) called(c *protocols.Call) {
 			w.handed, w.offered, line.handed, line.offered = line.handed, line.offered, nil, nil
 		}
 	}
+	x.run.Judged[checker.JudgeLooks]++
 	switch {
 	case w.Context.Err() != nil && x.timed && x.run.pauses.hasRun(x.run.World.Client(w.Client), w.began), x.overdue(w) > 0:
 		x.run.broken(checker.Conduct, resource, "%s looks for a permit of %q, although its call is to give up", w.Client, w.Semaphore)
@@ -262,8 +266,13 @@ func (x *permits) givesWay(w *seeker, resource string) {
 		since = line.free // before, nobody could have had a turn
 	}
 	wasFree := !line.free.IsZero() && now.Sub(line.free) >= x.delay.Max-rounding // for all that this client did meanwhile
+	if !w.Waits || !x.timed {
+		return
+	}
+	if line.grants.least >= localGrants {
+		x.run.Judged[checker.JudgeGivesWay]++
+	}
 	switch {
-	case !w.Waits || !x.timed:
 	case wasFree, now.Sub(since) >= x.delay.Max-rounding:
 		if line.grants.least >= localGrants && !x.areAllGone(w) { // where they are, there may have been no pause
 			line.grants.most = 0
@@ -346,6 +355,7 @@ func (x *permits) completes(w *seeker) {
 	if w.looked == nil || w.isCut || w.isGiven {
 		return
 	}
+	x.run.Judged[checker.JudgeInVain]++
 	for _, resource := range w.all() {
 		if !slices.Contains(w.looked, resource) && !slices.Contains(w.away, resource) {
 			x.run.broken(checker.NeedlesslyUnavailable, resource, "%s looks for a permit of %q and finds none, and has not asked for %q", w.Client, w.Semaphore, resource)
@@ -481,6 +491,7 @@ func (x *permits) isLate(w *seeker) {
 	if w.due.IsZero() || !x.timed || !x.run.pauses.hasRun(x.run.World.Client(w.Client), w.since) {
 		return
 	}
+	x.run.Judged[checker.JudgeDues]++
 	due := w.due
 	if x.line(w).grants.most >= localGrants {
 		due = due.Add(x.delay.Max) // it may have had to give way

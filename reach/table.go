@@ -216,6 +216,8 @@ func rules() []Entry {
 	}
 	compared := count("compared", "stale-write: a request with a token or mark, after an effect of another lock", func(c *checker.Compared) int { return c.Fenced })
 	compared.Feature, compared.Shows = Checks, true
+	permits := count("permits", "contract: a call for a permit of a semaphore, what it asked for and what it returned", func(c *checker.Compared) int { return c.Permits })
+	permits.Feature = Permits
 	all := []Entry{
 		count("holds", "lease-overlap: holds of different clients on one resource", func(c *checker.Compared) int { return c.Holds }),
 		count("contested", "lease-overlap: a client asked while another held the resource", func(c *checker.Compared) int { return c.Contested }),
@@ -236,14 +238,17 @@ func rules() []Entry {
 		count("let-go", "leftover: a vote of which its client had let go, when it should be gone", func(c *checker.Compared) int { return c.LetGo }),
 		count("in-the-clear", "needlessly-unavailable: somebody asked while nothing was in the way", func(c *checker.Compared) int { return c.Waits }),
 		count("pauses", "busy-wait: a request of a client that waits for a lock", func(c *checker.Compared) int { return c.Requests }),
-		count("permits", "contract: a call for a permit of a semaphore, what it asked for and what it returned", func(c *checker.Compared) int { return c.Permits }),
+		permits,
 		each("waiting", "unavailable: somebody had to wait", func(r *checker.Resource) bool { return r.Unavailable.For > 0 }),
 		each("takeover", "takeover: a holder was gone, and another asked", func(r *checker.Resource) bool { return r.Takeover.Process != "" }),
 		each("after-healing", "recovery: somebody asked after the faults were healed", func(r *checker.Resource) bool { return r.AfterHealing.Process != "" }),
 	}
 	for i, judge := range checker.Judges {
 		e := count(judge.Name, judge.What, func(c *checker.Compared) int { return c.Judged[i] })
-		if checker.Judge(i) == checker.JudgePrograms {
+		switch j := checker.Judge(i); {
+		case j >= checker.JudgeLooks && j <= checker.JudgeAll:
+			e.Feature = Permits
+		case j == checker.JudgePrograms:
 			e = never("the catalogue is not run with lock programs", e)
 		}
 		all = append(all, e)

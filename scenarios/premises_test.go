@@ -20,7 +20,9 @@ func premises() map[string]premise {
 	const (
 		fencing  = "lock: {fencing: true}"
 		fenced   = fencing + "\nstorage: fenced"
-		permits  = "resources: [p/1, p/2]\nsemaphores: [p]"
+		permits  = "resources: [p/1, p/2, p/all]\nsemaphores: [p]"
+		permit   = "lock: p, unlock"
+		withAll  = "with-all: {resource: p, for: 30ms}"
 		pause    = "  - {after: {client: client-1, event: checked}, fault: {pause: {process: client-1, for: 15s}}}\n"
 		all      = "hold: 5s, write, unlock"
 		locks    = "lock, unlock"
@@ -48,7 +50,15 @@ func premises() map[string]premise {
 		"let-go":                 {[4]string{"", locks, locks}, [4]string{"", keeps, "sleep: 1s"}},
 		"in-the-clear":           {[4]string{"", locks, locks}, [4]string{onService, locks, locks}},
 		"pauses":                 {[4]string{"lock: {protocol: single}\nnodes: {names: [A]}", "lock, " + all, locks}, [4]string{"lock: {protocol: single}\nnodes: {names: [A]}", "try-lock, unlock", "sleep: 1s"}},
-		"permits":                {[4]string{permits, "lock: p, unlock", "lock: p, unlock"}, [4]string{"", locks, locks}},
+		"permits":                {[4]string{permits, permit, permit}, [4]string{"", locks, locks}},
+		"permits-asked-for":      {[4]string{permits, permit, permit}, [4]string{permits, withAll, withAll}},
+		"looks-again":            {[4]string{permits, "lock: p, lock: p, hold: 1s, unlock, unlock", permit}, [4]string{permits, permit, permit}},
+		"looks-due":              {[4]string{permits, permit, permit}, [4]string{permits, withAll, withAll}},
+		"looks-in-vain":          {[4]string{permits, "lock: p, lock: p, hold: 1s, unlock, unlock", permit}, [4]string{permits, permit, permit}},
+		"asked-for-all":          {[4]string{permits, withAll, permit}, [4]string{permits, permit, permit}},
+		"works-under-all":        {[4]string{permits, withAll, permit}, [4]string{permits, permit, permit}},
+		"renewals-for-all":       {[4]string{permits, "with-all: {resource: p, for: 15s}", permit}, [4]string{permits, withAll, permit}},
+		"all-permits":            {[4]string{permits, withAll, permit}, [4]string{permits, permit, permit}},
 		"waiting":                {[4]string{"", locks, locks}, [4]string{"", "sleep: 1s", "sleep: 1s"}},
 		"takeover": {[4]string{"", "lock, sleep: 1m", "lock, unlock", "  - {at: 1s, fault: {crash: {client: client-1}}}\n"},
 			[4]string{"", "lock, sleep: 1s, unlock", "sleep: 10s, lock, unlock"}},
