@@ -18,7 +18,8 @@ import (
 const (
 	holder = "client-1"
 	second = "client-2"
-	// rival is there where nodes refuse the holder because they are held, and to try what a late release has let go.
+	// rival is there where nodes refuse the holder because they are held, to try what a late release has let go, and to show
+	// that the lock is granted at all.
 	rival = "client-3"
 )
 

@@ -128,6 +128,8 @@ func TestLimits(t *testing.T) {
 		{"library: get-set", "lost messages", NotTested, "unknown", ""},
 		{"library: setnx-expire", "crash", Unsafe, "none", "library: redlock"},
 		{"library: single", "crash", Safe, "any", ""},
+		{"library: single\nrtt: 200ms\nlock: {node-timeout: 60ms}", "crash", NotTested, "", ""}, // nobody is granted it anyway
+		{"library: redlock\nlock: {guard: {max-ttl: 8s}}", "crash", Safe, "any", ""},
 		// What nodes that do not answer do to its grants makes no difference: others can hold them.
 		{"library: redlock-py\nfailover: true", "failover", Unsafe, "0", "let no replica take over"},
 		// Without an allowance for drift clocks must be exact, or messages must take longer than the error.
@@ -176,6 +178,26 @@ func TestLimits(t *testing.T) {
 		x := lineOf(t, text, c.line)
 		if x == nil || x.Verdict != c.verdict || x.Limit != c.limit || !strings.Contains(x.Fix, c.fix) || (x.Fix == "") != (c.fix == "") {
 			t.Errorf("%s\n%s: %+v, want %s up to %s, %s", text, c.line, x, c.verdict, c.limit, c.fix)
+		}
+	}
+}
+
+// A lock that messages break by themselves may be one that nobody is granted after a crash, too; of what else breaks it
+// nothing is told.
+func TestBrokenAnyway(t *testing.T) {
+	for _, c := range []struct {
+		answers string
+		line    *line
+		want    Verdict
+	}{
+		{"library: setnx-expire\nttl: 8s\n", crash, Unsafe},
+		{"library: single\nttl: 8s\nlock: {release: del}\n", lateRelease, NotTested},
+	} {
+		a := parse(t, c.answers)
+		x := &auditing{ctx: t.Context(), answers: a, world: calm(a.Settings), unmended: true, broken: true}
+		found := Assumption{}
+		if err := x.judge(c.line, &found); err != nil || found.Verdict != c.want {
+			t.Errorf("%s: %v, %+v", c.line.name, err, found)
 		}
 	}
 }

@@ -33,7 +33,7 @@ func (x *auditing) judge(l *line, found *Assumption) error {
 		}
 	}
 	switch {
-	case x.broken && (e.holds == "" && found.Verdict == Unsafe || e.isReversed):
+	case x.broken && l.isOfExclusion() && (e.holds == "" && found.Verdict == Unsafe || e.isReversed):
 		found.brokenAnyway()
 		return nil
 	case l.path == "":
@@ -164,6 +164,7 @@ func reason(why string) string {
 	for _, known := range []struct{ event, text string }{
 		{"client-1 acquire-done", "the first client is never granted the lock, if only because every answer comes after the node timeout"},
 		{"client-2 acquire-done", "the second client is never granted the lock"},
+		{"client-3 acquire-done", "no client is ever granted the lock, if only because every answer comes after the node timeout"},
 	} {
 		if strings.Contains(why, known.event) {
 			return known.text

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"redlocksim/adversary"
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/internal/strictyaml"
@@ -134,6 +135,12 @@ var (
 func writes(how string) fix {
 	return fix{text: "have nodes write to disk: appendfsync " + how + " (persistence: " + how + ")",
 		changes: func(*Answers, *scenarios.Scenario) []string { return []string{"nodes.persistence=" + how} }}
+}
+
+// isOfExclusion says whether a line is about mutual exclusion, and not about availability.
+func (l *line) isOfExclusion() bool {
+	attacks, _ := adversary.Find(l.schedules...)
+	return slices.ContainsFunc(attacks, adversary.Attack.Exclusion)
 }
 
 // lines are all assumptions, in an order in which later attacks can rest on what the earlier ones found to be safe.
