@@ -29,6 +29,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"redlocksim/internal/looks"
+	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 	"redlocksim/redlock/observe/internal/calls"
@@ -90,7 +91,7 @@ func (o *Observer) Observe(ctx context.Context, e observe.Event) {
 	case observe.Retrying, observe.Yielding:
 		s.acquire.AddEvent(e.Step.String(), trace.WithAttributes(Delay.Float64(e.Delay.Seconds())))
 	case observe.GaveUp:
-		if _, isLook := looks.Of(ctx, e.Resource); isLook {
+		if _, isLook := looks.Of(ctx, e.Resource); isLook && errors.Is(e.Err, redlock.ErrTaken) {
 			s.acquire.End()
 			return
 		}

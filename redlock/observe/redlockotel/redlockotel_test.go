@@ -96,17 +96,24 @@ func TestSpans(t *testing.T) {
 			redlock.acquire 4ms-6ms in caller, error taken: error.type=taken nodes=[a held by another, no wake-up b held by another c unanswered] resource=r
 			  4ms attempt-started attempt=1
 			  6ms denied error.type=taken nodes=[a held by another, no wake-up b held by another c unanswered]`},
-		{"a look of a semaphore", func(w *world) {
+		{"looks of a semaphore", func(w *world) {
 			pool, err := semaphore.New(w.Client, "r", 1)
 			w.must(err, nil)
 			w.a.Hold("r/1", time.Minute)
 			w.b.Hold("r/1", time.Minute)
 			_, err = pool.TryAcquire(w.ctx, time.Second)
 			w.must(err, redlock.ErrTaken)
+			w.b.Down(true)
+			w.a.Down(true)
+			_, err = pool.TryAcquire(w.ctx, time.Second)
+			w.must(err, redlock.ErrNoQuorum)
 		}, `
 			redlock.acquire 0s-2ms in caller: resource=r/1
 			  0s attempt-started attempt=1
-			  2ms denied error.type=taken nodes=[a held by another b held by another c unanswered]`},
+			  2ms denied error.type=taken nodes=[a held by another b held by another c unanswered]
+			redlock.acquire 2ms-4ms in caller, error no_quorum: error.type=no_quorum nodes=[a refused b refused c unanswered] resource=r/1
+			  2ms attempt-started attempt=1
+			  4ms denied error.type=no_quorum nodes=[a refused b refused c unanswered]`},
 		{"a single attempt", func(w *world) {
 			w.a.Down(true)
 			w.b.Down(true)

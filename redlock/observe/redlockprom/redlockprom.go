@@ -23,7 +23,7 @@
 // leases are lost.
 //
 // A call of package semaphore is one call, with the name of the semaphore as its resource if it gave up, and that of the permit
-// if it was granted one. Of its looks for permits, those that find that somebody has it count as failed attempts alone.
+// if it was granted one. Of its looks for permits, those that find none count as failed attempts alone.
 // Semaphore.HoldAll gives up once, and waits for each lock that it is granted.
 //
 // The number of series is bounded by the number of nodes, unless Options.Resource makes it otherwise.
