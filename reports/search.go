@@ -70,7 +70,7 @@ func Search(w io.Writer, s *Searched) error {
 		}
 	}
 	if s.Unshrunk > 0 {
-		line("not shrunk", "%s, for lack of time", plural.Count(s.Unshrunk, "violation"))
+		line("not shrunk", "%s: too many waited for it, or a run on the way failed", plural.Count(s.Unshrunk, "violation"))
 	}
 	b.WriteByte('\n')
 	for i := range s.Findings {

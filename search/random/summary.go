@@ -47,7 +47,7 @@ type Summary struct {
 	search.Failures
 	// Findings are the ways to break the lock that were found, shrunk.
 	Findings search.Findings `json:"findings"`
-	// Unshrunk is how many violations were dropped because too many were pending.
+	// Unshrunk is how many violations were dropped because too many were pending, or a run on the way to a smaller one failed.
 	Unshrunk int `json:"unshrunk"`
 	// Unfinished is how many runs of an unfinished generation had a violation that counts. Its runs are not counted above. The
 	// violations that no finding explains are in the directory, as search.RawPattern; a resumed search finds them again.
