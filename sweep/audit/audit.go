@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"redlocksim/adversary"
 	"redlocksim/internal/exitcode"
@@ -171,7 +172,7 @@ func (x *auditing) safely(name string, judge func(found *Assumption) error) (Ass
 	return Assumption{Name: name, Verdict: NotTested, Yours: found.Yours, ShownAt: found.ShownAt, Text: notTested(why)}, nil
 }
 
-// mendTogether names our library if that bears all that is safe with it, together.
+// mendTogether names our library if that bears all that is safe, one at a time and together.
 func (x *auditing) mendTogether(found *Assumption, runs int) error {
 	found.Fix = "none known"
 	fix := x.answers.fix(&fix{text: "no setting of this lock is known to mend it: take one that bears all of this together, such as library: redlock", library: ourLibrary}, "", nil)
@@ -180,7 +181,8 @@ func (x *auditing) mendTogether(found *Assumption, runs int) error {
 		return nil //nolint:nilerr // a file that refuses it is the answer
 	}
 	all, err := Of(x.ctx, answers, Options{Runs: runs, Line: len(lines()) + 2}) // which is none, so that nothing else is mended
-	if err == nil && all.Assumptions[len(all.Assumptions)-1].Verdict == Safe {
+	isWorse := func(a Assumption) bool { return a.Verdict != Safe && (x.isSafe(a.Name) || a.Name == found.Name) }
+	if err == nil && !slices.ContainsFunc(all.Assumptions, isWorse) {
 		found.Fixes, found.Fix = []Fix{fix}, fix.Text
 	}
 	return err

@@ -208,6 +208,15 @@ func TestTogetherIsMended(t *testing.T) {
 	if x := of(t, text).line("all together"); x.Verdict != Unsafe || len(x.Fixes) != 1 || !strings.Contains(x.Fix, "library: redlock") {
 		t.Errorf("%+v", x)
 	}
+	// It is not named where it does not bear what the lock bears by itself, which may keep nodes that forgot from voting.
+	killed := nodeLines()[0]
+	for persistence, want := range map[string]int{"everysec": 1, "none": 0} {
+		a := parse(t, "library: get-set\nttl: 8s\nrestart-delay: 0s\npersistence: "+persistence+"\n")
+		x, found := auditing{ctx: t.Context(), answers: a, safe: []*line{killed}}, Assumption{Name: "all together"}
+		if err := x.mendTogether(&found, 1); err != nil || len(found.Fixes) != want {
+			t.Errorf("%s: %v, %+v", persistence, err, found)
+		}
+	}
 }
 
 // None and one are told as people say them.
