@@ -32,12 +32,7 @@ func labelledText(b *strings.Builder, word, format string, args ...any) {
 // Run writes the report of one run: the story, the verdict, the windows that overlap, and how to repeat it.
 func Run(w io.Writer, r *scenarios.Result, repeat string, full bool) error {
 	b := &strings.Builder{}
-	run(b, r, repeat, full, func() {
-		isBesideRedlock := r.Grades() != nil && r.Scenario.Theme != scenarios.Own
-		if !r.OK() && !isBesideRedlock {
-			labelled(b, "expected", "%s", r.Scenario.Says())
-		}
-	})
+	run(b, r, repeat, full, true)
 	if r.OK() {
 		fmt.Fprintf(b, "\n%s\n", r.Headline())
 	}
@@ -51,14 +46,14 @@ func Run(w io.Writer, r *scenarios.Result, repeat string, full bool) error {
 // Attack writes the report of a run that was made to break the lock: what comes of it is in outcome, and nothing was expected.
 func Attack(w io.Writer, r *scenarios.Result, repeat, outcome string) error {
 	b := &strings.Builder{}
-	run(b, r, repeat, false, func() {})
+	run(b, r, repeat, false, false)
 	fmt.Fprintf(b, "\n%s\n", outcome)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// run writes what the reports of all runs have. after writes what follows the verdict.
-func run(b *strings.Builder, r *scenarios.Result, repeat string, full bool, after func()) {
+// run writes what the reports of all runs have. isExpected says that something was expected of it.
+func run(b *strings.Builder, r *scenarios.Result, repeat string, full, isExpected bool) {
 	s := r.Scenario
 	fmt.Fprintf(b, "%s: %s\n", s.Name, s.Title)
 	fmt.Fprintf(b, "  %s\n\n", s.Source)
@@ -71,13 +66,16 @@ func run(b *strings.Builder, r *scenarios.Result, repeat string, full bool, afte
 
 	fmt.Fprintln(b)
 	labelled(b, "verdict", "%s", r.Says())
-	after()
+	isBesideRedlock := r.Grades() != nil && r.Scenario.Theme != scenarios.Own
+	if isExpected && !r.OK() && !isBesideRedlock {
+		labelled(b, "expected", "%s", r.Scenario.Says())
+	}
 	if f := r.Defect(); f != nil {
 		witness(b, r.History, f)
 		causes(b, r, f)
 	}
 	smallest(b, r)
-	unavailable(b, r)
+	unavailable(b, r, isExpected)
 	liveness(b, r)
 	for _, l := range r.Leaks {
 		labelled(b, "leak", "%s has no time to live: nobody will ever remove it", l)
@@ -199,9 +197,11 @@ func window(h history.History, w checker.Window) string {
 
 func at(i checker.Instant) string { return story.Seconds(time.Duration(i)) }
 
-func unavailable(b *strings.Builder, r *scenarios.Result) {
+func unavailable(b *strings.Builder, r *scenarios.Result, isExpected bool) {
 	u, longest := r.Scenario.Expect.Unavailable, rounded.Duration(r.Unavailable)
 	switch {
+	case !isExpected:
+		labelled(b, "available", "clients asked for at most %v for a lock that nobody was using", longest)
 	case r.Grades() != nil && !r.IsExpected():
 		labelled(b, "available", "clients asked for at most %v for a lock that nobody was using (a sound Redlock: %v)", longest, rounded.Duration(r.Sound))
 	case !u.Unbounded:

@@ -159,7 +159,7 @@ type Recorded struct {
 }
 
 // Unlike says in words that a run with the recorded seed did not give the recorded history; empty if it did, or if
-// nothing is recorded. Histories differ between versions of the library and the simulator.
+// nothing is recorded. Histories differ between locks, and between versions of the library and the simulator.
 func (r *Result) Unlike() string {
 	rec := r.Scenario.Recorded
 	if rec == nil || rec.Seed != r.Seed || rec.History == r.HistoryHash {
@@ -169,5 +169,5 @@ func (r *Result) Unlike() string {
 	if !r.OK() {
 		verdict = "the verdict is another one"
 	}
-	return fmt.Sprintf("not repeated: the history was %s when the file was written, by another version of the library or the simulator; %s", rec.History, verdict)
+	return fmt.Sprintf("not repeated: the history was %s when the file was written, with another lock or by another version of the library or the simulator; %s", rec.History, verdict)
 }

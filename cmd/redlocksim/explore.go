@@ -23,11 +23,11 @@ import (
 
 var exploreHelp = `Search for a schedule of faults that breaks the lock. The search runs random
 experiments and concentrates on near misses, in which the lock only just held.
-Lock settings and budget come from a scenario or a settings file; without one
-each run draws its own. Faults stay within the budget, or exceed it (--beyond).
+Lock settings and budget come from a scenario or a settings file; without, each
+run draws its own (--lock: those of the library). Faults stay within the budget.
 
-Each finding is shrunk and saved in --dir as a scenario file for redlocksim run,
-a Go test, and a page with its timeline. redlocksim merge combines shards.
+Each finding is shrunk and saved in --dir as a scenario file, a page with its
+timeline and, without --lock, a Go test. redlocksim merge combines shards.
 
 --systematic injects every kind of fault at every step of the scenario instead,
 --orders explores all orders of messages, and --lock searches somebody's lock.
@@ -81,7 +81,7 @@ func newExplore() *cobra.Command {
 	f.IntVar(&e.clients, "clients", 3, "maximum number of clients, at least 2")
 	f.DurationVar(&e.duration, "duration", 30*time.Second, "length of a run in virtual time")
 	f.StringVar(&e.jsonPath, "json", "", "write JSON"+toFile)
-	e.lock.addFlags(f)
+	e.lock.addFlags(f, false)
 	e.workers.add(f)
 	addStrict(f, &e.strict)
 	addForce(f, &e.force)

@@ -28,9 +28,14 @@ type lockFlags struct {
 	program *programs.Program
 }
 
-func (l *lockFlags) addFlags(flags *pflag.FlagSet) {
+// addFlags adds the flags of a command; onLive says that it runs programs on tier live, too.
+func (l *lockFlags) addFlags(flags *pflag.FlagSet, onLive bool) {
 	l.flags = flags
-	flags.StringVar(&l.command, "lock", "", "run this lock program: a .wasm file, or for tier live a command with its arguments")
+	usage := "run this lock program: a .wasm file with its arguments"
+	if onLive {
+		usage = "run this lock program: a .wasm file, or for tier live a command, with its arguments"
+	}
+	flags.StringVar(&l.command, "lock", "", usage)
 	flags.BoolVar(&l.noCache, "no-cache", false, "compile the lock program anew, and cache nothing")
 }
 

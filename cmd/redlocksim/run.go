@@ -71,7 +71,7 @@ func newRun() *cobra.Command {
 	cmd.Flags().StringVar(&r.tier, "tier", "", "model (Redis semantics in Go), wire (go-redis and miniredis) or live (redis-server processes) (default model)")
 	r.files.addFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&r.files.timeline, "timeline", false, "print the timeline as text, as wide as the terminal or 80 columns")
-	r.lock.addFlags(cmd.Flags())
+	r.lock.addFlags(cmd.Flags(), true)
 	cmd.Flags().StringVar(&r.only, "case", "", "run only this case")
 	cmd.Flags().Uint64Var(&r.seed, "seed", 0, "random seed (default 0, or the seed that the file was recorded with)")
 	cmd.Flags().BoolVar(&r.trace, "trace", false, "print every simulator step first")

@@ -71,7 +71,7 @@ func newSweep() *cobra.Command {
 	flags.Uint64Var(&s.seed, "seed", 0, "seed of the random experiments")
 	flags.IntVar(&s.jobs, "jobs", 0, "points to run in parallel (default one per core)")
 	s.workers.add(flags)
-	s.lock.addFlags(flags)
+	s.lock.addFlags(flags, false)
 	addStrict(flags, &s.strict)
 	addForce(flags, &s.force)
 	s.out.addFlags(flags)

@@ -39,7 +39,7 @@ func uncovered(s *scenarios.Scenario) (why string, mend func(*protocols.Settings
 	}
 	switch {
 	case hasDrift && drift.Constant < tick:
-		return fmt.Sprintf("the drift allowance of %v does not cover the millisecond that Redis rounds by", drift.Constant), allow(drift.Factor, tick)
+		return fmt.Sprintf("the constant part of the drift allowance, %v, does not cover the millisecond that Redis rounds by", drift.Constant), allow(drift.Factor, tick)
 	case hasDrift && drift.Factor.Ratio().LessThan(needed(b.ClockRate.Ratio())):
 		return fmt.Sprintf("the drift allowance does not cover clocks that are wrong by %v", b.ClockRate), allow(faults.RateOf(needed(b.ClockRate.Ratio()).RoundCeil(6)), drift.Constant)
 	case hasDrift && drift.Constant < tick+b.ClockStep:

@@ -62,6 +62,9 @@ func (x *Assumption) Run() (of *scenarios.Scenario, seed uint64) {
 	if x.Limit == "any" && x.Verdict == Safe {
 		s.Title += "; no value that was tried breaks the lock"
 	}
+	if x.ShownAt != x.Yours {
+		s.Title += ", just beyond the limit; yours is " + x.Yours
+	}
 	s.Source = "an audit"
 	if s.Expect.Findings = x.findings; len(x.findings) > 0 && !x.beyond {
 		s.Claim = scenarios.Unsound
@@ -75,10 +78,14 @@ func (x *Assumption) Run() (of *scenarios.Scenario, seed uint64) {
 
 // Outcome is what that run came to, in a sentence.
 func (x *Assumption) Outcome() string {
-	if x.broke == "" {
+	switch says := x.broke.Says(); {
+	case x.broke == "":
 		return "the attack did not break the lock"
+	case x.Verdict == Safe:
+		return "the attack broke the lock, just beyond the limit: " + says
+	default:
+		return "the attack broke the lock: " + says
 	}
-	return "the attack broke the lock: " + x.broke.Says()
 }
 
 // Audit is what was found.
