@@ -47,7 +47,7 @@ func TestBetween(t *testing.T) {
 		// The lease time that it gives its locks at last.
 		{"redisson-multi", leased, all, []string{"script", "PEXPIRE"}},
 	} {
-		for _, latency := range []network.Latency{{}, network.Uniform(time.Millisecond, 10*time.Millisecond)} {
+		for _, latency := range []network.Latency{{}, network.Uniform(time.Millisecond, 10*time.Millisecond), network.Uniform(time.Second, 2*time.Second)} {
 			s := scenarios.Default()
 			s.Network.Latency.Latency = latency
 			s.Lock = s.Lock.With(c.protocol)
