@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -10,6 +11,7 @@ import (
 	"redlocksim/internal/exitcode"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
+	"redlocksim/search"
 	"redlocksim/search/systematic"
 )
 
@@ -58,7 +60,7 @@ func runSystematic(cmd *cobra.Command, to *sink, base *scenarios.Scenario, o sys
 	if ctx.Err() != nil {
 		fmt.Fprintln(cmd.ErrOrStderr(), "redlocksim: stopped early")
 	}
-	return placementsVerdict(cmd, s, o.strict, err)
+	return placementsVerdict(cmd, s, base.Expect.Findings, o.strict, err)
 }
 
 // report writes the JSON form of a result, if it is asked for, and says where the text goes.
@@ -72,14 +74,23 @@ func (o systematicOptions) report(to *sink, form any) (io.Writer, error) {
 	return to.stdout, writeJSON(to, form, o.json)
 }
 
-// placementsVerdict is how the command ends.
-func placementsVerdict(cmd *cobra.Command, s *systematic.Summary, strict bool, err error) error {
+// placementsVerdict is how the command ends. What the base shows by itself counts, too, but for what it is expected to.
+func placementsVerdict(cmd *cobra.Command, s *systematic.Summary, expected scenarios.Findings, strict bool, err error) error {
 	if err != nil {
 		return searchError(err)
 	}
 	code := warnOfUnused(cmd, &s.Tally, strict)
-	if len(s.Findings) > 0 || s.Unshrunk > 0 {
-		code = exitcode.Worst(code, findingsCode(s.Findings, s.Unshrunk))
+	found, own := slices.Clone(s.Findings), scenarios.Findings(nil)
+	for _, k := range s.Base {
+		if !slices.Contains(expected, k) {
+			found, own = append(found, search.Finding{Kind: k}), append(own, k)
+		}
+	}
+	if own != nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: with nothing placed the run already shows what it is not expected to: %s; it was searched for other kinds only\n", own.Says())
+	}
+	if len(found) > 0 || s.Unshrunk > 0 {
+		code = exitcode.Worst(code, findingsCode(found, s.Unshrunk))
 	}
 	if s.Singles.Covered > 0 && s.Tested() == 0 {
 		code = exitcode.Worst(code, exitNotTested)

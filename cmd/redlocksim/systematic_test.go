@@ -138,10 +138,15 @@ func TestPlacementsVerdict(t *testing.T) {
 		"both":               {systematic.Summary{Findings: []search.Finding{{Kind: checker.Leftover}, {Kind: checker.LeaseOverlap}}}, nil, exitSafety},
 		"liveness, and more": {systematic.Summary{Findings: []search.Finding{{Kind: checker.Leftover}}, Unshrunk: 1}, nil, exitSafety},
 		"no time for it":     {systematic.Summary{Unshrunk: 1}, nil, exitSafety},
+		"base breaks":        {systematic.Summary{Base: scenarios.Findings{checker.Leftover, checker.LostUpdate}}, nil, exitSafety},
+		"base is stuck":      {systematic.Summary{Base: scenarios.Findings{checker.Leftover}}, nil, exitLiveness},
+		"base as expected":   {systematic.Summary{Base: scenarios.Findings{checker.StaleWrite}}, nil, exitOK},
 		"no directory":       {systematic.Summary{}, search.ErrDir, exitUsage},
 		"an error":           {systematic.Summary{Unshrunk: 1}, errors.New("x"), exitInternal},
 	} {
-		if _, code := asked(func(cmd *cobra.Command) error { return placementsVerdict(cmd, &c.s, false, c.err) }); code != c.want {
+		if _, code := asked(func(cmd *cobra.Command) error {
+			return placementsVerdict(cmd, &c.s, scenarios.Findings{checker.StaleWrite}, false, c.err)
+		}); code != c.want {
 			t.Errorf("%s: exit code %d, want %d", name, code, c.want)
 		}
 	}

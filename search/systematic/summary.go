@@ -13,7 +13,7 @@ type Summary struct {
 	// Moments and Faults are how many there are: every fault at every moment is a placement of a single one.
 	Moments int `json:"moments"`
 	Faults  int `json:"faults"`
-	// Base is what the run shows with nothing placed. That is never a finding.
+	// Base is what the run shows with nothing placed. That is never a finding of the search.
 	Base scenarios.Findings `json:"base"`
 	// Singles and Pairs are the placements of one and of two faults, the second after the first.
 	Singles Part `json:"singles"`
