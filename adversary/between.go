@@ -19,7 +19,8 @@ import (
 // are asked about. extends says whether the lock can be extended. The error is an internal one.
 func Between(s *Settings, calls []history.Func, extends bool, o scenarios.Options) (pair []string, err error) {
 	x := newScene(s, holder)
-	x.Network = scenarios.Network{}                                        // slow messages would have calls fail, and what is sent to clean up is no part of them
+	// Slow messages would have calls fail, and what is sent to clean up is no part of them.
+	x.Network = scenarios.Network{}
 	wait := scenarios.Step{Kind: scenarios.SleepStep, For: x.Lock.TTL / 4} // so that calls do not touch
 	program := []scenarios.Step{x.takes(), wait}
 	if extends {
