@@ -1,9 +1,12 @@
 package random
 
 import (
+	"path/filepath"
 	"testing"
 	"time"
 
+	"redlocksim/internal/wasmtest"
+	"redlocksim/scenarios/programs"
 	"redlocksim/search/experiment"
 	"redlocksim/search/searchtest"
 )
@@ -21,6 +24,27 @@ func TestEveryModeRuns(t *testing.T) {
 	}
 }
 
+// Nor do searches with a lock program in the place of the protocol.
+func TestEveryModeRunsWithALockProgram(t *testing.T) {
+	t.Parallel()
+	p, err := programs.Load(wasmtest.Build(t, filepath.Join("..", "..", "locks", "naive")), nil, wasmtest.Cache(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	violations := 0
+	for i, base := range searchtest.Settings(t) {
+		short := *base
+		short.Lock.TTL = time.Second
+		space := experiment.NewSpace(&short)
+		space.Own, space.Foreign, space.Beyond, space.Duration = true, p.Foreign(), i%2 == 1, 5*time.Second
+		violations += explored(t, space, Options{Seed: uint64(i), Runs: 1, Blind: true, shrinkRuns: 2}).Violations
+	}
+	if violations == 0 {
+		t.Error("nothing is found that could be shrunk")
+	}
+}
+
 // Nor do searches whose settings are drawn.
 func TestEveryModeRunsWithDrawnSettings(t *testing.T) {
 	t.Parallel()
@@ -31,7 +55,7 @@ func TestEveryModeRunsWithDrawnSettings(t *testing.T) {
 	}
 }
 
-func explored(t *testing.T, space experiment.Space, o Options) {
+func explored(t *testing.T, space experiment.Space, o Options) *Summary {
 	t.Helper()
 	start := time.Now()
 	s, err := Explore(t.Context(), space, o)
@@ -39,4 +63,5 @@ func explored(t *testing.T, space experiment.Space, o Options) {
 		t.Errorf("%s, beyond the budget: %v: %v", space.Base.Name, space.Beyond, err)
 	}
 	t.Logf("%s, beyond the budget: %v: %d violations in %v", space.Base.Name, space.Beyond, s.Violations, time.Since(start))
+	return s
 }
