@@ -96,5 +96,5 @@ var Judges = [judges]struct{ Name, What string }{
 	JudgeUnderAll:    {"works-under-all", "contract: work under all permits, and what its client had and told it"},
 	JudgeStops:       {"renewals-for-all", "conduct: a renewal of a permit during work under all of them"},
 	JudgeAll:         {"all-permits", "contract: a call for all permits, and what it returned and left behind"},
-	JudgePrograms:    {"program-releases", "contract: a release that a lock program says has succeeded"},
+	JudgePrograms:    {"program-releases", "contract: what a lock program says of a release"},
 }

@@ -52,6 +52,10 @@ type programCall struct {
 	touched bool
 	unheard int
 	isPlain bool
+	// held says that the client believed in its lease when it began, and had the keys for it, and removed how many keys it has
+	// removed since.
+	held    bool
+	removed int
 }
 
 func watchPrograms(r *Run) {
@@ -88,7 +92,12 @@ func (x *programs) applied(a *redis.Applied) {
 		return
 	}
 	for _, c := range x.locker(a.Client.Name(), resource).open {
-		c.touched = c.touched || a.Sent >= c.began
+		if a.Sent < c.began {
+			continue
+		}
+		if c.touched = true; a.Removed() {
+			c.removed++
+		}
 	}
 }
 
@@ -119,7 +128,7 @@ func (x *programs) called(c *protocols.Call) {
 		l := x.locker(c.Client, resource)
 		p := &programCall{Call: c, began: x.run.World.Kernel.Now(), isAlone: len(l.open) == 0, had: len(l.leases)}
 		if c.Lease != nil {
-			p.until = c.Lease.Until()
+			p.until, p.held = c.Lease.Until(), x.holds(c, resource)
 		}
 		for _, other := range l.open {
 			other.isAlone = false
@@ -150,8 +159,12 @@ func (x *programs) returned(c *protocols.Call, err error) {
 			x.bears(p, resource)
 		case c.Func == protocols.ReleaseCall:
 			l.leases = slices.DeleteFunc(l.leases, func(lease protocols.Lease) bool { return lease == c.Lease })
-			if err == nil && p.isAlone && p.had == 1 {
+			switch {
+			case !p.isAlone || p.had != 1:
+			case err == nil:
 				x.released(p, resource)
+			case errors.Is(err, redlock.ErrLost):
+				x.notReleased(p, resource)
 			}
 		}
 	}
@@ -223,6 +236,28 @@ func (x *programs) released(c *programCall, resource string) {
 	case !c.touched && c.unheard <= 0 && !c.isPlain:
 		x.run.broken(checker.Contract, resource, "%s is told that it has released the lock, which it had no more: its release has removed no key", c.Client)
 	}
+}
+
+// notReleased looks whether a client which is told that it has released nothing held the lock until it did.
+func (x *programs) notReleased(c *programCall, resource string) {
+	x.run.Judged[checker.JudgePrograms]++
+	left, of := len(x.standing(c.Client, resource)), x.stakes.quorum(resource)
+	if c.held && c.unheard <= 0 && left < of && left+c.removed >= of {
+		x.run.broken(checker.Contract, resource, "%s is told that it has released nothing, but its release has removed %s of its lock, which takes %d",
+			c.Client, plural.Count(c.removed, "key"), of)
+	}
+}
+
+// holds says that a client believes in a lease, and has the keys for it.
+func (x *programs) holds(c *protocols.Call, resource string) bool {
+	isOver := c.Lease.Context().Err() != nil || !x.run.World.Client(c.Client).ProgramClock().Now().Before(c.Lease.Until())
+	return !isOver && len(x.standing(c.Client, resource)) >= x.stakes.quorum(resource)
+}
+
+// standing are the keys of a client that stand, under the value of which most do.
+func (x *programs) standing(client, resource string) []stake {
+	now := x.run.World.Kernel.Now()
+	return x.stakes.most(client, resource, func(s *stake) bool { return s.stands(now) })
 }
 
 // believed looks for clients that believe in a lease, which their lock renews, for longer than its keys last. Nobody can tell

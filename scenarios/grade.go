@@ -19,7 +19,7 @@ const (
 	AsSound Grade = "as-sound"
 	// Weaker: it was violated where Redlock is not.
 	Weaker Grade = "weaker"
-	// LessAvailable: it could not be had for longer than Redlock.
+	// LessAvailable: it could not be had for longer than Redlock, or its holder was refused by the resource.
 	LessAvailable Grade = "less-available"
 	// LeavesKeys: it left keys behind after it had let go of them, which keep others waiting.
 	LeavesKeys Grade = "leaks"
@@ -50,7 +50,7 @@ func (r *Result) Grades() []Grade {
 	if r.isWeaker() {
 		all = append(all, Weaker)
 	}
-	if r.Longer > 0 || r.fewer {
+	if r.Longer > 0 || r.fewer || r.isHolderRefused() {
 		all = append(all, LessAvailable)
 	}
 	if r.leavesKeys() {
@@ -104,7 +104,12 @@ func (r *Result) Causes() (all []Cause) {
 				all = append(all, Cause{g, "verdict"})
 			}
 		case LessAvailable:
-			all = append(all, Cause{g, "unavailable"})
+			if r.Longer > 0 || r.fewer {
+				all = append(all, Cause{g, "unavailable"})
+			}
+			if r.isHolderRefused() {
+				all = append(all, Cause{g, string(checker.HolderRefused)})
+			}
 		case LeavesKeys:
 			if slices.Contains(r.Findings, checker.Leftover) && !slices.Contains(r.Scenario.Expect.Findings, checker.Leftover) {
 				all = append(all, Cause{g, string(checker.Leftover)})
@@ -119,6 +124,11 @@ func (r *Result) Causes() (all []Cause) {
 		}
 	}
 	return all
+}
+
+// isHolderRefused says that the resource keeps a holder from its work where it does not a sound Redlock's.
+func (r *Result) isHolderRefused() bool {
+	return slices.Contains(r.Findings, checker.HolderRefused) && !slices.Contains(r.Scenario.Expect.Findings, checker.HolderRefused)
 }
 
 // leavesKeys says that keys were left behind that a sound Redlock does not leave.

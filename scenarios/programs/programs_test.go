@@ -231,6 +231,33 @@ expect: {findings: safe, unavailable: {at-most: 1m}}`))
 	}
 }
 
+// Who has the lock and is refused by the resource has it for nothing: the lock is less available than one whose tokens suit.
+func TestAHolderThatIsRefused(t *testing.T) {
+	says := []string{`{"type":"ready","re":1,"can":["token"]}`, `{"type":"granted","re":2,"valid_ms":9000,"token":1}`, `{"type":"released","re":3}`}
+	for does, want := range map[string]bool{"write": false, "write, write": true} {
+		all, err := scenarios.Parse("x.yaml", fmt.Appendf(nil, `
+title: t
+source: s
+explanation: e
+claim: holds
+storage: table
+clients: [client-1]
+timeline: [{at: 1s, client: client-1, do: [try-lock, %s, unlock]}]
+expect: {findings: safe, unavailable: {at-most: 1m}}`, does))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := scenarios.Judge(all[0], scenarios.Options{Foreign: load(t, filepath.Join("testdata", "says"), says...).Foreign()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := scenarios.Cause{Grade: scenarios.LessAvailable, Cause: string(checker.HolderRefused)}
+		if slices.Contains(r.Grades(), of.Grade) != want || slices.Contains(r.Causes(), of) != want {
+			t.Errorf("%s: graded %v for %v, less available %v; %v, %v", does, r.Grades(), r.Causes(), want, r.Findings, r.Problems)
+		}
+	}
+}
+
 // A program that fails ends its run, which then has no verdict, and no other.
 func TestAFailureEndsOneRun(t *testing.T) {
 	alone, err := scenarios.Parse("alone.yaml", []byte(`
@@ -281,6 +308,8 @@ func TestProgramsThatLie(t *testing.T) {
 		{"releases", "[try-lock, sleep: 11s, unlock]", "contract"},
 		{"never-lost", "[try-lock, sleep: 11s]", "contract"},
 		{"forgets-one", "[try-lock, unlock]", "leftover"},
+		{"denies", "[try-lock, unlock]", "contract"},
+		{"denies", "[try-lock, sleep: 11s, unlock]", "safe"},
 	} {
 		t.Run(c.lie+" "+c.does, func(t *testing.T) {
 			all, err := scenarios.Parse("x.yaml", fmt.Appendf(nil, `

@@ -129,13 +129,21 @@ func (g *Guest) run() {
 			g.Fail("it has run for %v without waiting for anything", g.program.limits.Busy)
 			return
 		}
-		g.Fail("it has exited with status %d", code)
+		g.Fail("it has exited with status %d%s", code, g.ofMemory())
 	case err != nil:
 		text, _, _ := strings.Cut(err.Error(), "\n")
 		g.Fail("it has crashed: %s", text)
 	default:
 		g.Fail("it has exited with status 0")
 	}
+}
+
+// ofMemory says how much memory there is, if it has exited for want of it, as far as it says so.
+func (g *Guest) ofMemory() string {
+	if !strings.Contains(g.whatItLogged(), "out of memory") {
+		return ""
+	}
+	return fmt.Sprintf(", having no more than %d MiB of memory", g.program.limits.Memory>>20)
 }
 
 // wake has the guest look what there is for it, if it waits.

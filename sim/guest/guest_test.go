@@ -92,7 +92,7 @@ func TestProgramsThatFail(t *testing.T) {
 		"loops":        "it has run for 300ms without waiting for anything",
 		"floods":       "it has written more than 100000 bytes to its standard output",
 		"endless-line": "it has written more than 100000 bytes to its standard output",
-		"uses-memory":  "it has exited with status 2; it has logged: fatal error: out of memory",
+		"uses-memory":  "it has exited with status 2, having no more than 64 MiB of memory; it has logged: fatal error: out of memory",
 	} {
 		t.Run(name, func(t *testing.T) {
 			limits := guest.Limits{Output: 100_000, Memory: 64 << 20}

@@ -16,7 +16,7 @@ type Limits struct {
 
 // The defaults of Limits.
 const (
-	DefaultMemory = 512 << 20
+	DefaultMemory = 128 << 20
 	DefaultCalls  = 20_000_000
 	DefaultOutput = 64 << 20
 	DefaultBusy   = 20 * time.Second

@@ -152,6 +152,8 @@ func (l lease) Unlock(ctx context.Context) error {
 		return nil
 	case "forgets-one":
 		return l.deletes(ctx, len(l.Nodes)-1)
+	case "denies":
+		return lockprogram.Refused(errors.Join(errors.New("it was not there"), l.deletes(ctx, len(l.Nodes))))
 	}
 	return l.deletes(ctx, len(l.Nodes))
 }
