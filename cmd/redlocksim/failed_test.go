@@ -38,7 +38,7 @@ func TestASuiteWithRunsThatFail(t *testing.T) {
 	cmd.SetContext(t.Context())
 	var stdout bytes.Buffer
 	cmd.SetOut(&stdout)
-	s := &suite{files: fileReportsOf(ciReports), seed: 7, json: in("j.json"), html: in("pages")}
+	s := &suite{files: fileReportsOf(ciReports), asked: new(uint64(7)), json: in("j.json"), html: in("pages")}
 	for i, r := range ciReports {
 		s.files.paths[i] = in(r.flag)
 	}
