@@ -110,15 +110,16 @@ func (r *Result) judgeSafety(hoped *Expect, problem func(c Class, format string,
 	if keys := leaked(r.Leaks); !sameSet(keys, s.Expect.Leaks) {
 		problem(Liveness, "keys without a time to live: %s", r.beside(listed(keys), listed(hoped.Leaks)))
 	}
-	class := Liveness
-	if r.Witness() != nil || len(r.Leaks) > 0 {
+	leaks, class := len(r.Leaks) > 0, Liveness
+	violated := leaks || r.Witness() != nil || r.Defect() != nil
+	leaks = leaks && r.foreign == nil // a program's are graded by themselves
+	if leaks || r.Witness() != nil {
 		class = Safety
 	}
-	violated := class == Safety || r.Defect() != nil
 	counting := r.counting()
 	switch {
 	case s.Claim == Holds && r.Inexcusable():
-		if len(r.Leaks) == 0 && !slices.ContainsFunc(counting, func(f checker.Finding) bool { return f.Kind.Violation() }) {
+		if !leaks && !slices.ContainsFunc(counting, func(f checker.Finding) bool { return f.Kind.Violation() }) {
 			class = Liveness
 		}
 		switch what := r.violations(counting); {

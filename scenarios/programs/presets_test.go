@@ -185,3 +185,21 @@ func TestThePresetNodeRedlock(t *testing.T) {
 		}
 	}
 }
+
+// A key that somebody's lock leaves without a time to live is no double holder: its class is the one that its grade says.
+func TestAKeyThatIsLeftIsNoDoubleHolder(t *testing.T) {
+	foreign := &scenarios.Foreign{New: func(env protocols.Env) (protocols.Locker, error) {
+		p, _ := protocols.Find(env.Settings.Protocol)
+		return p.New(env)
+	}}
+	s := *scenarios.Catalogue()[slices.IndexFunc(scenarios.Catalogue(), func(s *scenarios.Scenario) bool { return s.Name == "01-setnx-then-expire/a-minute" })]
+	s.Claim, s.Expect.Leaks, s.Expect.Grants = scenarios.Holds, nil, nil
+	s.Timeline = slices.Clone(s.Timeline)
+	s.Timeline[0].When.At = time.Second
+	granted := scenarios.Item{Client: "client-2", Do: []scenarios.Step{{Kind: scenarios.TryLockStep}, {Kind: scenarios.UnlockStep}}, Repeat: 1}
+	s.Timeline = append(s.Timeline, granted) // or nothing would be tested
+	r, err := scenarios.Judge(&s, scenarios.Options{Foreign: foreign})
+	if err != nil || len(r.Leaks) != 1 || !slices.Contains(r.Grades(), scenarios.LeavesKeys) || r.Has(scenarios.Safety) || !r.Has(scenarios.Liveness) {
+		t.Errorf("%v, %v, %v, %v", err, r.Leaks, r.Grades(), r.Problems)
+	}
+}
