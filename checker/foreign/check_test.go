@@ -432,7 +432,7 @@ func TestNativeThatIsNotDecided(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	r, err := Check(strings.NewReader(nativeOverlap+writes(5)), Options{MaxPorcupine: 1})
-	if err != nil || shown(r) != "lease-overlap x1 1-2,3-4" || len(r.Notes) != 1 || !strings.Contains(r.Notes[0], `undecided: lost-update on "q"`) {
+	if err != nil || shown(r) != "lease-overlap x1 1-2,3-4" || len(r.Notes) != 1 || !strings.Contains(r.Notes[0], `undecided: late write (lost-update) on "q"`) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
