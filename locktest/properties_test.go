@@ -190,7 +190,7 @@ func TestPauseGuard(t *testing.T) {
 		locktest.MutualExclusion(t, locktest.Parse(t, paused(0, holds, holds-milliseconds(0, 1000).Draw(t, "less")), 0, nil))
 		late := locktest.Parse(t, paused(0, 0, breaks+milliseconds(0, 1000).Draw(t, "more")), 0, nil)
 		r := record(func(t rapid.TB) { locktest.MutualExclusion(t, late) })
-		if !r.failed || !strings.Contains(r.log.String(), "not tested: stale-write, but the faults exceed the assumptions: a pause") {
+		if !r.failed || !strings.Contains(r.log.String(), "not tested: late write (stale-write), but the faults exceed the assumptions: a pause") {
 			t.Fatalf("failed %v: %s", r.failed, &r.log)
 		}
 	}))
