@@ -61,14 +61,12 @@ func (k *Known) Learn(commands int64) {
 			learned = learned.With(s)
 		}
 	}
-	k.forgetFound()
+	k.Doubt()
 	k.note(learned)
 }
 
-func (k *Known) forgetFound() { k.bits.And(^uint32(found)) }
-
 // Doubt forgets what was found out, because another server may be there now, or another user.
-func (k *Known) Doubt() { k.bits.And(^uint32(found | hashless)) }
+func (k *Known) Doubt() { k.bits.And(^uint32(found)) }
 
 // Forbade takes that the node has forbidden something, a script or a command in one. It forbids scripts if it is known for
 // that; otherwise all is in doubt.
@@ -116,7 +114,7 @@ func (t *Trial) Bars(c *driver.Command, known Scripts) bool {
 func (t *Trial) Again(known *Known) (as Scripts, asks bool) {
 	asks = t.isBarred && !t.isOver
 	if asks || known.Scripts()&plain != 0 {
-		known.forgetFound() // the server may be another one
+		known.Doubt() // the server may be another one
 	}
 	t.isOver = t.isOver || asks
 	return known.Scripts() & (able | apart), asks

@@ -106,30 +106,3 @@ func TestTrialWithoutAnswer(t *testing.T) {
 		t.Error("the node is taken for one that has nothing instead")
 	}
 }
-
-// A node that forbids scripts by their hashes gets them in full from then on, also if it has plain commands, until another may
-// be there.
-func TestHashesForbidden(t *testing.T) {
-	extend := &driver.Command{Op: driver.OpExtend, Keys: []string{"r"}, Done: func(*driver.Command, driver.Reply) {}}
-	var known batch.Known
-	known.Learn(delIfEq | setIfEq)
-	var trial batch.Trial
-	for i, c := range []struct {
-		before func()
-		inFull bool
-	}{
-		{nil, true}, {nil, false},
-		{known.ForbadeHashes, true}, {nil, true},
-		{func() { trial.Again(&known); known.Learn(delIfEq | setIfEq) }, true}, {nil, true},
-		{known.Doubt, true}, {nil, false},
-	} {
-		if c.before != nil {
-			c.before()
-		}
-		m := batch.Arrange([]*driver.Command{extend}, known.Scripts())
-		if got := m.Requests()[0].InFull; got != c.inFull {
-			t.Errorf("%d: in full: %v", i, got)
-		}
-		m.Answered(&known, batch.Confirmation{}, func(int, int) (batch.Fate, driver.Reply) { return batch.Ran, driver.Reply{} })
-	}
-}

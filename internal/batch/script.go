@@ -65,7 +65,6 @@ const (
 	able                                      // its first vote has shown that it allows all that a lock needs
 	neither                                   // it has forbidden scripts, and does not have enough plain commands
 	apart                                     // it runs no script for keys of several slots: commands are not joined
-	hashless                                  // it forbids scripts by their hashes: they go in full
 )
 
 // Has reports whether the script is in the set. None always is: it has no source that a node would have to know.
@@ -84,18 +83,7 @@ func (k *Known) Scripts() Scripts { return Scripts(k.bits.Load()) }
 // Part notes that the node keeps its keys in slots, so that no script may have those of several commands.
 func (k *Known) Part() { k.note(apart) }
 
-// ForbadeHashes notes that the node runs scripts in full alone.
-func (k *Known) ForbadeHashes() {
-	k.note(hashless)
-	k.bits.And(^uint32(1<<NumScripts - 1))
-}
-
-// learn notes that the node knows a script.
-func (k *Known) learn(s Script) {
-	if k.Scripts()&hashless == 0 {
-		k.note(Scripts(0).With(s))
-	}
-}
+func (k *Known) learn(s Script) { k.note(Scripts(0).With(s)) }
 
 func (k *Known) note(what Scripts) { k.bits.Or(uint32(what)) }
 

@@ -153,10 +153,7 @@ func (x *Exchange) read(r *batch.Request, a Answer, command int, looks bool) (fa
 	case r.IsJoint() && isAcrossSlots(a.Err):
 		s.known.Part()
 		return batch.Missed, reply
-	case !r.InFull && isHashForbidden(a.Err):
-		s.known.ForbadeHashes()
-		return batch.Missed, reply
-	case !r.InFull && isScriptUnknown(a.Err):
+	case !r.InFull && (isScriptUnknown(a.Err) || isHashForbidden(a.Err)):
 		return batch.Missed, reply
 	}
 	if r.IsJoint() {
