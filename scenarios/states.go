@@ -17,7 +17,7 @@ import (
 // below NumStates.
 type State uint32
 
-// stateBits is of how many bits a state is. The five million runs of docs/long-search went through a million states: two in
+// stateBits is of how many bits a state is. The five million runs of the longest search went through a million states: two in
 // five places have one then, and a state that is new is taken for one that is not as often at the most.
 const stateBits = 21
 

@@ -1,0 +1,198 @@
+package bench
+
+import (
+	"context"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"redlocksim/redlock/goredis"
+)
+
+// oneKey makes all keys the same one, and counts who is in while another is.
+type oneKey struct {
+	locker
+	inside, clashes, entered *atomic.Int32
+}
+
+func (o oneKey) lock(ctx context.Context, _ string) (held, error) {
+	h, err := o.locker.lock(ctx, "bench-only")
+	if err != nil {
+		return nil, err
+	}
+	if o.inside.Add(1) != 1 {
+		o.clashes.Add(1)
+	}
+	o.entered.Add(1)
+	time.Sleep(time.Millisecond) // long enough for another to come in
+	return leaving{h, o.inside}, nil
+}
+
+type leaving struct {
+	held
+	inside *atomic.Int32
+}
+
+func (l leaving) Unlock(ctx context.Context) error {
+	l.inside.Add(-1)
+	return l.held.Unlock(ctx)
+}
+
+// collide has callers go in and out under one lock, two with each locker, and counts the clashes.
+func collide(t *testing.T, lockers ...locker) (clashes int32) {
+	t.Helper()
+	const operations = 10
+	one := oneKey{inside: new(atomic.Int32), clashes: new(atomic.Int32), entered: new(atomic.Int32)}
+	var all []locker
+	for _, l := range lockers {
+		one.locker = l
+		all = append(all, one, one)
+	}
+	load{}.run(t, all, operations)
+	if n := one.entered.Load(); n != operations {
+		t.Errorf("%d of %d came in", n, operations)
+	}
+	return one.clashes.Load()
+}
+
+// Two lockers of a kind are two programs: they exclude each other, too.
+func TestContestantsExclude(t *testing.T) {
+	c := startCluster(t)
+	for i := range contestants {
+		who := &contestants[i]
+		t.Run(who.name, func(t *testing.T) {
+			first, second := opened(t, who, c.addrs()), opened(t, who, c.addrs())
+			defer first.close()
+			defer second.close()
+			if n := collide(t, first, second); n > 0 {
+				t.Errorf("%d came in while another was", n)
+			}
+			if _, ok := first.(holder); who.renews && !ok {
+				t.Error("it is to renew its locks, and cannot")
+			}
+		})
+	}
+}
+
+type free struct{}
+
+func (free) lock(context.Context, string) (held, error) { return free{}, nil }
+func (free) Unlock(context.Context) error               { return nil }
+func (free) close()                                     {}
+
+func TestClashesAreSeen(t *testing.T) {
+	if collide(t, free{}) == 0 {
+		t.Error("they came in without a lock, and nobody met another")
+	}
+}
+
+// Callers of this library that contend ask the servers, each for itself, as those of the other contestants do.
+func TestContendersAskTheServers(t *testing.T) {
+	c := startCluster(t)
+	lock := opened(t, &contestants[0], c.addrs())
+	defer lock.close()
+	first, err := lock.lock(t.Context(), "bench-asked")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := c.settled(t).commands
+	ctx, cancel := context.WithTimeout(t.Context(), minRetry/2)
+	defer cancel()
+	if _, err := lock.(separable).separate(t).lock(ctx, "bench-asked"); err == nil {
+		t.Error("taken twice")
+	}
+	if asked := c.settled(t).commands - before; asked < clusterSize {
+		t.Errorf("%d commands", asked)
+	}
+	if err := first.Unlock(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// Bare go-redis sends SET and EVALSHA to each server, and the script calls GET and DEL there.
+func TestCounts(t *testing.T) {
+	c := startCluster(t)
+	lock := bare{openPeers(c.addrs(), 1)}
+	defer lock.close()
+	once := func() {
+		l := lock.attempt(t.Context(), "bench-counted")
+		for range clusterSize { // all answers, so that an operation has no effect on the next one's
+			<-l.acquired
+		}
+		close(l.release)
+		for range clusterSize {
+			<-l.released
+		}
+	}
+	once() // loads the script
+	before := c.settled(t)
+	const operations = 20
+	for range operations {
+		once()
+	}
+	after := c.settled(t)
+	if n := after.commands - before.commands; n != 4*clusterSize*operations {
+		t.Errorf("%d commands, want %d", n, 4*clusterSize*operations)
+	}
+	if after.client <= before.client || after.servers <= before.servers {
+		t.Errorf("processor time: %+v, then %+v", before, after)
+	}
+}
+
+func TestConditions(t *testing.T) {
+	c := startCluster(t)
+	const quick = slowBy * 4 / 5
+	for i := range conditions {
+		condition := &conditions[i]
+		t.Run(condition.name, func(t *testing.T) {
+			on := c.stage(t, condition)
+			defer on.close()
+			var clients []*redis.Client
+			for _, addr := range on.addrs {
+				client := goredis.NewClient(&redis.Options{Addr: addr})
+				defer client.Close()
+				clients = append(clients, client)
+				if took, err := ping(t, client, 5*time.Second); err != nil {
+					t.Fatalf("before the fault, after %v: %v", took, err)
+				}
+			}
+			on.inject(t)
+			for i, client := range clients {
+				took, err := ping(t, client, 300*time.Millisecond)
+				switch {
+				case i == victim && condition.name == "one-silent":
+					if err == nil {
+						t.Errorf("the silent server answered after %v", took)
+					}
+					dialled, err := net.DialTimeout("tcp", on.addrs[i], time.Second)
+					if err != nil {
+						t.Fatal("the silent server accepts no connection:", err)
+					}
+					defer dialled.Close()
+				case i == victim && condition.name == "one-slow":
+					if err != nil || took < slowBy {
+						t.Errorf("the slow server: %v after %v", err, took)
+					}
+				default: // the fastest of some, since the machine may be busy
+					for n := 0; n < 50 && took >= quick; n++ {
+						took, err = ping(t, client, time.Second)
+					}
+					if err != nil || took >= quick {
+						t.Errorf("server %d: %v after %v", i, err, took)
+					}
+				}
+			}
+		})
+	}
+}
+
+func ping(t *testing.T, client *redis.Client, within time.Duration) (time.Duration, error) {
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	defer cancel()
+	begin := time.Now()
+	err := client.Ping(ctx).Err()
+	return time.Since(begin), err
+}
