@@ -107,7 +107,7 @@ var adapter = []Mutant{
 		Name: "wire-counts-its-own-key", Tier: "wire",
 		Bug: "a retry uses the same value and counts the key that an earlier attempt left",
 		Edits: []Edit{
-			{"redlock/call.go", "if c.last != nil || value == \"\" {", "if c.last != nil {\n\t\tvalue = c.last.acquisition.value\n\t} else if value == \"\" {"},
+			{"redlock/attempt.go", "if c.last != nil || value == \"\" {", "if c.last != nil {\n\t\tvalue = c.last.acquisition.value\n\t} else if value == \"\" {"},
 			{"internal/batch/script.go", "case len(c.Keys) == 1:", "case false:"},
 			{"internal/redisnode/acquire.lua", "if redis.call('EXISTS'", "if redis.call('GET', KEYS[1]) == ARGV[1] then return 1 end\nif redis.call('EXISTS'"},
 		},

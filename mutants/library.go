@@ -5,7 +5,7 @@ var library = []Mutant{
 	{
 		Name:    "one-key-for-all",
 		Bug:     "every resource has the same key",
-		Edits:   []Edit{{"redlock/keys.go", "return keys, nil\n}\n\n// maxResource", "return []string{\"lock\"}, nil\n}\n\n// maxResource"}},
+		Edits:   []Edit{{"redlock/admit.go", "return keys, nil\n}\n\n// maxResource", "return []string{\"lock\"}, nil\n}\n\n// maxResource"}},
 		Killers: []string{"69-two-locks/independent", "69-two-locks/one-breaks"},
 	},
 	{
@@ -23,7 +23,7 @@ var library = []Mutant{
 	{
 		Name: "value-without-random-bytes",
 		Bug:  "an acquire goes on without the random bytes that it did not get",
-		Edits: []Edit{{"redlock/value.go", "if _, err := io.ReadFull(s.rand, raw[:]); err != nil {\n\t\treturn \"\", fmt",
+		Edits: []Edit{{"redlock/random.go", "if _, err := io.ReadFull(s.rand, raw[:]); err != nil {\n\t\treturn \"\", fmt",
 			"if _, err := io.ReadFull(s.rand, raw[:]); err != nil && false {\n\t\treturn \"\", fmt"}},
 		Killers: []string{"91-random-bytes-fail/guard", "91-random-bytes-fail/acquires"},
 	},
@@ -58,31 +58,31 @@ var library = []Mutant{
 	{
 		Name:    "second-vote-stands",
 		Bug:     "a vote for a second token that crosses the release is not taken back",
-		Edits:   []Edit{{"redlock/straggler.go", "if owed && (!accepted || a.raised) {", "if owed && !accepted {"}},
+		Edits:   []Edit{{"redlock/round.go", "if owed && (!accepted || a.raised) {", "if owed && !accepted {"}},
 		Killers: []string{"117-vote-crosses-the-release"},
 	},
 	{
 		Name:    "no-spread-without-random-bytes",
 		Bug:     "clients that are woken and have no random bytes all ask at once",
-		Edits:   []Edit{{"redlock/value.go", "		return s.wakeSpread\n", "		return 0\n"}},
+		Edits:   []Edit{{"redlock/random.go", "		return s.wakeSpread\n", "		return 0\n"}},
 		Killers: []string{"91-random-bytes-fail/wake-up"},
 	},
 	{
 		Name:    "follows-any-counter",
 		Bug:     "a counter is believed that no other node bears out",
-		Edits:   []Edit{{"redlock/counters.go", "return max(n-quorum+1, min(2, n)) }", "return 1 }"}},
+		Edits:   []Edit{{"redlock/fencing.go", "return max(n-quorum+1, min(2, n)) }", "return 1 }"}},
 		Killers: []string{"92-counters-set-by-hand/one-node"},
 	},
 	{
 		Name:    "follows-no-counter-that-is-alone",
 		Bug:     "a node that has missed many grants has no vote, although there is no quorum without it",
-		Edits:   []Edit{{"redlock/counters.go", "if p.credible(farCounters, q) >= enough {", "if false {"}},
+		Edits:   []Edit{{"redlock/fencing.go", "if p.credible(farCounters, q) >= enough {", "if false {"}},
 		Killers: []string{"92-counters-set-by-hand/one-of-two"},
 	},
 	{
 		Name:    "follows-a-counter-however-far",
 		Bug:     "a counter that is alone is followed however far it is ahead",
-		Edits:   []Edit{{"redlock/counters.go", "farCounters = 1 << 32", "farCounters = 1 << 62"}},
+		Edits:   []Edit{{"redlock/fencing.go", "farCounters = 1 << 32", "farCounters = 1 << 62"}},
 		Killers: []string{"92-counters-set-by-hand/one-of-two-by-far"},
 	},
 	{
@@ -100,13 +100,13 @@ var library = []Mutant{
 	{
 		Name:    "no-context-above-that-of-work",
 		Bug:     "work that releases its lock in its own context ends with a panic",
-		Edits:   []Edit{{"redlock/leasecontext.go", "lease: l, above: above}, func", "lease: l}, func"}},
+		Edits:   []Edit{{"redlock/lease.go", "lease: l, above: above}, func", "lease: l}, func"}},
 		Killers: []string{"82-with-lock/released-by-the-work"},
 	},
 	{
 		Name:    "follows-two-counters-of-five",
 		Bug:     "a client believes counters that fewer nodes bear out than may be wrong",
-		Edits:   []Edit{{"redlock/counters.go", "witnesses(len(p.counters), quorum)", "witnesses(quorum, len(p.counters))"}},
+		Edits:   []Edit{{"redlock/fencing.go", "witnesses(len(p.counters), quorum)", "witnesses(quorum, len(p.counters))"}},
 		Killers: []string{"92-counters-set-by-hand/two-of-five"},
 	},
 	{
@@ -124,7 +124,7 @@ var library = []Mutant{
 	{
 		Name:    "tells-a-loss-twice",
 		Bug:     "Hold returns the loss of the lease twice, as that of the work and as that of the release",
-		Edits:   []Edit{{"redlock/hold.go", "errors.Is(released, ErrReleased), errors.Is(released, ErrLost) && errors.Is(err, ErrLost):", "errors.Is(released, ErrReleased):"}},
+		Edits:   []Edit{{"redlock/renew.go", "errors.Is(released, ErrReleased), errors.Is(released, ErrLost) && errors.Is(err, ErrLost):", "errors.Is(released, ErrReleased):"}},
 		Killers: []string{"82-with-lock/limit"},
 	},
 	{
@@ -136,19 +136,19 @@ var library = []Mutant{
 	{
 		Name:    "largest-token-is-remembered",
 		Bug:     "a client that has heard of the largest token asks no node again",
-		Edits:   []Edit{{"redlock/tokens.go", "	if token >= maxToken {\n\t\treturn\n\t}\n", ""}},
+		Edits:   []Edit{{"redlock/fencing.go", "	if token >= maxToken {\n\t\treturn\n\t}\n", ""}},
 		Killers: []string{"92-counters-set-by-hand/largest"},
 	},
 	{
 		Name:    "largest-token-is-never-granted",
 		Bug:     "the largest token is not granted",
-		Edits:   []Edit{{"redlock/ask.go", "first.proposal.next > maxToken", "first.proposal.next+1 > maxToken"}},
+		Edits:   []Edit{{"redlock/attempt.go", "first.proposal.next > maxToken", "first.proposal.next+1 > maxToken"}},
 		Killers: []string{"92-counters-set-by-hand/last"},
 	},
 	{
 		Name:    "token-beyond-the-largest",
 		Bug:     "a token is granted that scripts cannot tell from the next",
-		Edits:   []Edit{{"redlock/ask.go", "first.proposal.next > maxToken", "first.proposal.next > maxToken+1"}},
+		Edits:   []Edit{{"redlock/attempt.go", "first.proposal.next > maxToken", "first.proposal.next > maxToken+1"}},
 		Killers: []string{"92-counters-set-by-hand/last"},
 	},
 	{
@@ -167,7 +167,7 @@ var library = []Mutant{
 		Name: "start-of-the-first-attempt",
 		Bug:  "the elapsed time counts from the first attempt, not from the one that wins", Real: "node-redlock #169, #274, #299",
 		Edits: []Edit{
-			{"redlock/validity.go", "type term struct{ ttl, drift time.Duration }", "type term struct {\n\tttl, drift time.Duration\n\tfirst      time.Time\n}"},
+			{"redlock/attempt.go", "type term struct{ ttl, drift time.Duration }", "type term struct {\n\tttl, drift time.Duration\n\tfirst      time.Time\n}"},
 			{"redlock/admit.go", "t, err := c.term(ttl)", "t, err := c.term(ttl)\n\tt.first = c.clock.Now()"},
 			{"redlock/attempt.go", "t.validity(start, clock.Now())", "t.validity(t.first, clock.Now())"},
 		},
@@ -179,8 +179,8 @@ var library = []Mutant{
 		Edits: []Edit{
 			{"redlock/options.go", "nodes       []driver.Node\n", "nodes       []driver.Node\n\tvalue       atomic.Pointer[string]\n"},
 			{"redlock/options.go", "\t\"io\"\n", "\t\"io\"\n\t\"sync/atomic\"\n"},
-			{"redlock/value.go", "var raw [valueBytes]byte", "if v := s.value.Load(); v != nil {\n\t\treturn *v, nil\n\t}\n\tvar raw [valueBytes]byte"},
-			{"redlock/value.go", "return base64.RawURLEncoding.EncodeToString(raw[:]), nil",
+			{"redlock/random.go", "var raw [valueBytes]byte", "if v := s.value.Load(); v != nil {\n\t\treturn *v, nil\n\t}\n\tvar raw [valueBytes]byte"},
+			{"redlock/random.go", "return base64.RawURLEncoding.EncodeToString(raw[:]), nil",
 				"value := base64.RawURLEncoding.EncodeToString(raw[:])\n\ts.value.Store(&value)\n\treturn value, nil"},
 		},
 		Killers: []string{"58-late-release"},
@@ -189,7 +189,7 @@ var library = []Mutant{
 		Name: "clock-read-after-asking",
 		Bug:  "the first clock reading is made after the requests were sent, not before",
 		Edits: []Edit{
-			{"redlock/ask.go", "	r.send()\n	err := r.wait(ctx)", "	r.send()\n	r.start = a.client.clock.Now()\n	err := r.wait(ctx)"},
+			{"redlock/attempt.go", "	r.send()\n	err := r.wait(ctx)", "	r.send()\n	r.start = a.client.clock.Now()\n	err := r.wait(ctx)"},
 			{"redlock/attempt.go", "v := t.validity(start, clock.Now())", "v := t.validity(r.start, clock.Now())"},
 		},
 		Killers: []string{"99-code-takes-time/acquire", "99-code-takes-time/extend"},
@@ -197,7 +197,7 @@ var library = []Mutant{
 	{
 		Name:    "no-jitter",
 		Bug:     "every delay before a retry is the same",
-		Edits:   []Edit{{"redlock/value.go", "uint64(s.retryMax-s.retryMin) + 1", "uint64(1)"}},
+		Edits:   []Edit{{"redlock/random.go", "s.below(s.retryMax - s.retryMin + 1)", "s.below(1)"}},
 		Killers: []string{"61-even-number-of-nodes"},
 	},
 	{
@@ -228,7 +228,7 @@ var library = []Mutant{
 			{"redlock/round.go", "c.clock.AfterFunc(c.nodeTimeout, r.timeOut)", "c.clock.AfterFunc(time.Hour, r.timeOut)"},
 			{"redlock/round.go", "\t\tc.batchers[i].ask(&r.commands[i].queued)\n",
 				"\t\tc.batchers[i].ask(&r.commands[i].queued)\n\t\tfor r.op == driver.OpAcquire && !r.hasAnswered(i) {\n\t\t\tr.waiter.Wait(context.Background())\n\t\t}\n"},
-			{"redlock/wait.go", "func (r *round) isSettled() bool {",
+			{"redlock/round.go", "func (r *round) isSettled() bool {",
 				"func (r *round) hasAnswered(i int) bool {\n\tr.acquisition.mu.Lock()\n\tdefer r.acquisition.mu.Unlock()\n\treturn r.ballot.Answered.Has(i)\n}\n\nfunc (r *round) isSettled() bool {"},
 			{"redlock/round.go", "if decided {", "if decided || r.op == driver.OpAcquire {"},
 		},
@@ -275,26 +275,26 @@ var library = []Mutant{
 		Edits: []Edit{
 			{"internal/quorum/quorum.go", "Asked    Set\n", "Asked    Set\n\tBefore   int\n"},
 			{"internal/quorum/quorum.go", "return b.Accepted.Len() >= quorum }", "return b.Before+b.Accepted.Len() >= quorum }"},
-			{"redlock/ask.go", "r.start = first.start", "r.start = first.start\n\tr.ballot.Before = first.ballot.Accepted.Len()"},
+			{"redlock/attempt.go", "r.start = first.start", "r.start = first.start\n\tr.ballot.Before = first.ballot.Accepted.Len()"},
 		},
 		Killers: []string{"63-votes-for-two-tokens"},
 	},
 	{
 		Name: "no-drift",
 		Bug:  "the validity ignores clock drift", Real: "rueidislock, Redisson",
-		Edits:   []Edit{{"redlock/validity.go", "left := t.ttl - second.Sub(first) - t.drift", "left := t.ttl - second.Sub(first)"}},
+		Edits:   []Edit{{"redlock/attempt.go", "left := t.ttl - second.Sub(first) - t.drift", "left := t.ttl - second.Sub(first)"}},
 		Killers: []string{"22-clock-rates/covered", "46-redisson-multi/redlock"},
 	},
 	{
 		Name: "drift-added",
 		Bug:  "the allowance for drift has the wrong sign", Real: "redlock-py #3, redsync #37",
-		Edits:   []Edit{{"redlock/validity.go", "left := t.ttl - second.Sub(first) - t.drift", "left := t.ttl - second.Sub(first) + t.drift"}},
+		Edits:   []Edit{{"redlock/attempt.go", "left := t.ttl - second.Sub(first) - t.drift", "left := t.ttl - second.Sub(first) + t.drift"}},
 		Killers: []string{"22-clock-rates/covered"},
 	},
 	{
 		Name: "elapsed-in-the-wrong-unit",
 		Bug:  "the elapsed time is taken in the wrong unit, and nearly nothing is subtracted", Real: "RedLock.net #33",
-		Edits:   []Edit{{"redlock/validity.go", "left := t.ttl - second.Sub(first) - t.drift", "left := t.ttl - second.Sub(first)/time.Microsecond - t.drift"}},
+		Edits:   []Edit{{"redlock/attempt.go", "left := t.ttl - second.Sub(first) - t.drift", "left := t.ttl - second.Sub(first)/time.Microsecond - t.drift"}},
 		Killers: []string{"31-slow-acquire/pause", "31-slow-acquire/delayed-replies"},
 	},
 	{
@@ -392,7 +392,7 @@ var library = []Mutant{
 	{
 		Name:    "answers-told-twice",
 		Bug:     "the observer is told a second time of the answers to the release of an attempt when the call gives up",
-		Edits:   []Edit{{"redlock/wait.go", "\tif !report || a.client.observer == nil {", "\tif report = true; !report || a.client.observer == nil {"}},
+		Edits:   []Edit{{"redlock/round.go", "\tif !report || a.client.observer == nil {", "\tif report = true; !report || a.client.observer == nil {"}},
 		Killers: []string{"73-waiting-in-one-client/told-and-gives-up", "83-new-client/closed-while-waiting"},
 	},
 	{
@@ -431,7 +431,7 @@ var library = []Mutant{
 	{
 		Name:    "node-timeout-doubled",
 		Bug:     "errors tell of a node timeout twice as long as it is",
-		Edits:   []Edit{{"redlock/wait.go", "NodeTimeout: r.acquisition.client.nodeTimeout}", "NodeTimeout: 2 * r.acquisition.client.nodeTimeout}"}},
+		Edits:   []Edit{{"redlock/round.go", "NodeTimeout: r.acquisition.client.nodeTimeout}", "NodeTimeout: 2 * r.acquisition.client.nodeTimeout}"}},
 		Killers: []string{"09-contention"},
 	},
 	{
@@ -505,7 +505,7 @@ var library = []Mutant{
 	{
 		Name:    "all-at-once",
 		Bug:     "all who are told of a release ask at the same time",
-		Edits:   []Edit{{"redlock/value.go", "return time.Duration(binary.LittleEndian.Uint64(raw[:]) % uint64(s.wakeSpread))", "return 0 * time.Duration(binary.LittleEndian.Uint64(raw[:]))"}},
+		Edits:   []Edit{{"redlock/random.go", "	return part\n", "	return 0 * part\n"}},
 		Killers: []string{"66-wake-up/many"},
 	},
 	{
@@ -598,7 +598,7 @@ var library = []Mutant{
 	{
 		Name:    "queue-waits-for-the-end-of-a-lease",
 		Bug:     "the next of those who wait in the client is woken by the end of a lease, not by its release",
-		Edits:   []Edit{{"redlock/unlock.go", "defer l.vacate()\n", "defer l.acquisition.client.clock.AfterFunc(l.until.Sub(l.acquisition.client.clock.Now()), l.vacate)\n"}},
+		Edits:   []Edit{{"redlock/release.go", "defer l.vacate()\n", "defer l.acquisition.client.clock.AfterFunc(l.until.Sub(l.acquisition.client.clock.Now()), l.vacate)\n"}},
 		Killers: []string{"73-waiting-in-one-client/in-order", "73-waiting-in-one-client/the-same-set"},
 	},
 	{
@@ -610,7 +610,7 @@ var library = []Mutant{
 	{
 		Name:    "queue-outlives-a-failed-release",
 		Bug:     "who waits behind a lease of the same client whose release has no quorum waits for ever",
-		Edits:   []Edit{{"redlock/unlock.go", "defer l.vacate()\n", "defer func() {\n\t\tif reason == nil {\n\t\t\tl.vacate()\n\t\t}\n\t}()\n"}},
+		Edits:   []Edit{{"redlock/release.go", "defer l.vacate()\n", "defer func() {\n\t\tif reason == nil {\n\t\t\tl.vacate()\n\t\t}\n\t}()\n"}},
 		Killers: []string{"73-waiting-in-one-client/release-lost"},
 	},
 	{
@@ -641,13 +641,13 @@ var library = []Mutant{
 	{
 		Name:    "deaf-to-releases",
 		Bug:     "a waiter subscribes to releases, and does not look whether it was told of one",
-		Edits:   []Edit{{"redlock/sleep.go", "if !woken && news.take() {", "if !woken && news.take() && t.IsZero() {"}},
+		Edits:   []Edit{{"redlock/wake.go", "if !woken && news.take() {", "if !woken && news.take() && t.IsZero() {"}},
 		Killers: []string{"66-wake-up/told"},
 	},
 	{
 		Name:    "close-forgets-the-queue",
 		Bug:     "a client that is closed goes on serving those who wait in it",
-		Edits:   []Edit{{"redlock/turn.go", "	defer c.dontWakeOnClose(c.wakeOnClose(t.waiter))\n", ""}, {"redlock/turn.go", "for !c.closed.Load() && ctx.Err() == nil {", "for ctx.Err() == nil {"}, {"redlock/sleep.go", "	if c.closed.Load() {\n\t\treturn ErrClosed\n\t}\n\treturn ctx.Err()", "	return ctx.Err()"}},
+		Edits:   []Edit{{"redlock/turn.go", "	defer c.dontWakeOnClose(c.wakeOnClose(t.waiter))\n", ""}, {"redlock/turn.go", "for !c.closed.Load() && ctx.Err() == nil {", "for ctx.Err() == nil {"}, {"redlock/wake.go", "	if c.closed.Load() {\n\t\treturn ErrClosed\n\t}\n\treturn ctx.Err()", "	return ctx.Err()"}},
 		Killers: []string{"73-waiting-in-one-client/closed"},
 	},
 	{
@@ -665,27 +665,27 @@ var library = []Mutant{
 	{
 		Name:    "unlock-with-an-ended-context",
 		Bug:     "Unlock with the lease's own context does not wait for the answers, since it ends that context first",
-		Edits:   []Edit{{"redlock/leasecontext.go", "if of.lease == l {", "if of.lease == nil {"}},
+		Edits:   []Edit{{"redlock/lease.go", "if of.lease == l {", "if of.lease == nil {"}},
 		Killers: []string{"80-contexts-that-end/unlock-with-the-lease"},
 		Tests:   []Test{{"redlock", "TestUnlockWithTheLeasesContext"}, {"redlock", "TestUnlockWithTheContextOfHold"}},
 	},
 	{
 		Name:  "any-counter-is-believed",
 		Bug:   "the highest fencing counter that any one node tells of is believed",
-		Edits: []Edit{{"redlock/counters.go", "if c-slack <= falling[witnesses-1] {", "if c >= 0 {"}},
+		Edits: []Edit{{"redlock/fencing.go", "if c-slack <= falling[witnesses-1] {", "if c >= 0 {"}},
 		Tests: []Test{{"redlock", "TestCounterFarBeyond"}},
 	},
 	{
 		Name: "tokens-of-all-resources",
 		Bug:  "a fencing token is drawn above those of all resources, so that a counter of one moves the others",
-		Edits: []Edit{{"redlock/tokens.go", "\tfor _, key := range keys {\n\t\tif e := t.byKey[key]; e != nil {\n\t\t\ttoken = max",
+		Edits: []Edit{{"redlock/fencing.go", "\tfor _, key := range keys {\n\t\tif e := t.byKey[key]; e != nil {\n\t\t\ttoken = max",
 			"\tfor _, e := range t.byKey {\n\t\tif e != nil {\n\t\t\ttoken = max"}},
 		Tests: []Test{{"redlock", "TestCounterFarBeyond"}},
 	},
 	{
 		Name:    "jitter-makes-late",
 		Bug:     "a renewal comes later than its period by its jitter, and not sooner",
-		Edits:   []Edit{{"redlock/renew.go", "return r.Period - time.Duration", "return r.Period + time.Duration"}},
+		Edits:   []Edit{{"redlock/random.go", "return r.Period - sooner", "return r.Period + sooner"}},
 		Killers: []string{"114-renewal-with-jitter/renewed"},
 	},
 	{
@@ -703,13 +703,13 @@ var library = []Mutant{
 	{
 		Name:    "no-token-no-matter",
 		Bug:     "a grant for which the source gave no token is a grant without one",
-		Edits:   []Edit{{"redlock/source.go", "\tcase err != nil:\n\t\treturn fmt.Errorf(\"%w: %w\", ErrNoToken, err)\n", "\tcase err != nil:\n\t\treturn nil\n"}},
+		Edits:   []Edit{{"redlock/attempt.go", "\tcase err != nil:\n\t\treturn fmt.Errorf(\"%w: %w\", ErrNoToken, err)\n", "\tcase err != nil:\n\t\treturn nil\n"}},
 		Killers: []string{"113-what-helps-at-a-failover/no-token"},
 	},
 	{
 		Name:    "unlock-says-yes",
 		Bug:     "Unlock returns nil also where too few nodes have answered",
-		Edits:   []Edit{{"redlock/unlock.go", "if reason != nil || before != nil {", "if before != nil {"}},
+		Edits:   []Edit{{"redlock/release.go", "if reason != nil || before != nil {", "if before != nil {"}},
 		Killers: []string{"12-holder-dies/cut-off", "19-clock-steps-back/release-lost", "81-released-and-lost/on-a-minority"},
 	},
 	{
@@ -752,7 +752,7 @@ var library = []Mutant{
 	{
 		Name:    "a-name-counts-twice",
 		Bug:     "a lock on several resources takes the same one twice",
-		Edits:   []Edit{{"redlock/keys.go", "case i > 0 && key == keys[i-1]:", "case i > len(keys) && key == keys[i-1]:"}},
+		Edits:   []Edit{{"redlock/admit.go", "case i > 0 && key == keys[i-1]:", "case i > len(keys) && key == keys[i-1]:"}},
 		Killers: []string{"103-wrong-arguments/acquires"},
 	},
 	{
@@ -764,7 +764,7 @@ var library = []Mutant{
 	{
 		Name:    "lock-before-the-check",
 		Bug:     "work that cannot be renewed as asked for is refused when the lock is taken",
-		Edits:   []Edit{{"redlock/hold.go", "\tif err := r.Check(ttl); err != nil {\n\t\treturn err\n\t}\n", ""}},
+		Edits:   []Edit{{"redlock/lock.go", "\tif err := r.Check(ttl); err != nil {\n\t\treturn err\n\t}\n", ""}},
 		Killers: []string{"103-wrong-arguments/work"},
 	},
 	{
@@ -794,7 +794,7 @@ var library = []Mutant{
 	{
 		Name:    "round-outlasts-its-context",
 		Bug:     "a call that has asked the nodes goes on waiting for them when its context has ended",
-		Edits:   []Edit{{"redlock/wait.go", "r.waiter.Wait(ctx)", "r.waiter.Wait(context.Background())"}},
+		Edits:   []Edit{{"redlock/round.go", "r.waiter.Wait(ctx)", "r.waiter.Wait(context.Background())"}},
 		Killers: []string{"53-caller-gives-up"},
 	},
 	{
@@ -812,7 +812,7 @@ var library = []Mutant{
 	{
 		Name:    "release-outlasts-its-deadline",
 		Bug:     "a release with a context derived from that of its lease does not return at its deadline",
-		Edits:   []Edit{{"redlock/leasecontext.go", "if deadline, ok := ctx.Deadline(); ok {", "if deadline, ok := ctx.Deadline(); ok && false {"}},
+		Edits:   []Edit{{"redlock/lease.go", "if deadline, ok := ctx.Deadline(); ok {", "if deadline, ok := ctx.Deadline(); ok && false {"}},
 		Killers: []string{"80-contexts-that-end/unlock-with-the-lease-until"},
 	},
 	{
@@ -836,13 +836,13 @@ var library = []Mutant{
 	{
 		Name:    "work-forgotten",
 		Bug:     "when one of two calls that renew a lease is over, the work of the other is not told of the loss any more",
-		Edits:   []Edit{{"redlock/leasecontext.go", "func(o *bound) bool { return o == b })", "func(o *bound) bool { return b == b })"}},
+		Edits:   []Edit{{"redlock/lease.go", "func(o *bound) bool { return o == b })", "func(o *bound) bool { return b == b })"}},
 		Killers: []string{"82-with-lock/two-at-once"},
 	},
 	{
 		Name:    "one-work-told",
 		Bug:     "of two calls that renew a lease only the work of the first is told of the loss",
-		Edits:   []Edit{{"redlock/leasecontext.go", "\t\tb.cancel(why)\n\t}\n", "\t\tb.cancel(why)\n\t\tbreak\n\t}\n"}},
+		Edits:   []Edit{{"redlock/lease.go", "\t\tb.cancel(why)\n\t}\n", "\t\tb.cancel(why)\n\t\tbreak\n\t}\n"}},
 		Killers: []string{"82-with-lock/two-at-once-lost"},
 	},
 	{
@@ -854,13 +854,13 @@ var library = []Mutant{
 	{
 		Name:    "timer-of-a-released-lease",
 		Bug:     "the timer of a lease goes on after its release, until the lease would have ended",
-		Edits:   []Edit{{"redlock/unlock.go", "\tl.timer.Stop()\n", ""}},
+		Edits:   []Edit{{"redlock/release.go", "\tl.timer.Stop()\n", ""}},
 		Killers: []string{"83-new-client/after-work"},
 	},
 	{
 		Name:    "token-proposed-again",
 		Bug:     "a client remembers only the first token of a resource, and is told of a higher one each time",
-		Edits:   []Edit{{"redlock/tokens.go", "known.token = max(known.token, token)", "_ = known"}},
+		Edits:   []Edit{{"redlock/fencing.go", "known.token = max(known.token, token)", "_ = known"}},
 		Killers: []string{"63-votes-for-two-tokens"},
 	},
 	{
@@ -884,7 +884,7 @@ var library = []Mutant{
 	{
 		Name:    "late-vote-for-a-second-token-lost",
 		Bug:     "a vote for the second token that comes after the grant does not join the lease",
-		Edits:   []Edit{{"redlock/straggler.go", "a.granted && a.raised && t.proposal.isFirst:", "a.granted && a.raised:"}},
+		Edits:   []Edit{{"redlock/round.go", "a.granted && a.raised && t.proposal.isFirst:", "a.granted && a.raised:"}},
 		Killers: []string{"110-late-vote-for-a-second-token"},
 	},
 	{
@@ -921,8 +921,8 @@ var library = []Mutant{
 		Name: "hold-panic-leaves-the-lock",
 		Bug:  "work that panics leaves the lock to its TTL: the release is not deferred",
 		Edits: []Edit{
-			{"redlock/hold.go", "\tdefer func() {\n\t\treleased :=", "\tends := func() {\n\t\treleased :="},
-			{"redlock/hold.go", "\t}()\n\treturn l.Renew(ctx, r, work)",
+			{"redlock/renew.go", "\tdefer func() {\n\t\treleased :=", "\tends := func() {\n\t\treleased :="},
+			{"redlock/renew.go", "\t}()\n\treturn l.Renew(ctx, r, work)",
 				"\t}\n\terr = l.Renew(ctx, r, work)\n\tends()\n\treturn err"},
 		},
 		Killers: []string{"82-with-lock/panics"},

@@ -176,7 +176,7 @@ var semaphores = []Mutant{
 	{
 		Name:    "pause-too-short-for-others",
 		Bug:     "a client pauses for the shortest delay, in which another need not look",
-		Edits:   []Edit{{"redlock/semaphore/pace.go", "now.Add(s.max), false", "now.Add(s.min), false"}},
+		Edits:   []Edit{{"redlock/semaphore/pace.go", "now.Add(s.lent.RetryMax), false", "now.Add(s.lent.RetryMin), false"}},
 		Killers: []string{"121-read-write/handed-on"},
 	},
 	{

@@ -2,7 +2,11 @@ package redlock
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"time"
 
+	"redlocksim/internal/quorum"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 )
@@ -41,6 +45,80 @@ func (a *acquisition) agree(ctx context.Context, op driver.Op, t term) (*round, 
 	return r, v, err
 }
 
+// ask sends the same command to all nodes at once. The error is nil once a quorum has done it. It says why not as soon as no
+// quorum can, or ctx ends.
+func (a *acquisition) ask(ctx context.Context, op driver.Op, ttl time.Duration, start time.Time) (*round, error) {
+	r := a.newRound(op, ttl, quorum.All(len(a.client.nodes)), start)
+	r.send()
+	err := r.wait(ctx)
+	if err == errBehind {
+		r, err = a.raise(ctx, r, ttl)
+	}
+	r.report(err)
+	return r, err
+}
+
+// raise proposes a second token to all nodes, under the same value, and waits for the answers.
+//
+// Only votes for the second token count. A node that voted for the first one votes again, since the key it holds is this
+// client's. Such a vote never shortens the key's TTL, as a late one could otherwise do after an extend. A command with the
+// first token that arrives after one with the second changes nothing, because its token is not above the counter. So every key
+// that counts has its whole TTL from the second round on, and the validity is sound when counted from either start. It is
+// counted from the first, as the algorithm has it: one clock reading before the first command, and one after the last vote.
+func (a *acquisition) raise(ctx context.Context, first *round, ttl time.Duration) (*round, error) {
+	if first.proposal.next > maxToken {
+		return first, ErrTokensUsedUp
+	}
+	a.token = a.client.tokens.propose(a.keys, first.proposal.next)
+	a.mu.Lock()
+	a.raised = true
+	a.mu.Unlock()
+	a.observe(observe.Event{Step: observe.TokenRaised, Op: driver.OpAcquire, Token: a.token})
+	r := a.newRound(driver.OpAcquire, ttl, first.ballot.Asked, a.client.clock.Now())
+	r.start = first.start
+	r.send()
+	return r, r.wait(ctx)
+}
+
+// draw takes the token of a grant from the client's source, if it has one. The source has as long as a node has to answer.
+func (a *acquisition) draw(ctx context.Context) error {
+	c := a.client
+	if c.source == nil {
+		return nil
+	}
+	within, cancel := c.clock.WithDeadline(ctx, c.clock.Now().Add(c.nodeTimeout))
+	defer cancel()
+	token, err := c.source.Token(within, a.keys)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled): // the source's own: ctx has not ended
+		return fmt.Errorf("%w: the source did not answer in time: %v", ErrNoToken, err)
+	case err != nil:
+		return fmt.Errorf("%w: %w", ErrNoToken, err)
+	case token <= 0:
+		return fmt.Errorf("%w: the source gave %d", ErrNoToken, token)
+	}
+	a.token = token
+	return nil
+}
+
+// term is a TTL with its allowance.
+type term struct{ ttl, drift time.Duration }
+
+// validity is how long a grant may be relied on: for so long from the second clock reading, thus until then.
+type validity struct {
+	left  time.Duration
+	until time.Time
+}
+
+// validity is the TTL less the time elapsed between the two clock readings and the drift allowance: the lower bound
+// MIN_VALIDITY = TTL − (T2−T1) − CLOCK_DRIFT of the Redis documentation. Where it is not positive the grant came too late.
+func (t term) validity(first, second time.Time) validity {
+	left := t.ttl - second.Sub(first) - t.drift
+	return validity{left, second.Add(left)}
+}
+
 // grant makes a lease of an attempt that a quorum agreed to. Votes that came while it was being made join it now.
 func (a *acquisition) grant(r *round, t term, v validity) *Lease {
 	lease := newLease(a, t, v)
@@ -57,4 +135,79 @@ func (a *acquisition) deny(ctx context.Context, r *round, reason error) *failure
 	err.Attempts = a.attempt
 	a.observe(observe.Event{Step: observe.Denied, Op: driver.OpAcquire, Err: err})
 	return &failure{err: err, acquisition: a, release: a.releaseAfter(r)}
+}
+
+// call is one call of Lock or TryLock, which makes attempts until one is granted.
+type call struct {
+	keys  []string
+	term  term
+	first string   // the value of the first attempt, if it was drawn before: observers know the call by it
+	last  *failure // the last attempt; nil before the first has failed
+}
+
+// failure is an attempt that was not granted.
+type failure struct {
+	err         *Error
+	acquisition *acquisition // the last one for which anything was sent; nil if nothing was
+	release     *round       // its clean-up, under way; likewise
+}
+
+// attempt is the number of the next attempt.
+func (c *call) attempt() int {
+	if c.last == nil {
+		return 1
+	}
+	return c.last.acquisition.attempt + 1
+}
+
+// next draws the value of the next attempt, and its fencing token.
+func (c *call) next(ctx context.Context, client *Client) (*acquisition, error) {
+	value, err := c.first, error(nil)
+	if c.last != nil || value == "" {
+		value, err = client.newValue()
+	}
+	if err != nil {
+		return nil, err
+	}
+	a := &acquisition{client: client, ctx: valuesOf(ctx), keys: c.keys, name: nameOf(c.keys), value: value, attempt: c.attempt(), call: value}
+	if c.last != nil {
+		a.call = c.last.acquisition.call
+	}
+	if client.isFenced() {
+		a.token = client.tokens.propose(c.keys, 0)
+	}
+	a.observe(observe.Event{Step: observe.AttemptStarted, Op: driver.OpAcquire})
+	return a, nil
+}
+
+// unsent is the failure of an attempt for which nothing was sent. What was sent for the one before stays the last.
+func (c *call) unsent(cause error) *failure {
+	f := &failure{err: &Error{Op: driver.OpAcquire, Resource: nameOf(c.keys), Attempts: c.attempt(), Cause: cause}}
+	if c.last != nil {
+		f.acquisition, f.release = c.last.acquisition, c.last.release
+	}
+	return f
+}
+
+// because is the failure with a reason why there is no further attempt. The error that the observer was shown stays as it is.
+func (f *failure) because(cause error) *failure {
+	err := *f.err
+	err.Cause = cause
+	return &failure{err: &err, acquisition: f.acquisition, release: f.release}
+}
+
+// after is the failure of an attempt that the nodes did not decide, with the reason for which the one before was refused.
+func (f *failure) after(reason error) *failure {
+	err := *f.err
+	err.Reason = reason
+	return &failure{err: &err, acquisition: f.acquisition, release: f.release}
+}
+
+// final gives the call up: nobody waits for its clean-up any more, which goes on by itself.
+func (f *failure) final() error {
+	if f.acquisition != nil {
+		f.release.leave()
+		f.acquisition.observe(observe.Event{Step: observe.GaveUp, Op: driver.OpAcquire, Err: f.err})
+	}
+	return f.err
 }

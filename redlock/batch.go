@@ -22,13 +22,13 @@ import (
 // delays no command by more than that, unless more commands wait than fit into a batch. Acquires and extends that wait for
 // longer than the node timeout are not sent and count as timed out; releases are always sent.
 func WithBatching(n int) Option {
-	return option("WithBatching", func(s *settings) error {
+	return func(s *settings) error {
 		if n < 1 {
 			return fmt.Errorf("%w: batching from %d commands on, must be at least 1", ErrInvalid, n)
 		}
 		s.batching = n
 		return nil
-	})
+	}
 }
 
 // largestBatch limits how long the first command of a batch waits for the answer of the last: go-redis returns the answers of a

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"redlocksim/internal/quorum"
 	"redlocksim/redlock/driver"
@@ -77,9 +76,6 @@ func New(nodes []driver.Node, opts ...Option) (*Client, error) {
 func (c *Client) Runtime() driver.Runtime {
 	return driver.Runtime{Clock: c.clock, Tasks: c.tasks, Rand: c.rand}
 }
-
-// RetryDelay is the range of [WithRetryDelay].
-func (c *Client) RetryDelay() (min, max time.Duration) { return c.retryMin, c.retryMax }
 
 // Close stops the client. New calls of Lock, TryLock and Extend fail with ErrClosed, calls that wait end, and Close returns
 // when every call has returned and every command was answered or timed out: within about three node timeouts, four with

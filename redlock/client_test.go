@@ -55,25 +55,6 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// Of an option that is given twice one would be off. Each is refused by its name, also with the same value and with none.
-func TestOptionGivenTwice(t *testing.T) {
-	nodes := []driver.Node{confirming{&scripted{name: "a"}}}
-	for name, o := range map[string]Option{
-		"WithQuorum": WithQuorum(1), "WithDrift": WithDrift(Drift{}), "WithNodeTimeout": WithNodeTimeout(1), "WithRetryDelay": WithRetryDelay(1, 1),
-		"WithLossLead": WithLossLead(1), "WithOneTTL": WithOneTTL(), "WithObserver": WithObserver(nil), "WithRuntime": WithRuntime(driver.Runtime{}),
-		"WithBatching": WithBatching(1), "WithFencing": WithFencing(Fencing{}), "WithRestartGuard": WithRestartGuard(Guard{MaxTTL: time.Second}),
-		"WithReplicas": WithReplicas(1), "WithTokens": WithTokens(&sequence{}), "WithWakeUp": WithWakeUp(1),
-	} {
-		if _, err := New(nodes, o); err != nil {
-			t.Errorf("%s once: %v", name, err)
-		}
-		client, err := New(nodes, o, o)
-		if want := "redlock: invalid argument: " + name + " is given twice"; client != nil || text(err) != want || !errors.Is(err, ErrInvalid) {
-			t.Errorf("got %v, %v\nwant %s", client, err, want)
-		}
-	}
-}
-
 func TestNewTakes(t *testing.T) {
 	for _, c := range []struct {
 		n      int
@@ -87,6 +68,7 @@ func TestNewTakes(t *testing.T) {
 		{64, nil, 33},
 		{5, []Option{WithQuorum(3)}, 3},
 		{5, []Option{WithQuorum(5)}, 5},
+		{5, []Option{WithQuorum(5), WithQuorum(4)}, 4},
 		{5, []Option{WithDrift(Drift{}), WithRetryDelay(1, 1), WithLossLead(1), WithNodeTimeout(1)}, 3},
 	} {
 		client, err := New(fakes(c.n), c.opts...)

@@ -24,8 +24,8 @@
 // implement [redlocksim/redlock/driver]; observers are in [redlocksim/redlock/observe].
 package redlock
 
-// The algorithm of the paper is in attempt.go: one attempt on all nodes. Above it, lock.go repeats it, and turn.go and queue.go
-// decide when. Below it, round.go sends a command to all nodes, through batch.go, tally.go counts the answers, wait.go is the
-// caller that waits for them, and validity.go computes what is left of the TTL. release.go cleans up. After a grant there are
-// lease.go, extend.go, renew.go and unlock.go, and straggler.go for votes that come late. options.go has the settings;
-// fencing.go, guard.go and wake.go are options with more behind them. No file uses one that uses it.
+// The algorithm of the paper, as one call passes it: lock.go repeats attempts, and turn.go says when, after the others of this
+// client in queue.go. attempt.go is one attempt: it reads the clock, asks all nodes, waits for a quorum, and computes the validity.
+// round.go sends a command to all nodes and takes their answers, batch.go sends it to each, tally.go counts the votes. A grant is a
+// lease (lease.go), and a refusal is cleaned up (release.go). What a holder does is extend.go, renew.go and release.go. options.go
+// has the settings, of which fencing.go, guard.go and wake.go are those with more behind them. No file uses one that uses it.

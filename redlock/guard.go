@@ -39,10 +39,10 @@ type Guard struct {
 // WithRestartGuard keeps restarted nodes from voting until the locks they may have forgotten have ended. Without it such a node
 // votes at once, and must be kept out by other means.
 func WithRestartGuard(g Guard) Option {
-	return option("WithRestartGuard", func(s *settings) error {
+	return func(s *settings) error {
 		s.maxTTL, s.trustsNodes = g.MaxTTL, g.TrustNodeClock
 		return wholeMilliseconds("restart guard's largest TTL", g.MaxTTL)
-	})
+	}
 }
 
 // watching is what a client knows of the nodes' quarantines.

@@ -2,6 +2,7 @@ package redlock
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
@@ -65,4 +66,36 @@ func (c *Client) TryLockAll(ctx context.Context, resources []string, ttl time.Du
 		return nil, failed.final()
 	}
 	return lease, nil
+}
+
+// Hold does work under the lock. It acquires the lock as [Client.Lock] does, calls work, renews the lease as [Lease.Renew] does
+// until work returns, and releases it. It waits for the lock until ctx ends or Renewal.Wait is over; the context of work ends
+// with ctx, but not with Renewal.Wait. Hold releases the lock whatever happens to ctx, even if work panics, and no renewal is
+// then under way.
+//
+// The error is that of Lock if work was not called. Otherwise it is the error of work, joined with the loss of the lease, as
+// Renew reports it, and with the error of the release, as [Lease.Unlock] reports it. If work itself released the lease, that is
+// no error.
+func (c *Client) Hold(ctx context.Context, resource string, ttl time.Duration, r Renewal, work func(context.Context, *Lease) error) error {
+	if ctx == nil || work == nil {
+		return fmt.Errorf("%w: nil context or nil work", ErrInvalid)
+	}
+	if err := r.Check(ttl); err != nil {
+		return err
+	}
+	lease, err := c.lockWithin(ctx, r.Wait, resource, ttl)
+	if err != nil {
+		return err
+	}
+	return lease.Hold(ctx, r, func(ctx context.Context) error { return work(ctx, lease) })
+}
+
+// lockWithin is Lock for at most that long; zero means as long as ctx lasts.
+func (c *Client) lockWithin(ctx context.Context, wait time.Duration, resource string, ttl time.Duration) (*Lease, error) {
+	if wait != 0 {
+		until, cancel := c.clock.WithDeadline(ctx, c.clock.Now().Add(wait))
+		defer cancel()
+		ctx = until
+	}
+	return c.Lock(ctx, resource, ttl)
 }

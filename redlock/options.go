@@ -11,27 +11,12 @@ import (
 	"redlocksim/redlock/observe"
 )
 
-// Option changes a setting of a Client from its default. An option is given once: [New] refuses a second one of the same name,
-// of which one would be off without a word.
+// Option changes a setting of a Client from its default. Of two with the same name the last counts, so that a function which
+// wraps [New] with defaults puts its callers' options after its own.
 type Option func(*settings) error
-
-// option is one that can be given once.
-func option(name string, set func(*settings) error) Option {
-	return func(s *settings) error {
-		if err := set(s); err != nil {
-			return err
-		}
-		if slices.Contains(s.given, name) {
-			return fmt.Errorf("%w: %s is given twice", ErrInvalid, name)
-		}
-		s.given = append(s.given, name)
-		return nil
-	}
-}
 
 // settings are what a client was told: its nodes, and what the options set.
 type settings struct {
-	given       []string // the names of the options
 	nodes       []driver.Node
 	quorum      int
 	drift       allowance
@@ -87,23 +72,23 @@ func (s *settings) isConditional() bool { return s.isFenced() || s.isGuarded() }
 // ErrLost, once no quorum has it: when N−q+1 nodes have lost it, which may be too few for another client to be granted the
 // lock.
 func WithQuorum(n int) Option {
-	return option("WithQuorum", func(s *settings) error {
+	return func(s *settings) error {
 		if n < quorum.Majority(len(s.nodes)) || n > len(s.nodes) {
 			return fmt.Errorf("%w: quorum %d of %d nodes, must be from %d to %d", ErrInvalid, n, len(s.nodes), quorum.Majority(len(s.nodes)), len(s.nodes))
 		}
 		s.quorum = n
 		return nil
-	})
+	}
 }
 
 // WithDrift sets the allowance for clocks that run at different rates. The default is [DefaultDrift].
 //
 //	redlock.WithDrift(redlock.Drift{Factor: "1%", Constant: 2 * time.Millisecond})
 func WithDrift(d Drift) Option {
-	return option("WithDrift", func(s *settings) (err error) {
+	return func(s *settings) (err error) {
 		s.drift, err = d.allowance()
 		return err
-	})
+	}
 }
 
 // defaultBatching is how many unanswered commands a node has before others wait, unless [WithBatching] sets another number.
@@ -115,37 +100,37 @@ const DefaultNodeTimeout = 50 * time.Millisecond
 // WithNodeTimeout sets how long a client waits for the answer of one node. It should be longer than nearly all round trips, and
 // short compared with the TTL, so that dead nodes cost little.
 func WithNodeTimeout(d time.Duration) Option {
-	return option("WithNodeTimeout", func(s *settings) error {
+	return func(s *settings) error {
 		if d <= 0 {
 			return fmt.Errorf("%w: node timeout %v is not positive", ErrInvalid, d)
 		}
 		s.nodeTimeout = d
 		return nil
-	})
+	}
 }
 
 // WithRetryDelay sets the range from which [Client.Lock] draws the delay before its next attempt. The delay should be longer
 // than one attempt takes, and min must be positive. The default is 50 ms to 150 ms.
 func WithRetryDelay(min, max time.Duration) Option {
-	return option("WithRetryDelay", func(s *settings) error {
+	return func(s *settings) error {
 		if min <= 0 || max < min {
 			return fmt.Errorf("%w: retry delay from %v to %v, must be positive and not fall", ErrInvalid, min, max)
 		}
 		s.retryMin, s.retryMax = min, max
 		return nil
-	})
+	}
 }
 
 // WithLossLead sets how long before the lease ends its context is cancelled, so that work can stop in time. It is never more
 // than half of the validity. The default is a twentieth of the TTL, at least 1 ms and at most 1 s.
 func WithLossLead(d time.Duration) Option {
-	return option("WithLossLead", func(s *settings) error {
+	return func(s *settings) error {
 		if d <= 0 {
 			return fmt.Errorf("%w: loss lead %v is not positive", ErrInvalid, d)
 		}
 		s.lossLead = d
 		return nil
-	})
+	}
 }
 
 // WithOneTTL has every lease keep the TTL that it was granted with: [Lease.Extend] fails for another one, with an error that
@@ -154,22 +139,22 @@ func WithLossLead(d time.Duration) Option {
 // [WithRestartGuard]. Without this option extends are always scripts: an extend by SET that comes late would cut short a longer
 // one.
 func WithOneTTL() Option {
-	return option("WithOneTTL", func(s *settings) error { s.oneTTL = true; return nil })
+	return func(s *settings) error { s.oneTTL = true; return nil }
 }
 
 // WithObserver reports every step of the algorithm to o; [observe.All] makes one observer of several. nil is no observer. Of a
 // semaphore (package semaphore) that is every look for a permit, as a call of its own, and that a call gave up; nothing of its
 // queue.
 func WithObserver(o observe.Observer) Option {
-	return option("WithObserver", func(s *settings) error { s.observer = o; return nil })
+	return func(s *settings) error { s.observer = o; return nil }
 }
 
 // WithRuntime replaces the operating system's clock, goroutines and random bytes. It is for simulators and tests.
 func WithRuntime(r driver.Runtime) Option {
-	return option("WithRuntime", func(s *settings) error {
+	return func(s *settings) error {
 		s.runOn(r)
 		return nil
-	})
+	}
 }
 
 func wholeMilliseconds(what string, d time.Duration) error {
@@ -177,4 +162,25 @@ func wholeMilliseconds(what string, d time.Duration) error {
 		return fmt.Errorf("%w: %s %v is not a positive whole number of milliseconds", ErrInvalid, what, d)
 	}
 	return nil
+}
+
+// WithReplicas has a node's vote count only once n of its replicas have confirmed that they have it: Redis' WAIT, behind every
+// acquire and extend, in the same round trip. It is for nodes that fail over to a replica. A failover to a replica that has not
+// confirmed still loses the lock, and an old master may serve its clients beside the new one, so this makes the danger smaller
+// and does not end it.
+//
+// The replicas' answers are waited for within the node timeout. The nodes must be [driver.Replicated].
+func WithReplicas(n int) Option {
+	return func(s *settings) error {
+		if n <= 0 {
+			return fmt.Errorf("%w: %d replicas, must be at least 1", ErrInvalid, n)
+		}
+		for _, node := range s.nodes {
+			if _, ok := node.(driver.Replicated); !ok {
+				return fmt.Errorf("%w: node %q cannot say what its replicas have", ErrInvalid, node.Name())
+			}
+		}
+		s.replicas = n
+		return nil
+	}
 }

@@ -2,10 +2,8 @@ package redlock
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 	"time"
 
@@ -117,6 +115,27 @@ func (l *Lease) Renew(ctx context.Context, r Renewal, work func(context.Context)
 	return errors.Join(err, lost)
 }
 
+// Hold is [Client.Hold] with a lease that was acquired before: it calls work, renews the lease as [Lease.Renew] does until work
+// returns, and releases it, even if work panics. It ignores Renewal.Wait. If it returns ErrInvalid for bad arguments, the lease
+// is released, too.
+func (l *Lease) Hold(ctx context.Context, r Renewal, work func(context.Context) error) (err error) {
+	releasing := context.Background()
+	if ctx != nil {
+		releasing = context.WithoutCancel(ctx)
+	}
+	defer func() {
+		released := l.Unlock(releasing)
+		switch {
+		case released == nil, errors.Is(released, ErrReleased), errors.Is(released, ErrLost) && errors.Is(err, ErrLost):
+		case err == nil:
+			err = released
+		default:
+			err = errors.Join(err, released)
+		}
+	}()
+	return l.Renew(ctx, r, work)
+}
+
 // renewing starts the renewals and returns what stops them: it waits until none is under way, and returns why the last one
 // failed or why there were no more.
 func (l *Lease) renewing(ctx context.Context, r Renewal) (stop func() error) {
@@ -188,18 +207,6 @@ func (l *Lease) renewAll(ctx context.Context, r Renewal) (failed error) {
 // sooner if the lease was taken a while ago, or if WithLossLead leaves little of it.
 func (l *Lease) untilNext(r Renewal, now time.Time) time.Duration {
 	return min(l.acquisition.client.periodOf(r), l.contextEnds().Sub(now)/2)
-}
-
-// periodOf draws the time until the next renewal. A source of random bytes that fails is no reason to lose a lock.
-func (c *Client) periodOf(r Renewal) time.Duration {
-	if r.Jitter == 0 {
-		return r.Period
-	}
-	var raw [8]byte
-	if _, err := io.ReadFull(c.rand, raw[:]); err != nil {
-		return r.Period
-	}
-	return r.Period - time.Duration(binary.LittleEndian.Uint64(raw[:])%(uint64(r.Jitter)+1))
 }
 
 // foundLost reports whether the nodes said that the lease is lost.

@@ -2,12 +2,55 @@ package redlock
 
 import (
 	"context"
+	"errors"
+	"sync"
 	"time"
 
 	"redlocksim/internal/quorum"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 )
+
+// acquisition is one attempt to get the lock, under a value of its own, and the lease that may come of it. It lasts from the
+// first SET until the last key is known to be gone, or left to its TTL.
+type acquisition struct {
+	client  *Client
+	ctx     context.Context // values only: an acquisition outlives the call that made it
+	keys    []string        // sorted
+	name    string          // of the resources, for people
+	value   string
+	attempt int    // which one of its call, from 1
+	call    string // the value of the call's first attempt
+	token   int64  // the fencing token proposed last; 0 without fencing
+
+	mu        sync.Mutex // guards what follows, and the rounds of the acquisition
+	keyArgs   []any      // keys and value as nodes use them; nil until one asks for them
+	valueArg  any
+	rounds    int
+	raised    bool // a second token has been proposed
+	granted   bool
+	released  bool       // a release has begun: votes that come now are taken back
+	releasing quorum.Set // nodes that have not answered a release yet
+	freed     quorum.Set // nodes that answered a release by deleting the key
+	owing     quorum.Set // nodes that voted while releasing: if the answer is not that the key was deleted, release again
+}
+
+// valuesOf is a context with the values of another that never ends.
+func valuesOf(ctx context.Context) context.Context {
+	if ctx.Done() == nil {
+		return ctx
+	}
+	return context.WithoutCancel(ctx)
+}
+
+// observe tells the observer of a step.
+func (a *acquisition) observe(e observe.Event) {
+	if a.client.observer == nil {
+		return
+	}
+	e.Resource, e.Value, e.Attempt, e.Call = a.name, a.value, a.attempt, a.call
+	a.client.observer.Observe(a.ctx, e)
+}
 
 // round is one command sent to all nodes at once, and their answers. The acquisition's lock guards it.
 type round struct {
@@ -213,4 +256,178 @@ func (a *acquisition) follow(f followUp, i int, outcome observe.NodeOutcome) {
 		r.settled = true // nobody waits for it but Close
 		r.send()
 	}
+}
+
+// wait returns nil once a quorum said yes. As soon as that is impossible, or ctx ends, it returns why: ErrTaken, ErrNoQuorum,
+// ErrLost, errBehind, or the error of ctx.
+func (r *round) wait(ctx context.Context) error {
+	for !r.isSettled() {
+		if err := ctx.Err(); err != nil {
+			r.leave()
+			return err
+		}
+		r.waiter.Wait(ctx)
+	}
+	r.leave()
+	return r.verdict
+}
+
+func (r *round) isSettled() bool {
+	r.acquisition.mu.Lock()
+	defer r.acquisition.mu.Unlock()
+	return r.settled
+}
+
+// leave ends the waiting. It reports the answers so far to the observer, on the caller's goroutine; answers that come from now
+// on are late.
+func (r *round) leave() {
+	a := r.acquisition
+	a.mu.Lock()
+	r.settled = true
+	report := !r.reported
+	r.reported = true
+	a.mu.Unlock()
+	if !report || a.client.observer == nil {
+		return
+	}
+	for _, i := range r.order[:r.timely] {
+		a.observe(observe.Event{Step: observe.NodeAnswered, Op: r.op, Node: r.outcomes[i]})
+	}
+}
+
+// report tells the observer how the vote went: err is why there is no quorum.
+func (r *round) report(err error) {
+	step := observe.QuorumReached
+	if err != nil {
+		step = observe.QuorumLost
+	}
+	r.acquisition.observe(observe.Event{Step: step, Op: r.op, Accepted: r.votes, Quorum: r.acquisition.client.quorum, Err: err})
+}
+
+// failed makes the error of a round that ended with reason, which may be the error of ctx. Nodes that answered after that are
+// unanswered in it.
+func (r *round) failed(ctx context.Context, reason error) *Error {
+	nodes := make([]observe.NodeOutcome, len(r.outcomes))
+	for i, name := range r.acquisition.client.names {
+		nodes[i].Node = name
+	}
+	for _, i := range r.order[:r.timely] {
+		nodes[i] = r.outcomes[i]
+	}
+	err := &Error{Op: r.op, Resource: r.acquisition.name, Reason: reason, Nodes: nodes, NodeTimeout: r.acquisition.client.nodeTimeout}
+	if reason == ctx.Err() || reason == ErrTokensUsedUp {
+		err.Reason, err.Cause = nil, reason
+	}
+	return err
+}
+
+// Context is shared by all commands of the round. It is nil once the round is over: it has ended then, and a batch may hold
+// commands of other rounds.
+func (cmd *nodeCommand) Context() context.Context {
+	if cmd.ownDeadline {
+		return nil
+	}
+	r := cmd.round
+	a := r.acquisition
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if r.ballot.Pending() == 0 {
+		return nil
+	}
+	if r.ctx == nil {
+		r.ctx, r.cancel = a.client.clock.WithDeadline(context.Background(), cmd.Deadline)
+	}
+	return r.ctx
+}
+
+// Arguments are made once per acquisition, and that of the TTL once per round. If somebody changed the command on its way to
+// the node, the node gets arguments of the changed one.
+func (cmd *nodeCommand) Arguments(ofKeys []string, ofValue string, ofTTL time.Duration) (keys []any, value, ttl any) {
+	r := cmd.round
+	a := r.acquisition
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.keyArgs == nil {
+		a.keyArgs, a.valueArg = driver.KeyArguments(a.keys), a.value
+	}
+	if r.ttlArg == nil {
+		r.ttlOfArg, r.ttlArg = ofTTL, int64(ofTTL/time.Millisecond)
+	}
+	keys, value, ttl = a.keyArgs, a.valueArg, r.ttlArg
+	if len(ofKeys) != len(a.keys) || len(a.keys) > 0 && &ofKeys[0] != &a.keys[0] {
+		keys = driver.KeyArguments(ofKeys)
+	}
+	if ofValue != a.value {
+		value = ofValue
+	}
+	if ofTTL != r.ttlOfArg {
+		ttl = int64(ofTTL / time.Millisecond)
+	}
+	return keys, value, ttl
+}
+
+// followUp is what has to be done about an answer, beyond counting it.
+type followUp uint8
+
+const (
+	nothing followUp = iota
+	join
+	takeBack
+)
+
+// straggler decides what an answer means for the acquisition as a whole.
+//
+// A vote that comes after the decision joins the lease: at once while it is held, or when it is made. A vote that comes after
+// a release began may have been cast after that release passed the node, so it is released again, unless the release itself
+// says that it deleted the key. If two tokens were proposed, the node may have voted twice, before that release and after it,
+// so what the release says settles nothing. The acquisition is locked.
+//
+// What too few replicas have confirmed is no vote, and joins nothing, but its key is on the node and has to go.
+func (a *acquisition) straggler(t *tally, i int, late bool) followUp {
+	accepted := t.outcomes[i].Outcome == driver.Accepted
+	isUnconfirmed := t.outcomes[i].Outcome == driver.Failed && errors.As(t.outcomes[i].Err, new(*driver.ReplicasError))
+	switch t.op {
+	case driver.OpAcquire:
+		switch {
+		case !late || !accepted && !isUnconfirmed:
+			return nothing
+		case !a.released && isUnconfirmed: // the release that is to come finds the key
+			return nothing
+		case !a.released && a.granted && a.raised && t.proposal.isFirst:
+			return nothing // the answer to the second token is the one that counts
+		case !a.released && a.granted:
+			return join
+		case !a.released: // the lease or the release that is to come finds this vote in place
+			t.early = t.early.With(i)
+			return nothing
+		case a.freed.Has(i) && !a.raised:
+			return nothing
+		case a.releasing.Has(i):
+			a.owing = a.owing.With(i)
+			return nothing
+		}
+		return takeBack
+	case driver.OpRelease:
+		one := quorum.Set(0).With(i)
+		a.releasing = a.releasing.Without(one)
+		owed := a.owing.Has(i)
+		a.owing = a.owing.Without(one)
+		if accepted {
+			a.freed = a.freed.With(i)
+		}
+		if owed && (!accepted || a.raised) {
+			return takeBack
+		}
+	}
+	return nothing
+}
+
+// conditions are what an acquire asks of each node beyond free keys.
+func (c *Client) conditions(token int64, now time.Time) []driver.Conditions {
+	all := make([]driver.Conditions, len(c.nodes))
+	for i := range all {
+		all[i] = driver.Conditions{Token: token, CounterTTL: c.counterTTL, MaxTTL: c.maxTTL}
+	}
+	c.watching.confirm(all, &c.settings, now)
+	return all
 }

@@ -1,6 +1,7 @@
 package redlock
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -26,7 +27,7 @@ import (
 // [driver.ErrWakeUp]. Nodes of package goredis use one more connection per server for this, and none while nobody
 // waits.
 func WithWakeUp(spread time.Duration) Option {
-	return option("WithWakeUp", func(s *settings) error {
+	return func(s *settings) error {
 		if spread <= 0 {
 			return fmt.Errorf("%w: wake-up spread %v is not positive", ErrInvalid, spread)
 		}
@@ -37,7 +38,7 @@ func WithWakeUp(spread time.Duration) Option {
 		}
 		s.wakeSpread = spread
 		return nil
-	})
+	}
 }
 
 // waiters are the subscriptions of a client to releases, by key. Calls that wait for the same key share what listens on
@@ -141,4 +142,41 @@ func (s *subscription) take() bool {
 	notified := s.notified
 	s.notified = false
 	return notified
+}
+
+// sleepUntil returns when the clock reads t, ctx ends, or the client is closed. With a subscription it returns earlier if a
+// release is published: a random part of the wake-up's spread later. It gives the time until which it slept, or would have.
+func (c *Client) sleepUntil(ctx context.Context, t time.Time, news *subscription) time.Time {
+	var w driver.Waiter
+	if news != nil {
+		w = news.waiter
+	} else {
+		w = c.tasks.NewWaiter()
+	}
+	defer c.dontWakeOnClose(c.wakeOnClose(w))
+	timer := c.clock.AfterFunc(t.Sub(c.clock.Now()), w.Wake)
+	defer timer.Stop()
+	for woken := false; ctx.Err() == nil && !c.closed.Load(); {
+		if !woken && news.take() {
+			woken = true
+			if soon := c.clock.Now().Add(c.newSpread()); soon.Before(t) {
+				t = soon
+			}
+		}
+		left := t.Sub(c.clock.Now())
+		if left <= 0 {
+			break
+		}
+		timer.Reset(left)
+		w.Wait(ctx)
+	}
+	return t
+}
+
+// whyEnded is why a call that waits must end; nil if it need not.
+func (c *Client) whyEnded(ctx context.Context) error {
+	if c.closed.Load() {
+		return ErrClosed
+	}
+	return ctx.Err()
 }

@@ -46,7 +46,7 @@ func newWorld(t *testing.T, n int, opts ...Option) *world {
 		s := &scripted{name: string(rune('A' + i)), trip: time.Duration(i+1) * time.Millisecond, keys: map[string]held{}}
 		w.nodes, nodes[i] = append(w.nodes, s), s
 	}
-	c, err := New(nodes, append([]Option{quick, unlessSet(WithObserver(w))}, opts...)...)
+	c, err := New(nodes, append([]Option{quick, WithObserver(w)}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,16 +55,7 @@ func newWorld(t *testing.T, n int, opts ...Option) *world {
 }
 
 // quick is the retry delay of a world's clients.
-var quick = unlessSet(WithRetryDelay(10*time.Millisecond, 10*time.Millisecond))
-
-// unlessSet is an option that a later one may replace.
-func unlessSet(o Option) Option {
-	return func(s *settings) error {
-		err := o(s)
-		s.given = nil
-		return err
-	}
-}
+var quick = WithRetryDelay(10*time.Millisecond, 10*time.Millisecond)
 
 // Observe writes an event into the transcript.
 func (w *world) Observe(_ context.Context, e observe.Event) {

@@ -8,6 +8,19 @@ import (
 	"time"
 )
 
+// Client is what a client of package redlock lends a semaphore.
+type Client struct {
+	// During is for a call of the semaphore. It refuses what Lock refuses before it asks any node, with the same errors, and
+	// derives a context that also ends when the client is closed, with the cause ErrClosed. The caller must call end when the
+	// call ends; Close waits for that.
+	During func(ctx context.Context, resource string, ttl time.Duration) (during context.Context, end func(), err error)
+	// RetryMin and RetryMax are the range of WithRetryDelay.
+	RetryMin, RetryMax time.Duration
+}
+
+// Lent is what a *redlock.Client lends. Package redlock sets it.
+var Lent func(client any) Client
+
 // look is on what a call of a semaphore looks for a permit, or the semaphore itself, and for how long it had waited then.
 type look struct {
 	resource string

@@ -37,7 +37,7 @@ func (s *Semaphore) HoldAll(ctx context.Context, ttl time.Duration, r redlock.Re
 	if err := r.Check(ttl); err != nil {
 		return err
 	}
-	during, end, err := s.locks.During(ctx, s.name+"/all", ttl)
+	during, end, err := s.lent.During(ctx, s.name+"/all", ttl)
 	if err != nil {
 		return s.ofSemaphore(err)
 	}

@@ -29,7 +29,7 @@ type call struct {
 // begin admits a call. The caller must call end.
 func (s *Semaphore) begin(ctx context.Context, ttl time.Duration) (c *call, end func(), err error) {
 	c = &call{Semaphore: s, ttl: ttl, began: s.clock.Now()}
-	c.waiting, end, err = s.locks.During(ctx, s.slots[len(s.slots)-1].resource, ttl)
+	c.waiting, end, err = s.lent.During(ctx, s.slots[len(s.slots)-1].resource, ttl)
 	return c, end, s.ofSemaphore(err)
 }
 

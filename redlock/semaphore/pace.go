@@ -30,8 +30,8 @@ func (s *Semaphore) pauses() error {
 
 // delay draws a delay from the range of redlock.WithRetryDelay.
 func (s *Semaphore) delay() (time.Duration, error) {
-	extra, err := s.draw(uint64(s.max-s.min) + 1)
-	return s.min + time.Duration(extra), err
+	extra, err := s.draw(uint64(s.lent.RetryMax-s.lent.RetryMin) + 1)
+	return s.lent.RetryMin + time.Duration(extra), err
 }
 
 // count counts a grant of a permit that was handed on, before another process could see that it was free.
@@ -84,7 +84,7 @@ func (s *Semaphore) left() (time.Duration, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now, p := s.clock.Now(), &s.pace
-	if s.isLeftSince(now.Add(-s.max)) {
+	if s.isLeftSince(now.Add(-s.lent.RetryMax)) {
 		p.inARow = 0
 	}
 	switch {
@@ -92,7 +92,7 @@ func (s *Semaphore) left() (time.Duration, error) {
 		p.news = false
 		return delay, nil
 	case p.inARow >= localGrants && !s.areAllGone(): // else others would gain nothing by a pause
-		p.inARow, p.until, p.polls = 0, now.Add(s.max), false // in which every other process that waits looks once
+		p.inARow, p.until, p.polls = 0, now.Add(s.lent.RetryMax), false // in which every other process that waits looks once
 	}
 	if left := p.until.Sub(now); left > 0 && !(p.polls && p.news) {
 		return left, nil

@@ -34,6 +34,7 @@ import (
 	"sync"
 	"time"
 
+	"redlocksim/internal/looks"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 )
@@ -41,25 +42,24 @@ import (
 // MaxPermits is the largest number of permits of a Semaphore.
 const MaxPermits = 256
 
-// Locks is what a semaphore takes its permits with: a [*redlock.Client].
+// Locks is what a semaphore takes its permits with: a [*redlock.Client], or something around one that says which, with a method
+// Unwrap() *redlock.Client.
 type Locks interface {
 	Lock(ctx context.Context, resource string, ttl time.Duration) (*redlock.Lease, error)
 	TryLock(ctx context.Context, resource string, ttl time.Duration) (*redlock.Lease, error)
-	During(ctx context.Context, resource string, ttl time.Duration) (during context.Context, end func(), err error)
-	RetryDelay() (min, max time.Duration)
 	Runtime() driver.Runtime
 }
 
 // Semaphore has permits. It is safe for concurrent use. Goroutines that want the same permits should share one: they queue in
 // it, first come, first served, and only the first asks the nodes; [Semaphore.HoldAll] asks for each permit by itself.
 type Semaphore struct {
-	locks    Locks
-	name     string
-	min, max time.Duration
-	clock    driver.Clock
-	tasks    driver.Tasks
-	rand     io.Reader
-	queue    queue
+	locks Locks
+	lent  looks.Client
+	name  string
+	clock driver.Clock
+	tasks driver.Tasks
+	rand  io.Reader
+	queue queue
 
 	mu     sync.Mutex
 	slots  []slot
@@ -81,9 +81,15 @@ func New(locks Locks, name string, permits int) (*Semaphore, error) {
 	case permits < 1 || permits > MaxPermits:
 		return nil, fmt.Errorf("%w: %d permits, must be from 1 to %d", redlock.ErrInvalid, permits, MaxPermits)
 	}
+	client, is := locks.(*redlock.Client)
+	if around, wraps := locks.(interface{ Unwrap() *redlock.Client }); wraps {
+		client, is = around.Unwrap(), true
+	}
+	if !is {
+		return nil, fmt.Errorf("%w: a %T is no *redlock.Client and has no Unwrap() *redlock.Client", redlock.ErrInvalid, locks)
+	}
 	on := locks.Runtime()
-	s := &Semaphore{locks: locks, name: name, clock: on.Clock, tasks: on.Tasks, rand: on.Rand, queue: queue{tasks: on.Tasks}, slots: make([]slot, permits)}
-	s.min, s.max = locks.RetryDelay()
+	s := &Semaphore{locks: locks, lent: looks.Lent(client), name: name, clock: on.Clock, tasks: on.Tasks, rand: on.Rand, queue: queue{tasks: on.Tasks}, slots: make([]slot, permits)}
 	for i := range s.slots {
 		s.slots[i].resource = name + "/" + strconv.Itoa(i+1)
 	}

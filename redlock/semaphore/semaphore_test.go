@@ -355,7 +355,7 @@ func TestCallersThatGiveUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		nodes := redlocktest.New(t, 3)
 		nodes.Steal("pool/1", time.Hour)
-		locks := &tried{Client: nodes.Client(redlock.WithRetryDelay(100*time.Millisecond, 100*time.Millisecond))}
+		locks := &tried{around: around{nodes.Client(redlock.WithRetryDelay(100*time.Millisecond, 100*time.Millisecond))}}
 		s := newSemaphore(t, locks, 1)
 		for range 200 {
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
@@ -392,9 +392,14 @@ func TestNextPermitWithoutAQuorum(t *testing.T) {
 	})
 }
 
+// around is a client with something of a test's own.
+type around struct{ *redlock.Client }
+
+func (a around) Unwrap() *redlock.Client { return a.Client }
+
 // worn is a client for which the fencing counters of some resources have no token left.
 type worn struct {
-	*redlock.Client
+	around
 	resources []string
 }
 
@@ -409,11 +414,11 @@ func (w worn) TryLock(ctx context.Context, resource string, ttl time.Duration) (
 func TestTokensUsedUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		nodes := redlocktest.New(t, 3)
-		s := newSemaphore(t, worn{nodes.Client(), []string{"pool/1", "pool/2"}}, 3)
+		s := newSemaphore(t, worn{around{nodes.Client()}, []string{"pool/1", "pool/2"}}, 3)
 		for range 10 {
 			unlock(t, acquire(t, s))
 		}
-		one := newSemaphore(t, worn{nodes.Client(), []string{"pool/1"}}, 2)
+		one := newSemaphore(t, worn{around{nodes.Client()}, []string{"pool/1"}}, 2)
 		held := acquire(t, one)
 		if _, err := one.TryAcquire(t.Context(), ttl); !errors.Is(err, redlock.ErrTaken) || errors.Is(err, redlock.ErrTokensUsedUp) {
 			t.Errorf("beside one that is held: %v", err)
@@ -424,7 +429,7 @@ func TestTokensUsedUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		unlock(t, next)
-		none := newSemaphore(t, worn{nodes.Client(), []string{"pool/1", "pool/2"}}, 2)
+		none := newSemaphore(t, worn{around{nodes.Client()}, []string{"pool/1", "pool/2"}}, 2)
 		if _, err := none.Acquire(t.Context(), ttl); !errors.Is(err, redlock.ErrTokensUsedUp) || !errors.Is(err, redlock.ErrNotAcquired) {
 			t.Error(err)
 		}
@@ -433,7 +438,7 @@ func TestTokensUsedUp(t *testing.T) {
 
 // flawed is a client that finds no quorum once, and then no token for one of two permits.
 type flawed struct {
-	*redlock.Client
+	around
 	found bool
 }
 
@@ -452,7 +457,7 @@ func (f *flawed) TryLock(ctx context.Context, resource string, ttl time.Duration
 func TestTakenBesideNoToken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		nodes := redlocktest.New(t, 3)
-		s := newSemaphore(t, &flawed{Client: nodes.Client(redlock.WithRetryDelay(time.Second, time.Second))}, 2)
+		s := newSemaphore(t, &flawed{around: around{nodes.Client(redlock.WithRetryDelay(time.Second, time.Second))}}, 2)
 		time.AfterFunc(500*time.Millisecond, func() {
 			p := acquire(t, s)
 			time.AfterFunc(5*time.Second, func() { unlock(t, p) })
@@ -589,7 +594,7 @@ func TestRefusedAtOnce(t *testing.T) {
 
 // tried is the resources that a semaphore asks for.
 type tried struct {
-	*redlock.Client
+	around
 	resources []string
 }
 
@@ -605,7 +610,7 @@ func TestOrder(t *testing.T) {
 		for i := range 4 {
 			nodes.Steal(fmt.Sprintf("pool/%d", i+1), time.Hour)
 		}
-		locks := &tried{Client: nodes.Client()}
+		locks := &tried{around: around{nodes.Client()}}
 		s := newSemaphore(t, locks, 6)
 		fifth, sixth := acquire(t, s), acquire(t, s)
 		if held := []string{fifth.Resource(), sixth.Resource()}; !slices.Contains(held, "pool/5") || !slices.Contains(held, "pool/6") {
@@ -649,7 +654,7 @@ func TestOrderIsRandom(t *testing.T) {
 		nodes := redlocktest.New(t, 1)
 		first := map[string]bool{}
 		for range 40 {
-			locks := &tried{Client: nodes.Client()}
+			locks := &tried{around: around{nodes.Client()}}
 			unlock(t, acquire(t, newSemaphore(t, locks, 8)))
 			first[locks.resources[0]] = true
 		}
@@ -717,7 +722,7 @@ type empty struct{}
 func (empty) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 // blind is locks whose source of random bytes fails.
-type blind struct{ *redlock.Client }
+type blind struct{ around }
 
 func (b blind) Runtime() driver.Runtime {
 	r := b.Client.Runtime()
@@ -726,7 +731,7 @@ func (b blind) Runtime() driver.Runtime {
 }
 
 func TestNoRandomBytes(t *testing.T) {
-	s := newSemaphore(t, blind{redlocktest.New(t, 1).Client()}, 2)
+	s := newSemaphore(t, blind{around{redlocktest.New(t, 1).Client()}}, 2)
 	if _, err := s.Acquire(t.Context(), ttl); !errors.Is(err, io.ErrUnexpectedEOF) || !errors.Is(err, redlock.ErrNotAcquired) {
 		t.Error(err)
 	}

@@ -17,6 +17,7 @@ package single
 
 import (
 	"fmt"
+	"slices"
 
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
@@ -58,7 +59,7 @@ func New(on Redis, f Failover, opts ...redlock.Option) (*redlock.Client, error) 
 	if err != nil {
 		return nil, err
 	}
-	return redlock.New([]driver.Node{on.Node()}, append(means, opts...)...)
+	return redlock.New([]driver.Node{on.Node()}, append(slices.Clip(opts), means...)...)
 }
 
 // options are the means as the library takes them.

@@ -75,17 +75,16 @@ func TestUnanswered(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for want, c := range map[string]struct {
-		f   single.Failover
-		opt redlock.Option
-	}{
-		"WithTokens is given twice":       {single.Failover{Tokens: seven{}}, redlock.WithTokens(seven{})},
-		"WithRestartGuard is given twice": {single.Failover{Guard: &redlock.Guard{MaxTTL: time.Minute}}, redlock.WithRestartGuard(redlock.Guard{MaxTTL: time.Second})},
-		"WithReplicas is given twice":     {single.Failover{Replicas: 2}, redlock.WithReplicas(1)},
-	} {
-		client, err := single.New(&node{}, c.f, c.opt)
-		if client != nil || !errors.Is(err, redlock.ErrInvalid) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", want, err)
-		}
+}
+
+// An option does not undo what is done about a failover.
+func TestTheFailoverCounts(t *testing.T) {
+	client, err := single.New(&node{}, single.Failover{Guard: &redlock.Guard{MaxTTL: time.Minute}},
+		redlock.WithRestartGuard(redlock.Guard{MaxTTL: time.Hour}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.TryLock(t.Context(), "r", 2*time.Minute); !errors.Is(err, redlock.ErrInvalid) {
+		t.Errorf("a TTL above that of the Failover's guard: %v", err)
 	}
 }

@@ -159,6 +159,9 @@ type attempts struct {
 	library *shipped
 }
 
+// Unwrap says of which client, for semaphore.Locks.
+func (a attempts) Unwrap() *redlock.Client { return a.Client }
+
 // Lock implements semaphore.Locks.
 func (a attempts) Lock(ctx context.Context, resource string, ttl time.Duration) (*redlock.Lease, error) {
 	return a.try(ctx, resource, ttl, a.Client.Lock)

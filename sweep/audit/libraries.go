@@ -36,7 +36,7 @@ const noLeaseTime = "no lease time"
 // catalogue is the libraries that somebody else wrote, or this project, with what their code and documentation say can be set;
 // the versions are those of the presets.
 var catalogue = []library{
-	// redlock/options.go, fencing.go, guard.go and hold.go.
+	// redlock/options.go, fencing.go, guard.go and renew.go.
 	{name: ourLibrary, extends: "Client.Hold", sets: map[string]string{constantKey: "WithDrift", factorKey: "WithDrift", timeoutKey: "WithNodeTimeout",
 		"quorum": "WithQuorum", "renewals": "Renewal.Limit and Renewal.MaxTime", "guard": "WithRestartGuard", "fencing": "WithFencing", "clock": "the Clock of WithRuntime"}},
 	// redlock/single, with the same options.

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"redlocksim/internal/looks"
 	"redlocksim/redlock"
 	"redlocksim/redlock/redlocktest"
 )
@@ -15,13 +16,14 @@ import (
 func TestDuring(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := redlocktest.New(t, 3).Client()
+		lent := looks.Lent(client)
 		type key struct{}
-		during, end, err := client.During(context.WithValue(t.Context(), key{}, "value"), "r", time.Second)
+		during, end, err := lent.During(context.WithValue(t.Context(), key{}, "value"), "r", time.Second)
 		if err != nil || during.Value(key{}) != "value" {
 			t.Fatal(err, during.Value(key{}))
 		}
 		over, cancel := context.WithCancel(t.Context())
-		other, endOther, err := client.During(over, "r", time.Second)
+		other, endOther, err := lent.During(over, "r", time.Second)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,20 +48,10 @@ func TestDuring(t *testing.T) {
 		if err := <-closed; err != nil {
 			t.Error(err)
 		}
-		if _, _, err := client.During(t.Context(), "r", time.Second); err != redlock.ErrClosed {
+		if _, _, err := lent.During(t.Context(), "r", time.Second); err != redlock.ErrClosed {
 			t.Errorf("of a closed client: %v", err)
 		}
 	})
-}
-
-func TestRetryDelay(t *testing.T) {
-	nodes := redlocktest.New(t, 1)
-	if min, max := nodes.Client().RetryDelay(); min != 50*time.Millisecond || max != 150*time.Millisecond {
-		t.Errorf("by default from %v to %v", min, max)
-	}
-	if min, max := nodes.Client(redlock.WithRetryDelay(time.Second, time.Minute)).RetryDelay(); min != time.Second || max != time.Minute {
-		t.Errorf("from %v to %v", min, max)
-	}
 }
 
 func TestRenewalCheck(t *testing.T) {

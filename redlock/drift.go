@@ -90,19 +90,3 @@ func (d Drift) allowance() (allowance, error) {
 	}
 	return allowance{factor, d.Constant}, nil
 }
-
-// term is a TTL with its allowance.
-type term struct{ ttl, drift time.Duration }
-
-// validity is how long a grant may be relied on: for so long from the second clock reading, thus until then.
-type validity struct {
-	left  time.Duration
-	until time.Time
-}
-
-// validity is the TTL less the time elapsed between the two clock readings and the drift allowance: the lower bound
-// MIN_VALIDITY = TTL − (T2−T1) − CLOCK_DRIFT of the Redis documentation. Where it is not positive the grant came too late.
-func (t term) validity(first, second time.Time) validity {
-	left := t.ttl - second.Sub(first) - t.drift
-	return validity{left, second.Add(left)}
-}

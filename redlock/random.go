@@ -19,14 +19,22 @@ func (s *settings) newValue() (string, error) {
 	return base64.RawURLEncoding.EncodeToString(raw[:]), nil
 }
 
-// newDelay draws a retry delay, evenly from its range, so that clients which split the votes do not meet again.
-func (s *settings) newDelay() (time.Duration, error) {
+// below draws a duration below a positive one.
+func (s *settings) below(d time.Duration) (time.Duration, error) {
 	var raw [8]byte
 	if _, err := io.ReadFull(s.rand, raw[:]); err != nil {
+		return 0, err
+	}
+	return time.Duration(binary.LittleEndian.Uint64(raw[:]) % uint64(d)), nil
+}
+
+// newDelay draws a retry delay, evenly from its range, so that clients which split the votes do not meet again.
+func (s *settings) newDelay() (time.Duration, error) {
+	more, err := s.below(s.retryMax - s.retryMin + 1)
+	if err != nil {
 		return 0, fmt.Errorf("redlock: drawing a retry delay: %w", err)
 	}
-	span := uint64(s.retryMax-s.retryMin) + 1
-	return s.retryMin + time.Duration(binary.LittleEndian.Uint64(raw[:])%span), nil
+	return s.retryMin + more, nil
 }
 
 // someDelay draws a retry delay. A source of random bytes that fails is no reason to lose a lock, or to hold up others.
@@ -41,9 +49,21 @@ func (s *settings) someDelay() time.Duration {
 // newSpread draws the part of the spread to wait for. If the random source fails it is the whole spread: the retry delay was
 // drawn just before.
 func (s *settings) newSpread() time.Duration {
-	var raw [8]byte
-	if _, err := io.ReadFull(s.rand, raw[:]); err != nil {
+	part, err := s.below(s.wakeSpread)
+	if err != nil {
 		return s.wakeSpread
 	}
-	return time.Duration(binary.LittleEndian.Uint64(raw[:]) % uint64(s.wakeSpread))
+	return part
+}
+
+// periodOf draws the time until the next renewal. A source of random bytes that fails is no reason to lose a lock.
+func (s *settings) periodOf(r Renewal) time.Duration {
+	if r.Jitter == 0 {
+		return r.Period
+	}
+	sooner, err := s.below(r.Jitter + 1)
+	if err != nil {
+		return r.Period
+	}
+	return r.Period - sooner
 }

@@ -10,10 +10,15 @@ import (
 	"redlocksim/redlock/observe"
 )
 
-// During is for calls of packages that make locks of other kinds from those of this one. It refuses what [Client.Lock] refuses
-// before it asks any node, with the same errors, and derives a context that also ends when the client is closed, with the cause
-// ErrClosed. The caller must call end when the call ends; [Client.Close] waits for that.
-func (c *Client) During(ctx context.Context, resource string, ttl time.Duration) (during context.Context, end func(), err error) {
+func init() {
+	looks.Lent = func(client any) looks.Client {
+		c := client.(*Client)
+		return looks.Client{During: c.during, RetryMin: c.retryMin, RetryMax: c.retryMax}
+	}
+}
+
+// during is looks.Client.During.
+func (c *Client) during(ctx context.Context, resource string, ttl time.Duration) (during context.Context, end func(), err error) {
 	if _, _, err := c.admit(ctx, []string{resource}, ttl); err != nil {
 		c.end()
 		return nil, nil, err
