@@ -65,7 +65,7 @@ func replay(t *transcript, found map[string][]section, initial int64) (map[strin
 			continue
 		}
 		s := byEffect[e.Seq]
-		if s != nil && !s.blind && s.read != r.number { // nil is for the second opinion to find out
+		if s != nil && !s.blind && s.read != r.number { // nil is a write that no section explains
 			losses[resource] = append(losses[resource], loss{r.last, s})
 		}
 		r.number, r.last = e.Number, s
@@ -89,83 +89,57 @@ func exact(sections []section, initial int64) bool {
 	return true
 }
 
-// addUpdates reports lost updates and stale reads. There are two opinions on what the critical sections and the reads were; see
-// lookedUp. On resources that recorded effects lost updates are found by a replay of the first's sections, porcupine agreeing
-// on the second's. On others, and for stale reads, porcupine judges, and where the opinions differ it judges both.
+// addUpdates reports lost updates and stale reads. On resources that recorded effects lost updates are found by a replay of the
+// sections, and porcupine agrees. On others, and for stale reads, porcupine judges.
 func (r *Report) addUpdates(t *transcript, o Options) error {
 	a := apply(t)
 	found, err := sections(t, a)
 	if err != nil {
 		return err
 	}
-	return r.judgeUpdates(t, o, a.recorded, accounts{found, reads(t, a)}, lookedUp(t))
-}
-
-// judgeUpdates judges what two opinions found.
-func (r *Report) judgeUpdates(t *transcript, o Options, isRecorded map[string]bool, first, second accounts) error {
-	losses, err := replay(t, first.sections, o.Initial)
+	losses, err := replay(t, found, o.Initial)
 	if err != nil {
 		return err
 	}
+	reads := reads(t, a)
 	for _, resource := range t.resources {
-		sections := first.sections[resource]
-		serial, why := explained(second.sections[resource], o)
-		lost := losses[resource]
-		if !isRecorded[resource] && !alike(sections, second.sections[resource]) {
-			if mine, _ := explained(sections, o); mine != serial && mine != unknown && serial != unknown {
-				return &DisagreeError{Kind: LostUpdate, Resource: resource, Direct: mine == no, Linearizable: serial == no}
-			}
-		}
-		if len(sections) > 1 {
-			r.Compared.Updates += len(sections) - 1
-			if serial != unknown {
-				r.Compared.SecondOpinions++
-			}
-		}
-		switch recorded := isRecorded[resource]; {
-		case serial == unknown:
-			r.Unchecked = append(r.Unchecked, Unchecked{Kind: LostUpdate, Resource: resource, Why: why,
-				Decided: recorded || len(sections) == 0})
-		case recorded && (serial == no && len(lost) == 0 || serial == yes && len(lost) > 0 && exact(sections, o.Initial)):
-			return &DisagreeError{Kind: LostUpdate, Resource: resource, Direct: len(lost) > 0, Linearizable: serial == no}
-		case !recorded && serial == no:
-			lost = []loss{suspects(sections, o.Initial)}
-		case serial == yes && len(first.reads[resource])+len(second.reads[resource]) > 0:
-			if err := r.addStaleRead(t, o, resource, first, second); err != nil {
-				return err
-			}
-		}
-		if len(lost) > 0 {
-			r.Findings = append(r.Findings, lostUpdate(t, resource, lost))
+		if err := r.addUpdatesOf(t, o, resource, a.recorded[resource], found[resource], reads[resource], losses[resource]); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// addStaleRead reports the first read of a resource that no order explains.
-func (r *Report) addStaleRead(t *transcript, o Options, resource string, first, second accounts) error {
-	stale, why := staleRead(second.sections[resource], second.reads[resource], o)
-	if !alike(first.sections[resource], second.sections[resource]) || !alike(first.reads[resource], second.reads[resource]) {
-		mine, whyNot := staleRead(first.sections[resource], first.reads[resource], o)
-		if (mine == nil) != (stale == nil) && why == "" && whyNot == "" {
-			return &DisagreeError{Kind: StaleRead, Resource: resource, Direct: mine != nil, Linearizable: stale != nil}
+func (r *Report) addUpdatesOf(
+	t *transcript, o Options, resource string, recorded bool, sections, reads []section, lost []loss,
+) error {
+	serial, why := explained(sections, o)
+	if len(sections) > 1 {
+		r.Compared.Updates += len(sections) - 1
+		if serial != unknown {
+			r.Compared.SecondOpinions++
 		}
 	}
 	switch {
-	case why != "":
-		r.Unchecked = append(r.Unchecked, Unchecked{Kind: StaleRead, Resource: resource, Why: why})
-	case stale != nil:
-		r.Findings = append(r.Findings, t.staleRead(resource, stale))
+	case serial == unknown:
+		r.Unchecked = append(r.Unchecked, Unchecked{Kind: LostUpdate, Resource: resource, Why: why,
+			Decided: recorded || len(sections) == 0})
+	case recorded && (serial == no && len(lost) == 0 || serial == yes && len(lost) > 0 && exact(sections, o.Initial)):
+		return &DisagreeError{Kind: LostUpdate, Resource: resource, Direct: len(lost) > 0, Linearizable: serial == no}
+	case !recorded && serial == no:
+		lost = []loss{suspects(sections, o.Initial)}
+	case serial == yes && len(reads) > 0:
+		switch stale, why := staleRead(sections, reads, o); {
+		case why != "":
+			r.Unchecked = append(r.Unchecked, Unchecked{Kind: StaleRead, Resource: resource, Why: why})
+		case stale != nil:
+			r.Findings = append(r.Findings, t.staleRead(resource, stale))
+		}
+	}
+	if len(lost) > 0 {
+		r.Findings = append(r.Findings, lostUpdate(t, resource, lost))
 	}
 	return nil
-}
-
-// alike reports whether two opinions found the same, as far as porcupine looks at it.
-func alike(a, b []section) bool {
-	return slices.EqualFunc(a, b, func(x, y section) bool {
-		return x.span == y.span && x.grant == y.grant && x.process == y.process &&
-			x.blind == y.blind && (x.blind || x.read == y.read) && x.wrote == y.wrote && x.sure == y.sure && x.onlyRead == y.onlyRead
-	})
 }
 
 // explained asks porcupine whether some order of the sections gives each the number that it read.

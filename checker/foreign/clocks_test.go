@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
-
-	"redlocksim/internal/lockhistories"
 )
 
 // Check itself compares its two opinions, and returns an error if they differ.
@@ -20,7 +18,7 @@ func TestClockErrorsAgreeWithTheDefinition(t *testing.T) {
 	for _, m := range blurring {
 		t.Run(string(m), func(t *testing.T) {
 			verdicts, drawn, gaveUp := map[[2]bool]int{}, 0, 0
-			judge := func(t rapid.TB, lines []lockhistories.Line, clockError int64) {
+			judge := func(t rapid.TB, lines []drawnLine, clockError int64) {
 				o := optionsOf(m)
 				o.ClockError = time.Duration(clockError)
 				r, err := Check(strings.NewReader(written(lines)), o)
@@ -111,11 +109,11 @@ func TestClocksThatDiffer(t *testing.T) {
 }
 
 // working is the history of three processes and a lock that works, with times as they are.
-func working(m Model, r *rand.Rand) []lockhistories.Line {
-	var lines []lockhistories.Line
+func working(m Model, r *rand.Rand) []drawnLine {
+	var lines []drawnLine
 	now := int64(1000)
 	event := func(process, typ, fn string) {
-		lines = append(lines, lockhistories.Line{Process: process, Type: typ, Func: fn, Lock: "r", Time: now, Index: len(lines)})
+		lines = append(lines, drawnLine{Process: process, Type: typ, Func: fn, Lock: "r", Time: now, Index: len(lines)})
 		now += r.Int64N(3)
 	}
 	waiting := map[string]bool{}
@@ -134,7 +132,7 @@ func working(m Model, r *rand.Rand) []lockhistories.Line {
 			event(holder, "invoke", "release")
 			event(holder, "ok", "release")
 		} else {
-			now += lockhistories.Lease // it crashes, and comes back
+			now += drawnLease // it crashes, and comes back
 		}
 	}
 	return lines

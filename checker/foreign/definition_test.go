@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	"redlocksim/internal/lockhistories"
 )
 
 // anOp is an operation of a random history, by the indexes of its lines; ret is -1 if it never returned or is unknown.
@@ -21,7 +19,7 @@ type anOp struct {
 }
 
 // operationsOn reads the operations on one lock.
-func operationsOn(lock string, lines []lockhistories.Line) (ops []anOp) {
+func operationsOn(lock string, lines []drawnLine) (ops []anOp) {
 	open, length := map[string]int{}, map[string]int64{}
 	for i, l := range lines {
 		if l.Lock != lock {
@@ -48,7 +46,7 @@ func operationsOn(lock string, lines []lockhistories.Line) (ops []anOp) {
 		case o.fn == "extend" && length[o.process] != 0:
 			o.lease = length[o.process]
 		default:
-			o.lease = lockhistories.Lease
+			o.lease = drawnLease
 		}
 		if ops[i].fn == "acquire" {
 			length[ops[i].process] = ops[i].lease
@@ -73,14 +71,14 @@ type lockState struct {
 type judged struct {
 	Model
 	ops   []anOp
-	lines []lockhistories.Line
+	lines []drawnLine
 	// ordered says that the effects of a process have to be kept in its order.
 	ordered bool
 	leased  bool
 	share   sharing
 }
 
-func newJudged(m Model, ops []anOp, lines []lockhistories.Line) *judged {
+func newJudged(m Model, ops []anOp, lines []drawnLine) *judged {
 	j := &judged{Model: m, ops: ops, lines: lines, leased: m == Lease || m == fencedLease}
 	if m == fencedLease {
 		j.Model = Fenced
@@ -183,19 +181,19 @@ func (j *judged) follow(states map[lockState]bool, line int, before int64) {
 
 // definition judges the operations on one lock as docs/checker.md defines it, by keeping everything that may be the case
 // between any two lines.
-func definition(m Model, lines []lockhistories.Line, lock string) bool {
+func definition(m Model, lines []drawnLine, lock string) bool {
 	return newJudged(m, operationsOn(lock, lines), lines).good()
 }
 
 // unsure judges them as it is defined for clocks that may differ: calls are earlier by half of that, returns later, and of one
 // time calls come first.
-func unsure(m Model, lines []lockhistories.Line, lock string, clockError int64) bool {
+func unsure(m Model, lines []drawnLine, lock string, clockError int64) bool {
 	return unsureOf(newJudged(m, operationsOn(lock, lines), nil), lines, clockError)
 }
 
-func unsureOf(j *judged, lines []lockhistories.Line, clockError int64) bool {
+func unsureOf(j *judged, lines []drawnLine, clockError int64) bool {
 	type shifted struct {
-		lockhistories.Line
+		drawnLine
 		was int
 	}
 	var all []shifted
@@ -214,7 +212,7 @@ func unsureOf(j *judged, lines []lockhistories.Line, clockError int64) bool {
 	j.ordered = j.Model != Mutex
 	is := make([]int, len(lines))
 	for i, l := range all {
-		j.lines = append(j.lines, l.Line)
+		j.lines = append(j.lines, l.drawnLine)
 		is[l.was] = i
 	}
 	for i := range j.ops {

@@ -10,16 +10,15 @@ import (
 
 	"pgregory.net/rapid"
 
-	"redlocksim/internal/lockhistories"
 	_ "redlocksim/internal/nofailfile"
 )
 
 // More histories: go test ./checker/foreign -run Agree -rapid.checks=100000
 
 // histories draws histories of a model.
-func histories(m Model) *rapid.Generator[[]lockhistories.Line] {
-	return rapid.Custom(func(t *rapid.T) []lockhistories.Line {
-		return lockhistories.Draw(string(m), func(n int, what string) int {
+func histories(m Model) *rapid.Generator[[]drawnLine] {
+	return rapid.Custom(func(t *rapid.T) []drawnLine {
+		return draw(m, func(n int, what string) int {
 			// Every number as often; rapid's own ranges prefer small ones.
 			width := bits.Len(uint(n-1)) + 3
 			number := 0
@@ -34,7 +33,7 @@ func histories(m Model) *rapid.Generator[[]lockhistories.Line] {
 	})
 }
 
-func written(lines []lockhistories.Line) string {
+func written(lines []drawnLine) string {
 	var b strings.Builder
 	for _, l := range lines {
 		line, err := json.Marshal(l)
@@ -47,9 +46,6 @@ func written(lines []lockhistories.Line) string {
 	return b.String()
 }
 
-// fencedLease is what the tests call the model Fenced with leases.
-const fencedLease Model = lockhistories.FencedLease
-
 // kinds are all that histories are drawn for.
 func kinds() []Model { return append(Models(), fencedLease) }
 
@@ -59,7 +55,7 @@ func optionsOf(m Model) Options {
 		o.Model = Fenced
 	}
 	if m == Lease || m == fencedLease {
-		o.Lease = lockhistories.Lease
+		o.Lease = drawnLease
 	}
 	return o
 }
@@ -73,7 +69,7 @@ func TestBothOpinionsAgreeWithTheDefinition(t *testing.T) {
 	for _, m := range kinds() {
 		t.Run(string(m), func(t *testing.T) {
 			verdicts, rules, drawn, gaveUp := map[bool]int{}, map[string]int{}, 0, 0
-			judge := func(t rapid.TB, lines []lockhistories.Line) *Report {
+			judge := func(t rapid.TB, lines []drawnLine) *Report {
 				r, err := Check(strings.NewReader(written(lines)), optionsOf(m))
 				if err != nil {
 					t.Fatalf("%v\n%s", err, written(lines))
@@ -126,9 +122,9 @@ const hopeless = "2 0 invoke release; 3 1 invoke acquire; 3 2 invoke release; 3 
 // What porcupine gives up on is not confirmed, and says so; the verdict is the first opinion's, which is right. The bound is in
 // steps, so that it is the same on every machine.
 func TestHopeless(t *testing.T) {
-	var lines []lockhistories.Line
+	var lines []drawnLine
 	for i, text := range strings.Split(hopeless, "; ") {
-		l := lockhistories.Line{Lock: "r", Index: i}
+		l := drawnLine{Lock: "r", Index: i}
 		if _, err := fmt.Sscan(text, &l.Time, &l.Process, &l.Type, &l.Func); err != nil {
 			t.Fatal(err)
 		}
@@ -144,11 +140,11 @@ func TestHopeless(t *testing.T) {
 func TestALockThatWorksIsGood(t *testing.T) {
 	const cycles = 300
 	for _, m := range kinds() {
-		var lines []lockhistories.Line
+		var lines []drawnLine
 		for i := range cycles {
 			token := int64(i)
 			for _, fn := range []string{"acquire", "extend", "release"} {
-				l := lockhistories.Line{Process: fmt.Sprint(i % 3), Type: "invoke", Func: fn, Lock: "r", Time: int64(len(lines))}
+				l := drawnLine{Process: fmt.Sprint(i % 3), Type: "invoke", Func: fn, Lock: "r", Time: int64(len(lines))}
 				lines = append(lines, l)
 				l.Type = "ok"
 				if fn == "acquire" {

@@ -12,7 +12,6 @@ import (
 	"pgregory.net/rapid"
 
 	"redlocksim/checker"
-	"redlocksim/internal/lockhistories"
 )
 
 // seat is what a process has of a lock that several can hold.
@@ -110,7 +109,7 @@ type sharedServer struct {
 	seats  map[string]seat
 }
 
-func (s *sharedServer) serve(l *lockhistories.Line, now int64) bool {
+func (s *sharedServer) serve(l *drawnLine, now int64) bool {
 	maps.DeleteFunc(s.seats, func(_ string, of seat) bool { return s.leased && of.end <= now })
 	mine, has := s.seats[l.Process]
 	switch {
@@ -119,7 +118,7 @@ func (s *sharedServer) serve(l *lockhistories.Line, now int64) bool {
 		return has
 	case l.Func == "extend":
 		if has {
-			s.seats[l.Process] = seat{mine.mode, now + lockhistories.Lease}
+			s.seats[l.Process] = seat{mine.mode, now + drawnLease}
 		}
 		return has
 	case has || s.permits > 0 && len(s.seats) >= s.permits:
@@ -130,14 +129,14 @@ func (s *sharedServer) serve(l *lockhistories.Line, now int64) bool {
 			return false
 		}
 	}
-	s.seats[l.Process] = seat{modes[l.Mode], now + lockhistories.Lease}
+	s.seats[l.Process] = seat{modes[l.Mode], now + drawnLease}
 	return true
 }
 
 // drawShared draws the history of a lock that several can hold, which now and then is wrong.
-func drawShared(t *rapid.T, leased bool, share sharing) (lines []lockhistories.Line) {
+func drawShared(t *rapid.T, leased bool, share sharing) (lines []drawnLine) {
 	type client struct {
-		call     *lockhistories.Line
+		call     *drawnLine
 		believes bool
 		mode     string
 	}
@@ -145,7 +144,7 @@ func drawShared(t *rapid.T, leased bool, share sharing) (lines []lockhistories.L
 	server, clients, now := sharedServer{share, leased, map[string]seat{}}, map[string]*client{}, int64(0)
 	wrong := rapid.SampledFrom([]int{2, 5, 12}).Draw(t, "wrong")
 	giveUp := rapid.SampledFrom([]int{4, 10, 1000}).Draw(t, "given up")
-	add := func(l lockhistories.Line) {
+	add := func(l drawnLine) {
 		now += rapid.Int64Range(0, 3).Draw(t, "pause")
 		l.Time, l.Index = now, len(lines)
 		lines = append(lines, l)
@@ -158,7 +157,7 @@ func drawShared(t *rapid.T, leased bool, share sharing) (lines []lockhistories.L
 			clients[process] = c
 		}
 		if c.call == nil {
-			l := lockhistories.Line{Process: process, Type: "invoke", Func: "acquire", Lock: "r"}
+			l := drawnLine{Process: process, Type: "invoke", Func: "acquire", Lock: "r"}
 			if c.believes || one(12, "anyway") {
 				l.Func = rapid.SampledFrom([]string{"release", "release", "extend"}).Draw(t, "f")
 				if share.modes && one(3, "says mode") {
@@ -223,7 +222,7 @@ func TestLocksThatSeveralCanHoldAgreeWithTheDefinition(t *testing.T) {
 						j.lines = nil
 						want = unsureOf(j, lines, clockError)
 					}
-					if share.modes && !slices.ContainsFunc(lines, func(l lockhistories.Line) bool { return l.Mode != "" && l.Type != "fail" }) {
+					if share.modes && !slices.ContainsFunc(lines, func(l drawnLine) bool { return l.Mode != "" && l.Type != "fail" }) {
 						return
 					}
 					if r.Good() != want {

@@ -1,7 +1,7 @@
 // Package exclusion finds holds of a lock that overlap.
 //
 // It is the last step of the direct checks of checker and checker/foreign, which find out in their own ways who certainly held
-// the lock and when. It must not serve what checks them: porcupine's second opinion, and internal/lockhistories/independent.
+// the lock and when. It must not serve what checks them: porcupine's second opinion, and the definition in the tests.
 package exclusion
 
 import (

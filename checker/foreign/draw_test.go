@@ -1,31 +1,15 @@
-// Package lockhistories draws random histories of locks, good and bad, to compare checkers on.
-//
-// [Draw] takes its choices from the caller, so that a property test can shrink a history, and the program in bulk can draw the
-// same half a million again from a seed.
-package lockhistories
+package foreign
 
 import "fmt"
 
-// The kinds of locks, by the names that redlocksim check has for them.
-const (
-	mutex           = "mutex"
-	reentrant       = "reentrant"
-	fenced          = "fenced"
-	reentrantFenced = "reentrant-fenced"
-	lease           = "lease"
-)
+// fencedLease is what the tests call the model Fenced with leases.
+const fencedLease Model = "fenced-lease"
 
-// FencedLease is the name here for the kind fenced with leases.
-const FencedLease = "fenced-lease"
+// drawnLease is how long a lease of the drawn histories lasts, in nanoseconds, where the line does not say.
+const drawnLease = 6
 
-// unknownToken stands for a token that the client was not told.
-const unknownToken = -1
-
-// Lease is how long a lease of the histories lasts, in nanoseconds, where the line does not say.
-const Lease = 6
-
-// Line is an event of a history, in the words of Jepsen.
-type Line struct {
+// drawnLine is an event of a history, in the words of Jepsen.
+type drawnLine struct {
 	Process string `json:"process"`
 	Type    string `json:"type"`
 	Func    string `json:"f"`
@@ -47,23 +31,23 @@ type server struct {
 }
 
 // do carries out what a process asks for, and reports whether that succeeded. overstay lets an expired lease go on.
-func (s *server) do(model string, l *Line, now int64, overstay bool) bool {
+func (s *server) do(model Model, l *drawnLine, now int64, overstay bool) bool {
 	process, fn, length := l.Process, l.Func, l.TTL
-	leased := model == lease || model == FencedLease
+	leased := model == Lease || model == fencedLease
 	if leased && s.owner != "" && s.until <= now && !(overstay && s.owner == process) {
 		s.owner = ""
 	}
-	mine := s.owner == process || model == mutex && s.owner != ""
+	mine := s.owner == process || model == Mutex && s.owner != ""
 	switch {
 	case fn == "acquire" && s.owner == "":
 		if length == 0 {
-			length = Lease
+			length = drawnLease
 		}
 		s.owner, s.depth, s.length, s.until = process, 1, length, now+length
 		s.tokens++
 		s.held = s.tokens
 		return true
-	case fn == "acquire" && mine && (model == reentrant || model == reentrantFenced):
+	case fn == "acquire" && mine && (model == Reentrant || model == ReentrantFenced):
 		s.depth++
 		return true
 	case fn == "release" && mine:
@@ -84,7 +68,7 @@ func (s *server) do(model string, l *Line, now int64, overstay bool) bool {
 // client is a process: its call, and whether the lock has carried it out yet.
 type client struct {
 	name   string
-	call   *Line
+	call   *drawnLine
 	done   bool
 	answer string
 	token  int64
@@ -92,32 +76,32 @@ type client struct {
 
 // drawing is a history that is being drawn.
 type drawing struct {
-	model   string
+	model   Model
 	draw    func(n int, what string) int
 	locks   map[string]*server
 	clients []*client
 	// late has calls that were given up and still take effect, later.
-	late []Line
+	late []drawnLine
 	// Each is one in so many: operations given up, wrong answers, tokens that the client is not told, acquires of a
 	// second lock.
 	giveUp, wrong, untold, second int
 	// lengths says that some leases have a length of their own.
 	lengths bool
 	now     int64
-	lines   []Line
+	lines   []drawnLine
 }
 
-// Draw draws the record of two to four processes on up to two locks. Operations overlap, fail, never return, or return without
+// draw draws the record of two to four processes on up to two locks. Operations overlap, fail, never return, or return without
 // a known outcome and take effect then, later, or never. Every other history is of a lock that sometimes answers wrongly. draw
 // returns a number from 0 to n-1.
-func Draw(model string, draw func(n int, what string) int) []Line {
+func draw(model Model, draw func(n int, what string) int) []drawnLine {
 	d := &drawing{model: model, draw: draw, locks: map[string]*server{"r": {}, "s": {}},
 		giveUp: []int{2, 4, 12, 40}[draw(4, "given up")], untold: []int{2, 6, 1000}[draw(3, "untold")],
 		second: []int{8, 1000}[draw(2, "second lock")]}
 	if draw(2, "works") == 0 {
 		d.wrong = []int{4, 12}[draw(2, "wrong")]
 	}
-	d.lengths = (model == lease || model == FencedLease) && draw(2, "lengths") == 0
+	d.lengths = (model == Lease || model == fencedLease) && draw(2, "lengths") == 0
 	for i := range 2 + draw(3, "processes") {
 		d.clients = append(d.clients, &client{name: fmt.Sprint(i)})
 	}
@@ -130,7 +114,7 @@ func Draw(model string, draw func(n int, what string) int) []Line {
 
 func (d *drawing) one(in int, what string) bool { return in > 0 && d.draw(in, what) == 0 }
 
-func (d *drawing) add(l Line) {
+func (d *drawing) add(l drawnLine) {
 	d.now += int64(d.draw(3, "pause"))
 	l.Time, l.Index = d.now, len(d.lines)
 	d.lines = append(d.lines, l)
@@ -159,7 +143,7 @@ func (d *drawing) step(c *client) {
 			d.serve(c)
 		}
 		c.call.Type = c.answer
-		tokens := d.model == fenced || d.model == reentrantFenced || d.model == FencedLease
+		tokens := d.model == Fenced || d.model == ReentrantFenced || d.model == fencedLease
 		if tokens && c.call.Func == "acquire" && c.answer == "ok" {
 			token := c.token
 			c.call.Token = &token
@@ -180,7 +164,7 @@ func (d *drawing) ask(c *client) {
 		words = []string{"acquire", "release", "release", "release", "release", "extend", "extend"}
 	}
 	c.done = false
-	c.call = &Line{Process: c.name, Type: "invoke", Func: words[d.draw(len(words), "f")], Lock: lock}
+	c.call = &drawnLine{Process: c.name, Type: "invoke", Func: words[d.draw(len(words), "f")], Lock: lock}
 	if c.call.Func != "release" && d.lengths && d.one(2, "own length") {
 		c.call.TTL = int64(1 + d.draw(9, "length"))
 	}

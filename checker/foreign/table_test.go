@@ -1,19 +1,16 @@
-package independent
+package foreign
 
 import (
+	"bytes"
 	"encoding/json"
+	"math"
 	"math/big"
 	"strconv"
 	"strings"
 	"testing"
-
-	"redlocksim/internal/lockhistories"
 )
 
-// tableLease is how long a lease lasts in the table, in nanoseconds.
-const tableLease = 6
-
-// table has histories that the text of docs/checker.md decides. Its notation is that of [history].
+// table has histories that the text of docs/checker.md decides. Its notation is that of [told].
 var table = []struct{ models, history, verdict string }{
 	// Outcomes.
 	{"all", "A acquire 1, B acquire 2", "bad"},
@@ -147,17 +144,21 @@ var table = []struct{ models, history, verdict string }{
 	{"fenced reentrant-fenced", "A acquire -9223372036854775809", "refused"},
 }
 
-// history reads the notation of the table: "A acquire 5 @3" is a call of A at 3 ns and its return with ok and the token 5,
+// told reads the notation of the table: "A acquire 5 @3" is a call of A at 3 ns and its return with ok and the token 5,
 // "A+ acquire" only the call, "A info acquire" only what became of it. Without a time it is that of the one before.
 // "acquire/s" is on the lock s instead of r. A token is left out in models that have none.
-func history(t testing.TB, notation string, tokens bool) []byte {
+func told(t testing.TB, notation string, tokens bool) []byte {
+	type event struct {
+		drawnLine
+		Value *big.Int `json:"value,omitempty"`
+	}
 	events, now := []event{}, int64(0)
 	for _, part := range strings.Split(notation, ", ") {
 		words := strings.Fields(part)
 		if len(words) == 0 {
 			continue
 		}
-		e := event{Process: strings.TrimSuffix(words[0], "+"), Lock: "r"}
+		e := event{drawnLine: drawnLine{Process: strings.TrimSuffix(words[0], "+"), Lock: "r"}}
 		types := []string{"invoke", "ok"}
 		switch words[1] {
 		case "ok", "fail", "info":
@@ -205,37 +206,30 @@ func history(t testing.TB, notation string, tokens bool) []byte {
 	return text
 }
 
-// names are the models, in the order of the text.
-var names = []string{"mutex", "owner", "reentrant", "fenced", "reentrant-fenced", "lease", lockhistories.FencedLease}
-
-func hasTokens(model string) bool { return strings.Contains(model, "fenced") }
-
-// TestTheDefinitionDecides and [TestTheProductDecidesTheSame] compare the table with the two.
-func TestTheDefinitionDecides(t *testing.T) {
-	compareTable(t, func(text []byte, model string) (bool, error) {
-		return definitions(tableLease)[model].judge(text)
-	})
-}
-
-func compareTable(t *testing.T, judge func(text []byte, model string) (good bool, err error)) {
+// TestTheTable compares the table with the product and with the definition.
+func TestTheTable(t *testing.T) {
 	for _, c := range table {
 		models := strings.Fields(c.models)
 		if c.models == "all" {
-			models = names
+			models = nil
+			for _, m := range kinds() {
+				models = append(models, string(m))
+			}
 		}
-		for _, model := range models {
-			t.Run(model+"/"+c.history, func(t *testing.T) {
-				text, verdict := history(t, c.history, hasTokens(model)), "bad"
-				good, err := judge(text, model)
-				if err != nil {
-					verdict = "refused"
-				} else if good {
-					verdict = "good"
-				}
-				if verdict != c.verdict {
-					t.Errorf("%s (%v), want %s: %s", verdict, err, c.verdict, text)
-				}
-			})
+		for _, name := range models {
+			m := Model(name)
+			text, verdict := told(t, c.history, m == fencedLease || m.fenced()), map[bool]string{true: "good", false: "bad"}
+			r, err := Check(bytes.NewReader(text), optionsOf(m))
+			if got := "refused"; err != nil && got != c.verdict || err == nil && verdict[r.Good()] != c.verdict {
+				t.Errorf("%s of %s: %v, %v, want %s", m, c.history, r, err, c.verdict)
+			}
+			var lines []drawnLine
+			if json.Unmarshal(text, &lines) != nil || c.verdict == "refused" || lines[len(lines)-1].Time > math.MaxInt64/2 {
+				continue // the definition takes histories only, and its times end
+			}
+			if got := verdict[definition(m, lines, "r") && definition(m, lines, "s")]; got != c.verdict {
+				t.Errorf("%s of %s: by definition %s, want %s", m, c.history, got, c.verdict)
+			}
 		}
 	}
 }
