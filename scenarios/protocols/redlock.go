@@ -187,13 +187,19 @@ type renewing struct {
 	isReleased bool
 }
 
+// validity is for how long a lease was valid when it was granted or last extended, and until when.
+type validity struct {
+	left  time.Duration
+	until time.Time
+}
+
 // shipped is the shipped library.
 type shipped struct {
 	env      Env
 	client   *redlock.Client
 	quorum   int
 	renewing map[string]*renewing     // by the value of the lease
-	valid    map[string]time.Duration // for how long the leases are, by their value, from their grant to its return
+	valid    map[string]validity      // of the leases, by their value
 
 	semaphores map[semaphoreOf]*semaphore.Semaphore
 	granted    map[string]*shippedLease // by the value of the lease, of permits that are about to be returned
@@ -206,7 +212,7 @@ func newRedlock(env Env) (Locker, error) {
 // newShipped makes a client of the shipped library on some nodes.
 func newShipped(env Env, nodes []driver.Node, client func(Arguments) (*redlock.Client, error)) (Locker, error) {
 	a := Arguments{Nodes: slices.Clone(nodes)}
-	x := &shipped{env: env, quorum: Of[RedlockSettings](env.Settings).quorum(len(a.Nodes)), renewing: map[string]*renewing{}, valid: map[string]time.Duration{},
+	x := &shipped{env: env, quorum: Of[RedlockSettings](env.Settings).quorum(len(a.Nodes)), renewing: map[string]*renewing{}, valid: map[string]validity{},
 		semaphores: map[semaphoreOf]*semaphore.Semaphore{}, granted: map[string]*shippedLease{}}
 	a.Options = append(env.Settings.Options(), redlock.WithRuntime(env.Runtime()), redlock.WithObserver(x))
 	if env.Misuse != "" {
@@ -261,9 +267,7 @@ func (x *shipped) acquire(ttl time.Duration, lock func() (*redlock.Lease, error)
 
 // lease is a lease of the library that was just granted.
 func (x *shipped) lease(l *redlock.Lease, ttl time.Duration) *shippedLease {
-	valid := x.valid[l.Value()]
-	delete(x.valid, l.Value())
-	return &shippedLease{Lease: l, library: x, lead: Of[RedlockSettings](x.env.Settings).Lead(ttl, valid)}
+	return &shippedLease{Lease: l, library: x, ttl: ttl}
 }
 
 // Hold implements Holder.
@@ -297,8 +301,7 @@ func (r Renewal) library() redlock.Renewal {
 type shippedLease struct {
 	*redlock.Lease
 	library *shipped
-	// lead is how long before the lease its context ends; see redlock.WithLossLead, whose default it is.
-	lead time.Duration
+	ttl     time.Duration
 	// permit is what it is a permit of a semaphore by; nil if it is none.
 	permit *semaphore.Permit
 }
@@ -306,13 +309,20 @@ type shippedLease struct {
 // Quorum implements Voted.
 func (l *shippedLease) Quorum() int { return l.library.quorum }
 
-// ContextEnds implements Warner.
-func (l *shippedLease) ContextEnds() time.Time { return l.Until().Add(-l.lead) }
+// ContextEnds implements Warner; see redlock.WithLossLead.
+func (l *shippedLease) ContextEnds() time.Time {
+	x := l.library
+	return l.Until().Add(-Of[RedlockSettings](x.env.Settings).Lead(l.ttl, x.valid[l.Value()].left))
+}
 
 func (l *shippedLease) Extend(ctx context.Context, ttl time.Duration) error {
 	l.library.env.Leave()
 	defer l.library.env.Enter()
-	return l.Lease.Extend(ctx, ttl)
+	err := l.Lease.Extend(ctx, ttl)
+	if err == nil {
+		l.ttl = ttl
+	}
+	return err
 }
 
 func (l *shippedLease) Unlock(ctx context.Context) error {
@@ -358,8 +368,8 @@ func (x *shipped) Observe(ctx context.Context, e observe.Event) {
 	x.env.Enter()
 	defer x.env.Leave()
 	x.env.Witness.Observed(x.env.Name(), e)
-	if e.Step == observe.Granted {
-		x.valid[e.Value] = e.Validity
+	if (e.Step == observe.Granted || e.Step == observe.Extended) && e.Until.After(x.valid[e.Value].until) {
+		x.valid[e.Value] = validity{e.Validity, e.Until}
 	}
 	r := x.renewing[e.Value]
 	holds := r != nil && r.Releases != nil && !r.isReleased
