@@ -6,36 +6,22 @@ type Judge uint8
 // The rules, by the files that they are in.
 const (
 	JudgeNumber Judge = iota
-	JudgeSources
-	JudgeQueueing
-	JudgeOrder
-	JudgeRetries
-	JudgePacing
 	JudgeDelays
 	JudgeDrawn
 	JudgeShortened
 	JudgeAtomic
 	JudgeEnds
-	JudgeOvers
 	JudgeFailures
 	JudgeWorks
-	JudgeUnasked
-	JudgeHanded
-	JudgeRenewals
 	JudgeClosing
 	JudgeReturns
-	JudgeListening
-	JudgeTimers
 	JudgeTelling
-	JudgeTold
 	JudgeMeanings
 	JudgeReasons
 	JudgeBelieved
 	JudgeEndless
 	JudgeCounters
 	JudgeGuarded
-	JudgeQuarantines
-	JudgeAnnounced
 	JudgeReplicated
 	JudgeAnswers
 	// From here to JudgeAll they are of semaphores.
@@ -54,47 +40,33 @@ const (
 
 // Judges are their names, and what they judge, by their numbers.
 var Judges = [judges]struct{ Name, What string }{
-	JudgeNumber:      {"number-of-commands", "conduct: a command of a run that may have so many"},
-	JudgeSources:     {"scripts-in-full", "conduct: a script that is sent in full, and whether the node had run it"},
-	JudgeQueueing:    {"batches", "conduct: the first command of a round to a node"},
-	JudgeOrder:       {"order-in-messages", "conduct: a first command about a key, beside others in its message"},
-	JudgeRetries:     {"retries", "conduct: an attempt after a refusal"},
-	JudgePacing:      {"turns", "conduct: calls of a client for one lock, that ask or give way"},
-	JudgeDelays:      {"delays", "conduct: an attempt of another lock after its first"},
-	JudgeDrawn:       {"drawn-delays", "conduct: a delay of another lock before it asks again"},
-	JudgeShortened:   {"key-times", "conduct: a change of a lock's key that keeps its value"},
-	JudgeAtomic:      {"joint-changes", "conduct: a message that changed keys of a lock on several resources"},
-	JudgeEnds:        {"lease-contexts", "contract: the context of a lease that was released, or whose time has come"},
-	JudgeOvers:       {"over-leases", "contract: an extend or release of a lease that was over"},
-	JudgeFailures:    {"errors", "contract: an error of the library, and what it says"},
-	JudgeWorks:       {"works", "contract: work under a lock, and what its call returned"},
-	JudgeUnasked:     {"unasked", "contract: a call that gave up without having asked"},
-	JudgeHanded:      {"contexts", "contract: a call that returned, and the contexts that it was given"},
-	JudgeRenewals:    {"renewals", "contract: a renewal, and when it was due"},
-	JudgeClosing:     {"closes", "contract: a Close, and what it returned"},
-	JudgeReturns:     {"returns", "contract: a call that is to return within a time"},
-	JudgeListening:   {"subscriptions", "contract: the last call of a client that waits for a lock returned"},
-	JudgeTimers:      {"timers", "contract: a closed client that has nothing to do"},
-	JudgeTelling:     {"endings", "contract: a call that returned, and what its observer was told"},
-	JudgeTold:        {"answers-told", "contract: what another lock reports that a node answered"},
-	JudgeMeanings:    {"meanings", "contract: a call that ended with an error"},
-	JudgeReasons:     {"reasons", "contract: what a call of another lock returned, and what the nodes did"},
-	JudgeBelieved:    {"beliefs", "contract: a belief that ran out, and the end of its lease"},
-	JudgeEndless:     {"endless-leases", "contract: a key of a lease without an end, and when it was renewed"},
-	JudgeCounters:    {"counters", "contract: a grant with a fencing token, and what the nodes' counters say"},
-	JudgeGuarded:     {"guarded-votes", "contract: a vote of a node under the restart guard"},
-	JudgeQuarantines: {"quarantines", "contract: a quarantine that ended"},
-	JudgeAnnounced:   {"announcements", "contract: a released key, and whether that was published"},
-	JudgeReplicated:  {"replicated", "contract: a lock that replicas have confirmed"},
-	JudgeAnswers:     {"answers", "contract: what the library reports that a node answered"},
-	JudgeLooks:       {"permits-asked-for", "conduct: an attempt for a permit of a semaphore"},
-	JudgePaces:       {"looks-again", "conduct: another look for a permit while the client is to pause"},
-	JudgeGivesWay:    {"looks-after-others", "conduct: a look for a permit after so many were handed on that others are to have a turn"},
-	JudgeDues:        {"looks-due", "needlessly-unavailable: a look for a permit, and when it was due"},
-	JudgeInVain:      {"looks-in-vain", "needlessly-unavailable: a look that found no permit, and which it asked for"},
-	JudgeForAll:      {"asked-for-all", "conduct: an attempt of a call for all permits"},
-	JudgeUnderAll:    {"works-under-all", "contract: work under all permits, and what its client had and told it"},
-	JudgeStops:       {"renewals-for-all", "conduct: a renewal of a permit during work under all of them"},
-	JudgeAll:         {"all-permits", "contract: a call for all permits, and what it returned and left behind"},
-	JudgePrograms:    {"program-releases", "contract: what a lock program says of a release"},
+	JudgeNumber:     {"number-of-commands", "conduct: a command of a run that may have so many"},
+	JudgeDelays:     {"delays", "conduct: an attempt of another lock after its first"},
+	JudgeDrawn:      {"drawn-delays", "conduct: a delay of another lock before it asks again"},
+	JudgeShortened:  {"key-times", "conduct: a change of a lock's key that keeps its value"},
+	JudgeAtomic:     {"joint-changes", "conduct: a message that changed keys of a lock on several resources"},
+	JudgeEnds:       {"lease-contexts", "contract: the context of a lease that was released, or whose time has come"},
+	JudgeFailures:   {"errors", "contract: an error of the library, and what it says"},
+	JudgeWorks:      {"works", "contract: work under a lock, and what its call returned"},
+	JudgeClosing:    {"closes", "contract: a Close, and what it returned"},
+	JudgeReturns:    {"returns", "contract: a call that is to return within a time"},
+	JudgeTelling:    {"endings", "contract: a call that returned, and what its observer was told"},
+	JudgeMeanings:   {"meanings", "contract: a call that ended with an error"},
+	JudgeReasons:    {"reasons", "contract: what a call of another lock returned, and what the nodes did"},
+	JudgeBelieved:   {"beliefs", "contract: a belief that ran out, and the end of its lease"},
+	JudgeEndless:    {"endless-leases", "contract: a key of a lease without an end, and when it was renewed"},
+	JudgeCounters:   {"counters", "contract: a grant with a fencing token, and what the nodes' counters say"},
+	JudgeGuarded:    {"guarded-votes", "contract: a vote of a node under the restart guard"},
+	JudgeReplicated: {"replicated", "contract: a lock that replicas have confirmed"},
+	JudgeAnswers:    {"answers", "contract: what the library reports that a node answered"},
+	JudgeLooks:      {"permits-asked-for", "conduct: an attempt for a permit of a semaphore"},
+	JudgePaces:      {"looks-again", "conduct: another look for a permit while the client is to pause"},
+	JudgeGivesWay:   {"looks-after-others", "conduct: a look for a permit after so many were handed on that others are to have a turn"},
+	JudgeDues:       {"looks-due", "needlessly-unavailable: a look for a permit, and when it was due"},
+	JudgeInVain:     {"looks-in-vain", "needlessly-unavailable: a look that found no permit, and which it asked for"},
+	JudgeForAll:     {"asked-for-all", "conduct: an attempt of a call for all permits"},
+	JudgeUnderAll:   {"works-under-all", "contract: work under all permits, and what its client had and told it"},
+	JudgeStops:      {"renewals-for-all", "conduct: a renewal of a permit during work under all of them"},
+	JudgeAll:        {"all-permits", "contract: a call for all permits, and what it returned and left behind"},
+	JudgePrograms:   {"program-releases", "contract: what a lock program says of a release"},
 }

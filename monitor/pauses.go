@@ -44,13 +44,3 @@ func (p pauses) hasRun(x *kernel.Process, since kernel.True) bool {
 func (p pauses) ran(x *kernel.Process, through stretch) bool {
 	return !slices.ContainsFunc(p[x], func(s stretch) bool { return s.to >= through.from && s.from <= through.to })
 }
-
-// ended is when the last pause of a client or node ended that is over; 0 if there was none.
-func (p pauses) ended(x *kernel.Process) kernel.True {
-	for _, s := range slices.Backward(p[x]) {
-		if s.to != kernel.Forever {
-			return s.to
-		}
-	}
-	return 0
-}

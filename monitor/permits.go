@@ -96,6 +96,12 @@ type lookers struct {
 	news     int // how often a permit was given back
 }
 
+// localGrants is how many grants in a row the calls of a client get, as the documentation of Lock says.
+const localGrants = 16
+
+// bounds are those of a count of which nobody knows exactly what belongs to it.
+type bounds struct{ least, most int }
+
 func watchPermits(r *Run) {
 	if !r.isLibrary() || !r.Lock.Capabilities().Permits {
 		return

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"redlocksim/checker"
+	"redlocksim/history"
 	"redlocksim/internal/lockkeys"
 	"redlocksim/internal/rediscmd"
 	"redlocksim/scenarios/protocols"
@@ -47,6 +48,16 @@ func newRigOf(t *testing.T, replicas map[string][]string, change ...func(*protoc
 	w.LockOf = lockkeys.Of(nil, r.Resources).Of
 	r.Watch()
 	return &rig{w, r}
+}
+
+// otherRig is a rig of another lock than the library's, that a single monitor watches.
+func otherRig[T any](t *testing.T, change func(*T), watch func(*Run)) *rig {
+	r := newRig(t)
+	lock := r.Lock.With("redlock-plain")
+	protocols.Change(&lock, change)
+	run := &Run{World: r.World, Lock: lock, Resources: r.Resources}
+	run.watch(watch)
+	return &rig{r.World, run}
 }
 
 // only is a rig of the same world that a single monitor watches.
@@ -129,6 +140,11 @@ func (l *lease) Context() context.Context                    { return l.ctx }
 func (l *lease) Token() (int64, bool)                        { return l.token, l.token != 0 }
 func (l *lease) Extend(context.Context, time.Duration) error { return nil }
 func (l *lease) Unlock(context.Context) error                { return nil }
+
+// tells records a step of the acquire 1.
+func (a *actor) tells(name, node, detail string, attempt int) {
+	a.Record(history.Event{Kind: history.Step, Process: a.client.Name(), Name: name, Op: 1, Resource: "r", Node: node, Number: int64(attempt), Detail: detail})
+}
 
 // call is a call of which the monitors are told, in which does happens.
 func (a *actor) call(f protocols.CallFunc, l *lease, err error, does func()) {

@@ -58,13 +58,6 @@ func (b *byValue[T]) add(value string) *T {
 	return b.all[n]
 }
 
-// forget has nothing known of a value.
-func (b *byValue[T]) forget(value string) {
-	if n := b.values.number(value); n < len(b.all) {
-		b.all[n] = nil
-	}
-}
-
 // slab is memory for many small things that last until the end of the run.
 type slab[T any] struct{ spare []T }
 

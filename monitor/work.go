@@ -210,3 +210,12 @@ func (w *working) ending(err error, parts []*redlock.Error) string {
 	}
 	return ""
 }
+
+// limitOf is how often a lease can be renewed for work at the most, 0 for as often as it takes: without any limit given, as
+// often as the library documents.
+func limitOf(w *protocols.Work) int {
+	if w.Limit == 0 && w.MaxTime == 0 {
+		return 1000
+	}
+	return max(w.Limit, 0)
+}

@@ -568,6 +568,7 @@ func TestQueueOfSets(t *testing.T) {
 		wait("b", "a")
 		wait("b")
 		wait("b")
+		wait("d")
 		wait("c", "b", "a")
 		wait("a", "b", "c")
 		wait("a", "c")
@@ -575,6 +576,7 @@ func TestQueueOfSets(t *testing.T) {
 			2ms b a false
 			2ms b true
 			2ms b false
+			2ms d true
 			2ms c b a true
 			2ms a b c false
 			2ms a c true

@@ -214,6 +214,25 @@ func TestNoRenewalAfterRelease(t *testing.T) {
 	}
 }
 
+// Work that panics leaves no renewals behind: the lease ends with its TTL.
+func TestRenewWorkThatPanics(t *testing.T) {
+	in(t, 5, func(w *world) {
+		lease := w.mustLock(time.Second)
+		func() {
+			defer func() {
+				if v := recover(); v != "oh" {
+					w.Errorf("panics with %v", v)
+				}
+			}()
+			_ = lease.Renew(w.Context(), Renewal{}, func(context.Context) error { panic("oh") })
+		}()
+		w.atTime(5 * time.Second)
+		if sent := w.node(0).received(driver.OpExtend); len(sent) > 0 || lease.Context().Err() == nil {
+			w.Errorf("renewed %d times after the work panicked, lease: %v", len(sent), lease.Context().Err())
+		}
+	})
+}
+
 // A lease that is not a new one is renewed before half of what is left of it is over.
 func TestRenewOldLease(t *testing.T) {
 	in(t, 5, func(w *world) {
@@ -336,6 +355,22 @@ func TestRenewalLimits(t *testing.T) {
 					w.Errorf("at %v: %v", w.at(), err)
 				}
 			}, WithObserver(atStep(func(observe.Event) {})))
+		})
+	}
+}
+
+// A renewal may keep the lease for exactly as long as renewals may, and not for longer.
+func TestRenewalAtTheLimit(t *testing.T) {
+	for _, c := range []struct {
+		most time.Duration
+		want int
+	}{{1400 * time.Millisecond, 1}, {1400*time.Millisecond - 1, 0}} {
+		in(t, 5, func(w *world) {
+			renewal := Renewal{Period: 400 * time.Millisecond, MaxTime: c.most}
+			err := w.Hold(w.Context(), "r", time.Second, renewal, func(ctx context.Context, _ *Lease) error { wait(ctx, time.Hour); return nil })
+			if sent := len(w.node(0).received(driver.OpExtend)); sent != c.want || holdMatches(err) != "Lost RenewalLimit" {
+				w.Errorf("for %v: %d renewals, %v", c.most, sent, err)
+			}
 		})
 	}
 }
