@@ -60,8 +60,8 @@ func askings(t *transcript, o Options) map[string][]asking {
 	}
 	var early []place // of those that gave up early
 	attempts := attemptsOf(t)
-	for i := range t.events {
-		e := &t.events[i]
+	for i := range t.kept {
+		e := &t.kept[i]
 		if e.Kind == history.Crash {
 			crashes[e.Process] = e.Seq
 			for _, x := range early {
@@ -107,15 +107,15 @@ func attemptsOf(t *transcript) []int {
 	for _, op := range t.acquires {
 		attempts[op] = 1
 	}
-	for i := range t.events {
-		e := &t.events[i]
+	for i := range t.kept {
+		e := &t.kept[i]
 		if o := t.op(e.Op); e.Kind == history.Step && o != nil && o.fn == history.Acquire && e.Seq < min(o.ret, o.crash) {
 			attempts[e.Op] = max(attempts[e.Op], int(min(e.Number, int64(forever))))
 		}
 	}
 	// The steps of a call on several resources belong to the first of its operations.
-	for i := range t.events {
-		if e := &t.events[i]; e.With != 0 && e.Kind == history.Call && e.Func == history.Acquire && t.op(e.With) != nil {
+	for i := range t.kept {
+		if e := &t.kept[i]; e.With != 0 && e.Kind == history.Call && e.Func == history.Acquire && t.op(e.With) != nil {
 			attempts[e.Op] = attempts[e.With]
 		}
 	}

@@ -25,11 +25,10 @@ func Check(h history.History, o Options) (Report, error) {
 	if err := h.Validate(); err != nil {
 		return Report{}, err
 	}
-	t, err := transcribe(memory(h), o.End)
+	t, err := transcribe(whole(h), o.End)
 	if err != nil {
 		return Report{}, err
 	}
-	t.events = h
 	var r Report
 	if err := r.addSafety(t, o); err != nil {
 		return Report{}, err

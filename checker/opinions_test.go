@@ -21,11 +21,11 @@ func TestEachCheckFindsTheOtherOut(t *testing.T) {
 			refused := slices.Clone(h)
 			refused[3].Outcome = history.Failed
 			other := *t
-			other.recorded = memory(refused)
+			other.Log = whole(refused)
 			return &other
 		},
 	} {
-		tr, err := transcribe(memory(h), 0)
+		tr, err := transcribe(whole(h), 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -574,7 +574,7 @@ func TestUpdatesWithoutEffectsAsByEveryOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		u := updateHistories().Draw(t, "history")
 		h := unrecorded(u.h)
-		tr, err := transcribe(memory(h), 0)
+		tr, err := transcribe(whole(h), 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,8 +7,8 @@ const healing = "heal"
 
 // healed is the Seq at which the faults were undone last, 0 if they never were.
 func (t *transcript) healed() int {
-	for i := len(t.events) - 1; i >= 0; i-- {
-		if e := &t.events[i]; e.Kind == history.Fault && e.Name == healing {
+	for i := len(t.kept) - 1; i >= 0; i-- {
+		if e := &t.kept[i]; e.Kind == history.Fault && e.Name == healing {
 			return e.Seq
 		}
 	}

@@ -9,10 +9,10 @@ import (
 
 // transcribe pairs calls with returns. It refuses a history in which they do not match, or which names grants or operations
 // that were never called. The run ended at end, but not before the last event.
-func transcribe(h recorded, end Instant) (*transcript, error) {
-	t := &transcript{recorded: h, end: max(end, h.last()), released: map[int]int{}, tokens: map[int]int64{}}
+func transcribe(l *Log, end Instant) (*transcript, error) {
+	t := &transcript{Log: l, end: max(end, l.last), released: map[int]int{}, tokens: map[int]int64{}}
 	calls := 0
-	for e := range h.Events() {
+	for e := range l.Events() {
 		if e.Kind == history.Call {
 			calls++
 		}
@@ -20,7 +20,7 @@ func transcribe(h recorded, end Instant) (*transcript, error) {
 	t.ops = make([]operation, 1, calls+1)
 	known := map[string]bool{}
 	open := map[string][]int{}
-	for e := range h.Events() {
+	for e := range l.Events() {
 		err := t.take(e, open)
 		if err == nil {
 			err = t.contradicts(e)

@@ -28,9 +28,7 @@ func (o *operation) granted() bool { return o.fn == history.Acquire && o.outcome
 
 // transcript is a history whose calls and returns are paired.
 type transcript struct {
-	recorded
-	// events are all events, on which availability is measured; nil for a Log.
-	events    history.History
+	*Log
 	ops       []operation // by Op; the first is no operation
 	acquires  []int       // Ops in the order of their calls
 	resources []string    // sorted

@@ -44,8 +44,8 @@ func criticalSections(t *transcript, o Options) map[string][]use {
 			delete(on, grant)
 		}
 	}
-	for i := range t.events {
-		e := &t.events[i]
+	for i := range t.kept {
+		e := &t.kept[i]
 		switch e.Kind {
 		case history.Return:
 			op := &t.ops[e.Op]

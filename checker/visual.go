@@ -36,7 +36,7 @@ func Visualize(w io.Writer, h history.History, o Options) error {
 	if err := h.Validate(); err != nil {
 		return err
 	}
-	t, err := transcribe(memory(h), o.End)
+	t, err := transcribe(whole(h), o.End)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ func Windows(h history.History, o Options) ([]Window, error) {
 	if err := h.Validate(); err != nil {
 		return nil, err
 	}
-	t, err := transcribe(memory(h), o.End)
+	t, err := transcribe(whole(h), o.End)
 	if err != nil {
 		return nil, err
 	}

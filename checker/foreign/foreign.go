@@ -9,8 +9,8 @@ import (
 )
 
 // Check reads a history from in and judges it, in O(n log n). Of a history with a million operations it keeps some 100 MB,
-// whatever else stands in its lines, and porcupine needs as much again within its bounds. A Native history takes two or
-// three times as much, depending on how many of its operations read and write, and is read to its end before it is judged.
+// whatever else stands in its lines, and porcupine needs as much again within its bounds. A Native history takes some
+// ten times as much, is read to its end before it is judged, and has four million events at most, steps and faults not counted.
 //
 // What cannot be judged gives an [*InputError], or an error that matches [ErrOptions]; an error of in itself is returned
 // as it is. A [*checker.DisagreeError] is a defect of this package: the two checks differ.
