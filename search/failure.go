@@ -1,7 +1,6 @@
 package search
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -9,13 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"redlocksim/internal/input"
 	"redlocksim/internal/mark"
 	"redlocksim/internal/outfile"
 	"redlocksim/internal/plural"
 	"redlocksim/internal/printable"
 	"redlocksim/internal/shell"
-	"redlocksim/internal/strictyaml"
 	"redlocksim/internal/wordwrap"
 	"redlocksim/scenarios"
 	"redlocksim/sim/guest"
@@ -179,22 +176,12 @@ func (all *Failures) Note(f Failure, dir string, rules outfile.Rules) error {
 	return nil
 }
 
-// Include takes in the failures of a part of the search, and copies their files from its directory.
-func (all *Failures) Include(part Failures, from, dir string, rules outfile.Rules) error {
+// Include takes in the failures of a part, which have no files.
+func (all *Failures) Include(part Failures) {
 	for _, f := range part.Failures {
-		if f.File != "" {
-			data, err := input.ReadFile(filepath.Join(from, f.File), strictyaml.MaxBytes)
-			if err != nil {
-				return fmt.Errorf("%w: %w", ErrDir, err)
-			}
-			f.Scenario = bytes.TrimPrefix(data, []byte(mark.YAML+"\n"))
-		}
-		if err := all.Note(f, dir, rules); err != nil {
-			return err
-		}
+		_ = all.Note(f, "", outfile.Rules{}) // without a directory nothing is written
 	}
 	all.Failed += part.Failed - len(part.Failures)
-	return nil
 }
 
 // Text says which failed, and what repeats each; dir and with are as of Failure.Repeat.

@@ -27,14 +27,14 @@ func (v *survey) add(at []Setting, number int, scenario *scenarios.Scenario, see
 func (v *survey) merge(other *survey) {
 	v.Tally.Merge(other.Tally)
 	v.Effects.Merge(&other.Effects)
-	_ = v.Failures.Include(other.Failures, "", "", outfile.Rules{}) // without a directory nothing is read or written
+	v.Failures.Include(other.Failures)
 }
 
 // fails notes a run that failed, which a command repeats, and says so in a line.
 func (v *survey) fails(command string, err error) string {
 	f := search.NewFailure(nil, 0, 0, err)
 	f.Command = command
-	_ = v.Failures.Note(f, "", outfile.Rules{}) // as in merge
+	_ = v.Failures.Note(f, "", outfile.Rules{}) // without a directory nothing is written
 	return "the run failed: " + f.Line()
 }
 

@@ -27,7 +27,8 @@ Lock settings and budget come from a scenario or a settings file; without, each
 run draws its own (--lock: those of the library). Faults stay within the budget.
 
 Each finding is shrunk and saved in --dir as a scenario file, a page with its
-timeline and, without --lock, a Go test. redlocksim merge combines shards.
+timeline and, without --lock, a Go test. Other machines can make the runs with
+redlocksim work.
 
 --systematic injects every kind of fault at every step of the scenario instead,
 --orders explores all orders of messages, and --lock searches somebody's lock.
@@ -42,7 +43,7 @@ type exploreFlags struct {
 	o                     random.Options
 	so                    systematicOptions
 	beyond, strict, force bool
-	only, shard, jsonPath string
+	only, jsonPath        string
 	clients               int
 	duration              time.Duration
 	lock                  lockFlags
@@ -58,7 +59,6 @@ func newExplore() *cobra.Command {
 		Long:  exploreHelp,
 		Example: `  redlocksim explore --seeds 100000
   redlocksim explore my-settings.yaml --for 10m --dir results
-  redlocksim explore --seeds 1000000 --shard 2/8 --dir shard-2
   redlocksim explore 09-contention --systematic --limit 20000
   redlocksim explore my-settings.yaml --orders --limit 15000
   redlocksim explore my-settings.yaml --lock redsync.wasm --seeds 500
@@ -73,7 +73,6 @@ func newExplore() *cobra.Command {
 	f.BoolVar(&e.beyond, "beyond", false, "also draw faults that exceed the budget")
 	f.StringVar(&e.o.Dir, "dir", "", "directory for findings and state (default "+searchDir+", with -systematic or -beyond if given)")
 	f.BoolVar(&e.o.Resume, "resume", false, "continue the search in the directory, or start it")
-	f.StringVar(&e.shard, "shard", "", "do only this part of the runs, as in 2/8")
 	f.Uint64Var(&e.o.Seed, "seed", 0, "seed of the whole search")
 	f.IntVar(&e.o.Jobs, "jobs", 0, "number of parallel runs (default one per core)")
 	f.IntVar(&e.o.Generation, "generation", random.DefaultGeneration, "choose new starting points after this many")
@@ -112,8 +111,6 @@ func (e *exploreFlags) run(cmd *cobra.Command, args []string) error {
 	switch {
 	case e.lock.isGiven() && asked != "":
 		return &failure{exitUsage, errors.New("--lock is for random searches: leave --systematic and --orders out")}
-	case e.lock.isGiven() && e.shard != "":
-		return &failure{exitUsage, errors.New("--lock: a search of a lock program has no shards")}
 	}
 	if err := e.workers.check(e.o.Jobs); err != nil {
 		return err
@@ -171,7 +168,7 @@ func (e *exploreFlags) base(asked string, args []string) (*scenarios.Scenario, e
 // random makes a random search, and tells what it found.
 func (e *exploreFlags) random(cmd *cobra.Command, to *sink, space experiment.Space) error {
 	space.Beyond, space.Clients, space.Duration = e.beyond, e.clients, e.duration
-	if err := checkSpace(&e.o, e.shard, space.Foreign != nil); err != nil {
+	if err := checkSpace(&e.o, space.Foreign != nil); err != nil {
 		return err
 	}
 	e.o.Rules = to.Rules
@@ -214,7 +211,7 @@ func (e *exploreFlags) random(cmd *cobra.Command, to *sink, space experiment.Spa
 // search makes the runs, shows on a terminal how far it is, and says how fast it went.
 func (e *exploreFlags) search(ctx context.Context, w io.Writer, space experiment.Space) (*random.Summary, error) {
 	start, before, after := time.Now(), -1, 0
-	bar := progress(w, e.o.Runs/max(e.o.Shards, 1))
+	bar := progress(w, e.o.Runs)
 	e.o.Progress = func(s *random.Summary) {
 		if before < 0 {
 			before = max(0, s.Runs-e.o.Generation)
@@ -244,7 +241,7 @@ var exploreExitHelp = exitcode.Help(exitcode.Specifics{
 	exitInternal:  "also if the known-broken lock was not caught, or a run was not the same on tier wire",
 })
 
-func checkSpace(o *random.Options, shard string, foreign bool) error {
+func checkSpace(o *random.Options, foreign bool) error {
 	usage := func(format string, args ...any) error {
 		return &failure{exitUsage, fmt.Errorf(format, args...)}
 	}
@@ -260,17 +257,6 @@ func checkSpace(o *random.Options, shard string, foreign bool) error {
 			o.Runs = 1000
 		}
 	}
-	if shard == "" {
-		return nil
-	}
-	part, of, err := parseShard(shard)
-	if err != nil {
-		return err
-	}
-	if o.Runs == 0 {
-		return usage("--shard needs --seeds: a search limited by --for has no fixed number of runs to divide")
-	}
-	o.Shard, o.Shards = part, of
 	return nil
 }
 

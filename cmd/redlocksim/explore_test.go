@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -52,30 +51,22 @@ func TestSearchVerdict(t *testing.T) {
 // Without numbers a search makes ten thousand runs, and what contradicts itself is refused before anything is written.
 func TestCheckSpace(t *testing.T) {
 	for _, c := range []struct {
-		o     random.Options
-		shard string
-		runs  int    // afterwards
-		parts string // of the shard
-		want  string // of the error
+		o    random.Options
+		runs int    // afterwards
+		want string // of the error
 	}{
-		{random.Options{Dir: "d"}, "", 10_000, "0/0", ""},
-		{random.Options{Dir: "d", Runs: 7}, "", 7, "0/0", ""},
-		{random.Options{Dir: "d", For: time.Second}, "", 0, "0/0", ""},
-		{random.Options{Dir: "d"}, "2/8", 10_000, "1/8", ""},
-		{random.Options{Dir: "d", Runs: 7, For: time.Second}, "", 7, "0/0", "--seeds and --for"},
-		{random.Options{}, "", 0, "0/0", "--dir: must not be empty"},
-		{random.Options{Dir: "d", For: time.Second}, "1/2", 0, "0/0", "--shard needs --seeds"},
-		{random.Options{Dir: "d"}, "0/2", 10_000, "0/0", `--shard "0/2": want i/n`},
-		{random.Options{Dir: "d"}, "3/2", 10_000, "0/0", `--shard "3/2": want i/n`},
-		{random.Options{Dir: "d"}, "2", 10_000, "0/0", `--shard "2": want i/n`},
-		{random.Options{Dir: "d"}, "1/2/3", 10_000, "0/0", `--shard "1/2/3": want i/n`},
+		{random.Options{Dir: "d"}, 10_000, ""},
+		{random.Options{Dir: "d", Runs: 7}, 7, ""},
+		{random.Options{Dir: "d", For: time.Second}, 0, ""},
+		{random.Options{Dir: "d", Runs: 7, For: time.Second}, 7, "--seeds and --for"},
+		{random.Options{}, 0, "--dir: must not be empty"},
 	} {
-		err := checkSpace(&c.o, c.shard, false)
+		err := checkSpace(&c.o, false)
 		if f := failureOf(err); (err == nil) != (c.want == "") || f != nil && (f.code != exitUsage || !strings.Contains(f.Error(), c.want)) {
-			t.Errorf("%+v, %q: %v, want %q", c.o, c.shard, err, c.want)
+			t.Errorf("%+v: %v, want %q", c.o, err, c.want)
 		}
-		if parts := fmt.Sprintf("%d/%d", c.o.Shard, c.o.Shards); c.o.Runs != c.runs || parts != c.parts {
-			t.Errorf("%q: %d runs, part %s, want %d, %s", c.shard, c.o.Runs, parts, c.runs, c.parts)
+		if c.o.Runs != c.runs {
+			t.Errorf("%+v: want %d runs", c.o, c.runs)
 		}
 	}
 }

@@ -23,7 +23,6 @@ var searchFlags = []struct {
 	{"seeds", []string{atRandom}},
 	{"for", []string{atRandom}},
 	{"resume", []string{atRandom}},
-	{"shard", []string{atRandom}},
 	{"generation", []string{atRandom}},
 	{"blind", []string{atRandom}},
 	{"clients", []string{atRandom}},

@@ -86,7 +86,6 @@ var tellsOfFindings = []struct{ command, file string }{
 	{"explore settings.yaml --seeds 20 --dir found --markdown found.md", "found.md"},
 	{"explore 09-contention --systematic --limit 30 --beyond --dir placed", ""},
 	{"explore messy.yaml --orders --late 0 --limit 60", ""},
-	{"merge found --dir merged", ""},
 }
 
 // No command tells people of a finding by its kind alone, whatever it found: the word comes first, and says what it is to them.

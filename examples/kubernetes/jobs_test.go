@@ -3,6 +3,7 @@ package kubernetes
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	apps "k8s.io/api/apps/v1"
 	batch "k8s.io/api/batch/v1"
 	core "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
@@ -41,7 +43,7 @@ func job(t *testing.T, name string) *batch.Job {
 
 // ends runs the command of a job's container with a redlocksim that ends with a code, and returns how the container ends, and
 // how redlocksim was called.
-func ends(t *testing.T, j *batch.Job, code int, env ...string) (exit int, called string) {
+func ends(t *testing.T, j *batch.Job, code int) (exit int, called string) {
 	t.Helper()
 	dir := t.TempDir()
 	fake := fmt.Sprintf("#!/bin/sh\necho \"$*\" > %s/called\nexit %d\n", dir, code)
@@ -50,7 +52,7 @@ func ends(t *testing.T, j *batch.Job, code int, env ...string) (exit int, called
 	}
 	command := j.Spec.Template.Spec.Containers[0].Command
 	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Env = append(append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH")), env...)
+	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
 	_ = cmd.Run() // the exit code says it
 	data, err := os.ReadFile(filepath.Join(dir, "called"))
 	if err != nil {
@@ -62,13 +64,12 @@ func ends(t *testing.T, j *batch.Job, code int, env ...string) (exit int, called
 // What is found is a result, what another pod would do as well fails the job at once, and all else is tried again.
 func TestSearch(t *testing.T) {
 	j := job(t, "search.yaml")
-	parts := *j.Spec.Completions
-	if *j.Spec.CompletionMode != batch.IndexedCompletion || *j.Spec.BackoffLimitPerIndex == 0 || j.Spec.Template.Spec.RestartPolicy != core.RestartPolicyNever {
+	if *j.Spec.BackoffLimit == 0 || j.Spec.Template.Spec.RestartPolicy != core.RestartPolicyNever {
 		t.Errorf("%+v", j.Spec)
 	}
 	const succeeds, fails, again = "succeeds", "fails the job", "is tried again"
 	for code, want := range map[int]string{0: succeeds, 1: succeeds, 3: succeeds, 2: fails, 4: fails, 5: fails, 7: fails, 137: again, 143: again} {
-		exit, _ := ends(t, j, code, "JOB_COMPLETION_INDEX=0")
+		exit, _ := ends(t, j, code)
 		got := again
 		if exit == 0 {
 			got = succeeds
@@ -83,24 +84,41 @@ func TestSearch(t *testing.T) {
 			t.Errorf("a pod whose redlocksim ends with %d %s, want: %s", code, got, want)
 		}
 	}
-	for i := range parts {
-		_, called := ends(t, j, 0, fmt.Sprintf("JOB_COMPLETION_INDEX=%d", i))
-		if want := fmt.Sprintf("--shard %d/%d --dir /results/part-%d --resume", i+1, parts, i+1); !strings.HasSuffix(called, want) || !strings.HasPrefix(called, "explore --seeds ") {
-			t.Errorf("pod %d calls redlocksim %s, want %s", i, called, want)
-		}
+	_, called := ends(t, j, 0)
+	if want := "--workers " + workers(t) + " --dir /results/found --resume"; !strings.HasPrefix(called, "explore --seeds ") || !strings.HasSuffix(called, want) {
+		t.Errorf("the pod calls redlocksim %s, want %s", called, want)
 	}
 }
 
-// What the search found is what the merging job ends with.
-func TestMerge(t *testing.T) {
-	j := job(t, "merge.yaml")
-	for _, code := range []int{0, 1, 2} {
-		exit, called := ends(t, j, code)
-		if exit != code || called != "merge --dir /results/all --force /results/part-*" {
-			t.Errorf("redlocksim %s ends with %d, and the job with %d", called, code, exit)
+// workers reads the Redis and the workers, and returns the address at which these take jobs.
+func workers(t *testing.T) string {
+	t.Helper()
+	data, err := os.ReadFile("workers.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documents := strings.Split(string(data), "\n---\n")
+	if len(documents) != 3 {
+		t.Fatalf("%d documents", len(documents))
+	}
+	var jobs core.Service
+	var redis, of apps.Deployment
+	for i, into := range []any{&jobs, &redis, &of} {
+		if err := yaml.UnmarshalStrict([]byte(documents[i]), into); err != nil {
+			t.Fatal(err)
 		}
 	}
-	if *j.Spec.BackoffLimit != 0 {
-		t.Error("what was found is looked for again")
+	for _, d := range []apps.Deployment{redis, of} {
+		if !maps.Equal(d.Spec.Selector.MatchLabels, d.Spec.Template.Labels) {
+			t.Errorf("%s does not select its own pods", d.Name)
+		}
 	}
+	if !maps.Equal(jobs.Spec.Selector, redis.Spec.Template.Labels) || jobs.Spec.Ports[0].Port != redis.Spec.Template.Spec.Containers[0].Ports[0].ContainerPort {
+		t.Errorf("the service is not that of the Redis: %+v", jobs.Spec)
+	}
+	command := of.Spec.Template.Spec.Containers[0].Command
+	if len(command) < 3 || command[0] != "redlocksim" || command[1] != "work" || command[2] != "redis://"+jobs.Name {
+		t.Fatalf("workers run %q, and the Redis is %s", command, jobs.Name)
+	}
+	return command[2]
 }

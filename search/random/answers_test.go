@@ -125,9 +125,9 @@ func TestErrorsOfAHostileWorker(t *testing.T) {
 	}
 }
 
-// A shard's directory names no files but its own.
-func TestFilesOfAHostileShard(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "shard")
+// A search's state names no files but its own.
+func TestFilesOfAHostileState(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "found")
 	if _, err := Explore(t.Context(), beyond(), small(dir)); err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,9 @@ func TestFilesOfAHostileShard(t *testing.T) {
 		if err := os.WriteFile(path, changed, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		_, err = Merge(filepath.Join(t.TempDir(), "sum"), small("").Rules, dir)
+		o := small(dir)
+		o.Resume, o.Rules.Force = true, true
+		_, err = Explore(t.Context(), beyond(), o)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}

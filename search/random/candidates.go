@@ -10,9 +10,9 @@ const maxMutations = 40
 
 // candidates are the experiments of a generation: half drawn afresh, the others mutations of near misses and of rare runs.
 func (x *explorer) candidates(first, n int) []numbered {
-	all := make([]numbered, n)
+	all, choices := make([]numbered, n), experiment.Choices(x.options.Seed, "shard", 0) // which words a seed is about is for good
 	for i := range all {
-		c := experiment.Choices(x.options.Seed, "shard", x.options.Shard).For("run", first+i)
+		c := choices.For("run", first+i)
 		all[i] = numbered{first + i, x.candidate(c)}
 	}
 	return all

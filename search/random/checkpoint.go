@@ -34,15 +34,9 @@ type identity struct {
 	Duration string `json:"duration"`
 	Seed     uint64 `json:"seed"`
 	Runs     int    `json:"runs"`
-	Shards   int    `json:"shards"`
 	Blind    bool   `json:"blind"`
 	// Generation is part of it, since it decides which near misses are mutated.
 	Generation int `json:"generation"`
-}
-
-// share is how many of the runs a shard makes.
-func (id identity) share(shard int) int {
-	return id.Runs*(shard+1)/id.Shards - id.Runs*shard/id.Shards
 }
 
 // checkpoint is all that a search needs to continue after a whole generation.
@@ -50,7 +44,6 @@ type checkpoint struct {
 	Generator string `json:"generator"` // the mark of the file
 
 	Search  identity   `json:"search"`
-	Shard   int        `json:"shard"`
 	Summary Summary    `json:"summary"`
 	Pool    []NearMiss `json:"pool"`
 	Rare    []RareRun  `json:"rare"`
@@ -73,7 +66,7 @@ func identify(s experiment.Space, o Options) (identity, error) {
 		lock = *s.Foreign
 	}
 	return identity{Base: string(base), Lock: lock.Name, Build: lock.Build, Program: program, Swarm: s.Swarm, Beyond: s.Beyond, Clients: s.Clients, Duration: s.Duration.String(),
-		Seed: o.Seed, Runs: o.Runs, Shards: o.Shards, Blind: o.Blind, Generation: o.Generation}, err
+		Seed: o.Seed, Runs: o.Runs, Blind: o.Blind, Generation: o.Generation}, err
 }
 
 // open gives the checkpoint that a search starts from: an empty one, or that of its directory.
@@ -82,7 +75,7 @@ func open(s experiment.Space, o Options) (*checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	fresh := &checkpoint{Search: this, Shard: o.Shard, Visits: newVisits(), Worded: newWorded(), orders: hyperloglog.NewNoSparse()}
+	fresh := &checkpoint{Search: this, Visits: newVisits(), Worded: newWorded(), orders: hyperloglog.NewNoSparse()}
 	fresh.Summary.TurnOn(s.Features()...)
 	if o.Dir == "" {
 		return fresh, nil
@@ -97,7 +90,7 @@ func open(s experiment.Space, o Options) (*checkpoint, error) {
 		return nil, err
 	case !o.Resume:
 		return nil, fmt.Errorf("%w: %s holds a search with %d runs; resume it, or choose another directory", search.ErrDir, o.Dir, was.Summary.Runs)
-	case was.Search != this || was.Shard != o.Shard:
+	case was.Search != this:
 		return nil, fmt.Errorf("%w: %s holds another search (%s)", search.ErrDir, o.Dir, was.difference(fresh))
 	}
 	for _, f := range was.Summary.Findings {
@@ -117,7 +110,7 @@ func (c *checkpoint) difference(other *checkpoint) string {
 		was, this any
 	}{
 		{"build of redlocksim", a.Program, b.Program},
-		{"lock", cmp.Or(a.Lock, "the library"), cmp.Or(b.Lock, "the library")}, {"build of " + a.Lock, a.Build, b.Build}, {"seed", a.Seed, b.Seed}, {"runs", a.Runs, b.Runs}, {"shard", c.Shard, other.Shard}, {"shards", a.Shards, b.Shards},
+		{"lock", cmp.Or(a.Lock, "the library"), cmp.Or(b.Lock, "the library")}, {"build of " + a.Lock, a.Build, b.Build}, {"seed", a.Seed, b.Seed}, {"runs", a.Runs, b.Runs},
 		{"beyond", a.Beyond, b.Beyond}, {"blind", a.Blind, b.Blind}, {"clients", a.Clients, b.Clients}, {"duration", a.Duration, b.Duration},
 		{"generation", a.Generation, b.Generation},
 	} {

@@ -44,7 +44,7 @@ func (x *explorer) search(ctx context.Context) error {
 	for start := time.Now(); ctx.Err() == nil; {
 		n := o.Generation
 		if o.Runs > 0 {
-			n = min(n, x.Search.share(o.Shard)-x.Summary.Runs)
+			n = min(n, o.Runs-x.Summary.Runs)
 		}
 		if n <= 0 || o.For > 0 && time.Since(start) >= o.For {
 			return x.finish(ctx)

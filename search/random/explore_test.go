@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -19,7 +18,6 @@ import (
 	"redlocksim/internal/jobs/jobstest"
 	"redlocksim/internal/longest"
 	"redlocksim/internal/outfile"
-	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/search"
@@ -85,6 +83,11 @@ func TestExplore(t *testing.T) {
 		t.Fatalf("%+v", sum)
 	}
 	want := files(t, dir)
+	for name := range want {
+		if !search.Writes(name) {
+			t.Errorf("a search writes %s, and Writes does not say so", name)
+		}
+	}
 	if len(want) != 1+2*len(sum.Findings) {
 		t.Errorf("%d files for %d findings", len(want), len(sum.Findings))
 	}
@@ -144,80 +147,13 @@ func areScenarios(t *testing.T, dir string, findings search.Findings) {
 	}
 }
 
-func TestShardsAddUp(t *testing.T) {
-	dirs := []string{filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b"), filepath.Join(t.TempDir(), "c")}
-	runs, grants := 0, 0
-	var reached reach.Counts
-	for i, dir := range dirs {
-		o := small(dir)
-		o.Shard, o.Shards = i, 3
-		sum, err := Explore(context.Background(), beyond(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		runs, grants = runs+sum.Runs, grants+sum.Grants
-		reached.Merge(sum.Reached)
-	}
-	merged := filepath.Join(t.TempDir(), "merged")
-	sum, err := Merge(merged, outfile.Rules{}, dirs[2], dirs[0], dirs[1])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if runs != 40 || sum.Runs != 40 || sum.Grants != grants {
-		t.Errorf("%d runs and %d grants, the shards have %d and %d", sum.Runs, sum.Grants, runs, grants)
-	}
-	if got, want := sum.Reached.Rows(), reached.Rows(); sum.Reached.Runs != 40 || !slices.Equal(got, want) || reached.Reached(reach.Step, "granted") == 0 || reached.Reached(reach.Effect, "pause") == 0 {
-		t.Errorf("merged, they reached %v, the shards %v", got, want)
-	}
-	for _, f := range sum.Findings {
-		if _, err := scenarios.Load(filepath.Join(merged, f.File)); err != nil {
-			t.Error(err)
-		}
-	}
-	entries, err := os.ReadDir(merged)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		if !search.Writes(e.Name()) && e.Name() != ".lock" {
-			t.Errorf("a search writes %s, and Writes does not say so", e.Name())
-		}
-	}
-	for _, wrong := range [][]string{{}, dirs[:2], {dirs[0], dirs[1], dirs[1]}, {dirs[0], t.TempDir()}} {
-		if _, err := Merge(filepath.Join(t.TempDir(), "x"), outfile.Rules{}, wrong...); !errors.Is(err, search.ErrDir) {
-			t.Errorf("%v: %v", wrong, err)
-		}
-	}
-	if _, err := Merge(merged, outfile.Rules{}, dirs...); !errors.Is(err, search.ErrDir) {
-		t.Errorf("into a directory that is taken: %v", err)
-	}
-}
-
-// Shards that have no runs, since there are more shards than runs, are done.
-func TestMoreShardsThanRuns(t *testing.T) {
-	var dirs []string
-	for i := range 3 {
-		dirs = append(dirs, filepath.Join(t.TempDir(), "shard"))
-		if _, err := Explore(t.Context(), experiment.NewSpace(experiment.DefaultBase()), Options{Runs: 2, Shard: i, Shards: 3, Dir: dirs[i]}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if s, err := Merge(filepath.Join(t.TempDir(), "merged"), outfile.Rules{}, dirs...); err != nil || s.Runs != 2 {
-		t.Errorf("%v, %+v", err, s)
-	}
-}
-
-// Results depend on the build: what another one began is not gone on with, nor added up.
+// Results depend on the build: what another one began is not gone on with.
 func TestASearchBelongsToOneBuild(t *testing.T) {
-	space, root := experiment.NewSpace(experiment.DefaultBase()), t.TempDir()
-	var dirs []string
-	for i := range 2 {
-		dirs = append(dirs, filepath.Join(root, strconv.Itoa(i)))
-		if _, err := Explore(t.Context(), space, Options{Runs: 2, Shard: i, Shards: 2, Dir: dirs[i]}); err != nil {
-			t.Fatal(err)
-		}
+	space, dir := experiment.NewSpace(experiment.DefaultBase()), filepath.Join(t.TempDir(), "found")
+	if _, err := Explore(t.Context(), space, Options{Runs: 2, Dir: dir}); err != nil {
+		t.Fatal(err)
 	}
-	file := filepath.Join(dirs[1], search.CheckpointFile)
+	file := filepath.Join(dir, search.CheckpointFile)
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -229,12 +165,9 @@ func TestASearchBelongsToOneBuild(t *testing.T) {
 	if err := os.WriteFile(file, bytes.ReplaceAll(data, []byte(name), []byte("another")), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	_, resumed := Explore(t.Context(), space, Options{Runs: 2, Shard: 1, Shards: 2, Dir: dirs[1], Resume: true})
-	_, merged := Merge(filepath.Join(root, "merged"), outfile.Rules{}, dirs...)
-	for what, err := range map[string]error{"resumed": resumed, "merged": merged} {
-		if !errors.Is(err, search.ErrDir) || !strings.Contains(fmt.Sprint(err), "build of redlocksim ") {
-			t.Errorf("%s: %v", what, err)
-		}
+	_, err = Explore(t.Context(), space, Options{Runs: 2, Dir: dir, Resume: true})
+	if !errors.Is(err, search.ErrDir) || !strings.Contains(fmt.Sprint(err), "build of redlocksim ") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 type Options struct {
 	// Seed decides every choice.
 	Seed uint64
-	// Runs is how many experiments all shards run together; 0 is no limit.
+	// Runs is how many experiments are run; 0 is no limit.
 	Runs int
 	// For is the time after which no generation starts; 0 is no limit. Pending violations are still shrunk. What such a search
 	// finds depends on the speed of the machine.
@@ -21,8 +21,6 @@ type Options struct {
 	Jobs int
 	// Elsewhere, if not nil, makes the runs on other machines, and what is found is the same.
 	Elsewhere jobs.Elsewhere
-	// Shard is the number of this shard, from 0, of the Shards that share the Runs. Shards 0 is 1.
-	Shard, Shards int
 	// Generation is after how many experiments new near misses and rare runs are chosen; 0 is DefaultGeneration.
 	Generation int
 	// Blind ignores what runs showed: every experiment is drawn afresh.
@@ -53,7 +51,6 @@ const ForeignGeneration = 50
 
 // whole is the options with the defaults in place of zeros, for the library or for somebody's lock, whose runs take far longer.
 func (o Options) whole(foreign bool) Options {
-	o.Shards = max(o.Shards, 1)
 	if o.Generation <= 0 {
 		o.Generation = DefaultGeneration
 	}

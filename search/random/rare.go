@@ -36,13 +36,6 @@ func (v visits) add(states []scenarios.State) {
 	}
 }
 
-// merge adds the counts of other runs.
-func (v visits) merge(others visits) {
-	for i, n := range others {
-		v[i] = byte(min(255, int(v[i])+int(n)))
-	}
-}
-
 // seen estimates how many states came up, some of which have the same place, from how many places are left (linear counting,
 // Whang et al. 1990): within 1 %, two times in three, up to seven states for each place. One place that is left is the least
 // that it goes by.

@@ -107,11 +107,6 @@ func TestWordings(t *testing.T) {
 	if got := newWorded().choose(slices.Repeat(generation, 2), 1); len(got) != 2 {
 		t.Errorf("runs %v of %d go on tier wire, want two", got, 2*wordedEvery)
 	}
-	others := newWorded()
-	others[1], others[7] = 1, 2
-	if w.merge(others); w[1] != wireWordings || w[7] != 2 || w[2] != wireWordings || w[8] != 0 {
-		t.Errorf("of two shards together %v and so on", w[:9])
-	}
 }
 
 // TestRunsThatFail: the runs of some seeds panic, each of its own accord, when they are made or made again. All others count,

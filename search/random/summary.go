@@ -29,8 +29,7 @@ type Summary struct {
 	// Orders estimates how many distinct orders of lock events were seen (HyperLogLog, ±1 %).
 	Orders uint64 `json:"orders"`
 	// States estimates through how many abstract states the runs went (±1 % up to seven for each of scenarios.NumStates), and
-	// NewStates how many of them came up in the last NewIn runs for the first time. Of several shards each counts its own
-	// as new.
+	// NewStates how many of them came up in the last NewIn runs for the first time.
 	States    int `json:"states"`
 	NewStates int `json:"new_states"`
 	NewIn     int `json:"new_in"`

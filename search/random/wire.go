@@ -75,10 +75,3 @@ func (w worded) count(t *trial) {
 		w[one] = min(w[one]+1, wireWordings)
 	}
 }
-
-// merge adds the counts of other runs.
-func (w worded) merge(others worded) {
-	for i, n := range others {
-		w[i] = min(w[i]+n, wireWordings)
-	}
-}
