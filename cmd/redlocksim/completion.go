@@ -22,7 +22,7 @@ import (
 func addCompletions(root *cobra.Command) {
 	presets, _ := sweep.Presets()
 	arguments := map[string]cobra.CompletionFunc{
-		"run": oneScenarioAnd(), "explain": oneScenarioAnd(), "explore": oneScenarioAnd(), "sweep": oneScenarioAnd(presets...),
+		"run": oneScenarioAnd(), "explore": oneScenarioAnd(), "sweep": oneScenarioAnd(presets...),
 		"suite": completeScenarios, "schema": fixedWords("scenario", "suite"), "lint": yamlFiles, "new": yamlFiles, "advise": yamlFiles,
 		"list": fixedWords(), "version": fixedWords(), "keys": fixedWords(),
 	}

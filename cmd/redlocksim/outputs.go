@@ -9,6 +9,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/history"
 	"redlocksim/reports/timeline"
+	"redlocksim/reports/why"
 	"redlocksim/scenarios"
 )
 
@@ -17,6 +18,8 @@ type judged struct {
 	*scenarios.Result
 	repeat   string
 	timeline *timeline.Timeline // once it was drawn
+	why      *why.Explanation   // nil if nobody asked
+	variant  int                // of its remedies, from 1
 }
 
 // drawn is the timeline of the run, which is made once more for that.
@@ -48,6 +51,7 @@ var runReports = []fileReport[*judged]{
 	{"history", "write the history to this file, as JSON Lines for redlocksim check", func(w io.Writer, j *judged) error {
 		return history.Encode(w, j.History)
 	}},
+	{"write", "write the scenario with a remedy that --why found to this file", writeVariant},
 	{"html", "write an interactive timeline to this file", drawnBy(timeline.WriteHTML)},
 	{"svg", "write the timeline to this file, as an SVG image", drawnBy(timeline.WriteSVG)},
 	{"porcupine", "write porcupine's visualization of the holds to this file, as HTML", func(w io.Writer, j *judged) error {
@@ -79,12 +83,11 @@ func (o *outputs) report(cmd *cobra.Command) io.Writer {
 	return cmd.OutOrStdout()
 }
 
-// write writes the files of a run; repeat is the command that makes it again.
-func (o *outputs) write(cmd *cobra.Command, r *scenarios.Result, repeat string) error {
-	if r.Lost() { // there is nothing to draw
+// write writes the files of a run.
+func (o *outputs) write(cmd *cobra.Command, j *judged) error {
+	if j.Lost() { // there is nothing to draw
 		return nil
 	}
-	j := &judged{Result: r, repeat: repeat}
 	if o.timeline {
 		out := o.report(cmd)
 		fmt.Fprintln(out)

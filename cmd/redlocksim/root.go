@@ -49,7 +49,7 @@ shows when and why.
 Start with
   redlocksim list                      list the scenarios
   redlocksim run 17-clock-jump         run one and tell what happened
-  redlocksim explain 17-clock-jump     why it broke, and what would prevent it
+  redlocksim run 17-clock-jump --why   why it broke, and what would prevent it
   redlocksim new my-settings.yaml      write a scenario of your own
   redlocksim run my-settings.yaml      run it
   redlocksim suite                     run every scenario on both tiers
@@ -63,7 +63,7 @@ Start with
 	root.Args = knownCommand(root)
 	root.AddCommand(newList(), newRun(), newSuite(), newSweep(), newAudit(), newPlay(), newAdvise(), newExplore(), newCheck(),
 		newLiveClient(), newSoak(), newVerdicts(), newLocks(), newKeys(),
-		newNew(), newLint(), newExplain(), newSchema(), newVersion(), newWork())
+		newNew(), newLint(), newSchema(), newVersion(), newWork())
 	root.Version = version(buildInfo())
 	root.Flags().Bool("version", false, "print the version")
 	root.SetFlagErrorFunc(flagError)

@@ -24,6 +24,13 @@ in the project's directory, it builds a lock program and starts etcd or
 PostgreSQL. Live runs are not deterministic: --seed and --trace have no effect,
 and expected durations are not checked.
 
+--why says why each rule of the checker holds or not, and what would have
+prevented the violation: fencing tokens, the restart guard, clients that stop
+in time, nodes that stay down longer, a larger drift allowance, quorum or time
+to live, and every other value of every setting are tried, and pairs of them if
+no single one helps. A remedy must work on five seeds, and on tier wire. --write
+saves the scenario with one of them as a file that expects the new verdict.
+
 --lock runs a lock program in the place of the library: somebody's lock,
 unmodified, compiled to WebAssembly; see docs/lock-programs.md. It is as
 expected if it shows no violation that a sound Redlock does not show under the
@@ -51,6 +58,7 @@ type runFlags struct {
 	seed               uint64
 	trace, full, force bool
 	verbose            bool
+	why                whyFlags
 }
 
 func newRun() *cobra.Command {
@@ -64,7 +72,9 @@ func newRun() *cobra.Command {
   redlocksim run my-settings.yaml
   redlocksim run 17-clock-jump --timeline
   redlocksim run 17-clock-jump --lock my-lock.wasm
-  redlocksim run 32-pause-before-write --html pause.html --svg pause.svg`,
+  redlocksim run 32-pause-before-write --html pause.html --svg pause.svg
+  redlocksim run 24-restart-at-once/one-of-three --why
+  redlocksim run ours.yaml --write ours-mended.yaml`,
 		Args: cobra.ExactArgs(1),
 		RunE: r.run,
 	}
@@ -77,6 +87,7 @@ func newRun() *cobra.Command {
 	cmd.Flags().BoolVar(&r.trace, "trace", false, "print every simulator step first")
 	addForce(cmd.Flags(), &r.force)
 	cmd.Flags().BoolVarP(&r.verbose, "verbose", "v", false, "also print how often each rule of the checker had something to judge")
+	r.why.add(cmd.Flags())
 	cmd.Flags().BoolVar(&r.full, "full", false, "print the whole story, however long")
 	return cmd
 }
@@ -104,6 +115,10 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 				return &failure{exitNotTested, err}
 			}
 		}
+	}
+	r.why.asked = r.why.asked || cmd.Flags().Changed("write")
+	if err := r.why.check(on[0]); err != nil {
+		return err
 	}
 	if on[0] == scenarios.Live {
 		return r.onLive(cmd, found, args[0], isFile)
@@ -166,7 +181,17 @@ func (r *runFlags) tell(cmd *cobra.Command, result *scenarios.Result, arg string
 			return wrap(err)
 		}
 	}
-	return r.files.write(cmd, result, repeat)
+	x, err := r.why.explain(cmd, result)
+	if err != nil {
+		return err
+	}
+	if x != nil {
+		fmt.Fprintln(out)
+		if err := reports.Why(fitted(out), x, repeat, scenarios.Catalogue(), lookOf(out)); err != nil {
+			return wrap(err)
+		}
+	}
+	return r.files.write(cmd, &judged{Result: result, repeat: repeat, why: x, variant: r.why.variant})
 }
 
 // askedSeed is what --seed says; nil if it was not given.

@@ -143,7 +143,7 @@ func TestTablesFit(t *testing.T) {
 			{[]string{"list"}, []string{"17-clock-jump", "breaks", "is held"}},
 			{[]string{"run", "17-clock-jump"}, []string{"breaks, as published", "17b314c358b9"}},
 			{[]string{"run", "48-database-row-lock", "--html", "x.html"}, []string{"same-transaction"}},
-			{[]string{"explain", "17-clock-jump"}, []string{"two holders (lease-overlap): FOUND", "redlocksim explain 17-clock-jump --variant 1 --write FILE"}},
+			{[]string{"run", "17-clock-jump", "--why"}, []string{"two holders (lease-overlap): FOUND", "redlocksim run 17-clock-jump --tier model --seed 0 --variant 1 --write FILE"}},
 		} {
 			shown := escapes.ReplaceAllString(onTerminal(t, width, nil, c.args...), "")
 			for _, want := range c.want {

@@ -10,7 +10,8 @@ const maxMutations = 40
 
 // candidates are the experiments of a generation: half drawn afresh, the others mutations of near misses and of rare runs.
 func (x *explorer) candidates(first, n int) []numbered {
-	all, choices := make([]numbered, n), experiment.Choices(x.options.Seed, "shard", 0) // which words a seed is about is for good
+	all := make([]numbered, n)
+	choices := experiment.Choices(x.options.Seed, "shard", 0) // the word is for good: a seed stands for the same search
 	for i := range all {
 		c := choices.For("run", first+i)
 		all[i] = numbered{first + i, x.candidate(c)}

@@ -1,3 +1,3 @@
-package explain_test
+package why_test
 
 import _ "redlocksim/internal/manyruns"

@@ -1,4 +1,4 @@
-package explain_test
+package why_test
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"redlocksim/checker"
-	"redlocksim/explain"
+	"redlocksim/reports/why"
 	"redlocksim/scenarios"
 )
 
@@ -20,9 +20,24 @@ func scenario(t *testing.T, name string) *scenarios.Scenario {
 	return s
 }
 
-func of(t *testing.T, name string) *explain.Explanation {
+func of(t *testing.T, name string) *why.Explanation {
 	t.Helper()
-	x, err := explain.Of(context.Background(), scenario(t, name), explain.Options{Confirm: 1})
+	return explained(t, scenario(t, name), why.Options{Confirm: 1})
+}
+
+// judged is the run of a scenario.
+func judged(t *testing.T, s *scenarios.Scenario) *scenarios.Result {
+	t.Helper()
+	r, err := scenarios.Judge(s, scenarios.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func explained(t *testing.T, s *scenarios.Scenario, o why.Options) *why.Explanation {
+	t.Helper()
+	x, err := why.Of(context.Background(), judged(t, s), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +77,7 @@ func TestPreventionAsInTheLiterature(t *testing.T) {
 			}
 			helps := map[string]bool{}
 			for _, tried := range x.Tried {
-				if tried.Status == explain.Prevents {
+				if tried.Status == why.Prevents {
 					helps[tried.Kind] = true
 				}
 			}
@@ -85,7 +100,7 @@ func TestPreventionAsInTheLiterature(t *testing.T) {
 func TestWhatPreventsItRunsAsExpected(t *testing.T) {
 	for _, name := range []string{"24-restart-at-once/one-of-three", "32-pause-before-write", "03-release-by-del"} {
 		for _, tried := range of(t, name).Tried {
-			if tried.Status != explain.Prevents {
+			if tried.Status != why.Prevents {
 				if tried.Scenario != nil {
 					t.Errorf("%s, %s: does not help, and has a scenario", name, tried.What)
 				}
@@ -147,7 +162,7 @@ func TestRules(t *testing.T) {
 		{"90-failed-attempt-leaves-its-votes", checker.Leftover, "still stands on C. Client and node were up"},
 	} {
 		x := of(t, c.name)
-		i := slices.IndexFunc(x.Rules, func(r explain.Rule) bool { return r.Kind == c.kind })
+		i := slices.IndexFunc(x.Rules, func(r why.Rule) bool { return r.Kind == c.kind })
 		if i < 0 || !strings.Contains(x.Rules[i].Why, c.want) || x.Rules[i].Why == "" {
 			t.Errorf("%s, %s: %+v, want %q", c.name, c.kind, x.Rules[max(i, 0)], c.want)
 		}
@@ -185,16 +200,13 @@ func TestTwoChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := explain.Of(context.Background(), found[0], explain.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := explained(t, found[0], why.Options{})
 	var helps []string
 	for _, tried := range x.Tried {
 		switch tried.Status {
-		case explain.Prevents:
+		case why.Prevents:
 			helps = append(helps, tried.Kind)
-		case explain.Fails:
+		case why.Fails:
 			if tried.Kind == "fencing" && tried.Why != "still two holders (lease-overlap), but no longer late write (stale-write)" {
 				t.Errorf("fencing: %s", tried.Why)
 			}
@@ -214,18 +226,15 @@ func TestTwoChanges(t *testing.T) {
 // What keeps a scenario from coming to its point does not prevent anything, and what does is seen with every seed and on
 // the other tier.
 func TestWhatCountsAsPrevention(t *testing.T) {
-	x, err := explain.Of(context.Background(), scenario(t, "04-release-by-get-then-del"), explain.Options{Confirm: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := explained(t, scenario(t, "04-release-by-get-then-del"), why.Options{Confirm: 2})
 	moot := 0
 	for _, tried := range x.Tried {
 		switch tried.Status {
-		case explain.Prevents:
+		case why.Prevents:
 			if tried.Runs != 4 || tried.Scenario == nil || tried.Grants == 0 {
 				t.Errorf("%s: %d runs, %d grants", tried.What, tried.Runs, tried.Grants)
 			}
-		case explain.Moot:
+		case why.Moot:
 			if moot++; tried.Kind != "library" && !strings.Contains(tried.Why, "compared: the moment never came") {
 				t.Errorf("%s: %s", tried.What, tried.Why)
 			}
@@ -243,8 +252,8 @@ func TestWhatCountsAsPrevention(t *testing.T) {
 // Where the library has not even the event that the scenario waits for, that is said.
 func TestEventsThatTheLibraryDoesNotHave(t *testing.T) {
 	x := of(t, "01-setnx-then-expire/a-minute")
-	i := slices.IndexFunc(x.Tried, func(tried explain.Tried) bool { return tried.Kind == "library" })
-	if i < 0 || x.Tried[i].Status != explain.Moot || !strings.Contains(x.Tried[i].Why, `there is no such event "set-without-ttl"`) {
+	i := slices.IndexFunc(x.Tried, func(tried why.Tried) bool { return tried.Kind == "library" })
+	if i < 0 || x.Tried[i].Status != why.Moot || !strings.Contains(x.Tried[i].Why, `there is no such event "set-without-ttl"`) {
 		t.Errorf("%+v", x.Tried)
 	}
 }
@@ -256,7 +265,7 @@ func TestWhatIsTried(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := explain.Of(ctx, scenario(t, "17-clock-jump"), explain.Options{}); err == nil {
+	if _, err := why.Of(ctx, judged(t, scenario(t, "17-clock-jump")), why.Options{}); err == nil {
 		t.Error("goes on when it is told to stop")
 	}
 }

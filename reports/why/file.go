@@ -1,4 +1,4 @@
-package explain
+package why
 
 import (
 	"errors"
@@ -31,7 +31,7 @@ func (k Key) String() string {
 	return fmt.Sprintf("%s: %s (was %s)", k.Path, k.To, k.From)
 }
 
-var errNoDocument = errors.New("explain: the scenario cannot be written as a file")
+var errNoDocument = errors.New("why: the scenario cannot be written as a file")
 
 func document(s *scenarios.Scenario) (*file, error) {
 	text, err := s.Encode()
@@ -69,7 +69,7 @@ func (f *file) flatten(path string, n *yaml.Node) {
 
 // copy reads the file anew, so that nothing is shared.
 func (f *file) copy() (*scenarios.Scenario, error) {
-	found, err := scenarios.Parse("explain.yaml", f.text)
+	found, err := scenarios.Parse("why.yaml", f.text)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,6 @@
-// Package explain finds out what would have prevented a violation. It changes one thing at a time, a setting, what the
+// Package why finds out what would have prevented a violation. It changes one thing at a time, a setting, what the
 // clients do or how long a node stays down, and runs the scenario again to see whether the lock still breaks.
-package explain
+package why
 
 import (
 	"cmp"
@@ -10,10 +10,8 @@ import (
 	"redlocksim/scenarios"
 )
 
-// Options say how to look. The zero value is seed 0 and no confirmation by other seeds.
+// Options say how to look. The zero value has no confirmation by other seeds.
 type Options struct {
-	// Seed is that of the run which is explained.
-	Seed uint64
 	// Confirm is how many further seeds a change must hold for.
 	Confirm int
 	// Progress, if not nil, is called with how many of all changes have been tried and then, if no single one prevents the
@@ -23,7 +21,7 @@ type Options struct {
 
 // Explanation is what was found out.
 type Explanation struct {
-	// Result is the run that is explained, on tier model.
+	// Result is the run that is explained.
 	Result *scenarios.Result
 	// Wrong is what is wrong in it, in words: a violation of mutual exclusion, somebody who is kept from the lock without need,
 	// keys that are left behind, or a lock that nobody can get. If it is empty, nothing is tried.
@@ -35,21 +33,18 @@ type Explanation struct {
 	Without int
 }
 
-// Of explains a scenario. The error is an internal one, or that of the context.
-func Of(ctx context.Context, s *scenarios.Scenario, o Options) (*Explanation, error) {
-	r, err := scenarios.Judge(s, scenarios.Options{Seed: o.Seed})
-	if err != nil {
-		return nil, err
-	}
+// Of explains a run on tier model of the library. The error is an internal one, or that of the context.
+func Of(ctx context.Context, r *scenarios.Result, o Options) (*Explanation, error) {
+	var err error
 	x := &Explanation{Result: r, Wrong: wrong(r)}
 	if x.Rules, err = rules(r); err != nil || x.Wrong == "" {
 		return x, err
 	}
-	base, err := document(s)
+	base, err := document(r.Scenario)
 	if err != nil {
 		return nil, err
 	}
-	single, different := changes(s), []Change(nil)
+	single, different := changes(r.Scenario), []Change(nil)
 	for i, c := range single {
 		if err := ctx.Err(); err != nil {
 			return nil, err

@@ -1,4 +1,4 @@
-package explain
+package why
 
 import (
 	"errors"
@@ -93,7 +93,7 @@ func (x *Explanation) try(base *file, c Change, o Options) (*Tried, error) {
 func (x *Explanation) runs(changed *scenarios.Scenario, c Change, o Options) (*Tried, *scenarios.Result, error) {
 	t := &Tried{Change: c, Status: Prevents}
 	var results []*scenarios.Result
-	for _, run := range confirmations(o) {
+	for _, run := range x.confirmations(o) {
 		r, err := scenarios.Judge(changed, run)
 		if err != nil {
 			return nil, nil, err
@@ -120,7 +120,7 @@ func (x *Explanation) runs(changed *scenarios.Scenario, c Change, o Options) (*T
 		}
 	}
 	var err error
-	t.Scenario, err = settled(changed, results, o)
+	t.Scenario, err = settled(changed, results)
 	if err == nil && t.Scenario == nil {
 		t.Status, t.Why = Moot, "a scenario file cannot expect what comes of it"
 	}
@@ -139,12 +139,13 @@ func (x *Explanation) gone(r *scenarios.Result) string {
 }
 
 // confirmations are the runs in which a change must hold: the one that is explained, further seeds, and the other tier.
-func confirmations(o Options) []scenarios.Options {
-	all := []scenarios.Options{{Tier: scenarios.Model, Seed: o.Seed}}
+func (x *Explanation) confirmations(o Options) []scenarios.Options {
+	seed := x.Result.Seed
+	all := []scenarios.Options{{Tier: scenarios.Model, Seed: seed}}
 	for n := range o.Confirm {
-		all = append(all, scenarios.Options{Tier: scenarios.Model, Seed: o.Seed + 1 + uint64(n)})
+		all = append(all, scenarios.Options{Tier: scenarios.Model, Seed: seed + 1 + uint64(n)})
 	}
-	return append(all, scenarios.Options{Tier: scenarios.Wire, Seed: o.Seed})
+	return append(all, scenarios.Options{Tier: scenarios.Wire, Seed: seed})
 }
 
 // missing says what the scenario is about that no longer happens in a run; empty if all of it does.
@@ -184,7 +185,7 @@ func (x *Explanation) refused(r *scenarios.Result) string {
 }
 
 // settled is the scenario with what its runs show as expectations; nil if it still does not meet them.
-func settled(s *scenarios.Scenario, results []*scenarios.Result, o Options) (*scenarios.Scenario, error) {
+func settled(s *scenarios.Scenario, results []*scenarios.Result) (*scenarios.Scenario, error) {
 	unavailable := time.Duration(0)
 	for _, r := range results {
 		unavailable = max(unavailable, r.Unavailable)
@@ -196,9 +197,29 @@ func settled(s *scenarios.Scenario, results []*scenarios.Result, o Options) (*sc
 		done.Expect.Unavailable = scenarios.Unavailable{Bounds: scenarios.Bounds{AtMost: (unavailable/time.Second + 1) * time.Second}}
 	}
 	done.Recorded = nil
-	r, err := scenarios.Judge(&done, scenarios.Options{Seed: o.Seed})
+	r, err := scenarios.Judge(&done, scenarios.Options{Seed: results[0].Seed})
 	if err != nil || !r.OK() {
 		return nil, err
 	}
 	return &done, nil
 }
+
+// grants is how often a client is granted the lock.
+func grants(h history.History, client string) int {
+	return number(h, func(e *history.Event) bool {
+		return e.Process == client && e.Kind == history.Return && e.Func == history.Acquire && e.Outcome == history.OK
+	})
+}
+
+// number is how many events of a history are so.
+func number(h history.History, is func(*history.Event) bool) int {
+	n := 0
+	for i := range h {
+		if is(&h[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+func isWrite(e *history.Event) bool { return e.Kind == history.Effect && e.Func == history.Write }

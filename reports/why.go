@@ -6,12 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"redlocksim/explain"
 	"redlocksim/internal/plural"
 	"redlocksim/internal/rounded"
 	"redlocksim/internal/wordwrap"
+	"redlocksim/reports/why"
 	"redlocksim/scenarios"
-	"redlocksim/search/settings"
 )
 
 // paper is how wide the text of an explanation is where no terminal says.
@@ -24,28 +23,18 @@ var sources = []struct{ work, at string }{
 	{"antirez 2016", "http://antirez.com/news/101"},
 }
 
-// Explain writes an explanation; command is what explains the scenario, all the embedded scenarios, for those to read on.
-func Explain(w io.Writer, x *explain.Explanation, command string, all []*scenarios.Scenario, full bool, look Look) error {
+// Why writes what a run is about, what was looked for in it, and what would have prevented what is wrong. repeat is the command
+// that makes the run, all the embedded scenarios, for those to read on.
+func Why(w io.Writer, x *why.Explanation, repeat string, all []*scenarios.Scenario, look Look) error {
 	b := &strings.Builder{}
 	r := x.Result
-	fmt.Fprintf(b, "%s: %s\n  %s\n\n", r.Scenario.Name, r.Scenario.Title, r.Scenario.Source)
-	look.paragraph(b, "", r.Scenario.Explanation)
-	fmt.Fprintf(b, "\nWhat happened, with seed %d\n", r.Seed)
-	numbered(b, r, full)
+	fmt.Fprintf(b, "What it is about\n")
+	look.paragraph(b, "  ", r.Scenario.Explanation)
 	fmt.Fprintf(b, "\nWhat was looked for\n")
 	for _, rule := range x.Rules {
 		look.rule(b, r, rule)
 	}
-	switch {
-	case r.Witness() == nil:
-	case r.Beyond == nil:
-		look.paragraph(b, "  ", rounded.Text("The budget was kept: "+settings.Blame(r, r.Witness())+"."))
-	case r.Excused(r.Witness().Kind):
-		look.paragraph(b, "  ", rounded.Text("The budget was exceeded: "+strings.Join(r.Beyond, "; ")+"."))
-	default:
-		look.paragraph(b, "  ", rounded.Text("The budget was exceeded, which is no excuse for what was found ("+strings.Join(r.Beyond, "; ")+"): "+settings.Blame(r, r.Witness())+"."))
-	}
-	look.prevention(b, x, command)
+	look.prevention(b, x, repeat)
 	look.further(b, r.Scenario, all)
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -62,7 +51,7 @@ func (l Look) paragraph(b *strings.Builder, indent, words string) {
 	}
 }
 
-func (l Look) rule(b *strings.Builder, r *scenarios.Result, rule explain.Rule) {
+func (l Look) rule(b *strings.Builder, r *scenarios.Result, rule why.Rule) {
 	state := l.Good("not found")
 	switch {
 	case rule.Finding != nil && rule.Kind.Defect():
@@ -79,12 +68,12 @@ func (l Look) rule(b *strings.Builder, r *scenarios.Result, rule explain.Rule) {
 	}
 }
 
-func (l Look) prevention(b *strings.Builder, x *explain.Explanation, command string) {
+func (l Look) prevention(b *strings.Builder, x *why.Explanation, repeat string) {
 	if x.Wrong == "" {
 		fmt.Fprintf(b, "\nNothing is wrong, so there is nothing to prevent.\n")
 		return
 	}
-	of := func(status explain.Status) (some []explain.Tried) {
+	of := func(status why.Status) (some []why.Tried) {
 		for _, t := range x.Tried {
 			if t.Status == status {
 				some = append(some, t)
@@ -92,7 +81,7 @@ func (l Look) prevention(b *strings.Builder, x *explain.Explanation, command str
 		}
 		return some
 	}
-	prevents := of(explain.Prevents)
+	prevents := of(why.Prevents)
 	if len(prevents) == 0 {
 		fmt.Fprintf(b, "\nNothing that was tried would have prevented this: %s.\n", x.Wrong)
 	} else {
@@ -112,13 +101,13 @@ func (l Look) prevention(b *strings.Builder, x *explain.Explanation, command str
 			fmt.Fprintf(b, "       %s\n", t.Why)
 		}
 	}
-	if moot := of(explain.Moot); len(moot) > 0 {
+	if moot := of(why.Moot); len(moot) > 0 {
 		fmt.Fprintf(b, "\nWith these the situation never arises\n")
 		for _, t := range moot {
 			l.paragraph(b, "  ", fmt.Sprintf("%s: %s", t.What, t.Why))
 		}
 	}
-	if fails := of(explain.Fails); len(fails) > 0 {
+	if fails := of(why.Fails); len(fails) > 0 {
 		fmt.Fprintf(b, "\nWhat does not help\n")
 		l.fails(b, fails)
 	}
@@ -126,7 +115,7 @@ func (l Look) prevention(b *strings.Builder, x *explain.Explanation, command str
 		fmt.Fprintf(b, "\n%s made no difference.\n", plural.Count(x.Without, "further change"))
 	}
 	if len(prevents) > 0 {
-		fmt.Fprintf(b, "\n%s --variant 1 --write FILE\n  writes the scenario with the first of these, which then runs as expected\n", command)
+		fmt.Fprintf(b, "\n%s --variant 1 --write FILE\n  writes the scenario with the first of these, which then runs as expected\n", repeat)
 	}
 }
 
@@ -139,7 +128,7 @@ func instead(is, was string) string {
 }
 
 // fails lists what does not help, together where the same happens all the same.
-func (l Look) fails(b *strings.Builder, fails []explain.Tried) {
+func (l Look) fails(b *strings.Builder, fails []why.Tried) {
 	var whys []string
 	by := map[string][]string{}
 	for _, t := range fails {
@@ -165,7 +154,7 @@ func (l Look) further(b *strings.Builder, s *scenarios.Scenario, all []*scenario
 	var others []string
 	for _, o := range all {
 		if o.Name != s.Name && o.Lock.Protocol == s.Lock.Protocol && len(kindsOf(s)) > 0 && slices.Equal(kindsOf(o), kindsOf(s)) && o.Expect.String() != s.Expect.String() {
-			others = append(others, fmt.Sprintf("  redlocksim explain %s: the same faults, and %s\n", o.Name, o.Says()))
+			others = append(others, fmt.Sprintf("  redlocksim run %s --why: the same faults, and %s\n", o.Name, o.Says()))
 		}
 	}
 	for _, line := range others[:min(most, len(others))] {

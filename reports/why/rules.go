@@ -1,4 +1,4 @@
-package explain
+package why
 
 import (
 	"fmt"
@@ -24,7 +24,7 @@ type Rule struct {
 func rules(r *scenarios.Result) ([]Rule, error) {
 	windows, err := checker.Windows(r.History, r.Scenario.CheckOptions())
 	if err != nil {
-		return nil, fmt.Errorf("explain: %w", err)
+		return nil, fmt.Errorf("why: %w", err)
 	}
 	of := r.Report.Compared
 	all := []Rule{
