@@ -115,7 +115,7 @@ func (l Look) prevention(b *strings.Builder, x *why.Explanation, repeat string) 
 		fmt.Fprintf(b, "\n%s made no difference.\n", plural.Count(x.Without, "further change"))
 	}
 	if len(prevents) > 0 {
-		fmt.Fprintf(b, "\n%s --variant 1 --write FILE\n  writes the scenario with the first of these, which then runs as expected\n", repeat)
+		fmt.Fprintf(b, "\nTo write the scenario with the first of these, which then runs as expected:\n  %s --variant 1 --write FILE\n", repeat)
 	}
 }
 
