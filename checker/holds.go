@@ -229,17 +229,18 @@ func overlaps(t *transcript, holds []hold, confirmations []confirmation, reentra
 		len(confirmations), func(i int) exclusion.Hold {
 			c := &confirmations[i]
 			return exclusion.Hold{From: c.from, To: c.to, Owner: owner(c.grant)}
-		})
+		}, 1)
 	if first == nil {
 		return count, nil
 	}
+	other := &blocks[first.Others[0]]
 	if first.IsTouch {
 		c := confirmations[first.Second]
-		h := blocks[first.First].covering(c.from)
+		h := other.covering(c.from)
 		return count, &conflict{t.windowOf(h.grant, h.span), t.windowOf(c.grant, c.span), c.span, ends(h.span, c.span)}
 	}
 	later := blocks[first.Second].holds[0]
-	earlier := blocks[first.First].covering(later.from)
+	earlier := other.covering(later.from)
 	return count, &conflict{
 		t.windowOf(earlier.grant, earlier.span), t.windowOf(later.grant, later.span),
 		span{later.from, min(earlier.to, later.to)}, ends(earlier.span, later.span),

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/anishathalye/porcupine"
+
+	"redlocksim/checker/internal/exclusion"
 )
 
 // Semaphore is a lock that so many may hold at a time.
@@ -33,51 +35,34 @@ type excess struct {
 	span         // of that time
 }
 
-// excesses counts the holds that begin where so many permits were held, and gives the first of these times. Holds are in the
-// order in which they began. A confirmation needs an instant at which a permit was left.
-func excesses(holds []hold, confirmations []confirmation, permits int) (count int, first *excess) {
-	note := func(at span, all []hold) {
-		count++
-		if first == nil || at.from < first.from {
-			first = &excess{all, at}
-		}
+// excesses counts the holds that begin where all permits were held, and the confirmations for which none was left, and gives
+// the first of them. Holds are in the order in which they began.
+func excesses(holds []hold, confirmations []confirmation, permits int) (int, *excess) {
+	count, first := exclusion.Find(
+		len(holds), func(i int) exclusion.Hold {
+			return exclusion.Hold{From: holds[i].from, To: holds[i].to, Owner: holds[i].grant}
+		},
+		len(confirmations), func(i int) exclusion.Hold {
+			c := &confirmations[i]
+			return exclusion.Hold{From: c.from, To: c.to, Owner: c.grant}
+		}, permits)
+	if first == nil {
+		return 0, nil
 	}
-	for _, h := range holds {
-		if at := heldAt(holds, h.from); len(at) > permits {
-			note(span{h.from, leastEnd(at)}, at)
-		}
+	var e excess
+	for _, i := range first.Others {
+		e.holds = append(e.holds, holds[i])
 	}
-	for _, c := range confirmations {
-		others := func(seq int) []hold {
-			return slices.DeleteFunc(heldAt(holds, seq), func(h hold) bool { return h.grant == c.grant })
-		}
-		fewest := others(c.from)
-		for _, h := range holds { // it can only fall where one ends
-			if h.to > c.from && h.to < c.to {
-				if now := others(h.to); len(now) < len(fewest) {
-					fewest = now
-				}
-			}
-		}
-		if len(fewest) >= permits {
-			note(c.span, append(fewest, hold{span: c.span, grant: c.grant}))
-		}
+	if first.IsTouch {
+		c := confirmations[first.Second]
+		e.holds, e.span = append(e.holds, hold{span: c.span, grant: c.grant}), c.span
+		return count, &e
 	}
-	return count, first
-}
-
-// heldAt are the holds at a place in the history, without those that end there.
-func heldAt(holds []hold, seq int) (at []hold) {
-	for _, h := range holds {
-		if h.from <= seq && h.to > seq {
-			at = append(at, h)
-		}
-	}
-	return at
-}
-
-func leastEnd(holds []hold) int {
-	return slices.MinFunc(holds, func(a, b hold) int { return cmp.Compare(a.to, b.to) }).to
+	second := holds[first.Second]
+	e.holds = append(e.holds, second)
+	soonest := slices.MinFunc(e.holds, func(a, b hold) int { return cmp.Compare(a.to, b.to) })
+	e.span = span{second.from, soonest.to}
+	return count, &e
 }
 
 // addPermits reports semaphores of which more permits were held than there are, and checks the answer with porcupine.

@@ -38,8 +38,8 @@ type evidence struct {
 }
 
 // takesAgain notes that a process acquires a lock that it may hold. certain says that it does.
-func (e *evidence) takesAgain(op int32, o *operation, held int32, certain bool) {
-	if o.fn != acquire || o.outcome == failed || held == none {
+func (e *evidence) takesAgain(op int32, o *operation, certain bool) {
+	if o.fn != acquire || o.outcome == failed {
 		return
 	}
 	e.vague = true

@@ -139,23 +139,15 @@ func (h *recording) holders(ops []int32, o Options) judgement {
 		}
 	}
 	all := judgement{breaches: e.breaches}
-	var first *breach
-	count := 0
-	if share.none() {
-		first, count = h.overlaps(e)
-	} else {
+	if !share.none() {
 		all.err = h.unclear(e)
-		first, count = h.crowds(e, share)
 	}
-	if first != nil {
+	if first, count := h.crowds(e, share); first != nil {
 		// What the processes did all by themselves is of the same kind, and counted with it.
 		all.breaches, all.more = slices.Insert(e.breaches, 0, *first), count-1
 	}
-	switch {
-	case o.Model == Fenced && o.leased():
-		all.breaches = append(all.breaches, h.outOfOrder(ops)...)
-	case o.Model == Fenced:
-		all.breaches = append(all.breaches, h.rising(ops)...)
+	if o.Model == Fenced {
+		all.breaches = append(all.breaches, h.outOfOrder(ops, o.leased())...)
 	}
 	if o.Model.fenced() && len(all.breaches) == 0 {
 		all.breaches, all.undecided = h.tokens(ops, &o)

@@ -110,7 +110,7 @@ func TestHoldsThatAreDroppedAreMissed(t *testing.T) {
 		dropping := func(h *recording, ops []int32, o Options) judgement {
 			e := h.evidence(ops, o)
 			e.holds = nil
-			first, _ := h.overlaps(e)
+			first, _ := h.crowds(e, sharing{})
 			all := judgement{breaches: e.breaches}
 			if first != nil {
 				all.breaches = append(all.breaches, *first)

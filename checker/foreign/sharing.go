@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"redlocksim/checker"
+	"redlocksim/checker/internal/exclusion"
 )
 
 // sharing says how several can hold a lock at the same time. The zero value is a lock that only one can.
@@ -78,115 +79,34 @@ func (h *recording) notJudged(op *operation, why string) error {
 	return &InputError{File: h.fileOf(op.process), Line: int(op.callLine), Err: fmt.Errorf("%w: %s", ErrNotJudged, why)}
 }
 
-// crowds finds where more held a lock than can. It returns how often, and the first that is complete.
-func (h *recording) crowds(e *evidence, share sharing) (first *breach, count int) {
-	all, writers := newCrowd(e.holds, share, false), newCrowd(e.holds, share, share.modes)
-	against := func(m mode) *crowd {
-		if m == shared {
-			return writers
-		}
-		return all
+// crowds finds where more held a lock than can. It returns the first that is complete, and how often.
+func (h *recording) crowds(e *evidence, share sharing) (*breach, int) {
+	of := func(from, to int, op int32, m mode) exclusion.Hold {
+		return exclusion.Hold{From: from, To: to, Owner: int(h.ops[op].process), Shared: m == shared}
 	}
-	firstAt := never
-	note := func(c *crowd, second int32, from, at int) {
-		if count++; at < firstAt {
-			firstAt, first = at, c.breach(second, from)
-		}
+	count, first := exclusion.Find(
+		len(e.holds), func(i int) exclusion.Hold {
+			held := &e.holds[i]
+			return of(held.from, held.to, held.op, held.mode)
+		},
+		len(e.touches), func(i int) exclusion.Hold {
+			t := &e.touches[i]
+			return of(t.from, t.to, t.op, t.mode)
+		}, max(1, share.permits))
+	if first == nil {
+		return nil, 0
 	}
-	for i := range e.holds {
-		held := &e.holds[i]
-		c, limit := against(held.mode), max(1, share.permits)
-		if c.counts(held) {
-			limit++
-		}
-		if c.at(held.from) >= limit {
-			note(c, held.op, held.from, held.from)
-		}
+	held := &e.holds[first.Others[0]]
+	b := &breach{kind: checker.LeaseOverlap, first: held.op, basis: held.basis, proof: held.proof}
+	if first.IsTouch {
+		b.second = e.touches[first.Second].op // which needed the lock
+	} else {
+		b.second = e.holds[first.Second].op
 	}
-	for i := range e.touches {
-		t := &e.touches[i]
-		if c := against(t.mode); !c.free(t.from, t.to) {
-			note(c, t.op, t.from, t.to)
-		}
+	for _, i := range first.Others[1:min(len(first.Others), maxHolders+2)] {
+		b.others = append(b.others, e.holds[i].op)
 	}
-	return first, count
-}
-
-// crowd is how many hold a lock at each place: all, or of a read-write lock those who write.
-type crowd struct {
-	holds   []hold
-	writers bool
-	// From each of these places on, so many hold it. next is the first of them, from each on, where another could have it, as
-	// many places as there are if none is.
-	places, held, next []int
-}
-
-func newCrowd(holds []hold, share sharing, writers bool) *crowd {
-	c := &crowd{holds: holds, writers: writers}
-	type change struct{ place, by int }
-	var changes []change
-	for i := range holds {
-		if h := &holds[i]; c.counts(h) && h.from < h.to {
-			changes = append(changes, change{h.from, 1}, change{h.to, -1})
-		}
-	}
-	slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.place, b.place) })
-	now := 0
-	for i, by := range changes {
-		if now += by.by; i+1 == len(changes) || changes[i+1].place > by.place {
-			c.places, c.held = append(c.places, by.place), append(c.held, now)
-		}
-	}
-	c.next = make([]int, len(c.places))
-	free := len(c.places)
-	for i := len(c.places) - 1; i >= 0; i-- {
-		if c.held[i] < max(1, share.permits) {
-			free = i
-		}
-		c.next[i] = free
-	}
-	return c
-}
-
-func (c *crowd) counts(h *hold) bool { return !c.writers || h.mode != shared }
-
-// since is the last place at which a change came, of those up to a place; -1 if none did.
-func (c *crowd) since(place int) int {
-	i, exact := slices.BinarySearch(c.places, place)
-	if exact {
-		return i
-	}
-	return i - 1
-}
-
-// at is how many hold the lock at a place.
-func (c *crowd) at(place int) int {
-	if i := c.since(place); i >= 0 {
-		return c.held[i]
-	}
-	return 0
-}
-
-// free reports whether another could have the lock at some place between two.
-func (c *crowd) free(from, to int) bool {
-	i := c.since(from)
-	return i < 0 || c.next[i] < len(c.places) && (c.next[i] == i || c.places[c.next[i]] < to)
-}
-
-// breach is that of an operation which needs the lock, where others hold it.
-func (c *crowd) breach(second int32, from int) *breach {
-	b := breach{kind: checker.LeaseOverlap, first: none, second: second}
-	for i := range c.holds {
-		h := &c.holds[i]
-		switch {
-		case h.from > from || h.to <= from || h.op == second || !c.counts(h):
-		case b.first == none:
-			b.first, b.basis, b.proof = h.op, h.basis, h.proof
-		case len(b.others) <= maxHolders:
-			b.others = append(b.others, h.op)
-		}
-	}
-	return &b
+	return b, count
 }
 
 // holder is one of those who hold a lock, as porcupine's state has it.

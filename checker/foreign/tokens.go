@@ -35,24 +35,16 @@ func (w *worlds) lower(failed int32) int32 {
 	return none
 }
 
-// outOfOrder compares the known tokens where holds end by themselves, so that which of two grants came first is known
-// only if one was called after the other had returned.
-func (h *recording) outOfOrder(ops []int32) []breach {
+// outOfOrder compares the known tokens. Holds that last until they are released were granted in the order of their returns;
+// where they end by themselves, which of two grants came first is known only if one was called after the other had returned.
+func (h *recording) outOfOrder(ops []int32, leased bool) (breaches []breach) {
 	grants := h.granted(ops)
-	calls := slices.Clone(grants)
-	slices.SortFunc(calls, func(a, b int32) int { return cmp.Compare(h.ops[a].call, h.ops[b].call) })
-	// By grant, the one of the highest token that had returned when it was called.
-	before := make(map[int32]int32, len(calls))
-	highest, n := int32(none), 0
-	for _, i := range calls {
-		for ; h.ops[grants[n]].ret < h.ops[i].call; n++ {
-			if highest == none || h.ops[grants[n]].token > h.ops[highest].token {
-				highest = grants[n]
-			}
+	before := h.highestBefore(grants, func(o *operation) int32 {
+		if leased {
+			return o.call
 		}
-		before[i] = highest
-	}
-	var breaches []breach
+		return o.ret
+	})
 	first := map[int64]int32{}
 	for _, i := range grants {
 		token := h.ops[i].token
@@ -68,6 +60,28 @@ func (h *recording) outOfOrder(ops []int32) []breach {
 	return breaches
 }
 
+// highestBefore gives, by operation, that with the highest token of those that had returned before it began, in the sense
+// that is given; none if none had.
+func (h *recording) highestBefore(ops []int32, began func(*operation) int32) map[int32]int32 {
+	returns, begins := h.inOrder(ops, func(o *operation) int32 { return o.ret }), h.inOrder(ops, began)
+	before := make(map[int32]int32, len(ops))
+	highest, n := int32(none), 0
+	for _, i := range begins {
+		for ; h.ops[returns[n]].ret < began(&h.ops[i]); n++ {
+			if highest == none || h.ops[returns[n]].token > h.ops[highest].token {
+				highest = returns[n]
+			}
+		}
+		before[i] = highest
+	}
+	return before
+}
+
+// inOrder sorts operations by an event of each.
+func (h *recording) inOrder(ops []int32, by func(*operation) int32) []int32 {
+	return slices.SortedFunc(slices.Values(ops), func(a, b int32) int { return cmp.Compare(by(&h.ops[a]), by(&h.ops[b])) })
+}
+
 // granted gives the grants with known tokens in the order in which they were given. Where holds are in order, that is
 // the order of their returns.
 func (h *recording) granted(ops []int32) []int32 {
@@ -77,40 +91,7 @@ func (h *recording) granted(ops []int32) []int32 {
 			grants = append(grants, i)
 		}
 	}
-	slices.SortFunc(grants, func(a, b int32) int { return cmp.Compare(h.ops[a].ret, h.ops[b].ret) })
-	return grants
-}
-
-// rising compares the known tokens: each is higher than all before.
-func (h *recording) rising(ops []int32) []breach {
-	grants := h.granted(ops)
-	var breaches []breach
-	var first map[int64]int32
-	highest := int32(none)
-	for n, i := range grants {
-		if highest == none || h.ops[i].token > h.ops[highest].token {
-			highest = i
-			if first != nil {
-				first[h.ops[i].token] = i
-			}
-			continue
-		}
-		if first == nil {
-			first = make(map[int64]int32, n)
-			for _, j := range grants[:n] {
-				first[h.ops[j].token] = j
-			}
-		}
-		earlier, repeated := first[h.ops[i].token]
-		switch {
-		case repeated:
-			breaches = append(breaches, conflict(checker.TokenRepeated, earlier, i))
-		default:
-			breaches = append(breaches, conflict(checker.TokenRegressed, highest, i))
-			first[h.ops[i].token] = i
-		}
-	}
-	return breaches
+	return h.inOrder(grants, func(o *operation) int32 { return o.ret })
 }
 
 // roomy reports whether there are numbers enough between any two known tokens for all grants whose tokens are not known,

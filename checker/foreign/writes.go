@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/anishathalye/porcupine"
@@ -29,20 +28,12 @@ func (h *recording) split(ops []int32) (onLock, writes []int32) {
 }
 
 // stale gives the writes that were accepted though one with a higher token had been before they were called.
-func (h *recording) stale(writes []int32) []breach {
-	calls := slices.DeleteFunc(slices.Clone(writes), func(i int32) bool { return h.ops[i].outcome != ok })
-	returns := slices.Clone(calls)
-	slices.SortFunc(calls, func(a, b int32) int { return cmp.Compare(h.ops[a].call, h.ops[b].call) })
-	slices.SortFunc(returns, func(a, b int32) int { return cmp.Compare(h.ops[a].ret, h.ops[b].ret) })
-	var breaches []breach
-	highest, n := int32(none), 0
-	for _, i := range calls {
-		for ; h.ops[returns[n]].ret < h.ops[i].call; n++ {
-			if highest == none || h.ops[returns[n]].token > h.ops[highest].token {
-				highest = returns[n]
-			}
-		}
-		if highest != none && h.ops[highest].token > h.ops[i].token {
+func (h *recording) stale(writes []int32) (breaches []breach) {
+	called := func(o *operation) int32 { return o.call }
+	accepted := slices.DeleteFunc(slices.Clone(writes), func(i int32) bool { return h.ops[i].outcome != ok })
+	before := h.highestBefore(accepted, called)
+	for _, i := range h.inOrder(accepted, called) {
+		if highest := before[i]; highest != none && h.ops[highest].token > h.ops[i].token {
 			breaches = append(breaches, conflict(checker.StaleWrite, highest, i))
 		}
 	}
