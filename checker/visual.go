@@ -12,7 +12,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"redlocksim/history"
-	"redlocksim/internal/csp"
+	"redlocksim/internal/page"
 )
 
 // ErrNotVisual is the error of [Visualize] for a history that has nothing to show, or too much.
@@ -114,24 +114,24 @@ func describedMutex(t *transcript, ops []porcupine.Operation) porcupine.Model {
 // secured adds a content security policy to porcupine's page, which puts names into markup: they are escaped above, and the
 // policy catches what that misses. The page has one style sheet and one script. Its data is part of the script, as JSON without
 // a "<", so no name can end the script or begin another one.
-func secured(page []byte) ([]byte, error) {
+func secured(text []byte) ([]byte, error) {
 	// The policy forbids style attributes, and porcupine sets empty ones.
 	set := []byte("element.setAttributeNS(null, k, attributes[k])")
 	styled := []byte("k === 'style' ? element.style.cssText = attributes[k] : " + string(set))
-	if bytes.Count(page, set) != 1 {
+	if bytes.Count(text, set) != 1 {
 		return nil, errors.New("checker: porcupine's page sets attributes otherwise than expected")
 	}
-	page = bytes.Replace(page, set, styled, 1)
-	style, ok1 := inside(page, "style")
-	script, ok2 := inside(page, "script")
+	text = bytes.Replace(text, set, styled, 1)
+	style, ok1 := inside(text, "style")
+	script, ok2 := inside(text, "script")
 	head := []byte("<head>")
-	if !ok1 || !ok2 || bytes.Count(page, head) != 1 {
+	if !ok1 || !ok2 || bytes.Count(text, head) != 1 {
 		return nil, errors.New("checker: porcupine's page is not as expected")
 	}
 	meta := fmt.Sprintf("<head>\n    <meta http-equiv=\"Content-Security-Policy\" content=\"%s\" />\n"+
 		"    <meta name=\"generator\" content=\"redlocksim\" />",
-		csp.Policy([]string{script}, []string{style}))
-	return bytes.Replace(page, head, []byte(meta), 1), nil
+		page.Policy([]string{script}, []string{style}))
+	return bytes.Replace(text, head, []byte(meta), 1), nil
 }
 
 // inside is what stands in the only element of a page that has this tag.

@@ -76,7 +76,7 @@ func TestASuiteWithRunsThatFail(t *testing.T) {
 		"json":     {read("j.json"), []string{`"name": "at-sea"`, `"verdict": "failed"`, repeat, `"name": "` + fine.Name, `"name": "silent"`, `"ok": false`}},
 		"junit":    {read("junit"), []string{`<error message="scenarios: at-sea, tier wire, seed 7: panic: `, "panic.go", repeat, fine.Name, "silent"}},
 		"markdown": {read("markdown"), []string{"at-sea", "panic.go", repeat, "silent"}},
-		"html":     {read("pages/index.html"), []string{"at-sea</td>", "failed", `<span class="wrong">wire: no</span>`, pageName(fine, scenarios.Wire), "silent</td>"}},
+		"html":     {read("pages/index.html"), []string{"at-sea</td>", "failed", `<span class="wrong">wire: no</span>`, pageName(fine, scenarios.Wire, false), "silent</td>"}},
 	} {
 		for _, want := range c.wants {
 			if !strings.Contains(c.text, want) {
@@ -84,8 +84,8 @@ func TestASuiteWithRunsThatFail(t *testing.T) {
 			}
 		}
 	}
-	if pages, _ := os.ReadDir(in("pages")); len(pages) != 3 {
-		t.Errorf("pages %v, want those of the runs that were made, and an index", pages)
+	if pages, _ := os.ReadDir(in("pages")); len(pages) != 4 {
+		t.Errorf("pages %v, want that of the case that was run, an index, and what they share", pages)
 	}
 }
 

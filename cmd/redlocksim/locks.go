@@ -19,6 +19,7 @@ import (
 
 	"redlocksim/internal/exitcode"
 	"redlocksim/internal/jobs"
+	"redlocksim/internal/page"
 	"redlocksim/internal/shell"
 	"redlocksim/live"
 	"redlocksim/locks"
@@ -117,7 +118,9 @@ func (t *lockTable) run(cmd *cobra.Command) error {
 		return &failure{exitUsage, errors.New("--workers: they make runs in the simulator, and all of these are on tier live")}
 	}
 	t.to = newSink(cmd, t.force)
-	pages := target{"--html", t.html, func(name string) bool { return strings.HasSuffix(name, ".html") }}
+	pages := target{"--html", t.html, func(name string) bool {
+		return strings.HasSuffix(name, ".html") || page.Shared()[name] != nil
+	}}
 	if err := t.to.check(file("--json", t.json), file("--markdown", t.markdown), pages); err != nil {
 		return err
 	}
@@ -519,6 +522,9 @@ func (t *lockTable) write() error {
 		}
 	}
 	if t.html != "" {
+		if err := putShared(&t.to, t.html); err != nil {
+			return err
+		}
 		var b bytes.Buffer
 		if err := locktable.WriteHTML(&b, &t.table); err != nil {
 			return wrap(err)

@@ -129,6 +129,6 @@ func (x *tableRuns) tells(r *scenarios.Result) (*tableRun, error) {
 		return run, nil
 	}
 	var err error
-	run.Page, err = pageOf(r, run.Repeat)
-	return run, err
+	run.Page, _, err = drawnOf(r, run.Repeat)
+	return run, wrap(err)
 }

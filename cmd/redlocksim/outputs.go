@@ -63,7 +63,6 @@ var runReports = []fileReport[*judged]{
 type outputs struct {
 	sink
 	fileReports[*judged]
-	timeline bool // as text, behind the report
 }
 
 // check looks, before anything is run, whether the files can be written: by one run each, and where they are to be.
@@ -84,25 +83,9 @@ func (o *outputs) report(cmd *cobra.Command) io.Writer {
 }
 
 // write writes the files of a run.
-func (o *outputs) write(cmd *cobra.Command, j *judged) error {
+func (o *outputs) write(j *judged) error {
 	if j.Lost() { // there is nothing to draw
 		return nil
 	}
-	if o.timeline {
-		out := o.report(cmd)
-		fmt.Fprintln(out)
-		err := drawnBy(func(w io.Writer, t *timeline.Timeline) error { return timeline.WriteText(w, t, widthOf(out)) })(out, j)
-		if err != nil {
-			return wrap(err)
-		}
-	}
 	return o.fileReports.write(&o.sink, j)
-}
-
-// widthOf is how wide a terminal is, or what is no terminal.
-func widthOf(w io.Writer) int {
-	if width, ok := terminalWidth(w); ok && width > 0 {
-		return width
-	}
-	return timeline.TerminalWidth
 }

@@ -36,7 +36,7 @@ unmodified, compiled to WebAssembly; see docs/lock-programs.md. It is as
 expected if it shows no violation that a sound Redlock does not show under the
 same faults. A scenario that says nothing about it is refused, with the reason.
 
---html, --svg and --timeline draw the run, with a lane for each client and node.
+--html and --svg draw the run, with a lane for each client and node.
 The drawing shows when a client believed it held the lock, when a quorum of
 nodes granted it, and when the client acted. It shows messages, lost ones too,
 the faults, and the intervals in which two clients held the lock at once. The
@@ -70,7 +70,6 @@ func newRun() *cobra.Command {
 		Example: `  redlocksim run 17-clock-jump
   redlocksim run 24-restart-at-once/one-of-three --tier wire --seed 7
   redlocksim run my-settings.yaml
-  redlocksim run 17-clock-jump --timeline
   redlocksim run 17-clock-jump --lock my-lock.wasm
   redlocksim run 32-pause-before-write --html pause.html --svg pause.svg
   redlocksim run 24-restart-at-once/one-of-three --why
@@ -80,7 +79,6 @@ func newRun() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&r.tier, "tier", "", "model (Redis semantics in Go), wire (go-redis and miniredis) or live (redis-server processes) (default model)")
 	r.files.addFlags(cmd.Flags())
-	cmd.Flags().BoolVar(&r.files.timeline, "timeline", false, "print the timeline as text, as wide as the terminal or 80 columns")
 	r.lock.addFlags(cmd.Flags(), true)
 	cmd.Flags().StringVar(&r.only, "case", "", "run only this case")
 	cmd.Flags().Uint64Var(&r.seed, "seed", 0, "random seed (default 0, or the seed that the file was recorded with)")
@@ -191,7 +189,7 @@ func (r *runFlags) tell(cmd *cobra.Command, result *scenarios.Result, arg string
 			return wrap(err)
 		}
 	}
-	return r.files.write(cmd, &judged{Result: result, repeat: repeat, why: x, variant: r.why.variant})
+	return r.files.write(&judged{Result: result, repeat: repeat, why: x, variant: r.why.variant})
 }
 
 // askedSeed is what --seed says; nil if it was not given.

@@ -159,7 +159,7 @@ func runSoak(cmd *cobra.Command, o soak.Options, files *outputs) error {
 	if err := soakreport.Write(files.report(cmd), s, time.Since(begin)); err != nil {
 		return wrap(err)
 	}
-	if err := files.write(cmd, &judged{Result: &scenarios.Result{Outcome: &scenarios.Outcome{History: s.History}}}); err != nil {
+	if err := files.write(&judged{Result: &scenarios.Result{Outcome: &scenarios.Outcome{History: s.History}}}); err != nil {
 		return err
 	}
 	return ending(codeOf(s))

@@ -17,7 +17,8 @@ const (
 	HTML   = `<meta name="generator" content="` + Name + `">`
 	XML    = `<!-- ` + Comment + ` -->` // SVG, JUnit and Markdown, too
 	YAML   = `# ` + Comment
-	Go     = `// ` + Comment
+	Go     = `// ` + Comment // JavaScript, too
+	CSS    = `/* ` + Comment + ` */`
 	inJSON = `"generator": "` + Name + `"`
 	inHTML = `<meta name="generator" content="` + Name + `" />` // as XHTML has it
 
@@ -50,7 +51,7 @@ func Is(head []byte) bool {
 	head = head[:min(len(head), Head)]
 	for line := range bytes.Lines(head) {
 		switch string(bytes.TrimSuffix(bytes.TrimSpace(line), []byte(","))) {
-		case HTML, inHTML, XML, YAML, Go, inJSON, inSchema:
+		case HTML, inHTML, XML, YAML, Go, CSS, inJSON, inSchema:
 			return true
 		}
 	}

@@ -15,6 +15,7 @@ func TestIs(t *testing.T) {
 		"see " + YAML + "\n":                               false,
 		YAML + ", edited\n":                                false,
 		Go + "\n\npackage x\n":                             true,
+		CSS + "\nbody {}\n":                                true,
 		"<!DOCTYPE html>\r\n  " + HTML + "\r\n":            true,
 		"<head>\n    " + inHTML + "\n":                     true,
 		"<?xml version=\"1.0\"?>\n" + XML + "\n<svg/>":     true,

@@ -1,16 +1,10 @@
 // Package wordwrap breaks text into lines between its words.
 package wordwrap
 
-import (
-	"strings"
-	"unicode"
-)
+import "strings"
 
 // HelpWidth is how many columns a line of a command's help, and of what fits a terminal, may take.
 const HelpWidth = 80
-
-// HardSpace is a space at which no line is broken.
-const HardSpace = '\u00a0'
 
 // Lines breaks text into lines of at most width characters. A word that is longer gets a line of its own: a path or a command
 // that is broken cannot be copied.
@@ -28,7 +22,7 @@ func hanging(first, indent, text string, width int) []string {
 	if first == "" {
 		gap = ""
 	}
-	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) && r != HardSpace }) {
+	for _, word := range strings.Fields(text) {
 		if gap != "" && columns(line+gap+word) > width {
 			lines = append(lines, line)
 			line, gap = indent, ""

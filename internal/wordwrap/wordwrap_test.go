@@ -32,8 +32,6 @@ func TestLines(t *testing.T) {
 		{"a word longer than a line", "0123456789ab c", []string{"0123456789ab", "c"}},
 		{"a long word behind another", "a 0123456789ab", []string{"a", "0123456789ab"}},
 		{"spaces of all kinds", "a  b\nc\td", []string{"a b c d"}},
-		{"a hard space", "0123 45\u00a067 8", []string{"0123 45\u00a067", "8"}},
-		{"a hard space at the end of a line", "012345 67\u00a089", []string{"012345", "67\u00a089"}},
 	} {
 		if got := Lines(c.text, 10); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)

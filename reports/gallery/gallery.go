@@ -11,12 +11,8 @@ import (
 	"redlocksim/internal/plural"
 )
 
-var (
-	//go:embed page.html
-	text string
-	//go:embed page.css
-	style string
-)
+//go:embed page.html
+var text string
 
 var pageOf = page.Template(text, nil)
 
@@ -88,6 +84,6 @@ func WriteHTML(w io.Writer, entries []*Entry) error {
 			}
 		}
 	}
-	return pageOf.Execute(w, map[string]any{"Head": page.Head{Title: "redlocksim suite", Style: style}, "Themes": themed(entries),
+	return pageOf.Execute(w, map[string]any{"Head": page.Head{Title: "redlocksim suite", IsShared: true}, "Themes": themed(entries),
 		"Count": plural.Count(len(entries), "case") + ", " + plural.Count(runs, "run"), "Wrong": wrong})
 }

@@ -1,13 +1,9 @@
 package heatmap
 
 import (
-	"bytes"
 	_ "embed"
-	"fmt"
-	"html"
 	"html/template"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -18,12 +14,8 @@ import (
 	"redlocksim/sweep"
 )
 
-var (
-	//go:embed page.html
-	pageText string
-	//go:embed page.css
-	pageStyle string
-)
+//go:embed page.html
+var pageText string
 
 var pageOf = page.Template(pageText, template.FuncMap{"digits": digits})
 
@@ -31,12 +23,8 @@ var pageOf = page.Template(pageText, template.FuncMap{"digits": digits})
 // needs nothing else and opens from a disk.
 func WriteHTML(w io.Writer, c *sweep.Chart) error {
 	maps := mapsOf(c)
-	for i := range maps {
-		maps[i].title = strings.Join(maps[i].rest, ", ") // the name is the heading of the page
-	}
-	var picture bytes.Buffer
-	if err := writeMaps(&picture, maps, pageSize); err != nil {
-		return err
+	if len(maps) == 0 {
+		return ErrEmpty
 	}
 	var others []string
 	for _, a := range c.Axes {
@@ -44,27 +32,20 @@ func WriteHTML(w io.Writer, c *sweep.Chart) error {
 			others = append(others, a.Path)
 		}
 	}
-	var cells []*sweep.Cell
-	for i := range c.Cells {
-		cells = append(cells, &c.Cells[i])
-	}
+	cells := c.Cells
 	if c.Bisected {
 		cells = nil // they are those next to the frontier, which is there
 	}
-	svg := picture.String()
-	svg, style := withClasses(svg[strings.Index(svg, "<svg"):])
-	style = inTheme.Replace(style)
-	style = page.Scroll + pageStyle + style
 	return pageOf.Execute(w, map[string]any{
-		"Head":    page.Head{Title: c.Name + " – redlocksim sweep", Style: style},
+		"Head":    page.Head{Title: c.Name + " – redlocksim sweep"},
 		"Chart":   c,
 		"Legend":  legendOf(maps),
 		"Yours":   yoursOf(c, maps),
 		"Others":  others,
 		"Cells":   cells,
-		"Random":  slices.ContainsFunc(cells, func(cell *sweep.Cell) bool { return cell.Random != nil }),
+		"Random":  slices.ContainsFunc(cells, func(cell sweep.Cell) bool { return cell.Random != nil }),
 		"Failed":  c.Failures.Text("", ""),
-		"Picture": template.HTML(svg), // of numbers and escaped words, drawn here
+		"Picture": template.HTML(picture(maps, "")), // of numbers and escaped words; the name is the heading of the page
 	})
 }
 
@@ -81,8 +62,8 @@ func legendOf(maps []panel) string {
 		}
 	}
 	text := strings.Join(parts, ", ") + "."
-	hasBorder := slices.ContainsFunc(maps, func(p panel) bool { return p.border != nil })
-	hasFormula := slices.ContainsFunc(maps, func(p panel) bool { return p.formula != nil })
+	hasBorder := slices.ContainsFunc(maps, func(p panel) bool { return len(p.border) > 0 })
+	hasFormula := slices.ContainsFunc(maps, func(p panel) bool { return len(p.formula) > 0 })
 	if hasBorder {
 		text += " The black line is the frontier that the sweep found."
 	}
@@ -105,14 +86,6 @@ func digits(word string) string {
 	return x.Round(int32(5-x.NumDigits())-x.Exponent()).String() + "%"
 }
 
-// inTheme has the colours of the page take the place of the picture's black on white. The ground of cells stays light, and so
-// does what is drawn on them.
-var inTheme = strings.NewReplacer(
-	".p0 { fill:#FFFFFF }", ".p0 { fill: var(--back) }",
-	"font-size:12px }", "font-size:12px; fill: var(--text) }", "font-size:10px }", "font-size:10px; fill: var(--text) }",
-	"stroke:#000000", "stroke: var(--text)",
-)
-
 // yoursOf says where on the maps somebody's own settings are; empty if the chart is of nobody's.
 func yoursOf(c *sweep.Chart, maps []panel) string {
 	var parts, unset []string
@@ -132,22 +105,4 @@ func yoursOf(c *sweep.Chart, maps []panel) string {
 		return "Your settings (" + strings.Join(parts, ", ") + ") are not on the chart."
 	}
 	return "The ring marks your settings: " + strings.Join(parts, ", ") + "."
-}
-
-var styleAttribute = regexp.MustCompile(`\sstyle="([^"<>{}]*)"`)
-
-// withClasses moves the style of each element of a picture into a style sheet, since the policy of the page allows none in
-// elements: styles are of numbers, colours and fonts, drawn here, and one that is used often is written once.
-func withClasses(svg string) (picture, style string) {
-	var sheet strings.Builder
-	classes := map[string]string{}
-	picture = styleAttribute.ReplaceAllStringFunc(svg, func(attribute string) string {
-		text := html.UnescapeString(styleAttribute.FindStringSubmatch(attribute)[1])
-		if classes[text] == "" {
-			classes[text] = fmt.Sprintf("p%d", len(classes))
-			fmt.Fprintf(&sheet, ".%s { %s }\n", classes[text], strings.TrimSpace(text))
-		}
-		return fmt.Sprintf(` class="%s"`, classes[text])
-	})
-	return picture, sheet.String()
 }

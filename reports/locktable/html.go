@@ -8,12 +8,8 @@ import (
 	"redlocksim/reports"
 )
 
-var (
-	//go:embed page.html
-	text string
-	//go:embed page.css
-	style string
-)
+//go:embed page.html
+var text string
 
 var pageOf = page.Template(text, map[string]any{"symbol": symbol, "isWorse": (*Cell).isWorse, "words": reports.GradeText})
 
@@ -27,6 +23,6 @@ func WriteHTML(w io.Writer, t *Table) error {
 	for i := range t.Locks {
 		columns = append(columns, column{&t.Locks[i], t.heading(&t.Locks[i])})
 	}
-	return pageOf.Execute(w, map[string]any{"Head": page.Head{Title: "Locks people use", Style: page.Scroll + style}, "Columns": columns, "Rows": t.rows(true), "Repeat": t.Repeat,
+	return pageOf.Execute(w, map[string]any{"Head": page.Head{Title: "Locks people use", IsShared: true}, "Columns": columns, "Rows": t.rows(true), "Repeat": t.Repeat,
 		"Unexplained": t.Unexplained(), "Unused": t.Unused})
 }

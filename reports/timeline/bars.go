@@ -76,7 +76,7 @@ func (p *picture) bar(at lanePlace, s *Span) (top, height int) {
 		return at.keys + s.Row*keyHeight, keyHeight - 2
 	case cutSpan, heldSpan, slowSpan:
 		return at.obstacles + min(s.Row, at.obstacleRows-1)*obstacleHeight, obstacleHeight - 1
-	case otherSpan, grantedSpan:
+	case otherSpan:
 		return 0, 0
 	}
 	return 0, at.height

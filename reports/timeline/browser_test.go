@@ -38,7 +38,15 @@ func open(t *testing.T, in context.Context, line *Timeline, width, height int64,
 		scheme = "dark"
 	}
 	nothing := func(string) bool { return false }
-	return &tab{browser.Open(t, in, written(t, line), width, height, scheme, nothing)}
+	p := &tab{browser.Open(t, in, written(t, line), width, height, scheme, nothing)}
+	p.untilDrawn()
+	return p
+}
+
+// untilDrawn waits for the picture, whose data the program of the page unpacks first.
+func (p *tab) untilDrawn() {
+	p.T.Helper()
+	p.Do(chromedp.WaitReady("html[data-drawn]"))
 }
 
 // written is where a timeline has been written as a page.
@@ -58,6 +66,7 @@ func (p *tab) turn(t *testing.T, in context.Context, line *Timeline) *tab {
 		return open(t, in, line, 1920, 900, false)
 	}
 	p.Go(written(t, line))
+	p.untilDrawn()
 	return p
 }
 
@@ -302,7 +311,13 @@ func filterHidesALane(t *testing.T, p *shown) {
 			lane = i
 		}
 	}
-	arrows := fmt.Sprintf(`[...document.querySelectorAll(".arrow[data-i]")].filter((e) => e.getAttribute("display") !== "none" && [%d].includes(JSON.parse(document.getElementById("data").textContent).timeline.arrows[e.dataset.i].to)).length`, lane)
+	var to []string
+	for i, a := range p.line.Arrows {
+		if a.To == lane {
+			to = append(to, fmt.Sprintf(`.arrow[data-i="%d"]:not([display="none"])`, i))
+		}
+	}
+	arrows := fmt.Sprintf(`document.querySelectorAll(%q).length`, strings.Join(to, ", "))
 	height, before := p.box("#picture")[3], get[int](p.tab, arrows)
 	box := fmt.Sprintf(`.filter input[data-lane="%d"]`, lane)
 	p.Do(chromedp.Click(box))

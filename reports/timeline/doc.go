@@ -2,7 +2,7 @@
 // and what went wrong.
 //
 // [Of] makes a [Timeline] from a judged run, and three functions draw the same Timeline: [WriteHTML] a page to look
-// around in, [WriteSVG] a picture for documents, [WriteText] lines for a terminal. Equal runs give equal bytes.
+// around in, [WriteSVG] a picture for documents, [WriteThumbnail] a small image. Equal runs give equal bytes.
 //
 // All times are true time, in nanoseconds since the start of the run. Believed windows are those that the checker judges
 // ([checker.Windows]); nothing here has a rule of its own for them. What the history leaves out (messages, keys, clocks)

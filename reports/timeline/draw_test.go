@@ -2,6 +2,8 @@ package timeline
 
 import (
 	"bytes"
+	"compress/gzip"
+	"encoding/base64"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -12,11 +14,12 @@ import (
 	"testing"
 	"time"
 
+	"redlocksim/internal/page"
 	"redlocksim/scenarios"
 )
 
 var renderers = map[string]func(io.Writer, *Timeline) error{
-	"html": WriteHTML, "svg": WriteSVG, "text": func(w io.Writer, t *Timeline) error { return WriteText(w, t, TerminalWidth) },
+	"html": WriteHTML, "svg": WriteSVG,
 }
 
 func rendered(t testing.TB, format string, line *Timeline) string {
@@ -120,7 +123,7 @@ func TestPictures(t *testing.T) {
 	if lost < 100 {
 		t.Errorf("only %d lost messages were compared", lost)
 	}
-	if !strings.Contains(pictureStyle, ".arrow.lost { stroke: var(--bad); marker-end: url(#cross); }") {
+	if !strings.Contains(page.Picture, ".arrow.lost { stroke: var(--bad); marker-end: url(#cross); }") {
 		t.Error("lost messages do not end in a cross")
 	}
 }
@@ -164,24 +167,26 @@ func TestTheBandIsWhereTheBarsOverlap(t *testing.T) {
 	}
 }
 
-// A page has the picture without its program, its data as one block that is what was drawn, and no address but that of
+// A page has its story without its program, its data as one block that is what was drawn, and no address but that of
 // SVG's own name.
 func TestPages(t *testing.T) {
 	_, line := drawn(t, "32-pause-before-write")
 	page := rendered(t, "html", line)
-	for _, want := range []string{"<title>32-pause-before-write: the holder is paused", "stale-write", "redlocksim run 32-pause-before-write", "Kleppmann 2016", `class="span believed`, `class="arrow`} {
+	data := unpacked(t, page)
+	for _, want := range []string{"<title>32-pause-before-write: the holder is paused", "stale-write", "redlocksim run 32-pause-before-write", "Kleppmann 2016", line.Story[0].Text} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in the page", want)
 		}
 	}
-	if rest := strings.ReplaceAll(page, "http://www.w3.org/2000/svg", ""); strings.Contains(rest, "http:") || strings.Contains(rest, "https:") || strings.Contains(rest, "@import") {
-		t.Error("the page names an address")
+	for _, want := range []string{`class="span believed`, `class="arrow`} {
+		if !strings.Contains(data.Picture, want) {
+			t.Errorf("no %q in the picture", want)
+		}
 	}
-	_, block, _ := strings.Cut(page, `id="data">`)
-	block, _, _ = strings.Cut(block, "</script>")
-	var data embedded
-	if err := json.Unmarshal([]byte(block), &data); err != nil {
-		t.Fatal(err)
+	for _, text := range []string{page, data.Picture} {
+		if rest := strings.ReplaceAll(text, "http://www.w3.org/2000/svg", ""); strings.Contains(rest, "http:") || strings.Contains(rest, "https:") || strings.Contains(rest, "@import") {
+			t.Error("the page names an address")
+		}
 	}
 	got, err := json.Marshal(data.Timeline)
 	if err != nil {
@@ -196,13 +201,45 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// unpacked is the data of a page.
+func unpacked(t testing.TB, page string) (data embedded) {
+	t.Helper()
+	_, block, _ := strings.Cut(page, `id="data">`)
+	block, _, _ = strings.Cut(block, "</script>")
+	z, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(block)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.NewDecoder(z).Decode(&data); err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// A page of a directory is the same but for what it shares: its style and its program.
+func TestSharedPages(t *testing.T) {
+	_, line := drawn(t, "17-clock-jump")
+	var b strings.Builder
+	if err := WriteSharedHTML(&b, line); err != nil {
+		t.Fatal(err)
+	}
+	alone, shared := unpacked(t, rendered(t, "html", line)), unpacked(t, b.String())
+	if alone.Picture != shared.Picture || !strings.Contains(b.String(), `href="style.css"`) || !strings.Contains(b.String(), `src="script.js"`) {
+		t.Error("it is another page")
+	}
+	if strings.Contains(b.String(), "<style>") || strings.Contains(b.String(), "querySelector") {
+		t.Error("it has a style or a program of its own")
+	}
+}
+
 // What a scenario says of itself cannot become part of the page.
 func TestTextIsEscaped(t *testing.T) {
 	_, line := drawn(t, "17-clock-jump")
 	evil := `</script><script>alert("x")</script><b>&amp;` + "\x1b[31m\x00\n\xff\uffff"
 	line.Title, line.Source, line.Repeat, line.Story[0].Text, line.Lanes[0].Name, line.Lanes[0].Spans[0].Text = evil, evil, evil, evil, evil, evil
-	for _, format := range []string{"html", "svg"} {
-		if text := rendered(t, format, line); strings.Contains(text, "<script>alert") || strings.Contains(text, "<b>") {
+	page := rendered(t, "html", line)
+	for format, text := range map[string]string{"page": page, "picture": unpacked(t, page).Picture, "svg": rendered(t, "svg", line)} {
+		if strings.Contains(text, "<script>alert") || strings.Contains(text, "<b>") {
 			t.Errorf("%s: the text is not escaped", format)
 		}
 	}
@@ -224,59 +261,6 @@ func TestSameRunSameBytes(t *testing.T) {
 			}
 		}
 	}
-}
-
-// No line of a text is longer than asked for, and the columns in which two clients believe are those under which the
-// violation is marked.
-func TestTexts(t *testing.T) {
-	compared := 0
-	each(t, func(t *testing.T, r *scenarios.Result, line *Timeline) {
-		for _, width := range []int{10, 40, 80, 137} {
-			var b bytes.Buffer
-			if err := WriteText(&b, line, width); err != nil {
-				t.Fatal(err)
-			}
-			for text := range strings.Lines(b.String()) {
-				if n := len([]rune(strings.TrimSuffix(text, "\n"))); n > max(width, smallestWidth) {
-					t.Errorf("%d characters, asked for %d: %q", n, width, text)
-				}
-			}
-			if v := line.Violation; v == nil || v.Kind != "lease-overlap" || len(v.Windows) != 2 || v.Windows[0].Lane == v.Windows[1].Lane {
-				continue
-			}
-			both, marks := []string{}, ""
-			for text := range strings.Lines(b.String()) {
-				if strings.Contains(text, "#") && !strings.Contains(text, "believes") {
-					both = append(both, columnsOf(text, '#'))
-				}
-				if strings.TrimSpace(text) != "" && strings.Trim(text, " ^\n") == "" {
-					marks = columnsOf(text, '^')
-				}
-			}
-			if len(both) != 2 || both[0] != both[1] || both[0] != marks {
-				t.Errorf("width %d: the clients believe in columns %q, the violation is marked in %q\n%s", width, both, marks, &b)
-			}
-			compared++
-		}
-	})
-	if compared < 60 {
-		t.Errorf("only %d texts were compared", compared)
-	}
-}
-
-// columnsOf is the first and the last column of a character.
-func columnsOf(text string, sign rune) string {
-	signs := []rune(text)
-	first, last := -1, -1
-	for i, s := range signs {
-		if s == sign {
-			if first < 0 {
-				first = i
-			}
-			last = i
-		}
-	}
-	return strconv.Itoa(first) + "-" + strconv.Itoa(last)
 }
 
 // The scale keeps the order, has its ends at its ends, and gives a millisecond room beside a second.

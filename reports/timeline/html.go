@@ -1,33 +1,33 @@
 package timeline
 
 import (
+	"compress/gzip"
 	_ "embed"
+	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
 	"slices"
+	"strings"
 
 	"redlocksim/internal/page"
 )
 
-var (
-	//go:embed page.html
-	pageText string
-	//go:embed page.css
-	pageStyle string
-	//go:embed page.js
-	pageProgram string
+//go:embed page.html
+var pageText string
 
-	pageOf = page.Template(pageText, template.FuncMap{"seconds": seconds})
-)
+var pageOf = page.Template(pageText, template.FuncMap{"seconds": seconds})
 
 // pageWidth is how wide the picture of a page is until its program has seen how much room there is.
 const pageWidth = 1200
 
-// embedded is the block of data in a page, for its program: the timeline, and how it is laid out.
+// embedded is the block of data in a page, for its program: the timeline, how it is laid out, and the elements of its picture,
+// which the program moves.
 type embedded struct {
 	Timeline *Timeline `json:"timeline"`
+	Picture  string    `json:"picture"`
 	// Points are the instants between which the scale is even.
 	Points []Instant `json:"points"`
 	Layout struct {
@@ -48,12 +48,46 @@ type embedded struct {
 	} `json:"layout"`
 }
 
-// WriteHTML writes the timeline as a page that needs nothing else: the picture, which is there without its program too;
-// the story, which can be stepped through; and what holds at the cursor.
-func WriteHTML(w io.Writer, t *Timeline) error {
+// WriteHTML writes the timeline as a page that needs nothing else: the picture; the story, which can be stepped through and is
+// there without its program too; and what holds at the cursor.
+func WriteHTML(w io.Writer, t *Timeline) error { return writeHTML(w, t, false) }
+
+// WriteSharedHTML writes the same page for a directory that has the files [page.Shared], which are the larger part of most.
+func WriteSharedHTML(w io.Writer, t *Timeline) error { return writeHTML(w, t, true) }
+
+func writeHTML(w io.Writer, t *Timeline, isShared bool) error {
 	p := newPicture(t, pageWidth)
 	p.draw()
-	data := embedded{Timeline: t, Points: p.scale.points}
+	block, err := packed(p)
+	if err != nil {
+		return err
+	}
+	type example struct {
+		Drawing template.HTML
+		Text    string
+	}
+	fill := struct {
+		T              *Timeline
+		Head           page.Head
+		Data           template.HTML // in base64, which has no markup
+		Legend         []example
+		Width, Height  int
+		Axis, AxisText int
+		Polling        bool // there are folded messages to be shown
+	}{T: t, Head: page.Head{Title: fmt.Sprintf("%s: %s — %s — redlocksim", t.Name, t.Title, t.Verdict), IsShared: isShared}, Data: template.HTML(block),
+		Width: pageWidth, Height: p.lay.bottom, Axis: p.lay.axis, AxisText: p.lay.axis + 11,
+		Polling: slices.ContainsFunc(t.Arrows, func(a Arrow) bool { return a.Folded })}
+	for _, s := range legend(t) {
+		fill.Legend = append(fill.Legend, example{template.HTML(s.drawing), s.text})
+	}
+	return pageOf.Execute(w, fill)
+}
+
+// packed is the data of a page with a picture: JSON that is packed by gzip, to a tenth, and written in base64.
+func packed(p *picture) (string, error) {
+	data := embedded{Timeline: p.t, Points: p.scale.points}
+	data.Picture = defs + fmt.Sprintf("<clipPath id=\"clip\"><rect x=\"%d\" y=\"-4\" width=\"%d\" height=\"%d\"/></clipPath>\n",
+		p.lay.gutter-2, pageWidth-p.lay.gutter-2, p.lay.bottom+8) + p.String()
 	l := &data.Layout
 	l.Gutter, l.Names, l.Axis, l.Overlap, l.Lanes, l.Gap = p.lay.gutter, p.lay.names, p.lay.axis, p.lay.overlap, p.lay.bottom, laneGap
 	l.Char, l.Small, l.Bold, l.CrowdWidth, l.Crowded, l.CrowdInk = charWidth, smallCharWidth, boldCharWidth, crowdWidth, crowded, crowdInk
@@ -65,31 +99,13 @@ func WriteHTML(w io.Writer, t *Timeline) error {
 		}
 		l.Wires = append(l.Wires, lane.wire)
 	}
-	block, err := json.Marshal(data)
-	if err != nil {
-		return err
+	var b strings.Builder
+	text := base64.NewEncoder(base64.StdEncoding, &b)
+	z := gzip.NewWriter(text)
+	e := json.NewEncoder(z)
+	e.SetEscapeHTML(false)
+	if err := errors.Join(e.Encode(data), z.Close(), text.Close()); err != nil {
+		return "", err
 	}
-	type example struct {
-		Drawing template.HTML
-		Text    string
-	}
-	fill := struct {
-		T              *Timeline
-		Head           page.Head
-		Picture        template.HTML
-		Data           template.JS // escaped by json.Marshal: it has no "<"
-		Program        template.JS
-		Legend         []example
-		Width, Height  int
-		Axis, AxisText int
-		Polling        bool // there are folded messages to be shown
-	}{T: t, Head: page.Head{Title: fmt.Sprintf("%s: %s — %s — redlocksim", t.Name, t.Title, t.Verdict), Style: pageStyle + pictureStyle, Scripts: []string{pageProgram}}, Data: template.JS(block), Program: template.JS(pageProgram),
-		Width: pageWidth, Height: p.lay.bottom, Axis: p.lay.axis, AxisText: p.lay.axis + 11,
-		Polling: slices.ContainsFunc(t.Arrows, func(a Arrow) bool { return a.Folded })}
-	fill.Picture = template.HTML(defs + fmt.Sprintf("<clipPath id=\"clip\"><rect x=\"%d\" y=\"-4\" width=\"%d\" height=\"%d\"/></clipPath>\n",
-		p.lay.gutter-2, pageWidth-p.lay.gutter-2, p.lay.bottom+8) + p.String())
-	for _, s := range legend(t) {
-		fill.Legend = append(fill.Legend, example{template.HTML(s.drawing), s.text})
-	}
-	return pageOf.Execute(w, fill)
+	return b.String(), nil
 }

@@ -9,7 +9,7 @@ import (
 	"redlocksim/sim/recording"
 )
 
-// addKeys adds what the nodes keep, and the times in which a quorum of them keeps a client's value.
+// addKeys adds what the nodes keep, and how many of them keep a client's value.
 func (b *builder) addKeys() {
 	locks := map[string]bool{}
 	for _, e := range b.result.History {

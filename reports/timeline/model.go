@@ -91,9 +91,7 @@ const (
 	pollingSpan SpanKind = "polling"
 	// believedSpan: the client believes in its grant, as the checker judges.
 	believedSpan SpanKind = "believed"
-	// grantedSpan: a quorum of nodes keeps the value of one of the client's acquires.
-	grantedSpan SpanKind = "granted"
-	// votesSpan: so many nodes keep that value. It has the lock's Quorum or does not.
+	// votesSpan: so many nodes keep the value of one of the client's acquires. It has the lock's Quorum or does not.
 	votesSpan SpanKind = "votes"
 	// actingSpan: from the first effect under a grant that the resource accepted to the last.
 	actingSpan SpanKind = "acting"

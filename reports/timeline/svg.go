@@ -1,20 +1,14 @@
 package timeline
 
 import (
-	_ "embed"
 	"fmt"
 	"io"
 	"strings"
 
 	"redlocksim/internal/mark"
+	"redlocksim/internal/page"
 	"redlocksim/internal/wordwrap"
 )
-
-// What the elements of a picture look like. The colours of clients are those of Okabe and Ito, "Color Universal Design",
-// 2008, darker or lighter where the ground asks for it; each has a pattern of its own as well.
-//
-//go:embed picture.css
-var pictureStyle string
 
 // lightColours are those of a picture in a document.
 const lightColours = `--ground:#fff;--ink:#1a1a1a;--muted:#5c6370;--lane:#e7eaee;--lane-client:#f3f5f7;--halo:#fff;--shade:#b9bec7;--bad:#c23b00;--on-bad:#fff;` +
@@ -56,7 +50,7 @@ func WriteSVG(w io.Writer, t *Timeline) error {
 text{font:12.5px system-ui,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;fill:var(--ink)}
 .title{font-size:16px;font-weight:700}.verdict{font-weight:700;font-size:13.5px}.small,.legend text{font-size:11px;fill:var(--muted)}.number{text-anchor:end;fill:var(--muted)}.repeat{font-family:ui-monospace,Menlo,Consolas,monospace;font-size:11.5px}
 %s</style>
-`, colours, pictureStyle)
+`, colours, page.Picture)
 	fmt.Fprintf(&out, `<rect width="%d" height="%d" fill="#fff"/>`+"\n%s", documentWidth, d.y, defs)
 	fmt.Fprintf(&out, `<clipPath id="clip"><rect x="%d" y="-4" width="%d" height="%d"/></clipPath>`+"\n", p.lay.gutter-2, documentWidth-p.lay.gutter+2-edge/2, p.lay.bottom+8)
 	out.WriteString(d.head.String())

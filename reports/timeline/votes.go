@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"redlocksim/history"
-	"redlocksim/internal/plural"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/recording"
 	"redlocksim/sim/redis"
@@ -126,7 +125,7 @@ func (s seating) counted(v vote, kept []recording.Kept) (all []tally) {
 	return all
 }
 
-// addVotes adds how many nodes keep a client's value, and the times in which it is a quorum.
+// addVotes adds how many nodes keep a client's value, and whether it is a quorum.
 func (b *builder) addVotes(held []recording.Kept) {
 	q := b.result.Quorum()
 	if q == 0 {
@@ -138,7 +137,7 @@ func (b *builder) addVotes(held []recording.Kept) {
 		if b.owner(t.owner) < 0 {
 			continue
 		}
-		from, had := kernel.True(-1), false
+		had := false
 		for j, c := range t.counts {
 			has := len(c.seats) >= q
 			change := b.change(all, held, t, j, has && !had)
@@ -146,23 +145,8 @@ func (b *builder) addVotes(held []recording.Kept) {
 			if len(c.seats) > 0 {
 				b.votes(t, c, has, change)
 			}
-			switch {
-			case has && from < 0:
-				from = c.from
-			case !has && from >= 0:
-				b.granted(t.owner, t.key, q, from, c.from)
-				from = -1
-			}
 		}
 	}
-}
-
-func (b *builder) granted(owner, resource string, q int, from, to kernel.True) {
-	if from == to {
-		return
-	}
-	b.span(owner, Span{Kind: grantedSpan, From: Instant(from), Owner: b.owner(owner), Resource: b.named(resource), Label: "granted",
-		Text: fmt.Sprintf("%s keep %s's value%s %s", plural.Count(q, "node")+" or more", owner, b.behind(" of ", resource), b.during(Instant(from), int64(to)))}, int64(to))
 }
 
 // change is why a client's votes are others than before, as far as the record tells.

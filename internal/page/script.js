@@ -1,9 +1,13 @@
 "use strict";
 // Moves what is drawn: zoom, pan, the cursor, the filter. It draws nothing itself but the axis and the cursor.
-(() => {
-	const { timeline: t, points, layout } = JSON.parse(document.getElementById("data").textContent);
+(async () => {
 	const byId = (id) => document.getElementById(id);
 	const view = byId("view"), picture = byId("picture"), tip = byId("tip"), cursor = byId("cursor");
+	// The data is a timeline, how it is laid out, and the elements of its picture: JSON, packed by gzip and written in base64.
+	const packed = Uint8Array.from(atob(byId("data").textContent), (c) => c.charCodeAt(0));
+	const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+	const { timeline: t, points, layout, picture: drawn } = await new Response(unpacked).json();
+	cursor.insertAdjacentHTML("beforebegin", drawn);
 	const all = (selector, root = picture) => [...root.querySelectorAll(selector)];
 	const edge = 8, whole = t.to - t.from;
 
@@ -241,8 +245,7 @@
 	function describe(s) {
 		switch (s.kind) {
 		case "believed": return `believes it has the lock (grant ${s.grant}), ` + (s.open ? "without an end" : `for ${seconds(s.to - at)} more`);
-		case "granted": return t.isOnOne ? "the node grants it" : "a quorum of nodes grants it";
-		case "votes": return t.isOnOne ? "" : `votes: ${s.short}`;
+		case "votes": return t.isOnOne ? "the node grants it" : `votes: ${s.short}, ${s.quorum ? "a" : "no"} quorum`;
 		case "asking": return "requests the lock";
 		case "acting": return `acts under grant ${s.grant}`;
 		case "key": case "other": return `keeps “${s.key}”` + (s.owner >= 0 ? ` of ${t.lanes[s.owner].name}` : "") + ", " + ttl(s);
@@ -453,4 +456,5 @@
 	view.style.overflowX = "hidden";
 	new ResizeObserver(resize).observe(view);
 	resize();
+	document.documentElement.dataset.drawn = "";
 })();
