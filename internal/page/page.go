@@ -71,10 +71,10 @@ func (h Head) Policy() string {
 	return Policy([]string{script}, []string{style + Picture + Map})
 }
 
-// Policy is the content security policy (https://www.w3.org/TR/CSP3/) for a page with these scripts and style sheets, each as it
-// stands between its tags, byte for byte: only they take effect, known by their hashes. Whatever else gets into the page is
-// only text: no script or handler in it runs, and nothing is loaded. The policy belongs into a meta element in the page's head,
-// before the first of them.
+// Policy is the content security policy (https://www.w3.org/TR/CSP3/) for a page with these scripts and style sheets, each as
+// it stands between its tags, byte for byte: only they take effect, known by their hashes. Whatever else gets into the page is
+// only text: no script or handler in it runs, and nothing is loaded. The policy belongs into a meta element in the page's
+// head, before the first of them.
 func Policy(scripts, styles []string) string { return policy(hashes(scripts), hashes(styles)) }
 
 func policy(scripts, styles string) string {
