@@ -1,7 +1,9 @@
 package foreign
 
 import (
+	"bytes"
 	"errors"
+	"regexp"
 	"strconv"
 	"unicode/utf8"
 )
@@ -24,7 +26,12 @@ func (s *scanner) atom() error {
 		return s.wrong(ErrSyntax, "%q where data should be", s.buf[s.at])
 	case '0' <= digits[0] && digits[0] <= '9':
 		n.kind = number
-		if !isNumber(digits, s.json) {
+		form := ednNumber
+		if s.json {
+			form = jsonNumber
+		}
+		isWhole := (digits[0] != '0' || len(digits) == 1) && len(bytes.TrimLeft(digits, "0123456789")) == 0
+		if !isWhole && !form.Match(digits) {
 			return s.wrong(ErrSyntax, "%.40q is no number", t)
 		}
 	case s.json:
@@ -87,51 +94,12 @@ func (s *scanner) delimits(c byte) bool {
 	return false
 }
 
-// isNumber reports whether t, without a sign, is a number: of JSON, or what Clojure prints, with N, M, ratios and the
-// hexadecimal numbers in which objects print their identity.
-func isNumber(t []byte, json bool) bool {
-	run := func() int {
-		n := 0
-		for n < len(t) && '0' <= t[n] && t[n] <= '9' {
-			n++
-		}
-		t = t[n:]
-		return n
-	}
-	if !json && len(t) > 2 && t[0] == '0' && t[1] == 'x' {
-		_, err := strconv.ParseUint(string(t[2:]), 16, 64)
-		return err == nil
-	}
-	zero := t[0] == '0'
-	if n := run(); zero && n > 1 {
-		return false
-	}
-	if !json && len(t) > 0 {
-		switch {
-		case string(t) == "N" || string(t) == "M":
-			return true
-		case t[0] == '/':
-			t = t[1:]
-			return run() > 0 && len(t) == 0
-		}
-	}
-	if len(t) > 0 && t[0] == '.' {
-		t = t[1:]
-		if run() == 0 {
-			return false
-		}
-	}
-	if len(t) > 0 && (t[0] == 'e' || t[0] == 'E') {
-		t = t[1:]
-		if len(t) > 0 && (t[0] == '-' || t[0] == '+') {
-			t = t[1:]
-		}
-		if run() == 0 {
-			return false
-		}
-	}
-	return len(t) == 0 || !json && string(t) == "M"
-}
+// The numbers of JSON, without a sign, and those that Clojure prints: with N, M, ratios, and the hexadecimal ones in which
+// objects print their identity.
+var (
+	jsonNumber = regexp.MustCompile(`^(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
+	ednNumber  = regexp.MustCompile(`^(0x[0-9a-fA-F]{1,16}|(0|[1-9][0-9]*)(N|/[0-9]+|(\.[0-9]+)?([eE][-+]?[0-9]+)?M?))$`)
+)
 
 // int is the node as an integer.
 func (s *scanner) int(n *node) (int64, error) {

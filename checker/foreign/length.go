@@ -23,7 +23,7 @@ func (r *reader) length(n *node, unit time.Duration) (time.Duration, error) {
 	if n.kind != number && n.kind != text && n.kind != keyword {
 		return 0, errNoLength
 	}
-	value, err := decimal(written)
+	value, err := numberOf(written)
 	if err != nil {
 		return textLength(written)
 	}
@@ -31,7 +31,7 @@ func (r *reader) length(n *node, unit time.Duration) (time.Duration, error) {
 	switch {
 	case !fits || time.Duration(length) > maxLength:
 		return 0, fmt.Errorf("%.40s is %w", written, errNoLength)
-	case value.negative || length == 0:
+	case value.IsNegative() || length == 0:
 		return 0, fmt.Errorf("%.40s is not above 0; leave it out where the lease has the length that --lease gives",
 			written)
 	case unit == 0:
@@ -51,7 +51,7 @@ func textLength(written string) (time.Duration, error) {
 	if err != nil {
 		digits := strings.TrimLeft(short, "0123456789.")
 		unit, known := units[digits]
-		value, wrong := decimal(strings.TrimSuffix(short, digits))
+		value, wrong := numberOf(strings.TrimSuffix(short, digits))
 		number, fits := value.in(max(unit, 1))
 		if wrong != nil || !known || !fits {
 			return 0, fmt.Errorf("%.40q is %w", written, errNoLength)

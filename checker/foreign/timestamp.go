@@ -6,12 +6,14 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/shopspring/decimal"
 )
 
 // timestamp reads a time: a number, or a date as RFC 3339 and logs write it. All of a history are of one kind.
 func (r *reader) timestamp(n *node, line int) (int64, error) {
 	written := string(r.s.textOf(n))
-	q, err := decimal(written)
+	q, err := numberOf(written)
 	dated := n.kind == text && err != nil
 	if n.kind != text && n.kind != number {
 		return 0, notOperation("time: neither a number nor a date")
@@ -129,11 +131,12 @@ func (q quantity) epoch(certain bool) time.Duration {
 }
 
 func (q quantity) since1970(unit time.Duration, certain bool) bool {
-	seconds, from := q.whole/uint64(time.Second/unit), earliest
+	from := earliest
 	if certain {
 		from = tenDigits
 	}
-	return !q.negative && seconds >= uint64(from) && seconds < uint64(latest)
+	per := int64(time.Second / unit)
+	return q.Cmp(decimal.New(from*per, 0)) >= 0 && q.Cmp(decimal.New(latest*per, 0)) < 0
 }
 
 // near reports whether two times, each in its unit, can be of one recording.
@@ -149,7 +152,7 @@ func (q quantity) near(unit time.Duration, other quantity, otherUnit time.Durati
 func (r *reader) count(q quantity, line int) (int64, error) {
 	c := &r.clock
 	if r.o.Unit == 0 {
-		c.fractions = c.fractions || q.hasFraction
+		c.fractions = c.fractions || !q.IsInteger()
 		if err := r.recognize(q, line); err != nil {
 			return 0, err
 		}
@@ -181,7 +184,7 @@ func (r *reader) recognize(q quantity, line int) error {
 		r.recount(c.unit)
 		c.unit, c.recognized = time.Nanosecond, false
 	}
-	if c.unit == time.Nanosecond && q.hasFraction {
+	if c.unit == time.Nanosecond && !q.IsInteger() {
 		return fmt.Errorf("a number with a fraction; %s", ask)
 	}
 	return nil
