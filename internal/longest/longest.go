@@ -1,5 +1,5 @@
-// Package longest keeps the tests that take longest out of go test ./..., which is to take minutes. .ci/run has a step for
-// them, and a test of package architecture compares: whatever asks this package is named there.
+// Package longest keeps the tests that take longest out of go test ./..., which is to take minutes: they are run by hand, with
+// [Env] set to all.
 package longest
 
 import (
@@ -19,6 +19,6 @@ func All() bool {
 func Only(tb testing.TB, why string) {
 	tb.Helper()
 	if !All() {
-		tb.Skipf("%s; .ci/run sets %s=all", why, Env)
+		tb.Skipf("%s; %s=all runs it", why, Env)
 	}
 }
