@@ -7,6 +7,7 @@ import (
 
 	"redlocksim/sim"
 	"redlocksim/sim/redis"
+	"redlocksim/sim/trace"
 )
 
 // Commands of clients to nodes are no events of a history but moments for triggers: named after what the command does to keys,
@@ -49,8 +50,8 @@ func (m *Moment) commandString() string {
 func (m *Moment) armCommand(w *sim.World, f func()) {
 	intent, passage, _ := strings.Cut(m.Event, "-")
 	last := 0 // message that was counted: it may have several commands
-	w.OnAsked(func(at redis.Passage, a *redis.Asked) {
-		if a.Message != last && intents[a.Intent] == intent && passages[at] == passage && (m.Client == "" || m.Client == a.Client.Name()) &&
+	trace.On(w.Events, func(a *redis.Asked) {
+		if a.Message != last && intents[a.Intent] == intent && passages[a.At] == passage && (m.Client == "" || m.Client == a.Client.Name()) &&
 			(m.Node == "" || m.Node == a.Server.Name()) && (m.Resource == "" || slices.Contains(a.Keys, m.Resource)) {
 			last = a.Message
 			w.Kernel.After(0, f)

@@ -9,6 +9,7 @@ import (
 	"redlocksim/sim"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
+	"redlocksim/sim/trace"
 )
 
 // freeing waits for the moment at which a number of nodes are free of a lock.
@@ -36,7 +37,7 @@ func (m *Moment) freeString() string {
 // taken into account as it happens: a release makes nodes free as well.
 func (m *Moment) armFree(w *sim.World, f func()) {
 	x := &freeing{Moment: m, world: w, fire: f, alarms: map[kernel.True]bool{}}
-	w.Watch(func(e *history.Event) {
+	trace.On(w.Events, func(e *history.Event) {
 		if x.resource == "" && EventName(e) == "acquire-done" && e.Process == m.Client && (m.Resource == "" || m.Resource == e.Resource) {
 			x.resource = e.Resource
 			// Requests to nodes beyond the quorum may arrive at this very time.
@@ -47,7 +48,7 @@ func (m *Moment) armFree(w *sim.World, f func()) {
 			x.look()
 		}
 	})
-	w.OnApplied(func(a *redis.Applied) {
+	trace.On(w.Events, func(a *redis.Applied) {
 		if x.resource != "" && !x.over && !a.Set() && x.isOfLock(a.Key) {
 			w.Kernel.After(0, x.look) // the command is still under way
 		}

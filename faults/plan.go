@@ -8,6 +8,7 @@ import (
 
 	"redlocksim/history"
 	"redlocksim/sim"
+	"redlocksim/sim/trace"
 )
 
 // Trigger is a moment of a run: a true time, or a named event and a while after it. The zero Trigger is the beginning.
@@ -115,7 +116,7 @@ func (t Trigger) Arm(w *sim.World, f func()) {
 		t.After.armCommand(w, comes)
 		return
 	}
-	w.Watch(func(e *history.Event) {
+	trace.On(w.Events, func(e *history.Event) {
 		if t.After.Matches(e) {
 			comes()
 		}

@@ -49,18 +49,18 @@ func watchAll(r *Run) {
 		return
 	}
 	x := &all{run: r, timed: r.StepTime == 0}
-	r.onWant = append(r.onWant, func(c *protocols.PermitCall) {
+	r.onWant(func(c *protocols.PermitCall) {
 		if c.All {
 			x.open = append(x.open, &writer{PermitCall: c})
 		}
 	})
-	r.onCall = append(r.onCall, x.called)
-	r.onReturn = append(r.onReturn, x.returned)
+	r.onCall(x.called)
+	r.onReturn(x.returned)
 	r.onStep(x.loses, observe.Lost)
-	r.onBegin = append(r.onBegin, x.begins)
-	r.onDone = append(r.onDone, x.ends)
-	r.onGet = append(r.onGet, x.gets)
-	r.onCrash = append(r.onCrash, func(client string) {
+	r.onBegin(x.begins)
+	r.onDone(x.ends)
+	r.onGet(x.gets)
+	r.onCrash(func(client string) {
 		x.open = slices.DeleteFunc(x.open, func(w *writer) bool { return w.Client == client })
 	})
 }

@@ -30,7 +30,7 @@ func watchAtomic(r *Run) {
 	}
 	x := &atomic{run: r, keys: map[string][]string{}}
 	r.onStep(x.stepped, observe.AttemptStarted)
-	r.onApplied = append(r.onApplied, x.applied)
+	r.onApplied(x.applied)
 	r.onCommand(func(redis.Passage, *redis.Asked) { x.judge() })
 	r.onEnd = append(r.onEnd, x.judge)
 }

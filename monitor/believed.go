@@ -20,8 +20,8 @@ func watchBelieved(r *Run) {
 		return
 	}
 	x := &believed{run: r, leases: map[int]protocols.Lease{}}
-	r.onReturn = append(r.onReturn, x.returned)
-	r.onEvent = append(r.onEvent, x.saw)
+	r.onReturn(x.returned)
+	r.onEvent(x.saw)
 }
 
 func (x *believed) returned(c *protocols.Call, err error) {

@@ -45,14 +45,11 @@ func watchBusyWaits(r *Run) {
 	x.open = openCallsOf(r, func(c openCall) *busyWait {
 		return &busyWait{openCall: c, last: c.client.Mono(), sent: map[*network.Link]*requests{}}
 	})
-	r.World.Network.Observe(x)
+	r.onRequest(x.sent)
+	r.onHeard(x.heard)
 }
 
-// Sent implements network.Observer.
-func (x *busyWaits) Sent(m *network.Exchange, kind network.MessageKind) {
-	if kind != network.RequestMessage {
-		return
-	}
+func (x *busyWaits) sent(m network.Sent) {
 	for _, w := range x.open.all {
 		if w.client != m.From() {
 			continue
@@ -78,18 +75,15 @@ func (x *busyWaits) Sent(m *network.Exchange, kind network.MessageKind) {
 	}
 }
 
-// Ended implements network.Observer.
-func (x *busyWaits) Ended(m *network.Exchange, kind network.MessageKind, fate network.Fate, _ string) {
-	if !reachesClient(kind, fate) {
-		return
-	}
+func (x *busyWaits) heard(m network.Ended) {
 	for _, w := range x.open.all {
 		if w.client != m.From() {
 			continue
 		}
 		idle, to := w.acts(), w.sent[m.Link()]
 		switch {
-		case kind == network.RefusalMessage && !x.run.Foreign: // protocols do not model how Redis clients wait for a connection
+		case m.Kind == network.RefusalMessage && !x.run.Foreign:
+			// Protocols do not model how Redis clients wait for a connection.
 			clear(w.sent)
 		case to != nil && to.open > 0:
 			to.open--

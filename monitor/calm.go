@@ -7,6 +7,7 @@ import (
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
+	"redlocksim/sim/trace"
 )
 
 // calm remembers since when nothing has been wrong with each client, and with each node and the way to it. kernel.Forever is
@@ -55,16 +56,16 @@ func watchCalm(r *Run, guarded bool, before, after func()) *calm {
 		}
 		c.clients = append(c.clients, w)
 	}
-	r.World.OnRestart(func(p *kernel.Process) {
-		c.of(p.Name()).Process = p
+	trace.On(r.World.Events, func(again kernel.Restarted) {
+		c.of(again.Name()).Process = again.Process
 		c.look()
 	})
 	c.look()
 	if c.guarded || isFenced(r) {
-		r.onApplied = append(r.onApplied, c.applied)
+		r.onApplied(c.applied)
 	}
-	r.World.Kernel.OnChange(c.look)
-	r.World.Network.Observe(c)
+	r.onChange(c.look)
+	trace.On(r.World.Events, c.ended)
 	return c
 }
 
@@ -136,22 +137,19 @@ func (l *way) isClear() bool {
 	return true
 }
 
-// Sent implements network.Observer.
-func (c *calm) Sent(*network.Exchange, network.MessageKind) {}
-
-// Ended implements network.Observer. A message that is lost or torn shows that something is wrong with its way, as a broken
+// ended takes what became of a message. One that is lost or torn shows that something is wrong with its way, as a broken
 // connection does, and one from before it was calm brings something of that time with it.
-func (c *calm) Ended(x *network.Exchange, kind network.MessageKind, fate network.Fate, why string) {
-	number := x.Link().Number()
+func (c *calm) ended(m network.Ended) {
+	number := m.Link().Number()
 	if number >= len(c.ways) || c.ways[number] == nil {
 		return
 	}
 	l := c.ways[number]
-	_, asks := x.Client().(redis.Commanding)
-	if !asks && (why != "" || kind == network.RefusalMessage) {
+	_, asks := m.Client().(redis.Commanding)
+	if !asks && (m.Why != "" || m.Kind == network.RefusalMessage) {
 		l.unheard = c.run.World.Kernel.Now()
 	}
-	if isOld := x.Sent() < l.since; !asks || l.since == kernel.Forever || !isOld && why == "" && fate != network.Lost && kind != network.RefusalMessage {
+	if isOld := m.Sent() < l.since; !asks || l.since == kernel.Forever || !isOld && m.Why == "" && m.Fate != network.Lost && m.Kind != network.RefusalMessage {
 		return
 	}
 	c.changes++

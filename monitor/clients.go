@@ -27,7 +27,7 @@ type life struct {
 // watchClients comes after the monitors: they judge what was before a client was closed as it was then.
 func watchClients(r *Run) *clients {
 	c, closing := &clients{map[string][]*life{}, true, map[*protocols.PermitCall]int{}}, map[*protocols.Call]*life{}
-	r.onCall = append(r.onCall, func(call *protocols.Call) {
+	r.onCall(func(call *protocols.Call) {
 		switch call.Func {
 		case protocols.CloseCall:
 			closing[call] = c.newest(call.Client)
@@ -37,13 +37,13 @@ func watchClients(r *Run) *clients {
 			c.of[call.Client], c.areFirst = append(c.of[call.Client], &life{quiet: kernel.Forever}), false
 		}
 	})
-	r.onWant = append(r.onWant, func(call *protocols.PermitCall) { c.seeking[call] = c.number(call.Client) })
-	r.onGet = append(r.onGet, func(call *protocols.PermitCall, _ error) { delete(c.seeking, call) })
-	r.onCrash = append(r.onCrash, func(client string) {
+	r.onWant(func(call *protocols.PermitCall) { c.seeking[call] = c.number(call.Client) })
+	r.onGet(func(call *protocols.PermitCall, _ error) { delete(c.seeking, call) })
+	r.onCrash(func(client string) {
 		delete(c.of, client)
 		maps.DeleteFunc(c.seeking, func(call *protocols.PermitCall, _ int) bool { return call.Client == client })
 	})
-	r.onReturn = append(r.onReturn, func(call *protocols.Call, err error) {
+	r.onReturn(func(call *protocols.Call, err error) {
 		if closed := closing[call]; closed != nil && err == nil {
 			closed.quiet = r.World.Kernel.Now()
 		}

@@ -14,13 +14,13 @@ import (
 // watchClosing judges what Close returns, and what a client does after it was closed. Of several
 // clients of a process it cannot be told which of them does it: only once all are closed.
 func watchClosing(r *Run) {
-	r.onApplied = append(r.onApplied, func(a *redis.Applied) {
+	r.onApplied(func(a *redis.Applied) {
 		client := a.Client.Name()
 		if a.Set() && slices.Contains(r.Resources, a.Key) && a.Sent > r.clients.quiet(client) {
 			r.broken(checker.Contract, a.Key, "%s still asks %s for its vote, but was closed before", client, a.Server.Name())
 		}
 	})
-	r.onReturn = append(r.onReturn, func(c *protocols.Call, err error) {
+	r.onReturn(func(c *protocols.Call, err error) {
 		if c.Func == protocols.CloseCall && r.isLibrary() {
 			r.Judged[checker.JudgeClosing]++
 		}

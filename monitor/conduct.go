@@ -8,6 +8,7 @@ import (
 	"redlocksim/redlock/driver"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
+	"redlocksim/sim/trace"
 )
 
 // conduct judges what clients send to the nodes, in the order of sending, and what that changes there, by whose connection it
@@ -61,12 +62,12 @@ func watchConduct(r *Run) { newConduct(r) }
 
 func newConduct(r *Run) *conduct {
 	c := &conduct{run: r, votes: votesOf[conducted](r), last: map[sender]*vote{}, tried: map[reaching]kernel.True{}}
-	r.World.OnTried(func(client *kernel.Process, s *redis.Server) { c.tried[reaching{client, s}] = r.World.Kernel.Now() })
+	trace.On(r.World.Events, func(t redis.Tried) { c.tried[reaching{t.Client, t.Server}] = r.World.Kernel.Now() })
 	r.onCommand(c.asked)
-	r.onApplied = append(r.onApplied, c.applied)
+	r.onApplied(c.applied)
 	r.onEnd = append(r.onEnd, c.end)
 	if r.Declared {
-		r.World.OnVague(c.vague)
+		r.onVague(c.vague)
 	}
 	return c
 }

@@ -12,6 +12,7 @@ import (
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
+	"redlocksim/sim/trace"
 )
 
 func (r *rig) patient() *rig {
@@ -115,10 +116,10 @@ func TestAnAnswerToOneOfSeveralMayBeTooLate(t *testing.T) {
 			r := newRig(t).patient()
 			tells := r.commands
 			r.commands = [redis.Broken + 1][]func(redis.Passage, *redis.Asked){}
-			r.World.OnAsked(func(at redis.Passage, a *redis.Asked) {
+			trace.On(r.World.Events, func(a *redis.Asked) {
 				c.makes(a)
-				for _, tell := range tells[at] {
-					tell(at, a)
+				for _, tell := range tells[a.At] {
+					tell(a.At, a)
 				}
 			})
 			r.goes("c1", 0, func(a *actor) {
@@ -306,16 +307,14 @@ func TestConnectionsOfPrograms(t *testing.T) {
 		}, "c1 extends its key on A, although it has begun to release it"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t)
-			run := &Run{World: r.World, Lock: r.Lock, Resources: r.Resources, Foreign: true, Declared: true}
 			var own *conduct
-			run.watch(func(r *Run) { own = newConduct(r) })
+			r := newRig(t).only(func(r *Run) { own = newConduct(r) }, func(r *Run) { r.Foreign, r.Declared = true, true })
 			r.goes("c1", 0, func(a *actor) {
 				a.asks("AB", "SET", "r", "v", "NX", "PX", "60000")
 				a.asks("B", "DEL", "r")
 				c.does(a, func() { own.tried[reaching{a.client, a.Server("A")}] = a.Kernel.Now() })
 			})
-			(&rig{r.World, run}).finds(t, checker.Conduct, c.want)
+			r.finds(t, checker.Conduct, c.want)
 		})
 	}
 }

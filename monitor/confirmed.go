@@ -26,7 +26,7 @@ func watchConfirmed(r *Run) {
 		return
 	}
 	x := &confirmed{run: r, replicas: n, writes: map[string][]uint64{}, told: map[string]int{}}
-	r.onApplied = append(r.onApplied, x.applied)
+	r.onApplied(x.applied)
 	r.onStep(x.stepped, observe.Granted, observe.Extended)
 }
 

@@ -69,8 +69,8 @@ func watchCounters(r *Run) {
 	c := &counters{run: r, voted: map[proposed]int{}, knows: map[counted]int64{}, followed: map[counted]int64{}, tries: map[counted]int64{}, began: map[string]int64{},
 		highest: make([]int64, n), witnesses: max(n-quorum+1, min(2, n))}
 	if r.isLibrary() && len(r.World.Replicas) == 0 {
-		r.onApplied = append(r.onApplied, c.follows)
-		r.onEvent = append(r.onEvent, func(e *history.Event) {
+		r.onApplied(c.follows)
+		r.onEvent(func(e *history.Event) {
 			if e.Kind == history.Fault {
 				c.look()
 			}
@@ -78,13 +78,13 @@ func watchCounters(r *Run) {
 	}
 	if r.isLibrary() {
 		r.onStep(c.stepped, observe.AttemptStarted, observe.TokenRaised, observe.Granted)
-		r.onCrash = append(r.onCrash, func(client string) {
+		r.onCrash(func(client string) {
 			maps.DeleteFunc(c.knows, func(of counted, _ int64) bool { return of.client == client })
 		})
 	}
-	r.onApplied = append(r.onApplied, c.applied)
+	r.onApplied(c.applied)
 	if len(r.World.Replicas) == 0 { // what becomes of those that are promoted is not watched
-		r.onReturn = append(r.onReturn, c.returned)
+		r.onReturn(c.returned)
 	}
 }
 

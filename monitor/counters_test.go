@@ -13,6 +13,7 @@ import (
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/redis"
+	"redlocksim/sim/trace"
 )
 
 func TestFencingCountersRise(t *testing.T) {
@@ -54,9 +55,7 @@ func (a *actor) counts(nodes string, to int64) {
 	for _, name := range strings.Split(nodes, "") {
 		a.Server(name).Put(redis.Record{Key: driver.TokenKey("r"), Value: strconv.FormatInt(to, 10)})
 	}
-	for _, saw := range a.onEvent {
-		saw(&history.Event{Kind: history.Fault, Name: "set-counters"})
-	}
+	trace.Tell(a.Events, &history.Event{Kind: history.Fault, Name: "set-counters"})
 }
 
 // thirdAfter has three attempts begin, and then a vote for a token.
@@ -131,9 +130,7 @@ func TestKnownTokensAreProposed(t *testing.T) {
 		}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t, func(s *protocols.RedlockSettings) { s.Fencing = true })
-			r.steps, r.onApplied = bySteps{}, nil
-			watchCounters(r.Run)
+			r := newRig(t, func(s *protocols.RedlockSettings) { s.Fencing = true }).only(watchCounters)
 			r.goes("c1", 0, func(a *actor) {
 				for _, e := range first {
 					a.Observed("c1", e)

@@ -30,7 +30,7 @@ func watchDelays(r *Run) {
 		return
 	}
 	x := &delays{run: r, own: protocols.Of[protocols.RetrySettings](r.Lock), calls: map[int]*tried{}}
-	r.onEvent = append(r.onEvent, x.saw)
+	r.onEvent(x.saw)
 }
 
 func (x *delays) saw(e *history.Event) {

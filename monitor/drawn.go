@@ -43,14 +43,11 @@ func watchDrawn(r *Run) {
 	x.open = openCallsOf(r, func(c openCall) *waiting {
 		return &waiting{openCall: c, last: c.client.Mono(), at: r.World.Kernel.Now()}
 	})
-	r.World.Network.Observe(x)
+	r.onRequest(x.sent)
+	r.onHeard(x.heard)
 }
 
-// Sent implements network.Observer.
-func (x *drawn) Sent(m *network.Exchange, kind network.MessageKind) {
-	if kind != network.RequestMessage {
-		return
-	}
+func (x *drawn) sent(m network.Sent) {
 	for _, w := range x.open.all {
 		if w.client != m.From() {
 			continue
@@ -61,18 +58,14 @@ func (x *drawn) Sent(m *network.Exchange, kind network.MessageKind) {
 		if w.client.Mono() > w.last {
 			w.delays++
 		}
-		w.silent.sent(m)
+		w.silent.sent(m.Exchange)
 		w.does(x.run)
 	}
 }
 
-// Ended implements network.Observer.
-func (x *drawn) Ended(m *network.Exchange, kind network.MessageKind, fate network.Fate, _ string) {
-	if !reachesClient(kind, fate) {
-		return
-	}
+func (x *drawn) heard(m network.Ended) {
 	for _, w := range x.open.all {
-		if w.silent.ends(m) {
+		if w.silent.ends(m.Exchange) {
 			w.does(x.run)
 		}
 	}

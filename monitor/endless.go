@@ -44,11 +44,11 @@ func watchEndless(r *Run) {
 		return
 	}
 	x := &endless{run: r, leases: map[asking]int{}, keys: map[keyOn]*keeping{}, gone: map[asking]kernel.True{}, asks: map[asking]int{}}
-	r.onCall = append(r.onCall, x.called)
-	r.onReturn = append(r.onReturn, x.returned)
+	r.onCall(x.called)
+	r.onReturn(x.returned)
 	r.onCommand(x.commanded, redis.Sent, redis.Answered)
-	r.onApplied = append(r.onApplied, x.applied)
-	r.onCrash = append(r.onCrash, func(client string) {
+	r.onApplied(x.applied)
+	r.onCrash(func(client string) {
 		maps.DeleteFunc(x.leases, func(of asking, _ int) bool { return of.client == client })
 		maps.DeleteFunc(x.gone, func(of asking, _ kernel.True) bool { return of.client == client })
 		maps.DeleteFunc(x.asks, func(of asking, _ int) bool { return of.client == client })

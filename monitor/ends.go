@@ -36,9 +36,9 @@ type lasting struct {
 
 func watchEnds(r *Run) {
 	x := &ends{run: r}
-	r.onEvent = append(r.onEvent, x.check)
-	r.onCall = append(r.onCall, x.called)
-	r.onReturn = append(r.onReturn, x.returned)
+	r.onEvent(x.check)
+	r.onCall(x.called)
+	r.onReturn(x.returned)
 	r.onEnd = append(r.onEnd, func() { x.check(nil) })
 }
 

@@ -92,16 +92,16 @@ func watchFailures(r *Run) {
 		return
 	}
 	x := &failures{run: r, quorum: quorum, isGuarded: isGuarded(r), reports: map[string]bool{}, latest: map[doing]kernel.True{}}
-	r.onCall = append(r.onCall, x.called)
-	r.onReturn = append(r.onReturn, x.returned)
-	r.onCrash = append(r.onCrash, func(client string) {
+	r.onCall(x.called)
+	r.onReturn(x.returned)
+	r.onCrash(func(client string) {
 		x.calls = slices.DeleteFunc(x.calls, func(c *calling) bool { return c.Client == client })
 	})
 	r.onStep(x.stepped, observe.AttemptStarted, observe.TokenRaised, observe.Denied)
 	r.onCommand(x.commanded, redis.Sent, redis.Arrived, redis.Answered)
-	r.onApplied = append(r.onApplied, x.applied)
+	r.onApplied(x.applied)
 	fenced := isFenced(r)
-	r.World.Kernel.OnChange(func() {
+	r.onChange(func() {
 		x.isUsedUp = x.isUsedUp || fenced && r.isUsedUp()
 		for _, c := range x.calls {
 			c.starves(r)

@@ -37,13 +37,13 @@ func watchGuard(r *Run) {
 	}
 	p, _ := patienceOf(r.Lock, len(r.World.Servers), r.StepTime)
 	g := &guard{run: r, patience: p, calm: watchCalm(r, false, func() {}, func() {})}
-	r.onApplied = append(r.onApplied, g.applied)
-	r.onReturn = append(r.onReturn, g.returned)
-	r.onCrash = append(r.onCrash, func(client string) {
+	r.onApplied(g.applied)
+	r.onReturn(g.returned)
+	r.onCrash(func(client string) {
 		g.preparing = slices.DeleteFunc(g.preparing, func(p *preparing) bool { return p.Client == client })
 	})
-	r.World.Kernel.OnChange(g.look)
-	r.onCall = append(r.onCall, func(c *protocols.Call) {
+	r.onChange(g.look)
+	r.onCall(func(c *protocols.Call) {
 		if c.Func == protocols.PrepareCall {
 			isClosed := r.clients.newest(c.Client).isClosed
 			g.preparing = append(g.preparing, &preparing{Call: c, changes: g.calm.changes, wasFit: make([]bool, len(r.World.Servers)), isClosed: isClosed})

@@ -19,8 +19,3 @@ func (all *inFlight) ends(m *network.Exchange) bool {
 	}
 	return i >= 0
 }
-
-// reachesClient reports whether a message has ended so that its client hears of it.
-func reachesClient(kind network.MessageKind, fate network.Fate) bool {
-	return fate == network.Arrived && (kind == network.ReplyMessage || kind == network.RefusalMessage)
-}

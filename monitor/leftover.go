@@ -13,6 +13,7 @@ import (
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
+	"redlocksim/sim/trace"
 )
 
 // leftover looks for keys that outlive the lock that they stood for: on a node that its client could reach all the time, a key
@@ -132,14 +133,15 @@ func watchLeftover(r *Run) {
 	}
 	// A round sends to one node after the other: the release, and whatever it waits for behind a mutex or in a queue.
 	l.grace += time.Duration(8*len(r.World.Servers)) * r.StepTime
-	r.World.Network.Observe(l) // which is told before asked is
-	r.onEvent = append(r.onEvent, l.saw)
+	r.onRequest(l.sent)
+	trace.On(r.World.Events, l.ended) // which is told before what is made of the message
+	r.onEvent(l.saw)
 	r.onCommand(l.asked, redis.Sent)
-	r.onApplied = append(r.onApplied, l.applied)
+	r.onApplied(l.applied)
 	r.onStep(l.observed, observe.Denied, observe.ReleaseStarted)
-	r.onCall = append(r.onCall, l.called)
-	r.onReturn = append(r.onReturn, l.returned)
-	r.onCrash = append(r.onCrash, l.crashed)
+	r.onCall(l.called)
+	r.onReturn(l.returned)
+	r.onCrash(l.crashed)
 	r.onEnd = append(r.onEnd, l.check)
 }
 
@@ -355,24 +357,21 @@ func (l *leftover) observed(client string, e *observe.Event) {
 	l.letsGoOf(client, resourcesOf(e.Resource), e.Value)
 }
 
-// Sent implements network.Observer.
-func (l *leftover) Sent(x *network.Exchange, kind network.MessageKind) {
-	if kind == network.RequestMessage {
-		t := l.on(x.Link())
-		t.forget(x) // which is used again
-		t.open = append(t.open, exchanged{Exchange: x, sent: x.Sent()})
-	}
+func (l *leftover) sent(m network.Sent) {
+	t := l.on(m.Link())
+	t.forget(m.Exchange) // which is used again
+	t.open = append(t.open, exchanged{Exchange: m.Exchange, sent: m.Exchange.Sent()})
 }
 
-// Ended implements network.Observer.
-func (l *leftover) Ended(x *network.Exchange, kind network.MessageKind, fate network.Fate, why string) {
+func (l *leftover) ended(m network.Ended) {
+	x := m.Exchange
 	t := l.on(x.Link())
 	i := slices.IndexFunc(t.open, func(o exchanged) bool { return o.Exchange == x })
 	switch {
 	case i < 0:
-	case fate != network.Arrived || why != "" || kind == network.RefusalMessage, kind == network.RequestMessage && l.isInVain(x):
+	case m.Fate != network.Arrived || m.Why != "" || m.Kind == network.RefusalMessage, m.Kind == network.RequestMessage && l.isInVain(x):
 		t.forget(x)
-	case kind == network.ReplyMessage:
+	case m.Kind == network.ReplyMessage:
 		_, isTimely := l.run.reads(x.From(), t.open[i].deadline)
 		if isTimely || t.open[i].deadline.IsZero() {
 			t.open = slices.Delete(t.open, i, i+1)

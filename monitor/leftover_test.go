@@ -14,6 +14,7 @@ import (
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
+	"redlocksim/sim/trace"
 )
 
 // denied has a client ask all nodes in vain, and be told so.
@@ -222,9 +223,8 @@ func TestKeysLastNoLongerThanAskedFor(t *testing.T) {
 			s := a.Server("A")
 			s.Clock().Step(-time.Second)
 			key, _, _ := s.Observable().Peek("r")
-			for _, tell := range a.onApplied { // as of a vote for a second token, which shortens no time
-				tell(&redis.Applied{Change: redis.Change{Key: "r", Before: key, After: key}, Server: s, Client: a.client, Sent: a.Kernel.Now()})
-			}
+			// As of a vote for a second token, which shortens no time.
+			trace.Tell(a.Events, &redis.Applied{Change: redis.Change{Key: "r", Before: key, After: key}, Server: s, Client: a.client, Sent: a.Kernel.Now()})
 		}, ""},
 		{"no time to live any more", func(a *actor, l *lease) { a.asks("A", "SET", "r", "v") },
 			"c1 has set its key on A for 125ms, and the key has no time to live"},

@@ -37,7 +37,7 @@ func watchMeanings(r *Run) {
 	if r.Foreign {
 		return
 	}
-	r.onReturn = append(r.onReturn, func(c *protocols.Call, err error) {
+	r.onReturn(func(c *protocols.Call, err error) {
 		if err == nil {
 			return
 		}

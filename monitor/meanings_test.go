@@ -40,8 +40,5 @@ func TestErrorsMeanWhatTheyCan(t *testing.T) {
 
 // rigOf is a rig of a lock with the defaults of its protocol, that a single monitor watches.
 func rigOf(t *testing.T, lock protocols.Name, watch func(*Run)) *rig {
-	r := newRig(t)
-	run := &Run{World: r.World, Lock: r.Lock.With(lock), Resources: r.Resources}
-	run.watch(watch)
-	return &rig{r.World, run}
+	return newRig(t).only(watch, func(r *Run) { r.Lock = r.Lock.With(lock) })
 }

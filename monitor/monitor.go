@@ -9,15 +9,12 @@ package monitor
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"sort"
 	"time"
 
 	"redlocksim/checker"
-	"redlocksim/history"
-	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
 	"redlocksim/sim/kernel"
@@ -45,39 +42,14 @@ type Run struct {
 	// Watched counts what there was to judge.
 	checker.Watched
 
-	// onEvent is told of every event of the history, as it is recorded.
-	onEvent []func(*history.Event)
-	// onCrash is told of a client that has crashed: none of its calls returns any more. Started again it has nothing of before.
-	onCrash []func(client string)
 	// commands are told of every command of a client on its way to a node and back, by the part of the way; see onCommand.
 	commands [redis.Broken + 1][]func(redis.Passage, *redis.Asked)
-	// onApplied is told of every change that a request makes to a key of a node, at that very step.
-	onApplied []func(*redis.Applied)
-	// onPublished is told of everything that a node publishes on a channel.
-	onPublished []func(s *redis.Server, channel string)
 	// steps are told of every step that the library of a client reports to its observer, by its kind, and wentOn that a client
 	// goes on after it; see onStep.
 	steps, wentOn bySteps
-	// onCall and onReturn are told that a call of a client's lock begins, and what it returned, before anything else happens
-	// in the client; but for calls with a wrong argument, of which onMisuse and onRefused are told.
-	onCall    []func(*protocols.Call)
-	onReturn  []func(*protocols.Call, error)
-	onMisuse  []func(*protocols.Call)
-	onRefused []func(*protocols.Call, error)
-	// onWant is told that a call for a permit of a semaphore begins, or for all, and onGet what it returned. onBegin is told
-	// that one for all begins its work, and onDone that this has returned.
-	onWant  []func(*protocols.PermitCall)
-	onGet   []func(*protocols.PermitCall, error)
-	onBegin []func(*protocols.PermitCall, context.Context)
-	onDone  []func(*protocols.PermitCall, error)
-	// onWork, onStop and onWorked are told of work under a lease that is renewed meanwhile.
-	onWork   []func(*protocols.Work)
-	onStop   []func(*protocols.Work)
-	onWorked []func(*protocols.Work, error)
 	// onEnd is told that the run is over.
 	onEnd []func()
 
-	reported observe.Event // memory for the step that is told of
 	pauses   pauses
 	values   *values
 	raised   *raised
@@ -110,95 +82,6 @@ func (r *Run) found(f checker.Finding) {
 	}
 	f.Count = 1
 	r.findings = append(r.findings, f)
-}
-
-// Observed implements protocols.Witness.
-func (r *Run) Observed(client string, e observe.Event) { r.passOn(&r.steps, client, e) }
-
-// WentOn implements protocols.Witness.
-func (r *Run) WentOn(client string, e observe.Event) { r.passOn(&r.wentOn, client, e) }
-
-// passOn tells of a step, in memory that all steps share: nothing else happens meanwhile.
-func (r *Run) passOn(lists *bySteps, client string, e observe.Event) {
-	list := lists.of(e.Step)
-	if len(list) == 0 {
-		return
-	}
-	r.reported = e
-	for _, tell := range list {
-		tell(client, &r.reported)
-	}
-}
-
-// Called implements protocols.Witness.
-func (r *Run) Called(c *protocols.Call) {
-	list := r.onCall
-	if c.Misuse != "" {
-		list = r.onMisuse
-	}
-	for _, tell := range list {
-		tell(c)
-	}
-}
-
-// Returned implements protocols.Witness.
-func (r *Run) Returned(c *protocols.Call, err error) {
-	list := r.onReturn
-	if c.Misuse != "" {
-		list = r.onRefused
-	}
-	for _, tell := range list {
-		tell(c, err)
-	}
-}
-
-// Wants implements protocols.Witness.
-func (r *Run) Wants(c *protocols.PermitCall) {
-	for _, tell := range r.onWant {
-		tell(c)
-	}
-}
-
-// Begins implements protocols.Witness.
-func (r *Run) Begins(c *protocols.PermitCall, ctx context.Context) {
-	for _, tell := range r.onBegin {
-		tell(c, ctx)
-	}
-}
-
-// Ends implements protocols.Witness.
-func (r *Run) Ends(c *protocols.PermitCall, err error) {
-	for _, tell := range r.onDone {
-		tell(c, err)
-	}
-}
-
-// Gets implements protocols.Witness.
-func (r *Run) Gets(c *protocols.PermitCall, err error) {
-	for _, tell := range r.onGet {
-		tell(c, err)
-	}
-}
-
-// Works implements protocols.Witness.
-func (r *Run) Works(w *protocols.Work) {
-	for _, tell := range r.onWork {
-		tell(w)
-	}
-}
-
-// Stops implements protocols.Witness.
-func (r *Run) Stops(w *protocols.Work) {
-	for _, tell := range r.onStop {
-		tell(w)
-	}
-}
-
-// Worked implements protocols.Witness.
-func (r *Run) Worked(w *protocols.Work, err error) {
-	for _, tell := range r.onWorked {
-		tell(w, err)
-	}
 }
 
 // broken notes that a lock does not keep what it promises whatever goes wrong, in a sentence without its full stop.

@@ -11,6 +11,7 @@ import (
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
+	"redlocksim/sim/trace"
 )
 
 // needless looks for a lock that nobody has although somebody asks for it and nothing is in the way: its keys are free, enough
@@ -50,15 +51,15 @@ func watchNeedless(r *Run) {
 	}
 	x.calm = watchCalm(r, isGuarded(r), x.lookAll, x.keepAll)
 	watchNodeClocks(r, x.lookAndKeep)
-	r.onEvent = append(r.onEvent, x.saw)
-	r.onApplied = append(r.onApplied, x.applied)
-	r.onCall = append(r.onCall, x.called)
-	r.onReturn = append(r.onReturn, x.returned)
+	r.onEvent(x.saw)
+	r.onApplied(x.applied)
+	r.onCall(x.called)
+	r.onReturn(x.returned)
 	r.onEnd = append(r.onEnd, x.lookAll)
 	if p.wakeUp > 0 {
-		r.World.OnHeard(x.heard)
+		trace.On(r.World.Events, x.heard)
 		r.onStep(x.stepped, observe.AttemptStarted, observe.Retrying)
-		r.onPublished = append(r.onPublished, x.published)
+		r.onPublished(x.published)
 	}
 }
 

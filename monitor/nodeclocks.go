@@ -1,5 +1,10 @@
 package monitor
 
+import (
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/trace"
+)
+
 // watchNodeClocks has f called when the clock by which a node's keys end has been stepped, or goes at another rate: they end at
 // another time than they would have.
 func watchNodeClocks(r *Run, f func()) {
@@ -14,7 +19,7 @@ func watchNodeClocks(r *Run, f func()) {
 		return changed
 	}
 	look()
-	r.World.Kernel.OnChange(func() {
+	trace.On(r.World.Events, func(kernel.ClockMoved) {
 		if look() {
 			f()
 		}

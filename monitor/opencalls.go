@@ -25,7 +25,7 @@ func openCallsOf[T interface{ call() *openCall }](r *Run, begin func(openCall) T
 	forget := func(is func(*openCall) bool) {
 		open.all = slices.DeleteFunc(open.all, func(t T) bool { return is(t.call()) })
 	}
-	r.onCall = append(r.onCall, func(c *protocols.Call) {
+	r.onCall(func(c *protocols.Call) {
 		this := openCall{c, r.World.Client(c.Client), true}
 		for _, t := range open.all {
 			if other := t.call(); other.client == this.client {
@@ -34,7 +34,7 @@ func openCallsOf[T interface{ call() *openCall }](r *Run, begin func(openCall) T
 		}
 		open.all = append(open.all, begin(this))
 	})
-	r.onReturn = append(r.onReturn, func(c *protocols.Call, _ error) { forget(func(o *openCall) bool { return o.Call == c }) })
-	r.onCrash = append(r.onCrash, func(client string) { forget(func(o *openCall) bool { return o.Client == client }) })
+	r.onReturn(func(c *protocols.Call, _ error) { forget(func(o *openCall) bool { return o.Call == c }) })
+	r.onCrash(func(client string) { forget(func(o *openCall) bool { return o.Client == client }) })
 	return open
 }

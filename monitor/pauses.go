@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"redlocksim/sim/kernel"
+	"redlocksim/sim/redis"
+	"redlocksim/sim/trace"
 )
 
 // pauses remembers when clients and nodes stood still or were down.
@@ -23,14 +25,16 @@ func watchPauses(r *Run) pauses {
 			of[len(of)-1].to = r.World.Kernel.Now()
 		}
 	}
-	r.World.Kernel.OnChange(func() {
+	looks := func() {
 		for _, c := range r.World.Clients {
 			look(c, c.Paused() || c.Dead())
 		}
 		for _, s := range r.World.Servers {
 			look(s.Process, s.Paused() || !s.Up())
 		}
-	})
+	}
+	trace.On(r.World.Events, func(kernel.StateChanged) { looks() })
+	trace.On(r.World.Events, func(redis.ServerChanged) { looks() })
 	return p
 }
 

@@ -108,13 +108,13 @@ func watchPermits(r *Run) {
 	}
 	x := &permits{run: r, delay: protocols.Of[protocols.DelaySettings](r.Lock).RetryDelay, lines: map[lookersOf]*lookers{},
 		timed: r.StepTime == 0 && r.Lock.Clock == kernel.Monotonic}
-	r.onWant = append(r.onWant, x.wants)
-	r.onGet = append(r.onGet, x.gets)
-	r.onCall = append(r.onCall, x.called)
-	r.onReturn = append(r.onReturn, x.returned)
+	r.onWant(x.wants)
+	r.onGet(x.gets)
+	r.onCall(x.called)
+	r.onReturn(x.returned)
 	r.onStep(x.lost, observe.Lost)
 	r.onEnd = append(r.onEnd, x.late)
-	r.onCrash = append(r.onCrash, func(client string) {
+	r.onCrash(func(client string) {
 		x.open = slices.DeleteFunc(x.open, func(w *seeker) bool { return w.Client == client })
 		x.held = slices.DeleteFunc(x.held, func(g given) bool { return g.Client == client })
 		maps.DeleteFunc(x.lines, func(of lookersOf, _ *lookers) bool { return of.client == client })

@@ -64,14 +64,14 @@ func watchPrograms(r *Run) {
 	}
 	stakes := watchStakes(r)
 	x := &programs{run: r, stakes: stakes, left: forgotten{run: r, stakes: stakes}}
-	r.onApplied = append(r.onApplied, x.applied)
+	r.onApplied(x.applied)
 	r.onCommand(x.asks, redis.Sent, redis.Answered)
-	r.onCall = append(r.onCall, x.called)
-	r.onReturn = append(r.onReturn, x.returned)
+	r.onCall(x.called)
+	r.onReturn(x.returned)
 	look := func() { x.believed(); x.removed(); x.left.look() }
-	r.onEvent = append(r.onEvent, func(*history.Event) { look() })
+	r.onEvent(func(*history.Event) { look() })
 	r.onEnd = append(r.onEnd, look)
-	r.onCrash = append(r.onCrash, func(client string) {
+	r.onCrash(func(client string) {
 		x.lockers = slices.DeleteFunc(x.lockers, func(l *locker) bool { return l.client == client })
 	})
 }
@@ -307,7 +307,7 @@ func watchOverGrants(r *Run) {
 	if !r.Foreign {
 		return
 	}
-	r.onEvent = append(r.onEvent, func(e *history.Event) {
+	r.onEvent(func(e *history.Event) {
 		if text := OverGrant(e); text != "" {
 			r.broken(checker.Contract, e.Resource, "%s", text)
 		}

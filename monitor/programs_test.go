@@ -14,10 +14,7 @@ import (
 
 // program is a rig whose lock is somebody's.
 func (r *rig) program(change func(*Run)) *rig {
-	run := &Run{World: r.World, Lock: r.Lock, Resources: r.Resources, Foreign: true, Declared: true}
-	change(run)
-	run.watch(watchPrograms)
-	return &rig{r.World, run}
+	return r.only(watchPrograms, func(r *Run) { r.Foreign, r.Declared = true, true }, change)
 }
 
 // What a program answers is compared with its keys on three nodes, of which it needs two, or on one.

@@ -43,9 +43,9 @@ func watchPromises(r *Run) {
 	}
 	p := &promises{run: r, votes: votesOf[[]kept](r), began: map[*protocols.Call]beginning{},
 		until: map[protocols.Lease]time.Time{}, values: map[string]bool{}}
-	r.onApplied = append(r.onApplied, p.applied)
-	r.onCall = append(r.onCall, p.called)
-	r.onReturn = append(r.onReturn, p.returned)
+	r.onApplied(p.applied)
+	r.onCall(p.called)
+	r.onReturn(p.returned)
 }
 
 func (p *promises) applied(a *redis.Applied) {

@@ -30,7 +30,7 @@ func watchRaised(r *Run) *raised {
 	for _, name := range r.Resources {
 		x.counters = append(x.counters, driver.TokenKey(name))
 	}
-	r.onApplied = append(r.onApplied, func(c *redis.Applied) {
+	r.onApplied(func(c *redis.Applied) {
 		if x.isCounter(c.Key) {
 			x.counted[counterOf{c.Server, c.Key}] = c.After.Value
 		}

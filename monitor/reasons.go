@@ -62,18 +62,19 @@ func watchReasons(r *Run) {
 	}
 	x := &reasons{run: r, quorum: quorum, ttls: map[protocols.Lease]time.Duration{},
 		isPlain: r.Lock.Capabilities().Service == "" && len(r.World.Replicas) == 0, forgives: r.Lock.Capabilities().Forgives}
-	r.onCall = append(r.onCall, x.called)
-	r.onReturn = append(r.onReturn, x.returned)
-	r.onEvent = append(r.onEvent, x.saw)
-	r.onCrash = append(r.onCrash, func(client string) {
+	r.onCall(x.called)
+	r.onReturn(x.returned)
+	r.onEvent(x.saw)
+	r.onCrash(func(client string) {
 		x.open = slices.DeleteFunc(x.open, func(c *explained) bool { return c.Client == client })
 	})
-	r.World.Network.Observe(x)
+	r.onRequest(x.sent)
+	r.onHeard(x.heard)
 	if x.isPlain {
 		r.onCommand(x.commanded, redis.Arrived)
-		r.onApplied = append(r.onApplied, x.applied)
+		r.onApplied(x.applied)
 	}
-	r.World.Kernel.OnChange(func() {
+	r.onChange(func() {
 		for _, c := range x.open {
 			c.isStarved = c.isStarved || c.client.Starved()
 		}
@@ -112,25 +113,17 @@ func (x *reasons) saw(e *history.Event) {
 	}
 }
 
-// Sent implements network.Observer.
-func (x *reasons) Sent(m *network.Exchange, kind network.MessageKind) {
-	if kind != network.RequestMessage {
-		return
-	}
+func (x *reasons) sent(m network.Sent) {
 	for _, c := range x.open {
 		if c.client == m.From() {
-			c.silent.sent(m)
+			c.silent.sent(m.Exchange)
 		}
 	}
 }
 
-// Ended implements network.Observer.
-func (x *reasons) Ended(m *network.Exchange, kind network.MessageKind, fate network.Fate, _ string) {
-	if !reachesClient(kind, fate) {
-		return
-	}
+func (x *reasons) heard(m network.Ended) {
 	for _, c := range x.open {
-		if c.silent.ends(m) && kind == network.RefusalMessage {
+		if c.silent.ends(m.Exchange) && m.Kind == network.RefusalMessage {
 			c.broken++
 		}
 	}

@@ -46,12 +46,12 @@ func watchRefinement(r *Run) {
 	for _, s := range r.World.Servers {
 		f.settings.Nodes = append(f.settings.Nodes, s.Name())
 	}
-	r.onCrash = append(r.onCrash, f.crashed)
+	r.onCrash(f.crashed)
 	r.onCommand(f.sends, redis.Sent)
 	r.onStep(f.observed)
 	r.onWentOn(f.wentOn, observe.AttemptStarted, observe.ExtendStarted, observe.QuorumReached)
-	r.onCall = append(r.onCall, f.called)
-	r.onReturn = append(r.onReturn, f.returned)
+	r.onCall(f.called)
+	r.onReturn(f.returned)
 }
 
 func (f *refinement) crashed(client string) {

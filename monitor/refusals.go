@@ -51,10 +51,10 @@ func watchRefusals(r *Run) {
 		return
 	}
 	x := &refusals{run: r, madeBy: map[protocols.Lease]int{}, released: map[protocols.Lease]bool{}, ttls: map[protocols.Lease]time.Duration{}, asks: map[*protocols.Call]int{}}
-	r.onMisuse = append(r.onMisuse, x.misused)
-	r.onCall = append(r.onCall, x.called)
-	r.onRefused = append(r.onRefused, x.returned)
-	r.onReturn = append(r.onReturn, x.returned)
+	r.onMisuse(x.misused)
+	r.onCall(x.called)
+	r.onRefused(x.returned)
+	r.onReturn(x.returned)
 	r.onCommand(x.sends, redis.Sent)
 	r.onStep(x.reports)
 }

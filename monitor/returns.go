@@ -48,16 +48,16 @@ func watchReturns(r *Run) {
 	p, _ := patienceOf(r.Lock, len(r.World.Servers), r.StepTime)
 	x := &returns{run: r, patience: p}
 	if r.isLibrary() {
-		r.onCall = append(r.onCall, x.called)
+		r.onCall(x.called)
 	} else {
 		x.attempt = attemptOf(r.Lock, len(r.World.Servers))
-		r.onCall = append(r.onCall, x.calledOther)
+		r.onCall(x.calledOther)
 	}
-	r.onReturn = append(r.onReturn, x.returned)
-	r.onStop = append(r.onStop, x.stops)
-	r.onWorked = append(r.onWorked, x.worked)
+	r.onReturn(x.returned)
+	r.onStop(x.stops)
+	r.onWorked(x.worked)
 	r.onEnd = append(r.onEnd, x.end)
-	r.World.Kernel.OnChange(x.look)
+	r.onChange(x.look)
 }
 
 func (x *returns) called(c *protocols.Call) {

@@ -11,17 +11,21 @@ import (
 	"redlocksim/history"
 	"redlocksim/internal/lockkeys"
 	"redlocksim/internal/rediscmd"
+	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/model"
 	"redlocksim/sim/network"
+	"redlocksim/sim/trace"
 )
 
 // rig is a watched world of three nodes and two clients, whose programs a test writes.
 type rig struct {
 	*sim.World
 	*Run
+	t        *testing.T
+	replicas map[string][]string
 }
 
 // ttl is that of all keys and leases of the tests.
@@ -33,6 +37,17 @@ func newRig(t *testing.T, change ...func(*protocols.RedlockSettings)) *rig {
 
 // newRigOf is one with replicas, by the names of their nodes.
 func newRigOf(t *testing.T, replicas map[string][]string, change ...func(*protocols.RedlockSettings)) *rig {
+	lock := protocols.Settings{TTL: ttl, NodeTimeout: 50 * time.Millisecond}.With("redlock")
+	for _, c := range change {
+		protocols.Change(&lock, c)
+	}
+	r := unwatched(t, replicas, Run{Lock: lock, Resources: []string{"r"}})
+	r.Watch()
+	return r
+}
+
+// unwatched is a rig in which the run is yet to be watched.
+func unwatched(t *testing.T, replicas map[string][]string, run Run) *rig {
 	w := sim.NewWorld(sim.Config{Nodes: []string{"A", "B", "C"}, Replicas: replicas, Clients: []sim.ClientConfig{{Name: "c1"}, {Name: "c2"}},
 		Latency: network.Constant(time.Millisecond)}, model.New())
 	t.Cleanup(func() {
@@ -40,31 +55,57 @@ func newRigOf(t *testing.T, replicas map[string][]string, change ...func(*protoc
 			t.Error(err)
 		}
 	})
-	lock := protocols.Settings{TTL: ttl, NodeTimeout: 50 * time.Millisecond}.With("redlock")
-	for _, c := range change {
-		protocols.Change(&lock, c)
-	}
-	r := &Run{World: w, Lock: lock, Resources: []string{"r"}}
-	w.LockOf = lockkeys.Of(nil, r.Resources).Of
-	r.Watch()
-	return &rig{w, r}
+	w.LockOf = lockkeys.Of(nil, run.Resources).Of
+	run.World = w
+	return &rig{w, &run, t, replicas}
 }
 
 // otherRig is a rig of another lock than the library's, that a single monitor watches.
 func otherRig[T any](t *testing.T, change func(*T), watch func(*Run)) *rig {
-	r := newRig(t)
-	lock := r.Lock.With("redlock-plain")
-	protocols.Change(&lock, change)
-	run := &Run{World: r.World, Lock: lock, Resources: r.Resources}
-	run.watch(watch)
-	return &rig{r.World, run}
+	return newRig(t).only(watch, func(r *Run) {
+		r.Lock = r.Lock.With("redlock-plain")
+		protocols.Change(&r.Lock, change)
+	})
 }
 
-// only is a rig of the same world that a single monitor watches.
-func (r *rig) only(watch func(*Run)) *rig {
-	run := &Run{World: r.World, Lock: r.Lock, Resources: r.Resources}
-	run.watch(watch)
-	return &rig{r.World, run}
+// only is a rig of such a world that a single monitor watches.
+func (r *rig) only(watch func(*Run), change ...func(*Run)) *rig {
+	r = unwatched(r.t, r.replicas, Run{Lock: r.Lock, Resources: r.Resources, StepTime: r.StepTime})
+	for _, c := range change {
+		c(r.Run)
+	}
+	r.watch(watch)
+	return r
+}
+
+// These tell of what a client does, as its session would.
+
+func (r *rig) Called(c *protocols.Call) { trace.Tell(r.Events, protocols.Called{Call: c}) }
+func (r *rig) Returned(c *protocols.Call, err error) {
+	trace.Tell(r.Events, protocols.Returned{Call: c, Err: err})
+}
+func (r *rig) Works(w *protocols.Work) { trace.Tell(r.Events, protocols.WorkBegun{Work: w}) }
+func (r *rig) Stops(w *protocols.Work) { trace.Tell(r.Events, protocols.WorkDone{Work: w}) }
+func (r *rig) Worked(w *protocols.Work, err error) {
+	trace.Tell(r.Events, protocols.WorkReturned{Work: w, Err: err})
+}
+func (r *rig) Wants(c *protocols.PermitCall) {
+	trace.Tell(r.Events, protocols.PermitCalled{PermitCall: c})
+}
+func (r *rig) Gets(c *protocols.PermitCall, err error) {
+	trace.Tell(r.Events, protocols.PermitReturned{PermitCall: c, Err: err})
+}
+func (r *rig) Begins(c *protocols.PermitCall, ctx context.Context) {
+	trace.Tell(r.Events, protocols.AllBegun{PermitCall: c, In: ctx})
+}
+func (r *rig) Ends(c *protocols.PermitCall, err error) {
+	trace.Tell(r.Events, protocols.AllDone{PermitCall: c, Err: err})
+}
+func (r *rig) Observed(client string, e observe.Event) {
+	trace.Tell(r.Events, protocols.Stepped{Client: client, Event: &e})
+}
+func (r *rig) WentOn(client string, e observe.Event) {
+	trace.Tell(r.Events, protocols.WentOn{Client: client, Event: &e})
 }
 
 // finds runs the world and compares what the monitors find of a kind with the beginning of a sentence; empty is nothing.

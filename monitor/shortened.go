@@ -16,7 +16,7 @@ func watchShortened(r *Run) {
 	if !r.isLibrary() || protocols.Of[protocols.RedlockSettings](r.Lock).OneTTL {
 		return
 	}
-	r.onApplied = append(r.onApplied, func(a *redis.Applied) {
+	r.onApplied(func(a *redis.Applied) {
 		before, after := a.Before, a.After
 		if before.Key == "" || after.Key == "" || before.Value != after.Value || !slices.Contains(r.Resources, a.Key) {
 			return

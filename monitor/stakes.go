@@ -5,6 +5,7 @@ import (
 
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
+	"redlocksim/sim/trace"
 )
 
 // stakes are what clients have done with the keys that stand for somebody's lock.
@@ -39,10 +40,10 @@ type askedOn struct {
 
 func watchStakes(r *Run) *stakes {
 	x := &stakes{run: r, asked: map[askedOn]kernel.True{}, set: map[askedOn]kernel.True{}, tried: map[reaching]kernel.True{}}
-	r.World.OnTried(func(client *kernel.Process, s *redis.Server) { x.tried[reaching{client, s}] = r.World.Kernel.Now() })
-	r.onApplied = append(r.onApplied, x.applied)
+	trace.On(r.World.Events, func(t redis.Tried) { x.tried[reaching{t.Client, t.Server}] = r.World.Kernel.Now() })
+	r.onApplied(x.applied)
 	r.onCommand(x.asks)
-	r.World.OnVague(x.asks)
+	r.onVague(x.asks)
 	return x
 }
 

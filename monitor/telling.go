@@ -37,13 +37,13 @@ func watchTelling(r *Run) {
 	}
 	x := &telling{run: r, over: map[leaseOf]error{}, reports: map[string]bool{}}
 	r.onStep(x.observed)
-	r.onReturn = append(r.onReturn, x.returned)
-	r.onCall = append(r.onCall, func(c *protocols.Call) {
+	r.onReturn(x.returned)
+	r.onCall(func(c *protocols.Call) {
 		if c.Func != protocols.NewClientCall {
 			x.calls = append(x.calls, underWay{c, r.World.Kernel.Now()})
 		}
 	})
-	r.onCrash = append(r.onCrash, func(client string) {
+	r.onCrash(func(client string) {
 		x.forget(client)
 		x.calls = slices.DeleteFunc(x.calls, func(c underWay) bool { return c.Client == client })
 	})

@@ -83,7 +83,7 @@ func TestCallsTellOfTheirEnd(t *testing.T) {
 			if c.call != protocols.AcquireCall {
 				call.Lease = l
 			}
-			tells(t, func(r *Run) {
+			tells(t, func(r *rig) {
 				r.Called(call)
 				for _, e := range c.steps {
 					r.Observed("c1", e)
@@ -99,10 +99,10 @@ func TestCallsTellOfTheirEnd(t *testing.T) {
 
 // tells compares what watchTelling alone finds in what a run is told with the beginning of a sentence. Of a lock of one's own
 // it finds nothing.
-func tells(t *testing.T, does func(*Run), want string) {
+func tells(t *testing.T, does func(*rig), want string) {
 	t.Helper()
 	for _, foreign := range []bool{false, true} {
-		r := &Run{World: newRig(t).World, Lock: protocols.Settings{}.With("redlock"), Resources: []string{"r"}, Foreign: foreign}
+		r := unwatched(t, nil, Run{Lock: protocols.Settings{}.With("redlock"), Resources: []string{"r"}, Foreign: foreign})
 		r.watch(watchTelling)
 		does(r)
 		found := ""
@@ -133,7 +133,7 @@ func TestACloseWaitsForCalls(t *testing.T) {
 		{"has not succeeded", protocols.ExtendCall, protocols.CloseCall, context.Canceled, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			tells(t, func(r *Run) {
+			tells(t, func(r *rig) {
 				r.Observed("c1", observe.Event{Step: observe.AttemptStarted})
 				calls := map[protocols.CallFunc]*protocols.Call{}
 				for _, f := range []protocols.CallFunc{c.first, c.second} {

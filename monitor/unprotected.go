@@ -67,8 +67,8 @@ func watchUnprotected(r *Run) {
 	for i := range u.fit {
 		u.fit[i] = u.mayVote(i, "")
 	}
-	r.onEvent = append(r.onEvent, u.saw)
-	r.onApplied = append(r.onApplied, u.applied)
+	r.onEvent(u.saw)
+	r.onApplied(u.applied)
 	r.onEnd = append(r.onEnd, u.over)
 }
 

@@ -8,7 +8,6 @@ import (
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
 )
 
@@ -24,9 +23,9 @@ func (x *needless) asked(client string, resources []string) {
 }
 
 // heard notes that the library of a client is told of a release.
-func (x *needless) heard(client *kernel.Process, channel string) {
+func (x *needless) heard(h redis.Heard) {
 	for _, a := range x.open {
-		if a.client.Process == client && a.woken < 0 && x.isNext(a) && slices.ContainsFunc(a.keys, func(k string) bool { return driver.WakeChannel(k) == channel }) {
+		if a.client.Process == h.Client && a.woken < 0 && x.isNext(a) && slices.ContainsFunc(a.keys, func(k string) bool { return driver.WakeChannel(k) == h.Channel }) {
 			a.woken = x.run.World.Kernel.Now()
 		}
 	}

@@ -1,12 +1,12 @@
 package monitor
 
 import (
-	"redlocksim/history"
-	"redlocksim/sim/redis"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/trace"
 )
 
-// monitors has each monitor begin to watch a run: for one kind of finding, or for several that need the same knowledge. It adds
-// its methods to the lists of the Run that it wants to be told by, and to none if it has nothing to look for.
+// monitors has each monitor begin to watch a run: for one kind of finding, or for several that need the same knowledge. It has
+// its methods told of the events that it needs, and of none if it has nothing to look for; see events.go.
 var monitors = []func(*Run){
 	watchConduct,
 	watchUnprotected,
@@ -55,29 +55,15 @@ func (r *Run) watch(monitors ...func(*Run)) {
 		watch(r)
 	}
 	r.clients = watchClients(r)
-	r.World.Watch(func(e *history.Event) {
-		for _, tell := range r.onEvent {
-			tell(e)
-		}
-		if e.Kind == history.Crash {
-			for _, tell := range r.onCrash {
-				tell(e.Process)
-			}
+	trace.On(r.World.Events, r.commanded)
+	trace.On(r.World.Events, func(e protocols.Stepped) {
+		for _, tell := range r.steps.of(e.Step) {
+			tell(e.Client, e.Event)
 		}
 	})
-	r.World.OnAsked(func(at redis.Passage, a *redis.Asked) {
-		for _, tell := range r.commands[at] {
-			tell(at, a)
-		}
-	})
-	r.World.OnPublished(func(s *redis.Server, channel string) {
-		for _, tell := range r.onPublished {
-			tell(s, channel)
-		}
-	})
-	r.World.OnApplied(func(a *redis.Applied) {
-		for _, tell := range r.onApplied {
-			tell(a)
+	trace.On(r.World.Events, func(e protocols.WentOn) {
+		for _, tell := range r.wentOn.of(e.Step) {
+			tell(e.Client, e.Event)
 		}
 	})
 }

@@ -37,11 +37,11 @@ func watchWorks(r *Run) {
 		return
 	}
 	x := &works{run: r}
-	r.onCall = append(r.onCall, x.called)
-	r.onReturn = append(r.onReturn, x.returned)
-	r.onWork = append(r.onWork, x.works)
-	r.onWorked = append(r.onWorked, x.worked)
-	r.onCrash = append(r.onCrash, func(client string) {
+	r.onCall(x.called)
+	r.onReturn(x.returned)
+	r.onWork(x.works)
+	r.onWorked(x.worked)
+	r.onCrash(func(client string) {
 		x.open = slices.DeleteFunc(x.open, func(w *working) bool { return w.Client == client })
 	})
 }

@@ -111,10 +111,7 @@ func TestWhatWorkUnderALeaseReturns(t *testing.T) {
 		{"work stopped for nothing", func(_ *actor, _ *lease, w *protocols.Work) { w.Misled = true }, nil, stopped, "the context of the work ended, and neither"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t)
-			r.onCall, r.onReturn, r.onWork, r.onWorked = nil, nil, nil, nil // what becomes of the keys is for others to judge
-			watchWorks(r.Run)
-			r.clients = watchClients(r.Run)
+			r := newRig(t).only(watchWorks) // what becomes of the keys is for others to judge
 			r.goes("c1", 0, func(a *actor) {
 				l := a.lease("v", a.reads().Add(ttl))
 				w := &protocols.Work{Client: "c1", Resource: "r", Lease: l, Releases: true, Context: context.Background(), TTL: ttl}

@@ -8,6 +8,7 @@ import (
 
 	"redlocksim/history"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/trace"
 )
 
 // asking is an acquire that has begun.
@@ -25,7 +26,7 @@ func (p *program) asks(s *Step) *asking {
 // ttl is what a step asks for a lock with.
 func (p *program) ttl(s *Step) time.Duration { return cmp.Or(s.TTL, p.settings.TTL) }
 
-// asksFor begins an acquire, of which the witness is told when its context is known.
+// asksFor begins an acquire, which is an event when its context is known.
 func (p *program) asksFor(resources []string, ttl time.Duration, waits bool) *asking {
 	p.acquires++
 	x := &asking{acquisition: &acquisition{acquire: p.acquires, thread: p.thread}}
@@ -49,7 +50,7 @@ func (p *program) held(x *asking) *held {
 func (l *held) granted(x *asking, lease protocols.Lease) {
 	x.call.Lease, l.lease = lease, lease
 	x.call.Bare = lease.Context().Value(acquisitionKey{}) != x.acquisition
-	l.witness.Returned(&x.call, nil)
+	trace.Tell(l.events, protocols.Returned{Call: &x.call})
 	l.locks = append(l.locks, l)
 	token, _ := lease.Token()
 	l.recordEach(x.acquisition, history.Event{Kind: history.Return, Func: history.Acquire, Outcome: history.OK, Token: token}, x.ops)
@@ -63,7 +64,7 @@ func (p *program) refused(x *asking, err error) {
 
 // notGranted writes down that an acquire was not granted.
 func (p *program) notGranted(x *asking, err error) {
-	p.witness.Returned(&x.call, err)
+	trace.Tell(p.events, protocols.Returned{Call: &x.call, Err: err})
 	e := history.Event{Kind: history.Return, Func: history.Acquire, Outcome: history.Failed, Detail: protocols.Reason(err)}
 	if early, is := errors.AsType[*protocols.Early](err); is {
 		e.Span = int64(early.Left)
@@ -84,7 +85,7 @@ func (p *program) acquire(ctx context.Context, s *Step) bool {
 	ctx, done := s.in(x.in(ctx), p.clock)
 	defer done()
 	x.call.Context = ctx
-	p.witness.Called(&x.call)
+	trace.Tell(p.events, protocols.Called{Call: &x.call})
 	lease, err := p.lock(ctx, s.Kind, x.call.Resources, x.call.TTL)
 	if err != nil && s.Anyway {
 		p.notGranted(x, err)

@@ -1,12 +1,15 @@
 package scenarios
 
 import (
+	"cmp"
 	"fmt"
-	"strconv"
-	"strings"
-	"time"
+	"slices"
 
+	"redlocksim/sim"
 	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
+	"redlocksim/sim/trace"
 )
 
 // dialogue stands for all that passed between the clients' libraries and the nodes in a run.
@@ -14,36 +17,35 @@ type dialogue struct{ lines kernel.Key }
 
 func (d *dialogue) add(line string) { d.lines = d.lines.WithString(line) }
 
-// firstWords makes a run on two tiers and gives the first thing that passed between libraries and nodes on one of them and not
-// on the other; empty if there is none.
-func firstWords(s *Scenario, o Options, a, b Tier) (string, error) {
-	var lines [2][]string
-	for i, tier := range []Tier{a, b} {
-		_, err := Run(s, Options{Tier: tier, Seed: o.Seed, Foreign: o.Foreign, Unhashed: true, Unwatched: true, Overheard: func(line string) { lines[i] = append(lines[i], line) }})
-		if err != nil {
-			return "", err
-		}
+// overhear has say given, line by line, all that passes between the libraries of clients and the nodes: what is asked and how,
+// what a request changes, and what each library is told of it. A run has the same lines on all tiers, where its history may be
+// the same although an adapter or a script does something else, which would have mattered only to somebody who came by.
+func overhear(w *sim.World, say func(line string)) {
+	line := func(format string, args ...any) {
+		say(fmt.Sprint(int64(w.Kernel.Now()), " ", fmt.Sprintf(format, args...)))
 	}
-	for i := range max(len(lines[0]), len(lines[1])) {
-		var said [2]string
-		for j, all := range lines {
-			if i < len(all) {
-				said[j] = all[i]
+	trace.On(w.Events, func(m network.Sent) {
+		if p, is := m.Client().(redis.Phrased); is && m.Kind == network.RequestMessage {
+			if phrases := p.Phrases(); phrases != nil {
+				line("%s asks %s: %v", m.From().Name(), m.Link().Server().Name(), phrases)
 			}
 		}
-		if said[0] != said[1] {
-			return "clients are told the same, and what passes between them and the nodes differs: " + passed(a, said[0]) + ", and " + passed(b, said[1]), nil
+	})
+	var changes []redis.Change // of the request that is being carried out
+	trace.On(w.Events, func(a *redis.Applied) { changes = append(changes, a.Change) })
+	trace.On(w.Events, func(s redis.Served) {
+		// Each key once, in whatever order a tier changes them.
+		slices.SortStableFunc(changes, func(a, b redis.Change) int { return cmp.Compare(a.Key, b.Key) })
+		for i := 0; i < len(changes); {
+			first, last := changes[i], changes[i]
+			for ; i < len(changes) && changes[i].Key == first.Key; i++ {
+				last = changes[i]
+			}
+			if first.Before != last.After {
+				line("%s has %v for %v", s.Name(), last.After, first.Before)
+			}
 		}
-	}
-	return "", nil
-}
-
-// passed is a line of what passes on a tier, for people: it begins with its true time, in nanoseconds.
-func passed(tier Tier, line string) string {
-	at, what, is := strings.Cut(line, " ")
-	ns, err := strconv.ParseInt(at, 10, 64)
-	if !is || err != nil {
-		return tier.on() + " nothing more"
-	}
-	return fmt.Sprintf("%s at %v %s", tier.on(), time.Duration(ns), strings.TrimSpace(what))
+		changes = changes[:0]
+	})
+	trace.On(w.Events, func(t redis.Told) { line("%v", t) })
 }

@@ -8,6 +8,7 @@ import (
 	"redlocksim/history"
 	"redlocksim/redlock"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/trace"
 )
 
 // held is a lock that a program has, and the grants.
@@ -118,13 +119,13 @@ func (l *held) begins(c *called) {
 // in gives a call the context that its step says, and tells the witness of it. The caller must call done after the call.
 func (l *held) in(c *called, s *Step) (done func()) {
 	c.Context, done = l.context(s)
-	l.witness.Called(&c.Call)
+	trace.Tell(l.events, protocols.Called{Call: &c.Call})
 	return done
 }
 
 // returned writes down what came of such a call.
 func (l *held) returned(c *called, err error) {
-	l.witness.Returned(&c.Call, err)
+	trace.Tell(l.events, protocols.Returned{Call: &c.Call, Err: err})
 	if c.f == history.Extend && err == nil && !l.acquisition.believes {
 		err = redlock.ErrLost // it was over before it returned, as after a pause
 	}

@@ -9,6 +9,7 @@ import (
 	"redlocksim/sim"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
+	"redlocksim/sim/trace"
 )
 
 // Margin is the nearest miss of a run: of all leases that ran out by their clients' clocks, the one for which a
@@ -48,7 +49,7 @@ func watchMargins(w *sim.World, s *Scenario) *margins {
 		}
 		memory.TrackRemovals()
 	}
-	w.Watch(func(e *history.Event) {
+	trace.On(w.Events, func(e *history.Event) {
 		if e.Kind == history.Expire && e.Detail == "" {
 			m.score(e)
 		}

@@ -8,6 +8,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/trace"
 )
 
 // arguments are those that the call of a step has: any of them can be wrong. ofPermit says that it takes a permit of a
@@ -85,7 +86,7 @@ func (p *program) misuse(s *Step) (goOn bool) {
 	if s.Misuse.Of() != protocols.ClientArgument { // which the client has that is made
 		s.Misuse.Put(&a)
 	}
-	p.witness.Called(call)
+	trace.Tell(p.events, protocols.Called{Call: call})
 	var granted protocols.Lease
 	var err error
 	if semaphore != "" {
@@ -93,7 +94,7 @@ func (p *program) misuse(s *Step) (goOn bool) {
 	} else {
 		granted, err = p.calls(s, call.Lease, a)
 	}
-	p.witness.Returned(call, err)
+	trace.Tell(p.events, protocols.Returned{Call: call, Err: err})
 	if granted != nil {
 		_ = granted.Unlock(sound)
 	}

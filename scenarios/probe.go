@@ -41,7 +41,7 @@ func (s *Scenario) probe(o Options, resource string, at kernel.True) error {
 		return err
 	}
 	defer w.Close()
-	if _, _, err := s.start(w, o, protocols.Unwatched{}); err != nil {
+	if _, _, err := s.start(w, o); err != nil {
 		return err
 	}
 	w.Kernel.Run(at)
@@ -54,7 +54,7 @@ func (s *Scenario) probe(o Options, resource string, at kernel.True) error {
 	})
 	lock := s.asks()
 	protocol, _ := protocols.Find(lock.Protocol)
-	locker, err := protocol.New(protocols.Env{Host: protocols.Simulate(w, p), Settings: lock, Witness: protocols.Unwatched{},
+	locker, err := protocol.New(protocols.Env{Host: protocols.Simulate(w, p), Settings: lock,
 		Step:       func(context.Context, protocols.Step) {},
 		Believe:    func(context.Context, time.Time) {},
 		Disbelieve: func(context.Context, string) {},

@@ -6,6 +6,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/trace"
 )
 
 // Run does the steps of an item, as often as it says. When a lock is not granted the rest of the steps are left out, and
@@ -113,9 +114,9 @@ func (p *program) prepare(s *Step) bool {
 	ctx, done := s.in(a.in(context.Background()), p.clock)
 	defer done()
 	asked := &protocols.Call{Func: protocols.PrepareCall, Client: p.host.Name(), Context: ctx}
-	p.witness.Called(asked)
+	trace.Tell(p.events, protocols.Called{Call: asked})
 	err := preparer.Prepare(ctx)
-	p.witness.Returned(asked, err)
+	trace.Tell(p.events, protocols.Returned{Call: asked, Err: err})
 	if err != nil {
 		e.Name, e.Detail = faults.NotPrepared, protocols.Reason(err)
 	}
@@ -134,9 +135,9 @@ func (p *program) close(s *Step) bool {
 	ctx, done := s.in(a.in(context.Background()), p.clock)
 	defer done()
 	asked := &protocols.Call{Func: protocols.CloseCall, Client: p.host.Name(), Context: ctx}
-	p.witness.Called(asked)
+	trace.Tell(p.events, protocols.Called{Call: asked})
 	err := c.Close(ctx)
-	p.witness.Returned(asked, err)
+	trace.Tell(p.events, protocols.Returned{Call: asked, Err: err})
 	if err != nil {
 		e.Detail = protocols.Reason(err)
 	}
@@ -147,9 +148,9 @@ func (p *program) close(s *Step) bool {
 // newClient makes another client in the place of the one before.
 func (p *program) newClient() bool {
 	asked := &protocols.Call{Func: protocols.NewClientCall, Client: p.host.Name()}
-	p.witness.Called(asked)
+	trace.Tell(p.events, protocols.Called{Call: asked})
 	err := p.begin()
-	p.witness.Returned(asked, err)
+	trace.Tell(p.events, protocols.Returned{Call: asked, Err: err})
 	if err != nil {
 		return false // which it was not for the same settings before
 	}

@@ -9,6 +9,7 @@ import (
 	"redlocksim/history"
 	"redlocksim/redlock"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/trace"
 )
 
 // renew works under the lock for as long as a step says, which is extended every third of its TTL: the period of Redisson's
@@ -36,7 +37,7 @@ func (l *held) renew(s *Step) {
 func (l *held) renewed(ctx context.Context, lease protocols.Renewer, s *Step, work func(own context.Context)) {
 	r := l.watched(s)
 	w := l.work(ctx, r)
-	l.witness.Works(w)
+	trace.Tell(l.events, protocols.WorkBegun{Work: w})
 	w.Panics = s.Panics
 	err := w.Catch(func() error {
 		return lease.Renew(ctx, r, func(own context.Context) error {
@@ -44,7 +45,7 @@ func (l *held) renewed(ctx context.Context, lease protocols.Renewer, s *Step, wo
 			return l.worked(own, ctx, w)
 		})
 	})
-	l.witness.Worked(w, err)
+	trace.Tell(l.events, protocols.WorkReturned{Work: w, Err: err})
 }
 
 // works lets time pass until ctx ends, and without an end if the work is stuck.
@@ -73,7 +74,7 @@ func (l *held) worked(own, caller context.Context, w *protocols.Work) error {
 	if own.Err() != nil {
 		w.Err = errStopped
 	}
-	l.witness.Stops(w)
+	trace.Tell(l.events, protocols.WorkDone{Work: w})
 	w.Panic()
 	return w.Err
 }
@@ -120,7 +121,7 @@ func (l *held) watched(s *Step) protocols.Renewal {
 	r.Begins = func() {
 		c = l.call(history.Extend, l.ttl)
 		c.Renewal = true
-		l.witness.Called(&c.Call)
+		trace.Tell(l.events, protocols.Called{Call: &c.Call})
 		l.begins(c)
 	}
 	r.Ends = func(err error) {
@@ -143,7 +144,7 @@ func (p *program) withLock(s *Step) bool {
 	x.call.Context, x.call.Wait = ctx, s.Wait
 	one := &oneCall{step: s, caller: ctx}
 	one.takes(p.held(x))
-	p.witness.Called(&x.call)
+	trace.Tell(p.events, protocols.Called{Call: &x.call})
 	err := one.Catch(func() error {
 		return holder.Hold(ctx, x.call.Resources[0], x.call.TTL, one.renewal, func(own context.Context, lease protocols.Lease) error {
 			one.granted(x, lease)
@@ -154,7 +155,7 @@ func (p *program) withLock(s *Step) bool {
 		p.refused(x, err)
 		return false
 	}
-	p.witness.Worked(&one.Work, err)
+	trace.Tell(p.events, protocols.WorkReturned{Work: &one.Work, Err: err})
 	one.gone()
 	return true
 }
@@ -181,7 +182,7 @@ func (x *oneCall) takes(l *held) {
 // does does the work, under the lock that was granted.
 func (x *oneCall) does(own context.Context) error {
 	x.begun, x.Lease = true, x.lease
-	x.witness.Works(&x.Work)
+	trace.Tell(x.events, protocols.WorkBegun{Work: &x.Work})
 	update := &Step{Kind: UpdateStep}
 	x.reach(update)
 	x.works(own, x.step.For)
@@ -207,7 +208,7 @@ func (l *held) releases(r *protocols.Renewal, in func() context.Context) {
 		}
 		c = l.call(history.Release, 0)
 		c.Context = in()
-		l.witness.Called(&c.Call)
+		trace.Tell(l.events, protocols.Called{Call: &c.Call})
 		l.begins(c)
 		l.acquisition.disbelieve()
 	}

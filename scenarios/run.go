@@ -13,13 +13,13 @@ import (
 	"redlocksim/internal/lockkeys"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/monitor"
-	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/model"
 	"redlocksim/sim/network"
 	"redlocksim/sim/recording"
 	"redlocksim/sim/redis"
+	"redlocksim/sim/trace"
 )
 
 // Tier is what the library talks to.
@@ -75,8 +75,7 @@ type Options struct {
 	Unwatched, Unrefined bool
 	// Record has the run recorded for pictures of it.
 	Record bool
-	// Overheard, if not nil, is told of all that passes between the clients' libraries and the nodes; see
-	// redis.Deployment.Overhear.
+	// Overheard, if not nil, is told of all that passes between the clients' libraries and the nodes; see overhear.
 	Overheard func(line string)
 	// Foreign, if not nil, is the lock in the place of the scenario's protocol.
 	Foreign *Foreign
@@ -156,49 +155,63 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 		}
 	}()
 	defer s.recovered(o, &err)
-	monitored := &monitor.Run{World: w, Lock: s.Lock, StepTime: s.StepTime.Max(), Resources: s.Resources, Foreign: o.Foreign != nil,
-		Declared: o.Foreign.keys() != nil, Unrefined: o.Unrefined}
-	if o.Foreign != nil {
-		monitored.OneNode, monitored.Renews = o.Foreign.OneNode, o.Foreign.Renews
-	}
-	if o.Tier != Program {
-		monitored.MaxCommands = s.Expect.Commands // which the library needs
-	}
-	if !o.Unwatched {
-		monitored.Watch()
-	}
-	if o.Overheard != nil {
-		w.Overhear(o.Overheard)
-	}
-	var watched *margins
-	if o.Margins {
-		watched = watchMargins(w, s)
-	}
-	var visited *states
-	if o.States {
-		visited = watchStates(w, s)
-	}
-	field, armed, err := s.start(w, o, monitored)
+	readers := s.readers(w, o)
+	field, armed, err := s.start(w, o)
 	if err != nil {
 		return nil, err
 	}
 	w.Kernel.Run(kernel.True(s.Duration))
 
-	out = &Outcome{History: w.History(), Steps: w.Kernel.Steps(), Used: field.Used, Exceeded: field.Exceeded, Counts: w.Counts(), Leaks: leaks(w), Recording: w.Recording()}
+	out = &Outcome{History: w.History(), Steps: w.Kernel.Steps(), Used: field.Used, Exceeded: field.Exceeded, Counts: w.Counts(), Leaks: leaks(w)}
 	if !o.Unhashed {
 		out.HistoryHash, out.TraceHash = w.HistoryHash(), w.TraceHash()
 	}
-	if watched != nil {
-		out.Margin = watched.narrow
+	for _, adds := range readers {
+		adds(out)
 	}
-	if visited != nil {
-		out.States, out.Wordings = visited.all(), w.Wordings()
-	}
-	out.Monitored, out.Watched = monitored.Findings(), monitored.Watched
 	armed.tell(out)
 	out.NotInjected = append(out.NotInjected, field.Undone...)
 	out.Unmet = field.Unmet()
 	return out, nil
+}
+
+// readers has the events of a run read for what the options ask for. Each of them adds to the outcome when the run is over.
+func (s *Scenario) readers(w *sim.World, o Options) (all []func(*Outcome)) {
+	adds := func(f func(*Outcome)) { all = append(all, f) }
+	if !o.Unwatched {
+		m := s.monitored(w, o)
+		m.Watch()
+		adds(func(out *Outcome) { out.Monitored, out.Watched = m.Findings(), m.Watched })
+	}
+	if o.Overheard != nil {
+		overhear(w, o.Overheard)
+	}
+	if o.Record {
+		r := recording.Start(w.Kernel, w.Network, w.Deployment, append([]*kernel.Process{w.Storage.Process}, w.Clients...))
+		adds(func(out *Outcome) { out.Recording = r.Recording() })
+	}
+	if o.Margins {
+		m := watchMargins(w, s)
+		adds(func(out *Outcome) { out.Margin = m.narrow })
+	}
+	if o.States {
+		x := watchStates(w, s)
+		adds(func(out *Outcome) { out.States, out.Wordings = x.all(), w.Wordings() })
+	}
+	return all
+}
+
+// monitored is the run as monitors see it.
+func (s *Scenario) monitored(w *sim.World, o Options) *monitor.Run {
+	m := &monitor.Run{World: w, Lock: s.Lock, StepTime: s.StepTime.Max(), Resources: s.Resources, Foreign: o.Foreign != nil,
+		Declared: o.Foreign.keys() != nil, Unrefined: o.Unrefined}
+	if o.Foreign != nil {
+		m.OneNode, m.Renews = o.Foreign.OneNode, o.Foreign.Renews
+	}
+	if o.Tier != Program {
+		m.MaxCommands = s.Expect.Commands // which the library needs
+	}
+	return m
 }
 
 // newWorld makes the world of a run, before anything happens in it. It fills in the tier.
@@ -217,10 +230,10 @@ func (s *Scenario) newWorld(o *Options) (*sim.World, error) {
 }
 
 // start has the clients and the faults of the scenario wait for their moments.
-func (s *Scenario) start(w *sim.World, o Options, witness protocols.Witness) (*faults.Field, *armed, error) {
+func (s *Scenario) start(w *sim.World, o Options) (*faults.Field, *armed, error) {
 	sessions := map[string]*Session{}
 	begin := func(p *kernel.Process) (err error) {
-		sessions[p.Name()], err = NewSession(newSimulated(w, p), s, o.Foreign, witness)
+		sessions[p.Name()], err = NewSession(newSimulated(w, p), s, o.Foreign, w.Events)
 		return err
 	}
 	for _, p := range w.Clients {
@@ -228,7 +241,8 @@ func (s *Scenario) start(w *sim.World, o Options, witness protocols.Witness) (*f
 			return nil, nil, fmt.Errorf("scenarios: %s: %w", s.Name, err)
 		}
 	}
-	w.OnRestart(func(p *kernel.Process) {
+	trace.On(w.Events, func(again kernel.Restarted) {
+		p := again.Process
 		if begin(p) != nil { // a lock of one's own may need random bytes, for one: the program ends at once
 			sessions[p.Name()] = nil
 			w.Kernel.After(0, func() { _ = w.Crash(p) }) // it runs
@@ -245,7 +259,7 @@ func (s *Scenario) start(w *sim.World, o Options, witness protocols.Witness) (*f
 // world is the scenario's, before anything happens in it.
 func (s *Scenario) world(o Options) sim.Config {
 	cfg := sim.Config{Seed: o.Seed, Nodes: s.Nodes.Names, Replicas: s.Nodes.replicas(), Persistence: s.Nodes.Persistence, Forbidden: string(s.Nodes.Forbidden), Software: s.Nodes.software(),
-		Latency: s.Network.Latency.Latency, Storage: s.Storage, Trace: o.Trace, Buffer: o.Buffer, Unhashed: o.Unhashed, Scheduler: o.Scheduler, Record: o.Record}
+		Latency: s.Network.Latency.Latency, Storage: s.Storage, Trace: o.Trace, Buffer: o.Buffer, Unhashed: o.Unhashed, Scheduler: o.Scheduler}
 	for _, name := range s.Clients {
 		cfg.Clients = append(cfg.Clients, sim.ClientConfig{Name: name, LockClock: s.Lock.Clock, StepTime: s.StepTime.Latency})
 	}

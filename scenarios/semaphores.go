@@ -9,6 +9,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/trace"
 )
 
 // semaphores looks at the names of semaphores, and whether there are resources for their permits.
@@ -74,9 +75,9 @@ func (p *program) permit(ctx context.Context, s *Step, semaphore string) bool {
 	ctx, done := s.in(ctx, p.clock)
 	defer done()
 	asked := p.permitCall(ctx, s, semaphore, nil)
-	p.witness.Wants(asked)
+	trace.Tell(p.events, protocols.PermitCalled{PermitCall: asked})
 	err := taker.Permit(ctx, asked)
-	p.witness.Gets(asked, err)
+	trace.Tell(p.events, protocols.PermitReturned{PermitCall: asked, Err: err})
 	if err != nil {
 		p.noPermit(semaphore, err)
 	}
@@ -113,17 +114,17 @@ func (p *program) withPermit(s *Step, semaphore string) bool {
 		return one.renewal
 	})
 	asked.Work = func(own context.Context) error {
-		p.witness.Gets(asked, nil)
+		trace.Tell(p.events, protocols.PermitReturned{PermitCall: asked})
 		return one.does(own)
 	}
-	p.witness.Wants(asked)
+	trace.Tell(p.events, protocols.PermitCalled{PermitCall: asked})
 	err := one.Catch(func() error { return holder.HoldPermit(ctx, asked) })
 	if !one.begun {
-		p.witness.Gets(asked, err)
+		trace.Tell(p.events, protocols.PermitReturned{PermitCall: asked, Err: err})
 		p.noPermit(semaphore, err)
 		return false
 	}
-	p.witness.Worked(&one.Work, err)
+	trace.Tell(p.events, protocols.WorkReturned{Work: &one.Work, Err: err})
 	one.gone()
 	return true
 }
@@ -141,7 +142,7 @@ func (p *program) withAll(s *Step) bool {
 	begun, before := false, len(p.locks)
 	asked.Work = func(own context.Context) (err error) {
 		begun = true
-		p.witness.Begins(asked, own)
+		trace.Tell(p.events, protocols.AllBegun{PermitCall: asked, In: own})
 		all := slices.Clone(p.locks[before:])
 		updateEach(all)
 		p.works(own, s.For)
@@ -149,12 +150,12 @@ func (p *program) withAll(s *Step) bool {
 		if own.Err() != nil {
 			err = errStopped
 		}
-		p.witness.Ends(asked, err)
+		trace.Tell(p.events, protocols.AllDone{PermitCall: asked, Err: err})
 		return err
 	}
-	p.witness.Wants(asked)
+	trace.Tell(p.events, protocols.PermitCalled{PermitCall: asked})
 	err := holder.HoldAll(ctx, asked)
-	p.witness.Gets(asked, err)
+	trace.Tell(p.events, protocols.PermitReturned{PermitCall: asked, Err: err})
 	if !begun {
 		p.noPermit(semaphore, err)
 	}
@@ -178,7 +179,7 @@ func (p *program) try(ctx context.Context, c *protocols.PermitCall, resource str
 	}
 	x.call.Context = x.in(ctx)
 	if !p.host.Dead() { // a task of the library goes on until it waits
-		p.witness.Called(&x.call)
+		trace.Tell(p.events, protocols.Called{Call: &x.call})
 	}
 	lease, err := try(x.call.Context)
 	if err != nil {

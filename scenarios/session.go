@@ -8,6 +8,7 @@ import (
 	"redlocksim/redlock/driver"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/storage"
+	"redlocksim/sim/trace"
 )
 
 // Host is what a client process offers to its programs: a process of the simulator, or one of the operating system.
@@ -41,8 +42,8 @@ type Session struct {
 	locker protocols.Locker
 	// newLocker makes the client's lock; with a Misuse, which the protocol must refuse.
 	newLocker func(protocols.Misuse) (protocols.Locker, error)
-	// witness is told what the history leaves out.
-	witness protocols.Witness
+	// events are those of the run; nil outside of the simulator.
+	events *trace.Stream
 	// settings are those of the lock, and refuses says that it refuses wrong arguments: a lock of the caller's own need not.
 	settings protocols.Settings
 	refuses  bool
@@ -55,9 +56,9 @@ type Session struct {
 }
 
 // NewSession makes the session of a process with the settings of a scenario. foreign, if not nil, is the lock in the place of
-// the scenario's protocol.
-func NewSession(h Host, s *Scenario, foreign *Foreign, witness protocols.Witness) (*Session, error) {
-	x := &Session{host: h, witness: witness, clock: h.LockClock(), settings: s.Lock, storage: s.Storage, resources: s.Resources, permits: map[string]int{}}
+// the scenario's protocol, and events, if not nil, are those of the run.
+func NewSession(h Host, s *Scenario, foreign *Foreign, events *trace.Stream) (*Session, error) {
+	x := &Session{host: h, events: events, clock: h.LockClock(), settings: s.Lock, storage: s.Storage, resources: s.Resources, permits: map[string]int{}}
 	for _, name := range s.Semaphores {
 		x.permits[name] = s.Permits(name)
 	}
@@ -67,7 +68,7 @@ func NewSession(h Host, s *Scenario, foreign *Foreign, witness protocols.Witness
 		newLocker, x.refuses = foreign.New, false
 	}
 	x.newLocker = func(wrong protocols.Misuse) (protocols.Locker, error) {
-		return newLocker(protocols.Env{Host: h, Settings: s.Lock, FirstNode: s.FirstNode(), Misuse: wrong, Witness: witness, Step: x.step, Believe: x.believe, Disbelieve: x.disbelieve, Attempt: x.attempt, Thread: x.thread})
+		return newLocker(protocols.Env{Host: h, Settings: s.Lock, FirstNode: s.FirstNode(), Misuse: wrong, Events: events, Step: x.step, Believe: x.believe, Disbelieve: x.disbelieve, Attempt: x.attempt, Thread: x.thread})
 	}
 	return x, x.begin()
 }

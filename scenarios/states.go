@@ -9,6 +9,7 @@ import (
 	"redlocksim/sim"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
+	"redlocksim/sim/trace"
 )
 
 // State stands for an abstract state that a run went through: for one resource what each client is doing there, whether no node
@@ -104,10 +105,10 @@ func watchStates(w *sim.World, s *Scenario) *states {
 		}
 		x.places[name] = p
 	}
-	w.Watch(x.saw)
-	w.OnRestart(x.restarted)
-	w.OnApplied(x.applied)
-	w.OnAsked(x.asked)
+	trace.On(w.Events, x.saw)
+	trace.On(w.Events, x.restarted)
+	trace.On(w.Events, x.applied)
+	trace.On(w.Events, x.asked)
 	return x
 }
 
@@ -129,11 +130,11 @@ func (x *states) saw(e *history.Event) {
 }
 
 // restarted has a client do in the place of the one that has crashed.
-func (x *states) restarted(client *kernel.Process) {
+func (x *states) restarted(client kernel.Restarted) {
 	for _, p := range x.places {
 		for i := range p.clients {
 			if p.clients[i].process.Name() == client.Name() {
-				p.clients[i] = doing{process: client}
+				p.clients[i] = doing{process: client.Process}
 			}
 		}
 	}
@@ -151,8 +152,8 @@ func (x *states) applied(a *redis.Applied) {
 	x.visit(p)
 }
 
-func (x *states) asked(at redis.Passage, a *redis.Asked) {
-	if at == redis.Answered {
+func (x *states) asked(a *redis.Asked) {
+	if a.At == redis.Answered || a.Intent == redis.NoIntent {
 		return
 	}
 	for _, key := range a.Keys {
@@ -168,7 +169,7 @@ func (x *states) asked(at redis.Passage, a *redis.Asked) {
 		if a.Intent == redis.Deletes {
 			pending = &c.deletes
 		}
-		if at == redis.Sent {
+		if a.At == redis.Sent {
 			*pending++
 		} else if *pending > 0 {
 			*pending--

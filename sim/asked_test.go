@@ -10,6 +10,7 @@ import (
 	"redlocksim/sim/model"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
+	"redlocksim/sim/trace"
 	"redlocksim/sim/wire"
 )
 
@@ -31,8 +32,8 @@ func TestAnswersInPart(t *testing.T) {
 				defer w.Close()
 				var settled []bool
 				latest := name == "wire" // where only the connection's deadline is known
-				w.OnAsked(func(at redis.Passage, a *redis.Asked) {
-					if at == redis.Answered && a.Together == 2 {
+				trace.On(w.Events, func(a *redis.Asked) {
+					if a.At == redis.Answered && a.Together == 2 {
 						settled = append(settled, a.Settled)
 					}
 					if a.Latest != (latest && a.Together == 2) {

@@ -13,6 +13,7 @@ import (
 	"redlocksim/sim/model"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
+	"redlocksim/sim/trace"
 	"redlocksim/sim/wire"
 )
 
@@ -44,8 +45,8 @@ func TestRestartClient(t *testing.T) {
 			}
 			before := w.Client("c")
 			arrived := map[*kernel.Process]int{}
-			w.OnAsked(func(at redis.Passage, a *redis.Asked) {
-				if at == redis.Arrived {
+			trace.On(w.Events, func(a *redis.Asked) {
+				if a.At == redis.Arrived {
 					arrived[a.Client]++
 				}
 			})

@@ -9,9 +9,9 @@ import (
 	"redlocksim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
-	"redlocksim/sim/recording"
 	"redlocksim/sim/redis"
 	"redlocksim/sim/storage"
+	"redlocksim/sim/trace"
 )
 
 // Config is what a world consists of.
@@ -34,8 +34,6 @@ type Config struct {
 	Storage storage.Kind
 	// Trace, if not nil, is told of every step of the kernel.
 	Trace func(kernel.TraceStep)
-	// Record has the run recorded; see World.Recording.
-	Record bool
 	// Unhashed leaves the hashes out, for runs of which only the history matters: HistoryHash and TraceHash then mean
 	// nothing.
 	Unhashed bool
@@ -62,7 +60,9 @@ type ClientConfig struct {
 
 // World is one run: the kernel, the processes, the network between them, and the history.
 type World struct {
-	Kernel  *kernel.Kernel
+	Kernel *kernel.Kernel
+	// Events are those of the run.
+	Events  *trace.Stream
 	Network *network.Network
 	*redis.Deployment
 	Clients []*kernel.Process
@@ -73,13 +73,11 @@ type World struct {
 
 	latency   network.Latency // of messages, unless a link has its own
 	shared    map[string]any
-	recorder  *recording.Recorder // nil unless the run is recorded
 	history   history.History
 	maxEvents int
 	hasher    *history.Hasher
 	unhashed  bool
-	watchers  []func(*history.Event)
-	restarted []func(*kernel.Process)
+	recorded  *trace.Kind[*history.Event]
 	ops       int
 }
 
@@ -89,6 +87,8 @@ func NewWorld(cfg Config, tier redis.Tier) *World {
 		maxEvents: cmp.Or(cfg.MaxEvents, DefaultMaxEvents)}
 	w.Kernel = kernel.New(kernel.Config{Seed: cfg.Seed, Trace: cfg.Trace, Limits: cfg.Limits,
 		Scheduler: w.scheduling(cfg.Scheduler)})
+	w.Events = w.Kernel.Events
+	w.recorded = trace.Of[*history.Event](w.Events)
 	w.Network = network.New(w.Kernel)
 	w.Deployment = redis.Deploy(w.Kernel, w.Network, tier, redis.Config{Nodes: cfg.Nodes, Persistence: cfg.Persistence, Forbidden: cfg.Forbidden,
 		Software: cfg.Software, Replicas: cfg.Replicas, Latency: cfg.Latency})
@@ -100,9 +100,6 @@ func NewWorld(cfg Config, tier redis.Tier) *World {
 		}
 		w.Clients = append(w.Clients, p)
 		w.Connect(p)
-	}
-	if cfg.Record {
-		w.recorder = recording.Start(w.Kernel, w.Network, w.Deployment, append([]*kernel.Process{w.Storage.Process}, w.Clients...))
 	}
 	return w
 }
@@ -117,14 +114,6 @@ func (w *World) Connect(client *kernel.Process) {
 func (w *World) Close() error {
 	w.Kernel.Close()
 	return w.Deployment.Close()
-}
-
-// Recording is what has been recorded so far; nil unless the world was asked to.
-func (w *World) Recording() *recording.Recording {
-	if w.recorder == nil {
-		return nil
-	}
-	return w.recorder.Recording()
 }
 
 // Client finds a client by name; nil if there is none.
@@ -166,10 +155,7 @@ func (w *World) NewOp() int {
 	return w.ops
 }
 
-// Watch has f called after each event that is recorded, at that very step. The event must not be changed.
-func (w *World) Watch(f func(*history.Event)) { w.watchers = append(w.watchers, f) }
-
-// Record numbers and times an event, adds it to the history and tells the watchers. The one that is beyond the limit ends
+// Record numbers and times an event of the history, adds it there and tells its readers. The one that is beyond the limit ends
 // the run, and is not recorded.
 func (w *World) Record(e history.Event) {
 	if w.Kernel.Closed() {
@@ -186,9 +172,7 @@ func (w *World) Record(e history.Event) {
 	if !w.unhashed {
 		w.hasher.Add(recorded)
 	}
-	for _, f := range w.watchers {
-		f(recorded)
-	}
+	w.recorded.Tell(recorded)
 }
 
 // beliefEnds is the kind of the steps that WhenBeliefEnds and WhenWall make.
@@ -224,17 +208,9 @@ func (w *World) RestartClient(client string) error {
 	w.Clients[i] = p
 	w.Network.Restarted(p)
 	w.Deployment.Restarted(p)
-	if w.recorder != nil {
-		w.recorder.Restarted(p)
-	}
-	for _, f := range w.restarted {
-		f(p)
-	}
+	trace.Tell(w.Events, kernel.Restarted{Process: p})
 	return nil
 }
-
-// OnRestart has f called with each client process that is started again, when the world has it.
-func (w *World) OnRestart(f func(*kernel.Process)) { w.restarted = append(w.restarted, f) }
 
 // Shared is what all clients of a protocol share in this world, made when the first of them asks.
 func Shared[T any](w *World, name string, make func() T) T {

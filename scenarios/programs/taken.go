@@ -7,6 +7,7 @@ import (
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
+	"redlocksim/sim/trace"
 )
 
 // taken is what a client has set on the nodes: what the validity of its leases is reckoned from where the program does not say
@@ -32,12 +33,12 @@ type written struct {
 
 func watchTaken(client *protocols.Simulated, patterns []string) *taken {
 	t := &taken{client: client, patterns: patterns, read: map[kernel.True]time.Time{}, keys: map[nodeKey]written{}}
-	client.World.OnAsked(func(at redis.Passage, a *redis.Asked) {
-		if at == redis.Sent && a.Client == client.Process && a.Intent != redis.Deletes {
+	trace.On(client.World.Events, func(a *redis.Asked) {
+		if a.At == redis.Sent && a.Client == client.Process && (a.Intent == redis.Sets || a.Intent == redis.Extends) {
 			t.read[a.Sent] = client.LockClock().Now()
 		}
 	})
-	client.World.OnApplied(func(a *redis.Applied) {
+	trace.On(client.World.Events, func(a *redis.Applied) {
 		if a.Client == client.Process && !a.Removed() {
 			t.keys[nodeKey{a.Server, a.Key}] = written{a.After.Value, t.read[a.Sent]}
 		}

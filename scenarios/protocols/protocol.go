@@ -9,6 +9,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"redlocksim/sim/trace"
 )
 
 // Locker takes locks. Its errors match those of package redlock where they mean the same: ErrTaken, ErrNoQuorum,
@@ -103,8 +105,8 @@ type Env struct {
 	FirstNode string
 	// Misuse is what is wrong in how the client is made, which must be refused; empty if nothing is.
 	Misuse Misuse
-	// Witness is told what the library reports.
-	Witness Witness
+	// Events are those of the run, among which is what the library reports; nil outside of the simulator.
+	Events *trace.Stream
 	// Step notes a step of the protocol. The timeline may pause or end the process there.
 	Step func(ctx context.Context, s Step)
 	// Believe says until when the client believes in the lock that ctx is about: at the grant, before it is returned,

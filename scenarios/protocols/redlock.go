@@ -12,6 +12,7 @@ import (
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 	"redlocksim/redlock/semaphore"
+	"redlocksim/sim/trace"
 )
 
 var redlockProtocol = Protocol{Name: "redlock", New: newRedlock, own: defaultRedlock(),
@@ -198,8 +199,12 @@ type shipped struct {
 	env      Env
 	client   *redlock.Client
 	quorum   int
-	renewing map[string]*renewing     // by the value of the lease
-	valid    map[string]validity      // of the leases, by their value
+	renewing map[string]*renewing // by the value of the lease
+	valid    map[string]validity  // of the leases, by their value
+
+	stepped  *trace.Kind[Stepped]
+	wentOn   *trace.Kind[WentOn]
+	reported observe.Event // memory for the step that is told of
 
 	semaphores map[semaphoreOf]*semaphore.Semaphore
 	granted    map[string]*shippedLease // by the value of the lease, of permits that are about to be returned
@@ -213,6 +218,7 @@ func newRedlock(env Env) (Locker, error) {
 func newShipped(env Env, nodes []driver.Node, client func(Arguments) (*redlock.Client, error)) (Locker, error) {
 	a := Arguments{Nodes: slices.Clone(nodes)}
 	x := &shipped{env: env, quorum: Of[RedlockSettings](env.Settings).quorum(len(a.Nodes)), renewing: map[string]*renewing{}, valid: map[string]validity{},
+		stepped: trace.Of[Stepped](env.Events), wentOn: trace.Of[WentOn](env.Events),
 		semaphores: map[semaphoreOf]*semaphore.Semaphore{}, granted: map[string]*shippedLease{}}
 	a.Options = append(env.Settings.Options(), redlock.WithRuntime(env.Runtime()), redlock.WithObserver(x))
 	if env.Misuse != "" {
@@ -367,7 +373,8 @@ func (x *shipped) Observe(ctx context.Context, e observe.Event) {
 	}
 	x.env.Enter()
 	defer x.env.Leave()
-	x.env.Witness.Observed(x.env.Name(), e)
+	x.reported = e
+	x.stepped.Tell(Stepped{x.env.Name(), &x.reported})
 	if (e.Step == observe.Granted || e.Step == observe.Extended) && e.Until.After(x.valid[e.Value].until) {
 		x.valid[e.Value] = validity{e.Validity, e.Until}
 	}
@@ -384,7 +391,8 @@ func (x *shipped) Observe(ctx context.Context, e observe.Event) {
 		ctx = r.in
 	}
 	x.step(ctx, e)
-	x.env.Witness.WentOn(x.env.Name(), e)
+	x.reported = e
+	x.wentOn.Tell(WentOn{x.env.Name(), &x.reported})
 	switch {
 	case r != nil && (e.Step == observe.Extended || e.Step == observe.NotExtended):
 		r.extends = false

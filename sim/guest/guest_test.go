@@ -18,6 +18,7 @@ import (
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
+	"redlocksim/sim/trace"
 	"redlocksim/sim/wire"
 )
 
@@ -240,30 +241,19 @@ func TestConnections(t *testing.T) {
 	}
 }
 
-// pausing pauses a client as it sends its first command.
-type pausing struct {
-	client *kernel.Process
-	f      func()
-}
-
-func (p *pausing) Sent(x *network.Exchange, kind network.MessageKind) {
-	if purposeful, is := x.Client().(network.Purposeful); is && kind == network.RequestMessage && purposeful.Purpose() == "SET" {
-		p.client.Pause()
-		p.f()
-	}
-}
-
-func (*pausing) Ended(*network.Exchange, network.MessageKind, network.Fate, string) {}
-
 // A guest that is paused as it writes is not busy, however long the simulator takes until it goes on.
 func TestPausedGuestsAreNotBusy(t *testing.T) {
 	const busy = time.Second
 	written, _, err := runFor(t, load(t, guest.Limits{Busy: busy}), func(w *sim.World, _ *guest.Guest) {
 		c := w.Clients[0]
-		w.Network.Observe(&pausing{c, func() {
-			w.Kernel.After(100*time.Millisecond, func() { time.Sleep(busy + busy/5) }) // the limit is one of the host's time
-			w.Kernel.After(200*time.Millisecond, c.Resume)
-		}})
+		trace.On(w.Events, func(m network.Sent) {
+			if purposeful, is := m.Client().(network.Purposeful); is && m.Kind == network.RequestMessage && purposeful.Purpose() == "SET" {
+				c.Pause()
+				// The limit is one of the host's time.
+				w.Kernel.After(100*time.Millisecond, func() { time.Sleep(busy + busy/5) })
+				w.Kernel.After(200*time.Millisecond, c.Resume)
+			}
+		})
 	}, "dials", "A:6379 SET k v;GET k")
 	if want := []string{`"+OK\r\n"`, `"$1\r\nv\r\n"`}; err != nil || !slices.Equal(written, want) {
 		t.Errorf("%v: %q, want %q", err, written, want)

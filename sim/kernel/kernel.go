@@ -8,10 +8,17 @@
 // Start with [New], [Kernel.NewProcess] and [Kernel.Run].
 package kernel
 
-import "time"
+import (
+	"time"
+
+	"redlocksim/sim/trace"
+)
 
 // Kernel is the one thread of control of a run: true time, the queue of events, and the coroutines that are ready.
 type Kernel struct {
+	// Events are those of the run.
+	Events *trace.Stream
+
 	seed  Key
 	now   True
 	last  uint64 // the order given out last
@@ -32,8 +39,7 @@ type Kernel struct {
 	limits  Limits
 	failure error // why the run cannot go on
 
-	watchers []func()
-	choices  *choices // nil unless a Scheduler decides
+	choices *choices // nil unless a Scheduler decides
 }
 
 // Now is true time.
@@ -48,16 +54,15 @@ func (k *Kernel) Closed() bool { return k.closed }
 // Draw is the key of a random choice of this run; what it is for is added with With and WithString.
 func (k *Kernel) Draw(purpose string) Key { return k.seed.WithString(purpose) }
 
-// OnChange has f called whenever a process, a clock, or what a package above has announced by Changed, is no longer as it
-// was. f must change nothing.
-func (k *Kernel) OnChange(f func()) { k.watchers = append(k.watchers, f) }
+// StateChanged is the event that a process is no longer as it was: it pauses, goes on, has crashed, or lacks random bytes.
+type StateChanged struct{ *Process }
 
-// Changed calls those who asked for it with OnChange.
-func (k *Kernel) Changed() {
-	for _, f := range k.watchers {
-		f()
-	}
-}
+// Restarted is the event that a process was started again, and has taken the place of the one before.
+type Restarted struct{ *Process }
+
+// ClockMoved is the event that a clock is not as it would have been: it was stepped, goes at another rate, stands still or goes
+// on.
+type ClockMoved struct{ *Clock }
 
 // After calls f when d of true time has passed.
 func (k *Kernel) After(d time.Duration, f func()) {

@@ -1,5 +1,7 @@
 package kernel
 
+import "redlocksim/sim/trace"
+
 // Process is something with a clock of its own that can be paused and crash.
 type Process struct {
 	*machine
@@ -55,7 +57,7 @@ func (p *Process) StartAgain() *Process {
 
 func (k *Kernel) clockMoved(c *Clock) {
 	k.retime(c)
-	k.Changed()
+	trace.Tell(k.Events, ClockMoved{c})
 }
 
 // Name is the process's name.
@@ -113,7 +115,7 @@ func LabelMessage(kind *StepKind, from, to *Process, of Key) Label {
 // task of the library until it waits, as it may hold a mutex. What that sends before then still leaves.
 func (p *Process) Pause() {
 	p.halt()
-	p.k.Changed()
+	p.changed()
 }
 
 func (p *Process) halt() {
@@ -127,14 +129,17 @@ func (p *Process) halt() {
 func (p *Process) Suspend() {
 	p.halt()
 	p.clock.suspend()
-	p.k.Changed()
+	p.changed()
 }
+
+// changed tells that the process is another than before.
+func (p *Process) changed() { trace.Tell(p.k.Events, StateChanged{p}) }
 
 // WakeClock has the monotonic clock of a process that was suspended go on; the process itself stays paused. It is for a pause
 // that lasts longer than the suspension.
 func (p *Process) WakeClock() {
 	p.clock.wake()
-	p.k.Changed()
+	p.changed()
 }
 
 // Resume lets a paused or suspended process go on. What happened to it meanwhile happens now, in order.
@@ -149,14 +154,14 @@ func (p *Process) Resume() {
 		p.k.schedule(p.k.now, resumed, p, e.label, e, 0)
 	}
 	p.deferred = nil
-	p.k.Changed()
+	p.changed()
 }
 
 // Crash ends the process for good; see StartAgain. Its clock goes on for those who ask.
 func (p *Process) Crash() {
 	p.dead = true
 	p.Reset()
-	p.k.Changed()
+	p.changed()
 }
 
 // Reset has the process begin anew: it is not paused, and what waited for it is dropped.
@@ -174,10 +179,10 @@ func (p *Process) Hang() { p.stuck = true }
 // Starve has what the process runs find no random bytes, until that is undone as often.
 func (p *Process) Starve() (undo func()) {
 	p.starved++
-	p.k.Changed()
+	p.changed()
 	return func() {
 		p.starved--
-		p.k.Changed()
+		p.changed()
 	}
 }
 

@@ -1,5 +1,7 @@
 package kernel
 
+import "redlocksim/sim/trace"
+
 // Config is what a run starts from. Its zero value is good.
 type Config struct {
 	// Seed decides every random choice.
@@ -14,7 +16,7 @@ type Config struct {
 
 // New makes a kernel at true time 0.
 func New(cfg Config) *Kernel {
-	k := &Kernel{seed: Key(0).With(cfg.Seed), trace: cfg.Trace, limits: cfg.Limits.withDefaults(), names: []string{""}}
+	k := &Kernel{seed: Key(0).With(cfg.Seed), trace: cfg.Trace, limits: cfg.Limits.withDefaults(), names: []string{""}, Events: trace.New()}
 	if cfg.Scheduler != nil {
 		k.choices = &choices{scheduler: cfg.Scheduler, ids: map[*event]Key{}}
 	}

@@ -24,12 +24,18 @@ const (
 // lostToServer is what a request is lost to at the server's end, by the presence that it meets.
 var lostToServer = [...]string{Listening: lostToReset, Refusing: "the process is down", Silent: "the machine is off"}
 
-// Observer is told of every message.
-type Observer interface {
-	// Sent is called when a message is sent.
-	Sent(*Exchange, MessageKind)
-	// Ended is called when it is clear what became of it, with the reason if it was Lost, or arrived in part.
-	Ended(x *Exchange, kind MessageKind, fate Fate, why string)
+// Sent is the event that a message is sent.
+type Sent struct {
+	*Exchange
+	Kind MessageKind
+}
+
+// Ended is the event that it is clear what became of a message. Why is the reason if it was Lost, or arrived in part.
+type Ended struct {
+	*Exchange
+	Kind MessageKind
+	Fate
+	Why string
 }
 
 // LossHandler is a Client that is told which of its messages are lost.
@@ -52,7 +58,5 @@ func (x *Exchange) ended(kind MessageKind, fate Fate, why string) {
 }
 
 func (x *Exchange) observe(kind MessageKind, fate Fate, why string) {
-	for _, o := range x.link.network.observers {
-		o.Ended(x, kind, fate, why)
-	}
+	x.link.network.ended.Tell(Ended{x, kind, fate, why})
 }

@@ -4,24 +4,27 @@
 // A message is an event of the kernel. Start with [Network.Connect] and [Link.Open].
 package network
 
-import "redlocksim/sim/kernel"
+import (
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/trace"
+)
 
 // Network is the links between all processes that talk to each other.
 type Network struct {
-	k         *kernel.Kernel
-	links     []*Link
-	observers []Observer
-	met       bool
+	k     *kernel.Kernel
+	links []*Link
+	sent  *trace.Kind[Sent]
+	ended *trace.Kind[Ended]
+	met   bool
 }
 
 // New makes a network without links.
-func New(k *kernel.Kernel) *Network { return &Network{k: k} }
+func New(k *kernel.Kernel) *Network {
+	return &Network{k: k, sent: trace.Of[Sent](k.Events), ended: trace.Of[Ended](k.Events)}
+}
 
 // Met says whether a message was lost to a cut, kept back, slowed or torn until now, or a connection was reset.
 func (n *Network) Met() bool { return n.met }
-
-// Observe has o told of every message from now on.
-func (n *Network) Observe(o Observer) { n.observers = append(n.observers, o) }
 
 // Connect makes a link. listener is called for every request that arrives at the server, and presence says how the
 // server's machine meets it.

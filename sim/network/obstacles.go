@@ -3,6 +3,8 @@ package network
 import (
 	"slices"
 	"time"
+
+	"redlocksim/sim/trace"
 )
 
 // SetLatency sets the distribution of delays from now on.
@@ -17,7 +19,7 @@ func (l *Link) Cut(d Direction) {
 	for _, w := range l.ways(d) {
 		w.cuts++
 	}
-	l.network.k.Changed()
+	l.changed()
 }
 
 // Mend takes one Cut back.
@@ -25,7 +27,7 @@ func (l *Link) Mend(d Direction) {
 	for _, w := range l.ways(d) {
 		w.cuts--
 	}
-	l.network.k.Changed()
+	l.changed()
 }
 
 // Delay adds to the delay of every message sent from now on; a negative duration takes it back. It returns the largest
@@ -36,7 +38,7 @@ func (l *Link) Delay(d Direction, by time.Duration) time.Duration {
 		w.delays += by
 		most = max(most, w.delays)
 	}
-	l.network.k.Changed()
+	l.changed()
 	return most
 }
 
@@ -47,7 +49,7 @@ func (l *Link) Hold(d Direction) {
 			w.heldSince = l.network.k.Now()
 		}
 	}
-	l.network.k.Changed()
+	l.changed()
 }
 
 // Release delivers, in order and as the next things that happen, what was held back, once no Hold is left; what a cut is
@@ -70,9 +72,15 @@ func (l *Link) Release(d Direction) time.Duration {
 			k.ScheduleNext(h.exchange.label(h.kind), h.exchange, int(h.kind))
 		}
 	}
-	k.Changed()
+	l.changed()
 	return longest
 }
+
+// ObstaclesChanged is the event that what is in the way of a link's messages is no longer as it was, or that its connections
+// were reset.
+type ObstaclesChanged struct{ *Link }
+
+func (l *Link) changed() { trace.Tell(l.network.k.Events, ObstaclesChanged{l}) }
 
 // Split has messages of several requests, sent from now on, arrive in part, until mend is called: their first keep
 // requests, or the answers to these. The rest is lost; with reset the connection is reset behind what arrives, and

@@ -10,7 +10,7 @@ func (l *Link) Reset() {
 		l.network.met = true
 		x.from.Schedule(k.Now(), x.label(RefusalMessage), delivery{x, RefusalMessage})
 	}
-	k.Changed()
+	l.changed()
 }
 
 // Resets counts how often all connections of the link have broken at once.

@@ -53,9 +53,7 @@ func (x *Exchange) send(kind MessageKind) {
 		leaves = x.from.Sends(l.draw.With(uint64(x.key)).WithString("step"))
 		x.sent = leaves
 	}
-	for _, o := range l.network.observers {
-		o.Sent(x, kind)
-	}
+	l.network.sent.Tell(Sent{x, kind})
 	l.network.met = l.network.met || w.cuts > 0 || w.delays > 0
 	if w.cuts > 0 {
 		x.ended(kind, Lost, lostToPartition)

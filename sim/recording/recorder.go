@@ -7,6 +7,7 @@ import (
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
+	"redlocksim/sim/trace"
 )
 
 // Recorder writes a Recording while a run goes on.
@@ -52,16 +53,21 @@ func Start(k *kernel.Kernel, n *network.Network, d *redis.Deployment, processes 
 	r := &Recorder{kernel: k, network: n, redis: d, processes: processes,
 		messages: map[part][]int{}, exchanges: map[*network.Exchange]int{}, states: map[string]int{},
 		kept: map[*redis.Server][]keptNow{}, owners: map[redis.Record]string{}, obstacles: map[obstacle]int{}}
-	k.OnChange(r.compare)
-	n.Observe(r)
-	d.OnServed(func(s *redis.Server, client *kernel.Process) { r.compareKeys(s, client.Name()) })
+	trace.On(k.Events, func(kernel.StateChanged) { r.compare() })
+	trace.On(k.Events, func(kernel.ClockMoved) { r.compare() })
+	trace.On(k.Events, func(network.ObstaclesChanged) { r.compare() })
+	trace.On(k.Events, func(redis.ServerChanged) { r.compare() })
+	trace.On(k.Events, r.restarted)
+	trace.On(k.Events, r.sent)
+	trace.On(k.Events, r.ended)
+	trace.On(k.Events, func(e redis.Served) { r.compareKeys(e.Server, e.Client.Name()) })
 	r.compare()
 	return r
 }
 
-// Restarted has a process recorded in the place of the crashed one of the same name.
-func (r *Recorder) Restarted(p *kernel.Process) {
-	r.processes[slices.IndexFunc(r.processes, func(before *kernel.Process) bool { return before.Name() == p.Name() })] = p
+// restarted has a process recorded in the place of the crashed one of the same name.
+func (r *Recorder) restarted(p kernel.Restarted) {
+	r.processes[slices.IndexFunc(r.processes, func(before *kernel.Process) bool { return before.Name() == p.Name() })] = p.Process
 	r.compare()
 }
 
@@ -71,8 +77,8 @@ func (r *Recorder) Recording() *Recording {
 	return &r.out
 }
 
-// Sent implements network.Observer.
-func (r *Recorder) Sent(x *network.Exchange, kind network.MessageKind) {
+func (r *Recorder) sent(e network.Sent) {
+	x, kind := e.Exchange, e.Kind
 	if kind == network.RequestMessage || r.exchanges[x] == 0 {
 		r.opened++
 		r.exchanges[x] = r.opened
@@ -90,9 +96,8 @@ func (r *Recorder) Sent(x *network.Exchange, kind network.MessageKind) {
 	r.out.Messages = append(r.out.Messages, m)
 }
 
-// Ended implements network.Observer.
-func (r *Recorder) Ended(x *network.Exchange, kind network.MessageKind, fate network.Fate, why string) {
-	p := part{x, kind}
+func (r *Recorder) ended(e network.Ended) {
+	p := part{e.Exchange, e.Kind}
 	places := r.messages[p]
 	switch len(places) {
 	case 0:
@@ -103,7 +108,7 @@ func (r *Recorder) Ended(x *network.Exchange, kind network.MessageKind, fate net
 		r.messages[p] = places[1:]
 	}
 	m := &r.out.Messages[places[0]]
-	m.Ended, m.Fate, m.Why = r.kernel.Now(), fate, why
+	m.Ended, m.Fate, m.Why = r.kernel.Now(), e.Fate, e.Why
 }
 
 // conditions are those of the nodes, by how their machines meet a request.

@@ -10,6 +10,7 @@ import (
 	"redlocksim/sim/network"
 	"redlocksim/sim/network/networktest"
 	"redlocksim/sim/redis"
+	"redlocksim/sim/trace"
 )
 
 // recorded is what is recorded while a rig carries a script out: messages as their exchange, ">" for a request, "<" for a
@@ -121,7 +122,7 @@ func TestRecordedRestart(t *testing.T) {
 	client := r.Link.Client()
 	recorder := Start(r.Kernel, r.Net, redis.Deploy(r.Kernel, r.Net, nil, redis.Config{}), []*kernel.Process{r.Link.Server(), client})
 	r.Plan("10 crash client")
-	r.Kernel.After(20, func() { recorder.Restarted(client.StartAgain()) })
+	r.Kernel.After(20, func() { trace.Tell(r.Events, kernel.Restarted{Process: client.StartAgain()}) })
 	r.Run(100)
 	var got []string
 	for _, s := range recorder.Recording().States {

@@ -10,13 +10,15 @@ import (
 	"redlocksim/redlock/driver"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
+	"redlocksim/sim/trace"
 )
 
 // Intent is what a command wants to do to keys, as it can be told from the command, whatever lock sends it.
 type Intent uint8
 
 const (
-	// NoIntent is that of commands that do not concern locks, or of which nothing can be told; the zero value.
+	// NoIntent is that of commands that do not concern locks, or of which nothing can be told, as of a script by a hash that
+	// was not seen before; the zero value.
 	NoIntent Intent = iota
 	// Sets: the keys get a value.
 	Sets
@@ -66,9 +68,11 @@ type Commanding interface {
 	Commands(all []Command) []Command
 }
 
-// Asked is a command, and the request that it is a part of.
+// Asked is the event that a command of a client passes a part of its way to a node, a replica too, and back.
 type Asked struct {
+	At Passage
 	Command
+	// The request that it is a part of.
 	Server *Server
 	// Client owns the connection over which the request came, on this link, at true time Sent.
 	Client *kernel.Process
@@ -79,7 +83,7 @@ type Asked struct {
 	// Settled says that the client waits for no more answers to them: it has all, or the connection was reset. An adapter that
 	// sends them together hands no answer on before.
 	Settled bool
-	// Message counts the messages of which was told, so that it is the same for the commands of one.
+	// Message counts the messages, so that it is the same for the commands of one.
 	Message int
 }
 
@@ -97,55 +101,27 @@ const (
 	Broken
 )
 
-// OnAsked has f called for every command of the clients on its way to a node, a replica too, and back. What it is given is good
-// until it returns.
-func (d *Deployment) OnAsked(f func(Passage, *Asked)) {
-	p := d.watched()
-	p.tell = append(p.tell, f)
-}
-
-// OnVague is OnAsked for the commands of which nothing can be told, as of a script by a hash that was not seen before.
-func (d *Deployment) OnVague(f func(Passage, *Asked)) {
-	p := d.watched()
-	p.vague = append(p.vague, f)
-}
-
-// watched begins to watch the network, if nobody did before.
-func (d *Deployment) watched() *passages {
-	if d.passages == nil {
-		d.passages = &passages{servers: d.All()}
-		d.network.Observe(d.passages)
-	}
-	return d.passages
-}
-
-// passages makes calls of OnAsked of what the network tells.
+// passages makes an *Asked of each command in the messages of clients.
 type passages struct {
 	servers  []*Server
-	tell     []func(Passage, *Asked)
-	vague    []func(Passage, *Asked)
+	all      *trace.Kind[*Asked]
 	commands []Command // of the last request, whose memory the next one's take
 	asked    Asked     // the last of them
 }
 
-// Sent implements network.Observer.
-func (p *passages) Sent(x *network.Exchange, kind network.MessageKind) {
-	if kind == network.RequestMessage {
-		p.pass(x, Sent, "")
-	}
-}
-
-// Ended implements network.Observer.
-func (p *passages) Ended(x *network.Exchange, kind network.MessageKind, fate network.Fate, torn string) {
-	switch {
-	case fate != network.Arrived:
-	case kind == network.RequestMessage:
-		p.pass(x, Arrived, torn)
-	case kind == network.ReplyMessage:
-		p.pass(x, Answered, torn)
-	case kind == network.RefusalMessage:
-		p.pass(x, Broken, torn)
-	}
+func makeAsked(events *trace.Stream, servers []*Server, all *trace.Kind[*Asked]) {
+	p := &passages{servers: servers, all: all}
+	trace.Last(events, func(m network.Sent) {
+		if m.Kind == network.RequestMessage {
+			p.pass(m.Exchange, Sent, "")
+		}
+	})
+	trace.Last(events, func(m network.Ended) {
+		if m.Fate == network.Arrived {
+			at := [...]Passage{network.RequestMessage: Arrived, network.ReplyMessage: Answered, network.RefusalMessage: Broken}[m.Kind]
+			p.pass(m.Exchange, at, m.Why)
+		}
+	})
 }
 
 func (p *passages) pass(x *network.Exchange, at Passage, torn string) {
@@ -154,7 +130,7 @@ func (p *passages) pass(x *network.Exchange, at Passage, torn string) {
 		return
 	}
 	a := &p.asked
-	a.Link, a.Client, a.Sent, a.Server = x.Link(), x.From(), x.Sent(), p.server(x.Link().Server())
+	a.At, a.Link, a.Client, a.Sent, a.Server = at, x.Link(), x.From(), x.Sent(), p.server(x.Link().Server())
 	p.commands = of.Commands(p.commands[:0])
 	a.Together = len(p.commands)
 	a.Message++
@@ -164,13 +140,7 @@ func (p *passages) pass(x *network.Exchange, at Passage, torn string) {
 		if torn != "" {
 			a.Answer = driver.Unanswered
 		}
-		tell := p.tell
-		if a.Intent == NoIntent {
-			tell = p.vague
-		}
-		for _, f := range tell {
-			f(at, a)
-		}
+		p.all.Tell(a)
 	}
 }
 

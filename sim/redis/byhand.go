@@ -5,7 +5,7 @@ func (s *Server) Put(r Record) {
 	s.BeforeWrite()
 	s.memory.Put(r)
 	s.changed()
-	s.Kernel().Changed()
+	s.isOther()
 }
 
 // Evict removes the keys that are to go, as Redis does to make room. Its replicas learn of it.
@@ -19,5 +19,5 @@ func (s *Server) Evict(goes func(key string) bool) {
 	s.BeforeWrite()
 	s.memory.Remove(keys)
 	s.changed()
-	s.Kernel().Changed()
+	s.isOther()
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"redlocksim/sim/kernel"
+	"redlocksim/sim/trace"
 )
 
 // Change is what a request did to one key of a node: it set or removed the key, or gave it another deadline.
@@ -21,14 +22,14 @@ func (c *Change) Removed() bool { return c.After.Key == "" }
 // no changes: no request asked for them.
 type Observable interface {
 	Memory
-	// OnChange has f called after every change, from now on, and no other function.
-	OnChange(f func(Change))
+	// Tell has f called after every change, from now on, and no other function.
+	Tell(f func(Change))
 	// Peek finds a key, and the true time at which it runs out if nothing happens to the node's clock, or at which it ran
 	// out: Redis removes a key when a command looks for it. Forever is never.
 	Peek(key string) (r Record, ends kernel.True, ok bool)
 }
 
-// Applied is a Change of a node, and the request that made it.
+// Applied is the event that a request changes a key of one of the Servers, at that very step.
 type Applied struct {
 	Change
 	Server *Server
@@ -40,23 +41,22 @@ type Applied struct {
 // Observable is the memory, to be watched.
 func (s *Server) Observable() Observable { return s.memory.(Observable) }
 
-// OnApplied has f called after every change that a request makes to a key of one of the Servers, from now on. What it is given
-// is good until it returns.
-func (d *Deployment) OnApplied(f func(*Applied)) {
-	d.applied = append(d.applied, f)
-	if len(d.applied) > 1 {
-		return
-	}
+// makeApplied makes an *Applied of each change of the Servers.
+func (d *Deployment) makeApplied(all *trace.Kind[*Applied]) {
 	var a Applied
 	for _, s := range d.Servers {
-		s.Observable().OnChange(func(c Change) {
+		s.Observable().Tell(func(c Change) {
 			a = Applied{Change: c, Server: s, Client: d.serving.From(), Sent: d.serving.Sent()}
-			for _, tell := range d.applied {
-				tell(&a)
-			}
+			all.Tell(&a)
 		})
 	}
 }
+
+// ServerChanged is the event that a node is no longer as it was, for another reason than a request: it has stopped or started,
+// has keys that were set or removed by hand or came from its master, is a master itself, or answers wrongly.
+type ServerChanged struct{ *Server }
+
+func (s *Server) isOther() { trace.Tell(s.Kernel().Events, ServerChanged{s}) }
 
 // RunsOut is when a key with this deadline runs out by the node's clock, as it goes now.
 func (s *Server) RunsOut(expiresAt int64) kernel.True {

@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"slices"
 	"sync"
 
 	"redlocksim/redlock/driver"
@@ -30,14 +31,29 @@ func (c *counted) Do(batch []*driver.Command) {
 	if len(batch) > 1 {
 		c.deployment.counts.Batches++
 	}
-	if d := c.deployment.dialogue; d != nil {
-		overheard := make([]*driver.Command, len(batch))
+	if c.deployment.told.IsRead() {
+		batch = slices.Clone(batch)
 		for i := range batch {
-			overheard[i] = d.overheard(c.client.Name(), c.Name(), batch[i])
+			batch[i] = c.telling(batch[i])
 		}
-		batch = overheard
 	}
 	c.Node.Do(batch)
+}
+
+// telling is a command whose reply is told of before the library takes it.
+func (c *counted) telling(command *driver.Command) *driver.Command {
+	o := *command
+	o.Done = func(_ *driver.Command, r driver.Reply) {
+		c.deployment.told.Tell(Told{c.client.Name(), c.Name(), command, r})
+		command.Done(command, r)
+	}
+	return &o
+}
+
+// Heard is the event that the library of a client is told of a message on a channel that it listens to.
+type Heard struct {
+	Client  *kernel.Process
+	Channel string
 }
 
 // ConfirmsReplicas implements driver.Replicated.
@@ -49,9 +65,7 @@ func (c *counted) Listen(channel string, received func()) (stop func()) {
 	d.listening[by]++
 	stops := c.Node.(driver.Listener).Listen(channel, func() {
 		d.counts.Notified++
-		if d.heard != nil {
-			d.heard(c.client, channel)
-		}
+		d.heard.Tell(Heard{c.client, channel})
 		received()
 	})
 	return sync.OnceFunc(func() {

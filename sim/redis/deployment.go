@@ -8,6 +8,7 @@ import (
 	"redlocksim/redlock/driver"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
+	"redlocksim/sim/trace"
 )
 
 // Config is which nodes there are.
@@ -39,21 +40,25 @@ type Deployment struct {
 	wordings *wordings
 	nodes    map[*kernel.Process][]driver.Node
 	conns    map[*kernel.Process][]Conn
-	served   func(s *Server, client *kernel.Process) // nil if nobody wants to know
-	serving  *network.Exchange                       // the request that a node carries out
-	heard    func(client *kernel.Process, channel string)
+	serving  *network.Exchange // the request that a node carries out
 	// listening counts on how many nodes libraries listen.
 	listening map[listener]int
-	applied   []func(*Applied) // who wants to know of changes
-	dialogue  *dialogue        // nil unless somebody overhears it
-	passages  *passages        // nil unless somebody wants to know
-	tried     []func(*kernel.Process, *Server)
+	served    *trace.Kind[Served]
+	told      *trace.Kind[Told]
+	heard     *trace.Kind[Heard]
+}
+
+// Served is the event that a node has carried out a request of a client.
+type Served struct {
+	*Server
+	Client *kernel.Process
 }
 
 // Deploy makes the nodes.
 func Deploy(k *kernel.Kernel, n *network.Network, tier Tier, cfg Config) *Deployment {
 	d := &Deployment{kernel: k, network: n, tier: tier, latency: cfg.Latency, counts: new(Counts), wordings: new(wordings), listening: map[listener]int{},
-		nodes: map[*kernel.Process][]driver.Node{}, conns: map[*kernel.Process][]Conn{}}
+		nodes: map[*kernel.Process][]driver.Node{}, conns: map[*kernel.Process][]Conn{},
+		served: trace.Of[Served](k.Events), told: trace.Of[Told](k.Events), heard: trace.Of[Heard](k.Events)}
 	for _, name := range cfg.Nodes {
 		d.Servers = append(d.Servers, d.newServer(name, cfg.Persistence))
 	}
@@ -66,6 +71,9 @@ func Deploy(k *kernel.Kernel, n *network.Network, tier Tier, cfg Config) *Deploy
 	for _, s := range d.All() {
 		s.software = cfg.Software[s.Name()]
 	}
+	applied, asked := trace.Of[*Applied](k.Events), trace.Of[*Asked](k.Events)
+	applied.WhenRead(func() { d.makeApplied(applied) })
+	asked.WhenRead(func() { makeAsked(k.Events, d.All(), asked) })
 	return d
 }
 
@@ -100,12 +108,7 @@ func (d *Deployment) ConnectNodes(from, to *Server, listener func(*network.Excha
 func (d *Deployment) serves(s *Server, x *network.Exchange, carryOut func()) {
 	d.serving = x
 	carryOut()
-	if d.dialogue != nil {
-		d.dialogue.served(s)
-	}
-	if d.served != nil {
-		d.served(s, x.From())
-	}
+	d.served.Tell(Served{s, x.From()})
 }
 
 // Connect makes the links of a client to all nodes.
@@ -165,19 +168,6 @@ func (d *Deployment) Server(name string) *Server {
 	return nil
 }
 
-// OnServed has f called after every request that a node has carried out.
-func (d *Deployment) OnServed(f func(s *Server, client *kernel.Process)) { d.served = f }
-
-// OnHeard has f called whenever the library of a client is told of a message on a channel that it listens to.
-func (d *Deployment) OnHeard(f func(client *kernel.Process, channel string)) { d.heard = f }
-
-// OnPublished has f called whenever one of the Servers publishes something on a channel.
-func (d *Deployment) OnPublished(f func(s *Server, channel string)) {
-	for _, s := range d.Servers {
-		s.published = func(channel string) { f(s, channel) }
-	}
-}
-
 // Close frees what the tier holds. The error says that something could not be freed.
 func (d *Deployment) Close() error { return d.tier.Close() }
 
@@ -190,7 +180,8 @@ func (d *Deployment) Subscribe(client *kernel.Process, node string, key kernel.K
 }
 
 func (d *Deployment) newServer(name string, persistence Persistence) *Server {
-	s := &Server{Process: d.kernel.NewProcess(name, kernel.Monotonic), broker: newBroker(d.counts), wordings: d.wordings, disk: disk{persistence: persistence}}
+	s := &Server{Process: d.kernel.NewProcess(name, kernel.Monotonic), wordings: d.wordings, disk: disk{persistence: persistence}}
+	s.broker = newBroker(s, d.counts)
 	s.serves = func(x *network.Exchange, carryOut func()) { d.serves(s, x, carryOut) }
 	s.drawRunID()
 	s.memory = d.tier.Memory(s)

@@ -40,7 +40,7 @@ func (d *Deployment) Promote(node, replica *Server, clients []*kernel.Process) e
 	for _, c := range clients {
 		d.network.Link(c.Name(), node.Name()).Redirect(d.network.Link(c.Name(), replica.Name()))
 	}
-	d.kernel.Changed()
+	replica.isOther()
 	return nil
 }
 

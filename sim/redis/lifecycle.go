@@ -51,7 +51,7 @@ func (s *Server) stop(state network.Presence) {
 	for _, service := range s.services {
 		service.Stopped()
 	}
-	s.Kernel().Changed()
+	s.isOther()
 }
 
 // Restart starts the process with what is on its disk. Deadlines of keys are absolute: they have run on meanwhile.
@@ -68,7 +68,7 @@ func (s *Server) Restart() error {
 		service.Started()
 	}
 	s.restarted()
-	s.Kernel().Changed()
+	s.isOther()
 	return nil
 }
 

@@ -78,7 +78,7 @@ func (u *update) arrive() {
 		u.to.BeforeWrite()
 		u.to.memory.Load(u.records)
 		r.offset, r.known = u.offset, u.records
-		u.to.Kernel().Changed()
+		u.to.isOther()
 	}
 	u.Reply()
 }

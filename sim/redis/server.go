@@ -47,10 +47,10 @@ func (s *Server) Forbidden() string { return s.forbidden }
 func (s *Server) AnswerWith(value any) (undo func()) {
 	this := &value
 	s.instead = append(s.instead, this)
-	s.Kernel().Changed()
+	s.isOther()
 	return func() {
 		s.instead = slices.DeleteFunc(s.instead, func(other *any) bool { return other == this })
-		s.Kernel().Changed()
+		s.isOther()
 	}
 }
 

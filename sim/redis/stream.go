@@ -1,12 +1,12 @@
 package redis
 
 import (
-	"slices"
-
 	"errors"
+	"slices"
 
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
+	"redlocksim/sim/trace"
 )
 
 // Stream is a connection of a client to a node, on which it speaks RESP in bytes of its own: that of somebody's lock, which
@@ -58,23 +58,20 @@ type Streaming interface {
 // ErrNoStreams is the error of Dial on a tier on which clients cannot speak in bytes.
 var ErrNoStreams = errors.New("sim: the nodes of this tier do not speak RESP")
 
-// OnTried has f called whenever a client with a Stream tries what may send nothing: to connect to a node, or to write to it
-// over a connection that is broken.
-func (d *Deployment) OnTried(f func(client *kernel.Process, s *Server)) { d.tried = append(d.tried, f) }
+// Tried is the event that a client with a Stream tries what may send nothing: to connect to a node, or to write to it over a
+// connection that is broken.
+type Tried struct {
+	Client *kernel.Process
+	*Server
+}
 
 // tried is a Stream whose client's vain tries are told of.
 type tried struct {
-	deployment *Deployment
-	client     *kernel.Process
-	server     *Server
+	Tried
 	Stream
 }
 
-func (x *tried) tell() {
-	for _, f := range x.deployment.tried {
-		f(x.client, x.server)
-	}
-}
+func (x *tried) tell() { trace.Tell(x.Client.Kernel().Events, x.Tried) }
 
 // Write implements Stream.
 func (x *tried) Write(b []byte) error {
@@ -90,7 +87,7 @@ func (d *Deployment) Dial(client *kernel.Process, s *Server, key kernel.Key, cha
 	if !speaks {
 		return nil, ErrNoStreams
 	}
-	x := &tried{d, client, s, nil}
+	x := &tried{Tried{client, s}, nil}
 	x.tell()
 	link, all := d.network.Link(client.Name(), s.Name()), d.All()
 	at := slices.IndexFunc(all, func(s *Server) bool { return s.Process == link.Serving() }) // a replica, once it is promoted

@@ -91,10 +91,10 @@ func features(batch []*driver.Command) map[string]bool {
 
 // crowd is a world in which several goroutines of each client want the same few locks, and hand their commands to the
 // nodes in batches.
-func crowd(seed uint64, backend redis.Tier, seen map[string]int, recorded bool) *sim.World {
+func crowd(seed uint64, backend redis.Tier, seen map[string]int) *sim.World {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	latency := []network.Latency{network.Uniform(time.Millisecond, 5*time.Millisecond), network.Uniform(0, 40*time.Millisecond), network.Constant(2 * time.Millisecond)}[rng.IntN(3)]
-	w := sim.NewWorld(sim.Config{Seed: seed, Nodes: []string{"A", "B", "C"}, Persistence: redis.Persistence(rng.IntN(3)), Latency: latency, Record: recorded,
+	w := sim.NewWorld(sim.Config{Seed: seed, Nodes: []string{"A", "B", "C"}, Persistence: redis.Persistence(rng.IntN(3)), Latency: latency,
 		Clients: []sim.ClientConfig{{Name: "c1"}, {Name: "c2", LockClock: []kernel.ClockKind{kernel.Monotonic, kernel.WallClock}[rng.IntN(2)]}}}, backend)
 	guard, fencing := rng.IntN(3) > 0, rng.IntN(3) == 0
 	var recorders []*recorder
@@ -170,15 +170,16 @@ func (r *recorder) jostle(client *redlock.Client, number, rounds int) {
 	}
 }
 
-// runCrowd is one of these worlds on a tier, with what was recorded if anything was.
-func runCrowd(seed uint64, backend redis.Tier, seen map[string]int, recorded bool) (history.History, *recording.Recording) {
-	w := crowd(seed, backend, seen, recorded)
+// runCrowd is one of these worlds on a tier, with what was recorded.
+func runCrowd(seed uint64, backend redis.Tier, seen map[string]int) (history.History, *recording.Recording) {
+	w := crowd(seed, backend, seen)
 	defer w.Close()
+	recorder := recording.Start(w.Kernel, w.Network, w.Deployment, w.Clients)
 	w.Kernel.Run(kernel.True(4 * time.Second))
 	for _, s := range w.Servers {
 		w.Record(history.Event{Kind: history.Step, Name: "dump", Detail: fmt.Sprint(s.Name(), " ", s.State(), len(s.OnDisk()), s.Dump())})
 	}
-	return w.History(), w.Recording()
+	return w.History(), recorder.Recording()
 }
 
 // countMessages counts what became of the messages with several requests, on tier wire: how many were torn, and how many
@@ -221,8 +222,8 @@ func TestTiersAgreeOnBatches(t *testing.T) {
 		all = append(all, seed)
 	}
 	for _, seed := range all {
-		want, _ := runCrowd(seed, model.New(), map[string]int{}, false)
-		got, recording := runCrowd(seed, wire.New(), seen, true)
+		want, _ := runCrowd(seed, model.New(), map[string]int{})
+		got, recording := runCrowd(seed, wire.New(), seen)
 		if history.Hash(want) != history.Hash(got) {
 			t.Fatalf("seed %d: of %d events on model (-) and %d on wire (+) the first that differ:\n%s", seed, len(want), len(got), describe(want, got))
 		}

@@ -11,6 +11,7 @@ import (
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
+	"redlocksim/sim/trace"
 	"redlocksim/sim/wire"
 )
 
@@ -89,7 +90,7 @@ func TestWhoseCommandsWait(t *testing.T) {
 		Latency: network.Constant(ms), Clients: []sim.ClientConfig{{Name: "c1"}, {Name: "c2"}}}, wire.New())
 	defer w.Close()
 	var got []string
-	w.OnApplied(func(a *redis.Applied) { got = append(got, a.Client.Name()+" "+a.After.Value) })
+	trace.On(w.Events, func(a *redis.Applied) { got = append(got, a.Client.Name()+" "+a.After.Value) })
 	writes := func(client, commands string, at, later int) {
 		c := w.Client(client)
 		s, err := w.Dial(c, w.Server("M"), c.Draw("dial"), func() {})

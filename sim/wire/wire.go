@@ -2,7 +2,7 @@
 // simulated net.Conn to one miniredis for each node, without sockets.
 //
 // For the same configuration and seed a run here has the history of a run on [redlocksim/sim/model], byte for byte, and all
-// that passes between libraries and nodes is the same too (see redis.Deployment.Overhear). Every message is one
+// that passes between libraries and nodes is the same too (see scenarios.Options.Overheard). Every message is one
 // [network.Exchange] that opens with the same key at the same true time there, and its reply reaches the library at the same
 // place among all others. What the library hands a node in one piece is one message. Setting up a connection costs nothing and
 // cannot fail: a node that is down refuses the first request instead.

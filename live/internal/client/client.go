@@ -17,7 +17,6 @@ import (
 	"redlocksim/live/internal/speed"
 	"redlocksim/redlock/goredis"
 	"redlocksim/scenarios"
-	"redlocksim/scenarios/protocols"
 )
 
 // Client is the client of a scenario: it carries out what its parent orders, and reports what happens.
@@ -61,7 +60,7 @@ func New(r *messages.Role, notices *messages.Writer) (*Client, error) {
 	if r.Lock != nil {
 		foreign = &scenarios.Foreign{New: c.startProgram, IsProgram: true}
 	}
-	c.session, err = scenarios.NewSession(c.host, c.scenario, foreign, protocols.Unwatched{})
+	c.session, err = scenarios.NewSession(c.host, c.scenario, foreign, nil)
 	return c, err
 }
 

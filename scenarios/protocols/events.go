@@ -7,29 +7,54 @@ import (
 	"redlocksim/redlock/observe"
 )
 
-// Witness is told, at the very moment, of what a history leaves out: all that the library reports, and all that calls return.
-// It changes nothing. Package monitor has those of the simulator.
-type Witness interface {
-	// Observed is told of every step that the library reports to its observer.
-	Observed(client string, e observe.Event)
-	// WentOn is told that the client goes on after a step. The timeline may have paused it in between.
-	WentOn(client string, e observe.Event)
-	// Called is told that a call begins, and Returned what it returned, before anything else happens in the client.
-	Called(c *Call)
-	Returned(c *Call, err error)
-	// Works is told that a Renewer or a Holder begins to renew a lease while work is done under it, Stops that the work has
-	// returned, and Worked what the Renewer or Holder returned: a Holder after the release.
-	Works(w *Work)
-	Stops(w *Work)
-	Worked(w *Work, err error)
-	// Wants is told that a call for a permit of a semaphore begins, or for all, and Gets what it returned. Of each attempt to
-	// take one of the permits Called and Returned are told. Begins is told that a call which takes all begins its work, in the
-	// context ctx, and Ends that the work has returned.
-	Wants(c *PermitCall)
-	Begins(c *PermitCall, ctx context.Context)
-	Ends(c *PermitCall, err error)
-	Gets(c *PermitCall, err error)
-}
+// Stepped is the event that the library of a client reports a step to its observer, and WentOn that the client goes on after
+// it: the timeline may have paused it in between.
+type (
+	Stepped struct {
+		Client string
+		*observe.Event
+	}
+	WentOn Stepped
+)
+
+// Called is the event that a call begins, and Returned what it returned, before anything else happens in the client.
+type (
+	Called   struct{ *Call }
+	Returned struct {
+		*Call
+		Err error
+	}
+)
+
+// WorkBegun is the event that a Renewer or a Holder begins to renew a lease while work is done under it, WorkDone that the work
+// has returned, and WorkReturned what the Renewer or Holder returned: a Holder after the release.
+type (
+	WorkBegun    struct{ *Work }
+	WorkDone     struct{ *Work }
+	WorkReturned struct {
+		*Work
+		Err error
+	}
+)
+
+// PermitCalled is the event that a call for a permit of a semaphore begins, or for all, and PermitReturned what it returned.
+// Each attempt to take one of the permits is Called and Returned. AllBegun is the event that a call which takes all begins its
+// work, in the context In, and AllDone that the work has returned.
+type (
+	PermitCalled   struct{ *PermitCall }
+	PermitReturned struct {
+		*PermitCall
+		Err error
+	}
+	AllBegun struct {
+		*PermitCall
+		In context.Context
+	}
+	AllDone struct {
+		*PermitCall
+		Err error
+	}
+)
 
 // Call is a call of a client's lock.
 type Call struct {
@@ -121,42 +146,6 @@ const (
 	// NewClientCall makes a client in the place of the one before, which may still have locks.
 	NewClientCall
 )
-
-// Unwatched is a Witness that nobody asks.
-type Unwatched struct{}
-
-// Observed implements Witness.
-func (Unwatched) Observed(string, observe.Event) {}
-
-// WentOn implements Witness.
-func (Unwatched) WentOn(string, observe.Event) {}
-
-// Called implements Witness.
-func (Unwatched) Called(*Call) {}
-
-// Returned implements Witness.
-func (Unwatched) Returned(*Call, error) {}
-
-// Works implements Witness.
-func (Unwatched) Works(*Work) {}
-
-// Stops implements Witness.
-func (Unwatched) Stops(*Work) {}
-
-// Worked implements Witness.
-func (Unwatched) Worked(*Work, error) {}
-
-// Wants implements Witness.
-func (Unwatched) Wants(*PermitCall) {}
-
-// Begins implements Witness.
-func (Unwatched) Begins(*PermitCall, context.Context) {}
-
-// Ends implements Witness.
-func (Unwatched) Ends(*PermitCall, error) {}
-
-// Gets implements Witness.
-func (Unwatched) Gets(*PermitCall, error) {}
 
 // Standing is a Lease that is no Voted one, and that its nodes or its service know by a name: the owner in a hash, a session, a
 // transaction, or the owner of a row.
