@@ -9,7 +9,7 @@ import (
 	_ "redlocksim/locktest"
 	_ "redlocksim/reports"
 	_ "redlocksim/search/experiment"
-	_ "redlocksim/sweep/advise"
+	_ "redlocksim/sweep/audit"
 
 	"redlocksim/internal/strictyaml"
 )

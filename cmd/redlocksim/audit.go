@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,13 +43,22 @@ code is 0 then or, of what is NOT TESTED and has no run, 6.
 
 Each line is attacked together with all before it that are SAFE.
 
+--suggest computes the smallest safe settings of this project's library instead,
+for what FILE says of clocks, pauses, network and nodes: drift allowance,
+restart delay, node timeout, quorum and guard time, and the TTL from work if no
+ttl is given. The simulator tests each just above and just below its limit:
+with it the lock survives the worst schedule, and with a millisecond, a
+millionth or a node less it breaks. It also reports what the settings cost in
+availability, computed and simulated, and prints them as a YAML block for a
+settings file and as options of the library.
+
 `
 
 // auditFlags are the flags of audit.
 type auditFlags struct {
 	json, markdown, html, save string
 	show                       int
-	noCache, force             bool
+	noCache, force, suggest    bool
 
 	to   sink
 	lock lockFlags
@@ -60,17 +70,20 @@ func newAudit() *cobra.Command {
 		Use:   "audit [FILE]",
 		Short: "Find out whether your lock settings are safe",
 		Long: fmt.Sprintf(auditHelp, answerList()) + keepsFiles + "\n\n" + exitcode.Help(exitcode.Specifics{
-			exitOK: "every assumption holds", exitSafety: "an assumption does not hold", exitNotTested: "an attack did not take place",
+			exitOK: "every assumption holds", exitSafety: "an assumption does not hold; with --suggest, the simulator contradicts a formula", exitUsage: "with --suggest also if no settings are safe",
+			exitLiveness: "with --suggest: the simulator contradicts the computed cost", exitNotTested: "an attack did not take place",
 		}),
 		Example: `  redlocksim audit
   redlocksim audit ours.yaml
   redlocksim audit ours.yaml --show 5 --html power-loss.html
-  redlocksim audit ours.yaml --markdown audit.md --json audit.json`,
+  redlocksim audit ours.yaml --markdown audit.md --json audit.json
+  redlocksim audit known.yaml --suggest`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: a.run,
 	}
 	flags := cmd.Flags()
 	flags.IntVar(&a.show, "show", 0, "tell the run that decides about line N")
+	flags.BoolVar(&a.suggest, "suggest", false, "compute the smallest safe settings for what is known")
 	flags.StringVar(&a.html, "html", "", "with --show: write its interactive timeline to this file instead")
 	flags.StringVar(&a.json, "json", "", "write the audit as JSON to this file (- for standard output, and nothing else)")
 	flags.StringVar(&a.markdown, "markdown", "", "write the audit as Markdown to this file (- for standard output)")
@@ -94,6 +107,8 @@ func (a *auditFlags) run(cmd *cobra.Command, args []string) error {
 	switch {
 	case a.html != "" && a.show == 0:
 		return &failure{exitUsage, errors.New("--html draws the run of a line: name it with --show")}
+	case a.suggest && (a.show > 0 || a.markdown != ""):
+		return &failure{exitUsage, errors.New("--suggest judges nothing: leave --show and --markdown out")}
 	case a.show > 0 && (a.json != "" || a.markdown != ""):
 		return &failure{exitUsage, errors.New("--show tells one run, and --json and --markdown write all lines: give one or the other")}
 	case a.save != "" && len(args) > 0:
@@ -106,6 +121,9 @@ func (a *auditFlags) run(cmd *cobra.Command, args []string) error {
 	name, answers, err := a.answers(cmd, args)
 	if err != nil {
 		return err
+	}
+	if a.suggest {
+		return a.suggestion(cmd, name, answers)
 	}
 	o := audit.Options{Line: a.show, Repeat: "redlocksim audit " + shell.Quote(name)}
 	if audit.IsProgram(answers.Library) {
@@ -141,6 +159,35 @@ func (a *auditFlags) run(cmd *cobra.Command, args []string) error {
 		return endingAfter(exitOK, found.Err("", ""))
 	}
 	return a.write(cmd, found)
+}
+
+// suggestion computes settings, and writes them.
+func (a *auditFlags) suggestion(cmd *cobra.Command, name string, answers *audit.Answers) error {
+	ctx, stop := untilInterrupted(cmd.Context())
+	defer stop()
+	found, err := audit.Suggest(ctx, answers)
+	switch {
+	case ctx.Err() != nil:
+		return interrupted()
+	case errors.Is(err, audit.ErrInput):
+		return &failure{exitUsage, fmt.Errorf("%s: %w", name, err)}
+	case errors.Is(err, audit.ErrNotConfirmed):
+		return &failure{exitSafety, err}
+	case errors.Is(err, audit.ErrNotTested):
+		return &failure{exitNotTested, err}
+	case err != nil:
+		return wrap(err)
+	}
+	if a.json != "" {
+		err = writeJSON(&a.to, found, a.json)
+	}
+	if err == nil && a.json != "-" {
+		err = wrap(found.WriteText(fitted(cmd.OutOrStdout())))
+	}
+	if err == nil && slices.ContainsFunc(found.Costs, func(c audit.Cost) bool { return !c.Confirmed }) {
+		err = ending(exitLiveness)
+	}
+	return err
 }
 
 // answers reads the file, or asks.

@@ -23,7 +23,7 @@ func addCompletions(root *cobra.Command) {
 	presets, _ := sweep.Presets()
 	arguments := map[string]cobra.CompletionFunc{
 		"run": oneScenarioAnd(), "explore": oneScenarioAnd(), "sweep": oneScenarioAnd(presets...),
-		"suite": completeScenarios, "schema": fixedWords("scenario", "suite"), "lint": yamlFiles, "new": yamlFiles, "advise": yamlFiles,
+		"suite": completeScenarios, "schema": fixedWords("scenario", "suite"), "lint": yamlFiles, "new": yamlFiles,
 		"list": fixedWords(), "version": fixedWords(), "keys": fixedWords(),
 	}
 	enumerations := map[string][]string{

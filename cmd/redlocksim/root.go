@@ -61,7 +61,7 @@ Start with
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.Args = knownCommand(root)
-	root.AddCommand(newList(), newRun(), newSuite(), newSweep(), newAudit(), newPlay(), newAdvise(), newExplore(), newCheck(),
+	root.AddCommand(newList(), newRun(), newSuite(), newSweep(), newAudit(), newPlay(), newExplore(), newCheck(),
 		newLiveClient(), newSoak(), newVerdicts(), newLocks(), newKeys(),
 		newNew(), newLint(), newSchema(), newVersion(), newWork())
 	root.Version = version(buildInfo())

@@ -58,6 +58,7 @@ var wordsInputs = map[string]string{
 	"settings.yaml": "lock: {drift: {factor: 0%, constant: 0s}, fencing: true}\nbudget: {clock-rate: 20%}\n",
 	"messy.yaml":    "lock: {protocol: redlock-plain, cleanup: none}\n",
 	"answers.yaml":  "library: redsync\nttl: 8s\nrestart-delay: 5s\npause: 500ms\n",
+	"known.yaml":    "ttl: 10s\npause: 800ms\n",
 	"history.jsonl": `{"process":"a","type":"invoke","f":"acquire"}
 {"process":"a","type":"ok","f":"acquire","value":7}
 {"process":"b","type":"invoke","f":"acquire"}
@@ -80,7 +81,7 @@ var tellsOfFindings = []struct{ command, file string }{
 	{"check --model fenced history.jsonl", ""},
 	{"sweep restart --axis lock.ttl=10s --axis budget.restart-delay=9s,10s --html sweep.html", "sweep.html"},
 	{"sweep pause --frontier --axis lock.ttl=5s --axis adversary.pause=4s", ""},
-	{"advise --ttl 10s --pause 800ms", ""},
+	{"audit known.yaml --suggest", ""},
 	{"audit answers.yaml --markdown audit.md", "audit.md"},
 	{"audit answers.yaml --show 5", ""},
 	{"explore settings.yaml --seeds 20 --dir found --markdown found.md", "found.md"},

@@ -7,12 +7,12 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"redlocksim/faults"
 	"redlocksim/internal/shell"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/redlock"
 	"redlocksim/scenarios"
 	"redlocksim/sweep"
-	"redlocksim/sweep/advise"
 )
 
 // Answers are what somebody knows of a lock and of its surroundings.
@@ -148,21 +148,38 @@ func not(d *strictyaml.Decoder, n *yaml.Node) *yaml.Node {
 
 // rate is a rate error as a percentage.
 func rate(d *strictyaml.Decoder, n *yaml.Node) *yaml.Node {
-	var is advise.ClockError
+	var is clockError
 	if !d.Decode(n, &is) {
 		return nil
 	}
 	return written(is.Rate.String())
 }
 
-// roundTrip is a latency.
-func roundTrip(d *strictyaml.Decoder, n *yaml.Node) *yaml.Node {
-	var is advise.RTT
-	if !d.Decode(n, &is) {
+// clockError is a rate error, written as a percentage or in parts per million: "0.05%", "500ppm".
+type clockError struct{ faults.Rate }
+
+// UnmarshalScalar reads a rate error.
+func (c *clockError) UnmarshalScalar(text string) error {
+	if n, ok := strings.CutSuffix(text, "ppm"); ok {
+		d, ok := faults.ParseDecimal(n)
+		if !ok {
+			return &strictyaml.Invalid{Msg: `not a rate error, as "500ppm" or "0.05%"`, Word: text}
+		}
+		c.Rate = faults.RateOf(d.Shift(-6))
 		return nil
 	}
+	return c.Rate.UnmarshalScalar(text)
+}
+
+// roundTrip is a latency, whose min may be left out, and is 0 then.
+func roundTrip(d *strictyaml.Decoder, n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.MappingNode && strictyaml.At(n, "min") == nil {
-		return strictyaml.Merge(n, strictyaml.Under("min", written("0s")))
+		with := *n
+		with.Content = append([]*yaml.Node{strictyaml.Text("min"), strictyaml.Text("0s")}, n.Content...)
+		n = &with
+	}
+	if !d.Decode(n, new(scenarios.Latency)) {
+		return nil
 	}
 	return n
 }

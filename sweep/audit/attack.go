@@ -171,25 +171,28 @@ func (a *attacked) verdict() Verdict {
 // breaks, either of which is empty if all are on one side. why is why not all could be tested.
 type edge struct {
 	holds, breaks, why string
+	what               adversary.Broken // at breaks
+	row                sweep.Row
 	isReversed         bool // what should be safer breaks, and what was answered holds
 }
 
-// frontier looks for the edge between the ends among some values.
-func (x *auditing) frontier(l *line, s *scenarios.Scenario, path string, values []string, changes ...sweep.Setting) (e edge, err error) {
+// frontier looks for the edge of an attack by some schedules between the ends among some values.
+func (x *auditing) frontier(names []string, s *scenarios.Scenario, path string, values []string, changes ...sweep.Setting) (e edge, err error) {
 	base, err := x.changed(s, changes)
 	if err != nil {
 		return e, err
 	}
 	slices.Sort(values) // the same value twice is no axis; its ends are looked for by what they are
-	axis, err := sweep.ParseAxis(path + "=" + strings.Join(slices.Compact(values), ","))
+	values = slices.Compact(values)
+	axis, err := sweep.ParseAxis(path + "=" + strings.Join(values, ","))
 	if err != nil {
 		return e, err
 	}
-	schedules, err := sweep.FindSchedules(l.schedules...)
+	schedules, err := sweep.FindSchedules(names...)
 	if err != nil {
 		return e, err
 	}
-	chart, err := sweep.Run(x.ctx, sweep.Spec{Base: base, Axes: []sweep.Axis{axis}, Schedules: schedules, Bisect: true, Jobs: 1, Foreign: x.foreign})
+	chart, err := sweep.Run(x.ctx, sweep.Spec{Base: base, Axes: []sweep.Axis{axis}, Schedules: schedules, Bisect: len(values) > 1, Jobs: 1, Foreign: x.foreign})
 	if err != nil {
 		return e, err
 	}
@@ -203,6 +206,12 @@ func (x *auditing) frontier(l *line, s *scenarios.Scenario, path string, values 
 	if n, missed := chart.Untested(); n > 0 {
 		e.why = missed
 	}
-	e.holds, e.breaks = chart.Frontier[0].Safe, chart.Frontier[0].Broken
+	e.row = chart.Frontier[0]
+	e.holds, e.breaks = e.row.Safe, e.row.Broken
+	for _, c := range chart.Cells {
+		for _, b := range c.Breaches {
+			e.what = b.What
+		}
+	}
 	return e, nil
 }

@@ -156,7 +156,7 @@ func Of(ctx context.Context, a *Answers, o Options) (*Audit, error) {
 		return nil, err
 	}
 	out.Assumptions = append(out.Assumptions, all)
-	out.Beyond, out.world = beyond(out), x.world
+	out.Beyond, out.world = beyond(a), x.world
 	return out, nil
 }
 

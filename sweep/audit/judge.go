@@ -118,7 +118,7 @@ func (x *auditing) between(l *line, world *scenarios.Scenario, limit *limits, ve
 	if tried := newScale(limit.riskiest, limit.safest); tried.index(limit.yours) < 0 {
 		limit.riskiest = limit.yours
 	}
-	if e, err = x.frontier(l, world, l.path, []string{limit.safest, limit.riskiest, limit.yours}); err != nil {
+	if e, err = x.frontier(l.schedules, world, l.path, []string{limit.safest, limit.riskiest, limit.yours}); err != nil {
 		return e, err
 	}
 	limit.holds, limit.breaks = e.holds, e.breaks

@@ -509,8 +509,8 @@ func roundTripOf(s *scenarios.Scenario) time.Duration {
 }
 
 // beyond is what no setting mends, and what does.
-func beyond(a *Audit) []string {
-	s := a.Answers.Settings
+func beyond(a *Answers) []string {
+	s := a.Settings
 	var all []string
 	if s.Storage != storage.Fenced {
 		all = append(all, "A client that pauses for longer than it stops writing before its lease ends, or whose write is delayed for longer, writes after another client has the lock. No setting prevents that, only a resource that refuses older fencing tokens (scenarios 32 to 34).")
@@ -519,7 +519,7 @@ func beyond(a *Audit) []string {
 	if s.Nodes.Persistence == redis.EverySecond && !s.Budget.NoPowerLoss {
 		all = append(all, "With appendfsync everysec, a machine that loses power loses a second and more of what it had written.")
 	}
-	if IsProgram(a.Answers.Library) {
+	if IsProgram(a.Library) {
 		all = append(all, "A lock program was attacked as it is: settings that it does not read make no difference to it.")
 	}
 	return all

@@ -81,17 +81,7 @@ func (a *Audit) WriteText(w io.Writer, paint func(v Verdict, words string) strin
 			b.WriteString(wordwrap.Help("      fix:", "           ", x.Fix))
 		}
 	}
-	list := func(heading string, all []string) {
-		if len(all) == 0 {
-			return
-		}
-		fmt.Fprintf(&b, "\n%s\n", heading)
-		for _, text := range all {
-			b.WriteString(wordwrap.Help("  -", "    ", text))
-		}
-	}
-	list("What no setting mends", a.Beyond)
-	list("Taken for granted, since nothing was said", a.Assumed)
+	remarks(&b, a.Beyond, a.Assumed)
 	if a.Failed > 0 {
 		fmt.Fprintf(&b, "\n%s", a.Failures.Text("", ""))
 	}
@@ -101,6 +91,22 @@ func (a *Audit) WriteText(w io.Writer, paint func(v Verdict, words string) strin
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// remarks is what no setting mends, and what was taken for granted.
+func remarks(b *strings.Builder, beyond, assumed []string) {
+	for _, list := range []struct {
+		heading string
+		all     []string
+	}{{"What no setting mends", beyond}, {"Taken for granted, since nothing was said", assumed}} {
+		if len(list.all) == 0 {
+			continue
+		}
+		fmt.Fprintf(b, "\n%s\n", list.heading)
+		for _, text := range list.all {
+			b.WriteString(wordwrap.Help("  -", "    ", text))
+		}
+	}
 }
 
 // first is the number of the first assumption with a verdict, from 0; −1 if there is none.

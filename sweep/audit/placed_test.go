@@ -1,4 +1,4 @@
-package advise_test
+package audit_test
 
 import (
 	"context"
@@ -19,10 +19,10 @@ import (
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
 	"redlocksim/sweep"
-	"redlocksim/sweep/advise"
+	"redlocksim/sweep/audit"
 )
 
-var randomSettings = flag.Int("random-settings", 8, "how many random settings files sweep and advise are put to the test with; the full test is 500")
+var randomSettings = flag.Int("random-settings", 8, "how many random settings files sweep and audit --suggest are put to the test with; the full test is 500")
 
 // The attacks that are placed by hand. They have the names that sweep gives to its own.
 var kinds = []string{"clocks", "restart", "memory-loss", "pause"}
@@ -79,12 +79,12 @@ func (r drawer) settings() string {
 		lock, strings.Join(sweep.NodeNames(n), ", "), r.one("none", "everysec", "always"), network, budget)
 }
 
-// known is a file of what a user knows, for advise.
+// known is a file of what a user knows, to suggest settings for.
 func (r drawer) known() string {
 	n := 1 + r.IntN(7)
-	text := fmt.Sprintf("{clock-error: %s, clock-step: %s, pause: %s, rtt: %s, persistence: %s, power-loss: %s, nodes: %d, down: %d, memory-loss: %d",
+	text := fmt.Sprintf("{clock-error: %s, clock-step: %s, pause: %s, rtt: %s, persistence: %s, power-loss: %s, nodes: %d, budget: {memory-loss: %d}",
 		r.one("0%", "500ppm", "1%", "3%", "8%"), r.maybe(r.ms(1, 1000)), r.maybe(r.ms(1, 3000)), r.latency(), r.one("none", "everysec", "always"), r.one("true", "false"), n,
-		r.IntN((n+1)/2), r.IntN(2)*r.IntN((n+1)/2))
+		r.IntN(2)*r.IntN((n+1)/2))
 	if r.IntN(2) == 0 {
 		return text + ", ttl: " + r.ms(5000, 25000) + "}"
 	}
@@ -433,27 +433,23 @@ func (n *tally) row(t *testing.T, seed uint64, kind, text string, row sweep.Row)
 	}
 }
 
-// Whatever is known, no worst case placed by hand breaks what advise gives.
-func TestAdviceIsNeverWronglySafe(t *testing.T) {
+// Whatever is known, no worst case placed by hand breaks what is suggested.
+func TestSuggestionsAreNeverWronglySafe(t *testing.T) {
 	var n tally
 	for seed := uint64(0); n.files < *randomSettings; seed++ {
 		r := drawer{rand.New(rand.NewPCG(seed, 3))}
-		k := advise.Default()
 		text := r.known()
-		if err := advise.Parse("known.yaml", []byte(text), &k); err != nil {
-			t.Fatalf("%v\n%s", err, text)
-		}
-		a, err := advise.For(context.Background(), k)
-		if errors.As(err, new(*advise.InputError)) {
-			continue // nothing can be advised
+		a, err := suggest(text)
+		if errors.Is(err, audit.ErrInput) {
+			continue // nothing can be suggested
 		}
 		n.files++
 		switch {
-		case errors.Is(err, advise.ErrNotTested):
+		case errors.Is(err, audit.ErrNotTested):
 			n.untested++
 			t.Logf("seed %d is not tested: %v", seed, err)
 			continue
-		case errors.Is(err, advise.ErrNotConfirmed):
+		case errors.Is(err, audit.ErrNotConfirmed):
 			n.contradicted++
 			t.Logf("seed %d: contradicted and reported: %v\n%s", seed, err, text)
 			continue
@@ -463,12 +459,12 @@ func TestAdviceIsNeverWronglySafe(t *testing.T) {
 		n.safe++
 		for _, kind := range kinds {
 			if what, file := broken(t, a.YAML, kind); what != "" {
-				t.Errorf("seed %d: the advice for %s breaks with %s: %s\n%s", seed, text, kind, what, file)
+				t.Errorf("seed %d: what is suggested for %s breaks with %s: %s\n%s", seed, text, kind, what, file)
 			}
 		}
 		n.byHand += weaker(t, a.YAML)
 	}
-	t.Logf("%d files of what is known: %d advised, %d not tested, %d contradicted and reported; without guard time and drift allowance %d worst cases break", n.files, n.safe, n.untested, n.contradicted, n.byHand)
+	t.Logf("%d files of what is known: %d suggested, %d not tested, %d contradicted and reported; without guard time and drift allowance %d worst cases break", n.files, n.safe, n.untested, n.contradicted, n.byHand)
 	n.enough(t)
 }
 

@@ -1,4 +1,4 @@
-package advise
+package audit
 
 import (
 	"math/big"
@@ -35,7 +35,7 @@ func TestAtLeast(t *testing.T) {
 		want string
 	}{{2, 3, half, "1/2"}, {3, 5, half, "1/2"}, {3, 4, half, "5/16"}, {4, 3, half, "0/1"}, {0, 0, half, "1/1"}, {2, 2, big.NewRat(9, 10), "81/100"},
 		{3, 5, new(big.Rat), "0/1"}, {3, 5, big.NewRat(1, 1), "1/1"}} {
-		if got := atLeast(c.k, c.n, c.p); got.String() != c.want {
+		if got := chanceOf(c.k, c.n, c.p); got.String() != c.want {
 			t.Errorf("%d of %d: %s, want %s", c.k, c.n, got, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package advise
+package audit
 
 import (
 	"math/big"
@@ -25,8 +25,8 @@ func withinNS(l network.Latency, d time.Duration) *big.Rat {
 	return part.Add(part, big.NewRat(int64(lo.Share), network.Million))
 }
 
-// atLeast is the chance that of n independent trials with chance p at least k succeed.
-func atLeast(k, n int, p *big.Rat) *big.Rat {
+// chanceOf is the chance that of n independent trials with chance p at least k succeed.
+func chanceOf(k, n int, p *big.Rat) *big.Rat {
 	sum, q := new(big.Rat), new(big.Rat).Sub(big.NewRat(1, 1), p)
 	for i := k; i <= n; i++ {
 		term := new(big.Rat).SetInt(new(big.Int).Binomial(int64(n), int64(i)))
@@ -43,11 +43,11 @@ func power(x *big.Rat, n int) *big.Rat {
 // quorumWithin is the smallest time by which a quorum of the nodes has answered with at least this chance, given that it
 // has by the limit; it is the limit if the chance is never as large.
 func quorumWithin(l network.Latency, quorum, up int, chance *big.Rat, limit time.Duration) time.Duration {
-	wanted := new(big.Rat).Mul(chance, atLeast(quorum, up, withinNS(l, limit)))
+	wanted := new(big.Rat).Mul(chance, chanceOf(quorum, up, withinNS(l, limit)))
 	low, high := time.Duration(0), limit
 	for low < high {
 		middle := low + (high-low)/2
-		if atLeast(quorum, up, withinNS(l, middle)).Cmp(wanted) >= 0 {
+		if chanceOf(quorum, up, withinNS(l, middle)).Cmp(wanted) >= 0 {
 			high = middle
 		} else {
 			low = middle + 1

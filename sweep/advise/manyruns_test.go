@@ -1,3 +1,0 @@
-package advise_test
-
-import _ "redlocksim/internal/manyruns"
