@@ -37,7 +37,6 @@ type Decoder struct {
 // if there is one, the variable holds those parts that were right. It panics if into is not a non-nil pointer to a type that
 // the package comment lists.
 func Decode(file string, data []byte, into any) error {
-	checkTarget(into)
 	root, err := parse(file, data)
 	if err != nil {
 		return Errors{err}.Err()
@@ -66,7 +65,6 @@ func DecodeValue(from, key, text string, into any) error {
 
 // DecodeNode is [Decode] for a document, or a part of one, parsed before. The paths in its errors start at n.
 func DecodeNode(file string, n *yaml.Node, into any) error {
-	checkTarget(into)
 	if n != nil && n.Kind == yaml.DocumentNode && len(n.Content) > 0 {
 		n = n.Content[0]
 	}
@@ -85,10 +83,9 @@ func DecodeNode(file string, n *yaml.Node, into any) error {
 // Decode decodes a node into the variable that into points to, and reports whether it did so without an error. The node may be
 // a part of the document or one that was made from such parts by [Merge].
 func (d *Decoder) Decode(n *yaml.Node, into any) bool {
-	checkTarget(into)
 	before := d.reports
-	if d.vet(n, link{parent: d.current, depth: d.links[d.current].depth + 1}) {
-		d.value(n, reflect.ValueOf(into).Elem())
+	if v := target(into); d.vet(n, link{parent: d.current, depth: d.links[d.current].depth + 1}) {
+		d.value(n, v)
 	}
 	return d.reports == before
 }

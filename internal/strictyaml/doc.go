@@ -20,7 +20,7 @@
 // A key that is absent leaves its field as it was, so defaults are set before decoding. Fields may be strings, bools, integers,
 // [time.Duration], structs, slices, maps with string keys, pointers to these, and types that implement one of the two
 // interfaces. There are no floats: a ratio belongs in a decimal type that implements [Unmarshaler]. A type outside of this list
-// is a mistake in the program and not in the file; decoding into one panics, whatever the file says.
+// is a mistake in the program and not in the file: decoding what a file has of one panics, and so does describing one.
 //
 // # Writing
 //

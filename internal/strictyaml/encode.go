@@ -38,25 +38,12 @@ func Encode(v, base any) ([]byte, error) {
 	if value.Kind() != reflect.Struct || !from.IsValid() || value.Type() != from.Type() {
 		panicf("encoding a %T over a %T", v, base)
 	}
-	checkType(value.Type(), make(map[reflect.Type]bool), writesItself)
 	var e Encoder
 	n := e.value(value, from)
 	if e.err != nil {
 		return nil, e.err
 	}
 	return layOut(n)
-}
-
-// writesItself says whether a type has a marshaler, and panics if it is one that reads itself and has none.
-func writesItself(t reflect.Type) bool {
-	if !readsItself(t) {
-		return false
-	}
-	node := reflect.PointerTo(t).Implements(nodeUnmarshalerType)
-	if node && !t.Implements(nodeMarshalerType) || !node && !t.Implements(marshalerType) {
-		panicf("%v decodes itself and does not encode itself", t)
-	}
-	return true
 }
 
 // Encode returns the node of a value, without the keys whose values are those of base. base is of the same type, or nil for a
@@ -121,6 +108,10 @@ func (e *Encoder) value(v, base reflect.Value) *yaml.Node {
 	case time.Duration:
 		return plainWord(written(m))
 	}
+	switch reflect.New(v.Type()).Interface().(type) {
+	case NodeUnmarshaler, Unmarshaler:
+		panicf("%v decodes itself and does not encode itself", v.Type())
+	}
 	switch v.Kind() {
 	case reflect.String:
 		return Text(v.String())
@@ -143,6 +134,7 @@ func (e *Encoder) value(v, base reflect.Value) *yaml.Node {
 		}
 		return n
 	default:
+		checkInteger(v.Type())
 		if v.CanInt() {
 			return plainWord(strconv.FormatInt(v.Int(), 10))
 		}

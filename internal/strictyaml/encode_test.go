@@ -111,13 +111,13 @@ func TestEncodeDemandsBothWays(t *testing.T) {
 	for _, v := range []any{
 		struct {
 			X *oneWay `yaml:"x"`
-		}{},
+		}{new(oneWay)},
 		struct {
 			X []hopeless `yaml:"x"`
-		}{},
+		}{[]hopeless{{}}},
 		struct {
 			X strictyaml.Ordered[oneWay] `yaml:"x"`
-		}{},
+		}{strictyaml.Ordered[oneWay]{{}}},
 		7,
 	} {
 		func() {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 )
 
 // Field is a field of a struct that a key of the file is decoded into.
@@ -38,22 +37,7 @@ type fields struct {
 	named map[string]Field
 }
 
-var (
-	knownFields  sync.Map // reflect.Type to *fields
-	checkedTypes sync.Map // reflect.Type to struct{}
-
-	durationType        = reflect.TypeFor[time.Duration]()
-	unmarshalerType     = reflect.TypeFor[Unmarshaler]()
-	nodeUnmarshalerType = reflect.TypeFor[NodeUnmarshaler]()
-	marshalerType       = reflect.TypeFor[Marshaler]()
-	nodeMarshalerType   = reflect.TypeFor[NodeMarshaler]()
-	wrapperType         = reflect.TypeFor[wrapper]()
-)
-
-// A wrapper is a type of this package that decodes another type.
-type wrapper interface {
-	wrapped() reflect.Type
-}
+var knownFields sync.Map // reflect.Type to *fields
 
 func fieldsOf(t reflect.Type) *fields {
 	if known, ok := knownFields.Load(t); ok {
@@ -94,65 +78,13 @@ func (f *fields) collect(t reflect.Type, prefix []int) {
 	}
 }
 
-// checkTarget panics if a type cannot be decoded into. It looks at the whole type, so that a mistake shows at the first file
-// and not at the first file that has the key.
-func checkTarget(into any) {
+// target is the variable that into points to.
+func target(into any) reflect.Value {
 	v := reflect.ValueOf(into)
 	if v.Kind() != reflect.Pointer || v.IsNil() {
 		panicf("decoding into %T, which is not a non-nil pointer", into)
 	}
-	t := v.Type().Elem()
-	if _, ok := checkedTypes.Load(t); ok {
-		return
-	}
-	checkType(t, make(map[reflect.Type]bool), readsItself)
-	checkedTypes.Store(t, struct{}{})
-}
-
-// readsItself says whether a type has an unmarshaler.
-func readsItself(t reflect.Type) bool {
-	return reflect.PointerTo(t).Implements(nodeUnmarshalerType) || reflect.PointerTo(t).Implements(unmarshalerType)
-}
-
-// checkType looks at a type and all it consists of; atomic says which types have methods of their own.
-func checkType(t reflect.Type, visited map[reflect.Type]bool, atomic func(reflect.Type) bool) {
-	if visited[t] {
-		return
-	}
-	visited[t] = true
-	if reflect.PointerTo(t).Implements(wrapperType) {
-		checkType(reflect.New(t).Interface().(wrapper).wrapped(), visited, atomic)
-		return
-	}
-	if enumerations[t] != nil || atomic(t) || t == durationType {
-		return
-	}
-	if t.PkgPath() != "" && (reflect.Zero(t).CanInt() || reflect.Zero(t).CanUint()) {
-		panicf("%v is no number, and its words are not declared", t)
-	}
-	switch t.Kind() {
-	case reflect.String, reflect.Bool,
-		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
-		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-	case reflect.Slice:
-		checkType(t.Elem(), visited, atomic)
-	case reflect.Pointer:
-		if t.Elem().Kind() == reflect.Pointer {
-			panicf("cannot decode into %v", t)
-		}
-		checkType(t.Elem(), visited, atomic)
-	case reflect.Map:
-		if t.Key().Kind() != reflect.String {
-			panicf("cannot decode into %v: its keys are not strings", t)
-		}
-		checkType(t.Elem(), visited, atomic)
-	case reflect.Struct:
-		for _, f := range fieldsOf(t).named {
-			checkType(f.Type, visited, atomic)
-		}
-	default:
-		panicf("cannot decode into %v", t)
-	}
+	return v.Elem()
 }
 
 func panicf(format string, args ...any) {

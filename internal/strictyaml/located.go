@@ -1,10 +1,6 @@
 package strictyaml
 
-import (
-	"reflect"
-
-	"go.yaml.in/yaml/v3"
-)
+import "go.yaml.in/yaml/v3"
 
 // A Located value remembers its position in the file, for errors that are found only after decoding; see [Errorf]. It is
 // written like a T. A value that was absent has line 0.
@@ -21,5 +17,3 @@ func (l *Located[T]) UnmarshalNode(d *Decoder, n *yaml.Node) {
 
 // MarshalNode implements [NodeMarshaler]. The value is written in full, since it is decoded over whatever is there.
 func (l Located[T]) MarshalNode(e *Encoder) *yaml.Node { return e.Encode(l.Value, nil) }
-
-func (*Located[T]) wrapped() reflect.Type { return reflect.TypeFor[T]() }

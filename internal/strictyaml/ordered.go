@@ -1,10 +1,6 @@
 package strictyaml
 
-import (
-	"reflect"
-
-	"go.yaml.in/yaml/v3"
-)
+import "go.yaml.in/yaml/v3"
 
 // Ordered is a mapping in the order of the file. It is written like a map[string]T, but always iterates in the same order.
 type Ordered[T any] []Entry[T]
@@ -47,5 +43,3 @@ func (o Ordered[T]) Keys() []string {
 	}
 	return keys
 }
-
-func (*Ordered[T]) wrapped() reflect.Type { return reflect.TypeFor[T]() }

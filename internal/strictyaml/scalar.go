@@ -62,10 +62,21 @@ func (d *Decoder) bool(n *yaml.Node, v reflect.Value) {
 	}
 }
 
+// checkInteger panics if a type that is none of the others is no integer, or one whose values should be words.
+func checkInteger(t reflect.Type) {
+	switch zero := reflect.Zero(t); {
+	case !zero.CanInt() && !zero.CanUint():
+		panicf("cannot decode into %v", t)
+	case t.PkgPath() != "":
+		panicf("%v is no number, and its words are not declared", t)
+	}
+}
+
 // Octal and hexadecimal numbers are not accepted: 010 is 8 to a YAML parser and 10 to most readers.
 var wholeNumber = regexp.MustCompile(`^[-+]?(0|[1-9][0-9]*(_[0-9]+)*)$`)
 
 func (d *Decoder) integer(n *yaml.Node, v reflect.Value) {
+	checkInteger(v.Type())
 	switch {
 	case n.Kind != yaml.ScalarNode || isNull(n):
 		d.want(n, "a whole number")

@@ -86,8 +86,10 @@ func (s *Schemas) Of(t reflect.Type) *jsonschema.Schema {
 	case reflect.Struct:
 		return s.Struct(t)
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		checkInteger(t)
 		return &jsonschema.Schema{Type: "integer", Minimum: new(float64)}
 	}
+	checkInteger(t)
 	return &jsonschema.Schema{Type: "integer"}
 }
 
