@@ -99,10 +99,6 @@ func (x *refusals) called(c *protocols.Call) {
 		x.released[c.Lease] = true
 	case x.isClosed(c) && (c.Func != protocols.PrepareCall || isGuarded(x.run)):
 		x.opens(c, callNames[c.Func]+" of a closed client", "ErrClosed", func(err error) bool { return errors.Is(err, redlock.ErrClosed) })
-	case ended == nil && c.Func == protocols.ExtendCall && x.isOfAnotherTTL(c):
-		x.opens(c, "extend by another TTL than that of its lease", "ErrInvalid, and why", func(err error) bool {
-			return isInvalid(err) || ofLease && isOf(err, driver.OpExtend, context.Canceled) // whose lease has ended
-		})
 	case x.released[c.Lease] && c.Func == protocols.ExtendCall:
 		x.opens(c, "extend of a released lease", "ErrReleased", func(err error) bool {
 			return isOf(err, driver.OpExtend, redlock.ErrReleased) || ended != nil && isOf(err, driver.OpExtend, ended)
@@ -116,12 +112,6 @@ func (x *refusals) called(c *protocols.Call) {
 			return isOf(err, driver.OpAcquire, ended) && errors.Is(err, redlock.ErrNotAcquired)
 		})
 	}
-}
-
-// isOfAnotherTTL says whether an extend asks for another TTL than its lease was granted with, of a client that has one TTL.
-func (x *refusals) isOfAnotherTTL(c *protocols.Call) bool {
-	ttl, known := x.ttls[c.Lease]
-	return known && c.TTL != ttl && protocols.Of[protocols.RedlockSettings](x.run.Lock).OneTTL
 }
 
 // isOf says whether an error is that of a call which was made, and matches one of its reasons.

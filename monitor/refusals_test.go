@@ -141,38 +141,3 @@ func TestCallsThatCannotSucceed(t *testing.T) {
 		})
 	}
 }
-
-// A client that has one TTL refuses to extend by another, and sends nothing.
-func TestExtendsByAnotherTTL(t *testing.T) {
-	invalid := fmt.Errorf("%w: another TTL", redlock.ErrInvalid)
-	const what = "c1: extend by another TTL than that of its lease "
-	for _, c := range []struct {
-		name   string
-		oneTTL bool
-		ttl    time.Duration
-		sends  bool
-		err    error
-		want   string
-	}{
-		{"refused", true, ttl / 2, false, invalid, ""},
-		{"not refused", true, ttl / 2, false, nil, what + `returns "success"`},
-		{"refused, and sent", true, ttl / 2, true, invalid, what + "must be refused before anything comes of it, and a command is sent to A"},
-		{"the same", true, ttl, true, nil, ""},
-		{"of a client with several TTLs", false, ttl / 2, true, nil, ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t, func(own *protocols.RedlockSettings) { own.OneTTL = c.oneTTL }).only(watchRefusals)
-			r.goes("c1", time.Second, func(a *actor) {
-				l := a.acquires("ABC", "v")
-				call := &protocols.Call{Func: protocols.ExtendCall, Client: "c1", Resources: []string{"r"}, Grants: []int{1}, TTL: c.ttl, Lease: l}
-				a.Called(call)
-				if c.sends {
-					a.asks("A", "PEXPIRE", "r", "5000")
-				}
-				a.Returned(call, c.err)
-				l.cancel(redlock.ErrLost)
-			})
-			r.finds(t, checker.Contract, c.want)
-		})
-	}
-}

@@ -5,15 +5,13 @@ import (
 	"time"
 
 	"redlocksim/checker"
-	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/redis"
 )
 
 // watchShortened has nothing that a client sends bring the end of a lock's key forward: an extend that arrives late would cut
-// short a longer one, whose lease goes on. It knows only by nodes' clocks when keys end. Where every extend asks for the same
-// TTL, one that comes later never ends sooner, and brings it forward only after a clock has jumped: those locks are not judged.
+// short a longer one, whose lease goes on. It knows only by nodes' clocks when keys end.
 func watchShortened(r *Run) {
-	if !r.isLibrary() || protocols.Of[protocols.RedlockSettings](r.Lock).OneTTL {
+	if !r.isLibrary() {
 		return
 	}
 	r.onApplied(func(a *redis.Applied) {

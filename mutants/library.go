@@ -940,7 +940,7 @@ var library = []Mutant{
 		Name:    "extends-not-confirmed",
 		Bug:     "an extend does not wait for replicas to confirm it, as a grant does",
 		Edits:   []Edit{{"redlock/round.go", "if op == driver.OpAcquire || op == driver.OpExtend {", "if op == driver.OpAcquire {"}},
-		Killers: []string{"07-failover-with-wait/extend-saved", "115-commands-in-place-of-scripts/replicas-confirm"},
+		Killers: []string{"07-failover-with-wait/extend-saved"},
 	},
 	{
 		Name: "token-before-the-vote",

@@ -3,7 +3,6 @@ package redlock
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"redlocksim/redlock/driver"
@@ -11,8 +10,7 @@ import (
 )
 
 // Extend makes the lease last for ttl from now, less the drift allowance. A quorum of nodes must still have its key and raise
-// the key's TTL before the lease ends. Extend never recreates a key, and never shortens the lease. With [WithOneTTL] ttl must
-// be that of the lock.
+// the key's TTL before the lease ends. Extend never recreates a key, and never shortens the lease.
 //
 // If it fails, Until stays as it is, and the call can be repeated until the lease's context ends. The error matches ErrInvalid
 // for bad arguments and ErrClosed. Otherwise it is an [*Error] that matches ErrReleased, ErrLost, ErrNoQuorum, ErrTooLate or
@@ -23,9 +21,6 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	c := a.client
 	defer c.end()
 	_, t, err := c.admit(ctx, a.keys, ttl)
-	if err == nil && c.oneTTL && ttl != l.ttl {
-		err = fmt.Errorf("%w: an extend by %v of a lease with a TTL of %v, by a client WithOneTTL", ErrInvalid, ttl, l.ttl)
-	}
 	if err != nil {
 		if e := (*Error)(nil); errors.As(err, &e) {
 			e.Op = driver.OpExtend

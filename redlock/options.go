@@ -33,7 +33,6 @@ type settings struct {
 	maxTTL      time.Duration // 0: no restart guard
 	trustsNodes bool          // the guard believes a node's clock alone
 	wakeSpread  time.Duration // 0: no wake-up
-	oneTTL      bool          // every extend asks the TTL of its lock
 	replicas    int           // that must confirm a vote
 	source      driver.TokenSource
 }
@@ -131,15 +130,6 @@ func WithLossLead(d time.Duration) Option {
 		s.lossLead = d
 		return nil
 	}
-}
-
-// WithOneTTL has every lease keep the TTL that it was granted with: [Lease.Extend] fails for another one, with an error that
-// matches [ErrInvalid]. A server that has SET with IFEQ (Valkey 8.1, Redis 8.4) then extends leases without a script, which is
-// cheaper, and scripts need not be allowed for locks of one resource (Valkey 9.0, Redis 8.4), except with [WithFencing] or
-// [WithRestartGuard]. Without this option extends are always scripts: an extend by SET that comes late would cut short a longer
-// one.
-func WithOneTTL() Option {
-	return func(s *settings) error { s.oneTTL = true; return nil }
 }
 
 // WithObserver reports every step of the algorithm to o; [observe.All] makes one observer of several. nil is no observer. Of a

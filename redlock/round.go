@@ -104,8 +104,7 @@ func (a *acquisition) newRound(op driver.Op, ttl time.Duration, asked quorum.Set
 		r.outcomes[i].Node = c.names[i]
 		cmd := &r.commands[i]
 		cmd.round, cmd.node = r, i
-		cmd.Command = driver.Command{Op: op, Keys: a.keys, Value: a.value, TTL: ttl, Deadline: deadline, Round: number, Done: answered, Shared: cmd,
-			OneTTL: a.client.oneTTL}
+		cmd.Command = driver.Command{Op: op, Keys: a.keys, Value: a.value, TTL: ttl, Deadline: deadline, Round: number, Done: answered, Shared: cmd}
 		if op == driver.OpAcquire || op == driver.OpExtend {
 			cmd.Replicas = c.replicas
 		}

@@ -265,12 +265,7 @@ var causes = map[string]cause{
 	"97-server-without-a-command/no-extend-and-fencing":         {allCommands, "safe"},
 	"97-server-without-a-command/no-release-and-votes-together": {allCommands, "safe"},
 
-	"115-commands-in-place-of-scripts/scripts-forbidden":       {lock("one-ttl: false"), "safe"},
-	"115-commands-in-place-of-scripts/scripts-forbidden-later": {lock("one-ttl: false"), "safe"},
-	"115-commands-in-place-of-scripts/nothing-allowed":         {allCommands, "safe"},
-	"115-commands-in-place-of-scripts/no-release":              {allCommands, "safe"},
-	"115-commands-in-place-of-scripts/several-ttls":            {allCommands, "safe"},
-	"115-commands-in-place-of-scripts/without-del":             {lock("one-ttl: false"), "safe"},
+	"115-commands-in-place-of-scripts/several-ttls": {allCommands, "safe"},
 
 	"95-higher-quorum/two-forget":                {lock("quorum: 3"), "lease-overlap"},
 	"95-higher-quorum/three-forget":              {remembers, "safe"},

@@ -18,7 +18,7 @@ func (k StepKind) arguments(ofPermit bool) []protocols.Argument {
 	case LockStep, TryLockStep, WithLockStep, WithAllStep:
 		return k.takingArguments(ofPermit)
 	case ExtendStep:
-		return []protocols.Argument{protocols.ContextArgument, protocols.TTLArgument, protocols.LeaseTTLArgument}
+		return []protocols.Argument{protocols.ContextArgument, protocols.TTLArgument}
 	case RenewStep:
 		return []protocols.Argument{protocols.ContextArgument, protocols.RenewalArgument, protocols.WorkArgument}
 	case UnlockStep, CloseStep, PrepareStep:

@@ -24,9 +24,8 @@ type Nodes struct {
 	// every-second it keeps what is older than a second. Protocols without Redis have none. Default: none. Example: always
 	Persistence redis.Persistence `yaml:"persistence"`
 	// Forbidden is a command that the last node does not have, as by rename-command: DEL, PEXPIRE or PTTL, which a lock needs
-	// to be released or extended, or EVAL, and EVALSHA with it, as an ACL forbids scripts. Such a node does not vote, except
-	// for clients with one-ttl if it has plain commands that do instead. Only for protocol redlock. Default: not set. Example:
-	// DEL
+	// to be released or extended, or EVAL, and EVALSHA with it, as an ACL forbids scripts. Such a node does not vote. Only
+	// for protocol redlock. Default: not set. Example: DEL
 	Forbidden Command `yaml:"forbidden"`
 	// Server is what the nodes and their replicas run, as far as that decides which commands they have: there is SET with IFEQ
 	// in redis-8.4, valkey-8.1 and valkey-9.1, DELEX in redis-8.4, and DELIFEQ in valkey-9.1. Tier live runs the redis-server

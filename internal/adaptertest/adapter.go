@@ -82,11 +82,6 @@ func ForbidPlain(t testing.TB, db *redis.Client) {
 	}
 }
 
-// HasPlain says whether the redis-server of the tests has what a lock needs without scripts.
-func HasPlain(t testing.TB, db *redis.Client) bool {
-	return db.Do(t.Context(), "delifeq", "k", "v").Err() == nil
-}
-
 // Eventually waits for what must come to pass within the bound, however busy the machine.
 func Eventually(t testing.TB, bound time.Duration, what string, is func() bool) {
 	t.Helper()

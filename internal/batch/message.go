@@ -25,7 +25,7 @@ type Message struct {
 // Arrange makes a message of at least one command. It carries the source of scripts that are not in known. It keeps the slice
 // until [Message.Answered] returns.
 func Arrange(commands []*driver.Command, known Scripts) Message {
-	m := Message{commands: commands, looks: looks(commands, known)}
+	m := Message{commands: commands, looks: known&able == 0}
 	if len(commands) == 1 {
 		m.one[0] = Request{Script: wayOf(commands[0], known), First: commands[0]}
 	} else {
@@ -118,21 +118,25 @@ func (m *Message) Answered(known *Known, by Confirmation, answer func(request, c
 	return missed
 }
 
-// Again takes the commands that missed and returns those of them that are Wanted, to be sent again with their source. It no
-// longer expects the node to know their scripts, or any plain commands, since it may have been replaced.
-func Again(missed []*driver.Command, known *Known, now time.Time) (again []*driver.Command) {
-	again = Wanted(missed, now)
+// Again takes the commands that missed and returns those of them that are still wanted, and as what the node is to be taken when
+// they are sent again: it no longer expects the node to know their scripts, or any plain commands, since it may have been
+// replaced. It reuses the slice.
+func Again(missed []*driver.Command, known *Known, now time.Time) (again []*driver.Command, as Scripts) {
+	again = wanted(missed, now)
 	for _, c := range again {
 		known.forget(scriptOf(c))
 		known.forget(Votes)
 		known.forget(Releases)
 	}
-	return again
+	if len(again) > 0 && known.Scripts()&plain != 0 {
+		known.Doubt()
+	}
+	return again, known.Scripts() & (able | apart)
 }
 
-// Wanted returns those commands that a node which has not carried them out may still be asked for: their deadlines are later
+// wanted returns those commands that a node which has not carried them out may still be asked for: their deadlines are later
 // than now, the client's time, and they are not moot. It answers the others. It reuses the slice.
-func Wanted(commands []*driver.Command, now time.Time) (wanted []*driver.Command) {
+func wanted(commands []*driver.Command, now time.Time) (wanted []*driver.Command) {
 	wanted = commands[:0]
 	for _, c := range commands {
 		switch {

@@ -39,7 +39,7 @@ func TestAgain(t *testing.T) {
 		var answers []driver.Reply
 		c := &driver.Command{Op: test.op, Keys: []string{"r"}, Value: "v", TTL: time.Second, Deadline: now.Add(test.left), Shared: shared(test.released),
 			Done: func(_ *driver.Command, r driver.Reply) { answers = append(answers, r) }}
-		again := batch.Again([]*driver.Command{c}, &batch.Known{}, now)
+		again, _ := batch.Again([]*driver.Command{c}, &batch.Known{}, now)
 		if len(again) == 1 != test.again || len(answers) == 1 == test.again {
 			t.Errorf("%v, released: %v, %v left: sent again %d times, answered %v", test.op, test.released, test.left, len(again), answers)
 		}

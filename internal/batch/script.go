@@ -24,11 +24,9 @@ const (
 	Releases
 	// NumScripts is the number of scripts, None included.
 	NumScripts
-	// DelIfEq is DELIFEQ (Valkey 9.0), DelEx is DELEX with IFEQ (Redis 8.4), and SetIfEq is SET with IFEQ (Valkey 8.1, Redis
-	// 8.4).
+	// DelIfEq is DELIFEQ (Valkey 9.0), and DelEx is DELEX with IFEQ (Redis 8.4).
 	DelIfEq
 	DelEx
-	SetIfEq
 	numWays
 )
 
@@ -61,10 +59,8 @@ type Scripts uint32
 
 // What else is found out about a node.
 const (
-	plainOnly Scripts = 1 << (numWays + iota) // a lock must do with plain commands there
-	able                                      // its first vote has shown that it allows all that a lock needs
-	neither                                   // it has forbidden scripts, and does not have enough plain commands
-	apart                                     // it runs no script for keys of several slots: commands are not joined
+	able  Scripts = 1 << (numWays + iota) // its first vote has shown that it allows all that a lock needs
+	apart                                 // it runs no script for keys of several slots: commands are not joined
 )
 
 // Has reports whether the script is in the set. None always is: it has no source that a node would have to know.

@@ -6,7 +6,7 @@ for i = 1, #KEYS do
 end
 local found = 0
 if ARGV[3] then
-  for i = 1, #KEYS do found = may(KEYS[i], ARGV[1], ARGV[3]) end
+  for i = 1, #KEYS do found = may(KEYS[i], ARGV[1]) end
 end
 for i = 1, #KEYS do redis.call('SET', KEYS[i], ARGV[1], 'PX', ARGV[2]) end
 if found > 0 then return {1, found} end

@@ -34,20 +34,7 @@ func isForbidden(err error) bool {
 		begins(err, "Unknown command called from", "ACL failure in script")
 }
 
-// isScriptForbidden reports whether it was EVAL or EVALSHA that was forbidden.
-func isScriptForbidden(err error) bool {
-	return err != nil && isForbidden(err) && strings.Contains(strings.ToLower(err.Error()), "'eval")
-}
-
 // isHashForbidden reports whether it was EVALSHA that was forbidden: the script is then sent in full.
 func isHashForbidden(err error) bool {
 	return err != nil && isForbidden(err) && strings.Contains(strings.ToLower(err.Error()), "evalsha")
 }
-
-// isPlainUnknown reports whether a server said that it has no such command, or does not allow it: it has done nothing.
-func isPlainUnknown(err error) bool {
-	return err != nil && (isForbidden(err) || begins(err, "syntax error", "wrong number of arguments"))
-}
-
-// isOfOtherType reports whether a server said that a key holds no string, which it says of a command that it has and allows.
-func isOfOtherType(err error) bool { return begins(err, "WRONGTYPE", "Key should be of string type") }

@@ -4,70 +4,25 @@ import (
 	"slices"
 
 	"redlocksim/internal/batch"
-	"redlocksim/redlock/driver"
 )
 
-// Servers since Valkey 8.1 and Redis 8.4 have commands that compare a key's value and set or delete the key. Such a plain
-// command costs a server a small part of what a script does, and may be allowed to users to whom scripts are not. Which ones a
-// server has and allows is found out by the script of the first contact, which tries them on a free key; or by trials, if the
-// server forbids scripts. A server that turns out not to have one after all, as after a failover, gets a script instead.
+// Servers since Valkey 9.0 and Redis 8.4 have a command that compares a key's value and deletes the key. Such a plain command
+// costs a server a small part of what a script does. Which ones a server has and allows is found out by the script of the first
+// contact, which tries them on a free key. A server that turns out not to have one after all, as after a failover, gets a script
+// instead.
 
-// The last argument of a script that is the first contact: to look whether the lock can be extended and released, by a script
-// or by plain commands as well.
-const (
-	firstContact      = "first"
-	firstContactPlain = "plain"
-)
+// firstContact is the last argument of a script that is the first contact: to look whether the lock can be extended and released,
+// and by which plain commands.
+const firstContact = "first"
 
-// firstContactOf is what an acquire wants to know.
-func firstContactOf(c *driver.Command) string {
-	if batch.SuitsPlain(c) {
-		return firstContactPlain
-	}
-	return firstContact
-}
-
-// appendPlain writes out a request that a plain command carries out.
+// appendPlain writes out a release that a plain command carries out.
 func appendPlain(args []any, r *batch.Request) ([]any, Kind) {
-	keys, value, ttl := r.First.Arguments()
-	args = slices.Grow(args, 7)
-	switch r.Script {
-	case batch.DelIfEq:
+	keys, value, _ := r.First.Arguments()
+	args = slices.Grow(args, 4)
+	if r.Script == batch.DelIfEq {
 		return append(args, "delifeq", keys[0], value), Anything
-	case batch.DelEx:
-		return append(args, "delex", keys[0], "ifeq", value), Anything
 	}
-	return append(args, "set", keys[0], value, "ifeq", value, "px", ttl), Status
-}
-
-// trials is how many commands ask a server that forbids scripts for the plain commands that a lock needs. They try these with a
-// value that no key has.
-const trials = 3
-
-// appendTrial writes out one of the trials, for the key of a command.
-func appendTrial(args []any, c *driver.Command, number int) ([]any, Kind) {
-	key, value := c.Keys[0], c.Value+"?"
-	switch number {
-	case 0:
-		return append(args, "delifeq", key, value), Anything
-	case 1:
-		return append(args, "delex", key, "ifeq", value), Anything
-	}
-	return append(args, "set", key, value, "ifeq", value, "px", 1), Status
-}
-
-// triedPlain reads the answers to the trials.
-func triedPlain(answer func(number int) Answer) batch.Tried {
-	tried := batch.Tried{Heard: true}
-	for number := range trials {
-		switch a := answer(number); {
-		case a.Value == int64(0), a.IsNil, isOfOtherType(a.Err):
-			tried.Found |= 1 << number
-		case a.Err != nil && a.Outcome != driver.Failed:
-			tried.Heard = false
-		}
-	}
-	return tried
+	return append(args, "delex", keys[0], "ifeq", value), Anything
 }
 
 // foundPlain is what the script of the first contact has found, which it adds to its answer; 0 if that is nothing.

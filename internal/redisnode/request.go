@@ -29,7 +29,7 @@ func appendRequest(args []any, r *batch.Request, looks bool) ([]any, Kind) {
 	c := r.First
 	keys, value, ttl := c.Arguments()
 	if r.Script == batch.None && looks {
-		return append(slices.Grow(args, 7), "eval", scripts[batch.Acquire].source, 1, keys[0], value, ttl, firstContactOf(c)), Anything
+		return append(slices.Grow(args, 7), "eval", scripts[batch.Acquire].source, 1, keys[0], value, ttl, firstContact), Anything
 	}
 	if r.Script == batch.None {
 		return append(slices.Grow(args, 6), "set", keys[0], value, "nx", "px", ttl), Status
@@ -54,7 +54,7 @@ func appendRequest(args []any, r *batch.Request, looks bool) ([]any, Kind) {
 			args = append(args, q.Token, int64(q.CounterTTL/time.Millisecond), int64(q.MaxTTL/time.Millisecond), q.Watched)
 		}
 		if looks {
-			args = append(args, firstContactOf(c))
+			args = append(args, firstContact)
 		}
 	case driver.OpExtend:
 		args = append(args, value, ttl)

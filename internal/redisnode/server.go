@@ -45,7 +45,7 @@ func (s *Server) judge(reply driver.Reply) driver.Reply {
 	case reply.Outcome == driver.Refused: // another server may be there next, or another user
 		s.known.Doubt()
 	case reply.Outcome == driver.Failed && isForbidden(reply.Err):
-		s.known.Forbade(isScriptForbidden(reply.Err))
+		s.known.Doubt()
 		return s.adapter.forbidden(reply.Err)
 	}
 	return reply

@@ -29,7 +29,7 @@ if token > 0 and token <= counter then return {-1, counter} end
 local found = 0
 if ARGV[7] then
   for i = 1, n do
-    if not ours[i] then found = may(KEYS[i], value, ARGV[7]) end
+    if not ours[i] then found = may(KEYS[i], value) end
   end
 end
 

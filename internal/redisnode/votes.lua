@@ -8,7 +8,7 @@ if why then return why end
 local found = 0
 if ARGV[2 * n + 2] then
   for i = 1, n do
-    if redis.call('EXISTS', KEYS[i]) == 0 then found = may(KEYS[i], ARGV[2 * i], ARGV[2 * n + 2]) end
+    if redis.call('EXISTS', KEYS[i]) == 0 then found = may(KEYS[i], ARGV[2 * i]) end
   end
 end
 local votes = {}

@@ -44,8 +44,6 @@ func (s *Server) withoutWakeUp(r *batch.Request, reply driver.Reply) driver.Repl
 			}
 			reply.Err = s.adapter.wakeUp(what, (*err).Error())
 		}
-	case r.First.Op == driver.OpRelease && r.First.Wake && r.Script.IsPlain() && reply.Outcome == driver.Accepted:
-		reply.Err = s.adapter.wakeUp("the release woke nobody", "publishing takes a script, which the server forbids")
 	}
 	return reply
 }

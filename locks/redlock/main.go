@@ -44,8 +44,7 @@ func settings(env lockprogram.Env) ([]redlock.Option, error) {
 			Factor   string
 			Constant lockprogram.Duration
 		}
-		OneTTL bool `json:"one-ttl"`
-		Guard  *struct {
+		Guard *struct {
 			MaxTTL         lockprogram.Duration `json:"max-ttl"`
 			TrustNodeClock bool                 `json:"trust-node-clock"`
 		}
@@ -70,7 +69,6 @@ func settings(env lockprogram.Env) ([]redlock.Option, error) {
 	if d := s.Drift; d != nil {
 		add(true, redlock.WithDrift(redlock.Drift{Factor: d.Factor, Constant: time.Duration(d.Constant)}))
 	}
-	add(s.OneTTL, redlock.WithOneTTL())
 	if g := s.Guard; g != nil {
 		add(true, redlock.WithRestartGuard(redlock.Guard{MaxTTL: time.Duration(g.MaxTTL), TrustNodeClock: g.TrustNodeClock}))
 	}
@@ -81,7 +79,7 @@ type locker struct{ *redlock.Client }
 
 func (locker) About() lockprogram.About {
 	return lockprogram.About{Library: "redlock", Version: "of this module", Extends: true, TellsUntil: true, Warns: true, Fences: true,
-		Settings: []string{"quorum", "fencing", "wake-up", "batching", "loss-lead", "counter-ttl", "retry-delay", "drift", "one-ttl", "guard"}}
+		Settings: []string{"quorum", "fencing", "wake-up", "batching", "loss-lead", "counter-ttl", "retry-delay", "drift", "guard"}}
 }
 
 func (l locker) TryLock(ctx context.Context, resource string, ttl time.Duration) (lockprogram.Lease, error) {

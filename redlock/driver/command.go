@@ -13,9 +13,6 @@ type Command struct {
 	Value string        // the acquisition's unique value
 	TTL   time.Duration // whole milliseconds; zero for OpRelease and OpPrepare
 
-	// OneTTL: all extends under this Value ask the TTL of its acquire. One may then set a key's TTL without looking at it.
-	OneTTL bool
-
 	// Conditions are further ones of an acquire; nil, for a plain one, unless the client has fencing or the restart
 	// guard. OpPrepare uses them as well.
 	Conditions *Conditions

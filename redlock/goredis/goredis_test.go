@@ -35,7 +35,7 @@ const (
 
 var (
 	do, command             = adaptertest.Do, adaptertest.Command
-	forbidPlain, hasPlain   = adaptertest.ForbidPlain, adaptertest.HasPlain
+	forbidPlain             = adaptertest.ForbidPlain
 	eventually, closeWithin = adaptertest.Eventually, adaptertest.CloseWithin
 )
 

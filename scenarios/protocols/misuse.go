@@ -37,9 +37,8 @@ const (
 	NameArgument             // of a resource
 	NamesArgument            // a list of them
 	TTLArgument
-	LeaseTTLArgument // that of an extend, whose lease has one
-	WaitArgument     // Renewal.Wait
-	RenewalArgument  // the rest of it
+	WaitArgument    // Renewal.Wait
+	RenewalArgument // the rest of it
 	WorkArgument
 	SemaphoreArgument // its name and Permits
 	ClientArgument    // Nodes and Options
@@ -82,10 +81,6 @@ var misuses = []misuse{
 		put: func(a *Arguments) { a.TTL = Of[RedlockSettings](a.Settings).CounterTTL + time.Millisecond },
 		unless: func(s Settings) string {
 			return unless(Of[RedlockSettings](s).CounterTTL != 0, "it has no counter-ttl")
-		}},
-	{name: "ttl-another", of: LeaseTTLArgument, text: "a TTL that is not its lease's", put: func(a *Arguments) { a.TTL += time.Second },
-		unless: func(s Settings) string {
-			return unless(Of[RedlockSettings](s).OneTTL, "its leases may have several TTLs")
 		}},
 
 	{name: "wait-negative", of: WaitArgument, text: "a negative wait", put: func(a *Arguments) { a.Renewal.Wait = -1 }},

@@ -42,9 +42,6 @@ type RedlockSettings struct {
 	// CounterTTL is how long a node keeps a fencing counter after its last vote (Fencing.CounterTTL); 0s is the library's
 	// default, 90 days. Default: 0s. Example: 1h
 	CounterTTL time.Duration `yaml:"counter-ttl"`
-	// OneTTL has every lease keep the TTL that it was granted with (WithOneTTL), so that servers which have the commands extend
-	// it without a script. An extend by another TTL is refused. Default: false. Example: true
-	OneTTL bool `yaml:"one-ttl"`
 	// Guard turns on the restart guard (WithRestartGuard). Default: not set. Example: {max-ttl: 10s}
 	Guard *Guard `yaml:"guard"`
 }
@@ -151,9 +148,6 @@ func (s Settings) Options() (opts []redlock.Option) {
 	}
 	if own.Batching != 0 {
 		opts = append(opts, redlock.WithBatching(own.Batching))
-	}
-	if own.OneTTL {
-		opts = append(opts, redlock.WithOneTTL())
 	}
 	if own.Guard != nil {
 		opts = append(opts, redlock.WithRestartGuard(redlock.Guard{MaxTTL: own.Guard.MaxTTL, TrustNodeClock: own.Guard.TrustNodeClock}))

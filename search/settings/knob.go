@@ -40,7 +40,6 @@ var knobs = []knob{
 	replicas,
 	forbidden,
 	servers,
-	oneTTL,
 	drift,
 	fencing,
 	guard,

@@ -130,16 +130,6 @@ var servers = knob{
 	back: func(s, base *scenarios.Scenario) { s.Nodes.Servers = base.Nodes.Servers },
 }
 
-// oneTTL has clients promise that their leases keep their TTLs, so that servers which have the commands extend them without
-// scripts.
-var oneTTL = knob{
-	name: "one-ttl",
-	draw: func(_ faults.Choices, s *scenarios.Scenario) {
-		protocols.Change(&s.Lock, func(own *protocols.RedlockSettings) { own.OneTTL = true })
-	},
-	back: func(s, base *scenarios.Scenario) { takes(s, base, "one-ttl") },
-}
-
 // takes sets keys of the lock as they are in base, as far as that has the same protocol.
 func takes(s, base *scenarios.Scenario, keys ...string) {
 	from := base.Lock.With(s.Lock.Protocol)

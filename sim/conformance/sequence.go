@@ -198,7 +198,7 @@ func (a *all) sequence(t *rapid.T) {
 	if oneIn(t, 3) {
 		subscribe(pick(t, channels...))
 	}
-	c := client{watched: "nothing", fenced: rapid.Bool().Draw(t, "fenced"), guarded: rapid.Bool().Draw(t, "guarded"), oneTTL: oneIn(t, 3)}
+	c := client{watched: "nothing", fenced: rapid.Bool().Draw(t, "fenced"), guarded: rapid.Bool().Draw(t, "guarded")}
 	// Locks whose keys hardly anybody else touches live longer.
 	plain := rapid.SampledFrom([]int{4, 25, 52, 70}).Draw(t, "plain commands in 100 steps")
 	for range rapid.IntRange(1, 40).Draw(t, "length") {

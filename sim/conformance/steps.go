@@ -196,10 +196,10 @@ func setOptions(t *rapid.T, timed bool) (options []string) {
 
 // client is what the library's commands of a sequence have in common.
 type client struct {
-	fenced, guarded, oneTTL bool
-	watched                 string // what the node last said that it has on record, and the client claims to have watched
-	last                    driver.Command
-	token                   int64
+	fenced, guarded bool
+	watched         string // what the node last said that it has on record, and the client claims to have watched
+	last            driver.Command
+	token           int64
 }
 
 // operation is a command of the library: about what the one before was about, half of the time.
@@ -211,9 +211,6 @@ func (x *client) operation(t *rapid.T, timed bool) driver.Command {
 	}
 	if !timed {
 		c.TTL += time.Hour
-	}
-	if c.OneTTL = x.oneTTL; x.oneTTL {
-		c.TTL = maxTTL
 	}
 	// A lock's keys differ from each other.
 	for _, k := range keys {

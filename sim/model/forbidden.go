@@ -11,31 +11,17 @@ import (
 	"redlocksim/sim/redis"
 )
 
-// errCommands says what the shipped adapter's goredis.ErrCommands does, and errScripts what it does where scripts are
-// forbidden.
-var (
-	errCommands = errors.New("goredis: " + batch.Needed)
-	errScripts  = fmt.Errorf("%w; %s", errCommands, batch.Instead)
-)
+// errCommands says what the shipped adapter's goredis.ErrCommands does.
+var errCommands = errors.New("goredis: " + batch.Needed)
 
-// forbidden is the reply to an acquire of a server that was found not to have what a lock needs.
+// forbidden is the reply of a server that forbids scripts, or a command in one.
 func (s *store) forbidden() driver.Reply {
-	why := rediscmd.ServerError(s.server.Refuses(s.server.Forbidden(), nil, true))
-	return driver.Reply{Outcome: driver.Failed, Err: fmt.Errorf("%w: %w", errCommands, why)}
-}
-
-// scriptsForbidden is the reply of a server that allows no scripts.
-func (s *store) scriptsForbidden() driver.Reply {
-	why := rediscmd.ServerError(s.server.Refuses("EVAL", nil, false))
-	return driver.Reply{Outcome: driver.Failed, Err: fmt.Errorf("%w: %w", errScripts, why)}
-}
-
-// barred is what the library says of a server where neither scripts nor plain commands do.
-func (s *store) barred() driver.Reply {
-	if s.server.Forbidden() == redis.Scripts {
-		return s.scriptsForbidden()
+	command, inScript := s.server.Forbidden(), true
+	if command == redis.Scripts {
+		command, inScript = "EVAL", false
 	}
-	return s.forbidden()
+	why := rediscmd.ServerError(s.server.Refuses(command, nil, inScript))
+	return driver.Reply{Outcome: driver.Failed, Err: fmt.Errorf("%w: %w", errCommands, why)}
 }
 
 // meetsForbidden reports whether a script comes to a command that the server forbids, before it has changed anything: a release

@@ -65,7 +65,6 @@ type exchange struct {
 	patience    time.Duration // of the WAIT behind the requests; 0 if there is none
 	confirmed   int           // what that is answered
 	unconfirmed driver.Reply  // or why it is not
-	trial       *batch.Trial  // of this message and those that follow it for the same commands; nil before it has met anything
 
 	// What commands and answers are slices of for one command, to spare allocations.
 	one struct {
@@ -139,67 +138,35 @@ func (x *exchange) done(failed driver.Reply) {
 		by = batch.Confirmation{Unknown: failed}
 	}
 	missed := x.message.Answered(&n.known, by, x.answer)
+	missed, as := batch.Again(missed, &n.known, n.client.ProgramClock().Now())
 	if len(missed) == 0 {
 		return
 	}
-	if missed = batch.Again(missed, &n.known, n.client.ProgramClock().Now()); len(missed) == 0 {
-		return
-	}
-	if x.trial == nil {
-		x.trial = new(batch.Trial)
-	}
-	as, asks := x.trial.Again(&n.known)
-	if !asks {
-		x.again(missed, x.key, as)
-		return
-	}
-	key := x.key.With(1)
-	n.findPlain(missed[0], key, func(tried batch.Tried) {
-		as, others := x.trial.Asked(&n.known, tried, missed, func(c *driver.Command) { c.Done(c, n.store.barred()) })
-		if others = batch.Wanted(others, n.client.ProgramClock().Now()); len(others) > 0 {
-			x.again(others, key, as)
-		}
-	})
-}
-
-// again sends commands once more that missed, behind the message with the key.
-func (x *exchange) again(missed []*driver.Command, behind kernel.Key, as batch.Scripts) {
-	n := x.node
 	again := n.messages.next()
-	again.node, again.trial, again.message = n, x.trial, batch.Arrange(missed, as)
-	again.open(behind.With(1))
+	again.node, again.message = n, batch.Arrange(missed, as)
+	again.open(x.key.With(1))
 }
 
 // answer is what became of a request, and the reply to one of its commands, with what the adapter concludes of the server.
 func (x *exchange) answer(request, command int) (batch.Fate, driver.Reply) {
 	fate, reply := batch.Unanswered, x.failed
 	n, r := x.node, &x.message.Requests()[request]
-	noScripts, noCommand := false, false
+	noScripts := false
 	if request < x.heard {
 		a := &x.answers[request]
-		fate, reply, noScripts, noCommand = a.fate, a.reply(command), a.noScripts, a.noCommand
+		fate, reply, noScripts = a.fate, a.reply(command), a.noScripts
 	}
 	looks := x.message.Looks()
 	switch {
-	case noScripts && r.Script != batch.None && !r.InFull, (noScripts || noCommand) && x.bars(r.Command(command)):
+	case noScripts && r.Script != batch.None && !r.InFull: // perhaps by its hash alone
 		fate = batch.Missed
 	case fate == batch.Missed:
 	case reply.Outcome == driver.Accepted && looks && r.First.Op == driver.OpAcquire:
 		n.known.Learn(x.answers[request].found)
-	case reply.Outcome == driver.Refused:
+	case reply.Outcome == driver.Refused, errors.Is(reply.Err, errCommands):
 		n.known.Doubt()
-	case noScripts || errors.Is(reply.Err, errCommands):
-		n.known.Forbade(noScripts)
 	}
 	n.store.server.Worded(&redis.Put{Command: r.Command(command), Script: uint8(r.Script), InFull: r.InFull, Looks: looks,
 		Place: command, Of: r.Len(), Requests: x.Requests(), Fate: uint8(fate)}, reply)
 	return fate, reply
-}
-
-// bars takes that the node forbids the script of a command, and reports whether plain commands might do.
-func (x *exchange) bars(c *driver.Command) bool {
-	if x.trial == nil {
-		x.trial = new(batch.Trial)
-	}
-	return x.trial.Bars(c, x.node.known.Scripts())
 }

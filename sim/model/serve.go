@@ -18,7 +18,6 @@ type answer struct {
 
 	found     int64 // the plain commands that the first contact has found, as in batch.Known.Learn
 	noScripts bool  // the node forbids the script
-	noCommand bool  // or a command in it
 }
 
 func (a *answer) reply(command int) driver.Reply {
@@ -62,7 +61,7 @@ func (s *store) run(r *batch.Request, looks bool) answer {
 	isScript := !r.Script.IsPlain() || r.Script == batch.None && looks
 	switch {
 	case isScript && s.server.Forbidden() == redis.Scripts:
-		return answer{noScripts: true, all: s.scriptsForbidden()}
+		return answer{noScripts: true, all: s.forbidden()}
 	case isScript && r.Script != batch.None && !r.InFull && !s.scripts.Has(r.Script):
 		s.server.CountUnknownScript()
 		return answer{fate: batch.Missed}
@@ -77,19 +76,22 @@ func (s *store) run(r *batch.Request, looks bool) answer {
 		return s.plain(r, now)
 	}
 	if isScript && s.meetsForbidden(r, now) {
-		return answer{noCommand: true, all: s.forbidden()}
+		return answer{all: s.forbidden()}
 	}
 	a := answer{fate: batch.Ran}
-	look := s.firstContact(r, looks, now)
+	looks = looks && r.First.Op == driver.OpAcquire
+	fails := looks && s.server.Forbidden() != ""
+	if looks && !fails {
+		a.found = s.firstContact(r, now)
+	}
 	switch r.Script {
 	case batch.Releases:
 		a.each = s.releases(r, now)
 	case batch.Votes:
-		a.each, a.all = s.votes(r, now, look.fails)
+		a.each, a.all = s.votes(r, now, fails)
 	default:
-		a.all = s.apply(r.First, now, look.fails)
+		a.all = s.apply(r.First, now, fails)
 	}
-	a.found = look.found
 	if isServerError(a.all.Err) || errors.Is(a.all.Err, errCommands) {
 		a.fate = batch.Unanswered
 	}
