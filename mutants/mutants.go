@@ -1,16 +1,16 @@
 // Package mutants plants bugs into the library, and into what it is tested with, to check that the scenarios catch them. A
 // mutant is a change of the source that exists only in the overlay of a build; the library has no mutant code.
 //
-// [All] lists them, [Run] builds each and runs scenarios and searches against it, and TABLE.md says what killed which. go run
-// ./mutants/verify writes it.
+// [All] lists them. go run ./mutants/measure planted builds each and runs what is to notice it; package generate makes mutants
+// that nobody chose, which the same command measures.
 package mutants
 
 import (
-	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,14 +51,52 @@ type Edit struct {
 	Old, New string
 }
 
+// Diff is the change as lines with - and +, without those around it that are the same.
+func (e Edit) Diff() string {
+	before, after := strings.SplitAfter(e.Old, "\n"), strings.SplitAfter(e.New, "\n")
+	for len(before) > 0 && len(after) > 0 && before[0] == after[0] {
+		before, after = before[1:], after[1:]
+	}
+	for len(before) > 0 && len(after) > 0 && before[len(before)-1] == after[len(after)-1] {
+		before, after = before[:len(before)-1], after[:len(after)-1]
+	}
+	var b strings.Builder
+	for sign, lines := range slices.All([][]string{before, after}) {
+		for _, line := range lines {
+			if line = strings.TrimRight(line, "\n"); strings.TrimSpace(line) != "" {
+				fmt.Fprintf(&b, "%c%s\n", "-+"[sign], line)
+			}
+		}
+	}
+	return b.String()
+}
+
 // All lists the mutants: those of the library, of its adapter, and of what it is tested with. A new one is an entry in one of
 // these lists.
 func All() []Mutant {
 	return slices.Concat(library, semaphores, adapter, nodes, protocols, services, resource)
 }
 
-// Overlay writes the mutated files to dir and returns the path of an overlay file for go build -overlay. root is the
-// module's root.
+// InLibrary says whether the bug is in what runs on tier model of the library, or of the packages that it alone is made of: a
+// search may find it.
+func (m Mutant) InLibrary() bool {
+	return m.Tier == "" && slices.ContainsFunc(m.Edits, func(e Edit) bool {
+		return strings.HasPrefix(e.File, "redlock/") || strings.HasPrefix(e.File, "internal/quorum/")
+	})
+}
+
+// Fingerprint tells a mutant from what it was before somebody changed it.
+func (m Mutant) Fingerprint() string {
+	parts := []any{m.Edits, m.Killers, m.Tier}
+	if m.Tests != nil {
+		parts = append(parts, m.Tests)
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", parts))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Overlay writes the mutated files to dir, which has no other mutant's, and returns the path of an overlay file for go build
+// -overlay. root is the module's root.
 func (m Mutant) Overlay(root, dir string) (string, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
@@ -72,7 +110,7 @@ func (m Mutant) Overlay(root, dir string) (string, error) {
 		if again {
 			from = mutated
 		} else {
-			mutated = filepath.Join(dir, fmt.Sprintf("%s-%d%s", m.Name, len(replace), filepath.Ext(e.File)))
+			mutated = filepath.Join(dir, fmt.Sprintf("mutated-%d%s", len(replace), filepath.Ext(e.File)))
 			replace[original] = mutated
 		}
 		source, err := os.ReadFile(from)
@@ -90,46 +128,6 @@ func (m Mutant) Overlay(root, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, m.Name+".json")
+	path := filepath.Join(dir, "overlay.json")
 	return path, os.WriteFile(path, overlay, 0o666)
-}
-
-// runner is the package of the command that runs a scenario or a search with the mutant in place.
-const runner = "./mutants/runner"
-
-// Build builds the runner with the mutant in place into dir and returns its path. Without optimization and debug information
-// that takes a third of the time; runs are short.
-func (m Mutant) Build(ctx context.Context, root, dir string) (string, error) {
-	overlay, err := m.Overlay(root, dir)
-	if err != nil {
-		return "", err
-	}
-	binary := filepath.Join(dir, m.Name)
-	build := exec.CommandContext(ctx, "go", "build", "-overlay", overlay, "-gcflags=redlocksim/...=-N -l", "-ldflags=-s -w", "-o", binary, runner)
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		if ctx.Err() != nil {
-			return "", fmt.Errorf("mutants: %s: %w", m.Name, context.Cause(ctx))
-		}
-		return "", fmt.Errorf("mutants: %s does not build: %w\n%s", m.Name, err, out)
-	}
-	return binary, nil
-}
-
-// Problems lists what is wrong with a result: the mutant survives, or one of its Killers or Tests does not kill it.
-func (m Mutant) Problems(r Result) []string {
-	var problems []string
-	killers := slices.Clone(m.Killers)
-	for _, t := range m.Tests {
-		killers = append(killers, t.String())
-	}
-	if len(r.KilledBy) == 0 && m.Equivalent == "" {
-		problems = append(problems, fmt.Sprintf("%s survives: %s", m.Name, m.Bug))
-	}
-	for _, name := range killers {
-		if !slices.ContainsFunc(r.KilledBy, func(k Kill) bool { return k.By == name }) {
-			problems = append(problems, fmt.Sprintf("%s is not killed by %s", m.Name, name))
-		}
-	}
-	return problems
 }

@@ -3,13 +3,13 @@
 //
 // None of the kept mutation tools fits. gremlins and ooze change operators, numbers and loops; go-mutesting removes branches
 // and statements too. None confuses two variables or contexts, forgets to copy a field, drops a defer, or reads Lua; all of
-// them run unit tests, and gremlins has its operators in internal packages. Operators here are small functions on go/ast and
-// go/types instead ([operators], [luaOperators]).
+// them run unit tests, and gremlins has its operators in internal packages. Operators here are tables and small functions on
+// go/ast and go/types instead: [view.slips] has those of each kind of node.
 package generate
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"redlocksim/mutants"
@@ -34,21 +34,26 @@ var directories = map[Target][]string{
 	Protocols:  {"scenarios/protocols"},
 }
 
-// Mutant is one bug.
+// Mutant is one bug, of one edit.
 type Mutant struct {
-	// Name is the file, the function, the class, and which of that class in that function it is, as in
+	// The name is the file, the function, the class, and which of that class in that function it is, as in
 	// redlock/lock.go:Client.admit:condition:3.
-	Name  string
+	mutants.Mutant
 	Class Class
 	// Line is where the change begins, from 1.
 	Line int
-	Edit mutants.Edit
 	// Statement is where the statement begins that it is in.
 	Statement Position
 }
 
+// File is what is changed, from the module's root.
+func (m Mutant) File() string { return m.Edits[0].File }
+
 // Position is a place in a file: its line and its byte in the line, from 1.
 type Position struct{ Line, Column int }
+
+// Compare is negative if a place is before another.
+func (p Position) Compare(q Position) int { return cmp.Or(p.Line-q.Line, p.Column-q.Column) }
 
 func positionOf(text string, offset int) Position {
 	return Position{1 + strings.Count(text[:offset], "\n"), offset - strings.LastIndexByte(text[:offset], '\n')}
@@ -85,79 +90,40 @@ func Classes() []Class {
 		Return, Result, Locking, Defer, Loop, Copy, Command}
 }
 
-// slip is a change of a source text: the bytes from one offset to another become the text.
-type slip struct {
-	class    Class
-	from, to int
-	text     string
+// file is a source file with the bugs that were made of it.
+type file struct {
+	name, text string
+	mutants    []Mutant
+	count      map[string]int // of the bugs by the beginnings of their names
 }
 
-// place is where a slip was made.
-type place struct {
-	file, function string
-	statement      int
+// slip makes a bug: the bytes from one offset to another become the text, in a statement of a function.
+func (f *file) slip(c Class, function string, statement, from, to int, text string) {
+	if f.text[from:to] == text {
+		return
+	}
+	name := fmt.Sprintf("%s:%s:%s:", f.name, function, strings.ReplaceAll(string(c), " ", "-"))
+	f.count[name]++
+	edit := mutants.Edit{File: f.name}
+	begin, end := f.lines(from, to)
+	edit.Old, edit.New = f.text[begin:end], f.text[begin:from]+text+f.text[to:end]
+	f.mutants = append(f.mutants, Mutant{
+		Mutant: mutants.Mutant{Name: fmt.Sprint(name, f.count[name]), Bug: string(c), Edits: []mutants.Edit{edit}},
+		Class:  c, Line: 1 + strings.Count(f.text[:from], "\n"), Statement: positionOf(f.text, statement),
+	})
 }
 
-// named makes mutants of the slips of one file, whose names count the slips of a class in a function.
-func named(source string, slips []slip, places []place) []Mutant {
-	var all []Mutant
-	count := map[string]int{}
-	for i, s := range slips {
-		p := places[i]
-		if source[s.from:s.to] == s.text {
-			continue
+// lines are as many whole lines around some bytes as make them the only such place in the file.
+func (f *file) lines(from, to int) (begin, end int) {
+	endOfLine := func(offset int) int {
+		if i := strings.IndexByte(f.text[min(offset, len(f.text)):], '\n'); i >= 0 {
+			return offset + i + 1
 		}
-		prefix := fmt.Sprintf("%s:%s:%s:", p.file, p.function, strings.ReplaceAll(string(s.class), " ", "-"))
-		count[prefix]++
-		all = append(all, Mutant{
-			Name: fmt.Sprint(prefix, count[prefix]), Class: s.class, Line: 1 + strings.Count(source[:s.from], "\n"),
-			Edit: edit(p.file, source, s), Statement: positionOf(source, p.statement),
-		})
+		return len(f.text)
 	}
-	return all
-}
-
-// edit is the slip with as many whole lines around it as make it the only such place in the file.
-func edit(file, source string, s slip) mutants.Edit {
-	from := strings.LastIndexByte(source[:s.from], '\n') + 1
-	to := endOfLine(source, max(s.to, from+1)-1)
-	for strings.Count(source, source[from:to]) > 1 {
-		from = strings.LastIndexByte(source[:max(from-1, 0)], '\n') + 1
-		to = endOfLine(source, to)
+	begin, end = strings.LastIndexByte(f.text[:from], '\n')+1, 0
+	for end = endOfLine(max(to, begin+1) - 1); strings.Count(f.text, f.text[begin:end]) > 1; end = endOfLine(end) {
+		begin = strings.LastIndexByte(f.text[:max(begin-1, 0)], '\n') + 1
 	}
-	return mutants.Edit{File: file, Old: source[from:to], New: source[from:s.from] + s.text + source[s.to:to]}
-}
-
-// endOfLine is the offset after the end of the line that offset is in.
-func endOfLine(source string, offset int) int {
-	if i := strings.IndexByte(source[min(offset, len(source)):], '\n'); i >= 0 {
-		return offset + i + 1
-	}
-	return len(source)
-}
-
-// Diff is the change as lines with - and +, without those around it that are the same.
-func (m Mutant) Diff() string {
-	before, after := strings.SplitAfter(m.Edit.Old, "\n"), strings.SplitAfter(m.Edit.New, "\n")
-	for len(before) > 0 && len(after) > 0 && before[0] == after[0] {
-		before, after = before[1:], after[1:]
-	}
-	for len(before) > 0 && len(after) > 0 && before[len(before)-1] == after[len(after)-1] {
-		before, after = before[:len(before)-1], after[:len(after)-1]
-	}
-	var b strings.Builder
-	for sign, lines := range slices.All([][]string{before, after}) {
-		for _, line := range lines {
-			if line = strings.TrimRight(line, "\n"); strings.TrimSpace(line) != "" {
-				fmt.Fprintf(&b, "%c%s\n", "-+"[sign], line)
-			}
-		}
-	}
-	return b.String()
-}
-
-// Mutant is the bug for [mutants.Mutant.Overlay].
-func (m Mutant) Mutant() mutants.Mutant {
-	name := strings.NewReplacer("/", "-", ":", "-", "*", "").Replace(m.Name)
-	return mutants.Mutant{Name: name, Bug: string(m.Class), Edits: []mutants.Edit{m.Edit}}
+	return begin, end
 }

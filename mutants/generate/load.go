@@ -3,40 +3,24 @@ package generate
 import (
 	"fmt"
 	"go/ast"
-	"go/parser"
-	"go/token"
-	"go/types"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"sync"
 
 	"golang.org/x/tools/go/packages"
 )
 
-// Set is every bug of a target, in the order of its sources.
+// Set is every bug of a target.
 type Set struct {
 	Mutants []Mutant
 
-	root     string
-	packages []*source
-
-	mu   sync.Mutex
-	same map[string]string // by package, what its code is without a bug
-}
-
-// source is a package that was parsed and checked.
-type source struct {
-	directory string
-	*packages.Package
-	imported map[string]*types.Package
+	root string
 }
 
 // Load parses the sources of a target and makes every bug that an operator knows. root is the module's root.
 func Load(root string, t Target) (*Set, error) {
 	if directories[t] == nil {
-		return nil, fmt.Errorf("generate: no target %q, want %s, %s or %s", t, Library, Semaphores, Protocols)
+		return nil, fmt.Errorf("generate: no target %q", t)
 	}
 	return loadAll(root, directories[t])
 }
@@ -46,178 +30,100 @@ func loadAll(root string, directories []string) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{root: root, same: map[string]string{}}
-	if s.packages, err = load(root, directories); err != nil {
-		return nil, err
-	}
-	for _, p := range s.packages {
-		all, err := p.mutants()
-		if err != nil {
-			return nil, err
-		}
-		scripts, err := scriptMutants(root, p.directory)
-		if err != nil {
-			return nil, err
-		}
-		s.Mutants = slices.Concat(s.Mutants, all, scripts)
-	}
-	return s, nil
-}
-
-// load loads packages, in the order of their directories.
-func load(root string, directories []string) ([]*source, error) {
+	s := &Set{root: root}
 	var patterns []string
 	for _, d := range directories {
 		patterns = append(patterns, "./"+d)
+		scripts, err := filepath.Glob(filepath.Join(root, d, "*.lua"))
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range scripts {
+			f, err := s.file(path)
+			if err == nil {
+				err = f.scriptSlips()
+			}
+			if err != nil {
+				return nil, err
+			}
+			s.Mutants = append(s.Mutants, f.mutants...)
+		}
 	}
 	loaded, err := packages.Load(&packages.Config{
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedExportFile |
-			packages.NeedTypes | packages.NeedTypesInfo | packages.NeedTypesSizes | packages.NeedSyntax | packages.NeedModule,
+			packages.NeedTypes | packages.NeedTypesInfo | packages.NeedSyntax,
 		Dir: root,
 	}, patterns...)
 	if err != nil {
 		return nil, err
 	}
-	var all []*source
 	for _, p := range loaded {
 		for _, e := range p.Errors {
 			return nil, fmt.Errorf("generate: %s: %w", p.PkgPath, e)
 		}
-		directory := strings.TrimPrefix(p.PkgPath, p.Module.Path+"/")
-		all = append(all, &source{directory, p, map[string]*types.Package{}})
-		for _, imported := range p.Types.Imports() {
-			all[len(all)-1].imported[imported.Path()] = imported
+		for _, syntax := range p.Syntax {
+			f, err := s.file(p.Fset.Position(syntax.Package).Filename)
+			if err != nil {
+				return nil, err
+			}
+			goSlips(p, syntax, f)
+			s.Mutants = append(s.Mutants, f.mutants...)
 		}
 	}
-	slices.SortFunc(all, func(a, b *source) int { return strings.Compare(a.directory, b.directory) })
-	return all, nil
+	return s, nil
 }
 
-// mutants makes the bugs of the package's Go files.
-func (p *source) mutants() ([]Mutant, error) {
-	var all []Mutant
-	for _, file := range p.Syntax {
-		path := p.Fset.Position(file.Package).Filename
-		name := p.directory + "/" + filepath.Base(path)
-		if slices.Contains(excludedFiles, name) {
+// file reads a source file.
+func (s *Set) file(path string) (*file, error) {
+	name, err := filepath.Rel(s.root, path)
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(path)
+	return &file{name: filepath.ToSlash(name), text: string(text), count: map[string]int{}}, err
+}
+
+// goSlips makes the bugs of a Go file.
+func goSlips(p *packages.Package, syntax *ast.File, f *file) {
+	if slices.Contains(excludedFiles, f.name) {
+		return
+	}
+	for _, d := range syntax.Decls {
+		function, ok := d.(*ast.FuncDecl)
+		if !ok || function.Body == nil || isExcluded(functionName(function)) {
 			continue
 		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return nil, err
-		}
-		var slips []slip
-		var places []place
-		for _, d := range file.Decls {
-			f, ok := d.(*ast.FuncDecl)
-			if !ok || f.Body == nil || isText(f) || slices.Contains(checks, functionName(f)) {
-				continue
+		ast.PreorderStack(function, nil, func(n ast.Node, above []ast.Node) bool {
+			v := &view{Package: p, file: f, offsets: p.Fset.File(syntax.Package), node: n, above: above, function: function}
+			if v.isExcluded() {
+				return false
 			}
-			ast.PreorderStack(f, nil, func(n ast.Node, above []ast.Node) bool {
-				if p.isExcluded(n, above) {
-					return false
-				}
-				v := &view{source: p, file: p.Fset.File(file.Package), text: string(text), node: n, above: above, function: f}
-				statement := v.offset(v.statement().Pos())
-				for _, operator := range operators {
-					for _, s := range operator(v) {
-						slips, places = append(slips, s), append(places, place{name, functionName(f), statement})
-					}
-				}
-				return true
-			})
-		}
-		all = append(all, named(string(text), slips, places)...)
+			v.slips()
+			return true
+		})
 	}
-	return all, nil
 }
 
-// compiles reports whether the package is still well-typed with the bug in it.
-func (p *source) compiles(root string, m Mutant) (bool, error) {
-	path := filepath.Join(root, m.Edit.File)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return false, err
+// slips makes the slips of the node. Operators look at no other node but its parts, so that a slip has one place.
+func (v *view) slips() {
+	switch n := v.node.(type) {
+	case *ast.BinaryExpr:
+		v.operation(n)
+	case *ast.CallExpr:
+		v.call(n)
+	case *ast.BasicLit:
+		v.number(n)
+	case *ast.Ident:
+		v.name(n)
+	case *ast.SelectorExpr:
+		v.field(n)
+	case *ast.CompositeLit:
+		v.notCopied(n)
 	}
-	changed, err := parser.ParseFile(p.Fset, path, strings.Replace(string(text), m.Edit.Old, m.Edit.New, 1), parser.SkipObjectResolution)
-	if err != nil {
-		return false, nil
+	switch n := v.node.(type) {
+	case ast.Expr:
+		v.context(n)
+	case ast.Stmt:
+		v.statementSlips(n)
 	}
-	var files []*ast.File
-	for _, file := range p.Syntax {
-		if p.Fset.Position(file.Package).Filename == path {
-			file = changed
-		}
-		files = append(files, file)
-	}
-	check := types.Config{Importer: importer(p.imported), Sizes: p.TypesSizes, GoVersion: "go" + p.Module.GoVersion}
-	_, err = check.Check(p.PkgPath, p.Fset, files, nil)
-	return err == nil, nil
 }
-
-type importer map[string]*types.Package
-
-func (i importer) Import(path string) (*types.Package, error) {
-	if path == "unsafe" {
-		return types.Unsafe, nil
-	}
-	if p := i[path]; p != nil {
-		return p, nil
-	}
-	return nil, fmt.Errorf("generate: %s is not imported", path)
-}
-
-// view is a node of a syntax tree with what operators need to know about where it is.
-type view struct {
-	*source
-	file     *token.File
-	text     string
-	node     ast.Node
-	above    []ast.Node // from the function down to the parent
-	function *ast.FuncDecl
-}
-
-func (v *view) parent() ast.Node {
-	if len(v.above) == 0 {
-		return nil
-	}
-	return v.above[len(v.above)-1]
-}
-
-// statement is the innermost statement that the node is in or is, or the function.
-func (v *view) statement() ast.Node {
-	for _, n := range slices.Backward(append(slices.Clip(v.above), v.node)) {
-		switch n.(type) {
-		case *ast.BlockStmt:
-		case ast.Stmt:
-			return n
-		}
-	}
-	return v.function
-}
-
-func (v *view) offset(p token.Pos) int { return v.file.Offset(p) }
-
-// of is the source of a node.
-func (v *view) of(n ast.Node) string { return v.text[v.offset(n.Pos()):v.offset(n.End())] }
-
-// instead is the slip that has the text in place of the node.
-func (v *view) instead(c Class, n ast.Node, text string) slip {
-	return slip{c, v.offset(n.Pos()), v.offset(n.End()), text}
-}
-
-// typeOf is nil for what has no type.
-func (v *view) typeOf(e ast.Expr) types.Type { return v.TypesInfo.TypeOf(e) }
-
-func (v *view) isInteger(e ast.Expr) bool {
-	b, ok := under(v.typeOf(e)).(*types.Basic)
-	return ok && b.Info()&types.IsInteger != 0
-}
-
-func (v *view) isBool(e ast.Expr) bool {
-	b, ok := under(v.typeOf(e)).(*types.Basic)
-	return ok && b.Info()&types.IsBoolean != 0
-}
-
-func (v *view) isContext(e ast.Expr) bool { return isNamed(v.typeOf(e), "context", "Context") }
-func (v *view) isTime(e ast.Expr) bool    { return isNamed(v.typeOf(e), "time", "Time") }

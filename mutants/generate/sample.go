@@ -2,12 +2,14 @@ package generate
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -17,76 +19,75 @@ import (
 )
 
 // Draw is the order in which a seed draws the bugs, those of each statement by themselves. Every statement comes as early as
-// any other, and of the bugs of a statement every class and then every bug: code that is long, or that fits many operators, has
-// no more bugs than other code.
+// any other, and of the bugs of a statement every class and then every bug, with classes taking turns: code that is long, or
+// that fits many operators, has no more bugs than other code.
 func (s *Set) Draw(seed string) [][]Mutant {
-	type statement struct {
-		file string
-		at   Position
+	hash := func(place, what string) string {
+		sum := sha256.Sum256([]byte(seed + "\n" + place + "\n" + what))
+		return string(sum[:])
 	}
-	of := map[statement]map[Class][]Mutant{}
+	of := map[string][]Mutant{}
+	var places []string
 	for _, m := range s.Mutants {
-		at := statement{m.Edit.File, m.Statement}
-		if of[at] == nil {
-			of[at] = map[Class][]Mutant{}
+		place := fmt.Sprint(m.File(), " ", m.Statement)
+		if of[place] == nil {
+			places = append(places, place)
 		}
-		of[at][m.Class] = append(of[at][m.Class], m)
+		of[place] = append(of[place], m)
 	}
-	all := map[string][]Mutant{}
-	for at, classes := range of {
-		place := fmt.Sprint(at.file, " ", at.at)
-		all[place] = turns(seed, place, classes)
-	}
+	slices.SortFunc(places, func(a, b string) int { return strings.Compare(hash("", a), hash("", b)) })
 	var order [][]Mutant
-	for _, place := range shuffled(seed, "", slices.Sorted(maps.Keys(all)), func(place string) string { return place }) {
-		order = append(order, all[place])
-	}
-	return order
-}
-
-// turns is the bugs of a place in an order in which classes take turns: the first bug of each, then the second of each.
-func turns(seed, place string, classes map[Class][]Mutant) []Mutant {
-	var order []Mutant
-	turn := map[string]int{}
-	for _, c := range shuffled(seed, place, Classes(), func(c Class) string { return string(c) }) {
-		for i, m := range shuffled(seed, place, classes[c], func(m Mutant) string { return m.Name }) {
-			order, turn[m.Name] = append(order, m), i
+	for _, place := range places {
+		all, turn, turns := of[place], map[string]int{}, map[Class]int{}
+		slices.SortFunc(all, func(a, b Mutant) int { return strings.Compare(hash(place, a.Name), hash(place, b.Name)) })
+		for _, m := range all {
+			turn[m.Name] = turns[m.Class]
+			turns[m.Class]++
 		}
+		slices.SortStableFunc(all, func(a, b Mutant) int {
+			return cmp.Or(turn[a.Name]-turn[b.Name], strings.Compare(hash(place, string(a.Class)), hash(place, string(b.Class))))
+		})
+		order = append(order, all)
 	}
-	slices.SortStableFunc(order, func(a, b Mutant) int { return turn[a.Name] - turn[b.Name] })
 	return order
-}
-
-func hash(seed, what string) [sha256.Size]byte { return sha256.Sum256([]byte(seed + "\n" + what)) }
-
-// shuffled is a list in an order that depends on the seed and the place alone.
-func shuffled[T any](seed, place string, list []T, name func(T) string) []T {
-	list = slices.Clone(list)
-	slices.SortFunc(list, func(a, b T) int {
-		x, y := hash(seed, place+"\n"+name(a)), hash(seed, place+"\n"+name(b))
-		return bytes.Compare(x[:], y[:])
-	})
-	return list
 }
 
 // Sample is the first n bugs that the seed draws, one for a statement, less those that do not compile and those that compile to
 // the code that there is without them. Those fall to the next bug of their statement.
 func (s *Set) Sample(ctx context.Context, seed string, n int) ([]Mutant, error) {
-	var sample []Mutant
 	statements := s.Draw(seed)
+	without := map[string]string{} // by package, what its code is without a bug
+	for _, all := range statements {
+		directory := path.Dir(all[0].File())
+		if filepath.Ext(all[0].File()) != ".go" || without[directory] != "" {
+			continue
+		}
+		var err error
+		if without[directory], err = s.assembly(ctx, directory, ""); err != nil {
+			return nil, err
+		}
+		if without[directory] == "" {
+			return nil, fmt.Errorf("generate: %s does not compile without a bug", directory)
+		}
+	}
+	var sample []Mutant
 	for len(sample) < n && len(statements) > 0 {
 		some := statements[:min(n-len(sample), len(statements))]
 		statements = statements[len(some):]
 		found, err := jobs.Set[struct{}, *Mutant]{
-			N:    len(some),
-			Do:   func(ctx context.Context, _ *struct{}, i int) (*Mutant, error) { return s.firstReal(ctx, some[i]) },
+			N: len(some),
+			Do: func(ctx context.Context, _ *struct{}, i int) (*Mutant, error) {
+				for _, m := range some[i] {
+					if isReal, err := s.isReal(ctx, m, without[path.Dir(m.File())]); isReal || err != nil {
+						return &m, err
+					}
+				}
+				return nil, nil
+			},
 			Name: func(i int) string { return some[i][0].Name },
 		}.Run(ctx)
-		if err != nil {
+		if err := cmp.Or(err, context.Cause(ctx)); err != nil {
 			return nil, err
-		}
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
 		}
 		for _, f := range found {
 			if f.Value != nil {
@@ -97,84 +98,51 @@ func (s *Set) Sample(ctx context.Context, seed string, n int) ([]Mutant, error) 
 	return sample, nil
 }
 
-// firstReal is the first bug that is real; nil if none is.
-func (s *Set) firstReal(ctx context.Context, all []Mutant) (*Mutant, error) {
-	for i := range all {
-		if isReal, err := s.isReal(ctx, all[i]); isReal || err != nil {
-			return &all[i], err
-		}
-	}
-	return nil, nil
-}
-
-// isReal reports whether a bug compiles, and to other code.
-func (s *Set) isReal(ctx context.Context, m Mutant) (bool, error) {
-	if filepath.Ext(m.Edit.File) == ".lua" {
-		text, err := os.ReadFile(filepath.Join(s.root, m.Edit.File))
-		if err != nil {
-			return false, err
-		}
-		code := bytecode(strings.Replace(string(text), m.Edit.Old, m.Edit.New, 1))
-		return code != "" && code != bytecode(string(text)), nil
-	}
-	i := slices.IndexFunc(s.packages, func(p *source) bool { return p.directory == filepath.ToSlash(filepath.Dir(m.Edit.File)) })
-	p := s.packages[i]
-	if ok, err := p.compiles(s.root, m); !ok || err != nil {
-		return false, err
-	}
-	same, err := s.assembly(ctx, p.directory, "")
-	if err != nil {
-		return false, err
+// isReal reports whether a bug compiles, and to other code than there is without it.
+func (s *Set) isReal(ctx context.Context, m Mutant, without string) (bool, error) {
+	if filepath.Ext(m.File()) == ".lua" {
+		text, err := os.ReadFile(filepath.Join(s.root, m.File()))
+		code := bytecode(strings.Replace(string(text), m.Edits[0].Old, m.Edits[0].New, 1))
+		return code != "" && code != bytecode(string(text)), err
 	}
 	dir, err := os.MkdirTemp("", "mutant")
 	if err != nil {
 		return false, err
 	}
 	defer os.RemoveAll(dir)
-	overlay, err := m.Mutant().Overlay(s.root, dir)
+	overlay, err := m.Overlay(s.root, dir)
 	if err != nil {
 		return false, err
 	}
-	code, err := s.assembly(ctx, p.directory, overlay)
-	return code != same, err
+	code, err := s.assembly(ctx, path.Dir(m.File()), "-overlay="+overlay)
+	return code != "" && code != without, err
 }
 
 // positions are where instructions come from, which a change may shift.
 var positions = regexp.MustCompile(`\([^()\n]*:\d+\)`)
 
-// assembly is a hash of what a package compiles to. A package that the compiler rejects has none.
+// assembly is a hash of what a package compiles to with a flag; it is empty if the compiler rejects it.
 //
 // Comparing what comes out of the compiler finds the simplest equivalent mutants, and only such ("trivial compiler
 // equivalence", Papadakis et al. 2015).
-func (s *Set) assembly(ctx context.Context, directory, overlay string) (string, error) {
-	if overlay == "" {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if code := s.same[directory]; code != "" {
-			return code, nil
-		}
+func (s *Set) assembly(ctx context.Context, directory, flag string) (string, error) {
+	args := []string{"build", "-gcflags=-S", "-trimpath", "./" + directory}
+	if flag != "" {
+		args = slices.Insert(args, 1, flag)
 	}
-	args := []string{"build", "-gcflags=-S", "-trimpath"}
-	if overlay != "" {
-		args = append(args, "-overlay", overlay)
-	}
-	build := exec.CommandContext(ctx, "go", append(args, "./"+directory)...)
+	build := exec.CommandContext(ctx, "go", args...)
 	build.Dir = s.root
 	listing, err := build.CombinedOutput()
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
-	}
-	if err != nil {
-		return "", fmt.Errorf("generate: %s does not build, though it is well-typed: %w\n%s", directory, err, last(listing))
-	}
-	if !bytes.Contains(listing, []byte("TEXT")) {
+	case errors.As(err, new(*exec.ExitError)):
+		return "", nil
+	case err != nil:
+		return "", err
+	case !bytes.Contains(listing, []byte("TEXT")):
 		return "", fmt.Errorf("generate: the compiler lists no code for %s", directory)
 	}
 	sum := sha256.Sum256(positions.ReplaceAll(listing, nil))
-	if overlay == "" {
-		s.same[directory] = string(sum[:])
-	}
 	return string(sum[:]), nil
 }
-
-func last(text []byte) []byte { return text[max(0, len(text)-1000):] }

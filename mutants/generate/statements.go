@@ -8,24 +8,68 @@ import (
 	"strings"
 )
 
+// statementSlips makes the slips of a statement.
+func (v *view) statementSlips(s ast.Stmt) {
+	v.dropped(s)
+	switch n := s.(type) {
+	case *ast.IfStmt:
+		v.negate(Condition, n.Cond)
+	case *ast.CaseClause:
+		for _, e := range n.List {
+			if v.has(e, types.IsBoolean) {
+				v.negate(Condition, e)
+			}
+		}
+	case *ast.ForStmt:
+		if n.Cond != nil {
+			v.negate(Condition, n.Cond)
+		}
+		v.once(n.Body)
+	case *ast.RangeStmt:
+		v.once(n.Body)
+		if _, ok := v.typeOf(n.X).Underlying().(*types.Slice); ok { // it leaves out the first
+			v.instead(Loop, n.X, v.of(n.X)+"[1:]")
+		}
+	case *ast.BranchStmt:
+		if other := map[token.Token]string{token.BREAK: "continue", token.CONTINUE: "break"}[n.Tok]; other != "" && n.Label == nil {
+			v.instead(Loop, n, other)
+		}
+		return
+	case *ast.AssignStmt:
+		v.operator(n.TokPos, n.Tok, n.Lhs[0])
+	case *ast.IncDecStmt:
+		v.operator(n.TokPos, n.Tok, n.X)
+	case *ast.DeferStmt: // it is done at once
+		class := Defer
+		if v.isOfMutex(n.Call) {
+			class = Locking
+		}
+		v.instead(class, n, v.of(n.Call))
+	case *ast.ReturnStmt:
+		v.results(n)
+		return
+	}
+	v.returns(s)
+}
+
 // dropped leaves out a statement, with all that is in it.
-func dropped(v *view) []slip {
-	statement, ok := v.node.(ast.Stmt)
-	if !ok || !v.isInList(statement) {
-		return nil
+func (v *view) dropped(s ast.Stmt) {
+	if !v.isInList(s) {
+		return
 	}
 	class := Statement
-	switch n := statement.(type) {
+	switch n := s.(type) {
 	case *ast.ExprStmt:
-		if v.tells(n.X) {
-			return nil
+		call, isCall := n.X.(*ast.CallExpr)
+		if isCall && len(call.Args) > 0 && v.isStep(call.Args[len(call.Args)-1]) {
+			return // it only tells of a step
 		}
 		if v.isOfMutex(n.X) {
 			class = Locking
 		}
 	case *ast.AssignStmt:
 		if n.Tok == token.DEFINE {
-			return nil
+			return
 		}
 	case *ast.DeferStmt:
 		class = Defer
@@ -33,16 +77,17 @@ func dropped(v *view) []slip {
 			class = Locking
 		}
 	case *ast.IfStmt:
-		if endsInReturn(n.Body) {
-			class = Return
+		if body := n.Body.List; len(body) > 0 {
+			if _, returns := body[len(body)-1].(*ast.ReturnStmt); returns {
+				class = Return
+			}
 		}
 	case *ast.ReturnStmt, *ast.BranchStmt:
 		class = Return
-	case *ast.IncDecStmt, *ast.GoStmt, *ast.SendStmt, *ast.ForStmt, *ast.RangeStmt, *ast.SwitchStmt, *ast.SelectStmt, *ast.CaseClause:
-	default:
-		return nil
+	case *ast.BlockStmt, *ast.DeclStmt, *ast.LabeledStmt, *ast.EmptyStmt, *ast.TypeSwitchStmt, *ast.CommClause:
+		return
 	}
-	return []slip{v.instead(class, statement, "")}
+	v.instead(class, s, "")
 }
 
 // isInList reports whether a statement is one of a block's or a case's, and no part of another.
@@ -72,42 +117,15 @@ func (v *view) isOfMutex(e ast.Expr) bool {
 	return ok && f.Pkg() != nil && f.Pkg().Path() == "sync" && strings.HasSuffix(f.Name(), "ock")
 }
 
-func endsInReturn(b *ast.BlockStmt) bool {
-	if len(b.List) == 0 {
-		return false
-	}
-	_, ok := b.List[len(b.List)-1].(*ast.ReturnStmt)
-	return ok
-}
-
-// deferred does at once what should be deferred.
-func deferred(v *view) []slip {
-	n, ok := v.node.(*ast.DeferStmt)
-	if !ok {
-		return nil
-	}
-	if v.isOfMutex(n.Call) {
-		return []slip{v.instead(Locking, n, v.of(n.Call))}
-	}
-	return []slip{v.instead(Defer, n, v.of(n.Call))}
-}
+// once has a loop end with its first turn.
+func (v *view) once(body *ast.BlockStmt) { v.slip(Loop, body.Rbrace, body.Rbrace+1, "; break }") }
 
 // returns goes back at the beginning of a branch or of a loop's body, with zeros for results.
-func returns(v *view) []slip {
-	statement, ok := v.node.(ast.Stmt)
-	if !ok || !v.isFirst(statement) {
-		return nil
-	}
-	switch statement.(type) {
-	case *ast.ReturnStmt, *ast.BranchStmt:
-		return nil
-	}
+func (v *view) returns(s ast.Stmt) {
 	zeros, ok := v.zeros()
-	if !ok {
-		return nil
+	if ok && v.isFirst(s) {
+		v.slip(Return, s.Pos(), s.Pos(), strings.TrimSpace("return "+zeros)+"; ")
 	}
-	at := v.offset(statement.Pos())
-	return []slip{{Return, at, at, strings.TrimSpace("return "+zeros) + "; "}}
 }
 
 // isFirst reports whether a statement is the first of a block or case that is no function's.
@@ -129,18 +147,26 @@ func (v *view) isFirst(s ast.Stmt) bool {
 
 // zeros are the zero results of the innermost function, if they can be written.
 func (v *view) zeros() (string, bool) {
-	var t types.Type = v.TypesInfo.Defs[v.function.Name].Type()
-	for _, n := range slices.Backward(v.above) {
+	t := v.TypesInfo.Defs[v.function.Name].Type()
+	for _, n := range v.above {
 		if f, ok := n.(*ast.FuncLit); ok {
 			t = v.typeOf(f)
-			break
 		}
 	}
-	signature := t.(*types.Signature)
 	var all []string
-	for i := range signature.Results().Len() {
-		zero, ok := zeroOf(signature.Results().At(i).Type())
-		if !ok {
+	for result := range t.(*types.Signature).Results().Variables() {
+		zero := "nil"
+		switch u := result.Type().Underlying().(type) {
+		case *types.Basic:
+			switch {
+			case u.Info()&types.IsBoolean != 0:
+				zero = "false"
+			case u.Info()&types.IsNumeric != 0:
+				zero = "0"
+			case u.Info()&types.IsString != 0:
+				zero = `""`
+			}
+		case *types.Struct, *types.Array:
 			return "", false
 		}
 		all = append(all, zero)
@@ -148,65 +174,19 @@ func (v *view) zeros() (string, bool) {
 	return strings.Join(all, ", "), true
 }
 
-func zeroOf(t types.Type) (string, bool) {
-	switch u := t.Underlying().(type) {
-	case *types.Basic:
-		switch {
-		case u.Info()&types.IsBoolean != 0:
-			return "false", true
-		case u.Info()&types.IsNumeric != 0:
-			return "0", true
-		case u.Info()&types.IsString != 0:
-			return `""`, true
-		}
-	case *types.Pointer, *types.Slice, *types.Map, *types.Chan, *types.Signature, *types.Interface:
-		return "nil", true
-	}
-	return "", false
-}
-
-// results has nil for an error, and the opposite of a truth value that is computed.
-func results(v *view) []slip {
-	n, ok := v.node.(*ast.ReturnStmt)
-	if !ok {
-		return nil
-	}
-	var all []slip
+// results has nil for an error, the opposite of a truth value that is computed, and a number that is one too small or too
+// large.
+func (v *view) results(n *ast.ReturnStmt) {
 	for _, e := range n.Results {
-		id, isIdentifier := e.(*ast.Ident)
+		text := v.of(e)
 		switch {
-		case isError(v.typeOf(e)):
-			all = append(all, v.instead(Result, e, "nil"))
-		case v.isBool(e) && !(isIdentifier && (id.Name == "true" || id.Name == "false")):
-			s := v.negate(e)
-			s.class = Result
-			all = append(all, s)
+		case v.isError(e):
+			v.instead(Result, e, "nil")
+		case v.has(e, types.IsBoolean) && text != "true" && text != "false":
+			v.negate(Result, e)
 		}
 	}
-	return all
-}
-
-// loops ends after the first turn, or leaves out the first; and goes on where a loop ends, or ends where it goes on.
-func loops(v *view) []slip {
-	switch n := v.node.(type) {
-	case *ast.ForStmt:
-		return []slip{v.once(n.Body)}
-	case *ast.RangeStmt:
-		all := []slip{v.once(n.Body)}
-		if _, ok := under(v.typeOf(n.X)).(*types.Slice); ok {
-			all = append(all, v.instead(Loop, n.X, v.of(n.X)+"[1:]"))
-		}
-		return all
-	case *ast.BranchStmt:
-		if other := map[token.Token]string{token.BREAK: "continue", token.CONTINUE: "break"}[n.Tok]; other != "" && n.Label == nil {
-			return []slip{v.instead(Loop, n, other)}
-		}
+	if len(n.Results) == 1 {
+		v.offByOne(n.Results[0])
 	}
-	return nil
-}
-
-// once has a loop end with its first turn.
-func (v *view) once(body *ast.BlockStmt) slip {
-	at := v.offset(body.Rbrace)
-	return slip{Loop, at, at + 1, "; break }"}
 }

@@ -1,12 +1,18 @@
-// Command measure measures how many of a sample of generated bugs are noticed, and writes mutants/power.json and
-// mutants/POWER.md.
+// Command measure measures what notices bugs: those that somebody planted, or a sample of bugs that nobody chose.
 //
-// It can be interrupted: it keeps each result at once, and the next call with the same flags goes on with the rest. With -shard
-// each of several machines measures a part, into a file of its own (-results); files that are given as arguments are added.
+//	go run ./mutants/measure [flags] planted|library|semaphores|protocols
+//
+// It keeps what became of each bug in mutants/measured/TARGET.jsonl at once, and measures bugs that are new or were changed; it
+// can be interrupted, and goes on where it was. With -all it also measures bugs that were measured with other sources. Of drawn
+// bugs it writes a page, mutants/POWER.md for the library.
+//
+// With -shard each of several machines measures a part, into a file of its own (-results); the lines of all may be put into
+// one.
 //
 // With -columns it measures only these, in this order, until one notices the bug, and with -in it plants bugs only into some
-// files. Such results are for finding out what escapes: they go to a file of their own, which no page is made of. It exits with
-// 2 if it cannot measure.
+// files. Such results are for finding out what escapes: they go to a file of their own, which no page is made of.
+//
+// It exits with 1 if a planted bug is not noticed by everything that is said to notice it, and with 2 if it cannot measure.
 package main
 
 import (
@@ -24,140 +30,144 @@ import (
 	"time"
 
 	"redlocksim/mutants"
-	"redlocksim/mutants/generate"
-	"redlocksim/mutants/power"
 )
 
 func main() {
-	if err := run(); err != nil {
+	missed, err := run()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
+	for _, one := range missed {
+		fmt.Fprintln(os.Stderr, one)
+	}
+	if missed != nil {
+		os.Exit(1)
+	}
 }
 
-func run() error {
-	o := power.Options{Root: "."}
-	target := flag.String("target", string(generate.Library), "where bugs are planted: library, semaphores, or protocols")
-	flag.IntVar(&o.Sample, "sample", 0, "how many bugs are drawn (0: as many as the results have)")
-	flag.StringVar(&o.Seed, "seed", "", "what draws them, such as the hash of a commit (empty: that of the results)")
-	flag.DurationVar(&o.Limit, "limit", 2*time.Minute, "how much processor time a search has for each bug")
-	flag.IntVar(&o.Jobs, "jobs", 2, "how many bugs are measured at once")
-	flag.StringVar(&o.Cache, "cache", "", "directory for a build cache that does not grow with each bug (empty: Go's own)")
-	shard := flag.String("shard", "", "measure only this part of the sample, as in 2/8")
-	path := flag.String("results", "", "file for the results (default mutants/power.json, or that of the target)")
-	columns := flag.String("columns", "", "measure only these, as in explore,suite, until one notices the bug; needs -results, and writes no page")
-	in := flag.String("in", "", "plant bugs only into files whose names match this regular expression; needs -columns")
-	flag.Parse()
-	o.Target = generate.Target(*target)
-	if *columns != "" && (*path == "" || flag.NArg() > 0) {
-		return fmt.Errorf("-columns needs -results, and adds no other results")
-	}
-	if err := narrow(&o, *columns, *in); err != nil {
-		return err
-	}
-	names, known := power.FilesOf(o.Target)
-	if !known {
-		return fmt.Errorf("-target %s: must be library, semaphores or protocols", o.Target)
-	}
-	*path = cmp.Or(*path, filepath.Join("mutants", names.Results))
-	results, err := resume(&o, *path)
+// arguments are what the command line says.
+type arguments struct {
+	measurement
+	// wanted is what results have in common, as far as it is said, and results the path of their file.
+	wanted  Common
+	results string
+}
+
+func run() (missed []string, err error) {
+	a, err := parse()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, other := range flag.Args() {
-		if err := add(&results, other); err != nil {
-			return err
-		}
+	if a.measurement.results, err = read(a.results); err != nil {
+		return nil, err
 	}
-	if *shard != "" {
-		if n, err := fmt.Sscanf(*shard, "%d/%d", &o.Shard, &o.Shards); n != 2 || err != nil || o.Shard < 1 || o.Shard > o.Shards {
-			return fmt.Errorf("-shard %q: want i/n, as in 2/8", *shard)
-		}
-		o.Shard--
+	if err := a.resume(); err != nil {
+		return nil, err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := measure(ctx, o, &results, *path); err != nil || o.Columns != nil {
-		return err
+	if a.sources, err = sources(ctx, a.root); err != nil {
+		return nil, err
 	}
-	judged, err := power.ReadJudged(filepath.Join("mutants", "judged.yaml"))
+	results := &a.measurement.results
+	err = a.measurement.run(ctx, func(r Result) error {
+		results.add(r)
+		fmt.Println(len(results.Bugs), r)
+		return results.write(a.results)
+	})
+	if err != nil || a.first {
+		return nil, err
+	}
+	if a.target.page == "" {
+		return results.missed(), results.write(a.results)
+	}
+	judged, err := readJudged(filepath.Join("mutants", "judged.yaml"))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return os.WriteFile(filepath.Join("mutants", names.Page), []byte(results.Page(judged)), 0o666)
+	return nil, os.WriteFile(filepath.Join("mutants", a.target.page), []byte(results.page(a.target, judged)), 0o666)
 }
 
-// narrow has only some columns measured, and bugs planted only into some files, if these are given.
-func narrow(o *power.Options, columns, in string) error {
-	if columns != "" {
-		for name := range strings.SplitSeq(columns, ",") {
-			o.Columns = append(o.Columns, power.Column(name))
+func parse() (a arguments, err error) {
+	a.root = "."
+	flag.IntVar(&a.wanted.Sample, "sample", 0, "how many bugs are drawn (0: as many as the results have)")
+	flag.StringVar(&a.wanted.Seed, "seed", "", "what draws them, such as the hash of a commit (empty: that of the results)")
+	limit := flag.Duration("limit", 0, "how much processor time a search has for each drawn bug (0: as the results have, or 2m)")
+	flag.BoolVar(&a.all, "all", false, "measure also bugs that were measured with other sources")
+	flag.IntVar(&a.jobs, "jobs", 2, "how many bugs are measured at once")
+	flag.StringVar(&a.cache, "cache", "", "directory for a build cache that does not grow with each bug (empty: Go's own)")
+	shard := flag.String("shard", "", "measure only this part of the bugs, as in 2/8")
+	flag.StringVar(&a.results, "results", "", "file for the results (empty: that of the target)")
+	columns := flag.String("columns", "", "measure only these, as in explore,suite, until one notices the bug; needs -results")
+	in := flag.String("in", "", "plant bugs only into files whose names match this regular expression; needs -columns")
+	flag.Parse()
+	if a.target, err = targetOf(flag.Arg(0)); err != nil {
+		return a, err
+	}
+	a.wanted.Target, a.wanted.Limit = a.target.name, int(*limit/time.Second)
+	if a.first = *columns != ""; a.first && a.results == "" || *in != "" && !a.first {
+		return a, fmt.Errorf("-columns needs -results, and -in needs -columns")
+	}
+	a.results = cmp.Or(a.results, filepath.Join("mutants", resultsPath(a.target.name)))
+	if a.first {
+		a.target.columns, err = a.target.only(strings.Split(*columns, ","))
+	}
+	if *in != "" && err == nil {
+		a.measurement.in, err = regexp.Compile(*in)
+	}
+	if *shard != "" && err == nil {
+		if n, scanned := fmt.Sscanf(*shard, "%d/%d", &a.shard, &a.shards); n != 2 || scanned != nil || a.shard < 1 || a.shard > a.shards {
+			return a, fmt.Errorf("-shard %q: want i/n, as in 2/8", *shard)
+		}
+		a.shard--
+	}
+	return a, err
+}
+
+// only checks columns of a target.
+func (t target) only(columns []string) ([]string, error) {
+	for _, c := range columns {
+		if !slices.Contains(t.columns, c) {
+			return nil, fmt.Errorf("no column %q, want some of %v", c, t.columns)
 		}
 	}
-	if in == "" {
+	return columns, nil
+}
+
+// resume takes from the results what the command line leaves open. Bugs of another seed or with another limit are measured
+// anew.
+func (a *arguments) resume() error {
+	r, want := &a.measurement.results, a.wanted
+	if r.Target != "" && r.Target != want.Target {
+		return fmt.Errorf("%s has the target %s, and not %s", a.results, r.Target, want.Target)
+	}
+	if a.target.page == "" {
+		r.Common = Common{Target: want.Target}
 		return nil
 	}
-	re, err := regexp.Compile(in)
-	if err != nil {
-		return fmt.Errorf("-in: %w", err)
+	const twoMinutes = 120
+	want.Seed, want.Sample = cmp.Or(want.Seed, r.Seed), cmp.Or(want.Sample, r.Sample)
+	want.Limit = cmp.Or(want.Limit, r.Limit, twoMinutes)
+	if want.Seed == "" || want.Sample == 0 {
+		return fmt.Errorf("there are no results yet: -seed and -sample are needed")
 	}
-	if o.In = re; o.Columns == nil {
-		return fmt.Errorf("-in needs -columns")
+	if want.Seed != r.Seed || want.Limit != r.Limit {
+		r.Bugs = nil
 	}
+	r.Common = want
 	return nil
 }
 
-// resume reads the results that a file has so far, and takes from it what the options leave open.
-func resume(o *power.Options, path string) (power.Results, error) {
-	results, err := power.Read(path)
-	if err != nil {
-		return results, err
+// missed forgets mutants that there are no more, and says which of those that there are something does not notice.
+func (r *Results) missed() (all []string) {
+	of := map[string]mutants.Mutant{}
+	for _, m := range mutants.All() {
+		of[m.Name] = m
 	}
-	o.Seed, o.Sample = cmp.Or(o.Seed, results.Seed), cmp.Or(o.Sample, results.Sample)
-	switch {
-	case o.Seed == "" || o.Sample == 0:
-		return results, fmt.Errorf("there are no results yet: -seed and -sample are needed")
-	case len(results.Mutants) == 0:
-	case results.Target != o.Target:
-		return results, fmt.Errorf("%s has the target %s, and not %s", path, results.Target, o.Target)
-	case !slices.Equal(results.Columns, o.Columns):
-		return results, fmt.Errorf("%s has the columns %v (none: all of them), and not %v", path, results.Columns, o.Columns)
-	case results.Seed != o.Seed:
-		results.Mutants = nil
+	r.Bugs = slices.DeleteFunc(r.Bugs, func(one Result) bool { _, is := of[one.Name]; return !is })
+	for _, one := range r.Bugs {
+		all = append(all, one.missing(of[one.Name])...)
 	}
-	results.Target, results.Seed, results.Sample, results.Columns = o.Target, o.Seed, o.Sample, o.Columns
-	return results, nil
-}
-
-// add adds the results that another machine has in a file.
-func add(results *power.Results, path string) error {
-	part, err := power.Read(path)
-	if err != nil {
-		return err
-	}
-	if part.Seed != results.Seed || part.Target != results.Target {
-		return fmt.Errorf("%s has bugs of another seed or target", path)
-	}
-	if part.Columns != nil {
-		return fmt.Errorf("%s has only the columns %v", path, part.Columns)
-	}
-	for _, m := range part.Mutants {
-		results.Add(m)
-	}
-	return nil
-}
-
-// measure measures what is not in the results yet, and keeps each result at once.
-func measure(ctx context.Context, o power.Options, results *power.Results, path string) error {
-	var err error
-	if o.Sources, err = mutants.Sources(ctx, o.Root); err != nil {
-		return err
-	}
-	seconds := int(o.Limit / time.Second)
-	o.Done = func(r power.Result) error {
-		results.Add(r)
-		fmt.Println(len(results.Mutants), r)
-		return results.Write(path)
-	}
-	return power.Measure(ctx, o, func(m generate.Mutant) (power.Result, bool) { return results.Of(m, o.Sources, seconds) })
+	return all
 }

@@ -25,17 +25,8 @@ const firstGeneration = 100
 // lock. The error matches scenarios.ErrTiersDiffer if a run is not the same on tier wire. It is for locks that are known to be
 // broken. Violations of the known kinds do not count: the lock has them by design, and is searched for others.
 func First(ctx context.Context, space experiment.Space, seed uint64, runs int, known ...checker.Kind) (FirstViolation, error) {
-	return first(ctx, space, Options{Seed: seed, Runs: runs}, known)
-}
-
-// FirstBlind is First with every experiment drawn afresh, as Options.Blind has it, to compare the two.
-func FirstBlind(ctx context.Context, space experiment.Space, seed uint64, runs int, known ...checker.Kind) (FirstViolation, error) {
-	return first(ctx, space, Options{Seed: seed, Runs: runs, Blind: true}, known)
-}
-
-func first(ctx context.Context, space experiment.Space, o Options, known []checker.Kind) (FirstViolation, error) {
-	o.Generation = firstGeneration
-	x, runs := &explorer{space: space, options: o.whole(space.Foreign != nil), checkpoint: &checkpoint{Visits: newVisits(), Worded: newWorded()}}, o.Runs
+	o := Options{Seed: seed, Runs: runs, Generation: firstGeneration}
+	x := &explorer{space: space, options: o.whole(space.Foreign != nil), checkpoint: &checkpoint{Visits: newVisits(), Worded: newWorded()}}
 	var buffer history.History
 	for done := 0; done < runs; done += firstGeneration {
 		var trials []trial

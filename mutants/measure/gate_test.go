@@ -1,0 +1,229 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"flag"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"redlocksim/internal/longest"
+	"redlocksim/mutants"
+)
+
+const again = "go run ./mutants/measure writes it; it can be interrupted"
+
+// committed is the results of a target in the repository.
+func committed(t *testing.T, target string) Results {
+	t.Helper()
+	r, err := read(filepath.Join("..", resultsPath(target)))
+	if err != nil || r.Target != target {
+		t.Fatalf("no results of %s: %v", target, err)
+	}
+	return r
+}
+
+// Every planted bug was measured as it is now, and is noticed by everything that is said to notice it.
+func TestResultsAreCurrent(t *testing.T) {
+	r := committed(t, planted.name)
+	for _, m := range mutants.All() {
+		if !r.has(m, "") {
+			t.Errorf("%s was not measured as it is now: go run ./mutants/measure planted", m.Name)
+		}
+	}
+	for _, problem := range r.missed() {
+		t.Error(problem)
+	}
+	if len(r.Bugs) != len(committed(t, planted.name).Bugs) {
+		t.Error("there are results of mutants that there are no more: go run ./mutants/measure planted")
+	}
+}
+
+// The pages say what the results say, and every decision is about a bug that was measured and that nothing noticed.
+func TestPagesAreCurrent(t *testing.T) {
+	decided, err := readJudged("../judged.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, target := range targets[1:] {
+		results := committed(t, target.name)
+		page, err := os.ReadFile(filepath.Join("..", target.page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(page) != results.page(target, decided) {
+			t.Errorf("%s is not what %s says: %s", target.page, resultsPath(target.name), again)
+		}
+		for _, m := range results.Bugs {
+			seen[m.subject()] = true
+			if m.caught(allColumns...) && decided[m.subject()].Verdict == equivalent {
+				t.Errorf("%s is said to be equivalent, and is noticed: %v", m.Name, m)
+			}
+		}
+	}
+	for subject, j := range decided {
+		if !seen[subject] {
+			t.Errorf("judged.yaml decides about %s, which is not in the results with this change", j.Name)
+		}
+	}
+}
+
+// drawn is a few numbers below n, which are others whenever the sources change.
+func drawn(t *testing.T, n, few int) []int {
+	t.Helper()
+	sources, err := sources(t.Context(), "../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := hex.DecodeString(sources)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rand.New(rand.NewPCG(binary.LittleEndian.Uint64(raw), 0)).Perm(n)[:min(few, n)]
+}
+
+// A sample of the planted bugs is noticed by all that are said to notice them.
+func TestSample(t *testing.T) {
+	longest.Only(t, "builds a command for every mutant of the sample")
+	all := mutants.All()
+	if _, err := exec.LookPath("redis-server"); err != nil { // which unit tests need
+		all = slices.DeleteFunc(all, func(m mutants.Mutant) bool { return m.Tests != nil })
+	}
+	for _, i := range drawn(t, len(all), 4) {
+		m := all[i]
+		t.Run(m.Name, func(t *testing.T) {
+			t.Parallel()
+			b := built(t, m)
+			r := Result{Columns: map[string]Outcome{}}
+			for _, trial := range plantedTrials(m) {
+				if out, err := b.try(t.Context(), trial); err != nil {
+					t.Error(err)
+				} else {
+					r.Columns[trial.column] = out
+				}
+			}
+			for _, problem := range r.missing(m) {
+				t.Error(problem)
+			}
+		})
+	}
+}
+
+// built is a build of a mutant.
+func built(t *testing.T, m mutants.Mutant) *build {
+	t.Helper()
+	b, remove, err := newBuild("../..", "", m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(remove)
+	return b
+}
+
+// Without a mutant every scenario is as expected and searches find nothing, in a build made in the same way: else a kill would
+// say nothing.
+func TestNothingIsFoundWithoutMutants(t *testing.T) {
+	longest.Only(t, "builds the command")
+	b := built(t, mutants.Mutant{})
+	for _, trial := range append(shortSearches(), trial{column: Suite, args: []string{"suite"}, flags: quick}) {
+		if out, err := b.try(t.Context(), trial); err != nil || out.How != "" {
+			t.Errorf("%s finds something without a bug: %+v, %v", trial.column, out, err)
+		}
+	}
+}
+
+var bugs = flag.Int("bugs", 5, "how many of the bugs that a scenario noticed are built and run again")
+
+// Some of the drawn bugs that a scenario noticed are still noticed by it.
+func TestStillNoticed(t *testing.T) {
+	longest.Only(t, "builds a command for every bug")
+	noticed := slices.DeleteFunc(committed(t, "library").Bugs, func(m Result) bool {
+		text, err := os.ReadFile(filepath.Join("../..", m.Edit.File))
+		return !m.caught(Suite) || err != nil || strings.Count(string(text), m.Edit.Old) != 1
+	})
+	if len(noticed) == 0 {
+		t.Fatalf("none of the bugs that were measured has a place any more: %s", again)
+	}
+	for _, i := range drawn(t, len(noticed), *bugs) {
+		m := noticed[i]
+		t.Run(m.Name, func(t *testing.T) {
+			t.Parallel()
+			again := trial{args: []string{"suite"}, flags: quick}
+			if fields := strings.Fields(m.Columns[Suite].By); len(fields) > 0 { // otherwise it ended without saying where
+				again.args = append(again.args, fields[0])
+			}
+			out, err := built(t, mutants.Mutant{Name: m.Name, Edits: []mutants.Edit{*m.Edit}}).try(t.Context(), again)
+			if err != nil || out.How == "" {
+				t.Errorf("%s does not notice it any more: %v\n%s", m.Columns[Suite].By, err, m.Edit.Diff())
+			}
+		})
+	}
+}
+
+// The sources are those of the packages that are run and of the scenarios.
+func TestSourcesAreAll(t *testing.T) {
+	root := t.TempDir()
+	if err := os.CopyFS(root, os.DirFS("../..")); err != nil {
+		t.Fatal(err)
+	}
+	hash := func() string {
+		s, err := sources(t.Context(), root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	before := hash()
+	for file, matters := range map[string]bool{"redlock/lock.go": true, "internal/redisnode/vote.lua": true, "scenarios/files/09-contention.yaml": true,
+		"mutants/library.go": true, "redlock/lock_test.go": false, "README.md": false, "cmd/redlocksim/main.go": false} {
+		path := filepath.Join(root, file)
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, append(data, '\n'), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if got := hash() != before; got != matters {
+			t.Errorf("a change of %s makes a difference: %v", file, got)
+		}
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What does not build is an error, and names the bug.
+func TestMeasureFails(t *testing.T) {
+	broken := mutants.Mutant{Name: "broken", Edits: []mutants.Edit{{File: "redlock/doc.go", Old: "package redlock\n", New: "package"}}}
+	if _, err := built(t, broken).try(t.Context(), trial{args: []string{"suite"}, flags: quick}); err == nil || !strings.Contains(err.Error(), "build") {
+		t.Errorf("it builds: %v", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	m := measurement{root: "../..", target: planted, jobs: 1}
+	if err := m.run(ended, func(Result) error { t.Error("something is measured"); return nil }); err != nil {
+		t.Errorf("an interrupted measurement fails: %v", err)
+	}
+	if _, err := targetOf("no such target"); err == nil {
+		t.Error("no error for a target that there is not")
+	}
+	protocols, err := targetOf("protocols")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := protocols.only([]string{Suite, Explore}); err == nil || !strings.Contains(err.Error(), "explore") {
+		t.Errorf("a column that the target has not: %v", err)
+	}
+	if all := protocols.trials(time.Second); len(all) != 2 || all[1].column != Search {
+		t.Errorf("the trials are %v", all)
+	}
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"redlocksim/internal/jobs"
+	"redlocksim/mutants"
+	"redlocksim/mutants/generate"
+)
+
+// measurement is what is to be measured, and how.
+type measurement struct {
+	// root is the module's root.
+	root   string
+	target target
+	// sources stands for the sources; see [sources].
+	sources string
+	// results are what is known. Bugs that were measured with other sources are measured anew if all is set.
+	results Results
+	all     bool
+	// first says that the columns are run until one notices the bug, and not each for every bug.
+	first bool
+	// in, if not nil, is what the names of the files match that bugs are planted into.
+	in *regexp.Regexp
+	// shard is which of the shards parts of the bugs is measured, from 0; shards 0 is all of them.
+	shard, shards int
+	// jobs is how many bugs are measured at once.
+	jobs int
+	// cache, if not empty, is a directory for a build cache that does not grow with every bug.
+	cache string
+	// reached is what is executed without a bug.
+	reached reached
+}
+
+// run measures the bugs, less what is known. done is told of each result, by one goroutine at a time; its error ends the
+// measurement. When ctx ends, what is done is done, and there is no error.
+func (m *measurement) run(ctx context.Context, done func(Result) error) error {
+	bugs, err := m.bugs(ctx)
+	if err != nil {
+		return err
+	}
+	sources := ""
+	if m.all {
+		sources = m.sources
+	}
+	var todo []generate.Mutant
+	for i, bug := range bugs {
+		if (m.shards == 0 || i%m.shards == m.shard) && !m.results.has(bug.Mutant, sources) {
+			todo = append(todo, bug)
+		}
+	}
+	if len(todo) > 0 && m.target.page != "" {
+		m.reached, err = m.reach(ctx)
+	}
+	if err == nil {
+		_, err = jobs.Set[struct{}, Result]{
+			N: len(todo), Workers: m.jobs,
+			Do: func(ctx context.Context, _ *struct{}, i int) (Result, error) {
+				r, err := m.one(ctx, todo[i])
+				if err != nil {
+					err = fmt.Errorf("%s: %w", todo[i].Name, err)
+				}
+				return r, err
+			},
+			Done: func(_ int, r Result, _ time.Duration) error { return done(r) },
+			Name: func(i int) string { return todo[i].Name },
+		}.Run(ctx)
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+		return nil
+	}
+	return err
+}
+
+// bugs are those of the target: planted, or drawn.
+func (m *measurement) bugs(ctx context.Context) (all []generate.Mutant, err error) {
+	if m.target.page == "" {
+		for _, one := range mutants.All() {
+			all = append(all, generate.Mutant{Mutant: one})
+		}
+		return all, nil
+	}
+	set, err := generate.Load(m.root, generate.Target(m.target.name))
+	if err != nil {
+		return nil, err
+	}
+	if m.in != nil {
+		set.Mutants = slices.DeleteFunc(set.Mutants, func(one generate.Mutant) bool { return !m.in.MatchString(one.File()) })
+	}
+	return set.Sample(ctx, m.results.Seed, m.results.Sample)
+}
+
+// one measures one bug.
+func (m *measurement) one(ctx context.Context, bug generate.Mutant) (Result, error) {
+	r := Result{Name: bug.Name, Mutant: bug.Fingerprint(), Class: bug.Class, Line: bug.Line, Sources: m.sources, Columns: map[string]Outcome{}}
+	trials := plantedTrials(bug.Mutant)
+	if m.target.page != "" {
+		r.Edit, trials = &bug.Edits[0], m.target.trials(m.results.limit())
+	}
+	b, remove, err := newBuild(m.root, m.cache, bug.Mutant)
+	if err != nil {
+		return r, err
+	}
+	defer remove()
+	for _, t := range trials {
+		if m.first && r.caught(m.target.columns...) || t.column == Live && r.caught(ours...) {
+			continue
+		}
+		t, isReached := m.reached.narrowed(t, bug)
+		if !isReached {
+			r.Columns[t.column] = Outcome{NotReached: true}
+			continue
+		}
+		slices.SortStableFunc(t.tests, func(a, _ mutants.Test) int { // its own are quickest to notice it
+			if a.Package == path.Dir(bug.File()) {
+				return -1
+			}
+			return 0
+		})
+		if r.Columns[t.column], err = b.try(ctx, t); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+// sources is a hash of all that decides what becomes of bugs: the planted ones, and what the runner is built from.
+func sources(ctx context.Context, root string) (string, error) {
+	list := exec.CommandContext(ctx, "go", "list", "-deps", "-f",
+		`{{if .Module}}{{if .Module.Main}}{{$dir := .Dir}}{{range .GoFiles}}{{$dir}}/{{.}}{{"\n"}}{{end}}{{range .EmbedFiles}}{{$dir}}/{{.}}{{"\n"}}{{end}}{{end}}{{end}}`,
+		"./mutants/runner", "./mutants")
+	list.Dir = root
+	var stderr bytes.Buffer
+	list.Stderr = &stderr
+	out, err := list.Output()
+	if err != nil {
+		return "", fmt.Errorf("the sources: %w\n%s", err, stderr.Bytes())
+	}
+	root, err = filepath.Abs(root)
+	if err != nil {
+		return "", err
+	}
+	files := append(strings.Fields(string(out)), filepath.Join(root, "go.mod"), filepath.Join(root, "go.sum"))
+	slices.Sort(files)
+	sum := sha256.New()
+	for _, path := range slices.Compact(files) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return "", err
+		}
+		name, err := filepath.Rel(root, path)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(sum, "%s %d\n%s", filepath.ToSlash(name), len(data), data)
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:16]), nil
+}

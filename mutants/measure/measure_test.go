@@ -1,0 +1,205 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/cover"
+
+	"redlocksim/mutants"
+	"redlocksim/mutants/generate"
+)
+
+func TestProcess(t *testing.T) {
+	sh := func(script string) process { return process{binary: "/bin/sh", args: []string{"-c", script}} }
+	for script, want := range map[string]string{
+		"exit 0": "", "echo 9-x on wire; exit 1": "safety", "exit 3": "liveness", "exit 4": "does not repeat", "exit 6": "not tested",
+		"echo 'panic: x' >&2; exit 2":                                           "panic",
+		"echo 'fatal error: all goroutines are asleep - deadlock!' >&2; exit 2": "deadlock",
+		"echo 'it spins' >&2; exit 5":                                           "spins",
+		"echo 'it waits for ever' >&2; exit 5":                                  "hangs",
+		"exit 5":                                                                "no verdict",
+		"echo 'settings:1:7: lock: redlock: client closed' >&2; exit 64":        "refused",
+		"ulimit -t 1; while :; do :; done":                                      "spins",
+	} {
+		end, err := sh(script).run(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out, err := end.outcome(); err != nil || out.How != want {
+			t.Errorf("%s: %+v, %v, want %q", script, out, err, want)
+		}
+	}
+	end, err := sh("echo 1-x; echo 2-y on wire; exit 1").run(t.Context())
+	if out, outErr := end.outcome(); err != nil || outErr != nil || out.By != "2-y on wire" {
+		t.Errorf("noticed by %+v, %v, %v", out, err, outErr)
+	}
+	end, err = sh("echo usage >&2; exit 64").run(t.Context())
+	if _, outErr := end.outcome(); err != nil || outErr == nil {
+		t.Errorf("wrong arguments are a bug that was noticed: %v", err)
+	}
+	end, err = process{binary: "/no such program"}.run(t.Context())
+	if _, outErr := end.outcome(); err != nil || outErr == nil {
+		t.Errorf("a program that there is not is a bug that was noticed: %v", err)
+	}
+}
+
+// Unit tests that crash, or one that fails, are a sign of a bug if they do so twice.
+func TestUnitTests(t *testing.T) {
+	const at, first = "directory", `test -e ran || { touch ran; `
+	for script, want := range map[string]Outcome{
+		"exit 0":                                 {},
+		first + "echo panic; exit 2; }":          {},
+		"echo panic; exit 2":                     {How: "panic", By: at},
+		first + "kill $$; }; echo panic; exit 1": {How: "panic", By: at},
+		"echo '--- FAIL: TestA'; exit 1":         {How: "fails", By: at + ".TestA"},
+		"case $* in *-test.run=*TestA*|*-test.skip=*TestA*) exit 0;; esac; echo '--- FAIL: TestA'; exit 1": {},
+	} {
+		root := t.TempDir()
+		binary := filepath.Join(root, "tests")
+		err := errors.Join(os.Mkdir(filepath.Join(root, at), 0o777), os.WriteFile(binary, []byte("#!/bin/sh\n"+script+"\n"), 0o777))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := (&build{root: root}).test(t.Context(), binary, mutants.Test{Package: at})
+		if out.CPU = 0; err != nil || out != want {
+			t.Errorf("%s: %+v, %v, want %+v", script, out, err, want)
+		}
+	}
+}
+
+func TestReached(t *testing.T) {
+	at := func(file string, line, column int) generate.Mutant {
+		return generate.Mutant{Mutant: mutants.Mutant{Edits: []mutants.Edit{{File: file}}}, Statement: generate.Position{Line: line, Column: column}}
+	}
+	r := reached{Explore: {"a.go": {{StartLine: 1, StartCol: 5, EndLine: 3, EndCol: 2, Count: 1}, {StartLine: 3, StartCol: 2, EndLine: 9, EndCol: 1}}}}
+	by := func(column string, m generate.Mutant) bool {
+		_, is := r.narrowed(trial{column: column}, m)
+		return is
+	}
+	for name, c := range map[string]struct {
+		m    generate.Mutant
+		want bool
+	}{
+		"executed": {at("a.go", 2, 1), true}, "not executed": {at("a.go", 3, 2), false}, "in no block": {at("a.go", 9, 1), true},
+		"another file": {at("b.go", 2, 1), true}, "a script": {at("x.lua", 1, 1), false},
+	} {
+		if by(Explore, c.m) != c.want {
+			t.Errorf("%s: %v", name, !c.want)
+		}
+	}
+	if !by(Tests, at("a.go", 3, 2)) {
+		t.Error("what was not counted is reached")
+	}
+	r[Explore][adapter] = []cover.ProfileBlock{{Count: 1}}
+	if !by(Explore, at("x.lua", 1, 1)) {
+		t.Error("scripts are reached where the adapter is")
+	}
+	for _, s := range mutants.OthersSettings() {
+		r[s.Name] = blocks{"a.go": {{StartLine: 1, StartCol: 1, EndLine: 3, EndCol: 1}}}
+	}
+	r["get-set"] = blocks{"a.go": {{StartLine: 1, StartCol: 1, EndLine: 3, EndCol: 1, Count: 1}}}
+	with, is := r.narrowed(trial{column: Search, settings: mutants.OthersSettings()}, at("a.go", 2, 1))
+	if !is || len(with.settings) != 1 || with.settings[0].Name != "get-set" {
+		t.Errorf("a search has %v", with)
+	}
+	r["get-set"] = r["get"]
+	if _, is := r.narrowed(trial{column: Search, settings: mutants.OthersSettings()[:1]}, at("a.go", 2, 1)); is {
+		t.Error("a search whose settings do not reach the bug is run")
+	}
+}
+
+// one is what all results of the tests are of.
+var one = mutants.Mutant{Edits: []mutants.Edit{{File: "a.go", Old: "x\n", New: "y\n"}}}
+
+// library is the target of the results of the tests.
+var library = targets[1]
+
+// result has these outcomes in the first columns.
+func result(name string, outcomes ...Outcome) Result {
+	r := Result{Name: name, Mutant: one.Fingerprint(), Class: generate.Condition, Edit: &one.Edits[0], Sources: "0123456789", Columns: map[string]Outcome{}}
+	for i, c := range allColumns[:len(outcomes)] {
+		r.Columns[c] = outcomes[i]
+	}
+	return r
+}
+
+// A column that was not measured is not on the page.
+func TestColumnsOfThePage(t *testing.T) {
+	outcome := Outcome{CPU: 5}
+	for columns, want := range map[int]bool{4: false, 5: true} {
+		r := Results{Bugs: []Result{result("a", slices.Repeat([]Outcome{outcome}, columns)...)}}
+		if page := r.page(library, nil); strings.Contains(page, "- live: ") != want || strings.Contains(page, "| live |") != want {
+			t.Errorf("%d columns were measured:\n%s", columns, page)
+		}
+	}
+}
+
+func TestResults(t *testing.T) {
+	none, some := Outcome{CPU: 5}, Outcome{How: "safety", By: "run 7", CPU: 2}
+	hangs := Outcome{How: "hangs", By: "12-holder-dies/crash on live", CPU: 3}
+	r := Results{Common: Common{library.name, "abc", 9, 20}}
+	for _, one := range []Result{result("c", none), result("a", some, some, some, some), result("e", none, none, none, none, hangs), result("b", some, none, none, none),
+		result("c", none, none, none, none, none), result("d", none, none, none, none, none)} {
+		r.add(one)
+	}
+	if !slices.IsSortedFunc(r.Bugs, func(a, b Result) int { return strings.Compare(a.Name, b.Name) }) || len(r.Bugs) != 5 {
+		t.Errorf("in the order %v", r.Bugs)
+	}
+	path := filepath.Join(t.TempDir(), "results.jsonl")
+	if err := r.write(path); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, append(data, data...), 0o666); err != nil { // as of two machines
+		t.Fatal(err)
+	}
+	read, err := read(path)
+	if err != nil || fmt.Sprint(read.Bugs) != fmt.Sprint(r.Bugs) || read.Common != r.Common {
+		t.Errorf("read %v, %v, want %v", read, err, r)
+	}
+	m := one
+	if m.Name = "a"; !read.has(m, "0123456789") || !read.has(m, "") {
+		t.Error("what was measured is not known")
+	}
+	changed := m
+	if changed.Edits = []mutants.Edit{{File: "a.go", Old: "x\n", New: "z\n"}}; read.has(m, "other") || read.has(changed, "") {
+		t.Error("a result of other sources or of another bug is taken")
+	}
+	decided := map[string]judged{}
+	for _, j := range []judged{{"d", equivalent, "-x\n+y\n", "it is so"}, {"c", performance, "-x\n+z\n", "no"}} {
+		decided[subject("a.go:"+j.Name, j.Diff)] = j
+	}
+	for i := range read.Bugs {
+		read.Bugs[i].Name = "a.go:" + read.Bugs[i].Name
+	}
+	page := read.page(library, decided)
+	for _, want := range []string{"together: **2 of 4 (50 %)**", "scenario: **1 of 4 (25 %)**", "All columns: 3 of 4 (75 %). The suite noticed 1 only on tier live.", "| live | 1 | 3.0 s | 3.0 s |", "## Survivors", "## Noticed by unit tests alone", "it is so", "| explore | 1 | 2.0 s | 2.0 s |"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %q:\n%s", want, page)
+		}
+	}
+	if strings.Contains(page, "## Performance only") {
+		t.Error("a decision about another change counts")
+	}
+}
+
+// What is said to notice a planted bug and does not is missing, or shows only that a scenario shows nothing.
+func TestMissing(t *testing.T) {
+	m := mutants.Mutant{Name: "m", Killers: []string{"a", "b", "c"}, Tests: []mutants.Test{{Package: "p", Name: "T"}}}
+	r := Result{Columns: map[string]Outcome{"a": {How: "safety"}, "b": {How: notTested}, "p.T": {How: "fails"}}}
+	if missing := r.missing(m); len(missing) != 2 || !strings.Contains(missing[0], "by b") || !strings.Contains(missing[1], "by c") {
+		t.Errorf("missing are %q", missing)
+	}
+	if all := plantedTrials(m); len(all) != 4 || all[0].column != "p.T" || !slices.Equal(all[1].args, []string{"suite", "-tier", "model", "a"}) {
+		t.Errorf("the trials are %+v", all)
+	}
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"redlocksim/internal/outfile"
+	"redlocksim/mutants"
+	"redlocksim/mutants/generate"
+)
+
+// Results are what was measured of a target, as it is kept in the repository: measuring takes hours. Their file has a line for
+// what they have in common, and one for each bug, so that those of several machines can be put into one by hand.
+type Results struct {
+	Common
+	Bugs []Result
+}
+
+// Common is what all results of a target have in common.
+type Common struct {
+	Target string `json:"target"`
+	// Seed is what drew bugs, and Sample how many.
+	Seed   string `json:"seed,omitempty"`
+	Sample int    `json:"sample,omitempty"`
+	// Limit is how many seconds of processor time each search had.
+	Limit int `json:"limit,omitempty"`
+}
+
+func (c Common) limit() time.Duration { return time.Duration(c.Limit) * time.Second }
+
+// Result is what became of one bug.
+type Result struct {
+	Name string `json:"name"`
+	// Mutant is the fingerprint of the mutant that was measured.
+	Mutant string `json:"mutant"`
+	// Class, Line and Edit are of a drawn bug.
+	Class generate.Class `json:"class,omitempty"`
+	Line  int            `json:"line,omitempty"`
+	Edit  *mutants.Edit  `json:"edit,omitempty"`
+	// Sources stands for the sources that it was measured with; see [sources].
+	Sources string             `json:"sources"`
+	Columns map[string]Outcome `json:"columns"`
+}
+
+// Outcome is what became of a bug in one column.
+type Outcome struct {
+	// How it was noticed: the kind of verdict, or how the process ended; empty if it was not.
+	How string `json:"how,omitempty"`
+	// By is what noticed it: a unit test, a scenario and its tier, or a run of a search.
+	By string `json:"by,omitempty"`
+	// CPU is the processor time until then, in seconds, without building.
+	CPU float64 `json:"cpu,omitempty"`
+	// NotReached says that nothing of the column executes the statement that the bug is in.
+	NotReached bool `json:"not_reached,omitempty"`
+}
+
+// caught says whether any of the columns noticed the bug.
+func (r Result) caught(by ...string) bool {
+	return slices.ContainsFunc(by, func(c string) bool { return r.Columns[c].How != "" })
+}
+
+// cost is the processor time until the first of the columns noticed the bug, one after the other, in seconds.
+func (r Result) cost(by ...string) (cost float64, noticed bool) {
+	for _, c := range by {
+		if cost += r.Columns[c].CPU; r.caught(c) {
+			return cost, true
+		}
+	}
+	return cost, false
+}
+
+// isReached says whether any of the columns executes the statement that the bug is in.
+func (r Result) isReached(by ...string) bool {
+	return slices.ContainsFunc(by, func(c string) bool {
+		out, has := r.Columns[c]
+		return has && !out.NotReached
+	})
+}
+
+// String is the result in a line.
+func (r Result) String() string {
+	text := r.Name
+	for _, c := range sortedColumns(r.Columns) {
+		switch out := r.Columns[c]; {
+		case out.NotReached:
+			text += fmt.Sprintf("  %s: not reached", c)
+		case out.How == "":
+			text += fmt.Sprintf("  %s: – (%.1f s)", c, out.CPU)
+		default:
+			text += fmt.Sprintf("  %s: %s, %s (%.1f s)", c, out.How, out.By, out.CPU)
+		}
+	}
+	return text
+}
+
+// sortedColumns are the columns of outcomes, in the order in which those of drawn bugs are run.
+func sortedColumns(outcomes map[string]Outcome) []string {
+	var all []string
+	for c := range outcomes {
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(a, b string) int {
+		return cmp.Or(slices.Index(allColumns, a)-slices.Index(allColumns, b), strings.Compare(a, b))
+	})
+	return all
+}
+
+// missing says what was not noticed of a planted bug by what is said to notice it, or only in a way that shows nothing.
+func (r Result) missing(m mutants.Mutant) (all []string) {
+	killers := slices.Clone(m.Killers)
+	for _, t := range m.Tests {
+		killers = append(killers, t.String())
+	}
+	for _, c := range killers {
+		if how := r.Columns[c].How; how == "" || how == notTested {
+			all = append(all, fmt.Sprintf("%s is not noticed by %s: %s", m.Name, c, m.Bug))
+		}
+	}
+	return all
+}
+
+// resultsPath is where the results of a target are, in directory mutants.
+func resultsPath(target string) string { return filepath.Join("measured", target+".jsonl") }
+
+// read reads results. A file that is not there has none; of two results of a bug the later counts.
+func read(path string) (r Results, err error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err != nil {
+		return r, err
+	}
+	lines := json.NewDecoder(bytes.NewReader(data))
+	for err = lines.Decode(&r.Common); err == nil; {
+		var one Result
+		if err = lines.Decode(&one); err == nil && one.Name != "" {
+			r.add(one)
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		return r, nil
+	}
+	return r, fmt.Errorf("%s: %w", path, err)
+}
+
+// write replaces the file by the results, or leaves it as it was.
+func (r Results) write(path string) error {
+	var b bytes.Buffer
+	lines := json.NewEncoder(&b)
+	lines.SetEscapeHTML(false)
+	err := lines.Encode(r.Common)
+	for _, one := range r.Bugs {
+		err = errors.Join(err, lines.Encode(one))
+	}
+	if err != nil {
+		return err
+	}
+	return outfile.Rules{Force: true}.Write(path, b.Bytes())
+}
+
+// add puts a result in its place.
+func (r *Results) add(one Result) {
+	i, known := slices.BinarySearchFunc(r.Bugs, one.Name, func(old Result, name string) int { return strings.Compare(old.Name, name) })
+	if known {
+		r.Bugs[i] = one
+		return
+	}
+	r.Bugs = slices.Insert(r.Bugs, i, one)
+}
+
+// has says whether there is a result of a bug as it is now, and of these sources if any are given.
+func (r Results) has(m mutants.Mutant, sources string) bool {
+	return slices.ContainsFunc(r.Bugs, func(one Result) bool {
+		return one.Name == m.Name && one.Mutant == m.Fingerprint() && (sources == "" || one.Sources == sources)
+	})
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"redlocksim/mutants"
+	"redlocksim/mutants/generate"
+)
+
+// The columns of drawn bugs, in the order in which they are run.
+const (
+	// Tests are the unit tests of the library, its adapter, and the packages that they alone are made of.
+	Tests = "tests"
+	// Suite is every scenario on tiers model and wire.
+	Suite = "suite"
+	// Search is a random search with each of [mutants.AllSettings] in turn, or of [mutants.OthersSettings] where the locks of
+	// others have the bugs: with those of them that reach the bug.
+	Search = "search"
+	// Explore is a random search as redlocksim explore makes it without a file: each run draws its settings as well.
+	Explore = "explore"
+	// Live is a few scenarios on tier live and a short soak, on the system's clock and goroutines and under a race detector:
+	// for what neither the suite nor a search has noticed.
+	Live = "live"
+)
+
+// allColumns are all of them, ours those that a lock without unit tests would have, and simulated those of them whose
+// statements are counted.
+var (
+	allColumns = []string{Tests, Suite, Search, Explore, Live}
+	ours       = []string{Suite, Search, Explore, Live}
+	simulated  = []string{Suite, Search, Explore}
+)
+
+// target is where bugs are planted, and what is to notice them.
+type target struct {
+	name string
+	// page is the name of the file that says what was noticed of drawn bugs; empty for those of [mutants.All], which have
+	// columns of their own.
+	page     string
+	about    string // what has the bugs, for the page
+	columns  []string
+	tested   []string // the packages with unit tests of it
+	settings []mutants.Settings
+	search   string // what a search with the settings is, for the page
+}
+
+// planted is the bugs that somebody chose. The others are drawn: the locks of others have no unit tests of their own, and
+// redlocksim explore does not use them unless a file says so.
+var planted = target{name: "planted"}
+
+var targets = []target{
+	planted,
+	{
+		name:    string(generate.Library),
+		page:    "POWER.md",
+		about:   "the library, its adapter, and its Lua scripts",
+		columns: allColumns,
+		tested: []string{"redlock", "redlock/goredis", "internal/quorum", "redlock/driver", "redlock/observe/redlockslog", "redlock/observe/redlockotel",
+			"redlock/observe/redlockprom"},
+		settings: mutants.AllSettings(),
+		search:   "a random search with each of [eight settings](settings.go) in turn.",
+	},
+	{
+		name:    string(generate.Semaphores),
+		page:    "POWER-SEMAPHORES.md",
+		about:   "the semaphores and read-write locks of package redlock/semaphore",
+		columns: []string{Tests, Suite, Explore, Live}, // none of the settings has a semaphore
+		tested:  []string{"redlock/semaphore"},
+	},
+	{
+		name:     string(generate.Protocols),
+		page:     "POWER-PROTOCOLS.md",
+		about:    "the locks of others that scenarios/protocols implements anew, which have no unit tests of their own",
+		columns:  []string{Suite, Search},
+		settings: mutants.OthersSettings(),
+		search: fmt.Sprintf("a random search with those of [%d settings](others.go) that reach the bug, in turn, none for more than a quarter of the time. "+
+			"What an implementation is known to violate does not count.", len(mutants.OthersSettings())),
+	},
+}
+
+// targetOf is the target of a name.
+func targetOf(name string) (target, error) {
+	var names []string
+	for _, t := range targets {
+		if t.name == name {
+			return t, nil
+		}
+		names = append(names, t.name)
+	}
+	return target{}, fmt.Errorf("no target %q, want one of %v", name, names)
+}
+
+// trial is what may notice a bug: unit tests, or what a runner does.
+type trial struct {
+	column string
+	// tests are run, or all of their packages if they have no names.
+	tests []mutants.Test
+	// args are those of the runner, settings a search has on its standard input, and cpu is how much processor time it has.
+	args     []string
+	settings []mutants.Settings
+	cpu      time.Duration
+	// flags are those of the runner's build.
+	flags buildFlags
+}
+
+// experiments is in how many experiments with each of [mutants.AllSettings] a search looks for a planted bug.
+const experiments = "10"
+
+// plantedTrials are those of a planted bug: what is said to notice it, and a search with each of the settings if it runs that
+// code.
+func plantedTrials(m mutants.Mutant) (all []trial) {
+	for _, t := range m.Tests {
+		all = append(all, trial{column: t.String(), tests: []mutants.Test{t}})
+	}
+	for _, name := range m.Killers {
+		all = append(all, trial{column: name, args: []string{"suite", "-tier", cmp.Or(m.Tier, "model"), name}, flags: quick})
+	}
+	if m.InLibrary() {
+		all = append(all, shortSearches()...)
+	}
+	return all
+}
+
+// shortSearches look for a planted bug with each of the settings.
+func shortSearches() (all []trial) {
+	for _, s := range mutants.AllSettings() {
+		all = append(all, trial{column: s.Name, args: []string{"search", "-runs", experiments}, settings: []mutants.Settings{s}, flags: quick})
+	}
+	return all
+}
+
+// trials are those of every drawn bug, where a search may take so much processor time.
+func (t target) trials(limit time.Duration) []trial {
+	tests := trial{column: Tests}
+	for _, p := range t.tested {
+		tests.tests = append(tests.tests, mutants.Test{Package: p})
+	}
+	all := []trial{
+		tests,
+		{column: Suite, args: []string{"suite"}, flags: optimized},
+		{column: Search, args: []string{"search"}, settings: t.settings, cpu: limit, flags: optimized},
+		{column: Explore, args: []string{"search"}, cpu: limit, flags: optimized},
+		{column: Live, args: []string{"live"}, flags: racing},
+	}
+	all = slices.DeleteFunc(all, func(one trial) bool { return !slices.Contains(t.columns, one.column) })
+	slices.SortFunc(all, func(a, b trial) int { return slices.Index(t.columns, a.column) - slices.Index(t.columns, b.column) })
+	return all
+}
