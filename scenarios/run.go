@@ -187,7 +187,7 @@ func (s *Scenario) readers(w *sim.World, o Options) (all []func(*Outcome)) {
 		overhear(w, o.Overheard)
 	}
 	if o.Record {
-		r := recording.Start(w.Kernel, w.Network, w.Deployment, append([]*kernel.Process{w.Storage.Process}, w.Clients...))
+		r := recording.Start(w.Kernel, w.Deployment, append([]*kernel.Process{w.Storage.Process}, w.Clients...))
 		adds(func(out *Outcome) { out.Recording = r.Recording() })
 	}
 	if o.Margins {

@@ -10,10 +10,9 @@ import (
 	"redlocksim/sim/trace"
 )
 
-// Recorder writes a Recording while a run goes on.
+// Recorder reads the events of a run, and writes a Recording.
 type Recorder struct {
 	kernel    *kernel.Kernel
-	network   *network.Network
 	redis     *redis.Deployment
 	processes []*kernel.Process // that are no nodes
 	out       Recording
@@ -26,7 +25,7 @@ type Recorder struct {
 	states    map[string]int            // the last of each process, as places in out.States
 	kept      map[*redis.Server][]keptNow
 	owners    map[redis.Record]string // who gave a key its value last, whatever its deadline is
-	obstacles map[obstacle]int        // those in force, as places in out.Obstacles
+	inForce   map[obstacle]int        // obstacles, as places in out.Obstacles
 }
 
 // part is a message or what stands for it: one of the parts of an exchange.
@@ -49,26 +48,26 @@ type obstacle struct {
 }
 
 // Start records the run from now on: its nodes, and the other processes in this order.
-func Start(k *kernel.Kernel, n *network.Network, d *redis.Deployment, processes []*kernel.Process) *Recorder {
-	r := &Recorder{kernel: k, network: n, redis: d, processes: processes,
+func Start(k *kernel.Kernel, d *redis.Deployment, processes []*kernel.Process) *Recorder {
+	r := &Recorder{kernel: k, redis: d, processes: processes,
 		messages: map[part][]int{}, exchanges: map[*network.Exchange]int{}, states: map[string]int{},
-		kept: map[*redis.Server][]keptNow{}, owners: map[redis.Record]string{}, obstacles: map[obstacle]int{}}
-	trace.On(k.Events, func(kernel.StateChanged) { r.compare() })
-	trace.On(k.Events, func(kernel.ClockMoved) { r.compare() })
-	trace.On(k.Events, func(network.ObstaclesChanged) { r.compare() })
-	trace.On(k.Events, func(redis.ServerChanged) { r.compare() })
-	trace.On(k.Events, r.restarted)
+		kept: map[*redis.Server][]keptNow{}, owners: map[redis.Record]string{}, inForce: map[obstacle]int{}}
 	trace.On(k.Events, r.sent)
 	trace.On(k.Events, r.ended)
-	trace.On(k.Events, func(e redis.Served) { r.compareKeys(e.Server, e.Client.Name()) })
-	r.compare()
+	trace.On(k.Events, func(e kernel.StateChanged) { r.changed(e.Clock()) })
+	trace.On(k.Events, func(e kernel.ClockMoved) { r.changed(e.Clock) })
+	trace.On(k.Events, func(e redis.ServerChanged) { r.changed(e.Clock()) })
+	trace.On(k.Events, r.restarted)
+	trace.On(k.Events, func(e redis.Served) { r.keys(e.Server, e.Client.Name()) })
+	trace.On(k.Events, r.obstructed)
+	r.changed(nil)
 	return r
 }
 
 // restarted has a process recorded in the place of the crashed one of the same name.
 func (r *Recorder) restarted(p kernel.Restarted) {
 	r.processes[slices.IndexFunc(r.processes, func(before *kernel.Process) bool { return before.Name() == p.Name() })] = p.Process
-	r.compare()
+	r.changed(p.Clock())
 }
 
 // Recording is what has been recorded so far.
@@ -114,24 +113,24 @@ func (r *Recorder) ended(e network.Ended) {
 // conditions are those of the nodes, by how their machines meet a request.
 var conditions = [...]Condition{network.Listening: Running, network.Refusing: Down, network.Silent: Off}
 
-// compare compares the processes, the links and all nodes' keys with what was last written down of them.
-func (r *Recorder) compare() {
-	r.expire()
+// changed writes down what is new of the process that has a clock, and of its keys if it is a node; of all processes if the
+// clock is nil.
+func (r *Recorder) changed(c *kernel.Clock) {
 	for _, s := range r.redis.All() {
-		r.compareState(s.Process, conditions[s.Presence()])
-		r.compareKeys(s, "")
+		if c == nil || s.Clock() == c {
+			r.state(s.Process, conditions[s.Presence()])
+			r.keys(s, "")
+		}
 	}
 	for _, p := range r.processes {
-		r.compareState(p, Running)
+		if c == nil || p.Clock() == c {
+			r.state(p, Running)
+		}
 	}
-	r.network.Each(func(l *network.Link) {
-		r.compareLink(l, network.Requests)
-		r.compareLink(l, network.Replies)
-	})
 }
 
-// compareState takes the condition of a node for granted if its process is not paused.
-func (r *Recorder) compareState(p *kernel.Process, condition Condition) {
+// state takes the condition of a node for granted if its process is not paused.
+func (r *Recorder) state(p *kernel.Process, condition Condition) {
 	now, c := r.kernel.Now(), p.Clock()
 	switch {
 	case p.Dead():
@@ -162,11 +161,17 @@ func (r *Recorder) compareState(p *kernel.Process, condition Condition) {
 	r.out.States = append(r.out.States, s)
 }
 
-func (r *Recorder) compareLink(l *network.Link, d network.Direction) {
+func (r *Recorder) obstructed(e network.ObstaclesChanged) {
+	for _, d := range []network.Direction{network.Requests, network.Replies} {
+		r.obstacles(e.Link, d)
+	}
+}
+
+func (r *Recorder) obstacles(l *network.Link, d network.Direction) {
 	cut, held, delay := l.Obstacles(d)
 	for kind, is := range [...]bool{Cut: cut, Held: held, Delayed: delay > 0} {
 		this := obstacle{l, d, ObstacleKind(kind)}
-		i, known := r.obstacles[this]
+		i, known := r.inForce[this]
 		var by time.Duration
 		if this.kind == Delayed {
 			by = delay
@@ -176,10 +181,10 @@ func (r *Recorder) compareLink(l *network.Link, d network.Direction) {
 		}
 		if known {
 			r.out.Obstacles[i].To = r.kernel.Now()
-			delete(r.obstacles, this)
+			delete(r.inForce, this)
 		}
 		if is {
-			r.obstacles[this] = len(r.out.Obstacles)
+			r.inForce[this] = len(r.out.Obstacles)
 			r.out.Obstacles = append(r.out.Obstacles, Obstacle{Kind: this.kind, Client: l.Client().Name(), Server: l.Server().Name(),
 				Direction: d, From: r.kernel.Now(), To: kernel.Forever, By: by})
 		}
@@ -200,8 +205,8 @@ func (r *Recorder) expire() {
 	}
 }
 
-// compareKeys compares what a node keeps with what was last written down of it, after a request of a process.
-func (r *Recorder) compareKeys(s *redis.Server, by string) {
+// keys compares what a node keeps with what was last written down of it, after a request of a process if by names one.
+func (r *Recorder) keys(s *redis.Server, by string) {
 	r.expire()
 	now := r.kernel.Now()
 	before, isCopy := r.kept[s], s.IsReplica()

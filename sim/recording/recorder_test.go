@@ -17,7 +17,7 @@ import (
 // reply and "!" for a refusal, when they were sent and ended, and their fate.
 func recorded(script string) *Recording {
 	r := networktest.New(nil)
-	recorder := Start(r.Kernel, r.Net, redis.Deploy(r.Kernel, r.Net, nil, redis.Config{}), []*kernel.Process{r.Link.Server(), r.Link.Client()})
+	recorder := Start(r.Kernel, redis.Deploy(r.Kernel, r.Net, nil, redis.Config{}), []*kernel.Process{r.Link.Server(), r.Link.Client()})
 	r.Plan(script)
 	r.Run(100)
 	return recorder.Recording()
@@ -92,7 +92,7 @@ func TestRecordedStates(t *testing.T) {
 	k := kernel.New(kernel.Config{Seed: 1})
 	c, s := k.NewProcess("client", kernel.Monotonic), k.NewProcess("server", kernel.Monotonic)
 	n := network.New(k)
-	r := Start(k, n, redis.Deploy(k, n, nil, redis.Config{}), []*kernel.Process{s, c})
+	r := Start(k, redis.Deploy(k, n, nil, redis.Config{}), []*kernel.Process{s, c})
 	second := time.Second
 	k.After(1*second, func() { c.Clock().SetRate(100_000_000) }) // a tenth fast
 	k.After(2*second, func() { c.Clock().Step(-5 * second) })
@@ -120,7 +120,7 @@ func TestRecordedStates(t *testing.T) {
 func TestRecordedRestart(t *testing.T) {
 	r := networktest.New(nil)
 	client := r.Link.Client()
-	recorder := Start(r.Kernel, r.Net, redis.Deploy(r.Kernel, r.Net, nil, redis.Config{}), []*kernel.Process{r.Link.Server(), client})
+	recorder := Start(r.Kernel, redis.Deploy(r.Kernel, r.Net, nil, redis.Config{}), []*kernel.Process{r.Link.Server(), client})
 	r.Plan("10 crash client")
 	r.Kernel.After(20, func() { trace.Tell(r.Events, kernel.Restarted{Process: client.StartAgain()}) })
 	r.Run(100)

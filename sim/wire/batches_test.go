@@ -174,7 +174,7 @@ func (r *recorder) jostle(client *redlock.Client, number, rounds int) {
 func runCrowd(seed uint64, backend redis.Tier, seen map[string]int) (history.History, *recording.Recording) {
 	w := crowd(seed, backend, seen)
 	defer w.Close()
-	recorder := recording.Start(w.Kernel, w.Network, w.Deployment, w.Clients)
+	recorder := recording.Start(w.Kernel, w.Deployment, w.Clients)
 	w.Kernel.Run(kernel.True(4 * time.Second))
 	for _, s := range w.Servers {
 		w.Record(history.Event{Kind: history.Step, Name: "dump", Detail: fmt.Sprint(s.Name(), " ", s.State(), len(s.OnDisk()), s.Dump())})
