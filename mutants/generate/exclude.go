@@ -19,7 +19,7 @@ var excludedFiles = []string{
 	"scenarios/protocols/capabilities.go", "scenarios/protocols/encoding.go", "scenarios/protocols/habits.go",
 	"scenarios/protocols/misuse.go", "scenarios/protocols/own.go", "scenarios/protocols/presets.go",
 	"scenarios/protocols/protocol.go", "scenarios/protocols/redlock.go", "scenarios/protocols/settings.go",
-	"scenarios/protocols/unprefixed.go", "scenarios/protocols/witness.go",
+	"scenarios/protocols/unprefixed.go", "scenarios/protocols/events.go",
 }
 
 // checks are the functions that only check options and arguments.

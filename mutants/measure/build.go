@@ -17,31 +17,40 @@ import (
 	"redlocksim/mutants"
 )
 
-// buildFlags are flags of a build of the runner.
-type buildFlags string
+// buildKind is how a runner is built.
+type buildKind int
 
 const (
 	// quick is for few runs: without optimization and debug information a build takes a third of the time.
-	quick buildFlags = "-gcflags=redlocksim/...=-N -l"
+	quick buildKind = iota
 	// optimized is for measuring processor time, and for searches that are to make many runs in theirs.
-	optimized buildFlags = ""
+	optimized
 	// racing has a race detector. Goroutines run at the same time on tier live.
-	racing buildFlags = "-race"
+	racing
 	// counting counts which statements of the packages with bugs are executed. Without the command itself nothing is written at
 	// its end.
-	counting buildFlags = "-coverpkg=./mutants/runner,./redlock/...,./internal/quorum,./internal/batch,./internal/redisnode,./scenarios/protocols"
+	counting
 )
+
+// buildFlags are the flags of each kind.
+var buildFlags = map[buildKind][]string{
+	quick:     {"-ldflags=-s -w", "-gcflags=redlocksim/...=-N -l"},
+	optimized: {"-ldflags=-s -w"},
+	racing:    {"-race"},
+	counting: {"-cover",
+		"-coverpkg=./mutants/runner,./redlock/...,./internal/quorum,./internal/batch,./internal/redisnode,./scenarios/protocols"},
+}
 
 // build makes and runs the binaries for one bug, or for none, in a directory of its own.
 type build struct {
 	root, dir, overlay, cache string
-	made                      map[buildFlags]string // runners
+	made                      map[buildKind]string // runners
 }
 
 // newBuild plants a bug; one without edits is none. cache, if not empty, is a build cache that is not to grow: what is added to
 // it goes with the bug. The directory is removed by remove.
 func newBuild(root, cache string, m mutants.Mutant) (b *build, remove func(), err error) {
-	b = &build{made: map[buildFlags]string{}}
+	b = &build{made: map[buildKind]string{}}
 	if b.root, err = filepath.Abs(root); err != nil {
 		return nil, nil, err
 	}
@@ -101,26 +110,16 @@ func (b *build) goCommand(ctx context.Context, command string, args ...string) e
 }
 
 // runner makes a runner.
-func (b *build) runner(ctx context.Context, flags buildFlags) (string, error) {
-	if b.made[flags] == "" {
+func (b *build) runner(ctx context.Context, kind buildKind) (string, error) {
+	if b.made[kind] == "" {
 		to := filepath.Join(b.dir, fmt.Sprint("runner-", len(b.made)))
-		args := []string{"-o", to, "-buildvcs=false"}
-		switch flags {
-		case optimized:
-			args = append(args, "-ldflags=-s -w")
-		case quick:
-			args = append(args, "-ldflags=-s -w", string(flags))
-		case counting:
-			args = append(args, "-cover", string(flags))
-		case racing:
-			args = append(args, string(flags))
-		}
+		args := append([]string{"-o", to, "-buildvcs=false"}, buildFlags[kind]...)
 		if err := b.goCommand(ctx, "build", append(args, "./mutants/runner")...); err != nil {
 			return "", err
 		}
-		b.made[flags] = to
+		b.made[kind] = to
 	}
-	return b.made[flags], nil
+	return b.made[kind], nil
 }
 
 // try has a trial try to notice the bug.
@@ -141,10 +140,10 @@ func (b *build) try(ctx context.Context, t trial) (Outcome, error) {
 
 // process is the runner of a trial.
 func (b *build) process(ctx context.Context, t trial) (p process, err error) {
-	if p.binary, err = b.runner(ctx, t.flags); err != nil {
+	if p.binary, err = b.runner(ctx, t.kind); err != nil {
 		return p, err
 	}
-	if p.args, p.environment = slices.Clone(t.args), []string{"GOMAXPROCS=1"}; t.flags == racing {
+	if p.args, p.environment = slices.Clone(t.args), []string{"GOMAXPROCS=1"}; t.kind == racing {
 		p.spacious, p.environment = true, []string{"GORACE=halt_on_error=1"}
 	}
 	if t.cpu > 0 {

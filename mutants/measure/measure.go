@@ -1,16 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -137,35 +132,13 @@ func (m *measurement) one(ctx context.Context, bug generate.Mutant) (Result, err
 	return r, nil
 }
 
-// sources is a hash of all that decides what becomes of bugs: the planted ones, and what the runner is built from.
+// sources is the commit that the sources are of, and that they differ from it if they do.
 func sources(ctx context.Context, root string) (string, error) {
-	list := exec.CommandContext(ctx, "go", "list", "-deps", "-f",
-		`{{if .Module}}{{if .Module.Main}}{{$dir := .Dir}}{{range .GoFiles}}{{$dir}}/{{.}}{{"\n"}}{{end}}{{range .EmbedFiles}}{{$dir}}/{{.}}{{"\n"}}{{end}}{{end}}{{end}}`,
-		"./mutants/runner", "./mutants")
-	list.Dir = root
-	var stderr bytes.Buffer
-	list.Stderr = &stderr
-	out, err := list.Output()
+	git := exec.CommandContext(ctx, "git", "describe", "--always", "--abbrev=12", "--exclude=*", "--dirty")
+	git.Dir = root
+	commit, err := git.Output()
 	if err != nil {
-		return "", fmt.Errorf("the sources: %w\n%s", err, stderr.Bytes())
+		return "", fmt.Errorf("the commit of the sources: %w", err)
 	}
-	root, err = filepath.Abs(root)
-	if err != nil {
-		return "", err
-	}
-	files := append(strings.Fields(string(out)), filepath.Join(root, "go.mod"), filepath.Join(root, "go.sum"))
-	slices.Sort(files)
-	sum := sha256.New()
-	for _, path := range slices.Compact(files) {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return "", err
-		}
-		name, err := filepath.Rel(root, path)
-		if err != nil {
-			return "", err
-		}
-		fmt.Fprintf(sum, "%s %d\n%s", filepath.ToSlash(name), len(data), data)
-	}
-	return hex.EncodeToString(sum.Sum(nil)[:16]), nil
+	return strings.TrimSpace(string(commit)), nil
 }

@@ -105,7 +105,7 @@ func (r Results) columnList(t target) string {
 func (r Results) measured() string {
 	var sources []string
 	for _, m := range r.Bugs {
-		sources = append(sources, "`"+m.Sources[:8]+"`")
+		sources = append(sources, "`"+m.Sources+"`")
 	}
 	slices.Sort(sources)
 	return fmt.Sprintf("Measured are %d, with the sources %s. `go run ./mutants/measure %s` measures what is missing, and\nwith `-all` also what was measured with other sources, and writes this file.",

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -31,26 +30,9 @@ const adapter = "internal/redisnode/exchange.go"
 // slower is how many times as long a search has that counts.
 const slower = 2
 
-// reach runs what is measured without a bug. It is an error if something is found. What was reached is kept in the directory
-// for the build cache, if there is one.
-func (m *measurement) reach(ctx context.Context) (all reached, err error) {
-	path := filepath.Join(m.cache, fmt.Sprintf("reached-%s-%s-%d-%s.json", m.target.name, m.sources, m.results.Limit, strings.Join(m.target.columns, "-")))
-	if data, err := os.ReadFile(path); m.cache != "" && err == nil {
-		return all, json.Unmarshal(data, &all)
-	}
-	if all, err = m.count(ctx); err != nil || m.cache == "" {
-		return all, err
-	}
-	data, err := json.Marshal(all)
-	if err != nil {
-		return nil, err
-	}
-	return all, os.WriteFile(path, data, 0o666)
-}
-
-// count runs the trials with runners that count. Which statements tests reach is up to them, and on tier live clients would be
+// reach runs the trials with runners that count. It is an error if one finds something: there is no bug. Which statements tests reach is up to them, and on tier live clients would be
 // killed before they could write what they reach.
-func (m *measurement) count(ctx context.Context) (reached, error) {
+func (m *measurement) reach(ctx context.Context) (reached, error) {
 	b, remove, err := newBuild(m.root, m.cache, mutants.Mutant{})
 	if err != nil {
 		return nil, err
@@ -75,11 +57,11 @@ func (m *measurement) count(ctx context.Context) (reached, error) {
 		}
 	}
 	for i := range parts {
-		if _, err := b.runner(ctx, parts[i].flags); err != nil {
+		if _, err := b.runner(ctx, parts[i].kind); err != nil {
 			return nil, err
 		}
 		if parts[i].column != Live {
-			parts[i].flags = counting
+			parts[i].kind = counting
 		}
 	}
 	if _, err := b.runner(ctx, counting); err != nil {
@@ -97,7 +79,7 @@ func (m *measurement) count(ctx context.Context) (reached, error) {
 	}
 	all := reached{}
 	for i, p := range parts {
-		if p.flags == counting {
+		if p.kind == counting {
 			all[p.column] = counted[i].Value
 		}
 	}
@@ -122,7 +104,7 @@ func (b *build) executed(ctx context.Context, t trial, name string) (blocks, err
 	if e.code != 0 {
 		return nil, fmt.Errorf("%s: something is found without a bug: %s%s", t.column, e.stdout, e.stderr)
 	}
-	if t.flags != counting {
+	if t.kind != counting {
 		return nil, nil
 	}
 	path := counts + ".txt"

@@ -47,7 +47,7 @@ type Result struct {
 	Class generate.Class `json:"class,omitempty"`
 	Line  int            `json:"line,omitempty"`
 	Edit  *mutants.Edit  `json:"edit,omitempty"`
-	// Sources stands for the sources that it was measured with; see [sources].
+	// Sources is the commit that it was measured with; see [sources].
 	Sources string             `json:"sources"`
 	Columns map[string]Outcome `json:"columns"`
 }

@@ -102,8 +102,8 @@ type trial struct {
 	args     []string
 	settings []mutants.Settings
 	cpu      time.Duration
-	// flags are those of the runner's build.
-	flags buildFlags
+	// kind is how the runner is built.
+	kind buildKind
 }
 
 // experiments is in how many experiments with each of [mutants.AllSettings] a search looks for a planted bug.
@@ -116,7 +116,7 @@ func plantedTrials(m mutants.Mutant) (all []trial) {
 		all = append(all, trial{column: t.String(), tests: []mutants.Test{t}})
 	}
 	for _, name := range m.Killers {
-		all = append(all, trial{column: name, args: []string{"suite", "-tier", cmp.Or(m.Tier, "model"), name}, flags: quick})
+		all = append(all, trial{column: name, args: []string{"suite", "-tier", cmp.Or(m.Tier, "model"), name}, kind: quick})
 	}
 	if m.InLibrary() {
 		all = append(all, shortSearches()...)
@@ -127,7 +127,7 @@ func plantedTrials(m mutants.Mutant) (all []trial) {
 // shortSearches look for a planted bug with each of the settings.
 func shortSearches() (all []trial) {
 	for _, s := range mutants.AllSettings() {
-		all = append(all, trial{column: s.Name, args: []string{"search", "-runs", experiments}, settings: []mutants.Settings{s}, flags: quick})
+		all = append(all, trial{column: s.Name, args: []string{"search", "-runs", experiments}, settings: []mutants.Settings{s}, kind: quick})
 	}
 	return all
 }
@@ -140,10 +140,10 @@ func (t target) trials(limit time.Duration) []trial {
 	}
 	all := []trial{
 		tests,
-		{column: Suite, args: []string{"suite"}, flags: optimized},
-		{column: Search, args: []string{"search"}, settings: t.settings, cpu: limit, flags: optimized},
-		{column: Explore, args: []string{"search"}, cpu: limit, flags: optimized},
-		{column: Live, args: []string{"live"}, flags: racing},
+		{column: Suite, args: []string{"suite"}, kind: optimized},
+		{column: Search, args: []string{"search"}, settings: t.settings, cpu: limit, kind: optimized},
+		{column: Explore, args: []string{"search"}, cpu: limit, kind: optimized},
+		{column: Live, args: []string{"live"}, kind: racing},
 	}
 	all = slices.DeleteFunc(all, func(one trial) bool { return !slices.Contains(t.columns, one.column) })
 	slices.SortFunc(all, func(a, b trial) int { return slices.Index(t.columns, a.column) - slices.Index(t.columns, b.column) })
