@@ -94,3 +94,16 @@ func Suite(w io.Writer, cases []Case, took time.Duration, quiet bool, look Look)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// breakName breaks a scenario's name that is too long before the name of its case.
+func breakName(name string, width int) string {
+	if text.StringWidthWithoutEscSequences(name) <= width {
+		return name
+	}
+	file, of, _ := strings.Cut(name, "/")
+	lines := text.WrapHard(file, width)
+	if of != "" {
+		lines += "\n" + text.WrapHard("/"+of, width)
+	}
+	return lines
+}

@@ -15,11 +15,10 @@ func newList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list [WORD...]",
 		Short: "List the embedded scenarios and their verdicts",
-		Long: `List the embedded scenarios by theme, a line each: whether the lock holds in it,
-and what happens. With words, list the cases that have all of them in the name,
-the title, the source or the theme: what is claimed of the protocol, and the
-verdict. --cases lists all cases, and --sources where each comes from. In a
-terminal the table fits the width; elsewhere each case takes one line.`,
+		Long: `List the embedded scenarios by theme: in how many of its cases the lock breaks,
+and what they are about. With words, list the cases that have all of them in the
+name, the title, the source or the theme, with the verdict of each. --cases
+lists all cases, and --sources also says where each comes from.`,
 		Example: `  redlocksim list
   redlocksim list clock
   redlocksim list --filter restart --sources`,
