@@ -113,7 +113,7 @@ func findingsCode(found search.Findings, unshrunk int) exitcode.Code {
 	return exitSafety
 }
 
-// codeOf is the exit code for the problems of a run or a soak.
+// codeOf is the exit code for the problems of a run.
 func codeOf(judged interface{ Has(scenarios.Class) bool }) exitcode.Code {
 	code := exitOK
 	for class, c := range map[scenarios.Class]exitcode.Code{scenarios.Safety: exitSafety, scenarios.Liveness: exitLiveness, scenarios.NotTested: exitNotTested, scenarios.ProgramFailed: exitUsage} {

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"redlocksim/redlock"
 	"redlocksim/search/experiment"
 	"redlocksim/sweep"
 )
@@ -43,13 +42,6 @@ var ranges = map[string]span{
 	"keys --timeout":       lasting(time.Millisecond, time.Hour),
 	"locks --at-once":      {1, 100},
 	"run --variant":        {1, 1000},
-	"soak --clients":       {2, 10_000},
-	"soak --goroutines":    {1, 10_000},
-	"soak --duration":      lasting(time.Second, 30*day),
-	"soak --locks":         {0, 10_000},
-	"soak --processes":     {0, 100},
-	"soak --round":         lasting(time.Second, time.Hour),
-	"soak --servers":       {1, min(26, redlock.MaxNodes)},
 	"sweep --jobs":         {0, maxJobs},
 	"sweep --random":       {0, sweep.MaxRuns},
 	"work --jobs":          {0, maxJobs},

@@ -1,20 +1,17 @@
-// Package soak writes the report of a soak on real processes.
 package soak
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
 	"redlocksim/checker"
 	"redlocksim/internal/rounded"
-	"redlocksim/live/soak"
 	"redlocksim/scenarios"
 )
 
-// Write writes the figures of a soak and what was wrong.
-func Write(w io.Writer, s *soak.Result, took time.Duration) error {
+// Report is the figures of a soak that took so long, and what was wrong, for people.
+func (s *Result) Report(took time.Duration) string {
 	b := &strings.Builder{}
 	line := func(word, format string, args ...any) {
 		fmt.Fprintf(b, "%-10s %s\n", word, fmt.Sprintf(format, args...))
@@ -22,13 +19,13 @@ func Write(w io.Writer, s *soak.Result, took time.Duration) error {
 	o := &s.Options
 	lock := &o.Settings.Lock
 	line("settings", "%s: TTL %v, node timeout %v, %d nodes", o.Settings.Title, lock.TTL, lock.NodeTimeout, len(o.Settings.Nodes.Names))
-	clients := fmt.Sprint(o.Clients)
-	if o.Goroutines > 1 {
-		clients += fmt.Sprintf(" of %d goroutines", o.Goroutines)
-	}
-	line("clients", "%s in %d processes, on %d locks, seed %d", clients, o.Processes, o.Locks, o.Seed)
+	line("clients", "%d of %d goroutines in %d processes, on %d locks, seed %d", o.Clients, o.Goroutines, o.Processes, o.Locks, o.Seed)
 	line("ran", "%v, %d rounds, %d events checked", rounded.Duration(took), s.Rounds, s.Events)
-	line("faults", "%s; %d clients were killed", injected(s), s.Crashed)
+	injected := []string{}
+	for _, x := range s.Injected {
+		injected = append(injected, fmt.Sprintf("%s %d", x.Fault, x.Times))
+	}
+	line("faults", "%s; %d clients were killed", strings.Join(injected, ", "), s.Crashed)
 	line("grants", "%d of %d calls, with %d attempts; %d extensions, %d leases expired", s.Grants, s.Calls, s.Attempts, s.Extensions, s.RanOut)
 	line("waits", "p50 %v, p90 %v, p99 %v, longest %v", rounded.Duration(s.Wait(0.5)), rounded.Duration(s.Wait(0.9)), rounded.Duration(s.Wait(0.99)), rounded.Duration(s.Wait(1)))
 	line("available", "clients asked for at most %v for a lock that nobody was using, faults included", rounded.Duration(s.Unavailable))
@@ -46,22 +43,9 @@ func Write(w io.Writer, s *soak.Result, took time.Duration) error {
 	for _, p := range s.Problems {
 		label := "NOT AS EXPECTED"
 		if p.Class == scenarios.NotTested {
-			label = "not tested"
+			label = scenarios.NothingTested
 		}
 		fmt.Fprintf(b, "\n%s: %s\n", label, p.Text)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// injected lists how often each kind of fault was injected.
-func injected(s *soak.Result) string {
-	var all []string
-	for _, x := range s.Injected {
-		all = append(all, fmt.Sprintf("%s %d", x.Fault, x.Times))
-	}
-	if all == nil {
-		return "none"
-	}
-	return strings.Join(all, ", ")
+	return b.String()
 }
