@@ -40,7 +40,7 @@ func Overview(w io.Writer, all []*scenarios.Scenario, look Look) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "\n%d scenarios with %d cases. About something: redlocksim list WORD.\nTo run one: redlocksim run NAME.\n", len(first), len(all))
+	_, err = fmt.Fprintf(w, "\n%d scenarios with %d cases.\nThose about something: redlocksim list WORD.\nTo run one: redlocksim run NAME.\n", len(first), len(all))
 	return err
 }
 

@@ -16,7 +16,6 @@ type builder struct {
 	result *scenarios.Result
 	end    Instant        // of the run
 	lanes  map[string]int // by the process's name, from 0; only those there are
-	bases  map[belief]basis
 	losses []change // of votes that a client believes in
 }
 

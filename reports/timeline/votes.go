@@ -3,7 +3,6 @@ package timeline
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
@@ -20,7 +19,8 @@ type vote struct{ owner, key, value string }
 // is one, with them. A value that is used again has another tally then.
 type tally struct {
 	vote
-	counts []count
+	counts  []count
+	beliefs []belief // that rest on it
 }
 
 // count is the seats that keep the value at once, in the scenario's order; none in the last of a tally, which has no length.
@@ -36,11 +36,17 @@ type seating struct {
 	of    map[string]int
 }
 
+// seating is that of the nodes that vote: a node stands for itself, and so do its replicas.
 func (b *builder) seating() seating {
 	nodes := b.result.Scenario.Nodes
 	s := seating{nodes.Names, map[string]int{}}
-	for node, seat := range b.seats() {
-		s.of[node] = slices.Index(nodes.Names, seat)
+	for i, name := range nodes.Names {
+		s.of[name] = i
+	}
+	for _, of := range nodes.Replicas {
+		for _, replica := range of.Value {
+			s.of[replica] = s.of[of.Key]
+		}
 	}
 	return s
 }
@@ -56,7 +62,7 @@ func (s seating) taken(underWay, others []int) (names []string) {
 }
 
 // tallies counts what nodes keep; what a replica copies is not among it.
-func (b *builder) tallies(held []recording.Kept) (all []tally) {
+func (s seating) tallies(held []recording.Kept) (all []*tally) {
 	kept := map[vote][]recording.Kept{}
 	var votes []vote
 	for _, k := range held {
@@ -69,7 +75,6 @@ func (b *builder) tallies(held []recording.Kept) (all []tally) {
 		}
 		kept[v] = append(kept[v], k)
 	}
-	s := b.seating()
 	for _, v := range votes {
 		all = append(all, s.counted(v, kept[v])...)
 	}
@@ -77,7 +82,7 @@ func (b *builder) tallies(held []recording.Kept) (all []tally) {
 }
 
 // counted counts who keeps a value, from moment to moment: a lock that is renewed has a stretch for each renewal and node.
-func (s seating) counted(v vote, kept []recording.Kept) (all []tally) {
+func (s seating) counted(v vote, kept []recording.Kept) (all []*tally) {
 	var times []kernel.True
 	for _, k := range kept {
 		times = append(times, k.From, k.To)
@@ -114,7 +119,7 @@ func (s seating) counted(v vote, kept []recording.Kept) (all []tally) {
 		n := len(counts) - 1
 		switch {
 		case len(c.seats) == 0:
-			all = append(all, tally{v, append(counts, count{from: at, to: at})})
+			all = append(all, &tally{vote: v, counts: append(counts, count{from: at, to: at})})
 			counts = nil
 		case n >= 0 && slices.Equal(counts[n].seats, c.seats): // a key that is extended is another stretch of the same vote
 			counts[n].to = c.to
@@ -125,26 +130,90 @@ func (s seating) counted(v vote, kept []recording.Kept) (all []tally) {
 	return all
 }
 
+// voting is what nodes keep, counted, for those who ask why votes are others than before.
+type voting struct {
+	*builder
+	seating
+	held    []recording.Kept
+	beliefs []belief // by their lanes
+}
+
 // addVotes adds how many nodes keep a client's value, and whether it is a quorum.
 func (b *builder) addVotes(held []recording.Kept) {
 	q := b.result.Quorum()
 	if q == 0 {
 		return
 	}
-	all := b.tallies(held)
-	for i := range all {
-		t := &all[i]
+	x := &voting{builder: b, seating: b.seating(), held: held}
+	all := x.tallies(held)
+	x.believe(all, q)
+	for _, t := range all {
 		if b.owner(t.owner) < 0 {
 			continue
 		}
 		had := false
 		for j, c := range t.counts {
 			has := len(c.seats) >= q
-			change := b.change(all, held, t, j, has && !had)
+			change := x.change(t, j, has && !had)
 			had = had || has
 			if len(c.seats) > 0 {
 				b.votes(t, c, has, change)
 			}
+		}
+	}
+}
+
+// belief is a window in which the client of a lane believes in a lock, and the votes that it rests on: those on the key that
+// were the last to become a quorum before it began, since when they had been one.
+type belief struct {
+	lane     int
+	from, to Instant
+	votes    *tally
+	since    kernel.True
+}
+
+// believe finds the votes that beliefs rest on.
+func (x *voting) believe(all []*tally, quorum int) {
+	type lock struct {
+		lane int
+		key  string
+	}
+	quorums := map[lock][]belief{} // without the windows
+	var locks []lock
+	for _, t := range all {
+		of := lock{x.owner(t.owner), t.key}
+		if of.lane < 0 {
+			continue
+		}
+		if quorums[of] == nil {
+			locks = append(locks, of)
+		}
+		was := false
+		for _, c := range t.counts {
+			is := len(c.seats) >= quorum
+			if is && !was {
+				quorums[of] = append(quorums[of], belief{lane: of.lane, votes: t, since: c.from})
+			}
+			was = is
+		}
+	}
+	slices.SortStableFunc(locks, func(a, b lock) int { return cmp.Compare(a.lane, b.lane) })
+	for _, of := range locks {
+		became := quorums[of]
+		slices.SortStableFunc(became, func(a, b belief) int { return cmp.Compare(a.since, b.since) })
+		for _, s := range x.t.Lanes[of.lane].Spans {
+			if s.Kind != believedSpan || s.Resource != x.named(of.key) {
+				continue
+			}
+			after, _ := slices.BinarySearchFunc(became, kernel.True(s.From)+1, func(o belief, at kernel.True) int { return cmp.Compare(o.since, at) })
+			if after == 0 {
+				continue // they never were
+			}
+			first := slices.IndexFunc(became, func(o belief) bool { return o.since == became[after-1].since })
+			on := became[first]
+			on.from, on.to = s.From, s.To
+			x.beliefs = append(x.beliefs, on)
+			on.votes.beliefs = append(on.votes.beliefs, on)
 		}
 	}
 }
@@ -169,23 +238,64 @@ type change struct {
 }
 
 // change is what has changed from the count before the jth of a tally. isQuorum says that it is the first to be one.
-func (b *builder) change(all []tally, held []recording.Kept, t *tally, j int, isQuorum bool) (x change) {
+func (x *voting) change(t *tally, j int, isQuorum bool) (d change) {
 	c := t.counts[j]
-	x = change{lane: b.owner(t.owner), resource: b.named(t.key), at: Instant(c.from), left: fmt.Sprintf("%d of %d", len(c.seats), len(b.result.Scenario.Nodes.Names)), isOnOne: b.result.IsOnOne()}
-	if x.lost = b.lost(all, t, j); len(x.lost) > 0 {
-		x.hasForgotten = b.forgotten(x.lost, c.from)
-		b.losses = append(b.losses, x)
-	}
-	if isQuorum {
-		x.again = b.twice(all, t, c)
-		x.besides, x.split = b.besides(all, held, t, c)
-		if x.isOnOne && len(x.again) > 0 {
-			if server := b.server(held, t.vote, x.again[0], c.from); server != x.again[0] {
-				x.instead = server
+	d = change{lane: x.owner(t.owner), resource: x.named(t.key), at: Instant(c.from), left: fmt.Sprintf("%d of %d", len(c.seats), len(x.names)), isOnOne: x.result.IsOnOne()}
+	if j > 0 && slices.ContainsFunc(t.beliefs, func(w belief) bool { return w.since <= c.from && Instant(c.from) < w.to }) {
+		for _, seat := range t.counts[j-1].seats {
+			if !slices.Contains(c.seats, seat) {
+				d.lost = append(d.lost, seat)
 			}
 		}
 	}
-	return x
+	if len(d.lost) > 0 {
+		d.hasForgotten = x.forgotten(d.lost, c.from)
+		x.losses = append(x.losses, d)
+	}
+	if isQuorum {
+		x.compare(t, c, &d)
+	}
+	return d
+}
+
+// compare looks for seats of a count that vote though the votes of a client that still believes in its lock are theirs: they
+// have voted for it before, or another of their servers, which has been deposed as the master and does not know, still keeps
+// that vote.
+func (x *voting) compare(t *tally, c count, d *change) {
+	last := d.lane
+	for _, w := range x.beliefs {
+		if w.lane == d.lane || w.lane == last || w.votes.key != t.key || w.from > d.at || d.at >= w.to {
+			continue
+		}
+		last = w.lane // the others that it has on the key are no other votes
+		for _, seat := range c.seats {
+			voted := slices.ContainsFunc(w.votes.counts, func(o count) bool { return o.to <= c.from && slices.Contains(o.seats, seat) })
+			if voted && !slices.Contains(d.again, seat) {
+				d.again = append(d.again, seat)
+			}
+			now, before := x.server(t.vote, seat, c.from), x.server(w.votes.vote, seat, c.from)
+			if now != "" && before != "" && now != before {
+				d.besides = append(d.besides, now+map[bool]string{false: " votes", true: " grants"}[d.isOnOne]+" beside "+before)
+				d.split = append(d.split, fmt.Sprintf("%s keeps its key while %s still keeps that of %s", now, before, x.t.Lanes[w.lane].Name))
+			}
+		}
+	}
+	if d.isOnOne && len(d.again) > 0 {
+		if server := x.server(t.vote, d.again[0], c.from); server != d.again[0] {
+			d.instead = server
+		}
+	}
+}
+
+// server is that of a seat's servers which keeps a vote at an instant; empty if none does.
+func (x *voting) server(v vote, seat string, at kernel.True) string {
+	i := slices.IndexFunc(x.held, func(k recording.Kept) bool {
+		return k.Owner == v.owner && k.Key == v.key && (v.value == "" || k.Value == v.value) && k.From <= at && at < k.To && x.names[x.of[k.Node]] == seat
+	})
+	if i < 0 {
+		return ""
+	}
+	return x.held[i].Node
 }
 
 // label says a change in a picture; it is empty if nothing is to be said.
@@ -243,20 +353,6 @@ func verb(who []string, what string) string {
 	return what
 }
 
-// lost are the seats that have gone since the count before, from a lock that its client believes in, or is going to.
-func (b *builder) lost(all []tally, t *tally, j int) []string {
-	if j == 0 || !b.isBelieved(all, t, t.counts[j].from) {
-		return nil
-	}
-	var lost []string
-	for _, seat := range t.counts[j-1].seats {
-		if !slices.Contains(t.counts[j].seats, seat) {
-			lost = append(lost, seat)
-		}
-	}
-	return lost
-}
-
 // forgotten says that each of these seats, which run, has a fault at the very time at which its vote is gone.
 func (b *builder) forgotten(seats []string, at kernel.True) bool {
 	for _, seat := range seats {
@@ -271,150 +367,4 @@ func (b *builder) forgotten(seats []string, at kernel.True) bool {
 		}
 	}
 	return true
-}
-
-// rivals are the votes of other clients that believe in a lock on the same resource when a count begins, by their lanes.
-func (b *builder) rivals(all []tally, t *tally, c count) iter.Seq2[int, *tally] {
-	return func(yield func(int, *tally) bool) {
-		own, on := b.owner(t.owner), b.named(t.key)
-		for lane := range b.t.Lanes {
-			if lane == own {
-				continue
-			}
-			if other := b.believedBy(all, lane, t.key, on, c.from); other != nil && !yield(lane, other) {
-				return
-			}
-		}
-	}
-}
-
-// twice are the seats of a count that voted for a lock of another client, which still believes in it, and voted anew.
-func (b *builder) twice(all []tally, t *tally, c count) []string {
-	var twice []string
-	for _, other := range b.rivals(all, t, c) {
-		for _, seat := range c.seats {
-			voted := slices.ContainsFunc(other.counts, func(o count) bool { return o.to <= c.from && slices.Contains(o.seats, seat) })
-			if voted && !slices.Contains(twice, seat) {
-				twice = append(twice, seat)
-			}
-		}
-	}
-	return twice
-}
-
-// besides says of the seats of a count in which a server votes although another one, which has been deposed as the master and
-// does not know, still keeps the vote of a client that believes in its lock.
-func (b *builder) besides(all []tally, held []recording.Kept, t *tally, c count) (labels, sentences []string) {
-	for lane, other := range b.rivals(all, t, c) {
-		for _, seat := range c.seats {
-			now, before := b.server(held, t.vote, seat, c.from), b.server(held, other.vote, seat, c.from)
-			if now != "" && before != "" && now != before {
-				labels = append(labels, now+b.votesOrGrants()+" beside "+before)
-				sentences = append(sentences, fmt.Sprintf("%s keeps its key while %s still keeps that of %s", now, before, b.t.Lanes[lane].Name))
-			}
-		}
-	}
-	return labels, sentences
-}
-
-func (b *builder) votesOrGrants() string {
-	if b.result.IsOnOne() {
-		return " grants"
-	}
-	return " votes"
-}
-
-// server is that of a seat's servers which keeps a vote at an instant; empty if none does.
-func (b *builder) server(held []recording.Kept, v vote, seat string, at kernel.True) string {
-	seats := b.seats()
-	i := slices.IndexFunc(held, func(k recording.Kept) bool {
-		return k.Owner == v.owner && k.Key == v.key && (v.value == "" || k.Value == v.value) && k.From <= at && at < k.To && seats[k.Node] == seat
-	})
-	if i < 0 {
-		return ""
-	}
-	return held[i].Node
-}
-
-// seats are the nodes that vote, by the servers that stand for them: the node itself and its replicas.
-func (b *builder) seats() map[string]string {
-	nodes := b.result.Scenario.Nodes
-	seats := map[string]string{}
-	for _, name := range nodes.Names {
-		seats[name] = name
-	}
-	for _, of := range nodes.Replicas {
-		for _, replica := range of.Value {
-			seats[replica] = of.Key
-		}
-	}
-	return seats
-}
-
-// isBelieved says whether at an instant the client believes in the lock that these votes are for, or is going to: they are the
-// last to become a quorum before it began to, and had by then.
-func (b *builder) isBelieved(all []tally, t *tally, at kernel.True) bool {
-	lane := b.owner(t.owner)
-	resource := b.named(t.key)
-	return slices.ContainsFunc(b.t.Lanes[lane].Spans, func(s Span) bool {
-		if s.Kind != believedSpan || s.Resource != resource || Instant(at) >= s.To {
-			return false
-		}
-		on := b.basis(all, lane, t.key, s.From)
-		return on.tally == t && on.since <= at
-	})
-}
-
-// believedBy is the votes that the client of a lane believes in at an instant, for a key and the name of its resource.
-func (b *builder) believedBy(all []tally, lane int, key, resource string, at kernel.True) *tally {
-	spans := b.t.Lanes[lane].Spans
-	for i := range spans {
-		w := &spans[i]
-		if w.Kind == believedSpan && w.Resource == resource && w.From <= Instant(at) && Instant(at) < w.To {
-			return b.basis(all, lane, key, w.From).tally
-		}
-	}
-	return nil
-}
-
-// belief is a window in which a client believes in a lock.
-type belief struct {
-	lane int
-	key  string
-	from Instant
-}
-
-// basis is the votes that a belief rests on, and since when they had been a quorum; nil if they never were.
-type basis struct {
-	*tally
-	since kernel.True
-}
-
-// basis is the votes of a lane's client on a key that were the last to become a quorum before it began to believe. It is looked
-// for once: a client that polls has thousands of votes.
-func (b *builder) basis(all []tally, lane int, key string, from Instant) basis {
-	at := belief{lane, key, from}
-	if last, known := b.bases[at]; known {
-		return last
-	}
-	last, needed := basis{since: -1}, b.result.Quorum()
-	for i := range all {
-		o := &all[i]
-		if o.key != key || b.owner(o.owner) != lane {
-			continue
-		}
-		was := false
-		for _, c := range o.counts {
-			is := len(c.seats) >= needed
-			if is && !was && c.from > last.since && Instant(c.from) <= from {
-				last = basis{o, c.from}
-			}
-			was = is
-		}
-	}
-	if b.bases == nil {
-		b.bases = map[belief]basis{}
-	}
-	b.bases[at] = last
-	return last
 }
