@@ -37,16 +37,17 @@ func (b *builder) crop() {
 	if v := t.Violation; v != nil {
 		around, where = Stretch{v.From, v.To}, "the violation"
 	}
-	limits := []limit{{maxSteps, b.countSteps}, {maxSpans, b.countSpans}}
+	limits := []limit{{maxSteps, t.steps()}, {maxSpans, t.spans()}}
 	if s := widest(around, whole, limits...); s != whole {
-		all := [2]int{len(t.Story), b.countSpans(whole)}
+		all := [2]int{len(t.Story), whole.count(t.spans())}
 		b.cut(s)
 		t.From, t.To = s.From, s.To
 		t.Notes = append(t.Notes, fmt.Sprintf("The run is too long to be drawn as a whole: this is %s, from %s to %s of %s, with %d of %s and %d of %s.",
-			where, seconds(s.From), seconds(s.To), seconds(whole.To), len(t.Story), plural.Count(all[0], "sentence"), b.countSpans(s), plural.Count(all[1], "span")))
+			where, seconds(s.From), seconds(s.To), seconds(whole.To), len(t.Story), plural.Count(all[0], "sentence"), s.count(t.spans()), plural.Count(all[1], "span")))
 	}
 	b.thin(around)
-	t.Focus = widest(around, Stretch{t.From, t.To}, limit{focusMoments, b.countMoments})
+	// Steps at the same instant take no more room than one.
+	t.Focus = widest(around, Stretch{t.From, t.To}, limit{focusMoments, slices.Compact(t.steps())})
 }
 
 // thin leaves out messages that are too many: those that nodes send each other, and then those that are farthest from
@@ -64,98 +65,81 @@ func (b *builder) thin(around Stretch) {
 	if all = len(t.Arrows); all <= maxArrows {
 		return
 	}
-	s := widest(around, Stretch{t.From, t.To}, limit{maxArrows, b.countArrows})
+	s := widest(around, Stretch{t.From, t.To}, limit{maxArrows, t.messages()})
 	t.Arrows = slices.DeleteFunc(t.Arrows, func(a Arrow) bool { return !s.has(a.Sent, a.Ended) })
 	t.Notes = append(t.Notes, fmt.Sprintf("Messages are drawn from %s to %s only: %d of %d.", seconds(s.From), seconds(s.To), len(t.Arrows), all))
 }
 
-// limit is how much of something a stretch may have.
+// limit is how many of some things a stretch may have.
 type limit struct {
-	most  int
-	count func(Stretch) int
+	most int
+	of   []Stretch
 }
 
 // widest is the widest stretch around another, within the whole, that keeps to the limits.
 func widest(around, whole Stretch, limits ...limit) Stretch {
 	around = Stretch{max(around.From, whole.From), min(around.To, whole.To)}
 	fits := func(s Stretch) bool {
-		return !slices.ContainsFunc(limits, func(l limit) bool { return l.count(s) > l.most })
+		return !slices.ContainsFunc(limits, func(l limit) bool { return s.count(l.of) > l.most })
 	}
 	if fits(whole) {
 		return whole
 	}
-	grown := func(by Instant) Stretch {
-		return Stretch{max(whole.From, around.From-by), min(whole.To, around.To+by)}
-	}
-	low, high := Instant(0), whole.To-whole.From // the first fits, or is the least there is; the second does not fit
-	for high-low > 1000 {
-		middle := low + (high-low)/2
-		if fits(grown(middle)) {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	if s := grown(low); fits(s) {
+	grown := func(by Instant) Stretch { return Stretch{max(whole.From, around.From-by), min(whole.To, around.To+by)} }
+	if s := grown(largest(whole.To-whole.From, func(by Instant) bool { return fits(grown(by)) })); fits(s) {
 		return s
 	}
 	// Even the stretch to be shown has too much: its beginning.
-	low, high = 0, around.To-around.From
-	for high-low > 1000 {
-		middle := low + (high-low)/2
-		if fits(Stretch{around.From, around.From + middle}) {
-			low = middle
+	long := largest(around.To-around.From, func(long Instant) bool { return fits(Stretch{around.From, around.From + long}) })
+	return Stretch{around.From, around.From + max(long, 1000)}
+}
+
+// largest is the largest length that fits, to a microsecond, where so much is too large.
+func largest(tooLarge Instant, fits func(Instant) bool) (length Instant) {
+	for tooLarge-length > 1000 {
+		if middle := length + (tooLarge-length)/2; fits(middle) {
+			length = middle
 		} else {
-			high = middle
+			tooLarge = middle
 		}
 	}
-	return Stretch{around.From, around.From + max(low, 1000)}
+	return length
 }
 
 // has says whether something from one instant to another lies in the stretch, at least in part.
 func (s Stretch) has(from, to Instant) bool { return from <= s.To && to >= s.From }
 
-func (b *builder) countSteps(s Stretch) int {
-	n := 0
-	for i := range b.t.Story {
-		if at := b.t.Story[i].At; s.has(at, at) {
+// count is how many of some things lie in the stretch, at least in part.
+func (s Stretch) count(all []Stretch) (n int) {
+	for _, o := range all {
+		if s.has(o.From, o.To) {
 			n++
 		}
 	}
 	return n
 }
 
-// countMoments counts steps at the same instant once: they take no more room than one.
-func (b *builder) countMoments(s Stretch) int {
-	n, last := 0, Instant(-1)
-	for i := range b.t.Story {
-		if at := b.t.Story[i].At; at != last && s.has(at, at) {
-			n, last = n+1, at
-		}
+func (t *Timeline) steps() (all []Stretch) {
+	for i := range t.Story {
+		all = append(all, Stretch{t.Story[i].At, t.Story[i].At})
 	}
-	return n
+	return all
 }
 
-func (b *builder) countSpans(s Stretch) int {
-	n := 0
-	for i := range b.t.Lanes {
-		for j := range b.t.Lanes[i].Spans {
-			if span := &b.t.Lanes[i].Spans[j]; s.has(span.From, span.To) {
-				n++
-			}
+func (t *Timeline) spans() (all []Stretch) {
+	for i := range t.Lanes {
+		for _, s := range t.Lanes[i].Spans {
+			all = append(all, Stretch{s.From, s.To})
 		}
 	}
-	return n
+	return all
 }
 
-func (b *builder) countArrows(s Stretch) int {
-	n := 0
-	for i := range b.t.Arrows {
-		if s.has(b.t.Arrows[i].Sent, b.t.Arrows[i].Ended) {
-			n++
-		}
+func (t *Timeline) messages() (all []Stretch) {
+	for i := range t.Arrows {
+		all = append(all, Stretch{t.Arrows[i].Sent, t.Arrows[i].Ended})
 	}
-	return n
+	return all
 }
 
 // cut leaves out what does not lie in the stretch.

@@ -463,7 +463,7 @@ func TestCroppedAroundTheViolation(t *testing.T) {
 	if line.From == 0 || line.From > v.From || line.To < v.To || len(line.Story) > maxSteps || len(line.Notes) == 0 {
 		t.Errorf("from %d to %d with %d sentences, the violation is from %d to %d; %q", line.From, line.To, len(line.Story), v.From, v.To, line.Notes)
 	}
-	if told := b.countMoments(line.Focus); told > focusMoments || told < 4 {
+	if told := line.Focus.count(slices.Compact(line.steps())); told > focusMoments || told < 4 {
 		t.Errorf("the focus has %d moments", told)
 	}
 }

@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"redlocksim/checker"
@@ -51,28 +52,23 @@ func (p *picture) drawViolation() {
 
 // Name says in a few words what the violation is, and how long.
 func (v *Violation) Name() string {
-	d := time.Duration(v.To - v.From)
+	on := "the lock"
+	if v.Resource != "" {
+		on = shortened(v.Resource)
+	}
+	long := rounded.Duration(time.Duration(v.To - v.From))
 	switch v.Kind {
 	case "lease-overlap":
-		if v.Resource != "" {
-			return fmt.Sprintf("both hold %s: %v", shortened(v.Resource), rounded.Duration(d))
-		}
-		return fmt.Sprintf("both hold the lock: %v", rounded.Duration(d))
+		return fmt.Sprintf("both hold %s: %v", on, long)
 	case "stale-write":
 		if v.Resource != "" {
-			return fmt.Sprintf("late write to %s, %v after its lease ended", shortened(v.Resource), rounded.Duration(d))
+			return fmt.Sprintf("late write to %s, %v after its lease ended", on, long)
 		}
-		return fmt.Sprintf("late write, %v after its lease ended", rounded.Duration(d))
+		return fmt.Sprintf("late write, %v after its lease ended", long)
 	case "unprotected":
-		if v.Resource != "" {
-			return fmt.Sprintf("%s unprotected: %v", shortened(v.Resource), rounded.Duration(d))
-		}
-		return fmt.Sprintf("unprotected: %v", rounded.Duration(d))
+		return strings.TrimPrefix(fmt.Sprintf("%s unprotected: %v", on, long), "the lock ")
 	case "needlessly-unavailable":
-		if v.Resource != "" {
-			return fmt.Sprintf("nobody is granted %s: %v", shortened(v.Resource), rounded.Duration(d))
-		}
-		return fmt.Sprintf("nobody is granted the lock: %v", rounded.Duration(d))
+		return fmt.Sprintf("nobody is granted %s: %v", on, long)
 	}
 	return v.Short()
 }
