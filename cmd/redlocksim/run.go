@@ -36,15 +36,9 @@ unmodified, compiled to WebAssembly; see docs/lock-programs.md. It is as
 expected if it shows no violation that a sound Redlock does not show under the
 same faults. A scenario that says nothing about it is refused, with the reason.
 
---html and --svg draw the run, with a lane for each client and node.
-The drawing shows when a client believed it held the lock, when a quorum of
-nodes granted it, and when the client acted. It shows messages, lost ones too,
-the faults, and the intervals in which two clients held the lock at once. The
-HTML page steps through the story with the arrow keys, and shows what the nodes
-store at the cursor. It is a single self-contained file, and the same run always
-gives the same page. --porcupine writes the visualization of porcupine, which
-gives the checker's second opinion. "-" writes to standard output; the report
-then goes to standard error.
+--html and --svg draw the run: beliefs, votes, messages, faults, and what went
+wrong. --porcupine writes porcupine's own picture. "-" is standard output; the
+report then goes to standard error.
 
 ` + keepsFiles + `
 
@@ -68,11 +62,10 @@ func newRun() *cobra.Command {
 		Short: "Run one scenario and tell what happened",
 		Long:  runHelp,
 		Example: `  redlocksim run 17-clock-jump
-  redlocksim run 24-restart-at-once/one-of-three --tier wire --seed 7
   redlocksim run my-settings.yaml
   redlocksim run 17-clock-jump --lock my-lock.wasm
   redlocksim run 32-pause-before-write --html pause.html --svg pause.svg
-  redlocksim run 24-restart-at-once/one-of-three --why
+  redlocksim run 24-restart-at-once/one-of-three --seed 7 --why
   redlocksim run ours.yaml --write ours-mended.yaml`,
 		Args: cobra.ExactArgs(1),
 		RunE: r.run,

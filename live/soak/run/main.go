@@ -4,11 +4,11 @@
 //
 //	go run ./live/soak/run [-duration 1h] [-clients 500] [-faults node-kill,client-kill] [-history FILE] [settings.yaml]
 //
-// Settings come from a scenario or settings file (lock, nodes, budget). Without one they are the library's defaults with a TTL of
-// 2s, on nodes that fsync always. Package soak says what it demands after each round.
+// Settings come from a scenario or settings file (lock, nodes, budget). Without one they are the library's defaults with a
+// TTL of 2s, on nodes that fsync always. Package soak says what it demands after each round.
 //
-// Ctrl-C ends the faults early and judges what was recorded; a second one ends everything at once. Neither leaves a process or a
-// file behind. The exit code is one of the table of redlocksim.
+// Ctrl-C ends the faults early and judges what was recorded; a second one ends everything at once. Neither leaves a process
+// or a file behind. The exit code is one of the table of redlocksim.
 package main
 
 import (
