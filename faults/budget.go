@@ -206,6 +206,11 @@ func (b Budget) Taken(u Used) Budget {
 	return t
 }
 
+// size is what a key allows that is a length of time; zero for the others.
+func (b Budget) size(key string) time.Duration {
+	return map[string]time.Duration{"clock-step": b.ClockStep, "delay": b.Delay, "pause": b.Pause, "suspend": b.Suspend}[key]
+}
+
 // count is how many nodes something is allowed to.
 func count(n int) string {
 	switch n {

@@ -35,7 +35,7 @@ func TestEvict(t *testing.T) {
 	if want := []Eviction{{"A", false, true}, {"A", false, false}, {"A", true, false}}; !slices.Equal(f.Used.Evictions, want) {
 		t.Errorf("used %v, want %v", f.Used.Evictions, want)
 	}
-	if err := (&Evict{Node: "A"}).Check(Names{Nodes: []string{"A"}, Service: "consensus service"}); err == nil {
+	if err := Check(&Evict{Node: "A"}, Names{Nodes: []string{"A"}, Service: "consensus service"}); err == nil {
 		t.Error("a service in the place of Redis evicts keys")
 	}
 }
@@ -65,7 +65,7 @@ func TestEvictOneResource(t *testing.T) {
 	f.World.Kernel.Run(2 * 1e9)
 	names := Names{Nodes: []string{"A"}, Resources: []string{"a", "b"}}
 	for _, wrong := range []Fault{&Evict{Node: "A", Resource: "c"}, &Evict{Node: "A", Keys: GuardRecord, Resource: "a"}, &Overwrite{Node: "A", Resource: "c"}} {
-		if wrong.Check(names) == nil {
+		if Check(wrong, names) == nil {
 			t.Errorf("%v is accepted", wrong)
 		}
 	}

@@ -1,27 +1,29 @@
+// Package faults is the vocabulary of what can go wrong, and plans that say when it does.
+//
+// A [Fault] is a struct whose documented fields are its knobs, a sentence, and Inject. What its values may be, whom it happens
+// to, how it is drawn at random, where a systematic search places it and which size a search turns follow from its fields:
+// see knobs.go. A row of [Vocabulary] says what no field does. Faults are injected into a [Ground], a world of the simulator or
+// processes of the operating system, through a [Field], which keeps what is in force and how it is undone. A [Plan] places
+// faults on a timeline. A [Budget] says how much of them a protocol must stand; what really happened is kept in [Used].
 package faults
 
 import (
+	"cmp"
 	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
 	"time"
 )
 
-// Fault is one thing that goes wrong. Its zero value does nothing harmful but may not be complete: see Check. What there is
-// to say of all faults of a kind is in its [Kind].
+// Fault is one thing that goes wrong. Its zero value does nothing harmful but may not be complete: see Check.
 type Fault interface {
 	// String says what happens, as histories do.
 	fmt.Stringer
-	// Check finds fields that make no sense among these processes. Nil means that Inject can be called.
-	Check(Names) []Problem
 	// Inject makes it happen, now, and adds what it takes from the budget to Field.Used. An error means that it cannot happen
 	// in this state: a node is killed twice.
 	Inject(*Field) error
-	// Target is the process that it happens to; empty if that is links.
-	Target() string
-	// Size is the one knob that makes it worse, which a search for the smallest fault turns. Nil if there is none: then a
-	// search makes each of its numbers smaller by itself.
-	Size() *Size
-	// Live is what a run on real processes has to know of it.
-	Live(Deployment) Live
 }
 
 // Simplified is a Fault of several parts, of which some may do.
@@ -30,23 +32,158 @@ type Simplified interface {
 	Simpler() (f Fault, kind string)
 }
 
-// Size is how large a fault is.
-type Size struct {
-	// Value is not negative.
-	Value time.Duration
-	// Knob names it in words, "the step".
-	Knob string
-	// Shrinks says that the fault is worse the smaller its size is, as a restart is after a shorter delay.
-	Shrinks bool
-	// With is the same fault with another size, which is positive.
-	With func(time.Duration) Fault
+// Kind is one word of the vocabulary, with what there is to say of the faults of this kind besides their fields.
+type Kind struct {
+	// Name is what scenario files and histories call it: that of its type.
+	Name string
+	// New makes a zero one, to be filled in.
+	New func() Fault
+	// Target is what it happens to, by its fields.
+	Target Target
+	// Local says that it touches nothing but its target, which an exploration of orders takes as independent of all others.
+	// False is always safe.
+	Local bool
+	// Takes are the keys of the budget that it takes from; none if it costs availability at the most. The first bounds its
+	// size, if that is a length of time.
+	Takes []string
+	// Routes says that it only decides which processes reach each other: the arithmetic (Tight) of another kind holds
+	// beside it.
+	Routes bool
+	// Stalls is how often, compared with others, a search draws it to make a client late between the look at its lease and
+	// its write; 0 is never.
+	Stalls int
+	// Stops says that a client to which it happens while it holds the lock may not come to release it.
+	Stops bool
+	// Ends is the event at which one of them ends that was in force; empty if there is none.
+	Ends string
+	// Applies says whether it can make a difference within the limits; nil is always.
+	Applies func(*Limits) bool
+	// Tight is the size at which it begins to break a lock, by arithmetic; nil where there is none. See Schedule.
+	Tight func(Schedule) (size time.Duration, why string)
+
+	simulated string // why tier live cannot have it; empty if it can
+	clocks    bool   // it changes the clocks of its target
 }
 
-// Late is a fault that can come between a client's look at its lease and the effect that it sends.
-type Late interface {
+// Target is what a kind of fault happens to.
+type Target uint8
+
+// What faults happen to. A kind that happens to AnyProcess is as good as two: a node whose clock jumps forgets locks, a client
+// whose clock jumps believes in them.
+const (
+	SomeLinks Target = iota
+	OneNode
+	OneClient
+	AnyProcess
+)
+
+// Keys of the budget from which a node takes that comes back without its memory, and reasons not to be on tier live.
+var memoryLoss = []string{"restart-delay", "memory-loss", "counter-loss"}
+
+const (
+	notByHand = "nobody changes keys by hand on the servers of tier live"
+	notSplit  = "a proxy does not know where in a batch one command ends and the next begins"
+	notRead   = "the proxies of tier live do not read what they pass on"
+	notOneOf  = "the random bytes of an operating system cannot be taken away from one process"
+)
+
+// vocabulary is all kinds, in the order of the documentation.
+var vocabulary = kinds(
+	Kind{New: of[ClockStep], Takes: []string{"clock-step"}, Local: true, clocks: true, Tight: tightStep},
+	Kind{New: of[ClockRate], Takes: []string{"clock-rate"}, Ends: "clock-rate-ends", clocks: true},
+	Kind{New: of[ClockStall], Takes: []string{"clock-rate"}, Ends: "clock-stall-ends", clocks: true},
+	Kind{New: of[Partition], Routes: true, Ends: "partition-heals"},
+	Kind{New: of[Hold], Takes: []string{"delay"}, Ends: "hold-ends"},
+	Kind{New: of[Delay], Takes: []string{"delay"}, Stalls: 1, Ends: "delay-ends"},
+	Kind{New: of[Reset]},
+	Kind{New: of[Split], Ends: "split-ends", Applies: func(l *Limits) bool { return l.Batches }, simulated: notSplit},
+	Kind{New: of[Kill], Takes: memoryLoss, Tight: tightRestart},
+	Kind{New: of[PowerLoss], Takes: append([]string{"no-power-loss"}, memoryLoss...), Tight: tightRestart},
+	Kind{New: of[Shutdown], Takes: memoryLoss},
+	Kind{New: of[Restart], Takes: memoryLoss},
+	Kind{New: of[Promote], Takes: memoryLoss},
+	Kind{New: of[Failover], Takes: memoryLoss, Tight: tightRestart,
+		Applies: func(l *Limits) bool { return len(l.masters()) > 0 }},
+	Kind{New: of[Evict], Takes: []string{"memory-loss", "counter-loss"},
+		Applies: func(l *Limits) bool { return l.Names.Service == "" && l.evictable() != nil }},
+	Kind{New: of[SetCounters], Applies: func(l *Limits) bool { return l.Fenced }, simulated: notByHand},
+	Kind{New: of[SetGuard], Applies: func(l *Limits) bool { return l.MaxTTL > 0 }, simulated: notByHand},
+	Kind{New: of[Overwrite], Applies: func(l *Limits) bool { return l.Names.Service == "" }, simulated: notByHand},
+	Kind{New: of[WrongAnswers], Ends: "right-answers", simulated: notRead},
+	Kind{New: of[Pause], Takes: []string{"pause"}, Local: true, Stalls: 2, Stops: true},
+	Kind{New: of[Suspend], Takes: []string{"suspend"}, Local: true, Stalls: 1, Stops: true, clocks: true},
+	Kind{New: of[Resume]},
+	Kind{New: of[Stuck], Stops: true},
+	Kind{New: of[Entropy], Ends: "entropy-ends", Applies: func(l *Limits) bool { return l.Random }, simulated: notOneOf},
+	Kind{New: of[Crash], Local: true, Ends: "client-restarts"},
+)
+
+// of makes a zero fault.
+func of[T any, P interface {
+	*T
 	Fault
-	// Late is by how much it makes the effect late at the most; zero if it does not say how long it lasts.
-	Late() time.Duration
+}]() Fault {
+	return P(new(T))
+}
+
+var innerCapital = regexp.MustCompile(`\B[A-Z]`)
+
+// kinds names kinds and their targets.
+func kinds(all ...Kind) []Kind {
+	for i := range all {
+		k := &all[i]
+		t := reflect.TypeOf(k.New()).Elem()
+		k.Name = strings.ToLower(innerCapital.ReplaceAllString(t.Name(), "-$0"))
+		for target, name := range targets {
+			if _, has := t.FieldByName(name); has && name != "" {
+				k.Target = Target(target)
+			}
+		}
+	}
+	return all
+}
+
+// Vocabulary lists all kinds of faults, in the order of the documentation.
+func Vocabulary() []Kind { return slices.Clone(vocabulary) }
+
+// Find finds a kind by its name; false if there is none.
+func Find(name string) (Kind, bool) {
+	at := slices.IndexFunc(vocabulary, func(k Kind) bool { return k.Name == name })
+	if at < 0 {
+		return Kind{}, false
+	}
+	return vocabulary[at], true
+}
+
+// kindOf is the kind of a fault.
+func kindOf(f Fault) *Kind {
+	at := slices.IndexFunc(vocabulary, func(k Kind) bool { return reflect.TypeOf(k.New()) == reflect.TypeOf(f) })
+	return &vocabulary[at]
+}
+
+// Schedule is a counterexample with one holder of the lock, in true time since the beginning of the run.
+type Schedule struct {
+	// TTL is the lock's time to live.
+	TTL time.Duration
+	// Asked is when the holder asked, and Until is when it ceases to believe in the lock.
+	Asked, Until time.Duration
+	// Injected is when the first fault of the kind was, on a node.
+	Injected time.Duration
+}
+
+// redisTick is what Redis' clock counts: a key is gone once the clock reads more than its deadline, in whole milliseconds.
+const redisTick = time.Millisecond
+
+// tightStep is the smallest jump of a node's clock that breaks the lock.
+func tightStep(s Schedule) (time.Duration, string) {
+	return s.TTL - (s.Injected - s.Asked) + redisTick, "the TTL left when the clock steps, and Redis' own millisecond " +
+		"(less what the second client waits before it asks, plus the time of the first request)"
+}
+
+// tightRestart is the shortest delay of a restart that is safe.
+func tightRestart(s Schedule) (time.Duration, string) {
+	return s.Until - s.Injected,
+		"the rest of the holder's lease (less the time in which the second client asks and is granted)"
 }
 
 // Deployment is what a fault is injected into on tier live.
@@ -74,4 +211,14 @@ type Live struct {
 	Clocks bool
 	// Unsynced says that it takes from a node what was not fsynced.
 	Unsynced bool
+}
+
+// LiveOf is what a run on real processes has to know of a fault.
+func LiveOf(f Fault, on Deployment) (l Live) {
+	if own, is := f.(interface{ live(Deployment) Live }); is {
+		l = own.live(on)
+	}
+	k := kindOf(f)
+	l.Not, l.Clocks = cmp.Or(l.Not, k.simulated), k.clocks
+	return l
 }

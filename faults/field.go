@@ -1,11 +1,14 @@
 package faults
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"redlocksim/history"
+	"redlocksim/sim"
 	"redlocksim/sim/kernel"
 )
 
@@ -25,23 +28,47 @@ type Field struct {
 	onLinks []Fault // those of links to and among nodes that were injected
 	others  bool    // so was another one
 
-	ground  Ground
-	outages map[string]outage         // by node, the latest
-	rates   map[string][]*rateInForce // by process, the latest last
-	pauses  map[string]*pauses        // by process, the latest
-	steps   map[string]*steps         // by process
-	// suspensions are those of each client's machine.
-	suspensions map[string]suspensions
+	ground    Ground
+	processes map[string]*process
+	voted     map[counter]counted // the fencing counters set by hand
 
-	inForce  []*inForce      // the faults that may be in force, in the order in which they were injected
-	replaced map[string]bool // nodes whose place a replica has taken
+	inForce  []func() // ends each of the faults that may be in force, in the order in which they were injected
 	isHealed bool
+}
+
+// process is what was done to a client or node.
+type process struct {
+	// The latest outage: when it began, its number, and whether the restart is on its way.
+	stopped   kernel.True
+	outages   int
+	comesBack bool
+	replaced  bool // a replica has taken its place
+
+	pauses    *pauses // the latest
+	suspended stretch // its machine
+	rates     []*Rate // the errors of its clocks that have not ended, the latest last
+
+	// By how much its wall clock was moved: now, and the least and the most until now.
+	moved, least, most time.Duration
 }
 
 // NewField is a ground on which nothing has gone wrong yet.
 func NewField(g Ground) *Field {
-	return &Field{Exceeded: kernel.Forever, ground: g, outages: map[string]outage{}, rates: map[string][]*rateInForce{}, pauses: map[string]*pauses{}, steps: map[string]*steps{}, suspensions: map[string]suspensions{}, replaced: map[string]bool{}}
+	return &Field{Exceeded: kernel.Forever, ground: g, processes: map[string]*process{}, voted: map[counter]counted{}}
 }
+
+// of is what was done to the process of this name.
+func (f *Field) of(name string) *process {
+	p := f.processes[name]
+	if p == nil {
+		p = &process{pauses: &pauses{}}
+		f.processes[name] = p
+	}
+	return p
+}
+
+// simulated is the world of the simulator, for faults that only that can have: tier live refuses their scenarios.
+func (f *Field) simulated() *sim.World { return f.ground.(*world).in }
 
 // uses enters in the account what happens from a moment on, now or before.
 func (f *Field) uses(from kernel.True, enter func(*Used)) {
@@ -69,72 +96,79 @@ func (f *Field) Unmet() []Fault {
 	return f.onLinks
 }
 
-// note records in the history that a fault was injected, or has ended.
-func (f *Field) note(name, process, node string, size time.Duration, format string, args ...any) {
-	f.ground.Record(history.Event{Kind: history.Fault, Name: name, Process: process, Node: node,
-		Span: int64(size), Detail: fmt.Sprintf(format, args...)})
-}
-
-// notePoint records a fault of the process of this name, client or node.
-func (f *Field) notePoint(name, process string, size time.Duration, format string, args ...any) {
-	if slices.Contains(f.ground.Clients(), process) {
-		f.note(name, process, "", size, format, args...)
-		return
+// note records in the history that a fault was injected, or has ended. It happens to a client, to a node, or to neither.
+func (f *Field) note(name, process string, size time.Duration, format string, args ...any) {
+	e := history.Event{Kind: history.Fault, Name: name, Process: process, Span: int64(size), Detail: fmt.Sprintf(format, args...)}
+	if !slices.Contains(f.ground.Clients(), process) {
+		e.Process, e.Node = "", process
 	}
-	f.note(name, "", process, size, format, args...)
+	f.ground.Record(e)
 }
 
-// everyNode is all nodes, those that clients address first.
-func (f *Field) everyNode() []string { return slices.Concat(f.ground.Nodes(), f.ground.Replicas()) }
-
-// inForce is a fault that is in force until it is undone, once.
-type inForce struct {
-	undo func()
-	over bool
+// happens records that a fault was injected.
+func (f *Field) happens(x Fault, size time.Duration) {
+	f.note(kindOf(x).Name, whom(x), size, "%v", x)
 }
 
-func (x *inForce) end() {
-	if !x.over {
-		x.over = true
-		x.undo()
+// whom is the process that a fault happens to, or the only client of its links; empty if there is none.
+func whom(x Fault) string {
+	if l, is := x.(interface{ client() string }); is {
+		return l.client()
 	}
+	return TargetOf(x)
 }
 
 // lasts undoes a fault that is in force after d, or at healing if that comes first; if d is zero, at healing only.
 func (f *Field) lasts(d time.Duration, undo func()) {
-	x := &inForce{undo: undo}
-	f.inForce = append(f.inForce, x)
+	end := sync.OnceFunc(undo)
+	f.inForce = append(f.inForce, end)
 	if d > 0 {
-		f.ground.After(d, x.end)
+		f.ground.After(d, end)
 	}
 }
 
-// outage is how a node went down.
-type outage struct {
-	at     kernel.True
-	number int // tells it from the node's other outages
-	// comesBack: its restart is on its way.
-	comesBack bool
+// lasting says for how long something is so, if that is known.
+func lasting(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return " for " + d.String()
 }
 
-// stop takes a node down, by a fault of this name and size.
-func (f *Field) stop(name string, size time.Duration, o *Outage, how Stop, sentence string) error {
+// until undoes a fault in the same way, and records that.
+func (f *Field) until(x Fault, d time.Duration, undo func(), format string, args ...any) {
+	f.lasts(d, func() {
+		undo()
+		f.note(kindOf(x).Ends, whom(x), 0, format, args...)
+	})
+}
+
+// during records that a fault was injected as well, whose size is how long it lasts.
+func (f *Field) during(x Fault, d time.Duration, undo func(), format string, args ...any) {
+	f.happens(x, d)
+	f.until(x, d, undo, format, args...)
+}
+
+// stop takes a node down, by a fault of this size.
+func (f *Field) stop(x Fault, size time.Duration, o *Outage, how Stop) error {
 	if !f.ground.Up(o.Node) {
-		return fmt.Errorf("faults: %s: %s is down already", name, o.Node)
+		return fmt.Errorf("faults: %s: %s is down already", kindOf(x).Name, o.Node)
 	}
 	at, err := f.ground.Stop(o.Node, how)
 	if err != nil {
 		return err
 	}
-	this := outage{at: at, number: f.outages[o.Node].number + 1, comesBack: o.RestartAfter != nil}
-	f.outages[o.Node] = this
-	f.note(name, "", o.Node, size, "%s", sentence)
+	node := f.of(o.Node)
+	node.outages++
+	node.stopped, node.comesBack = at, o.RestartAfter != nil
+	f.happens(x, size)
 	if o.RestartAfter == nil {
 		return nil
 	}
+	number := node.outages
 	again := func() {
 		// The timeline may have restarted it earlier, and stopped it again.
-		if !f.ground.Up(o.Node) && f.outages[o.Node].number == this.number {
+		if !f.ground.Up(o.Node) && node.outages == number {
 			_ = f.restart(o.Node) // it is down
 		}
 	}
@@ -159,10 +193,10 @@ func (f *Field) restart(node string) error {
 	if err != nil {
 		return err
 	}
-	after := f.ground.Now().Sub(f.outages[node].at)
+	after := f.ground.Now().Sub(f.of(node).stopped)
 	with := "all it knew"
 	if memory.Any {
-		if !f.replaced[node] {
+		if !f.of(node).replaced {
 			lost := Amnesia{Node: node, After: after, Counters: memory.Counters}
 			f.uses(f.ground.Now(), func(u *Used) { u.Restarts = append(u.Restarts, lost) })
 		}
@@ -171,17 +205,32 @@ func (f *Field) restart(node string) error {
 			with = "an empty memory"
 		}
 	}
-	f.note("restart", "", node, after, "%v with %s, %v after it stopped", &Restart{Node: node}, with, after.Round(f.ground.Grain()))
+	f.note("restart", node, after, "%v with %s, %v after it stopped", &Restart{Node: node}, with, after.Round(f.ground.Grain()))
 	return nil
+}
+
+// stretch is a stretch of time that lasts by several things, which may overlap: when the last of them ends, and how long they
+// last in all until then.
+type stretch struct {
+	until kernel.True
+	total time.Duration
+}
+
+// add adds what begins now, and returns how long all lasts.
+func (s *stretch) add(now kernel.True, length time.Duration) time.Duration {
+	if end := now.Add(length); end > s.until {
+		s.total += end.Sub(max(now, s.until))
+		s.until = end
+	}
+	return s.total
 }
 
 // pauses is a stretch of time in which a process is paused, by one pause or suspension or by several that overlap. It is also
 // over when the process was resumed, or its server killed.
 type pauses struct {
-	inForce     int           // pauses and suspensions that have not ended
-	suspensions int           // how many of these are suspensions
-	until       kernel.True   // when the last of the pauses ends
-	paused      time.Duration // for how long pauses last in all, until then
+	stretch         // of pauses alone
+	inForce     int // pauses and suspensions that have not ended
+	suspensions int // how many of these are suspensions
 }
 
 // stopped stops a process, and returns the stretch of which that is a part.
@@ -191,9 +240,9 @@ func (f *Field) stopped(name, process string, how func(string) error) (*pauses, 
 		return nil, fmt.Errorf("faults: %s: %w", name, err)
 	}
 	if !wasPaused {
-		f.pauses[process] = &pauses{}
+		f.of(process).pauses = &pauses{}
 	}
-	this := f.pauses[process]
+	this := f.of(process).pauses
 	this.inForce++
 	return this, nil
 }
@@ -204,12 +253,7 @@ func (f *Field) pause(process string, length time.Duration) (all time.Duration, 
 	if err != nil {
 		return 0, nil, err
 	}
-	now := f.ground.Now()
-	if end := now.Add(length); end > this.until {
-		this.paused += end.Sub(max(now, this.until))
-		this.until = end
-	}
-	return this.paused, func() { f.pauseEnds(process, this) }, nil
+	return this.add(f.ground.Now(), length), func() { f.pauseEnds(process, this) }, nil
 }
 
 // suspend suspends the machine of a client. Its clock goes on at the end of the last suspension, though the client may be
@@ -221,7 +265,7 @@ func (f *Field) suspend(client string) (end func(), err error) {
 	}
 	this.suspensions++
 	return func() {
-		if this.suspensions--; this.suspensions == 0 && f.pauses[client] == this {
+		if this.suspensions--; this.suspensions == 0 && f.of(client).pauses == this {
 			f.ground.WakeClock(client)
 		}
 		f.pauseEnds(client, this)
@@ -230,28 +274,9 @@ func (f *Field) suspend(client string) (end func(), err error) {
 
 // pauseEnds ends a pause or suspension: the process goes on if it is the last of its stretch.
 func (f *Field) pauseEnds(process string, this *pauses) {
-	if this.inForce--; this.inForce == 0 && f.pauses[process] == this {
+	if this.inForce--; this.inForce == 0 && f.of(process).pauses == this {
 		_ = f.resume(process) // the ground says elsewhere that it failed
 	}
-}
-
-// suspensions are until when a machine is suspended, and for how long it was until then in all.
-type suspensions struct {
-	until kernel.True
-	total time.Duration
-}
-
-// suspended adds a suspension of a client's machine that begins now to those before, with which it may overlap, and says for
-// how long it is suspended in all.
-func (f *Field) suspended(client string, length time.Duration) time.Duration {
-	s := f.suspensions[client]
-	now := f.ground.Now()
-	if end := now.Add(length); end > s.until {
-		s.total += end.Sub(max(now, s.until))
-		s.until = end
-	}
-	f.suspensions[client] = s
-	return s.total
 }
 
 // resume has a process go on, unless it crashed, or was killed or resumed meanwhile. What comes at that very moment can pause
@@ -261,12 +286,11 @@ func (f *Field) resume(process string) error {
 		return nil
 	}
 	longer := &pauses{}
-	if this := f.pauses[process]; this != nil {
-		longer.until = min(this.until, f.ground.Now())
-		longer.paused = this.paused - this.until.Sub(longer.until)
-	}
-	f.pauses[process] = longer
-	f.notePoint("resume", process, 0, "%v", &Resume{Process: process})
+	this := f.of(process).pauses
+	longer.until = min(this.until, f.ground.Now())
+	longer.total = this.total - this.until.Sub(longer.until)
+	f.of(process).pauses = longer
+	f.note("resume", process, 0, "%v", &Resume{Process: process})
 	if longer.inForce == 0 {
 		return f.ground.Resume(process)
 	}
@@ -276,36 +300,58 @@ func (f *Field) resume(process string) error {
 	return nil
 }
 
-// rateInForce is a rate error that has not ended.
-type rateInForce struct{ ppb int64 }
-
 // wrongRate gives the clocks of a process a rate error, until end: the one in force is that which began last.
-func (f *Field) wrongRate(process string, rate Rate) (end func()) {
-	this := &rateInForce{rate.PPB()}
-	f.rates[process] = append(f.rates[process], this)
-	f.ground.SetClockRate(process, this.ppb)
+func (f *Field) wrongRate(name string, rate Rate) (end func()) {
+	p, this := f.of(name), &rate
+	p.rates = append(p.rates, this)
+	f.ground.SetClockRate(name, rate.PPB())
 	f.uses(f.ground.Now(), func(u *Used) { u.ClockRate = u.ClockRate.atLeast(rate.abs()) })
 	return func() {
-		f.rates[process] = slices.DeleteFunc(f.rates[process], func(r *rateInForce) bool { return r == this })
+		p.rates = slices.DeleteFunc(p.rates, func(r *Rate) bool { return r == this })
 		var ppb int64
-		if in := f.rates[process]; len(in) > 0 {
-			ppb = in[len(in)-1].ppb
+		if in := p.rates; len(in) > 0 {
+			ppb = in[len(in)-1].PPB()
 		}
-		f.ground.SetClockRate(process, ppb)
+		f.ground.SetClockRate(name, ppb)
 	}
 }
 
-// steps are by how much the wall clock of a process was moved: now, and the least and the most until now.
-type steps struct{ now, least, most time.Duration }
-
-// stepped adds a step to those of a process, and returns by how much they have moved its clock between any two moments.
-func (f *Field) stepped(process string, by time.Duration) time.Duration {
-	s := f.steps[process]
-	if s == nil {
-		s = new(steps)
-		f.steps[process] = s
-	}
-	s.now += by
-	s.least, s.most = min(s.least, s.now), max(s.most, s.now)
-	return s.most - s.least
+// stepped adds a step of its clock to those before, and returns by how much they have moved it between any two moments.
+func (p *process) stepped(by time.Duration) time.Duration {
+	p.moved += by
+	p.least, p.most = min(p.least, p.moved), max(p.most, p.moved)
+	return p.most - p.least
 }
+
+// healed is the name of the event at which all faults are undone.
+const healed = "heal"
+
+// errHealed is why a fault is not injected whose moment comes after the faults were healed.
+var errHealed = errors.New("the moment came after the faults were healed")
+
+// Heal undoes all faults that are in force, in the order in which they were injected, and lets none be injected any more: what
+// follows shows whether the lock comes back by itself once nothing goes wrong.
+//
+// Partitions mend, held messages arrive, delays and clock rates are taken back, paused and suspended processes go on, and
+// nodes that are down start with what is on their disks, in the order of the world, replicas last.
+//
+// What is over is not undone: messages that were lost, clocks that were stepped, replicas that were promoted. What is no
+// fault is left alone: a node whose restart is on its way keeps its delay, which may be what keeps the lock safe; one whose
+// place a replica has taken stays down, as it would come back as a second master. And what no repair of nodes and
+// network brings back is gone: clients that crashed, and work that is stuck.
+func (f *Field) Heal() {
+	f.isHealed = true
+	f.note(healed, "", 0, "all faults are healed")
+	for _, end := range f.inForce {
+		end()
+	}
+	f.inForce = nil
+	for _, name := range slices.Concat(f.ground.Nodes(), f.ground.Replicas()) {
+		if node := f.of(name); !f.ground.Up(name) && !node.comesBack && !node.replaced {
+			_ = f.restart(name) // it is down
+		}
+	}
+}
+
+// IsHealed says whether Heal was called.
+func (f *Field) IsHealed() bool { return f.isHealed }

@@ -10,7 +10,8 @@ import (
 )
 
 // Ground is what faults are injected into: a world of the simulator ([In]), or processes of the operating system (package
-// live). Whatever is asked of it takes effect at once, and everything happens one thing after the other.
+// live). Whatever is asked of it takes effect at once, and everything happens one thing after the other. A fault that only the
+// simulator can have does not go through it: see Field.simulated.
 type Ground interface {
 	// Now is true time, since some moment before the run.
 	Now() kernel.True
@@ -26,14 +27,8 @@ type Ground interface {
 	Nodes() []string
 	Replicas() []string
 
-	Clocks
-	Network
-	Servers
-	Processes
-}
+	// Clocks are those of clients and nodes, by name.
 
-// Clocks are those of clients and nodes, by the process's name.
-type Clocks interface {
 	// StepClock moves the wall clock of a process: forward, or back if by is negative. It says whether that matters to a lock:
 	// not if the process is a Redis node that is up, has no replicas, and on which none expires at another time now. What a
 	// node sends to replicas later has deadlines of its clock, and they compare these with theirs.
@@ -42,11 +37,9 @@ type Clocks interface {
 	SetClockRate(process string, ppb int64)
 	// AfterWall calls f once the wall clock of a node reads d more than it does now, whatever happens to that clock until then.
 	AfterWall(node string, d time.Duration, f func())
-}
 
-// Network is the links between processes. A fault of links can be injected several times into the same one, and is over
-// when each of them was undone.
-type Network interface {
+	// A fault of links can be injected several times into the same one, and is over when each of them was undone.
+
 	// Lose loses the messages on links, those on their way included.
 	Lose(*Links) (undo func())
 	// Hold keeps messages back. Undoing it delivers them, and says for how long holds that overlap have kept the first of them,
@@ -54,43 +47,27 @@ type Network interface {
 	Hold(*Links) (undo func() time.Duration)
 	// Slow adds to the time that messages take. most is what all faults in force together now add on one of the links.
 	Slow(l *Links, by time.Duration) (most time.Duration, undo func())
-	// Split delivers of each batch only the first keep requests or answers, and then, if reset is set, resets the connection.
-	Split(l *Links, keep int, reset bool) (undo func(), err error)
 	// Reset breaks the connections of links, in both directions.
 	Reset(*Links)
 	// Met says whether a message or a connection has met any of these until now.
 	Met() bool
-}
 
-// Servers are the nodes, by name.
-type Servers interface {
+	// Servers are the nodes, by name.
+
 	// Up says whether a node runs.
 	Up(node string) bool
 	// Stop ends a node that is up, and says when.
 	Stop(node string, how Stop) (kernel.True, error)
 	// Start starts a node that is down, with what is on its disk.
 	Start(node string) (Memory, error)
-	// LockOf is the resource for which a key of a node stands, as its lock or as a part of it; false if it stands for none.
-	LockOf(key string) (resource string, is bool)
 	// Evict removes those keys from a node that is up that are to go, and returns what it no longer knows.
 	Evict(node string, goes func(key string) bool) (Forgotten, error)
-	// Count sets all fencing counters that a node which is up has to a number, as somebody does by hand, or to what votes have
-	// raised them to if that is higher.
-	Count(node string, to int64) error
-	// Guard sets the largest TTL in the record of the restart guard of a node that is up; with 0 it makes the record one that
-	// nobody can read. A node without a record that can be read is an error.
-	Guard(node string, maxTTL time.Duration) error
-	// Overwrite puts a list in the place of some keys of a node that is up. A node without one of them is an error.
-	Overwrite(node string, is func(key string) bool) error
-	// Answer has a node answer every command with something, and carry out none. Of several the one that began last counts.
-	Answer(node string, with Answer) (undo func(), err error)
 	// Promote makes a replica a master and has the clients send it what they address to the node. It returns what the replica
 	// lacks of what the node knows, or knew when it stopped. A replica that is down, or is a master already, is an error.
 	Promote(node, replica string, clients []string) (Forgotten, error)
-}
 
-// Processes are clients and, where it says so, nodes, by name.
-type Processes interface {
+	// Processes are clients and, where it says so, nodes, by name.
+
 	// Paused says whether a client or node has been paused or suspended, and can go on.
 	Paused(process string) bool
 	// Pause stops a client or node where it is. One that has crashed, or is down, is an error.
@@ -103,8 +80,6 @@ type Processes interface {
 	Resume(process string) error
 	// Hang has the work of a client go on without an end.
 	Hang(client string)
-	// Starve has a client find no random bytes.
-	Starve(client string) (undo func(), err error)
 	// Crash ends a client, and records it. One that has crashed already is an error.
 	Crash(client string) error
 	// Restart starts a client again. One that has not crashed is an error.
@@ -161,4 +136,13 @@ func Forget(before, after []redis.Record, now int64) (f Forgotten) {
 		f.Counters = f.Counters || !same && driver.IsTokenKey(b.Key)
 	}
 	return f
+}
+
+// Moves says whether a step of a node's wall clock, which reads now, has a lock there expire at another time, or ends something
+// else.
+func Moves(r redis.Record, now kernel.Wall, by time.Duration) bool {
+	if r.ExpiresAt == 0 {
+		return false
+	}
+	return driver.IsLockKey(r.Key) || int64(now)+int64(by) > r.ExpiresAt*int64(time.Millisecond)
 }

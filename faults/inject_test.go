@@ -61,7 +61,7 @@ func set(f *testField, at time.Duration, node int, key string, op driver.Op, rep
 func inject(t *testing.T, f *testField, plan ...*Placed) {
 	t.Helper()
 	for _, p := range plan {
-		if problems := p.Fault.Check(replicated); len(problems) > 0 {
+		if problems := Check(p.Fault, replicated); len(problems) > 0 {
 			t.Fatalf("%T: %v", p.Fault, problems)
 		}
 		p.Arm(f.World, f.Field)

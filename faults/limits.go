@@ -41,11 +41,8 @@ type Limits struct {
 	Times Times
 }
 
-// Minimum durations: faults that are over before a message has travelled are noise.
-const (
-	minOutage = 100 * time.Millisecond
-	minStill  = 10 * time.Millisecond
-)
+// minOutage is how long a fault lasts that is drawn, at least: one that is over before a message has travelled is noise.
+const minOutage = 100 * time.Millisecond
 
 // keeps says whether a node that stops has all it knew on its disk.
 func (l *Limits) keeps(how Stop) bool {
@@ -71,6 +68,23 @@ func (l *Limits) promotes() bool {
 	return l.Beyond || l.Budget.MemoryLoss > 0 && (!l.Fenced || l.Budget.CounterLoss > 0)
 }
 
+// evictable are the keys that a node may lose: nil if it may lose none.
+func (l *Limits) evictable() (all []Evicted) {
+	if l.Beyond || l.Budget.MemoryLoss > 0 {
+		all = append(all, Locks)
+	}
+	if l.Fenced && (l.Beyond || l.Budget.CounterLoss > 0) {
+		all = append(all, Counters)
+	}
+	if l.MaxTTL > 0 {
+		all = append(all, GuardRecord)
+	}
+	if l.promotes() {
+		all = append(all, AllKeys)
+	}
+	return all
+}
+
 // upTo draws a size of at least min. There is none if the budget allows none.
 func (l *Limits) upTo(c Choices, min, budget time.Duration) (time.Duration, bool) {
 	if l.Beyond {
@@ -82,17 +96,22 @@ func (l *Limits) upTo(c Choices, min, budget time.Duration) (time.Duration, bool
 	return l.Times.Length(c, min.Abs(), max(min, budget)), budget >= min
 }
 
-func (l *Limits) process(c Choices) string { return l.focused(c, "process", l.Names.all()) }
-func (l *Limits) client(c Choices) string  { return l.focused(c, "client", l.Names.Clients) }
-func (l *Limits) node(c Choices) string    { return OneOf(c.For("node", 0), l.Names.Nodes...) }
-
-// resource is one of several resources, or empty, which is all of them.
-func (l *Limits) resource(c Choices) string {
-	all := l.Names.Resources
-	if len(all) < 2 || c.For("all resources", 0).Below(2) == 0 {
-		return ""
+// name draws what a field of this name says: a process, a client, a node, or one of several resources, or empty, which is all
+// of them.
+func (l *Limits) name(c Choices, field string) string {
+	switch field {
+	case "Process":
+		return l.focused(c, "process", l.Names.all())
+	case "Client":
+		return l.focused(c, "client", l.Names.Clients)
+	case "Node":
+		return OneOf(c.For("node", 0), l.Names.Nodes...)
+	case "Resource":
+		if all := l.Names.Resources; len(all) > 1 && c.For("all resources", 0).Below(2) == 1 {
+			return OneOf(c.For("resource", 0), all...)
+		}
 	}
-	return OneOf(c.For("resource", 0), all...)
+	return ""
 }
 
 // focused is one of the names, preferably in Focus.
@@ -112,7 +131,7 @@ func (l *Limits) links(c Choices) Links {
 	switch c.For("which clients", 0).Below(4) {
 	case 0:
 	case 1:
-		links.Clients = []string{l.client(c)}
+		links.Clients = []string{l.name(c, "Client")}
 	default:
 		links.Clients = some(c.For("clients", 0), l.Names.Clients)
 	}
@@ -130,7 +149,7 @@ func (l *Limits) links(c Choices) Links {
 // outage draws how long a node stays down: for good, or for a time that is short only if it keeps its memory, or the
 // budget allows it to lose it.
 func (l *Limits) outage(c Choices, how Stop) Outage {
-	o := Outage{Node: l.node(c)}
+	o := Outage{Node: l.name(c, "Node")}
 	least := time.Duration(0)
 	if !l.keeps(how) && !l.Beyond {
 		var comesBack bool
@@ -206,14 +225,6 @@ func (l *Limits) allOutages(how Stop) (all []Outage) {
 		for _, d := range after {
 			all = append(all, Outage{Node: n, RestartAfter: &d})
 		}
-	}
-	return all
-}
-
-// forEach places a fault with each of some values.
-func forEach[T any](values []T, place func(T) Fault) (all []Fault) {
-	for _, v := range values {
-		all = append(all, place(v))
 	}
 	return all
 }

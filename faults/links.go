@@ -106,5 +106,10 @@ func (l *Links) String() string {
 // NamedNodes are the nodes at an end of the links that are named; none if all are meant.
 func (l *Links) NamedNodes() []string { return l.Nodes }
 
-// Target is empty: what happens to links happens to no process.
-func (l *Links) Target() string { return "" }
+// cutsOff says whether the links are those to all nodes that clients address, and requests are lost.
+func (l *Links) cutsOff(nodes []string) bool {
+	if l.Direction == network.Replies || len(l.Peers) > 0 {
+		return false
+	}
+	return len(l.Nodes) == 0 || !slices.ContainsFunc(nodes, func(n string) bool { return !slices.Contains(l.Nodes, n) })
+}

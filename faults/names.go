@@ -1,6 +1,9 @@
 package faults
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Names are the processes that there are.
 type Names struct {
@@ -17,7 +20,22 @@ type Names struct {
 }
 
 func (n Names) all() []string {
-	return append(append([]string(nil), n.Clients...), n.Nodes...)
+	return slices.Concat(n.Clients, n.Nodes)
+}
+
+// named are the names that a field of this name can have, and what they are called.
+func (n Names) named(field string) (valid []string, what string) {
+	switch field {
+	case "Process":
+		return n.all(), "client or node"
+	case "Client":
+		return n.Clients, "client"
+	case "Node":
+		return n.Nodes, "node"
+	case "Resource":
+		return n.Resources, "resource"
+	}
+	return nil, ""
 }
 
 // peers are the nodes with which a node exchanges messages.
@@ -48,3 +66,33 @@ func (n Names) group(member string) []string {
 	}
 	return nil
 }
+
+// Problem is a field of a fault that makes no sense.
+type Problem struct {
+	Field string   // its name in a scenario file
+	Word  string   // the offending word; may be empty
+	Valid []string // what would be right, if that is a list
+	Text  string
+}
+
+// among is what is wrong with a name that is none of these.
+func among(field, word string, valid []string, what string) []Problem {
+	if slices.Contains(valid, word) {
+		return nil
+	}
+	return []Problem{{Field: field, Word: word, Valid: valid, Text: "there is no such " + what}}
+}
+
+// twice finds names that a list has more than once.
+func twice(list string, names []string) []Problem {
+	var problems []Problem
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			problems = append(problems, Problem{Field: listed(list, i), Word: name, Text: "is listed twice"})
+		}
+	}
+	return problems
+}
+
+// listed is the name of an entry of a list in a scenario file.
+func listed(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }

@@ -35,7 +35,7 @@ func TestPromote(t *testing.T) {
 		lag := &Partition{Links: Links{Nodes: []string{"A"}, Peers: []string{"A2"}}}
 		promote := &Promote{Node: "A", Replica: "A2", Clients: []string{"c2"}}
 		for _, fault := range []Fault{lag, promote} {
-			if problems := fault.Check(group); problems != nil {
+			if problems := Check(fault, group); problems != nil {
 				t.Fatal(problems)
 			}
 		}
@@ -113,7 +113,7 @@ func TestCheckOfReplication(t *testing.T) {
 		&Failover{Node: "A", Replica: "B"}, &Failover{Node: "X", Replica: "A2"}, &Failover{Node: "A", Replica: "A2", After: -1},
 		&Failover{Node: "A", Replica: "A2", After: time.Second, RestartAfter: ptr(time.Second)},
 	} {
-		if bad.Check(group) == nil {
+		if Check(bad, group) == nil {
 			t.Errorf("%+v passes", bad)
 		}
 	}

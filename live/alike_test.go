@@ -64,7 +64,7 @@ func TestFaultsAreAlike(t *testing.T) {
 		kinds[item.Kind] = true
 	}
 	for _, k := range faults.Vocabulary() {
-		if !kinds[k.Name] && k.New().Live(faults.Deployment{}).Not == "" {
+		if !kinds[k.Name] && faults.LiveOf(k.New(), faults.Deployment{}).Not == "" {
 			t.Errorf("no item is a %s", k.Name)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/internal/faketime"
 	"redlocksim/internal/redisproc"
@@ -147,8 +148,8 @@ func needsPreload(s *scenarios.Scenario) bool {
 		if it.Fault == nil {
 			return false
 		}
-		on := it.Fault.Live(speed.Deployment(s))
-		return on.Clocks && !slices.Contains(s.Clients, it.Fault.Target()) ||
+		on := faults.LiveOf(it.Fault, speed.Deployment(s))
+		return on.Clocks && !slices.Contains(s.Clients, faults.TargetOf(it.Fault)) ||
 			on.Unsynced && s.Nodes.Persistence != redis.NoPersistence
 	})
 }

@@ -1,15 +1,16 @@
 package live
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"redlocksim/faults"
 	"redlocksim/internal/faketime"
 	"redlocksim/live/internal/server"
 	"redlocksim/live/internal/speed"
-	"redlocksim/live/internal/testbed"
 	"redlocksim/scenarios"
 	"redlocksim/sim/redis"
 )
@@ -17,7 +18,7 @@ import (
 // What errors.Is finds in the errors of this package.
 var (
 	// ErrUnfit: a real deployment cannot show the scenario.
-	ErrUnfit = testbed.ErrUnfit
+	ErrUnfit = errors.New("cannot be shown on tier live")
 	// ErrNoServer: the server that the nodes run is not on this machine.
 	ErrNoServer = server.ErrNotInstalled
 	// ErrNoCompiler: the run changes a node's clock or takes its power, and there is no cc on this machine.
@@ -60,11 +61,11 @@ func Unfit(s *scenarios.Scenario, o Options) error {
 			add("%s is a moment that nobody can see on real servers", m.Event)
 		}
 		if f := s.Timeline[i].Fault; f != nil {
-			on := f.Live(speed.Deployment(s))
+			on := faults.LiveOf(f, speed.Deployment(s))
 			if on.Not != "" {
 				add("%s", on.Not)
 			}
-			if not := kind.Refuses(f, on); not != "" && !slices.Contains(s.Clients, f.Target()) {
+			if not := kind.Refuses(f, on); not != "" && !slices.Contains(s.Clients, faults.TargetOf(f)) {
 				add("%s", not)
 			}
 		}
@@ -83,6 +84,6 @@ func makesClients(item scenarios.Item) bool {
 // needsClocks reports whether a fault of the scenario changes a client's clocks.
 func needsClocks(s *scenarios.Scenario, client string) bool {
 	return slices.ContainsFunc(s.Timeline, func(it scenarios.Item) bool {
-		return it.Fault != nil && it.Fault.Live(speed.Deployment(s)).Clocks && it.Fault.Target() == client
+		return it.Fault != nil && faults.LiveOf(it.Fault, speed.Deployment(s)).Clocks && faults.TargetOf(it.Fault) == client
 	})
 }

@@ -163,7 +163,7 @@ func (c *check) item(i *Item) {
 		return
 	}
 	c.beforeHealing(i)
-	for _, p := range i.Fault.Check(names) {
+	for _, p := range faults.Check(i.Fault, names) {
 		c.d.Errorf(fieldOf(i.body, p.Field), p.Word, p.Valid, "%s", p.Text)
 	}
 }

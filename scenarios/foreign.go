@@ -98,7 +98,7 @@ func (s *Scenario) FirstNode() string {
 		case interface{ NamedNodes() []string }:
 			linked = append(linked, f.NamedNodes()...)
 		default:
-			hit = append(hit, f.Target())
+			hit = append(hit, faults.TargetOf(f))
 		}
 	}
 	for _, name := range append(hit, linked...) {

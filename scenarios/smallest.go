@@ -37,11 +37,11 @@ func FindSmallest(r *Result) ([]Smallest, error) {
 	var all []Smallest
 	var kinds []string
 	for _, item := range r.Scenario.Timeline {
-		if item.Fault == nil || item.Fault.Size() == nil || slices.Contains(kinds, item.Kind) {
+		if item.Fault == nil || faults.SizeOf(item.Fault) == nil || slices.Contains(kinds, item.Kind) {
 			continue
 		}
 		kinds = append(kinds, item.Kind)
-		found, err := bisect(r, item.Kind, item.Fault.Size())
+		found, err := bisect(r, item.Kind, faults.SizeOf(item.Fault))
 		if err != nil {
 			return nil, err
 		}
@@ -111,8 +111,8 @@ func resized(s *Scenario, kind string, size time.Duration) *Scenario {
 	changed := *s
 	changed.Timeline = slices.Clone(s.Timeline)
 	for i := range changed.Timeline {
-		if item := &changed.Timeline[i]; item.Kind == kind && item.Fault.Size() != nil {
-			item.Fault = item.Fault.Size().With(size)
+		if item := &changed.Timeline[i]; item.Kind == kind && faults.SizeOf(item.Fault) != nil {
+			item.Fault = faults.SizeOf(item.Fault).With(size)
 		}
 	}
 	return &changed

@@ -29,7 +29,7 @@ func Family(x *scenarios.Scenario, item *scenarios.Item) string {
 	switch k, _ := faults.Find(item.Kind); {
 	case k.Target != faults.AnyProcess:
 		return item.Kind
-	case slices.Contains(x.Clients, item.Fault.Target()):
+	case slices.Contains(x.Clients, faults.TargetOf(item.Fault)):
 		return item.Kind + ofClient
 	default:
 		return item.Kind + ofNode

@@ -80,7 +80,7 @@ func TestWithoutIdle(t *testing.T) {
 	for onOneNode, want := range map[bool]string{false: "B", true: "CB"} {
 		left := ""
 		for _, item := range withoutIdle(s, []int{0, 1, 3}, onOneNode).Timeline {
-			left += item.Fault.Target()
+			left += faults.TargetOf(item.Fault)
 		}
 		if left != want || len(s.Timeline) != 4 {
 			t.Errorf("on one node %v: what is left is of %s, want %s", onOneNode, left, want)

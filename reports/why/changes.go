@@ -182,8 +182,8 @@ func stopInTime(s *scenarios.Scenario) bool {
 func reserve(s *scenarios.Scenario) time.Duration {
 	longest := time.Duration(0)
 	for i := range s.Timeline {
-		if f, ok := s.Timeline[i].Fault.(faults.Late); ok {
-			longest = max(longest, f.Late())
+		if f := s.Timeline[i].Fault; f != nil {
+			longest = max(longest, faults.Late(f))
 		}
 	}
 	if longest == 0 {

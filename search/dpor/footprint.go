@@ -53,7 +53,7 @@ func (x *explorer) footprintOfFault() footprint {
 			continue
 		}
 		if k, _ := faults.Find(item.Kind); k.Local {
-			touched |= x.processes[item.Fault.Target()]
+			touched |= x.processes[faults.TargetOf(item.Fault)]
 		} else {
 			touched = everything
 		}

@@ -59,7 +59,7 @@ func dropGone(x *scenarios.Scenario) {
 	names := x.Processes()
 	x.Timeline = slices.DeleteFunc(x.Timeline, func(i scenarios.Item) bool {
 		after := i.When.After
-		return i.Fault != nil && (len(i.Fault.Check(names)) > 0 || after != nil && after.Node != "" && !slices.Contains(names.Nodes, after.Node))
+		return i.Fault != nil && (len(faults.Check(i.Fault, names)) > 0 || after != nil && after.Node != "" && !slices.Contains(names.Nodes, after.Node))
 	})
 }
 

@@ -83,7 +83,7 @@ func TestFaultsAreOfNodesThatThereAre(t *testing.T) {
 			if item.Fault == nil {
 				continue
 			}
-			if wrong := item.Fault.Check(without.Processes()); len(wrong) > 0 {
+			if wrong := faults.Check(item.Fault, without.Processes()); len(wrong) > 0 {
 				t.Errorf("seed %d: %v: %v", seed, item.Fault, wrong)
 			}
 			if on := item.When.After; on != nil && on.Node != "" && !slices.Contains(without.Processes().Nodes, on.Node) {

@@ -59,7 +59,7 @@ func numbers(s *scenarios.Scenario) []number {
 		if item.Fault == nil {
 			continue
 		}
-		size := item.Fault.Size()
+		size := faults.SizeOf(item.Fault)
 		if size != nil {
 			all = append(all, number{sized: size, get: func() int64 { return int64(size.Value) }, set: func(v int64) {
 				item.Fault = size.With(time.Duration(v))

@@ -27,7 +27,7 @@ func sizes(x *shrinker) {
 		if n.sized.Shrinks {
 			holds, rounder = was+int64(x.now.Duration), down
 		}
-		// A fault whose size is not in the file, as of a node that stays down, has none to turn.
+		// A fault whose size is not in the file, as of a pause that lasts until a resume, has none to turn.
 		if c := x.edited(value(at, (broken+holds)/2)); c == nil || len(numbers(c.now)) != len(numbers(x.now)) || weigh(c.now, c.data, x.base)[words] != x.weight[words] {
 			continue
 		}

@@ -16,7 +16,7 @@ func (b *Base) enumerate(beyond bool) []scenarios.Item {
 			continue
 		}
 		for _, f := range k.Place(l) {
-			if len(f.Check(l.Names)) == 0 {
+			if len(faults.Check(f, l.Names)) == 0 {
 				all = append(all, scenarios.Item{Kind: k.Name, Fault: f})
 			}
 		}

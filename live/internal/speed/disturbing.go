@@ -5,6 +5,7 @@ package speed
 import (
 	"time"
 
+	"redlocksim/faults"
 	"redlocksim/internal/stall"
 	"redlocksim/scenarios"
 )
@@ -18,7 +19,7 @@ func Disturbing(s *scenarios.Scenario, speed int) time.Duration {
 	least := min(nodeTimeout(s, speed), smallestNodeTimeout) / 2
 	for i := range s.Timeline {
 		if f := s.Timeline[i].Fault; f != nil {
-			if apart := f.Live(Deployment(s)).Apart; apart > 0 {
+			if apart := faults.LiveOf(f, Deployment(s)).Apart; apart > 0 {
 				least = min(least, apart/time.Duration(speed))
 			}
 		}

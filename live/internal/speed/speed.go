@@ -17,7 +17,7 @@ func beyondTimeout(s *scenarios.Scenario) []time.Duration {
 	var long []time.Duration
 	for i := range s.Timeline {
 		if f := s.Timeline[i].Fault; f != nil {
-			if d := f.Live(Deployment(s)).Silence; d > s.Lock.NodeTimeout {
+			if d := faults.LiveOf(f, Deployment(s)).Silence; d > s.Lock.NodeTimeout {
 				long = append(long, d)
 			}
 		}
@@ -37,7 +37,7 @@ func Of(s *scenarios.Scenario) int {
 		}
 	}
 	for i := range s.Timeline {
-		if f := s.Timeline[i].Fault; f != nil && f.Live(Deployment(s)).Unhurried {
+		if f := s.Timeline[i].Fault; f != nil && faults.LiveOf(f, Deployment(s)).Unhurried {
 			return 1
 		}
 	}

@@ -2,13 +2,7 @@
 // ground on which faults are injected into them.
 package testbed
 
-import (
-	"errors"
-	"fmt"
-)
-
-// ErrUnfit is matched by the error of a fault that cannot be injected into real processes.
-var ErrUnfit = errors.New("cannot be shown on tier live")
+import "fmt"
 
 // nonsense is what the lock program of a client did that none may. It ends the run.
 type nonsense struct{ client, what string }

@@ -3,7 +3,6 @@
 package testbed
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -73,10 +72,6 @@ func (g ground) Slow(l *faults.Links, by time.Duration) (most time.Duration, und
 		most = max(most, w.Delay*speed)
 	})
 	return most, func() { g.each(l, func(w *proxy.Impairment) { w.Delay -= by / speed }) }
-}
-
-func (g ground) Split(l *faults.Links, _ int, _ bool) (undo func(), err error) {
-	return nil, fmt.Errorf("live: batches %v: %w", l, ErrUnfit)
 }
 
 func (g ground) Met() bool {

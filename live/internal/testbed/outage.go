@@ -51,9 +51,6 @@ func (g ground) Stop(node string, how faults.Stop) (kernel.True, error) {
 	return at, nil
 }
 
-// LockOf implements faults.Servers. A fault that asks does not happen in a real run.
-func (g ground) LockOf(string) (resource string, is bool) { return "", false }
-
 // Evict implements faults.Servers.
 func (g ground) Evict(node string, goes func(key string) bool) (faults.Forgotten, error) {
 	s := g.ServerNamed(node)

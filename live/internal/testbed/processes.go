@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"syscall"
-	"time"
 
-	"redlocksim/faults"
 	"redlocksim/history"
 	"redlocksim/internal/redisproc"
 
@@ -79,26 +77,6 @@ func (g ground) Hang(client string) {
 	if c := g.ClientNamed(client); c.IsUp() {
 		c.Send(messages.Order{Stuck: true})
 	}
-}
-
-func (g ground) Starve(client string) (undo func(), err error) {
-	return nil, fmt.Errorf("live: the random bytes of %s: %w", client, ErrUnfit)
-}
-
-func (g ground) Count(node string, _ int64) error {
-	return fmt.Errorf("live: the counters of %s: %w", node, ErrUnfit)
-}
-
-func (g ground) Answer(node string, _ faults.Answer) (undo func(), err error) {
-	return nil, fmt.Errorf("live: the answers of %s: %w", node, ErrUnfit)
-}
-
-func (g ground) Guard(node string, _ time.Duration) error {
-	return fmt.Errorf("live: the guard's record of %s: %w", node, ErrUnfit)
-}
-
-func (g ground) Overwrite(node string, _ func(key string) bool) error {
-	return fmt.Errorf("live: the keys of %s: %w", node, ErrUnfit)
 }
 
 func (g ground) Crash(client string) error {
