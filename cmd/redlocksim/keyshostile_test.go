@@ -3,11 +3,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"strings"
 	"testing"
@@ -48,49 +46,16 @@ func TestKeysOfAHostileServer(t *testing.T) {
 
 // scripted is a server that answers SCAN, and refuses everything else.
 func scripted(t *testing.T, scan func(page int) string) (addr string) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
+	return adaptertest.Server(t, func(conn net.Conn) {
+		page := 0
+		adaptertest.Answering(func(words []string) string {
+			if strings.ToLower(words[0]) != "scan" {
+				return "-ERR not now\r\n"
 			}
-			go func() {
-				defer conn.Close()
-				r, page := bufio.NewReader(conn), 0
-				for {
-					var words int
-					if _, err := fmt.Fscanf(r, "*%d\r\n", &words); err != nil {
-						return
-					}
-					var name string
-					for i := range words {
-						length, _ := r.ReadString('\n')
-						word, err := r.ReadString('\n')
-						if length == "" || err != nil {
-							return
-						}
-						if i == 0 {
-							name = strings.ToLower(strings.TrimSpace(word))
-						}
-					}
-					reply := "-ERR not now\r\n"
-					if name == "scan" {
-						page++
-						reply = scan(page)
-					}
-					if _, err := io.WriteString(conn, reply); err != nil {
-						return
-					}
-				}
-			}()
-		}
-	}()
-	return l.Addr().String()
+			page++
+			return scan(page)
+		})(conn)
+	})
 }
 
 func TestKeysOfAnEndlessScan(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"redlocksim/internal/redisserver"
+	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 )
 
@@ -43,6 +44,25 @@ func (a Adapter) node(t testing.TB, addr string, c Config) driver.Node {
 	return nodes[0]
 }
 
+// client makes a lock client over these servers, which end closes.
+func (a Adapter) client(t testing.TB, c Config, addrs []string, options ...redlock.Option) (client *redlock.Client, end func() error) {
+	t.Helper()
+	nodes, end := a.Open(t, c, addrs...)
+	client, err := redlock.New(nodes, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client, end
+}
+
+// one makes a lock client over one server, for the rest of the test.
+func (a Adapter) one(t testing.TB, addr string, c Config, options ...redlock.Option) *redlock.Client {
+	t.Helper()
+	client, end := a.client(t, c, []string{addr}, append([]redlock.Option{redlock.WithNodeTimeout(Patience)}, options...)...)
+	t.Cleanup(func() { _ = end() })
+	return client
+}
+
 // Admin is a connection of the test's own.
 func Admin(t testing.TB, addr string) *redis.Client {
 	t.Helper()
@@ -60,16 +80,20 @@ var servers = []struct {
 	{"redis-server", func(t *testing.T) string { return redisserver.Start(t).Addr }},
 }
 
-// WithoutPlain is a miniredis that has none of the plain commands which carry out what scripts do, as a Redis 7.0 has none. By
-// itself it has DELEX.
+// WithoutPlain is a miniredis that has a run id, which it has not by itself, and none of the plain commands that release locks, of
+// which it has DELEX: as a Redis 7.0.
 func WithoutPlain(t *testing.T) *miniredis.Miniredis {
 	m := miniredis.RunT(t)
 	m.Server().SetPreHook(func(c *server.Peer, command string, _ ...string) bool {
-		if command == "DELEX" {
+		switch command {
+		case "DELEX":
 			c.WriteError("ERR unknown command 'DELEX'")
-			return true
+		case "INFO":
+			c.WriteBulk("# Server\r\nredis_version:7\r\nrun_id:00c0ffee\r\ntcp_port:1\r\n")
+		default:
+			return false
 		}
-		return false
+		return true
 	})
 	return m
 }

@@ -11,32 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alicebob/miniredis/v2"
-	"github.com/alicebob/miniredis/v2/server"
 	"github.com/redis/go-redis/v9"
 
 	"redlocksim/internal/redisserver"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 )
-
-// guardable are the servers with a run id; miniredis is given one.
-var guardable = []struct {
-	name  string
-	start func(*testing.T) (addr string)
-}{
-	{"miniredis", func(t *testing.T) string {
-		s := miniredis.RunT(t)
-		s.Server().SetPreHook(func(c *server.Peer, command string, args ...string) bool {
-			if command == "INFO" {
-				c.WriteBulk("# Server\r\nredis_version:7\r\nrun_id:00c0ffee\r\ntcp_port:1\r\n")
-			}
-			return command == "INFO"
-		})
-		return s.Addr()
-	}},
-	{"redis-server", func(t *testing.T) string { return redisserver.Start(t).Addr }},
-}
 
 const (
 	keep  = 90 * time.Second
@@ -166,19 +146,13 @@ func (x *table) command(text string) *driver.Command {
 	if words[0] != "prepare" {
 		c = Command(x.T, strings.Join(words, " "), TTL)
 	}
-	c.Conditions = q
+	if *q != (driver.Conditions{}) || c.Op == driver.OpPrepare {
+		c.Conditions = q
+	}
 	return c
 }
 
-type condition struct {
-	command string // with a TTL of 30 s
-	before  string
-	want    driver.Outcome
-	token   int64
-	after   string
-}
-
-var conditions = []condition{
+var conditions = []effect{
 	// Fencing.
 	{"acquire a token=1", "", driver.Accepted, 0, "a=mine:30s #a=1:keep"},
 	{"acquire a token=6", "#a=5", driver.Accepted, 0, "a=mine:30s #a=6:keep"},
@@ -241,15 +215,10 @@ var conditions = []condition{
 
 // What acquires under conditions do to a server, by themselves and together.
 func conditionsOfVotes(t *testing.T, a Adapter) {
-	for _, server := range guardable {
+	for _, server := range servers {
 		t.Run(server.name, func(t *testing.T) {
 			x := newTable(t, a, server.start(t))
-			for _, test := range conditions {
-				x.set(test.before)
-				c := x.command(test.command)
-				reply := Do(t, x.node, c)[0]
-				x.check(test, c, reply, test.command)
-			}
+			x.all(conditions)
 			// In one batch behind another acquire under the guard, they are put to one vote.
 			for _, test := range conditions {
 				x.set(test.before)
@@ -276,8 +245,17 @@ func conditionsOfVotes(t *testing.T, a Adapter) {
 	}
 }
 
+// all runs commands by themselves.
+func (x *table) all(tests []effect) {
+	for _, test := range tests {
+		x.set(test.before)
+		c := x.command(test.command)
+		x.check(test, c, Do(x.T, x.node, c)[0], test.command)
+	}
+}
+
 // check compares the reply to a command, and what it left, with what is wanted.
-func (x *table) check(test condition, c *driver.Command, reply driver.Reply, what string) {
+func (x *table) check(test effect, c *driver.Command, reply driver.Reply, what string) {
 	x.Helper()
 	record := x.db.Get(context.Background(), driver.GuardKey).Val()
 	after := x.get()
@@ -301,7 +279,7 @@ func (x *table) check(test condition, c *driver.Command, reply driver.Reply, wha
 
 // An acquire with conditions is one round trip.
 func conditionalRounds(t *testing.T, a Adapter) {
-	addr := guardable[0].start(t)
+	addr := servers[0].start(t)
 	x, sent := newTable(t, a, addr), &Rounds{}
 	x.node = a.node(t, addr, Config{Dial: sent.Dial})
 	for i, want := range []string{"eval", "evalsha", "eval", "evalsha"} {
@@ -360,12 +338,8 @@ func guardOnRealServer(t *testing.T, a Adapter) {
 		t.Run(name, func(t *testing.T) {
 			server := redisserver.Start(t, args...)
 			const max = 400 * time.Millisecond
-			client, err := redlock.New([]driver.Node{a.node(t, server.Addr, Config{})},
-				redlock.WithRestartGuard(redlock.Guard{MaxTTL: max}), redlock.WithFencing(redlock.Fencing{}), redlock.WithNodeTimeout(Patience),
+			client := a.one(t, server.Addr, Config{}, redlock.WithRestartGuard(redlock.Guard{MaxTTL: max}), redlock.WithFencing(redlock.Fencing{}),
 				redlock.WithRetryDelay(10*time.Millisecond, 20*time.Millisecond))
-			if err != nil {
-				t.Fatal(err)
-			}
 			ctx, quarantined := context.Background(), "("+server.Addr+" in quarantine)"
 			expect := func(when, want string) {
 				t.Helper()

@@ -11,16 +11,15 @@ import (
 
 	"redlocksim/internal/redisserver"
 	"redlocksim/redlock"
-	"redlocksim/redlock/driver"
 )
 
 // forbidding are servers that allow SET, and not all that extending and releasing need.
 var forbidding = []struct {
-	name  string
-	args  []string
-	acl   string // of the user, over all that is allowed
-	fence bool
-	guard bool
+	name    string
+	args    []string
+	acl     string // of the user, over all that is allowed
+	options []redlock.Option
+	guard   bool // these have the restart guard
 }{
 	{name: "EVAL renamed", args: []string{"--rename-command", "EVAL", "", "--rename-command", "EVALSHA", ""}},
 	{name: "DEL renamed", args: []string{"--rename-command", "DEL", ""}},
@@ -31,8 +30,9 @@ var forbidding = []struct {
 	{name: "no PTTL by ACL", acl: "-pttl"},
 	{name: "no GET by ACL", acl: "-get"},
 	{name: "no reading by ACL", acl: "resetkeys %W~*"},
-	{name: "no DEL by ACL, with fencing", acl: "-del", fence: true},
-	{name: "no PEXPIRE by ACL, with the guard", acl: "-pexpire", guard: true},
+	{name: "no DEL by ACL, with fencing", acl: "-del", options: []redlock.Option{redlock.WithFencing(redlock.Fencing{})}},
+	{name: "no PEXPIRE by ACL, with the guard", acl: "-pexpire", guard: true,
+		options: []redlock.Option{redlock.WithRestartGuard(redlock.Guard{MaxTTL: time.Minute})}},
 }
 
 // A server that forbids what extending and releasing need does not vote, from the first command on, and says what it must
@@ -47,24 +47,13 @@ func forbiddenCommands(t *testing.T, a Adapter) {
 			if c.acl != "" {
 				config.Username, config.Password = "locks", "secret"
 			}
-			node := a.node(t, server.Addr, config)
 			if c.acl != "" {
 				user := append([]any{"acl", "setuser", "locks", "on", ">secret", "~*", "&*", "+@all"}, words(c.acl)...)
 				if err := admin.Do(ctx, user...).Err(); err != nil {
 					t.Fatal(err)
 				}
 			}
-			options := []redlock.Option{redlock.WithNodeTimeout(Patience)}
-			if c.fence {
-				options = append(options, redlock.WithFencing(redlock.Fencing{}))
-			}
-			client, err := redlock.New([]driver.Node{node}, options...)
-			if c.guard {
-				client, err = redlock.New([]driver.Node{node}, append(options, redlock.WithRestartGuard(redlock.Guard{MaxTTL: time.Minute}))...)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			client := a.one(t, server.Addr, config, c.options...)
 			if c.guard {
 				if err := client.PrepareGuard(ctx); err != nil {
 					t.Fatal(err)
@@ -104,10 +93,7 @@ func commandsForbiddenLater(t *testing.T, a Adapter) {
 		}
 	}
 	ForbidPlain(t, admin)
-	client, err := redlock.New([]driver.Node{a.node(t, server.Addr, Config{})}, redlock.WithNodeTimeout(Patience))
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := a.one(t, server.Addr, Config{})
 	lease, err := client.TryLock(ctx, "r", time.Minute)
 	if err != nil {
 		t.Fatal(err)
@@ -141,10 +127,7 @@ func evalshaForbidden(t *testing.T, a Adapter) {
 				t.Fatal(err)
 			}
 		}
-		client, err := redlock.New([]driver.Node{a.node(t, server.Addr, Config{})}, redlock.WithNodeTimeout(Patience))
-		if err != nil {
-			t.Fatal(err)
-		}
+		client := a.one(t, server.Addr, Config{})
 		for range 4 {
 			lease, err := client.TryLock(t.Context(), "r", time.Minute)
 			if err == nil {

@@ -10,7 +10,6 @@ import (
 	"runtime/metrics"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -84,38 +83,7 @@ const (
 // Hostile is a server that says something from a stage on. Before that it answers as an old redis-server does.
 func Hostile(t testing.TB, s Saying, from Stage) (addr string) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all sync.WaitGroup
-	var mu sync.Mutex
-	open := map[net.Conn]bool{}
-	all.Go(func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			mu.Lock()
-			open[conn] = true
-			mu.Unlock()
-			all.Go(func() {
-				defer conn.Close()
-				s.speak(conn, from)
-			})
-		}
-	})
-	t.Cleanup(func() {
-		_ = l.Close()
-		mu.Lock()
-		for conn := range open {
-			_ = conn.Close()
-		}
-		mu.Unlock()
-		all.Wait()
-	})
-	return l.Addr().String()
+	return Server(t, func(conn net.Conn) { s.speak(conn, from) })
 }
 
 // speak answers commands on a connection, until it may say what it says.
@@ -216,7 +184,7 @@ func hostileMinority(t *testing.T, a Adapter) {
 	}
 	for _, s := range Sayings {
 		t.Run(s.Name, func(t *testing.T) {
-			client, end := a.openOn(t, append(slices.Clip(addrs), Hostile(t, s, Replies)), redlock.WithWakeUp(time.Millisecond), redlock.WithNodeTimeout(time.Second))
+			client, end := a.client(t, Config{}, append(slices.Clip(addrs), Hostile(t, s, Replies)), redlock.WithWakeUp(time.Millisecond), redlock.WithNodeTimeout(time.Second))
 			lease, err := client.TryLock(t.Context(), "r", time.Minute)
 			if err != nil {
 				t.Fatal(err)

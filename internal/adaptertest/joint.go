@@ -10,22 +10,14 @@ import (
 	"pgregory.net/rapid"
 
 	_ "redlocksim/internal/nofailfile"
-	"redlocksim/internal/redisserver"
 	"redlocksim/redlock/driver"
 )
 
 // A batch does and answers what its commands would one after the other, whichever of them are joined.
 func aBatchIsItsCommandsInOrder(t *testing.T, a Adapter) {
-	for name, addr := range map[string]func() string{
-		"miniredis":    func() string { return WithoutPlain(t).Addr() },
-		"redis-server": func() string { return redisserver.Start(t).Addr },
-	} {
-		t.Run(name, func(t *testing.T) {
-			open := func() *table {
-				addr := addr()
-				return &table{T: t, node: a.node(t, addr, Config{}), db: Admin(t, addr)}
-			}
-			whole, parts := open(), open()
+	for _, server := range servers {
+		t.Run(server.name, func(t *testing.T) {
+			whole, parts := newTable(t, a, server.start(t)), newTable(t, a, server.start(t))
 			rapid.Check(t, func(rt *rapid.T) {
 				before := rapid.SampledFrom([]string{"", "a=mine:20s b=theirs:20s", "a=list b=mine:20s c=mine:20s", "b=theirs:forever"}).Draw(rt, "before")
 				for _, x := range []*table{whole, parts} {

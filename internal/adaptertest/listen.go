@@ -105,9 +105,9 @@ func wakeUp(t *testing.T, a Adapter) {
 		}
 		wake, slow := redlock.WithWakeUp(10*time.Millisecond), redlock.WithRetryDelay(time.Minute, time.Minute)
 		timeout := redlock.WithNodeTimeout(time.Second)
-		holder, endHolder := a.openOn(t, addrs, wake, timeout)
+		holder, endHolder := a.client(t, Config{}, addrs, wake, timeout)
 		defer endHolder()
-		waiter, endWaiter := a.openOn(t, addrs, wake, slow, timeout)
+		waiter, endWaiter := a.client(t, Config{}, addrs, wake, slow, timeout)
 		defer endWaiter()
 		lease, err := holder.Lock(t.Context(), "r", time.Minute)
 		if err != nil {
@@ -144,44 +144,19 @@ func wakeUp(t *testing.T, a Adapter) {
 
 // mute is a server that accepts connections and never answers.
 type mute struct {
-	net.Listener
+	addr           string
 	open, accepted atomic.Int32 // connections that the other side has not closed, and all
 }
 
 func startMute(t *testing.T) *mute {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := &mute{Listener: l}
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			m.open.Add(1)
-			m.accepted.Add(1)
-			go func() {
-				_, _ = io.Copy(io.Discard, conn)
-				_ = conn.Close()
-				m.open.Add(-1)
-			}()
-		}
-	}()
+	m := &mute{}
+	m.addr = Server(t, func(conn net.Conn) {
+		m.open.Add(1)
+		m.accepted.Add(1)
+		_, _ = io.Copy(io.Discard, conn)
+		m.open.Add(-1)
+	})
 	return m
-}
-
-// openOn makes a lock client over these servers.
-func (a Adapter) openOn(t testing.TB, addrs []string, options ...redlock.Option) (client *redlock.Client, end func() error) {
-	t.Helper()
-	nodes, end := a.Open(t, Config{}, addrs...)
-	client, err := redlock.New(nodes, options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return client, end
 }
 
 // CloseWithin closes a lock client.
@@ -209,10 +184,10 @@ func waitInVain(t *testing.T, client *redlock.Client, d time.Duration) {
 func listenToSilence(t *testing.T, a Adapter) {
 	const waits = 40
 	silent := startMute(t)
-	addrs := []string{miniredis.RunT(t).Addr(), miniredis.RunT(t).Addr(), silent.Addr().String()}
+	addrs := []string{miniredis.RunT(t).Addr(), miniredis.RunT(t).Addr(), silent.addr}
 	before := goleak.IgnoreCurrent()
-	client, end := a.openOn(t, addrs, redlock.WithWakeUp(time.Millisecond), redlock.WithNodeTimeout(20*time.Millisecond))
-	holder, endHolder := a.openOn(t, addrs[:2])
+	client, end := a.client(t, Config{}, addrs, redlock.WithWakeUp(time.Millisecond), redlock.WithNodeTimeout(20*time.Millisecond))
+	holder, endHolder := a.client(t, Config{}, addrs[:2])
 	lease, err := holder.Lock(t.Context(), "r", time.Hour)
 	if err != nil {
 		t.Fatal(err)
@@ -252,7 +227,7 @@ func listenToSilence(t *testing.T, a Adapter) {
 	Eventually(t, time.Second, "no connection is open after Close", func() bool { return silent.open.Load() == 0 })
 	Eventually(t, Patience, "no goroutine is left after Close", func() bool {
 		// Those of the servers are the test's own.
-		return goleak.Find(before, goleak.IgnoreAnyFunction("redlocksim/internal/adaptertest.startMute.func2.1"),
+		return goleak.Find(before, goleak.IgnoreAnyFunction("redlocksim/internal/adaptertest.startMute.func1"),
 			goleak.IgnoreAnyFunction("github.com/alicebob/miniredis/v2/server.(*Server).servePeer")) == nil
 	})
 }

@@ -8,58 +8,90 @@ import (
 	"io"
 	"net"
 	"strings"
+	"sync"
 	"testing"
 )
 
-// Stub is a server that answers HELLO with an error, as an old redis-server does, and PING. To other commands it gives the
-// replies in turn; at the next one it closes the connection, or stays silent.
-func Stub(t *testing.T, silent bool, replies ...string) (addr string) {
+// Server is a server of a test's own making: serve has each connection, which is closed when it returns. The connections that are
+// left end with the test.
+func Server(t testing.TB, serve func(net.Conn)) (addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	end := make(chan struct{})
-	closed := make(chan struct{})
+	var serving sync.WaitGroup
+	var open []net.Conn
+	ended := make(chan struct{})
 	go func() {
-		defer close(closed)
+		defer close(ended)
 		for {
 			conn, err := l.Accept()
 			if err != nil {
 				return
 			}
-			answer(conn, replies)
-			if silent {
-				<-end
-			}
-			_ = conn.Close()
+			open = append(open, conn)
+			serving.Go(func() {
+				defer conn.Close()
+				serve(conn)
+			})
 		}
 	}()
-	t.Cleanup(func() { close(end); _ = l.Close(); <-closed })
+	t.Cleanup(func() {
+		_ = l.Close()
+		<-ended
+		for _, conn := range open {
+			_ = conn.Close()
+		}
+		serving.Wait()
+	})
 	return l.Addr().String()
 }
 
-// answer answers until there is no reply to a command, or no command.
-func answer(conn net.Conn, replies []string) {
-	for r := bufio.NewReader(conn); ; {
-		words, err := readCommand(r)
-		if err != nil {
-			return
-		}
-		var reply string
-		switch strings.ToLower(words[0]) {
-		case "hello":
-			reply = "-ERR unknown command 'HELLO'"
-		case "ping":
-			reply = "+PONG"
-		default:
-			if len(replies) == 0 {
+// Answering serves commands, each by its words, until the reply to one is "" or the connection ends. It answers HELLO with an
+// error, as an old redis-server does, and PING.
+func Answering(reply func(words []string) string) func(net.Conn) {
+	return func(conn net.Conn) {
+		for r := bufio.NewReader(conn); ; {
+			words, err := readCommand(r)
+			if err != nil {
 				return
 			}
-			reply, replies = replies[0], replies[1:]
+			var text string
+			switch strings.ToLower(words[0]) {
+			case "hello":
+				text = "-ERR unknown command 'HELLO'\r\n"
+			case "ping":
+				text = "+PONG\r\n"
+			default:
+				text = reply(words)
+			}
+			if text == "" {
+				return
+			}
+			if _, err := io.WriteString(conn, text); err != nil {
+				return
+			}
 		}
-		_, _ = io.WriteString(conn, reply+"\r\n")
 	}
+}
+
+// Stub is a server that gives the replies in turn, on each connection. At the next command it closes the connection, or stays
+// silent.
+func Stub(t *testing.T, silent bool, replies ...string) (addr string) {
+	return Server(t, func(conn net.Conn) {
+		left := replies
+		Answering(func([]string) (reply string) {
+			if len(left) == 0 {
+				return ""
+			}
+			reply, left = left[0]+"\r\n", left[1:]
+			return reply
+		})(conn)
+		if silent {
+			_, _ = io.Copy(io.Discard, conn)
+		}
+	})
 }
 
 func readCommand(r *bufio.Reader) (words []string, err error) {

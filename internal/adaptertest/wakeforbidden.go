@@ -46,6 +46,12 @@ func (u *unwoken) texts() map[string]string {
 	return all
 }
 
+// waking are the options of a client that is woken, or asks again soon.
+func waking(seen *unwoken) []redlock.Option {
+	return []redlock.Option{redlock.WithWakeUp(time.Millisecond), redlock.WithNodeTimeout(time.Second), redlock.WithObserver(seen),
+		redlock.WithRetryDelay(20*time.Millisecond, 20*time.Millisecond)}
+}
+
 // lockRules are the rules of an ACL that allow what a lock needs, of the commands that the server has.
 func lockRules(t *testing.T, admin *redis.Client) string {
 	rules := "~* +eval +evalsha +set +get +exists +del +pttl +pexpire +ping"
@@ -84,14 +90,7 @@ func wakeUpForbidden(t *testing.T, a Adapter) {
 			allow(t, test.rules)
 			seen := &unwoken{said: map[string]string{}}
 			open := func() *redlock.Client {
-				nodes, end := a.Open(t, Config{Username: "u", Password: "p"}, server.Addr)
-				t.Cleanup(func() { _ = end() })
-				client, err := redlock.New(nodes, redlock.WithWakeUp(time.Millisecond), redlock.WithNodeTimeout(time.Second), redlock.WithObserver(seen),
-					redlock.WithRetryDelay(20*time.Millisecond, 20*time.Millisecond))
-				if err != nil {
-					t.Fatal(err)
-				}
-				return client
+				return a.one(t, server.Addr, Config{Username: "u", Password: "p"}, waking(seen)...)
 			}
 			holder, waiter := open(), open()
 			lease, err := holder.Lock(t.Context(), "r", time.Minute)
@@ -148,14 +147,8 @@ func listenedTo(t *testing.T, refuses *atomic.Bool) *miniredis.Miniredis {
 func wakeUpFails(t *testing.T, a Adapter) {
 	var refuses atomic.Bool
 	m := listenedTo(t, &refuses)
-	nodes, end := a.Open(t, Config{}, m.Addr())
-	t.Cleanup(func() { _ = end() })
 	seen := &unwoken{said: map[string]string{}}
-	client, err := redlock.New(nodes, redlock.WithWakeUp(time.Millisecond), redlock.WithNodeTimeout(time.Second), redlock.WithObserver(seen),
-		redlock.WithRetryDelay(20*time.Millisecond, 20*time.Millisecond))
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := a.one(t, m.Addr(), Config{}, waking(seen)...)
 	const text = "no wake-up: waiting calls poll, as what they listen with fails: "
 	refused := func() string {
 		_, err := client.TryLock(t.Context(), "r", time.Minute)

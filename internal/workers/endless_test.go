@@ -1,9 +1,12 @@
+//go:build unix
+
 package workers
 
 import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"io"
 	"net"
 	"runtime"
 	"strings"
@@ -13,46 +16,26 @@ import (
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
+	"redlocksim/internal/adaptertest"
 	"redlocksim/internal/jobs"
 )
 
 // servers are a Redis that does what none should.
 var servers = map[string]func(net.Conn){
-	"says nothing":            func(c net.Conn) { _, _ = c.Read(make([]byte, 1)); select {} },
-	"closes each connection":  func(c net.Conn) { _ = c.Close() },
+	"says nothing":            func(c net.Conn) { _, _ = io.Copy(io.Discard, c) },
+	"closes each connection":  func(net.Conn) {},
 	"never ends what it says": func(c net.Conn) { endless(c, "*1\r\n") },
 	"says errors for ever":    func(c net.Conn) { endless(c, "-ERR \x1b[31mno\r\n") },
 	"says yes for ever":       func(c net.Conn) { endless(c, "+PONG\r\n") },
 }
 
 func endless(c net.Conn, text string) {
-	defer c.Close()
 	for {
 		if _, err := c.Write([]byte(text)); err != nil {
 			return
 		}
 		time.Sleep(time.Millisecond)
 	}
-}
-
-// listen is where such a server is.
-func listen(t *testing.T, serve func(net.Conn)) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go serve(c)
-		}
-	}()
-	return "redis://" + l.Addr().String()
 }
 
 // Whatever the Redis does, a worker ends within seconds after it is told to, and so does who waits for jobs. What the Redis
@@ -62,7 +45,7 @@ func TestItEndsWhateverTheRedisDoes(t *testing.T) {
 	for name, serve := range servers {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			at := must(t, listen(t, serve))
+			at := must(t, "redis://"+adaptertest.Server(t, serve))
 			quick := func(what string, within time.Duration, do func(ctx context.Context) error) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
