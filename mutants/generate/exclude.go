@@ -9,7 +9,7 @@ import (
 )
 
 // What has no bugs planted into it: the checks of options and arguments, with the branches that hand their errors on; texts of
-// errors and of String methods, observers (whose packages are in no Target), and subscriptions. In scenarios/protocols only the
+// errors and of String methods, observers (whose packages are never loaded), and subscriptions. In scenarios/protocols only the
 // locks have bugs: neither settings with their encoding, checks and names, nor misuse, nor the code with which the simulator
 // drives the library, nor what a lock tells of its steps, which is what an observer is told.
 

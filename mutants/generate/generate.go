@@ -1,5 +1,5 @@
 // Package generate plants bugs that nobody chose: operators over syntax trees and scripts make every slip that they know, at
-// every place where it fits, and a seed draws which are measured. [Load] makes the slips of a [Target], and [Set.Sample] draws.
+// every place where it fits, and a seed draws which are measured. [Load] makes the slips of some packages, and [Set.Sample] draws.
 //
 // None of the kept mutation tools fits. gremlins and ooze change operators, numbers and loops; go-mutesting removes branches
 // and statements too. None confuses two variables or contexts, forgets to copy a field, drops a defer, or reads Lua; all of
@@ -14,25 +14,6 @@ import (
 
 	"redlocksim/mutants"
 )
-
-// Target is the code that bugs are planted into.
-type Target string
-
-const (
-	// Library is the library, its adapter, the adapter's scripts, and the packages that these alone are made of.
-	Library Target = "library"
-	// Semaphores is the semaphores and read-write locks that are made of the library's locks.
-	Semaphores Target = "semaphores"
-	// Protocols is the locks of others, as the simulator implements them anew.
-	Protocols Target = "protocols"
-)
-
-// directories are the packages of each target, from the module's root.
-var directories = map[Target][]string{
-	Library:    {"internal/batch", "internal/quorum", "internal/redisnode", "redlock", "redlock/driver", "redlock/goredis", "redlock/single"},
-	Semaphores: {"redlock/semaphore"},
-	Protocols:  {"scenarios/protocols"},
-}
 
 // Mutant is one bug, of one edit.
 type Mutant struct {
@@ -108,7 +89,7 @@ func (f *file) slip(c Class, function string, statement, from, to int, text stri
 	begin, end := f.lines(from, to)
 	edit.Old, edit.New = f.text[begin:end], f.text[begin:from]+text+f.text[to:end]
 	f.mutants = append(f.mutants, Mutant{
-		Mutant: mutants.Mutant{Name: fmt.Sprint(name, f.count[name]), Bug: string(c), Edits: []mutants.Edit{edit}},
+		Mutant: mutants.Mutant{Name: fmt.Sprint(name, f.count[name]), Edits: []mutants.Edit{edit}},
 		Class:  c, Line: 1 + strings.Count(f.text[:from], "\n"), Statement: positionOf(f.text, statement),
 	})
 }

@@ -4,28 +4,23 @@ import (
 	"fmt"
 	"go/ast"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 
 	"golang.org/x/tools/go/packages"
 )
 
-// Set is every bug of a target.
+// Set is every bug of some packages.
 type Set struct {
 	Mutants []Mutant
 
 	root string
 }
 
-// Load parses the sources of a target and makes every bug that an operator knows. root is the module's root.
-func Load(root string, t Target) (*Set, error) {
-	if directories[t] == nil {
-		return nil, fmt.Errorf("generate: no target %q", t)
-	}
-	return loadAll(root, directories[t])
-}
-
-func loadAll(root string, directories []string) (*Set, error) {
+// Load parses the sources of some directories and makes every bug that an operator knows. root is the module's root. It is an
+// error if a file there that is to have no bugs has gone.
+func Load(root string, directories []string) (*Set, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
 		return nil, err
@@ -38,8 +33,8 @@ func loadAll(root string, directories []string) (*Set, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, path := range scripts {
-			f, err := s.file(path)
+		for _, script := range scripts {
+			f, err := s.file(script)
 			if err == nil {
 				err = f.scriptSlips()
 			}
@@ -47,6 +42,11 @@ func loadAll(root string, directories []string) (*Set, error) {
 				return nil, err
 			}
 			s.Mutants = append(s.Mutants, f.mutants...)
+		}
+	}
+	for _, name := range excludedFiles {
+		if _, err := os.Stat(filepath.Join(root, name)); slices.Contains(directories, path.Dir(name)) && err != nil {
+			return nil, fmt.Errorf("generate: a file without bugs: %w", err)
 		}
 	}
 	loaded, err := packages.Load(&packages.Config{

@@ -88,7 +88,7 @@ func (m *measurement) bugs(ctx context.Context) (all []generate.Mutant, err erro
 		}
 		return all, nil
 	}
-	set, err := generate.Load(m.root, generate.Target(m.target.name))
+	set, err := generate.Load(m.root, m.target.directories)
 	if err != nil {
 		return nil, err
 	}

@@ -203,3 +203,28 @@ func TestMissing(t *testing.T) {
 		t.Errorf("the trials are %+v", all)
 	}
 }
+
+// Every drawn bug has its place, once, and a name of its own.
+func TestTargets(t *testing.T) {
+	for _, target := range targets[1:] {
+		s, err := generate.Load("../..", target.directories)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := map[string]bool{}
+		for _, m := range s.Mutants {
+			text, err := os.ReadFile(filepath.Join("../..", m.File()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			edit := m.Edits[0]
+			if strings.Count(string(text), edit.Old) != 1 || edit.Old == edit.New || edit.Diff() == "" || names[m.Name] {
+				t.Errorf("%s: %+v", m.Name, edit)
+			}
+			names[m.Name] = true
+		}
+		if len(s.Mutants) < 500 {
+			t.Errorf("only %d bugs in %s", len(s.Mutants), target.name)
+		}
+	}
+}

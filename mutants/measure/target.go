@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"redlocksim/mutants"
-	"redlocksim/mutants/generate"
 )
 
 // The columns of drawn bugs, in the order in which they are run.
@@ -39,12 +38,14 @@ type target struct {
 	name string
 	// page is the name of the file that says what was noticed of drawn bugs; empty for those of [mutants.All], which have
 	// columns of their own.
-	page     string
-	about    string // what has the bugs, for the page
-	columns  []string
-	tested   []string // the packages with unit tests of it
-	settings []mutants.Settings
-	search   string // what a search with the settings is, for the page
+	page string
+	// directories are the packages that drawn bugs are planted into, and about says what they are, for the page.
+	directories []string
+	about       string
+	columns     []string
+	tested      []string // the packages with unit tests of it
+	settings    []mutants.Settings
+	search      string // what a search with the settings is, for the page
 }
 
 // planted is the bugs that somebody chose. The others are drawn: the locks of others have no unit tests of their own, and
@@ -54,7 +55,9 @@ var planted = target{name: "planted"}
 var targets = []target{
 	planted,
 	{
-		name:    string(generate.Library),
+		name: "library", // with the packages that it alone is made of
+		directories: []string{"internal/batch", "internal/quorum", "internal/redisnode", "redlock", "redlock/driver", "redlock/goredis",
+			"redlock/single"},
 		page:    "POWER.md",
 		about:   "the library, its adapter, and its Lua scripts",
 		columns: allColumns,
@@ -64,18 +67,20 @@ var targets = []target{
 		search:   "a random search with each of [eight settings](settings.go) in turn.",
 	},
 	{
-		name:    string(generate.Semaphores),
-		page:    "POWER-SEMAPHORES.md",
-		about:   "the semaphores and read-write locks of package redlock/semaphore",
-		columns: []string{Tests, Suite, Explore, Live}, // none of the settings has a semaphore
-		tested:  []string{"redlock/semaphore"},
+		name:        "semaphores",
+		directories: []string{"redlock/semaphore"},
+		page:        "POWER-SEMAPHORES.md",
+		about:       "the semaphores and read-write locks of package redlock/semaphore",
+		columns:     []string{Tests, Suite, Explore, Live}, // none of the settings has a semaphore
+		tested:      []string{"redlock/semaphore"},
 	},
 	{
-		name:     string(generate.Protocols),
-		page:     "POWER-PROTOCOLS.md",
-		about:    "the locks of others that scenarios/protocols implements anew, which have no unit tests of their own",
-		columns:  []string{Suite, Search},
-		settings: mutants.OthersSettings(),
+		name:        "protocols",
+		directories: []string{"scenarios/protocols"},
+		page:        "POWER-PROTOCOLS.md",
+		about:       "the locks of others that scenarios/protocols implements anew, which have no unit tests of their own",
+		columns:     []string{Suite, Search},
+		settings:    mutants.OthersSettings(),
 		search: fmt.Sprintf("a random search with those of [%d settings](others.go) that reach the bug, in turn, none for more than a quarter of the time. "+
 			"What an implementation is known to violate does not count.", len(mutants.OthersSettings())),
 	},
