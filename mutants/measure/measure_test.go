@@ -18,6 +18,7 @@ import (
 func TestProcess(t *testing.T) {
 	sh := func(script string) process { return process{binary: "/bin/sh", args: []string{"-c", script}} }
 	for script, want := range map[string]string{
+		`test "$(ulimit -t) $(ulimit -v)" = "180 8388608" || exit 3`: "",
 		"exit 0": "", "echo 9-x on wire; exit 1": "safety", "exit 3": "liveness", "exit 4": "does not repeat", "exit 6": "not tested",
 		"echo 'panic: x' >&2; exit 2":                                           "panic",
 		"echo 'fatal error: all goroutines are asleep - deadlock!' >&2; exit 2": "deadlock",
