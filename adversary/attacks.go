@@ -10,7 +10,6 @@ import (
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/sim/network"
 )
 
 func clocks(s *Settings) []*scenarios.Scenario {
@@ -50,9 +49,7 @@ func memoryLoss(s *Settings) []*scenarios.Scenario {
 		ask := x.granted()
 		ask.Plus = x.held
 		x.client(ask, second, x.asks(), x.stays())
-		asked := reached(second, "acquire-called")
-		asked.Believing = holder
-		x.Expect.Reached = append(x.Expect.Reached, asked)
+		x.mustBelieving(second, "acquire-called", holder)
 		x.ends(0)
 	})
 }
@@ -82,7 +79,7 @@ func (x *builder) forget(nodes []string, delay time.Duration) {
 		asked = scenarios.Reached{Moment: *asked.After, After: &faults.Moment{Client: second, Event: "acquire-called"}}
 	}
 	x.client(ask, second, x.asks(), x.stays())
-	x.Expect.Reached = append(x.Expect.Reached, asked)
+	x.meets(asked)
 	if by := x.Budget.ClockStep; by > 0 && x.settings.trusting() && len(nodes) > 0 {
 		// The first request begins a quarantine, which a step of the node's clock can end. No lock is on the node that the step
 		// could change, so that the budget does not bound it.
@@ -139,9 +136,7 @@ func failover(s *Settings) []*scenarios.Scenario {
 		}
 		ask.Plus = x.held
 		x.client(ask, second, x.asks(), x.stays())
-		asked := reached(second, "acquire-called")
-		asked.Believing = holder
-		x.Expect.Reached = append(x.Expect.Reached, asked)
+		x.mustBelieving(second, "acquire-called", holder)
 		x.ends(0)
 	})
 }
@@ -198,16 +193,14 @@ func split(s *Settings) []*scenarios.Scenario {
 	}
 	var built []*scenarios.Scenario
 	for _, others := range [][]string{all[reach:], nil} {
-		x := newBuilder(s, 0, decimal.Zero, decimal.Zero)
-		x.loses(faults.Trigger{}, holder, others)
-		x.loses(faults.Trigger{}, second, all[:reach])
-		x.holds(x.stays())
-		x.client(x.granted(), second, x.asks(), x.stays())
-		asked := reached(second, "acquire-called")
-		asked.Believing = holder
-		x.Expect.Reached = append(x.Expect.Reached, asked)
-		x.ends(2 * time.Duration(len(all)) * connecting)
-		built = append(built, x.Scenario)
+		built = append(built, atRightClocks(s, func(x *builder) {
+			x.loses(faults.Trigger{}, holder, others)
+			x.loses(faults.Trigger{}, second, all[:reach])
+			x.holds(x.stays())
+			x.client(x.granted(), second, x.asks(), x.stays())
+			x.mustBelieving(second, "acquire-called", holder)
+			x.ends(2 * time.Duration(len(all)) * connecting)
+		}))
 	}
 	return built
 }
@@ -227,7 +220,7 @@ func pause(s *Settings) []*scenarios.Scenario {
 		x.must(holder, "write-called")
 		x.must(second, "acquire-done")
 		x.must(second, "write-called")
-		x.Expect.Reached = append(x.Expect.Reached, scenarios.Reached{Moment: faults.Moment{Event: "write-effect", Nth: 2}})
+		x.meets(scenarios.Reached{Moment: faults.Moment{Event: "write-effect", Nth: 2}})
 		x.ends(s.Pause + s.Budget.ClockStep + s.Budget.Suspend + x.Budget.Delay)
 	})
 }
@@ -235,8 +228,7 @@ func pause(s *Settings) []*scenarios.Scenario {
 func timeout(s *Settings) []*scenarios.Scenario {
 	x := newBuilder(s, 0, decimal.Zero, s.Rho())
 	x.Expect.Reached = nil // that it is granted is the question
-	slowest := scenarios.Latency{Latency: network.Constant(s.Replies().Max())}
-	x.Network = scenarios.Network{Latency: scenarios.Latency{Latency: network.Constant(s.Requests().Max())}, Replies: &slowest}
+	x.slowly()
 	x.client(faults.Trigger{At: x.start}, holder, x.takes(), step(scenarios.UnlockStep))
 	x.ends(s.Requests().Max() + s.Replies().Max())
 	// A second client asks afterwards, since a run with one client tests nothing.
@@ -250,8 +242,7 @@ func timeout(s *Settings) []*scenarios.Scenario {
 // work has the holder work for some time of its fast clock, and renew its lock meanwhile if it does.
 func work(s *Settings) []*scenarios.Scenario {
 	x := newBuilder(s, 0, decimal.Zero, s.Rho())
-	slowest := scenarios.Latency{Latency: network.Constant(s.Replies().Max())}
-	x.Network = scenarios.Network{Latency: scenarios.Latency{Latency: network.Constant(s.Requests().Max())}, Replies: &slowest}
+	x.slowly()
 	during := scenarios.Step{Kind: scenarios.SleepStep, For: time.Duration(scaled(s.Work, s.Rho()))}
 	if s.Renews && s.Work > 0 && !s.renewsItself() {
 		during.Kind = scenarios.RenewStep

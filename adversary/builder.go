@@ -117,6 +117,12 @@ func (x *builder) hurry() {
 	}
 }
 
+// slowly makes every message as slow as the network allows.
+func (x *builder) slowly() {
+	slowest := scenarios.Latency{Latency: network.Constant(x.settings.Replies().Max())}
+	x.Network = scenarios.Network{Latency: scenarios.Latency{Latency: network.Constant(x.settings.Requests().Max())}, Replies: &slowest}
+}
+
 // vote gives the holder its votes.
 func (x *builder) vote(how votes) {
 	q := x.settings.Quorum()
@@ -157,9 +163,20 @@ func (x *builder) granted() faults.Trigger {
 	if x.settings.Extends {
 		return after(holder, "extend-done")
 	}
+	return x.acquired(0)
+}
+
+// acquired is so long after the holder was granted the lock.
+func (x *builder) acquired(plus time.Duration) faults.Trigger {
 	granted := after(holder, "acquire-done")
-	granted.After.Resource = x.settings.contended()
+	granted.After.Resource, granted.Plus = x.settings.contended(), plus
 	return granted
+}
+
+// free is the moment at which the second client must ask for its requests to arrive as soon as a quorum is free.
+func (x *builder) free() faults.Trigger {
+	return faults.Trigger{After: &faults.Moment{Event: faults.NodesFree, Client: holder, Resource: x.settings.contended(), Nth: x.settings.Quorum(),
+		Lead: x.settings.Requests().Min()}}
 }
 
 // takes is the step in which the holder asks for its lock, asks that of the second client, and writes a write to the contended
@@ -235,8 +252,18 @@ func (x *builder) client(when faults.Trigger, name string, steps ...scenarios.St
 
 // must makes a run count as not tested unless a client comes to an event.
 func (x *builder) must(client, event string) {
-	x.Expect.Reached = append(x.Expect.Reached, reached(client, event))
+	x.meets(reached(client, event))
 }
+
+// mustBelieving is must for a time at which another client believes that it has the lock.
+func (x *builder) mustBelieving(client, event, by string) {
+	r := reached(client, event)
+	r.Believing = by
+	x.meets(r)
+}
+
+// meets makes a run count as not tested unless it meets a condition.
+func (x *builder) meets(r scenarios.Reached) { x.Expect.Reached = append(x.Expect.Reached, r) }
 
 // ends makes the run last until everything is over.
 func (x *builder) ends(longest time.Duration) {
@@ -267,7 +294,7 @@ func (x *builder) letGo() faults.Trigger {
 		}
 		x.stepBack()
 	}
-	return faults.Trigger{After: &faults.Moment{Event: faults.NodesFree, Client: holder, Resource: s.contended(), Nth: s.Quorum(), Lead: s.Requests().Min()}}
+	return x.free()
 }
 
 // stepBack steps the wall clock of the holder back, if its lock measures with that.

@@ -12,7 +12,7 @@ import (
 // judge attacks an assumption as it was answered, and looks for its limit.
 func (x *auditing) judge(l *line, found *Assumption) error {
 	world := x.besides(l)
-	yours := l.yours(x.answers, world)
+	yours := l.answered(x.answers, world)
 	found.Yours, found.ShownAt = yours, yours
 	at, err := x.asAnswered(l)
 	if err != nil {

@@ -31,7 +31,7 @@ type line struct {
 	schedules        []string
 	path             string
 	safest, riskiest func(*scenarios.Scenario) string
-	// yours is what was answered, in the world of the attack.
+	// yours is what was answered, in the world of the attack; nil if it rests on nothing but the library.
 	yours func(a *Answers, world *scenarios.Scenario) string
 	// uninterrupted are the calls within which nothing of the attack happens, so that it shows nothing of one that sends
 	// several commands.
@@ -44,6 +44,14 @@ type line struct {
 	says func(l *limits) string
 	// fixes are what could mend it, the smallest change first.
 	fixes []fix
+}
+
+// answered is yours.
+func (l *line) answered(a *Answers, world *scenarios.Scenario) string {
+	if l.yours == nil {
+		return "any"
+	}
+	return l.yours(a, world)
 }
 
 // limits are what a sentence is made of.
@@ -115,6 +123,16 @@ var allowingMore = fix{text: "take a lock that subtracts more for the drift of c
 // ourLibrary is the library of this project, which has all settings that fixes change.
 const ourLibrary = "redlock"
 
+// to is a change to settings that are always the same.
+func to(settings ...string) func(*Answers, *scenarios.Scenario) []string {
+	return func(*Answers, *scenarios.Scenario) []string { return settings }
+}
+
+// instead is another lock, such as that of our library, as the fix where no setting helps.
+func instead(that string) fix {
+	return fix{text: "no setting of this lock mends it: take one that " + that + ", such as library: redlock", otherwise: true, library: ourLibrary}
+}
+
 // Fixes that several lines have.
 var (
 	later = fix{text: "keep a node down for %s at least, counted from the moment it stopped; for good measure a little more than the longest TTL, as the Redis documentation recommends", limit: true}
@@ -124,7 +142,7 @@ var (
 		}}
 	quorum  = fix{text: "require %s votes (lock.quorum)", path: "lock.quorum", most: func(_ *Answers, s *scenarios.Scenario) string { return allNodes(s) }}
 	fencing = fix{text: "fence the resource: have it refuse what comes with an older fencing token, which helps against pauses and delays of any length (fencing: true)", tokens: true,
-		changes: func(*Answers, *scenarios.Scenario) []string { return []string{"lock.fencing=true", "storage=fenced"} }}
+		changes: to("lock.fencing=true", "storage=fenced")}
 	// another is the fix for a lock that gives no tokens.
 	another = fix{text: "let the resource refuse older fencing tokens, which takes a lock that gives them, such as library: redlock; then pauses and delays of any length do no harm", noTokens: true,
 		changes: fencing.changes,
@@ -134,7 +152,7 @@ var (
 // writes is the fix of nodes that write to disk.
 func writes(how string) fix {
 	return fix{text: "have nodes write to disk: appendfsync " + how + " (persistence: " + how + ")",
-		changes: func(*Answers, *scenarios.Scenario) []string { return []string{"nodes.persistence=" + how} }}
+		changes: to("nodes.persistence=" + how)}
 }
 
 // isOfExclusion says whether a line is about mutual exclusion, and not about availability.
@@ -150,74 +168,48 @@ func lines() []*line {
 
 // crash is about what a client leaves behind.
 var crash = &line{name: "crash", schedules: []string{"crash"},
-	yours: func(*Answers, *scenarios.Scenario) string { return "any" },
-	says: func(l *limits) string {
-		if l.breaks == "" {
-			return "a client that crashes, while it asks for the lock or has it, leaves nothing behind that lasts longer than the TTL"
-		}
-		return "a client that crashes while it asks for the lock leaves a key behind that never expires, as where one command sets it and another its time to live: nobody is granted the lock again"
-	},
-	fixes: []fix{{text: "no setting of this lock mends it: take one that sets the key and its time to live in one command, such as library: redlock", library: ourLibrary}},
+	says: either("a client that crashes, while it asks for the lock or has it, leaves nothing behind that lasts longer than the TTL",
+		"a client that crashes while it asks for the lock leaves a key behind that never expires, as where one command sets it and another its time to live: nobody is granted the lock again"),
+	fixes: []fix{instead("sets the key and its time to live in one command")},
 }
 
 // lateExtension rests on nothing but the library.
 var lateExtension = &line{name: "late extension", schedules: []string{"late-extend"}, extends: true, uninterrupted: []history.Func{history.Extend},
-	yours: func(*Answers, *scenarios.Scenario) string { return "any" },
-	says: func(l *limits) string {
-		if l.breaks == "" {
-			return "extending a lock whose lease is over never takes it from another client"
-		}
-		return "a client that extends its lock when its lease is over takes it from the client that has it: look at the lease before you extend, which helps unless the client pauses in between"
-	},
-	fixes: []fix{{text: "no setting of this lock mends it: take one that extends only what is its own, such as library: redlock", library: ourLibrary}},
+	says: either("extending a lock whose lease is over never takes it from another client",
+		"a client that extends its lock when its lease is over takes it from the client that has it: look at the lease before you extend, which helps unless the client pauses in between"),
+	fixes: []fix{instead("extends only what is its own")},
 }
 
 // lostExtension is about the messages of an extension, or of a renewal.
 var lostExtension = &line{name: "lost extension", schedules: []string{"lost-extend"}, extends: true,
-	yours: func(*Answers, *scenarios.Scenario) string { return "any" },
-	says: func(l *limits) string {
-		if l.breaks == "" {
-			return "an extension that reaches fewer nodes than a quorum gives a client no time in which another can have the lock"
-		}
-		return "a client believes in an extension that reached too few nodes, and another client is granted the lock by the others"
-	},
+	says: either("an extension that reaches fewer nodes than a quorum gives a client no time in which another can have the lock",
+		"a client believes in an extension that reached too few nodes, and another client is granted the lock by the others"),
 	fixes: []fix{
-		{text: "count an extension only if a quorum of nodes has made it (lock.extending: quorum)",
-			changes: func(*Answers, *scenarios.Scenario) []string { return []string{"lock.extending=quorum"} }},
-		{text: "no setting of this lock mends it: take one that extends on a quorum, such as library: redlock", otherwise: true, library: ourLibrary},
+		{text: "count an extension only if a quorum of nodes has made it (lock.extending: quorum)", changes: to("lock.extending=quorum")},
+		instead("extends on a quorum"),
 	}}
 
 // lateRelease is about a release that nothing but the value of the key keeps from letting go of what another client has.
 var lateRelease = &line{name: "late release", schedules: []string{"late-release"}, uninterrupted: []history.Func{history.Release},
-	yours: func(*Answers, *scenarios.Scenario) string { return "any" },
-	says: func(l *limits) string {
-		if l.breaks == "" {
-			return "a release that reaches a node when its lease is over, late or by a slow network, never lets go of another client's lock"
-		}
-		return "a release that reaches a node when its lease is over, because the client or the network was slow, lets go of the lock of the client that has it by then"
-	},
+	says: either("a release that reaches a node when its lease is over, late or by a slow network, never lets go of another client's lock",
+		"a release that reaches a node when its lease is over, because the client or the network was slow, lets go of the lock of the client that has it by then"),
 	fixes: []fix{
 		{text: "release by a script that deletes the key only if it has the client's value (lock.release: cad)",
-			changes: func(*Answers, *scenarios.Scenario) []string { return []string{"lock.release=cad"} }},
-		{text: "no setting of this lock mends it: take one that releases only what is its own, such as library: redlock", otherwise: true, library: ourLibrary},
+			changes: to("lock.release=cad")},
+		instead("releases only what is its own"),
 	}}
 
 // lostMessages comes first: where it is unsafe, nothing else can be told.
 var lostMessages = &line{name: "lost messages", schedules: []string{"clocks", "split"}, uninterrupted: allCalls,
-	yours: func(*Answers, *scenarios.Scenario) string { return "any" },
-	says: func(l *limits) string {
-		if l.breaks == "" {
-			return "messages that are lost, and clients that cannot reach some of the nodes, cost availability, never the lock"
-		}
-		return "the lock breaks although clocks are exact and no node restarts: it is enough that messages are lost, or that a client reaches only some of the nodes"
-	},
+	says: either("messages that are lost, and clients that cannot reach some of the nodes, cost availability, never the lock",
+		"the lock breaks although clocks are exact and no node restarts: it is enough that messages are lost, or that a client reaches only some of the nodes"),
 	fixes: []fix{
 		{text: "have no watchdog renew the lock, whose failure the holder is not told of: give it a lease time (lock.watchdog: false)",
-			changes: func(*Answers, *scenarios.Scenario) []string { return []string{"lock.watchdog=false"} }},
+			changes: to("lock.watchdog=false")},
 		{text: "wait for every node instead of leaving out those that do not answer in time (lock.connect-timeout: 0s)",
-			changes: func(*Answers, *scenarios.Scenario) []string { return []string{"lock.connect-timeout=0s"} }},
+			changes: to("lock.connect-timeout=0s")},
 		quorum,
-		{text: "no setting of this lock mends it: take one that bears lost messages, such as library: redlock", otherwise: true, library: ourLibrary},
+		instead("bears lost messages"),
 	}}
 
 // allCalls are those of a lock.
@@ -244,14 +236,14 @@ func clockLines() []*line {
 					whose+" may be stepped by %s, the most that was tried", "the lock breaks even if no clock is stepped")(l)
 			},
 			fixes: []fix{{text: "let no clock be stepped by more than %s: have the time daemon slew", limit: true}, allowance, factor,
-				{text: "measure leases with a clock that nobody steps (lock.clock: monotonic)", changes: func(*Answers, *scenarios.Scenario) []string { return []string{"lock.clock=monotonic"} }}}},
+				{text: "measure leases with a clock that nobody steps (lock.clock: monotonic)", changes: to("lock.clock=monotonic")}}},
 		{name: "suspension", schedules: []string{"clocks"}, path: "budget.suspend", safest: constant("0s"), riskiest: ttls(4),
 			applies: func(a *Answers) bool { return a.Settings.Budget.Suspend > 0 },
 			yours:   func(a *Answers, _ *scenarios.Scenario) string { return a.Settings.Budget.Suspend.String() },
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.Suspend = s.Budget.Suspend },
 			says: upTo("a client's machine may be suspended for up to %s in all while it has a lock", "yours for up to %s",
 				"a client's machine may be suspended for %s in all, the longest that was tried", "the lock breaks even if no machine is suspended"),
-			fixes: []fix{{text: "measure leases with a clock that counts suspensions (lock.clock: boottime)", changes: func(*Answers, *scenarios.Scenario) []string { return []string{"lock.clock=boottime"} }},
+			fixes: []fix{{text: "measure leases with a clock that counts suspensions (lock.clock: boottime)", changes: to("lock.clock=boottime")},
 				{text: "suspend no machine of a client for more than %s in all while it has a lock", limit: true}}},
 	}
 }
@@ -339,9 +331,7 @@ func clientLines() []*line {
 			fixes: []fix{writes("everysec"), writes("always"), {text: "let no replica take over (failover: false)", stays: true},
 				quorum, {text: "let no more than %s nodes lose counters to evictions (maxmemory-policy: noeviction)", limit: true},
 				{text: "keep counters whatever happens: have nodes write to disk (persistence: always), let no replica take over (failover: false), and evict nothing (maxmemory-policy: noeviction)",
-					stays: true, otherwise: true, changes: func(*Answers, *scenarios.Scenario) []string {
-						return []string{"nodes.persistence=always", "budget.counter-loss=0"}
-					}}}},
+					stays: true, otherwise: true, changes: to("nodes.persistence=always", "budget.counter-loss=0")}}},
 		{name: "pause", uninterrupted: allCalls, schedules: []string{"pause"}, path: "budget.pause", safest: constant("0s"), riskiest: ttls(4),
 			yours:   func(a *Answers, _ *scenarios.Scenario) string { return a.Settings.Budget.Pause.String() },
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.Pause = s.Budget.Pause },
@@ -459,6 +449,16 @@ func whyNot(s *scenarios.Scenario) string {
 		return ": an append-only file, however seldom it is fsynced, survives the process"
 	}
 	return ""
+}
+
+// either is one of two sentences: of a lock that holds, or of one that breaks.
+func either(holds, breaks string) func(l *limits) string {
+	return func(l *limits) string {
+		if l.breaks == "" {
+			return holds
+		}
+		return breaks
+	}
 }
 
 // upTo puts a limit into words: may has a place for it, yours for what was answered, and any for the end that was tried.

@@ -203,7 +203,7 @@ func (x *auditing) own(l *line, world *scenarios.Scenario) []sweep.Setting {
 	if l.path == "" {
 		return nil
 	}
-	return []sweep.Setting{{Path: l.path, Word: l.yours(x.answers, world)}}
+	return []sweep.Setting{{Path: l.path, Word: l.answered(x.answers, world)}}
 }
 
 // leastOf is the least value of the setting that a fix looks for.
