@@ -24,16 +24,8 @@ const (
 	JudgeGuarded
 	JudgeReplicated
 	JudgeAnswers
-	// From here to JudgeAll they are of semaphores.
+	JudgePermits // this and the next are of semaphores
 	JudgeLooks
-	JudgePaces
-	JudgeGivesWay
-	JudgeDues
-	JudgeInVain
-	JudgeForAll
-	JudgeUnderAll
-	JudgeStops
-	JudgeAll
 	JudgePrograms
 	judges
 )
@@ -59,14 +51,7 @@ var Judges = [judges]struct{ Name, What string }{
 	JudgeGuarded:    {"guarded-votes", "contract: a vote of a node under the restart guard"},
 	JudgeReplicated: {"replicated", "contract: a lock that replicas have confirmed"},
 	JudgeAnswers:    {"answers", "contract: what the library reports that a node answered"},
-	JudgeLooks:      {"permits-asked-for", "conduct: an attempt for a permit of a semaphore"},
-	JudgePaces:      {"looks-again", "conduct: another look for a permit while the client is to pause"},
-	JudgeGivesWay:   {"looks-after-others", "conduct: a look for a permit after so many were handed on that others are to have a turn"},
-	JudgeDues:       {"looks-due", "needlessly-unavailable: a look for a permit, and when it was due"},
-	JudgeInVain:     {"looks-in-vain", "needlessly-unavailable: a look that found no permit, and which it asked for"},
-	JudgeForAll:     {"asked-for-all", "conduct: an attempt of a call for all permits"},
-	JudgeUnderAll:   {"works-under-all", "contract: work under all permits, and what its client had and told it"},
-	JudgeStops:      {"renewals-for-all", "conduct: a renewal of a permit during work under all of them"},
-	JudgeAll:        {"all-permits", "contract: a call for all permits, and what it returned and left behind"},
+	JudgePermits:    {"permits-asked-for", "conduct: an attempt for a permit of a semaphore, or for all"},
+	JudgeLooks:      {"looks-for-permits", "needlessly-unavailable: a call that waits for a permit, and when it looks for one"},
 	JudgePrograms:   {"program-releases", "contract: what a lock program says of a release"},
 }

@@ -3,7 +3,6 @@ package monitor
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"time"
 
@@ -15,309 +14,99 @@ import (
 	"redlocksim/sim/kernel"
 )
 
-// permits judges calls for a permit of a semaphore: which locks they ask for, when, and what they return. Each attempt is a
-// TryLock, which the other monitors judge.
-//
-// A look asks for every permit that the client does not hold, each once, until one is granted or the nodes fail. The calls of a
-// client that wait look one after the other: the first of them once in a retry delay, and as soon as the client gives a permit
-// back. That is all it takes: a permit that stays free is found by the next look, and that an attempt for it is then granted is
-// for needless to judge.
+// permits judges calls for a permit of a semaphore, and for all of them. They ask for the permits and for nothing else, look for
+// one that is free, and return what came of it. Who calls for all works only while it has them. Each attempt is a call for a lock,
+// which the other monitors judge.
 type permits struct {
 	run   *Run
-	delay protocols.Range
-	// timed says that it is known when a call must look: code takes no time, and the delays are measured by a clock that is
-	// known.
+	delay time.Duration // the longest between two looks
+	// timed says that it is known when a call must look: code takes no time, and the delays are measured by a clock that is known.
 	timed bool
 	open  []*seeker // in the order of the calls
-	held  []given
-	lines map[lookersOf]*lookers
-}
-
-// lookersOf are the calls of one client of a process for permits of one semaphore.
-type lookersOf struct {
-	client    string
-	made      int
-	semaphore string
+	held  []*given
 }
 
 // seeker is a call that has not returned.
 type seeker struct {
 	*protocols.PermitCall
-	made     int // the number of its client in the process; see clients
-	attempts int
-	isGiven  bool // a permit was granted to it
-	// looked are the permits that the last look has asked for, and away those that were held here when it began.
-	looked, away []string
-	news         int         // how often the client had given back a permit by then
-	isCut        bool        // the last look ended early: the nodes failed
-	isEnded      bool        // the call's context ended the last attempt, before the nodes had decided it
-	refused      error       // why the last attempt failed that they had decided; nil if none did, or if that is not known
-	isVague      bool        // it is not known
-	usedUp       int         // permits in it that had no fencing token left
-	isOver       bool        // the last look has ended
+	made         int // the number of its client in the process; see clients
+	attempts     int
+	asked        []string    // in its last look, or in all where it is for all permits
+	away         []string    // what its client had when that look began
+	isCut        bool        // the last attempt failed as those for all other permits would
+	isGiven      bool        // a permit was granted to it, or the lock that only calls for all permits take
 	isAsking     bool        // an attempt is under way
-	handed       []string    // permits that were handed to it, the last of all
-	offered      []string    // and all that were given back while a call waited
-	given        string      // the permit that it was granted
-	due          time.Time   // when it must look at the latest, by the client's clock; zero if that is not known
-	since        kernel.True // from when on
-	end          time.Time   // when it is to give up, by the client's clock; zero if it is not
-	last         time.Time   // when its last attempt ended, or the call began
-	began        kernel.True // when the call did
+	idle         time.Time   // since when it is to look, by the client's clock; zero if it need not
+	since        kernel.True // the same
+	work         context.Context
+	isWorking    bool
+	err          error // that the work returned
+	isLost       bool  // something was lost while the call had it
+	isUnreleased bool  // a release has failed
 }
 
-// given is a permit that a client has.
+// given is what a client has.
 type given struct {
 	*seeker
 	resource string
 	lease    protocols.Lease
-	isPast   bool // the client was granted the permit again, before its release had returned
-	isEnding bool // its release has been called
+	isEnding bool        // its release has been called
+	lost     kernel.True // when its context ended before that
 }
-
-// isPermit says that it is no lock that a call for all permits takes besides.
-func (g *given) isPermit() bool { return g.resource != protocols.AllOf(g.Semaphore) }
-
-// lookers is what is known of such calls, with times by the client's clock.
-type lookers struct {
-	// grants are those of permits that were handed on from call to call, since the last pause for other processes: at least so
-	// many, and at the most.
-	grants  bounds
-	asked   time.Time // when the last look of a call that waits ended without a permit; zero if it did not
-	known   int       // what news was when that look began
-	handed  []string  // permits that were given back while a call waited, and no call has looked since; the last of all
-	offered []string  // and whether others were left or not
-	last    time.Time // when the last attempt of a call that waits ended
-	free    time.Time // since when not all permits are held here, or were not as the pause for other processes began
-	// elsewhere are the permits that could not be had when they were last asked for.
-	elsewhere []string
-	// givesWay says that the pause has begun. A call that does not wait may be granted a permit in it.
-	givesWay bool
-	news     int // how often a permit was given back
-}
-
-// localGrants is how many grants in a row the calls of a client get, as the documentation of Lock says.
-const localGrants = 16
-
-// bounds are those of a count of which nobody knows exactly what belongs to it.
-type bounds struct{ least, most int }
 
 func watchPermits(r *Run) {
 	if !r.isLibrary() || !r.Lock.Capabilities().Permits {
 		return
 	}
-	x := &permits{run: r, delay: protocols.Of[protocols.DelaySettings](r.Lock).RetryDelay, lines: map[lookersOf]*lookers{},
+	x := &permits{run: r, delay: protocols.Of[protocols.DelaySettings](r.Lock).RetryDelay.Max,
 		timed: r.StepTime == 0 && r.Lock.Clock == kernel.Monotonic}
-	r.onWant(x.wants)
-	r.onGet(x.gets)
+	r.onWant(func(c *protocols.PermitCall) {
+		x.open = append(x.open, &seeker{PermitCall: c, made: r.clients.number(c.Client)})
+		x.review()
+	})
 	r.onCall(x.called)
 	r.onReturn(x.returned)
-	r.onStep(x.lost, observe.Lost)
-	r.onEnd = append(r.onEnd, x.late)
+	r.onStep(func(string, *observe.Event) { x.review() }, observe.Lost)
+	r.onBegin(x.begins)
+	r.onDone(x.ends)
+	r.onGet(x.gets)
+	r.onEnd = append(r.onEnd, func() {
+		for _, w := range x.open {
+			x.isLate(w)
+		}
+	})
 	r.onCrash(func(client string) {
 		x.open = slices.DeleteFunc(x.open, func(w *seeker) bool { return w.Client == client })
-		x.held = slices.DeleteFunc(x.held, func(g given) bool { return g.Client == client })
-		maps.DeleteFunc(x.lines, func(of lookersOf, _ *lookers) bool { return of.client == client })
+		x.held = slices.DeleteFunc(x.held, func(g *given) bool { return g.Client == client })
 	})
 }
 
-func (x *permits) line(w *seeker) *lookers {
-	of := lookersOf{w.Client, w.made, w.Semaphore}
-	if x.lines[of] == nil {
-		x.lines[of] = &lookers{}
+// of is the call of which an acquire is an attempt; nil if it is of none.
+func (x *permits) of(c *protocols.PermitCall) *seeker {
+	if i := slices.IndexFunc(x.open, func(w *seeker) bool { return w.PermitCall == c }); i >= 0 {
+		return x.open[i]
 	}
-	return x.lines[of]
+	return nil
 }
 
-// isWithin says whether two calls wait in one queue.
+// given is what a lease stands for; nil if it is for no permit.
+func (x *permits) given(l protocols.Lease) *given {
+	if i := slices.IndexFunc(x.held, func(g *given) bool { return g.lease == l }); i >= 0 {
+		return x.held[i]
+	}
+	return nil
+}
+
+// isWithin says whether two calls are of one client, for one semaphore.
 func (w *seeker) isWithin(other *seeker) bool {
 	return w.Client == other.Client && w.made == other.made && w.Semaphore == other.Semaphore
 }
 
-// wants takes a call that begins.
-func (x *permits) wants(c *protocols.PermitCall) {
-	w := &seeker{PermitCall: c, made: x.run.clients.number(c.Client)}
-	w.last, w.began = x.run.clock(c.Client), x.run.World.Kernel.Now()
-	if at, ends := c.Context.Deadline(); ends {
-		w.end = at
-	}
-	if at := w.last.Add(c.Renewal.Wait); c.Waits && c.Renewal.Wait > 0 && (w.end.IsZero() || at.Before(w.end)) {
-		w.end = at
-	}
-	isFirst := !slices.ContainsFunc(x.open, func(o *seeker) bool { return o.Waits && o.isWithin(w) })
-	x.open = append(x.open, w)
-	if c.All {
-		return
-	}
-	if !c.Waits || isFirst {
-		x.hasTurn(w)
-	}
-}
-
-// hasTurn says that a call may look for the first time.
-func (x *permits) hasTurn(w *seeker) {
-	within := time.Duration(0)
-	if line := x.line(w); w.Waits && line.isPausing() {
-		within = max(0, line.asked.Add(x.delay.Max).Sub(x.run.clock(w.Client)))
-	}
-	x.mustLook(w, within)
-}
-
-// mustLook says that a call must look again within so long, unless its client holds all permits itself.
-func (x *permits) mustLook(w *seeker, within time.Duration) {
-	x.isLate(w)
-	if len(x.heldBy(w)) == w.Permits {
-		w.due = time.Time{}
-		return
-	}
-	w.due, w.since = x.run.clock(w.Client).Add(within), x.run.World.Kernel.Now()
-}
-
-// of is the call of which an acquire is an attempt.
-func (x *permits) of(c *protocols.Call) *seeker {
-	if i := slices.IndexFunc(x.open, func(w *seeker) bool { return w.PermitCall == c.Permit }); i >= 0 {
-		return x.open[i]
-	}
-	return nil
-}
-
-// called takes an attempt that begins.
-func (x *permits) called(c *protocols.Call) {
-	if c.Func == protocols.ReleaseCall {
-		x.gives(c)
-	}
-	w := x.of(c)
-	if w == nil || c.Permit == nil {
-		return
-	}
+// wants is the resources that a call may ask for: of one for all permits, first the lock that only such calls take.
+func (w *seeker) wants() (all []string) {
 	if w.All {
-		return // which all judges
+		all = append(all, protocols.AllOf(w.Semaphore))
 	}
-	x.isLate(w)
-	resource, now := c.Resources[0], x.run.clock(w.Client)
-	if w.isNew(resource) {
-		if w.usedUp == w.Permits {
-			x.run.broken(checker.Conduct, resource, "%s goes on to look for a permit of %q, and none has a fencing token left", w.Client, w.Semaphore)
-		}
-		x.completes(w)
-		x.givesWay(w, resource)
-		line := x.line(w)
-		if w.Waits && x.timed && line.isPausing() {
-			x.run.Judged[checker.JudgePaces]++
-			if early := now.Sub(line.asked); early < x.delay.Min-rounding {
-				x.run.broken(checker.Conduct, resource, "%s looks for a permit of %q again %v after the look before, and is to wait for %v at least",
-					w.Client, w.Semaphore, early, x.delay.Min)
-			}
-		}
-		w.looked, w.away, w.isCut, w.usedUp, w.news = nil, x.heldBy(w), false, 0, line.news
-		if w.Waits {
-			line.asked, line.known = time.Time{}, line.news
-			w.handed, w.offered, line.handed, line.offered = line.handed, line.offered, nil, nil
-		}
-	}
-	x.run.Judged[checker.JudgeLooks]++
-	switch {
-	case w.Context.Err() != nil && x.timed && x.run.pauses.hasRun(x.run.World.Client(w.Client), w.began), x.overdue(w) > 0:
-		x.run.broken(checker.Conduct, resource, "%s looks for a permit of %q, although its call is to give up", w.Client, w.Semaphore)
-	case !slices.Contains(w.all(), resource):
-		x.run.broken(checker.Conduct, resource, "%s asks for the lock on %q for a permit of %q, which has %d", w.Client, resource, w.Semaphore, w.Permits)
-	case slices.Contains(w.away, resource):
-		x.run.broken(checker.Conduct, resource, "%s looks for a permit of %q and asks for %q, which it has itself", w.Client, w.Semaphore, resource)
-	case c.TTL != w.TTL:
-		x.run.broken(checker.Conduct, resource, "%s asks for a permit of %q for %v, and is to have it for %v", w.Client, w.Semaphore, c.TTL, w.TTL)
-	case w.isGiven:
-		x.run.broken(checker.Conduct, resource, "%s goes on to look for a permit of %q, and has got one", w.Client, w.Semaphore)
-	}
-	w.looked, w.isOver, w.isAsking, w.due = append(w.looked, resource), false, true, time.Time{}
-	w.attempts++
-}
-
-// overdue is for how long a call should have given up by now; zero if it should not, or if that is not known.
-func (x *permits) overdue(w *seeker) time.Duration {
-	late := x.run.clock(w.Client).Sub(w.end)
-	if w.end.IsZero() || !x.timed || late <= rounding || !x.run.pauses.hasRun(x.run.World.Client(w.Client), w.began) {
-		return 0
-	}
-	return late
-}
-
-// isPausing says that the calls wait for the delay after a look that found nothing, and nothing has cut it short.
-func (l *lookers) isPausing() bool { return !l.asked.IsZero() && l.news == l.known }
-
-// lost takes the loss of a permit that nobody is giving back: within a retry delay the first call that waits looks for it.
-func (x *permits) lost(client string, _ *observe.Event) {
-	for _, g := range x.held {
-		if g.Client != client || !g.isPermit() || g.isPast || g.isEnding || g.lease.Context().Err() == nil {
-			continue
-		}
-		if first := x.first(g.seeker); first != nil && first.due.IsZero() && !first.isAsking && !first.isGiven {
-			x.mustLook(first, x.delay.Max)
-		}
-	}
-}
-
-// first is the call that is the first to look of those that wait in a client; nil if none waits.
-func (x *permits) first(within *seeker) *seeker {
-	if i := slices.IndexFunc(x.open, func(w *seeker) bool { return w.Waits && w.isWithin(within) }); i >= 0 {
-		return x.open[i]
-	}
-	return nil
-}
-
-// givesWay judges whether a call that begins a look may, after its client has handed on so many permits in a row.
-func (x *permits) givesWay(w *seeker, resource string) {
-	line, now := x.line(w), x.run.clock(w.Client)
-	since := line.last
-	if line.free.After(since) {
-		since = line.free // before, nobody could have had a turn
-	}
-	wasFree := !line.free.IsZero() && now.Sub(line.free) >= x.delay.Max-rounding // for all that this client did meanwhile
-	if !w.Waits || !x.timed {
-		return
-	}
-	if line.grants.least >= localGrants {
-		x.run.Judged[checker.JudgeGivesWay]++
-	}
-	switch {
-	case wasFree, now.Sub(since) >= x.delay.Max-rounding:
-		if line.grants.least >= localGrants && !x.areAllGone(w) { // where they are, there may have been no pause
-			line.grants.most = 0
-		}
-		line.grants.least, line.givesWay = 0, false
-	case line.grants.least >= localGrants && w.looked == nil && !x.areAllGone(w): // where they are, nobody gains by a pause
-		x.run.broken(checker.Conduct, resource, "%s looks for a permit of %q after %d were handed on in a row, and other processes had no turn",
-			w.Client, w.Semaphore, line.grants.least)
-	}
-}
-
-// hasNews says whether the client has given back a permit since a call's last look began.
-func (x *permits) hasNews(w *seeker) bool { return x.line(w).news > w.news }
-
-// gives takes a release that begins.
-func (x *permits) gives(c *protocols.Call) {
-	for i := range x.held {
-		x.held[i].isEnding = x.held[i].isEnding || x.held[i].lease == c.Lease
-	}
-	x.lookAway()
-}
-
-// lookAway says that calls whose client has all permits, or is giving them back, need not look.
-func (x *permits) lookAway() {
-	for _, w := range x.open {
-		if !w.due.IsZero() && len(x.heldBy(w)) == w.Permits {
-			x.isLate(w)
-			w.due = time.Time{}
-		}
-	}
-}
-
-// isNew says whether an attempt for a permit begins another look.
-func (w *seeker) isNew(resource string) bool {
-	return w.looked == nil || w.isCut || slices.Contains(w.looked, resource) || len(w.looked)+len(w.away) >= w.Permits
-}
-
-// all is the resources of all permits.
-func (w *seeker) all() (all []string) {
 	for i := range w.Permits {
 		all = append(all, protocols.PermitOf(w.Semaphore, i+1))
 	}
@@ -327,116 +116,93 @@ func (w *seeker) all() (all []string) {
 // heldBy are the permits that the client of a call holds, and knows of.
 func (x *permits) heldBy(w *seeker) (all []string) {
 	for _, g := range x.held {
-		if g.isPermit() && !g.isPast && g.isWithin(w) && (g.isEnding || g.lease.Context().Err() == nil) {
+		isPermit := g.resource != protocols.AllOf(g.Semaphore)
+		if isPermit && g.isWithin(w) && (g.isEnding || g.lease.Context().Err() == nil) && !slices.Contains(all, g.resource) {
 			all = append(all, g.resource)
 		}
 	}
 	return all
 }
 
-// areAllGone says whether the client of a call holds each permit, or is giving it back, or could not have it when it last asked
-// for it.
-func (x *permits) areAllGone(w *seeker) bool {
-	line := x.line(w)
-	for _, resource := range w.all() {
-		if !slices.Contains(line.elsewhere, resource) && !x.stands(w, resource) {
-			return false
+// called takes an attempt that begins, and a lease that is renewed or given back.
+func (x *permits) called(c *protocols.Call) {
+	if g := x.given(c.Lease); g != nil && c.Func == protocols.ReleaseCall {
+		if g.isWorking {
+			x.run.broken(checker.Contract, g.resource, "%s works under all permits of %q, and gives back %q meanwhile", g.Client, g.Semaphore, g.resource)
 		}
+		g.isEnding, g.isLost = true, g.isLost || context.Cause(g.lease.Context()) == redlock.ErrLost
+	} else if g != nil && c.Renewal && g.isWorking && g.work.Err() != nil && g.resource != protocols.AllOf(g.Semaphore) {
+		x.run.broken(checker.Conduct, g.resource, "%s goes on to renew %q, although its work under all permits of %q is told to stop", g.Client, g.resource, g.Semaphore)
 	}
-	return true
+	if w := x.of(c.Permit); w != nil && c.Func == protocols.AcquireCall {
+		x.asks(w, c)
+	}
+	x.review()
 }
 
-// stands says whether the client of a call was granted a permit, and has not given it back.
-func (x *permits) stands(w *seeker, resource string) bool {
-	return slices.ContainsFunc(x.held, func(g given) bool { return g.resource == resource && g.isWithin(w) && !g.isPast })
+// asks judges an attempt of a call.
+func (x *permits) asks(w *seeker, c *protocols.Call) {
+	resource := c.Resources[0]
+	if x.isLate(w); w.isNew(resource) {
+		x.completes(w)
+		w.asked, w.away = nil, x.heldBy(w)
+	}
+	x.run.Judged[checker.JudgePermits]++
+	wrong := ""
+	switch {
+	case !slices.Contains(w.wants(), resource):
+		wrong = "there is no such permit"
+	case c.TTL != w.TTL:
+		wrong = "it is to have it for " + w.TTL.String() + ", and asks for " + c.TTL.String()
+	case w.isGiven && !w.All:
+		wrong = "it has got one"
+	case slices.Contains(w.away, resource) && !w.All:
+		wrong = "it has that itself"
+	case slices.Contains(w.asked, resource):
+		wrong = "it has asked for that already"
+	case w.All && !w.isGiven && resource != protocols.AllOf(w.Semaphore):
+		wrong = "another that wants all permits could have this one, and wait for the others"
+	}
+	if wrong != "" {
+		x.run.broken(checker.Conduct, resource, "%s asks for %q for a call for permits of %q, and %s", w.Client, resource, w.Semaphore, wrong)
+	}
+	w.asked, w.isCut, w.isAsking, w.attempts = append(w.asked, resource), false, true, w.attempts+1
 }
 
-// noteHere notes that a permit is granted to the client, or given back.
-func (l *lookers) noteHere(resource string) {
-	l.elsewhere = slices.DeleteFunc(l.elsewhere, func(r string) bool { return r == resource })
+// isNew says whether an attempt for a permit begins another look.
+func (w *seeker) isNew(resource string) bool {
+	return !w.All && (w.asked == nil || w.isCut || slices.Contains(w.asked, resource) || len(w.asked)+len(w.away) >= w.Permits)
 }
 
 // completes judges whether a look that found nothing has asked for all permits.
 func (x *permits) completes(w *seeker) {
-	if w.looked == nil || w.isCut || w.isGiven {
+	if w.asked == nil || w.isCut || w.isGiven || w.All {
 		return
 	}
-	x.run.Judged[checker.JudgeInVain]++
-	for _, resource := range w.all() {
-		if !slices.Contains(w.looked, resource) && !slices.Contains(w.away, resource) {
+	for _, resource := range w.wants() {
+		if !slices.Contains(w.asked, resource) && !slices.Contains(w.away, resource) {
 			x.run.broken(checker.NeedlesslyUnavailable, resource, "%s looks for a permit of %q and finds none, and has not asked for %q", w.Client, w.Semaphore, resource)
 		}
 	}
 }
 
-// returned takes what came of an attempt, and a permit that is given back.
+// returned takes what came of an attempt, or of giving something back.
 func (x *permits) returned(c *protocols.Call, err error) {
-	if c.Func == protocols.ReleaseCall {
-		x.givenBack(c)
-		return
+	if g := x.given(c.Lease); g != nil && c.Func == protocols.ReleaseCall {
+		g.isLost, g.isUnreleased = g.isLost || errors.Is(err, redlock.ErrLost), g.isUnreleased || err != nil
+		x.held = slices.DeleteFunc(x.held, func(o *given) bool { return o == g })
 	}
-	w := x.of(c)
-	if w == nil || c.Permit == nil {
-		return
-	}
-	now, line := x.run.clock(w.Client), x.line(w)
-	w.isAsking, w.last = false, now
-	if w.Waits {
-		line.last = now
-	}
-	if err == nil {
-		w.isGiven, w.given = true, c.Resources[0]
-		for i := range x.held {
-			x.held[i].isPast = x.held[i].isPast || x.held[i].isWithin(w) && x.held[i].resource == c.Resources[0]
-		}
-		line.noteHere(c.Resources[0])
-		if isOutOfTurn := !w.Waits || w.All; isOutOfTurn && line.grants.most >= localGrants && line.grants.least < localGrants {
-			line.grants.least = 0 // perhaps this was in the pause, from which on they count anew
-		}
-		x.held = append(x.held, given{seeker: w, resource: c.Resources[0], lease: c.Lease})
-		x.lookAway()
-		return
-	}
-	if w.All {
-		return
-	}
-	failed := (*redlock.Error)(nil)
-	w.isCut = !errors.As(err, &failed) || isOfAll(failed)
-	w.fails(failed)
-	if !w.isCut {
-		line.noteHere(c.Resources[0]) // so that it is listed once
-		if !x.stands(w, c.Resources[0]) {
-			line.elsewhere = append(line.elsewhere, c.Resources[0])
+	if w := x.of(c.Permit); w != nil && c.Func == protocols.AcquireCall {
+		w.isAsking = false
+		if err == nil {
+			w.isGiven = true
+			x.held = append(x.held, &given{seeker: w, resource: c.Resources[0], lease: c.Lease})
+		} else {
+			failed, isFailed := errors.AsType[*redlock.Error](err)
+			w.isCut = !isFailed || isOfAll(failed)
 		}
 	}
-	w.isOver = w.isCut || len(w.looked)+len(w.away) >= w.Permits
-	goesOn := w.isOver && failed != nil && failed.Cause == nil
-	if failed != nil && errors.Is(failed.Cause, redlock.ErrTokensUsedUp) {
-		w.usedUp++
-		goesOn = w.isOver && w.usedUp < w.Permits
-	}
-	if goesOn && w.Waits && !x.run.World.Client(w.Client).Starved() { // else no delay can be drawn, and the call fails
-		line.asked = now
-	}
-	switch {
-	case !w.isOver, w.Waits && x.hasNews(w):
-		x.mustLook(w, 0)
-	case w.Waits:
-		x.mustLook(w, x.delay.Max)
-	}
-}
-
-// fails takes why an attempt failed; nil if that is not the library's error. What a call says for which permits have no token
-// left depends on the others.
-func (w *seeker) fails(failed *redlock.Error) {
-	w.isEnded = failed != nil && failed.Reason == nil && isContextEnd(failed.Cause)
-	switch {
-	case failed == nil || w.isEnded:
-	case errors.Is(failed.Cause, redlock.ErrTokensUsedUp):
-		w.refused, w.isVague = nil, true
-	default:
-		w.refused, w.isVague = failed.Reason, false
-	}
+	x.review()
 }
 
 // isOfAll says whether an attempt for one permit failed for a reason for which those for all others would: not because others
@@ -445,165 +211,158 @@ func isOfAll(e *redlock.Error) bool {
 	if e.Cause != nil {
 		return !errors.Is(e.Cause, redlock.ErrTokensUsedUp)
 	}
-	silent, others := 0, false
-	for _, n := range e.Nodes {
-		switch n.Outcome {
-		case redlock.TimedOut, redlock.Refused, redlock.Failed, redlock.Quarantined:
-			silent++
-		case redlock.Declined, redlock.Behind:
-			others = true
+	silent := countNodes(e, redlock.TimedOut, redlock.Refused, redlock.Failed, redlock.Quarantined)
+	isSplit := countNodes(e, redlock.Declined, redlock.Behind) > 0 && 2*silent < len(e.Nodes)
+	return e.Reason != redlock.ErrTaken && !(e.Reason == redlock.ErrNoQuorum && isSplit)
+}
+
+// review finds out which calls must look: the first that waits of each client, unless it is asking or its client has all
+// permits. It notes what was lost, too.
+func (x *permits) review() {
+	for _, g := range x.held {
+		if !g.isEnding && g.lost == 0 && g.lease.Context().Err() != nil {
+			g.lost = x.run.World.Kernel.Now()
 		}
 	}
-	return e.Reason != redlock.ErrTaken && (e.Reason != redlock.ErrNoQuorum || !others || 2*silent >= len(e.Nodes))
-}
-
-// givenBack takes a permit that is given back: the first call that waits must look for it at once.
-func (x *permits) givenBack(c *protocols.Call) {
-	i := slices.IndexFunc(x.held, func(g given) bool { return g.lease == c.Lease })
-	if i < 0 {
-		return
-	}
-	g := x.held[i]
-	if !g.isPermit() {
-		x.held = slices.Delete(x.held, i, i+1)
-		return
-	}
-	by, resource := g.seeker, g.resource
-	wasFull := x.areAllGone(by)
-	if line := x.line(by); wasFull && !line.givesWay {
-		line.free, line.givesWay = x.run.clock(by.Client), line.grants.least >= localGrants
-	}
-	x.held = slices.Delete(x.held, i, i+1)
-	if g.isPast {
-		return
-	}
-	line := x.line(by)
-	line.news++
-	first := x.first(by)
-	if first == nil {
-		return
-	}
-	line.offered = append(line.offered, resource)
-	if wasFull {
-		line.handed = append(line.handed, resource)
-	}
-	if !first.isAsking && !first.isGiven && line.grants.most < localGrants {
-		x.mustLook(first, 0)
+	for i, w := range x.open {
+		isBehind := slices.ContainsFunc(x.open[:i], func(o *seeker) bool { return o.Waits && o.isWithin(w) })
+		switch {
+		case isBehind || !w.Waits || w.All || w.isAsking || w.isGiven || len(x.heldBy(w)) == w.Permits:
+			w.idle = time.Time{}
+		case w.idle.IsZero():
+			w.idle, w.since = x.run.clock(w.Client), x.run.World.Kernel.Now()
+		}
 	}
 }
 
-// isLate judges whether a call looks, or has not looked, later than it must.
+// isLate judges whether a call that waits has looked in time: a retry delay after its last look, or after a pause for others of
+// the same length.
 func (x *permits) isLate(w *seeker) {
-	if w.due.IsZero() || !x.timed || !x.run.pauses.hasRun(x.run.World.Client(w.Client), w.since) {
+	if w.idle.IsZero() || !x.timed || !x.run.pauses.hasRun(x.run.World.Client(w.Client), w.since) {
 		return
 	}
-	x.run.Judged[checker.JudgeDues]++
-	due := w.due
-	if x.line(w).grants.most >= localGrants {
-		due = due.Add(x.delay.Max) // it may have had to give way
-	}
-	if late := x.run.clock(w.Client).Sub(due); late > rounding && w.Context.Err() == nil {
-		x.run.broken(checker.NeedlesslyUnavailable, w.all()[0], "%s is to look for a permit of %q, and does not for %v", w.Client, w.Semaphore, late)
+	x.run.Judged[checker.JudgeLooks]++
+	if idle := x.run.clock(w.Client).Sub(w.idle); idle > 2*x.delay+rounding && w.Context.Err() == nil {
+		x.run.broken(checker.NeedlesslyUnavailable, w.wants()[0], "%s waits for a permit of %q, and has not looked for one for %v", w.Client, w.Semaphore, idle)
 	}
 }
 
-// late judges the calls that are open when the run is over.
-func (x *permits) late() {
-	for _, w := range x.open {
-		x.isLate(w)
+// mustKnow says whether a call must know that something was lost: it takes its tasks some steps to tell each other, and in the
+// same moment anything may come first.
+func (x *permits) mustKnow(g *given) bool {
+	const steps = 8
+	client := x.run.World.Client(g.Client)
+	return g.lost != 0 && x.run.World.Kernel.Now().Sub(g.lost) > steps*x.run.step(client) && x.run.pauses.hasRun(client, g.lost)
+}
+
+// begins judges whether a call that begins its work has everything.
+func (x *permits) begins(c *protocols.PermitCall, work context.Context) {
+	w := x.of(c)
+	if w == nil {
+		return
+	}
+	w.work, w.isWorking = work, true
+	for _, resource := range w.wants() {
+		has := func(g *given) bool { return g.seeker == w && g.resource == resource && !g.isEnding && !x.mustKnow(g) }
+		if !slices.ContainsFunc(x.held, has) {
+			x.run.broken(checker.Contract, resource, "%s works under all permits of %q, and has not got %q", w.Client, w.Semaphore, resource)
+		}
 	}
 }
 
-// gets takes what a call returned.
+// ends judges what the work was told by its context, at its end.
+func (x *permits) ends(c *protocols.PermitCall, err error) {
+	w := x.of(c)
+	if w == nil {
+		return
+	}
+	w.isWorking, w.err = false, err
+	lost, isOver := "", false
+	for _, g := range x.held {
+		if g.seeker != w {
+			continue
+		}
+		if isOver = isOver || g.lease.Context().Err() != nil; x.mustKnow(g) {
+			lost = g.resource
+		}
+	}
+	isTold, isCalledOff, wrong := w.work.Err() != nil, w.Context.Err() != nil, ""
+	switch {
+	case lost != "" && (!isTold || !isCalledOff && context.Cause(w.work) != redlock.ErrLost):
+		wrong = "is not told that it has lost " + lost
+	case isCalledOff && !isTold:
+		wrong = "is not told that its call is to end"
+	case isTold && !isCalledOff && !isOver:
+		wrong = "is told to stop for no reason"
+	}
+	if wrong != "" {
+		x.run.broken(checker.Contract, w.wants()[0], "%s works under all permits of %q, and %s", w.Client, w.Semaphore, wrong)
+	}
+}
+
+// gets judges what a call returned, and what it leaves behind.
 func (x *permits) gets(c *protocols.PermitCall, err error) {
-	i := slices.IndexFunc(x.open, func(w *seeker) bool { return w.PermitCall == c })
-	if i < 0 {
+	w := x.of(c)
+	if w == nil {
 		return
 	}
-	w := x.open[i]
-	x.open = slices.Delete(x.open, i, i+1)
-	if w.All {
-		return
-	}
-	x.run.Permits++
-	if !errors.Is(err, redlock.ErrClosed) {
-		x.isLate(w)
-	}
-	if failed := (*redlock.Error)(nil); errors.As(err, &failed) && (w.isOver || failed.Cause == nil) {
+	if x.isLate(w); !w.All && err != nil && (w.isCut || len(w.asked)+len(w.away) >= w.Permits || !w.Waits) {
 		x.completes(w)
-	} else if err == nil {
+	}
+	x.open = slices.DeleteFunc(x.open, func(o *seeker) bool { return o == w })
+	x.run.Permits++
+	wrong := x.wrong(w, err)
+	switch {
+	case w.All && w.work != nil:
+		x.run.AllHeld++
+		wrong = w.wrongOfWork(err)
+	case !w.All && err == nil:
 		x.run.Permitted++
 	}
-	if wrong := x.wrong(w, err); wrong != "" {
-		x.run.broken(checker.Contract, w.all()[0], "%s asks for a permit of %q, and gets %v: %s", w.Client, w.Semaphore, result(err), wrong)
+	if wrong != "" {
+		x.run.broken(checker.Contract, w.wants()[0], "%s calls for permits of %q, and gets %q: %s", w.Client, w.Semaphore, text(err), wrong)
 	}
-	if late := x.overdue(w); err != nil && late > 0 && w.last.Before(w.end) {
-		x.run.broken(checker.Contract, w.all()[0], "%s asks for a permit of %q, and gives up %v too late", w.Client, w.Semaphore, late)
+	for _, g := range x.held {
+		if g.seeker == w && w.All {
+			x.run.broken(checker.Contract, g.resource, "%s's call for all permits of %q has returned, and still has %q", w.Client, w.Semaphore, g.resource)
+		}
 	}
-	if n := kernel.Derived(w.Context); n > 0 && (w.Work == nil || err != nil) { // else its work goes on in them
-		x.run.broken(checker.Contract, w.all()[0], "%s's call for a permit of %q has returned, and leaves contexts behind that hang on its own: %d",
-			w.Client, w.Semaphore, n)
-	}
-	if !c.Waits {
-		return
-	}
-	// If the next in the queue stood behind the call, that was the first.
-	next := slices.IndexFunc(x.open, func(o *seeker) bool { return o.Waits && o.isWithin(w) })
-	if err == nil && slices.Contains(w.offered, w.given) {
-		x.line(w).grants.most++
-	}
-	if err == nil && slices.Contains(w.handed, w.given) {
-		line := x.line(w)
-		line.grants.least++
-		line.givesWay = line.givesWay || line.grants.least >= localGrants && !x.areAllGone(w)
-	}
-	if next >= i {
-		x.hasTurn(x.open[next])
-	}
+	x.review()
 }
 
-// result is what a call returned, in words.
-func result(err error) string {
-	if err == nil {
-		return "it"
-	}
-	return err.Error()
-}
-
-// wrong says what is wrong with what a call returned; empty if nothing is.
-func (x *permits) wrong(w *seeker, err error) string {
-	e := (*redlock.Error)(nil)
+// wrongOfWork says what is wrong with what a call returned that has done its work; empty if nothing is.
+func (w *seeker) wrongOfWork(err error) string {
 	switch {
-	case err == nil && !w.isGiven:
-		return "no attempt was granted"
+	case w.err != nil && !errors.Is(err, w.err):
+		return "that is not what its work returned"
+	case w.isLost && !errors.Is(err, redlock.ErrLost):
+		return "that does not say that a permit was lost"
+	case err != nil && w.err == nil && !w.isLost && !w.isUnreleased:
+		return "the work was done, and everything was given back"
+	}
+	return ""
+}
+
+// wrong says what is wrong with what a call returned that has done no work; empty if nothing is.
+func (x *permits) wrong(w *seeker, err error) string {
+	e, isError := errors.AsType[*redlock.Error](err)
+	isClosed := errors.Is(err, redlock.ErrClosed) && x.run.clients.anyClosed(w.Client)
+	switch {
+	case err == nil && (!w.isGiven || w.All):
+		return "it has not got that"
 	case err == nil:
 		return ""
-	case w.isGiven:
+	case w.isGiven && !w.All:
 		return "an attempt was granted"
-	case !errors.As(err, &e):
-		if errors.Is(err, redlock.ErrClosed) && x.run.clients.anyClosed(w.Client) {
-			return ""
-		}
+	case isClosed && (!isError || e.Op == driver.OpRelease): // perhaps joined with what came of giving back
+		return ""
+	case !isError:
 		return "that is no error of the library"
-	case e.Op != driver.OpAcquire || e.Resource != w.Semaphore:
+	case e.Resource != w.Semaphore && !w.isLost:
 		return "it is about something else"
-	case e.Attempts != w.attempts:
-		return "that is not how often it has asked"
-	case w.isEnded && !w.isVague && e.Reason != w.refused:
-		return "the attempt before its context ended was refused otherwise"
-	case e.Reason == redlock.ErrTaken && w.isCut && !w.isEnded && w.attempts > 0:
-		return "the last attempt ended otherwise"
-	case w.Waits && e.Cause == nil:
+	case e.Reason == nil && e.Cause == nil || w.Waits && !w.All && e.Cause == nil:
 		return "that does not say why it gave up"
-	case errors.Is(e.Cause, redlock.ErrTokensUsedUp) && w.usedUp < w.Permits:
-		return "another permit may be given back"
-	case e.Cause != nil && e.Cause == w.Context.Err(), e.Cause == nil, errors.Is(e.Cause, redlock.ErrClosed), errors.Is(e.Cause, redlock.ErrTokensUsedUp):
-		return "" // the library's own errors are for the attempts to judge
-	case errors.Is(e.Cause, context.DeadlineExceeded):
-		if w.Renewal.Wait == 0 || x.timed && x.run.clock(w.Client).Before(w.end) {
-			return "its time is not over"
-		}
-	case w.Context.Err() == nil && x.run.World.Client(w.Client).Drawn() > 0 && !x.run.World.Client(w.Client).Starved():
+	case e.Cause != nil && !w.isLost && errors.Is(e.Cause, context.Canceled) && w.Context.Err() == nil:
 		return "nothing has ended it"
 	}
 	return ""

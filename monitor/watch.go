@@ -33,7 +33,6 @@ var monitors = []func(*Run){
 	watchLeftover,
 	watchNeedless,
 	watchPermits,
-	watchAll,
 	watchNumber,
 	watchAnswers,
 	watchShortened,

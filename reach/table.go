@@ -246,7 +246,7 @@ func rules() []Entry {
 	for i, judge := range checker.Judges {
 		e := count(judge.Name, judge.What, func(c *checker.Compared) int { return c.Judged[i] })
 		switch j := checker.Judge(i); {
-		case j >= checker.JudgeLooks && j <= checker.JudgeAll:
+		case j == checker.JudgePermits || j == checker.JudgeLooks:
 			e.Feature = Permits
 		case j == checker.JudgePrograms:
 			e = never("the catalogue is not run with lock programs", e)

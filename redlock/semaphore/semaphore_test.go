@@ -255,7 +255,7 @@ func TestGivingUpWhileAsking(t *testing.T) {
 func TestGivingWay(t *testing.T) {
 	for _, delay := range []time.Duration{time.Second, 5 * time.Millisecond} { // longer than the work, and shorter
 		synctest.Test(t, func(t *testing.T) {
-			s := newSemaphore(t, redlocktest.New(t, 3).Client(redlock.WithRetryDelay(delay, delay)), 1)
+			s := newSemaphore(t, redlocktest.New(t, 3).Client(redlock.WithRetryDelay(delay/5, delay)), 1)
 			const goroutines, each, work = 4, 17, 10 * time.Millisecond
 			ended := make(chan struct{})
 			begun := time.Now()
@@ -346,6 +346,38 @@ func TestPausesEnd(t *testing.T) {
 		}
 		if late > 1 {
 			t.Errorf("%d of 40 calls with free permits failed", late)
+		}
+	})
+}
+
+// A call that finds no permit waits for a retry delay before it looks again, and ends when its client is closed.
+func TestWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := redlocktest.New(t, 3)
+		nodes.Steal("pool/1", time.Hour)
+		client := nodes.Client(redlock.WithRetryDelay(100*time.Millisecond, 100*time.Millisecond))
+		locks := &tried{around: around{client}}
+		s := newSemaphore(t, locks, 1)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		locks.tries = func(n int) {
+			if n > 20 { // a call that never pauses would go on for ever in no time
+				cancel()
+			}
+		}
+		if _, err := s.Acquire(ctx, ttl); !errors.Is(err, redlock.ErrTaken) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		if n := len(locks.resources); n < 9 || n > 11 {
+			t.Fatalf("the permit was asked for %d times in 1s", n)
+		}
+
+		client = nodes.Client(redlock.WithRetryDelay(10*time.Second, 10*time.Second))
+		begun := time.Now()
+		time.AfterFunc(time.Second, func() { _ = client.Close(context.Background()) })
+		_, err := newSemaphore(t, client, 1).Acquire(t.Context(), ttl)
+		if took := time.Since(begun); !errors.Is(err, redlock.ErrClosed) || took != time.Second {
+			t.Errorf("closed after 1s: %v after %v", err, took)
 		}
 	})
 }
@@ -596,10 +628,13 @@ func TestRefusedAtOnce(t *testing.T) {
 type tried struct {
 	around
 	resources []string
+	tries     func(n int) // is told how often it has asked; may be nil
 }
 
 func (c *tried) TryLock(ctx context.Context, resource string, ttl time.Duration) (*redlock.Lease, error) {
-	c.resources = append(c.resources, resource)
+	if c.resources = append(c.resources, resource); c.tries != nil {
+		c.tries(len(c.resources))
+	}
 	return c.Client.TryLock(ctx, resource, ttl)
 }
 
@@ -669,6 +704,7 @@ func TestLostPermit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		nodes := redlocktest.New(t, 3)
 		s := newSemaphore(t, nodes.Client(), 1)
+		unlock(t, acquire(t, s))
 		lost := acquire(t, s)
 		nodes.Lose(lost.Lease)
 		again := acquire(t, s)
