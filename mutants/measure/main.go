@@ -82,11 +82,7 @@ func run() (missed []string, err error) {
 	if a.target.page == "" {
 		return results.missed(), results.write(a.results)
 	}
-	judged, err := readJudged(filepath.Join("mutants", "judged.yaml"))
-	if err != nil {
-		return nil, err
-	}
-	return nil, os.WriteFile(filepath.Join("mutants", a.target.page), []byte(results.page(a.target, judged)), 0o666)
+	return nil, os.WriteFile(filepath.Join("mutants", a.target.page), []byte(results.page(a.target)), 0o666)
 }
 
 func parse() (a arguments, err error) {

@@ -135,7 +135,7 @@ func TestColumnsOfThePage(t *testing.T) {
 	outcome := Outcome{CPU: 5}
 	for columns, want := range map[int]bool{4: false, 5: true} {
 		r := Results{Bugs: []Result{result("a", slices.Repeat([]Outcome{outcome}, columns)...)}}
-		if page := r.page(library, nil); strings.Contains(page, "- live: ") != want || strings.Contains(page, "| live |") != want {
+		if page := r.page(library); strings.Contains(page, "- live: ") != want || strings.Contains(page, "| live |") != want {
 			t.Errorf("%d columns were measured:\n%s", columns, page)
 		}
 	}
@@ -175,14 +175,15 @@ func TestResults(t *testing.T) {
 	if changed.Edits = []mutants.Edit{{File: "a.go", Old: "x\n", New: "z\n"}}; read.has(m, "other") || read.has(changed, "") {
 		t.Error("a result of other sources or of another bug is taken")
 	}
-	decided := map[string]judged{}
-	for _, j := range []judged{{"d", equivalent, "-x\n+y\n", "it is so"}, {"c", performance, "-x\n+z\n", "no"}} {
-		decided[subject("a.go:"+j.Name, j.Diff)] = j
+	d := result("d", none)
+	d.Judged = Judged{equivalent, "it is so"}
+	changed.Name = "c"
+	c := result("c", none)
+	c.Mutant, c.Judged = changed.Fingerprint(), Judged{performance, "it was"}
+	for _, one := range []Result{d, result("d", none), c, result("c", none)} { // which are measured again
+		read.add(one)
 	}
-	for i := range read.Bugs {
-		read.Bugs[i].Name = "a.go:" + read.Bugs[i].Name
-	}
-	page := read.page(library, decided)
+	page := read.page(library)
 	for _, want := range []string{"together: **2 of 4 (50 %)**", "scenario: **1 of 4 (25 %)**", "All columns: 3 of 4 (75 %). The suite noticed 1 only on tier live.", "| live | 1 | 3.0 s | 3.0 s |", "## Survivors", "## Noticed by unit tests alone", "it is so", "| explore | 1 | 2.0 s | 2.0 s |"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q:\n%s", want, page)

@@ -29,10 +29,10 @@ without the bug counts as missed, and is not run.
 `
 
 // page says what was noticed of a target's bugs.
-func (r Results) page(t target, decided map[string]judged) string {
+func (r Results) page(t target) string {
 	var bugs, apart []Result
 	for _, m := range r.Bugs {
-		if _, is := decided[m.subject()]; is {
+		if m.Judged != (Judged{}) {
 			apart = append(apart, m)
 		} else {
 			bugs = append(bugs, m)
@@ -47,22 +47,22 @@ func (r Results) page(t target, decided map[string]judged) string {
 			fmt.Fprintf(&b, "## %s\n\n%s\n\n", title, about)
 		}
 		for _, m := range all {
-			b.WriteString(m.described(decided[m.subject()]))
+			b.WriteString(m.described())
 		}
 	}
 	is := func(verdict string) func(Result) bool {
-		return func(m Result) bool { return decided[m.subject()].Verdict == verdict }
+		return func(m Result) bool { return m.Judged.Verdict == verdict }
 	}
 	section("Survivors", "Nothing notices these.", bugs, func(m Result) bool { return !m.caught(allColumns...) })
 	section("Noticed by unit tests alone", "A lock without unit tests would keep these.", bugs,
 		func(m Result) bool { return m.caught(Tests) && !m.caught(ours...) })
-	section("Equivalent", "Nothing can notice these; [judged.yaml](judged.yaml) argues each. They are not counted above.", apart, is(equivalent))
+	section("Equivalent", "Nothing can notice these, as each says. They are not counted above.", apart, is(equivalent))
 	section("Performance only", "These cost time, memory or messages, and nothing else. They are not counted above.", apart, is(performance))
 	return b.String()
 }
 
 // described is a bug with its diff.
-func (r Result) described(j judged) string {
+func (r Result) described() string {
 	text := fmt.Sprintf("`%s`, line %d", r.Name, r.Line)
 	if !r.isReached(simulated...) {
 		text += ", reached by no scenario or search"
@@ -72,8 +72,8 @@ func (r Result) described(j judged) string {
 	if r.caught(Tests) {
 		text += ": " + r.Columns[Tests].By
 	}
-	if j.Why != "" {
-		text += ": " + strings.TrimSpace(j.Why)
+	if r.Judged.Why != "" {
+		text += ": " + r.Judged.Why
 	}
 	return text + fmt.Sprintf("\n\n```diff\n%s```\n\n", r.Edit.Diff())
 }

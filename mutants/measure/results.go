@@ -50,7 +50,22 @@ type Result struct {
 	// Sources is the commit that it was measured with; see [sources].
 	Sources string             `json:"sources"`
 	Columns map[string]Outcome `json:"columns"`
+	// Judged is what a person decided about a drawn bug that nothing noticed, written here by hand.
+	Judged Judged `json:"judged,omitzero"`
 }
+
+// Judged is such a decision. It stays for as long as the bug is the same.
+type Judged struct {
+	// Verdict is equivalent, if nothing can notice the bug because it changes nothing that a caller, a node, or an observer can
+	// see, or performance, if it costs time, memory or messages, and nothing else.
+	Verdict string `json:"verdict"`
+	Why     string `json:"why"`
+}
+
+const (
+	equivalent  = "equivalent"
+	performance = "performance"
+)
 
 // Outcome is what became of a bug in one column.
 type Outcome struct {
@@ -169,10 +184,13 @@ func (r Results) write(path string) error {
 	return outfile.Rules{Force: true}.Write(path, b.Bytes())
 }
 
-// add puts a result in its place.
+// add puts a result in its place, in that of an earlier one.
 func (r *Results) add(one Result) {
 	i, known := slices.BinarySearchFunc(r.Bugs, one.Name, func(old Result, name string) int { return strings.Compare(old.Name, name) })
 	if known {
+		if one.Mutant == r.Bugs[i].Mutant {
+			one.Judged = cmp.Or(one.Judged, r.Bugs[i].Judged)
+		}
 		r.Bugs[i] = one
 		return
 	}
