@@ -28,36 +28,52 @@ without the bug counts as missed, and is not run.
 
 `
 
-// page says what was noticed of a target's bugs.
+// page is what was noticed of a target's bugs, for people.
+type page struct {
+	target
+	Results
+	bugs    []Result // those that count
+	columns []string // that were measured
+}
+
+// those are the results of which something is so.
+func those(all []Result, is func(Result) bool) []Result {
+	return slices.DeleteFunc(slices.Clone(all), func(r Result) bool { return !is(r) })
+}
+
+// caughtBy says of a result whether any of the columns noticed the bug.
+func caughtBy(by ...string) func(Result) bool {
+	return func(r Result) bool { return r.caught(by...) }
+}
+
+// page is the page of the target.
 func (r Results) page(t target) string {
-	var bugs, apart []Result
-	for _, m := range r.Bugs {
-		if m.Judged != (Judged{}) {
-			apart = append(apart, m)
-		} else {
-			bugs = append(bugs, m)
+	p := page{t, r, those(r.Bugs, func(r Result) bool { return r.Judged == Judged{} }), nil}
+	for _, c := range t.columns {
+		if slices.ContainsFunc(r.Bugs, func(r Result) bool { _, has := r.Columns[c]; return has }) {
+			p.columns = append(p.columns, c)
 		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, powerHead, t.about, "`"+r.Seed+"`", r.Sample, r.measured(), r.columnList(t), r.Limit)
-	fmt.Fprintf(&b, "## What is noticed\n\n%s\n%s\n", r.headline(t, bugs), r.classTable(t, bugs))
-	fmt.Fprintf(&b, "## Processor time to notice\n\nWithout building.\n\n%s\n", r.costTable(t, bugs))
-	section := func(title, about string, all []Result, is func(Result) bool) {
-		if all = slices.DeleteFunc(slices.Clone(all), func(m Result) bool { return !is(m) }); len(all) > 0 {
+	fmt.Fprintf(&b, powerHead, t.about, "`"+r.Seed+"`", r.Sample, p.measured(), p.columnList(), r.Limit)
+	fmt.Fprintf(&b, "## What is noticed\n\n%s\n%s\n", p.headline(), p.classTable())
+	fmt.Fprintf(&b, "## Processor time to notice\n\nWithout building.\n\n%s\n", p.costTable())
+	section := func(title, about string, all []Result) {
+		if len(all) > 0 {
 			fmt.Fprintf(&b, "## %s\n\n%s\n\n", title, about)
 		}
-		for _, m := range all {
-			b.WriteString(m.described())
+		for _, r := range all {
+			b.WriteString(r.described())
 		}
 	}
-	is := func(verdict string) func(Result) bool {
-		return func(m Result) bool { return m.Judged.Verdict == verdict }
+	judged := func(verdict string) []Result {
+		return those(r.Bugs, func(r Result) bool { return r.Judged.Verdict == verdict })
 	}
-	section("Survivors", "Nothing notices these.", bugs, func(m Result) bool { return !m.caught(allColumns...) })
-	section("Noticed by unit tests alone", "A lock without unit tests would keep these.", bugs,
-		func(m Result) bool { return m.caught(Tests) && !m.caught(ours...) })
-	section("Equivalent", "Nothing can notice these, as each says. They are not counted above.", apart, is(equivalent))
-	section("Performance only", "These cost time, memory or messages, and nothing else. They are not counted above.", apart, is(performance))
+	section("Survivors", "Nothing notices these.", those(p.bugs, func(r Result) bool { return !r.caught(allColumns...) }))
+	section("Noticed by unit tests alone", "A lock without unit tests would keep these.",
+		those(p.bugs, func(r Result) bool { return r.caught(Tests) && !r.caught(ours...) }))
+	section("Equivalent", "Nothing can notice these, as each says. They are not counted above.", judged(equivalent))
+	section("Performance only", "These cost time, memory or messages, and nothing else. They are not counted above.", judged(performance))
 	return b.String()
 }
 
@@ -69,121 +85,100 @@ func (r Result) described() string {
 	} else if !r.isReached(Search, Explore) {
 		text += ", reached by no search"
 	}
-	if r.caught(Tests) {
-		text += ": " + r.Columns[Tests].By
-	}
-	if r.Judged.Why != "" {
-		text += ": " + r.Judged.Why
+	for _, why := range []string{r.Columns[Tests].By, r.Judged.Why} {
+		if why != "" {
+			text += ": " + why
+		}
 	}
 	return text + fmt.Sprintf("\n\n```diff\n%s```\n\n", r.Edit.Diff())
 }
 
-// columns are those that were measured for any bug.
-func (r Results) columns(t target) []string {
-	return slices.DeleteFunc(slices.Clone(t.columns), func(c string) bool {
-		return !slices.ContainsFunc(r.Bugs, func(m Result) bool { _, has := m.Columns[c]; return has })
-	})
-}
-
 // columnList says what the columns are.
-func (r Results) columnList(t target) string {
+func (p page) columnList() string {
 	about := map[string]string{
 		Tests:   "the unit tests; one that fails must fail twice.",
 		Suite:   "every scenario on tiers model and wire.",
-		Search:  t.search,
+		Search:  p.search,
 		Explore: "a random search as `redlocksim explore` makes it without a file: each run draws its settings as well.",
 		Live:    "a few seconds on tier live, under a race detector, for what none of those three noticed; what fails must fail twice, unless by a data race.",
 	}
 	var lines []string
-	for _, c := range r.columns(t) {
+	for _, c := range p.columns {
 		lines = append(lines, fmt.Sprintf("- %s: %s", c, about[c]))
 	}
 	return strings.Join(lines, "\n")
 }
 
 // measured says how far the measurement is, and with what sources.
-func (r Results) measured() string {
+func (p page) measured() string {
 	var sources []string
-	for _, m := range r.Bugs {
-		sources = append(sources, "`"+m.Sources+"`")
+	for _, r := range p.Bugs {
+		sources = append(sources, "`"+r.Sources+"`")
 	}
 	slices.Sort(sources)
-	return fmt.Sprintf("Measured are %d, with the sources %s. `go run ./mutants/measure %s` measures what is missing, and\nwith `-all` also what was measured with other sources, and writes this file.",
-		len(r.Bugs), strings.Join(slices.Compact(sources), ", "), r.Target)
+	return fmt.Sprintf("Measured are %d, with the sources %s. `go run ./mutants/measure %s` measures what is missing, and\n"+
+		"with `-all` also what was measured with other sources, and writes this file.", len(p.Bugs), strings.Join(slices.Compact(sources), ", "), p.name)
 }
 
 // headline is the figures that the measurement is for.
-func (r Results) headline(t target, all []Result) string {
-	if len(all) == 0 {
+func (p page) headline() string {
+	if len(p.bugs) == 0 {
 		return "Nothing was measured yet.\n"
 	}
 	share := func(by ...string) string {
-		n := count(all, by...)
-		return fmt.Sprintf("%d of %d (%d %%)", n, len(all), 100*n/len(all))
+		n := len(those(p.bugs, caughtBy(by...)))
+		return fmt.Sprintf("%d of %d (%d %%)", n, len(p.bugs), 100*n/len(p.bugs))
 	}
 	text := fmt.Sprintf("Suite and searches together: **%s**.", share(ours...))
-	if slices.Contains(r.columns(t), Explore) {
+	if slices.Contains(p.columns, Explore) {
 		text += fmt.Sprintf(" Search without any scenario: **%s**. All columns: %s.", share(Explore), share(allColumns...))
-		if n := count(all, ours...) - count(all, simulated...); n > 0 {
+		if n := len(those(p.bugs, func(r Result) bool { return r.caught(Live) && !r.caught(simulated...) })); n > 0 {
 			text += fmt.Sprintf(" The suite noticed %d only on tier live.", n)
 		}
 	}
 	return text + "\n"
 }
 
-func count(all []Result, by ...string) int {
-	n := 0
-	for _, m := range all {
-		if m.caught(by...) {
-			n++
-		}
-	}
-	return n
-}
-
-func (r Results) classTable(t target, all []Result) string {
+func (p page) classTable() string {
 	w := table.NewWriter()
 	header := table.Row{"class", "bugs"}
-	for _, c := range r.columns(t) {
+	for _, c := range p.columns {
 		header = append(header, c)
 	}
 	w.AppendHeader(append(header, "suite or search", "nothing", "reached by no scenario or search"))
-	row := func(name string, of []Result) table.Row {
+	row := func(name string, of []Result) {
 		row := table.Row{name, len(of)}
-		for _, c := range r.columns(t) {
-			row = append(row, count(of, c))
+		for _, c := range p.columns {
+			row = append(row, len(those(of, caughtBy(c))))
 		}
-		reached := slices.DeleteFunc(slices.Clone(of), func(m Result) bool { return !m.isReached(simulated...) })
-		return append(row, count(of, ours...), len(of)-count(of, allColumns...), len(of)-len(reached))
+		w.AppendRow(append(row, len(those(of, caughtBy(ours...))), len(of)-len(those(of, caughtBy(allColumns...))),
+			len(those(of, func(r Result) bool { return !r.isReached(simulated...) }))))
 	}
 	for _, c := range generate.Classes() {
-		of := slices.DeleteFunc(slices.Clone(all), func(m Result) bool { return m.Class != c })
-		if len(of) > 0 {
-			w.AppendRow(row(string(c), of))
+		if of := those(p.bugs, func(r Result) bool { return r.Class == c }); len(of) > 0 {
+			row(string(c), of)
 		}
 	}
-	w.AppendRow(row("all", all))
+	row("all", p.bugs)
 	return w.RenderMarkdown() + "\n"
 }
 
-func (r Results) costTable(t target, all []Result) string {
+func (p page) costTable() string {
 	w := table.NewWriter()
 	w.AppendHeader(table.Row{"column", "bugs noticed", "median", "90 %"})
 	row := func(name string, by ...string) {
+		row := table.Row{name, 0, "–", "–"}
 		var took []float64
-		for _, m := range all {
-			if cost, noticed := m.cost(by...); noticed {
-				took = append(took, cost)
-			}
+		for _, r := range those(p.bugs, caughtBy(by...)) {
+			took = append(took, r.cost(by...))
 		}
 		slices.Sort(took)
-		row := table.Row{name, len(took), "–", "–"}
 		if n := len(took); n > 0 {
-			row[2], row[3] = fmt.Sprintf("%.1f s", took[(n-1)/2]), fmt.Sprintf("%.1f s", took[(9*n+9)/10-1])
+			row = table.Row{name, n, fmt.Sprintf("%.1f s", took[(n-1)/2]), fmt.Sprintf("%.1f s", took[(9*n+9)/10-1])}
 		}
 		w.AppendRow(row)
 	}
-	for _, c := range r.columns(t) {
+	for _, c := range p.columns {
 		row(c, c)
 	}
 	row("suite, then searches", simulated...)

@@ -85,13 +85,13 @@ func (r Result) caught(by ...string) bool {
 }
 
 // cost is the processor time until the first of the columns noticed the bug, one after the other, in seconds.
-func (r Result) cost(by ...string) (cost float64, noticed bool) {
+func (r Result) cost(by ...string) (cost float64) {
 	for _, c := range by {
 		if cost += r.Columns[c].CPU; r.caught(c) {
-			return cost, true
+			break
 		}
 	}
-	return cost, false
+	return cost
 }
 
 // isReached says whether any of the columns executes the statement that the bug is in.
