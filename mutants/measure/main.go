@@ -76,11 +76,11 @@ func run() (missed []string, err error) {
 		fmt.Println(len(results.Bugs), r)
 		return results.write(a.results)
 	})
-	if err != nil || a.first {
+	if err = cmp.Or(err, results.write(a.results)); err != nil || a.first {
 		return nil, err
 	}
 	if a.target.page == "" {
-		return results.missed(), results.write(a.results)
+		return results.missed(), nil
 	}
 	return nil, os.WriteFile(filepath.Join("mutants", a.target.page), []byte(results.page(a.target)), 0o666)
 }
@@ -155,15 +155,12 @@ func (a *arguments) resume() error {
 	return nil
 }
 
-// missed forgets mutants that there are no more, and says which of those that there are something does not notice.
-func (r *Results) missed() (all []string) {
-	of := map[string]mutants.Mutant{}
+// missed says which planted bugs something does not notice that is said to notice them.
+func (r Results) missed() (all []string) {
 	for _, m := range mutants.All() {
-		of[m.Name] = m
-	}
-	r.Bugs = slices.DeleteFunc(r.Bugs, func(one Result) bool { _, is := of[one.Name]; return !is })
-	for _, one := range r.Bugs {
-		all = append(all, one.missing(of[one.Name])...)
+		for _, one := range those(r.Bugs, func(one Result) bool { return one.Name == m.Name }) {
+			all = append(all, one.missing(m)...)
+		}
 	}
 	return all
 }

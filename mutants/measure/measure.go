@@ -40,13 +40,16 @@ type measurement struct {
 	reached reached
 }
 
-// run measures the bugs, less what is known. done is told of each result, by one goroutine at a time; its error ends the
+// run forgets results of bugs that there are no more, and measures the bugs, less what is known. done is told of each result, by one goroutine at a time; its error ends the
 // measurement. When ctx ends, what is done is done, and there is no error.
 func (m *measurement) run(ctx context.Context, done func(Result) error) error {
 	bugs, err := m.bugs(ctx)
 	if err != nil {
 		return err
 	}
+	m.results.Bugs = those(m.results.Bugs, func(r Result) bool {
+		return slices.ContainsFunc(bugs, func(bug generate.Mutant) bool { return bug.Name == r.Name })
+	})
 	sources := ""
 	if m.all {
 		sources = m.sources
