@@ -3,11 +3,15 @@ package timeline
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
+	"redlocksim/history"
 	"redlocksim/internal/rounded"
 	"redlocksim/reports/story"
 	"redlocksim/scenarios"
+	"redlocksim/sim/recording"
+	"redlocksim/sim/storage"
 )
 
 // builder makes a Timeline.
@@ -58,3 +62,89 @@ func (b *builder) during(from Instant, until int64) string {
 
 // seconds is an instant as the story has it.
 func seconds(t Instant) string { return story.Seconds(time.Duration(t)) }
+
+// addLanes makes a lane for each client, for each node that has to do with the run, and for the storage if it was used.
+func (b *builder) addLanes() {
+	s := b.result.Scenario
+	add := func(kind LaneKind, name string) {
+		if (kind == clientLane) || b.takesPart(name) {
+			b.lanes[name] = len(b.t.Lanes)
+			b.t.Lanes = append(b.t.Lanes, Lane{Name: name, Kind: kind, Spans: []Span{}, Marks: []Mark{}, Clocks: []Reading{}})
+		}
+	}
+	for _, name := range s.Clients {
+		add(clientLane, name)
+	}
+	add(storageLane, storage.Name)
+	for _, name := range s.Nodes.Names {
+		add(nodeLane, name)
+		for _, of := range s.Nodes.Replicas {
+			if of.Key == name {
+				for _, replica := range of.Value {
+					add(replicaLane, replica)
+				}
+			}
+		}
+	}
+}
+
+// takesPart says whether there is anything to show of a process that is no client.
+func (b *builder) takesPart(name string) bool {
+	if r := b.result.Recording; r != nil && slices.ContainsFunc(r.Messages, func(m recording.Message) bool { return m.From == name || m.To == name }) {
+		return true
+	}
+	return slices.ContainsFunc(b.result.History, func(e history.Event) bool {
+		return e.Node == name || name == storage.Name && e.Kind == history.Effect && e.Node == ""
+	})
+}
+
+// addResources lists what was used, if it is more than one.
+func (b *builder) addResources() {
+	var used []string
+	for _, name := range b.result.Scenario.Resources {
+		if slices.ContainsFunc(b.result.History, func(e history.Event) bool { return e.Kind == history.Call && e.Resource == name }) {
+			used = append(used, name)
+		}
+	}
+	if len(used) > 1 {
+		b.t.Resources = used
+	}
+}
+
+// named is a resource where the run has more than one.
+func (b *builder) named(resource string) string {
+	if b.t.Resources == nil {
+		return ""
+	}
+	return resource
+}
+
+// behind is a word and a resource, where it is named.
+func (b *builder) behind(word, resource string) string {
+	if name := b.named(resource); name != "" {
+		return word + name
+	}
+	return ""
+}
+
+// used are the resources that a lane has something on.
+func (b *builder) used(l *Lane) []string {
+	var used []string
+	for _, name := range b.t.Resources {
+		if slices.ContainsFunc(l.Spans, func(s Span) bool { return s.Resource == name }) {
+			used = append(used, name)
+		}
+	}
+	return used
+}
+
+// longestResource is how many characters of a resource's name are written before its row.
+const longestResource = 14
+
+// shortened is a resource's name as it is written before its row.
+func shortened(name string) string {
+	if all := []rune(name); len(all) > longestResource {
+		return string(all[:longestResource-1]) + "…"
+	}
+	return name
+}

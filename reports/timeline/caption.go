@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -47,4 +48,59 @@ func (t *Timeline) notesOn(s Stretch) []string {
 		notes = append(notes[:len(notes):len(notes)], fmt.Sprintf("This is %s to %s of %s.", seconds(s.From), seconds(s.To), seconds(t.To)))
 	}
 	return append(notes[:len(notes):len(notes)], "The axis is stretched where much happens; the times on it are true times.")
+}
+
+// sign is an entry of the legend: an example, 26 pixels wide and 12 high, and what it means.
+type sign struct{ drawing, text string }
+
+// legend explains what the timeline has of signs.
+func legend(t *Timeline) []sign {
+	hasSpan := func(kinds ...SpanKind) bool {
+		return slices.ContainsFunc(t.Lanes, func(l Lane) bool {
+			return slices.ContainsFunc(l.Spans, func(s Span) bool { return slices.Contains(kinds, s.Kind) })
+		})
+	}
+	hasMark := func(kinds ...MarkKind) bool {
+		return slices.ContainsFunc(t.Lanes, func(l Lane) bool {
+			return slices.ContainsFunc(l.Marks, func(m Mark) bool { return slices.Contains(kinds, m.Kind) })
+		})
+	}
+	hasFate := func(fate Fate) bool {
+		return slices.ContainsFunc(t.Arrows, func(a Arrow) bool { return a.Fate == fate })
+	}
+	all := []struct {
+		is bool
+		sign
+	}{
+		{hasSpan(askingSpan), sign{`<g class="span asking c0"><rect y="4" width="26" height="4"/></g>`, "requests the lock"}},
+		{hasSpan(pollingSpan), sign{`<g class="span polling c0"><rect x="1" y="1" width="24" height="10"/></g>`, "attempts in a row that are not granted the lock"}},
+		{hasSpan(believedSpan), sign{`<g class="span believed c0"><rect x="1" y="1" width="24" height="10"/></g>`, "the client believes it has the lock"}},
+		{hasSpan(votesSpan), sign{`<g class="span votes quorum c0"><rect x="1" y="1" width="24" height="10"/></g>`, map[bool]string{false: "its votes: a quorum of nodes keeps its key", true: "the lock is granted: the node keeps its key"}[t.IsOnOne]}},
+		{t.hasLessThanQuorum(), sign{`<g class="span votes c0"><rect x="1" y="1" width="24" height="10"/></g>`, "fewer than a quorum"}},
+		{hasSpan(actingSpan), sign{`<g class="span acting c0"><rect y="4" width="26" height="4"/></g><g class="mark accepted" transform="translate(13 1)"><path d="M0 9-4 2H4z"/></g>`, "it acts: the resource accepts an effect"}},
+		{hasMark(refusedMark), sign{`<g class="mark refused" transform="translate(13)"><path d="M-4 2 4 10M4 2-4 10"/></g>`, "an effect is rejected"}},
+		{hasSpan(keySpan), sign{`<g class="span key c0"><rect x="1" y="1" width="24" height="10"/></g>`, "a node keeps the client's key"}},
+		{len(t.Arrows) > 0, sign{`<line class="arrow c0 arrived" x1="0" y1="2" x2="25" y2="10"/>`, "request"}},
+		{len(t.Arrows) > 0, sign{`<line class="arrow c0 arrived reply" x1="0" y1="10" x2="25" y2="2"/>`, "reply"}},
+		{hasFate(lostFate), sign{`<line class="arrow c0 lost" x1="0" y1="2" x2="18" y2="7"/>`, "lost"}},
+		{hasFate(tooLateFate), sign{`<line class="arrow c0 too-late reply" x1="0" y1="10" x2="25" y2="2"/>`, "too late"}},
+		{hasSpan(cutSpan, heldSpan, slowSpan), sign{`<g class="span cut"><rect x="1" y="1" width="24" height="10"/></g>`, "messages lost, held or slow"}},
+		{hasSpan(pausedSpan, suspendedSpan, crashedSpan, downSpan, offSpan), sign{`<g class="span paused"><rect width="26" height="12"/></g>`, "paused, down or crashed"}},
+		{hasMark(faultMark, crashMark), sign{`<g class="mark fault" transform="translate(8)"><path d="M0 0V12M0 0 8 4 0 8z"/></g>`, "fault"}},
+		{t.Violation != nil, sign{`<g class="violation"><rect class="band" x="1" width="24" height="12"/></g>`, "the violation"}},
+	}
+	var signs []sign
+	for _, s := range all {
+		if s.is {
+			signs = append(signs, s.sign)
+		}
+	}
+	return signs
+}
+
+// hasLessThanQuorum says that somewhere there are votes, but too few.
+func (t *Timeline) hasLessThanQuorum() bool {
+	return slices.ContainsFunc(t.Lanes, func(l Lane) bool {
+		return slices.ContainsFunc(l.Spans, func(s Span) bool { return s.Kind == votesSpan && !s.Quorum })
+	})
 }
