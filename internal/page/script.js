@@ -130,7 +130,7 @@
 	}
 
 	function renderArrows() {
-		const on = byId("messages").checked, polling = byId("polling")?.checked, isOn = (a) => on && (polling || !a.data.folded), crowd = new Map(), place = (a) => a.data.client + "/" + Math.floor(x(a.data.sent) / layout.crowdWidth);
+		const on = byId("messages").checked, polling = byId("polling")?.checked, isOn = (a) => on && (polling || !a.data.folded), crowd = new Map(), place = (a) => (a.data.reply ? a.data.to : a.data.from) + "/" + Math.floor(x(a.data.sent) / layout.crowdWidth);
 		for (const a of arrows) if (isOn(a)) crowd.set(place(a), (crowd.get(place(a)) || 0) + 1);
 		for (const a of arrows) {
 			const { from, to, sent, ended, fate } = a.data, x1 = x(sent), x2 = x(ended);

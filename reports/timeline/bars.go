@@ -28,7 +28,7 @@ func (p *picture) drawName(l *Lane, at lanePlace, i int) {
 	style := ""
 	if l.Kind == clientLane {
 		style = " " + p.style(i)
-		p.f(`<rect class="swatch %s" x="3" y="%d" width="9" height="%d"/>`, p.style(i), at.believed, believedHeight-2)
+		p.f(`<rect class="swatch %s" x="3" y="%d" width="9" height="%d"/>`, p.style(i), at.bands[believedBand].top, believedHeight-2)
 	}
 	squeezed := ""
 	if room := p.lay.names - 20; float64(len([]rune(l.Name)))*nameCharWidth > float64(room) {
@@ -36,14 +36,14 @@ func (p *picture) drawName(l *Lane, at lanePlace, i int) {
 	}
 	p.f(`<text class="name%s" x="16" y="%d"%s>%s</text>`, style, at.wire+4, squeezed, esc(l.Name))
 	for _, s := range rowsOf(l) {
-		top, height := p.bar(at, s)
+		top, height := at.bar(s)
 		p.f(`<text class="row resource" x="%d" y="%d"><title>%s</title>%s</text>`, p.lay.gutter-6, top+height/2+4, esc(s.Resource), esc(shortened(s.Resource)))
 	}
-	if at.votes >= 0 {
-		p.f(`<text class="row" x="16" y="%d">%s</text>`, at.votes+votesHeight-4, map[bool]string{false: "votes", true: "lock"}[p.t.IsOnOne])
+	if votes := at.bands[votesBand]; votes.rows > 0 {
+		p.f(`<text class="row" x="16" y="%d">%s</text>`, votes.top+votesHeight-4, map[bool]string{false: "votes", true: "lock"}[p.t.IsOnOne])
 	}
-	if at.acts >= 0 && l.Kind == clientLane {
-		p.f(`<text class="row" x="16" y="%d">acts</text>`, at.acts+actsHeight-2)
+	if acts := at.bands[actsBand]; acts.rows > 0 && l.Kind == clientLane {
+		p.f(`<text class="row" x="16" y="%d">acts</text>`, acts.top+actsHeight-2)
 	}
 }
 
@@ -59,33 +59,10 @@ func rowsOf(l *Lane) []*Span {
 	return rows
 }
 
-// bar is a span's box in its lane: top and height. A shade covers the lane; what is not drawn has no height.
-func (p *picture) bar(at lanePlace, s *Span) (top, height int) {
-	switch s.Kind {
-	case askingSpan:
-		return at.believed + s.Row%max(1, at.believedRows)*believedHeight + believedHeight/2 - 2, 4
-	case pollingSpan:
-		return at.believed + s.Row%max(1, at.believedRows)*believedHeight + 1, believedHeight - 4
-	case believedSpan:
-		return at.believed + s.Row*believedHeight, believedHeight - 2
-	case votesSpan:
-		return at.votes + s.Row*votesHeight, votesHeight - 1
-	case actingSpan:
-		return at.acts + s.Row*actsHeight + 4, 4
-	case keySpan:
-		return at.keys + s.Row*keyHeight, keyHeight - 2
-	case cutSpan, heldSpan, slowSpan:
-		return at.obstacles + min(s.Row, at.obstacleRows-1)*obstacleHeight, obstacleHeight - 1
-	case otherSpan:
-		return 0, 0
-	}
-	return 0, at.height
-}
-
 func (p *picture) drawSpan(lane, j int) {
 	l, at := &p.t.Lanes[lane], p.lay.lanes[lane]
 	s := &l.Spans[j]
-	top, height := p.bar(at, s)
+	top, height := at.bar(s)
 	if height == 0 || p.leavesOut(s.From, s.To) {
 		return
 	}
@@ -120,8 +97,8 @@ func (p *picture) drawSpan(lane, j int) {
 			switch {
 			case at.shade > 0:
 				base = at.shade + labelHeight - 3
-			case at.obstacleRows > 0:
-				base = at.obstacles - 3
+			case at.bands[obstaclesBand].rows > 0:
+				base = at.bands[obstaclesBand].top - 3
 			}
 		}
 		fmt.Fprintf(&p.labels, `<g class="label %s" data-span="%d"><text x="%s" y="%d"%s>%s</text></g>`, class, j, n(max(x, float64(p.lay.gutter))+4), base, hidden, esc(label))

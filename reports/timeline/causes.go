@@ -62,7 +62,7 @@ func (b *builder) setAside() {
 	store := slices.IndexFunc(b.t.Lanes, func(l Lane) bool { return l.Name == storage.Name })
 	for i := range b.t.Arrows {
 		a := &b.t.Arrows[i]
-		gets := isOf(a.Client, func(k int, w Witness) bool { return a.Sent >= began[k] && a.Sent <= w.From })
+		gets := isOf(a.client(), func(k int, w Witness) bool { return a.Sent >= began[k] && a.Sent <= w.From })
 		writes := v.Kind == "stale-write" && a.To == store && a.Ended >= v.From && a.Ended <= v.To
 		a.Aside = !gets && !writes
 	}

@@ -58,7 +58,7 @@ func (b *builder) thin(around Stretch) {
 		return
 	}
 	all := len(t.Arrows)
-	t.Arrows = slices.DeleteFunc(t.Arrows, func(a Arrow) bool { return t.Lanes[a.Client].Kind != clientLane })
+	t.Arrows = slices.DeleteFunc(t.Arrows, func(a Arrow) bool { return t.Lanes[a.client()].Kind != clientLane })
 	if n := all - len(t.Arrows); n > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("%s between nodes are not drawn.", plural.Count(n, "message")))
 	}

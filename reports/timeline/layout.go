@@ -28,16 +28,72 @@ const (
 	maxObstacleRows = 4
 )
 
-// lanePlace is where a lane and the rows in it are, from the lane's top.
+// band is the rows of a lane that spans of some kinds share.
+type band int
+
+const (
+	noBand    band = iota // of what is not drawn
+	shadeBand             // the lane as a whole, behind everything else
+	keysBand
+	believedBand
+	votesBand
+	actsBand
+	obstaclesBand
+	bandCount
+)
+
+// rowHeights are how high the rows of each band are.
+var rowHeights = [bandCount]int{keysBand: keyHeight, believedBand: believedHeight, votesBand: votesHeight, actsBand: actsHeight, obstaclesBand: obstacleHeight}
+
+// look is how spans of a kind are drawn: in which band, how far below the top of their row, and how high; and how high in a
+// thumbnail, 0 where they are not in it.
+type look struct {
+	band
+	inset, height, thumbnail int
+}
+
+var looks = map[SpanKind]look{
+	askingSpan:    {believedBand, believedHeight/2 - 2, 4, 1},
+	pollingSpan:   {believedBand, 1, believedHeight - 4, 0},
+	believedSpan:  {believedBand, 0, believedHeight - 2, 7},
+	votesSpan:     {votesBand, 0, votesHeight - 1, 0},
+	actingSpan:    {actsBand, 4, 4, 0},
+	keySpan:       {keysBand, 0, keyHeight - 2, 4},
+	cutSpan:       {obstaclesBand, 0, obstacleHeight - 1, 0},
+	heldSpan:      {obstaclesBand, 0, obstacleHeight - 1, 0},
+	slowSpan:      {obstaclesBand, 0, obstacleHeight - 1, 0},
+	pausedSpan:    {shadeBand, 0, 0, 7},
+	suspendedSpan: {shadeBand, 0, 0, 7},
+	crashedSpan:   {shadeBand, 0, 0, 7},
+	downSpan:      {shadeBand, 0, 0, 7},
+	offSpan:       {shadeBand, 0, 0, 7},
+}
+
+// isShade says that a span covers its lane, behind everything else.
+func (s *Span) isShade() bool { return looks[s.Kind].band == shadeBand }
+
+// lanePlace is where a lane and the bands in it are, from the lane's top.
 type lanePlace struct {
-	top, height             int
-	labels                  int // of marks; -1 for none
-	believed, believedRows  int // of a client
-	votes, acts             int // -1 where there are none
-	keys                    int // of a node
-	shade                   int // where it says why a client does not run
-	obstacles, obstacleRows int
-	wire                    int // where messages leave and arrive
+	top, height int
+	labels      int // of marks; -1 for none
+	shade       int // where it says why a client does not run; 0 for none
+	wire        int // where messages leave and arrive
+	bands       [bandCount]struct{ top, rows int }
+}
+
+// bar is a span's box in its lane: top and height. A shade covers the lane; what is not drawn has no height.
+func (at *lanePlace) bar(s *Span) (top, height int) {
+	look := looks[s.Kind]
+	in, row := at.bands[look.band], s.Row
+	switch look.band {
+	case shadeBand:
+		return 0, at.height
+	case obstaclesBand:
+		row = min(row, in.rows-1)
+	case believedBand: // calls may be more than beliefs
+		row %= in.rows
+	}
+	return in.top + row*rowHeights[look.band] + look.inset, look.height
 }
 
 // layout is where everything is from top to bottom; left to right is the scale's.
@@ -79,53 +135,47 @@ func arrangeLanes(t *Timeline) layout {
 }
 
 func placeLane(l *Lane) lanePlace {
-	rows := func(kinds ...SpanKind) int {
-		n := 0
-		for i := range l.Spans {
-			if slices.Contains(kinds, l.Spans[i].Kind) {
-				n = max(n, l.Spans[i].Row+1)
-			}
+	p := lanePlace{labels: -1}
+	for i := range l.Spans {
+		if s := &l.Spans[i]; s.Kind != askingSpan && s.Kind != pollingSpan {
+			in := &p.bands[looks[s.Kind].band]
+			in.rows = max(in.rows, s.Row+1)
 		}
-		return n
 	}
-	p := lanePlace{labels: -1, votes: -1, acts: -1}
+	isAny := func(kinds ...MarkKind) bool {
+		return slices.ContainsFunc(l.Marks, func(m Mark) bool { return slices.Contains(kinds, m.Kind) })
+	}
+	main := map[LaneKind]band{clientLane: believedBand, storageLane: actsBand, nodeLane: keysBand, replicaLane: keysBand}[l.Kind]
+	p.bands[main].rows = max(p.bands[main].rows, 1)
+	if isAny(acceptedMark, refusedMark) {
+		p.bands[actsBand].rows = max(p.bands[actsBand].rows, 1)
+	}
 	y := lanePadding
-	if slices.ContainsFunc(l.Marks, func(m Mark) bool { return m.Kind == faultMark || m.Kind == crashMark }) {
+	if isAny(faultMark, crashMark) {
 		p.labels = y
 		y += labelHeight
 	}
-	switch l.Kind {
-	case clientLane:
-		p.believed, p.believedRows = y, max(1, rows(believedSpan))
-		p.wire = y + believedHeight/2
-		y += p.believedRows*believedHeight + 2
-		if n := rows(votesSpan); n > 0 {
-			p.votes = y
-			y += n*votesHeight + 2
-		}
-		if rows(actingSpan) > 0 || slices.ContainsFunc(l.Marks, func(m Mark) bool { return m.Kind == acceptedMark || m.Kind == refusedMark }) {
-			p.acts = y
-			y += max(1, rows(actingSpan)) * actsHeight
-		}
-	case storageLane:
-		p.acts, p.wire = y, y+storageHeight/2
-		y += storageHeight
-	default:
-		p.keys = y
-		p.wire = y + keyHeight/2
-		y += max(1, rows(keySpan)) * keyHeight
-		if slices.ContainsFunc(l.Marks, func(m Mark) bool { return m.Kind == acceptedMark || m.Kind == refusedMark }) {
-			p.acts = y
-			y += actsHeight
+	p.wire = y + rowHeights[main]/2
+	if l.Kind == storageLane {
+		p.wire = y + storageHeight/2
+	}
+	for b := keysBand; b <= actsBand; b++ {
+		p.bands[b].top = y
+		y += p.bands[b].rows * rowHeights[b]
+		if p.bands[b].rows > 0 && (b == believedBand || b == votesBand) {
+			y += 2
 		}
 	}
-	if l.Kind == clientLane && slices.ContainsFunc(l.Spans, func(s Span) bool { return s.isShade() }) {
+	if l.Kind == storageLane {
+		y += storageHeight - actsHeight
+	}
+	if l.Kind == clientLane && p.bands[shadeBand].rows > 0 {
 		p.shade = y
 		y += labelHeight
 	}
-	if p.obstacleRows = min(rows(cutSpan, heldSpan, slowSpan), maxObstacleRows); p.obstacleRows > 0 {
-		p.obstacles = y + 1
-		y += p.obstacleRows*obstacleHeight + 1
+	if obstacles := &p.bands[obstaclesBand]; obstacles.rows > 0 {
+		obstacles.top, obstacles.rows = y+1, min(obstacles.rows, maxObstacleRows)
+		y += obstacles.rows*obstacleHeight + 1
 	}
 	p.height = y + lanePadding
 	return p

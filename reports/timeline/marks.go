@@ -22,13 +22,14 @@ func (p *picture) drawMarks(lane int) {
 		x := p.x(m.At)
 		switch m.Kind {
 		case acceptedMark, refusedMark:
+			acts := at.bands[actsBand].top
 			shape := map[MarkKind]string{acceptedMark: "M0 9-4 2H4z", refusedMark: "M-4 2 4 10M4 2-4 10"}[m.Kind]
 			if p.t.isDecisive(m) {
 				shape = "M0 11-8-3H8z"
 			}
-			p.f(`<g class="mark %s%s" data-i="%d" data-top="%d" transform="translate(%s %d)"><title>%s</title><path d="%s"/></g>`, m.Kind, aside(m.Aside), j, at.acts, n(x), at.acts, esc(m.Text), shape)
+			p.f(`<g class="mark %s%s" data-i="%d" data-top="%d" transform="translate(%s %d)"><title>%s</title><path d="%s"/></g>`, m.Kind, aside(m.Aside), j, acts, n(x), acts, esc(m.Text), shape)
 			if l.Kind != clientLane && !m.isRead() {
-				last = p.drawLabel(labelled{m.Kind, m.Aside, j, x, at.acts}, last, 7, 10, m.Label, "", math.Inf(1))
+				last = p.drawLabel(labelled{m.Kind, m.Aside, j, x, acts}, last, 7, 10, m.Label, "", math.Inf(1))
 			}
 		default:
 			// Faults at the same time are one mark.
@@ -112,7 +113,7 @@ const (
 	crowdInk   = 4 // how many arrows in full strength a crowd amounts to
 )
 
-func (p *picture) crowd(a *Arrow) crowd { return crowd{a.Client, int(p.x(a.Sent)) / crowdWidth} }
+func (p *picture) crowd(a *Arrow) crowd { return crowd{a.client(), int(p.x(a.Sent)) / crowdWidth} }
 
 func (p *picture) crowds() map[crowd]int {
 	many := map[crowd]int{}
@@ -131,7 +132,7 @@ func (p *picture) drawArrow(i, crowd int) {
 	}
 	x1, x2, y1, y2 := p.x(a.Sent), p.x(a.Ended), p.wire(a.From), p.wire(a.To)
 	y2 = y1 + reach(a)*(y2-y1)
-	class := "arrow " + p.style(a.Client) + " " + string(a.Fate)
+	class := "arrow " + p.style(a.client()) + " " + string(a.Fate)
 	if a.IsReply {
 		class += " reply"
 	}
@@ -185,7 +186,7 @@ func (p *picture) drawViolation() {
 		l := &p.t.Lanes[w.Lane]
 		for j := range l.Spans {
 			if s := &l.Spans[j]; s.Kind == believedSpan && s.Grant == w.Grant && s.From == w.From {
-				top, height = p.bar(p.lay.lanes[w.Lane], s)
+				top, height = p.lay.lanes[w.Lane].bar(s)
 			}
 		}
 		if height == 0 {

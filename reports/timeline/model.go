@@ -143,15 +143,6 @@ type Span struct {
 	Row int `json:"row,omitempty"`
 }
 
-// isShade says that a span covers its lane, behind everything else.
-func (s *Span) isShade() bool {
-	switch s.Kind {
-	case pausedSpan, suspendedSpan, downSpan, offSpan, crashedSpan:
-		return true
-	}
-	return false
-}
-
 // MarkKind is what happens at a mark.
 type MarkKind string
 
@@ -203,10 +194,9 @@ var fates = map[network.Fate]Fate{network.Arrived: arrivedFate, network.TooLate:
 
 // Arrow is a message.
 type Arrow struct {
-	// From and To are lanes, from 0. Client is the lane that the exchange belongs to.
-	From   int `json:"from"`
-	To     int `json:"to"`
-	Client int `json:"client"`
+	// From and To are lanes, from 0.
+	From int `json:"from"`
+	To   int `json:"to"`
 	// Sent and Ended are when it was sent, and when it arrived or was lost; for a message that is under way, the end of
 	// the run.
 	Sent  Instant `json:"sent"`
@@ -220,6 +210,14 @@ type Arrow struct {
 	Aside bool `json:"aside,omitempty"`
 	// Text says all of it.
 	Text string `json:"text"`
+}
+
+// client is the lane that the exchange belongs to.
+func (a *Arrow) client() int {
+	if a.IsReply {
+		return a.To
+	}
+	return a.From
 }
 
 // Step is a sentence of the story.

@@ -29,7 +29,7 @@ func TestPollingIsFolded(t *testing.T) {
 	}
 	folded, drawnArrows := 0, 0
 	for _, a := range line.Arrows {
-		inside := line.Lanes[a.Client].Name == "client-2" && a.Sent >= spans[0].From && a.Sent < spans[0].To
+		inside := line.Lanes[a.client()].Name == "client-2" && a.Sent >= spans[0].From && a.Sent < spans[0].To
 		if a.Folded != inside {
 			t.Errorf("%+v, and the band is %+v", a, spans[0])
 		}
@@ -61,7 +61,7 @@ func TestRequestsAreFolded(t *testing.T) {
 		at := slices.IndexFunc(line.Lanes, func(l Lane) bool { return l.Name == client })
 		asks := line.lane(client).all(askingSpan)[0]
 		for _, a := range line.Arrows {
-			if a.Client == at && !a.IsReply && asks.From <= a.Sent && a.Sent < asks.To {
+			if a.client() == at && !a.IsReply && asks.From <= a.Sent && a.Sent < asks.To {
 				sent[a.Sent] = true
 			}
 		}
@@ -70,7 +70,7 @@ func TestRequestsAreFolded(t *testing.T) {
 			t.Fatalf("%s: %+v, want %s", r.Scenario.Name, spans, want)
 		}
 		for _, a := range line.Arrows {
-			if inside := a.Client == at && a.Sent >= spans[0].From && a.Sent < spans[0].To; a.Folded != inside {
+			if inside := a.client() == at && a.Sent >= spans[0].From && a.Sent < spans[0].To; a.Folded != inside {
 				t.Errorf("%s: %+v, and the band is %+v", r.Scenario.Name, a, spans[0])
 			}
 		}

@@ -155,10 +155,7 @@ func (b *builder) addArrows() {
 		if !okFrom || !okTo {
 			continue
 		}
-		a := Arrow{From: from, To: to, Client: from, Sent: Instant(m.Sent), Ended: min(Instant(m.Ended), b.end), Fate: fates[m.Fate], IsReply: m.Kind != network.RequestMessage}
-		if a.IsReply {
-			a.Client = to
-		}
+		a := Arrow{From: from, To: to, Sent: Instant(m.Sent), Ended: min(Instant(m.Ended), b.end), Fate: fates[m.Fate], IsReply: m.Kind != network.RequestMessage}
 		what := map[network.MessageKind]string{network.RequestMessage: "request", network.ReplyMessage: "reply", network.RefusalMessage: "refusal"}[m.Kind]
 		if m.Purpose != "" {
 			what = m.Purpose + " " + what
@@ -247,7 +244,7 @@ func (b *builder) foldPolling() {
 // requests is when a client sends something during a stretch: once for all that goes to several nodes at an instant.
 func (b *builder) requests(lane int, from, to Instant) (at []Instant) {
 	for i := range b.t.Arrows {
-		if a := &b.t.Arrows[i]; a.Client == lane && !a.IsReply && from <= a.Sent && a.Sent < to {
+		if a := &b.t.Arrows[i]; a.client() == lane && !a.IsReply && from <= a.Sent && a.Sent < to {
 			at = append(at, a.Sent)
 		}
 	}
@@ -275,7 +272,7 @@ func (b *builder) fold(lane int, call history.Event, s Stretch, tries int, what 
 	b.span(call.Process, Span{Kind: pollingSpan, From: s.From, Owner: lane, Resource: b.named(call.Resource), Label: label, Short: fmt.Sprintf("%d×", tries),
 		Text: fmt.Sprintf("%s makes %s and is not granted the lock, %s", call.Process, label, b.during(s.From, int64(s.To)))}, int64(s.To))
 	for i := range b.t.Arrows {
-		if a := &b.t.Arrows[i]; a.Client == lane && a.Sent >= s.From && a.Sent < s.To {
+		if a := &b.t.Arrows[i]; a.client() == lane && a.Sent >= s.From && a.Sent < s.To {
 			a.Folded = true
 		}
 	}

@@ -143,7 +143,7 @@ func WriteThumbnail(w io.Writer, t *Timeline) error {
 		p.f(`<rect class="ground" y="%d" width="%d" height="%d"/>`, i*thumbnailLane, thumbnailWidth, thumbnailLane-1)
 		for j := range l.Spans {
 			s := &l.Spans[j]
-			high := map[SpanKind]int{believedSpan: 7, keySpan: 4, askingSpan: 1, pausedSpan: 7, suspendedSpan: 7, downSpan: 7, offSpan: 7, crashedSpan: 7}[s.Kind]
+			high := looks[s.Kind].thumbnail
 			if high == 0 || !t.Focus.has(s.From, s.To) {
 				continue
 			}

@@ -339,7 +339,7 @@ func TestMessagesAreArrows(t *testing.T) {
 	for i, m := range r.Recording.Messages {
 		a := line.Arrows[i]
 		if line.Lanes[a.From].Name != m.From || line.Lanes[a.To].Name != m.To || a.Sent != Instant(m.Sent) || a.Fate != fates[m.Fate] ||
-			m.Fate != network.UnderWay && a.Ended != Instant(m.Ended) || line.Lanes[a.Client].Kind != clientLane {
+			m.Fate != network.UnderWay && a.Ended != Instant(m.Ended) || line.Lanes[a.client()].Kind != clientLane {
 			t.Errorf("%+v is drawn as %+v", m, a)
 		}
 	}
