@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"redlocksim/internal/votes"
 	"redlocksim/redlock/driver"
 )
 
@@ -109,8 +110,8 @@ func (n *node) deliver() {
 		for _, c := range n.underWay[0].commands {
 			reply, published := n.carryOut(c, now)
 			answers = append(answers, answer{c, reply})
-			for _, key := range published {
-				told = append(told, n.listeners[driver.WakeChannel(key)]...)
+			for _, channel := range published {
+				told = append(told, n.listeners[channel]...)
 			}
 		}
 		n.underWay = slices.Delete(n.underWay, 0, 1)
@@ -131,19 +132,17 @@ func (n *node) deliver() {
 // errRefused is what a dial to a port gives on which nobody listens.
 var errRefused = &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 
-// carryOut has the command done, and gives the reply and the keys whose release is published. The node is locked.
+// carryOut has the command done, and gives the reply and the channels on which a release is published. The node is locked.
 func (n *node) carryOut(c *driver.Command, now time.Time) (reply driver.Reply, published []string) {
 	if n.faults.down {
 		return driver.Reply{Outcome: driver.Refused, Err: errRefused}, nil
 	}
-	reply, released := n.memory.carryOut(c, now.UnixMilli())
+	n.memory.published = nil
+	reply = votes.Do(&n.memory, c, now.UnixMilli())
 	if c.Op == driver.OpAcquire && reply.Outcome == driver.Accepted {
 		n.test.leases.voted(c)
 	}
-	if !c.Wake {
-		released = nil
-	}
-	return reply, released
+	return reply, n.memory.published
 }
 
 // Listen implements driver.Listener.

@@ -6,10 +6,11 @@ import (
 	"strconv"
 
 	"redlocksim/internal/rediscmd"
+	"redlocksim/internal/votes"
 	"redlocksim/sim/redis"
 )
 
-const errWrongType = rediscmd.ServerError("WRONGTYPE Operation against a key holding the wrong kind of value")
+const errWrongType = votes.ErrWrongType
 
 // collection reads a key that is not a string; one that does not exist is empty.
 func collection[C any](s *store, key string, now int64, parse func(string) (C, bool)) (c C, err error) {

@@ -8,6 +8,7 @@ import (
 
 	"redlocksim/internal/batch"
 	"redlocksim/internal/rediscmd"
+	"redlocksim/internal/votes"
 	"redlocksim/redlock/driver"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
@@ -147,52 +148,31 @@ func (s *store) Freed(key string, since kernel.True) kernel.True {
 	}
 }
 
-// plainly carries out a command without Conditions. It fails only if a key is not a string.
-func (s *store) plainly(c *driver.Command, now int64) driver.Outcome {
-	ttl := c.TTL.Milliseconds()
-	switch c.Op {
-	case driver.OpAcquire:
-		for _, key := range c.Keys { // up to the first that is taken: looking at a key removes it if it has expired
-			if _, taken := s.get(key, now); taken {
-				return driver.Declined
-			}
-		}
-		for _, key := range c.Keys {
-			s.put(key, record{c.Value, now + ttl, s.server.Now()})
-		}
-	case driver.OpExtend:
-		for _, key := range c.Keys {
-			switch r, ok := s.get(key, now); {
-			case ok && !redis.IsString(r.value):
-				return driver.Failed
-			case !ok || r.value != c.Value:
-				return driver.Declined
-			}
-		}
-		for _, key := range c.Keys {
-			if r := s.keys[key]; r.expiresAt < now+ttl { // a key without a TTL is given one, too
-				s.put(key, record{r.value, now + ttl, r.set})
-			}
-		}
-	case driver.OpRelease:
-		outcome := driver.Accepted
-		for _, key := range c.Keys {
-			switch r, ok := s.get(key, now); {
-			case ok && r.value == c.Value:
-				s.take(key)
-				if c.Wake {
-					s.server.Publish(driver.WakeChannel(key), "")
-				}
-			case ok && !redis.IsString(r.value):
-				outcome = driver.Failed
-			case outcome != driver.Failed:
-				outcome = driver.Declined
-			}
-		}
-		return outcome
-	}
-	return driver.Accepted
+// keys are the store's, as the library's commands see them.
+type keys struct{ *store }
+
+// Get implements votes.Keys.
+func (k keys) Get(key string, now int64) (votes.Key, bool) {
+	r, there := k.get(key, now)
+	return votes.Key{Value: r.value, Until: r.expiresAt, IsOther: there && !redis.IsString(r.value)}, there
 }
+
+// Take implements votes.Keys.
+func (k keys) Take(key, value string, until int64) { k.put(key, record{value, until, k.server.Now()}) }
+
+// Set implements votes.Keys.
+func (k keys) Set(key, value string, until int64) {
+	k.put(key, record{value, until, k.store.keys[key].set})
+}
+
+// Delete implements votes.Keys.
+func (k keys) Delete(key string) { k.take(key) }
+
+// Publish implements votes.Keys.
+func (k keys) Publish(channel string) { k.server.Publish(channel, "") }
+
+// RunID implements votes.Keys.
+func (k keys) RunID() string { return k.server.RunID() }
 
 func (s *store) Dump() []redis.Record {
 	now := s.server.Clock().Wall().Milliseconds()

@@ -2,10 +2,10 @@ package model
 
 import (
 	"errors"
-	"slices"
 
 	"redlocksim/internal/batch"
 	"redlocksim/internal/rediscmd"
+	"redlocksim/internal/votes"
 	"redlocksim/redlock/driver"
 	"redlocksim/sim/redis"
 )
@@ -104,31 +104,24 @@ func isServerError(err error) bool {
 	return is
 }
 
-// apply does what a command asks, atomically.
-func (s *store) apply(c *driver.Command, now int64, looks bool) driver.Reply {
-	switch {
-	case c.Op == driver.OpPrepare:
-		return s.prepare(c)
-	case c.Op == driver.OpAcquire && c.Conditions != nil:
-		return s.vote(c, now, looks)
-	}
-	if looks && c.Op == driver.OpAcquire && !slices.ContainsFunc(c.Keys, func(key string) bool { _, taken := s.get(key, now); return taken }) {
+// apply does what a command asks, atomically. An acquire fails if the node was found not to have what a lock needs.
+func (s *store) apply(c *driver.Command, now int64, fails bool) driver.Reply {
+	if fails && c.Op == driver.OpAcquire {
+		if reply, free := votes.Look(keys{s}, c, now); !free {
+			return reply
+		}
 		return s.forbidden()
 	}
-	reply := driver.Reply{Outcome: s.plainly(c, now)}
-	if reply.Outcome == driver.Failed {
-		reply.Err = errWrongType
-	}
-	return reply
+	return votes.Do(keys{s}, c, now)
 }
 
 // releases is the adapter's releases.lua.
 func (s *store) releases(r *batch.Request, now int64) []driver.Reply {
 	replies := make([]driver.Reply, r.Len())
 	for i := range replies {
-		replies[i].Outcome = s.plainly(r.Command(i), now)
-		if replies[i].Outcome == driver.Failed {
-			replies[i].Err = errors.New(string(errWrongType)) // the text in a list of answers, which is no error reply
+		replies[i] = votes.Do(keys{s}, r.Command(i), now)
+		if err := replies[i].Err; err != nil {
+			replies[i].Err = errors.New(err.Error()) // the text in a list of answers, which is no error reply
 		}
 	}
 	return replies
@@ -136,7 +129,7 @@ func (s *store) releases(r *batch.Request, now int64) []driver.Reply {
 
 // votes is the adapter's votes.lua: the guard looks once for all.
 func (s *store) votes(r *batch.Request, now int64, looks bool) (each []driver.Reply, all driver.Reply) {
-	if all, fit := s.guard(r.First.Conditions, now); !fit {
+	if all, fit := votes.Fit(keys{s}, r.First.Conditions, now); !fit {
 		return nil, all
 	}
 	for i := range r.Len() {
