@@ -44,36 +44,48 @@ type Used struct {
 	Delay     time.Duration
 	Pause     time.Duration
 	Suspend   time.Duration
-	Restarts  []Amnesia
-	Evictions []Eviction
-	Replaced  []Replaced
+	// Lost is what nodes no longer know, in the order in which that happened.
+	Lost []Loss
 	// Unpowered are the nodes that lost power.
 	Unpowered []string
 }
 
-// Amnesia is a node that came back without all it knew.
-type Amnesia struct {
-	Node  string
-	After time.Duration // since it stopped
-	// Counters: it lost a fencing counter, or the latest of what it had counted.
-	Counters bool
-}
-
-// Eviction is a node that lost keys while it ran.
-type Eviction struct {
+// Loss is a node that no longer knows all it did, or in whose place a replica has come that does not.
+type Loss struct {
 	Node string
-	// Locks and Counters: a lock or a fencing counter was among them.
-	Locks, Counters bool
+	By   LostBy
+	// After is how long the node was down before it, or the replica in its place, was back; zero if it was up.
+	After time.Duration
+	// Counters: it lost a fencing counter, or the latest of what it had counted, or will.
+	Counters bool
+	// Harmless: it lost no lock.
+	Harmless bool
 }
 
-// Replaced is a node whose place a replica took that does not know all that it knew, or will not learn what it is still asked.
-type Replaced struct {
-	Node     string
-	Counters bool // some of that are fencing counters, or will be
-	// IsDead: the node was down, since After, and all clients talk to the replica, as if the node had come back without its
-	// memory. Otherwise it may go on granting locks, and no restart guard has the replica wait for their ends.
-	IsDead bool
-	After  time.Duration
+// LostBy is what a node lost its memory by.
+type LostBy uint8
+
+const (
+	// Restarted: it came back without all it knew.
+	Restarted LostBy = iota
+	// EvictedFrom: it lost keys while it ran.
+	EvictedFrom
+	// TakenOver: it was down, and all clients talk to a replica, as if the node had come back without its memory.
+	TakenOver
+	// Replaced: it may go on granting locks beside the replica, and no restart guard has that wait for their ends.
+	Replaced
+)
+
+// waits says whether the node was down before, and locks had the time to expire.
+func (l *Loss) waits() bool { return l.By == Restarted || l.By == TakenOver }
+
+func (l *Loss) String() string {
+	text := l.Node + [...]string{Restarted: " came back without its memory", EvictedFrom: " lost locks by an eviction",
+		TakenOver: " was replaced by a replica that does not know all it did,", Replaced: " was replaced by a replica that does not know all it did"}[l.By]
+	if l.waits() {
+		text += fmt.Sprintf(" after %v", l.After)
+	}
+	return text
 }
 
 const unbounded = time.Duration(1<<63 - 1)
@@ -107,39 +119,28 @@ func (b Budget) Beyond(u Used) []string {
 // memoryBeyond says who forgot more than the budget allows.
 func (b Budget) memoryBeyond(u Used) (over []string) {
 	early := 0
-	for _, r := range u.Restarts {
-		if b.RestartDelay != nil && r.After >= *b.RestartDelay {
+	for _, l := range u.Lost {
+		if !b.isEarly(&l) {
 			continue
 		}
-		if early++; early > b.MemoryLoss {
-			over = append(over, fmt.Sprintf("%s came back without its memory after %v, the budget allows that %s", r.Node, r.After, b.memory()))
-		}
-	}
-	for _, e := range u.Evictions {
-		if !e.Locks {
+		if early++; early <= b.MemoryLoss {
 			continue
 		}
-		if early++; early > b.MemoryLoss {
-			over = append(over, fmt.Sprintf("%s lost locks by an eviction, the budget allows %s to lose memory", e.Node, count(b.MemoryLoss)))
+		allows := count(b.MemoryLoss) + " to lose memory"
+		if l.waits() {
+			allows = "that to " + count(b.MemoryLoss)
+			if b.RestartDelay != nil {
+				allows += fmt.Sprintf(" before %v", *b.RestartDelay)
+			}
 		}
-	}
-	for _, r := range u.Replaced {
-		if r.IsDead && b.RestartDelay != nil && r.After >= *b.RestartDelay {
-			continue
-		}
-		if early++; early > b.MemoryLoss {
-			over = append(over, fmt.Sprintf("%s was replaced by a replica that does not know all it did%s", r.Node, b.replaced(r)))
-		}
+		over = append(over, fmt.Sprintf("%v, the budget allows %s", &l, allows))
 	}
 	return over
 }
 
-// replaced says what the budget allows of that, after when it was.
-func (b Budget) replaced(r Replaced) string {
-	if r.IsDead {
-		return fmt.Sprintf(", after %v, the budget allows that %s", r.After, b.memory())
-	}
-	return fmt.Sprintf(", the budget allows %s to lose memory", count(b.MemoryLoss))
+// isEarly says whether locks may be lost that have not expired.
+func (b Budget) isEarly(l *Loss) bool {
+	return !l.Harmless && (!l.waits() || b.RestartDelay == nil || l.After < *b.RestartDelay)
 }
 
 // countersBeyond says whether more nodes lost fencing counters than the budget allows.
@@ -152,26 +153,10 @@ func (b Budget) countersBeyond(u Used) (over []string) {
 }
 
 // withoutCounters are the nodes that lost fencing counters.
-func (u Used) withoutCounters() []string {
-	var nodes []string // that have lost counters
-	loses := func(node string) {
-		if !slices.Contains(nodes, node) {
-			nodes = append(nodes, node)
-		}
-	}
-	for _, r := range u.Restarts {
-		if r.Counters {
-			loses(r.Node)
-		}
-	}
-	for _, e := range u.Evictions {
-		if e.Counters {
-			loses(e.Node)
-		}
-	}
-	for _, r := range u.Replaced {
-		if r.Counters {
-			loses(r.Node)
+func (u Used) withoutCounters() (nodes []string) {
+	for _, l := range u.Lost {
+		if l.Counters && !slices.Contains(nodes, l.Node) {
+			nodes = append(nodes, l.Node)
 		}
 	}
 	return nodes
@@ -184,24 +169,13 @@ func (b Budget) Taken(u Used) Budget {
 	if u.ClockRate.ratio.LessThan(b.ClockRate.ratio) {
 		t.ClockRate = u.ClockRate
 	}
-	back := func(comesBack bool, after time.Duration) {
+	for _, l := range u.Lost {
 		switch {
-		case !comesBack || b.RestartDelay == nil || after < *b.RestartDelay:
+		case b.isEarly(&l):
 			t.MemoryLoss = min(t.MemoryLoss+1, b.MemoryLoss)
-		case t.RestartDelay == nil || after < *t.RestartDelay:
-			t.RestartDelay = &after
+		case !l.Harmless && (t.RestartDelay == nil || l.After < *t.RestartDelay):
+			t.RestartDelay = &l.After
 		}
-	}
-	for _, r := range u.Restarts {
-		back(true, r.After)
-	}
-	for _, e := range u.Evictions {
-		if e.Locks {
-			back(false, 0)
-		}
-	}
-	for _, r := range u.Replaced {
-		back(r.IsDead, r.After)
 	}
 	return t
 }
@@ -234,12 +208,4 @@ func (b Budget) Away(fenced bool) (least time.Duration, comesBack bool) {
 		return *b.RestartDelay, true
 	}
 	return 0, false
-}
-
-func (b Budget) memory() string {
-	text := "to " + count(b.MemoryLoss)
-	if b.RestartDelay != nil {
-		text += fmt.Sprintf(" before %v", *b.RestartDelay)
-	}
-	return text
 }

@@ -32,8 +32,8 @@ func TestEvict(t *testing.T) {
 		}
 	})
 	f.World.Kernel.Run(2 * 1e9)
-	if want := []Eviction{{"A", false, true}, {"A", false, false}, {"A", true, false}}; !slices.Equal(f.Used.Evictions, want) {
-		t.Errorf("used %v, want %v", f.Used.Evictions, want)
+	if want := []Loss{{"A", EvictedFrom, 0, true, true}, {"A", EvictedFrom, 0, false, true}, {"A", EvictedFrom, 0, false, false}}; !slices.Equal(f.Used.Lost, want) {
+		t.Errorf("used %v, want %v", f.Used.Lost, want)
 	}
 	if err := Check(&Evict{Node: "A"}, Names{Nodes: []string{"A"}, Service: "consensus service"}); err == nil {
 		t.Error("a service in the place of Redis evicts keys")

@@ -78,6 +78,9 @@ func (f *Field) uses(from kernel.True, enter func(*Used)) {
 	}
 }
 
+// lost enters in the account what a node has lost now.
+func (f *Field) lost(l Loss) { f.uses(f.ground.Now(), func(u *Used) { u.Lost = append(u.Lost, l) }) }
+
 // injected counts a fault in.
 func (f *Field) injected(x Fault) {
 	if on, isOnLinks := x.(interface{ reachStorage() bool }); isOnLinks && !on.reachStorage() {
@@ -197,8 +200,7 @@ func (f *Field) restart(node string) error {
 	with := "all it knew"
 	if memory.Any {
 		if !f.of(node).replaced {
-			lost := Amnesia{Node: node, After: after, Counters: memory.Counters}
-			f.uses(f.ground.Now(), func(u *Used) { u.Restarts = append(u.Restarts, lost) })
+			f.lost(Loss{Node: node, By: Restarted, After: after, Counters: memory.Counters})
 		}
 		with = "what was on its disk"
 		if memory.Empty {

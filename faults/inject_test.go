@@ -112,9 +112,9 @@ func TestInject(t *testing.T) {
 		{[]*Placed{at(1, &Split{Links: links("c1", "A", network.Requests), Keep: 2, For: time.Second}), at(3, &Split{Keep: 1, Reset: true})},
 			"1s split c1 1s: of batches c1 → A only the first 2 requests get through\n2s split-ends c1 0s: batches c1 → A get through whole again\n3s split 0s: of batches every client ↔ every node only the first request gets through, and then the connection is reset", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &Kill{Outage: Outage{Node: "A", RestartAfter: ptr(2 * time.Second)}}), at(1, &Kill{Outage: Outage{Node: "B", RestartAfter: ptr(0)}}), at(1, &Kill{Outage: Outage{Node: "C"}})},
-			"1s kill A 2s: A is killed\n1s kill B 0s: B is killed\n1s restart B 0s: B restarts with an empty memory, 0s after it stopped\n1s kill C 0s: C is killed\n3s restart A 2s: A restarts with an empty memory, 2s after it stopped", "0% 0s 0s 0s 0s [{B 0s false} {A 2s false}]"},
+			"1s kill A 2s: A is killed\n1s kill B 0s: B is killed\n1s restart B 0s: B restarts with an empty memory, 0s after it stopped\n1s kill C 0s: C is killed\n3s restart A 2s: A restarts with an empty memory, 2s after it stopped", "0% 0s 0s 0s 0s [{B 0 0s false false} {A 0 2s false false}]"},
 		{[]*Placed{at(1, &PowerLoss{Outage: Outage{Node: "A"}}), at(4, &Restart{Node: "A"})},
-			"1s power-loss A 0s: A loses power\n4s restart A 3s: A restarts with an empty memory, 3s after it stopped", "0% 0s 0s 0s 0s [{A 3s false}]"},
+			"1s power-loss A 0s: A loses power\n4s restart A 3s: A restarts with an empty memory, 3s after it stopped", "0% 0s 0s 0s 0s [{A 0 3s false false}]"},
 		{[]*Placed{at(0.1, &Shutdown{Outage: Outage{Node: "A", RestartAfter: ptr(time.Second)}})},
 			"100ms shutdown A 1s: A is shut down\n1.1s restart A 1s: A restarts with all it knew, 1s after it stopped", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &Pause{Process: "A", For: time.Second}), at(3, &Pause{Process: "c1", For: 0}), at(5, &Resume{Process: "c1"})},
@@ -132,7 +132,7 @@ func TestInject(t *testing.T) {
 			"1s suspend c1 2s: the machine of c1 is suspended for 2s\n3s resume c1 0s: c1 goes on\n5s suspend c1 3s: the machine of c1 is suspended for 3s\n" +
 				"7s suspend c1 4s: the machine of c1 is suspended for 4s\n11s resume c1 0s: c1 goes on\n20s suspend c2 5s: the machine of c2 is suspended for 5s\n25s resume c2 0s: c2 goes on", "0% 0s 0s 0s 8s []"},
 		{[]*Placed{at(1, &Kill{Outage: Outage{Node: "A", RestartAfter: ptr(5 * time.Second), ByWallClock: true}}), at(2, &ClockStep{Process: "A", By: 3 * time.Second})},
-			"1s kill A 5s: A is killed\n2s clock-step A 3s: the wall clock of A jumps forward by 3s\n3s restart A 2s: A restarts with an empty memory, 2s after it stopped", "0% 3s 0s 0s 0s [{A 2s false}]"},
+			"1s kill A 5s: A is killed\n2s clock-step A 3s: the wall clock of A jumps forward by 3s\n3s restart A 2s: A restarts with an empty memory, 2s after it stopped", "0% 3s 0s 0s 0s [{A 0 2s false false}]"},
 		{[]*Placed{at(1, &Stuck{Client: "c1"})}, "1s stuck c1 0s: c1 hangs in its work", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &Entropy{Client: "c1", For: time.Second}), at(3, &Entropy{Client: "c1"})},
 			"1s entropy c1 1s: c1 has no random bytes for 1s\n2s entropy-ends c1 0s: c1 has random bytes again\n3s entropy c1 0s: c1 has no random bytes", "0% 0s 0s 0s 0s []"},
@@ -145,11 +145,11 @@ func TestInject(t *testing.T) {
 		{[]*Placed{at(1, &WrongAnswers{Node: "A", With: Loading, For: time.Second}), at(3, &WrongAnswers{Node: "A", With: Queued})},
 			"1s wrong-answers A 1s: A answers every command with LOADING for 1s\n2s right-answers A 0s: A no longer answers every command with LOADING\n3s wrong-answers A 0s: A answers every command with QUEUED", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &Promote{Node: "A", Replica: "A2"})},
-			"1s promote A2 0s: A2, the replica of A, is promoted with all that A knew; all clients talk to it now", "0% 0s 0s 0s 0s []"},
+			"1s promote A2 0s: A2, the replica of A, is promoted with all that A knew; all clients talk to it now", "0% 0s 0s 0s 0s [{A 3 0s false false}]"},
 		{[]*Placed{at(1, &Failover{Node: "A", Replica: "A2", After: time.Second, RestartAfter: ptr(2 * time.Second)}), at(5, &Failover{Node: "A", Replica: "A2"})},
 			"1s failover A 1s: A dies, and A2, its replica, takes over after 1s\n2s promote A2 0s: A2, the replica of A, is promoted with all that A knew; all clients talk to it now\n3s restart A 2s: A restarts with an empty memory, 2s after it stopped\n5s failover A 0s: A dies, and A2, its replica, takes over after 0s", "0% 0s 0s 0s 0s []"},
 		{[]*Placed{at(1, &Evict{Node: "A"}), at(2, &Evict{Node: "B", Keys: AllKeys})},
-			"1s evict A 0s: all locks are evicted from A\n2s evict B 0s: all keys are evicted from B", "0% 0s 0s 0s 0s [] [{A true false} {B true false}]"},
+			"1s evict A 0s: all locks are evicted from A\n2s evict B 0s: all keys are evicted from B", "0% 0s 0s 0s 0s [{A 1 0s false false} {B 1 0s false false}]"},
 		{[]*Placed{at(1, &Crash{Client: "c1"})}, "1s crash c1 0s:", "0% 0s 0s 0s 0s []"},
 	} {
 		f := newField(t, redis.NoPersistence)
@@ -170,10 +170,7 @@ func TestInject(t *testing.T) {
 			t.Errorf("got\n%s\nwant\n%s", got, test.want)
 		}
 		s := f.Used
-		got := fmt.Sprintf("%v %v %v %v %v %v", s.ClockRate, s.ClockStep, s.Delay, s.Pause, s.Suspend, s.Restarts)
-		if s.Evictions != nil {
-			got += fmt.Sprintf(" %v", s.Evictions)
-		}
+		got := fmt.Sprintf("%v %v %v %v %v %v", s.ClockRate, s.ClockStep, s.Delay, s.Pause, s.Suspend, s.Lost)
 		if got != test.used {
 			t.Errorf("used %s, want %s", got, test.used)
 		}
@@ -396,7 +393,7 @@ func TestMemoryLossIsMoreThanTheNumberOfKeys(t *testing.T) {
 		})
 		set(f, 1300*ms, 0, second, driver.OpAcquire, nil)
 		inject(t, f, at(1.5, &PowerLoss{Outage: Outage{Node: "A", RestartAfter: ptr(time.Second)}}))
-		if len(f.Used.Restarts) != 1 {
+		if len(f.Used.Lost) != 1 {
 			t.Errorf("%s was lost: %s", second, told(f))
 		}
 	}
@@ -575,7 +572,7 @@ func TestCountersAreLost(t *testing.T) {
 		}
 		inject(t, f, at(1.5, &PowerLoss{Outage: Outage{Node: "A", RestartAfter: ptr(40 * time.Second)}}))
 		got := false
-		for _, r := range f.Used.Restarts {
+		for _, r := range f.Used.Lost {
 			got = got || r.Counters
 		}
 		if got != test.want {
@@ -601,8 +598,8 @@ func TestPromotionLosesCounters(t *testing.T) {
 			at(0.9, &Kill{Outage{Node: "A"}}).Arm(f.World, f.Field)
 		}
 		inject(t, f, at(1, &Promote{Node: "A", Replica: "A2"}))
-		if got := len(f.Used.Replaced) == 1 && f.Used.Replaced[0].Counters; got != (lag || up) {
-			t.Errorf("cut off %v, up %v: %+v", lag, up, f.Used.Replaced)
+		if got := len(f.Used.Lost) == 1 && f.Used.Lost[0].Counters; got != (lag || up) {
+			t.Errorf("cut off %v, up %v: %+v", lag, up, f.Used.Lost)
 		}
 	}
 }
@@ -617,7 +614,7 @@ func TestNodesThatGoOnApartLoseCounters(t *testing.T) {
 				at(0.9, &Kill{Outage{Node: "A"}}).Arm(f.World, f.Field)
 			}
 			inject(t, f, at(1, &Promote{Node: "A", Replica: "A2", Clients: clients}))
-			if got := f.Used.Replaced; len(got) != 1 || got[0].Counters != fenced {
+			if got := f.Used.Lost; len(got) != 1 || got[0].Counters != fenced {
 				t.Errorf("fenced %v, clients %v: %+v", fenced, clients, got)
 			}
 		}
@@ -626,8 +623,8 @@ func TestNodesThatGoOnApartLoseCounters(t *testing.T) {
 	f.Fenced = true
 	at(0.9, &Kill{Outage{Node: "A"}}).Arm(f.World, f.Field)
 	inject(t, f, at(1, &Promote{Node: "A", Replica: "A2"}))
-	if len(f.Used.Replaced) != 0 {
-		t.Errorf("a replica that knows all its node did, and that all clients talk to: %+v", f.Used.Replaced)
+	if len(f.Used.Lost) != 0 {
+		t.Errorf("a replica that knows all its node did, and that all clients talk to: %+v", f.Used.Lost)
 	}
 }
 

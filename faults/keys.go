@@ -124,7 +124,7 @@ func (e *Evict) Inject(f *Field) error {
 	if !lost.Any {
 		return fmt.Errorf("faults: evict: %s has no such keys", e.Node)
 	}
-	f.uses(f.ground.Now(), func(u *Used) { u.Evictions = append(u.Evictions, Eviction{e.Node, lost.Locks, lost.Counters}) })
+	f.lost(Loss{Node: e.Node, By: EvictedFrom, Counters: lost.Counters, Harmless: !lost.Locks})
 	f.happens(e, 0)
 	return nil
 }

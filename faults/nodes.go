@@ -167,11 +167,11 @@ func (p *Promote) Inject(f *Field) error {
 		with = "less than " + p.Node + " knew"
 	}
 	if lacks.Any || forks {
-		r := Replaced{Node: p.Node, Counters: lacks.Counters || forks && f.Fenced}
+		l := Loss{Node: p.Node, By: Replaced, Counters: lacks.Counters || forks && f.Fenced}
 		if !forks {
-			r.IsDead, r.After = true, f.ground.Now().Sub(node.stopped)
+			l.By, l.After = TakenOver, f.ground.Now().Sub(node.stopped)
 		}
-		f.uses(f.ground.Now(), func(u *Used) { u.Replaced = append(u.Replaced, r) })
+		f.lost(l)
 	}
 	f.note("promote", p.Replica, 0, "%v with %s; %s to it now", p, with, who)
 	return nil

@@ -46,8 +46,8 @@ func TestPromote(t *testing.T) {
 		at(1, promote).Arm(f.World, f.Field)
 		w.Kernel.Run(kernel.True(10e9))
 		h := w.History()
-		if got := h[len(h)-1].Detail; got != test.want || len(f.Used.Replaced) != 1 {
-			t.Errorf("%s, %v; want %s", got, f.Used.Replaced, test.want)
+		if got := h[len(h)-1].Detail; got != test.want || len(f.Used.Lost) != 1 {
+			t.Errorf("%s, %v; want %s", got, f.Used.Lost, test.want)
 		}
 		if a, b := w.Serving(w.Client("c1"), "A"), w.Serving(w.Client("c2"), "A"); a != "A" || b != "A2" {
 			t.Errorf("c1 is served by %s, c2 by %s", a, b)
@@ -61,11 +61,11 @@ func TestFailover(t *testing.T) {
 	for name, test := range map[string]struct {
 		lag    bool
 		before Fault
-		want   []Replaced
+		want   []Loss
 	}{
 		"nothing is lost":         {want: nil},
-		"the lock is lost":        {lag: true, want: []Replaced{{Node: "A", IsDead: true, After: 2 * time.Second}}},
-		"in a group that was cut": {lag: true, before: &Promote{Node: "A", Replica: "A3"}, want: []Replaced{{Node: "A"}, {Node: "A"}}},
+		"the lock is lost":        {lag: true, want: []Loss{{Node: "A", By: TakenOver, After: 2 * time.Second}}},
+		"in a group that was cut": {lag: true, before: &Promote{Node: "A", Replica: "A3"}, want: []Loss{{Node: "A", By: Replaced}, {Node: "A", By: Replaced}}},
 	} {
 		f := newField(t, redis.Always)
 		if test.lag {
@@ -76,8 +76,8 @@ func TestFailover(t *testing.T) {
 			at(0.9, test.before).Arm(f.World, f.Field)
 		}
 		inject(t, f, at(1, &Failover{Node: "A", Replica: "A2", After: 2 * time.Second, RestartAfter: ptr(3 * time.Second)}))
-		if !slices.Equal(f.Used.Replaced, test.want) {
-			t.Errorf("%s: %+v, want %+v\n%s", name, f.Used.Replaced, test.want, told(f))
+		if !slices.Equal(f.Used.Lost, test.want) {
+			t.Errorf("%s: %+v, want %+v\n%s", name, f.Used.Lost, test.want, told(f))
 		}
 		if !f.World.Server("A").IsReplica() || f.World.Server("A2").IsReplica() {
 			t.Errorf("%s: A goes on as a master\n%s", name, told(f))

@@ -188,7 +188,7 @@ func TestTakes(t *testing.T) {
 			f.World.Kernel.Run(kernel.True(time.Minute))
 			u := f.Used
 			for key, used := range map[string]bool{"clock-rate": u.ClockRate.PPB() != 0, "clock-step": u.ClockStep != 0, "delay": u.Delay != 0, "pause": u.Pause != 0,
-				"suspend": u.Suspend != 0, "memory-loss": u.Restarts != nil || u.Evictions != nil, "no-power-loss": u.Unpowered != nil} {
+				"suspend": u.Suspend != 0, "memory-loss": slices.ContainsFunc(u.Lost, func(l Loss) bool { return l.By == Restarted || l.By == EvictedFrom }), "no-power-loss": u.Unpowered != nil} {
 				listed := slices.Contains(k.Takes, key)
 				if used && !listed || listed && !used && key != "memory-loss" {
 					t.Errorf("%s: %v takes from %s: %v, and is said to: %v", k.Name, fault, key, used, listed)

@@ -96,7 +96,7 @@ func TestStepsOfSeveralEvents(t *testing.T) {
 // everything is a run that reached what no history tells of.
 var everything = reach.Run{
 	Counts: redis.Counts{Batches: 1, UnknownScripts: 1, Notified: 1, Unheard: 1},
-	Used:   faults.Used{Restarts: []faults.Amnesia{{Node: "A", Counters: true}}},
+	Used:   faults.Used{Lost: []faults.Loss{{Node: "A", Counters: true}}},
 	Report: &checker.Report{Compared: checker.Compared{Holds: 1, Updates: 1}},
 	Placed: []string{"kill", "pause"}, Injected: []string{"kill"}, Awaited: []string{"granted", "restart"}, Fired: []string{"granted"},
 }

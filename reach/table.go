@@ -148,7 +148,9 @@ func algorithm() []Entry {
 		step("extend-refused", "a node does not extend what it does not have", "extend: not ours any more"),
 		step("extend-failed", "an extend does not reach its quorum", "not-extended"),
 		{Kind: Step, Name: "unknown-script", What: "a node has forgotten a script and is sent it again", reached: func(l *look) bool { return l.Counts.UnknownScripts > 0 }},
-		{Kind: Step, Name: "memory-lost", What: "a node comes back without all it knew", reached: func(l *look) bool { return len(l.Used.Restarts)+len(l.Used.Replaced) > 0 }},
+		{Kind: Step, Name: "memory-lost", What: "a node comes back without all it knew", reached: func(l *look) bool {
+			return slices.ContainsFunc(l.Used.Lost, func(l faults.Loss) bool { return l.By != faults.EvictedFrom })
+		}},
 	}
 }
 
@@ -167,9 +169,7 @@ func features() []Entry {
 		of(Fencing, false, step("vote-behind", "a node does not vote for a token that is not above its counter", "vote: ahead of the token")),
 		of(Fencing, false, step("effect-refused", "the resource turns down an effect with an old token", "effect refused")),
 		of(Fencing, false, counted("counter-lost", "a node loses a fencing counter", func(l *look) bool {
-			return slices.ContainsFunc(l.Used.Restarts, func(a faults.Amnesia) bool { return a.Counters }) ||
-				slices.ContainsFunc(l.Used.Replaced, func(r faults.Replaced) bool { return r.Counters }) ||
-				slices.ContainsFunc(l.Used.Evictions, func(e faults.Eviction) bool { return e.Counters })
+			return slices.ContainsFunc(l.Used.Lost, func(l faults.Loss) bool { return l.Counters })
 		})),
 		of(Guard, true, step("guard-refuses", "the restart guard keeps a node from voting", "vote: in quarantine")),
 		of(Guard, false, step("quarantine-over", "a node votes again after its quarantine", "quarantine over")),

@@ -79,7 +79,7 @@ func lockKeys(known []redis.Record) (eternal, passing []string) {
 func (s *run) judge(ended int64) error {
 	// Unless the faults kept to the budget, nothing follows from what they led to.
 	if b := s.options.Settings.Budget; b.RestartDelay != nil && !guarded(s.options.Settings) {
-		if over := b.Beyond(faults.Used{Restarts: s.field.Used.Restarts, Replaced: s.field.Used.Replaced}); over != nil {
+		if over := b.Beyond(faults.Used{Lost: s.field.Used.Lost}); over != nil {
 			return fmt.Errorf("live: round %d: %s", s.rounds, strings.Join(over, "; "))
 		}
 	}

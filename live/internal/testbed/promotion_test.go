@@ -39,7 +39,7 @@ func TestPromote(t *testing.T) {
 				if got := r.mustAsk(t, "M2", "GET", "a"); got != "1" {
 					t.Errorf("M2 has %q as a, which it was never told", got)
 				}
-				if lost := r.field.Used.Replaced; len(lost) != 1 || lost[0].Node != "M" {
+				if lost := r.field.Used.Lost; len(lost) != 1 || lost[0].Node != "M" {
 					t.Errorf("memory is lost: %v", lost)
 				}
 				r.mustAsk(t, "M2", "SET", "c", "3")
@@ -78,7 +78,7 @@ func TestBothSidesServe(t *testing.T) {
 				mustInject(t, r, &faults.Pause{Process: "M3"})
 			}
 			mustInject(t, r, &faults.Promote{Node: "M", Replica: "M2"})
-			if lost := r.field.Used.Replaced; !slices.Equal(lost, []faults.Replaced{{Node: "M"}}) {
+			if lost := r.field.Used.Lost; !slices.Equal(lost, []faults.Loss{{Node: "M", By: faults.Replaced}}) {
 				t.Errorf("memory is lost: %v", lost)
 			}
 			if paused {
