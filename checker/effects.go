@@ -113,9 +113,9 @@ func (r *Report) addAccepted(t *transcript, l *leases, g *guarded, e *history.Ev
 	switch {
 	case e.Func != history.Write || !ended:
 	case later:
-		g.stale = count(g.stale, func() *Finding { return staleWrite(t, l, window, &g.latest, e) })
+		g.stale = count(g.stale, func() Finding { return staleWrite(t, l, window, &g.latest, e) })
 	default:
-		g.late = count(g.late, func() *Finding { return acceptedAfterExpiry(t, window, e) })
+		g.late = count(g.late, func() Finding { return acceptedAfterExpiry(t, window, e) })
 	}
 	if g.latest.Grant == 0 || t.ops[g.latest.Grant].ret < ret {
 		g.latest = *e
@@ -140,14 +140,15 @@ func (r *Report) addRefused(t *transcript, l *leases, g *guarded, e *history.Eve
 		r.Compared.LateWrites++
 	case !ended && !isLate:
 		r.Compared.Rightful++
-		g.refused = count(g.refused, func() *Finding { return holderRefused(t, window, e) })
+		g.refused = count(g.refused, func() Finding { return holderRefused(t, window, e) })
 	}
 }
 
 // count adds one to f, which is made if it is the first.
-func count(f *Finding, first func() *Finding) *Finding {
+func count(f *Finding, first func() Finding) *Finding {
 	if f == nil {
-		f = first()
+		made := first()
+		f = &made
 	}
 	f.Count++
 	return f
@@ -165,48 +166,33 @@ func (l *leases) lastWindow(t *transcript, grant, seq int) (span, bool) {
 	return windows[i], windows[i].to < seq
 }
 
-func staleWrite(t *transcript, l *leases, window span, later, e *history.Event) *Finding {
+func staleWrite(t *transcript, l *leases, window span, later, e *history.Event) Finding {
 	laterWindow, _ := l.lastWindow(t, later.Grant, later.Seq)
-	first, second := t.ops[e.Grant].process, t.ops[later.Grant].process
+	f := t.finding(StaleWrite, t.on(e), span{window.to, e.Seq}, ends(span{window.to, later.Seq}, span{e.Seq, e.Seq}),
+		t.windowOf(e.Grant, window), t.windowOf(later.Grant, laterWindow))
 	did := map[history.Func]string{history.Read: "read", history.Write: "written"}[later.Func]
-	return &Finding{
-		Kind: StaleWrite, Resource: t.on(e),
-		Windows: []Window{
-			t.window(first, e.Grant, window.from, window.to),
-			t.window(second, later.Grant, laterWindow.from, laterWindow.to),
-		},
-		FromSeq: window.to, ToSeq: e.Seq, From: t.at(window.to), To: t.at(e.Seq),
-		Seqs: ends(span{window.to, later.Seq}, span{e.Seq, e.Seq}),
-		Text: fmt.Sprintf("%s wrote %d to %q %v after its lease (grant %d) had ended, and %v after %s had %s it under the later grant %d.",
-			first, e.Number, t.on(e), t.at(e.Seq).Since(t.at(window.to)), e.Grant,
-			t.at(e.Seq).Since(t.at(later.Seq)), second, did, later.Grant),
-	}
+	f.Text = fmt.Sprintf(
+		"%s wrote %d to %q %v after its lease (grant %d) had ended, and %v after %s had %s it under the later grant %d.",
+		t.ops[e.Grant].process, e.Number, f.Resource, f.To.Since(f.From), e.Grant,
+		f.To.Since(t.at(later.Seq)), t.ops[later.Grant].process, did, later.Grant)
+	return f
 }
 
-func acceptedAfterExpiry(t *transcript, window span, e *history.Event) *Finding {
-	process := t.ops[e.Grant].process
-	return &Finding{
-		Kind: AcceptedAfterExpiry, Resource: t.on(e),
-		Windows: []Window{t.window(process, e.Grant, window.from, window.to)},
-		FromSeq: window.to, ToSeq: e.Seq, From: t.at(window.to), To: t.at(e.Seq),
-		Seqs: []int{window.to, e.Seq},
-		Text: fmt.Sprintf("%s wrote %d to %q %v after its lease (grant %d) had ended, before any effect of a later one.",
-			process, e.Number, t.on(e), t.at(e.Seq).Since(t.at(window.to)), e.Grant),
-	}
+func acceptedAfterExpiry(t *transcript, window span, e *history.Event) Finding {
+	f := t.finding(AcceptedAfterExpiry, t.on(e), span{window.to, e.Seq}, []int{window.to, e.Seq}, t.windowOf(e.Grant, window))
+	f.Text = fmt.Sprintf("%s wrote %d to %q %v after its lease (grant %d) had ended, before any effect of a later one.",
+		t.ops[e.Grant].process, e.Number, f.Resource, f.To.Since(f.From), e.Grant)
+	return f
 }
 
-func holderRefused(t *transcript, window span, e *history.Event) *Finding {
-	process, did := t.ops[e.Grant].process, string(e.Func)
+func holderRefused(t *transcript, window span, e *history.Event) Finding {
 	with := "whose mark it has"
 	if e.Token != 0 {
 		with = fmt.Sprintf("with the token %d", e.Token)
 	}
-	return &Finding{
-		Kind: HolderRefused, Resource: t.on(e),
-		Windows: []Window{t.window(process, e.Grant, window.from, window.to)},
-		FromSeq: window.from, ToSeq: e.Seq, From: t.at(window.from), To: t.at(e.Seq),
-		Seqs: []int{window.from, e.Seq},
-		Text: fmt.Sprintf("%q refused a %s of %s %s, which held the lock (grant %d), although it had accepted nothing of a later holder.",
-			t.on(e), did, process, with, e.Grant),
-	}
+	f := t.finding(HolderRefused, t.on(e), span{window.from, e.Seq}, []int{window.from, e.Seq}, t.windowOf(e.Grant, window))
+	f.Text = fmt.Sprintf(
+		"%q refused a %s of %s %s, which held the lock (grant %d), although it had accepted nothing of a later holder.",
+		f.Resource, e.Func, t.ops[e.Grant].process, with, e.Grant)
+	return f
 }

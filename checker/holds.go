@@ -1,9 +1,13 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
+
+	"github.com/anishathalye/porcupine"
 
 	"redlocksim/checker/internal/exclusion"
 	"redlocksim/history"
@@ -154,23 +158,6 @@ func (l *leases) confirm(t *transcript, o *operation) {
 	}
 }
 
-// owners numbers those that may not hold at the same time: grants, or processes if locks are re-entrant.
-func owners(t *transcript, reentrant bool) func(grant int) int {
-	if !reentrant {
-		return func(grant int) int { return grant }
-	}
-	processes := map[string]int{}
-	return func(grant int) int {
-		process := t.ops[grant].process
-		n, ok := processes[process]
-		if !ok {
-			n = len(processes)
-			processes[process] = n
-		}
-		return n
-	}
-}
-
 // block is one owner's holds merged: one hold, or several of a re-entrant lock that overlap.
 type block struct {
 	span
@@ -210,16 +197,15 @@ func merge(holds []hold, owner func(grant int) int, reentrant bool) []block {
 	return blocks
 }
 
-// conflict is two stretches of different owners that should not have been at the same time.
-type conflict struct {
-	first, second Window
-	overlap       span
-	seqs          []int
+// excess is where more owners hold a lock than can.
+type excess struct {
+	holds []hold // at the same time, in the order in which they began
+	span         // of that time
 }
 
-// overlaps returns how many of a resource's holds begin, or confirmations lie, inside another owner's hold, and the
-// first to be complete. Seqs are unique, so that holds never touch.
-func overlaps(t *transcript, holds []hold, confirmations []confirmation, reentrant bool) (int, *conflict) {
+// excesses returns how many holds of a lock begin, or confirmations lie, where as many owners hold it as can, and the first to
+// be complete. Seqs are unique, so that holds never touch.
+func excesses(t *transcript, holds []hold, confirmations []confirmation, permits int, reentrant bool) (int, *excess) {
 	owner := owners(t, reentrant)
 	blocks := merge(holds, owner, reentrant)
 	count, first := exclusion.Find(
@@ -229,22 +215,27 @@ func overlaps(t *transcript, holds []hold, confirmations []confirmation, reentra
 		len(confirmations), func(i int) exclusion.Hold {
 			c := &confirmations[i]
 			return exclusion.Hold{From: c.from, To: c.to, Owner: owner(c.grant)}
-		}, 1)
+		}, permits)
 	if first == nil {
-		return count, nil
+		return 0, nil
 	}
-	other := &blocks[first.Others[0]]
+	var e excess
 	if first.IsTouch {
 		c := confirmations[first.Second]
-		h := other.covering(c.from)
-		return count, &conflict{t.windowOf(h.grant, h.span), t.windowOf(c.grant, c.span), c.span, ends(h.span, c.span)}
+		e.span, e.holds = c.span, []hold{{span: c.span, grant: c.grant}}
+	} else {
+		h := blocks[first.Second].holds[0]
+		e.span, e.holds = h.span, []hold{h}
 	}
-	later := blocks[first.Second].holds[0]
-	earlier := other.covering(later.from)
-	return count, &conflict{
-		t.windowOf(earlier.grant, earlier.span), t.windowOf(later.grant, later.span),
-		span{later.from, min(earlier.to, later.to)}, ends(earlier.span, later.span),
+	var others []hold
+	for _, i := range first.Others {
+		other := blocks[i].covering(e.from)
+		if others = append(others, other); !first.IsTouch {
+			e.to = min(e.to, other.to)
+		}
 	}
+	e.holds = append(others, e.holds...)
+	return count, &e
 }
 
 // compareHolds counts what there was to compare on a resource.
@@ -259,38 +250,89 @@ func (r *Report) compareHolds(t *transcript, holds []hold, twice bool) {
 	}
 }
 
-// addHolds reports overlapping holds, and checks the answer with porcupine.
+// addHolds reports locks that more held than can, and checks the answers with porcupine.
 func (r *Report) addHolds(t *transcript, l *leases, o Options) error {
 	crowded := crowded(t, o)
 	operations := mutexOperations(t, o, crowded)
+	add := func(lock Semaphore, resources ...string) error {
+		var holds []hold
+		var confirmations []confirmation
+		var ops []porcupine.Operation
+		n := 0
+		for _, resource := range resources {
+			holds, confirmations = append(holds, l.holds[resource]...), append(confirmations, l.confirmations[resource]...)
+			ops, n = append(ops, operations[resource]...), n+crowded[resource]+len(operations[resource])
+		}
+		slices.SortFunc(holds, func(a, b hold) int { return cmp.Compare(a.from, b.from) })
+		count, first := excesses(t, holds, confirmations, lock.Permits, o.Reentrant)
+		within, why := linearizable(lockModel(lock.Permits), n, o, func() []porcupine.Operation { return ops })
+		r.compareHolds(t, holds, within != unknown)
+		switch {
+		case within == unknown:
+			r.Unchecked = append(r.Unchecked, Unchecked{Kind: LeaseOverlap, Resource: lock.Name, Decided: true, Why: why})
+		case (within == no) != (count > 0):
+			return &DisagreeError{Kind: LeaseOverlap, Resource: lock.Name, Direct: count > 0, Linearizable: within == no}
+		}
+		if count > 0 {
+			r.Findings = append(r.Findings, t.tooManyHold(lock, count, first))
+		}
+		return nil
+	}
 	for _, resource := range t.resources {
 		if o.isPermits(resource) {
 			continue
 		}
-		count, first := overlaps(t, l.holds[resource], l.confirmations[resource], o.Reentrant)
-		exclusive, why := exclusive(operations[resource], o)
-		if n := crowded[resource]; n > 0 {
-			exclusive, why = linearizable(mutexModel, n, o, nil)
+		if err := add(Semaphore{resource, 1}, resource); err != nil {
+			return err
 		}
-		r.compareHolds(t, l.holds[resource], exclusive != unknown)
-		switch {
-		case exclusive == unknown:
-			r.Unchecked = append(r.Unchecked, Unchecked{Kind: LeaseOverlap, Resource: resource, Decided: true, Why: why})
-		case (exclusive == no) != (count > 0):
-			return &DisagreeError{Kind: LeaseOverlap, Resource: resource, Direct: count > 0, Linearizable: exclusive == no}
+	}
+	for _, s := range o.Semaphores {
+		without := func(resource string) bool { return !s.Has(resource) }
+		if err := add(s, slices.DeleteFunc(slices.Clone(t.resources), without)...); err != nil {
+			return err
 		}
-		if count == 0 {
-			continue
-		}
-		w := t.window("", 0, first.overlap.from, first.overlap.to)
-		r.Findings = append(r.Findings, Finding{
-			Kind: LeaseOverlap, Resource: resource, Count: count,
-			Windows: []Window{first.first, first.second},
-			FromSeq: w.FromSeq, ToSeq: w.ToSeq, From: w.From, To: w.To, Seqs: first.seqs,
-			Text: fmt.Sprintf("%s (grant %d) and %s (grant %d) both held %q for %v, from %v.",
-				first.first.Process, first.first.Grant, first.second.Process, first.second.Grant, resource,
-				w.To.Since(w.From), w.From),
-		})
 	}
 	return nil
+}
+
+// tooManyHold is the finding of an excess.
+func (t *transcript) tooManyHold(lock Semaphore, count int, c *excess) Finding {
+	var who []string
+	var spans []span
+	var windows []Window
+	for _, h := range c.holds {
+		windows, spans = append(windows, t.windowOf(h.grant, h.span)), append(spans, h.span)
+		who = append(who, fmt.Sprintf("%s (grant %d)", t.ops[h.grant].process, h.grant))
+	}
+	what := fmt.Sprintf("both held %q", lock.Name)
+	if lock.Permits > 1 {
+		what = fmt.Sprintf("all held one of the %d permits of %q", lock.Permits, lock.Name)
+	}
+	f, last := t.finding(LeaseOverlap, lock.Name, c.span, ends(spans...), windows...), len(who)-1
+	f.Count = count
+	f.Text = fmt.Sprintf("%s and %s %s for %v, from %v.", strings.Join(who[:last], ", "), who[last], what, f.To.Since(f.From), f.From)
+	return f
+}
+
+// Windows returns the believed windows of a history, those that [Check] judges, in the order of their grants and then of
+// their beginnings. Of the Options, it looks at End only. Errors are those of Check.
+func Windows(h history.History, o Options) ([]Window, error) {
+	if len(h) == 0 {
+		return nil, nil
+	}
+	if err := h.Validate(); err != nil {
+		return nil, err
+	}
+	t, err := transcribe(whole(h), o.End)
+	if err != nil {
+		return nil, err
+	}
+	l := believe(t)
+	windows := make([]Window, 0, len(l.windows))
+	for grant := range t.ops {
+		for _, s := range l.of(grant) {
+			windows = append(windows, t.windowOf(grant, s))
+		}
+	}
+	return windows, nil
 }

@@ -111,11 +111,6 @@ var mutexModel = porcupine.Model{
 	},
 }
 
-// exclusive asks porcupine whether the operations on one resource are what a mutex allows.
-func exclusive(ops []porcupine.Operation, o Options) (answer, string) {
-	return linearizable(mutexModel, len(ops), o, func() []porcupine.Operation { return ops })
-}
-
 // crowded counts the successes on the resources that certainly have too many operations for porcupine.
 func crowded(t *transcript, o Options) map[string]int {
 	limit := o.MaxOperations
@@ -201,21 +196,12 @@ func eventsByGrant(t *transcript, without map[string]int) []*grantEvents {
 // own that ends with the other. What succeeds on a grant of unknown outcome touches the mutex. Failed acquires are left out:
 // they are legal even on a free lock, as votes may be split.
 func mutexOperations(t *transcript, o Options, without map[string]int) map[string][]porcupine.Operation {
-	owner := func(g *grantEvents) int { return g.grant }
-	if o.Reentrant {
-		processes := map[string]int{}
-		owner = func(g *grantEvents) int {
-			if _, known := processes[g.process]; !known {
-				processes[g.process] = len(processes)
-			}
-			return processes[g.process]
-		}
-	}
+	owner := owners(t, o.Reentrant)
 	all := map[string][]porcupine.Operation{}
 	for _, g := range eventsByGrant(t, without) {
 		add := func(act lockAct, s span) {
 			all[g.resource] = append(all[g.resource], porcupine.Operation{
-				Input: lockInput{act, owner(g)}, Call: int64(s.from), Return: int64(s.to), Metadata: g.grant,
+				Input: lockInput{act, owner(g.grant)}, Call: int64(s.from), Return: int64(s.to), Metadata: g.grant,
 			})
 		}
 		switch g.outcome {
@@ -275,4 +261,12 @@ func (g *grantEvents) takings() []taking {
 		}
 	}
 	return all
+}
+
+// Linearizable asks porcupine whether some order of ops, each at an instant within its call and return, is one that the
+// model allows. It keeps to the bounds that [Check] keeps to: maxOperations as in [Options], and numbers of steps and states.
+// Where they are too narrow it says why, and legal means nothing.
+func Linearizable(m porcupine.Model, ops []porcupine.Operation, maxOperations int) (legal bool, undecided string) {
+	found, why := linearizable(m, len(ops), Options{MaxOperations: maxOperations}, func() []porcupine.Operation { return ops })
+	return found == yes, why
 }

@@ -91,7 +91,7 @@ func (s *tokens) grant(t *transcript, l *leases, e *history.Event, grant int) {
 	owner, taken := s.owner(e.Token)
 	switch {
 	case taken && owner.grant != grant:
-		s.repeated = count(s.repeated, func() *Finding {
+		s.repeated = count(s.repeated, func() Finding {
 			return tokenFinding(t, l, TokenRepeated, owner, now, fmt.Sprintf("%s was granted %q with the token %d, which %s had been granted before.",
 				e.Process, t.ops[grant].resource, e.Token, t.ops[owner.grant].process))
 		})
@@ -103,7 +103,7 @@ func (s *tokens) grant(t *transcript, l *leases, e *history.Event, grant int) {
 		return
 	}
 	if high := s.granted; high.grant != 0 && e.Token < high.token {
-		s.regressed = count(s.regressed, func() *Finding {
+		s.regressed = count(s.regressed, func() Finding {
 			return tokenFinding(t, l, TokenRegressed, high, now, fmt.Sprintf("%s was granted %q with the token %d, after %s had been granted %d.",
 				e.Process, t.ops[grant].resource, e.Token, t.ops[high.grant].process, high.token))
 		})
@@ -115,7 +115,7 @@ func (s *tokens) grant(t *transcript, l *leases, e *history.Event, grant int) {
 func (s *tokens) effect(t *transcript, l *leases, e *history.Event, grant int) {
 	now := holder{grant, e.Seq, e.Token}
 	if high := s.accepted; high.grant != 0 && e.Token < high.token {
-		s.regressed = count(s.regressed, func() *Finding {
+		s.regressed = count(s.regressed, func() Finding {
 			return tokenFinding(t, l, TokenRegressed, high, now, fmt.Sprintf("%q accepted %s's %s with the token %d after one of %s with %d.",
 				t.ops[grant].resource, e.Process, e.Func, e.Token, t.ops[high.grant].process, high.token))
 		})
@@ -124,9 +124,9 @@ func (s *tokens) effect(t *transcript, l *leases, e *history.Event, grant int) {
 	s.accepted = now
 }
 
-func tokenFinding(t *transcript, l *leases, kind Kind, earlier, later holder, text string) *Finding {
-	f := &Finding{Kind: kind, Resource: t.ops[later.grant].resource, FromSeq: earlier.seq, ToSeq: later.seq,
-		From: t.at(earlier.seq), To: t.at(later.seq), Seqs: []int{earlier.seq, later.seq}, Text: text}
+func tokenFinding(t *transcript, l *leases, kind Kind, earlier, later holder, text string) Finding {
+	f := t.finding(kind, t.ops[later.grant].resource, span{earlier.seq, later.seq}, []int{earlier.seq, later.seq})
+	f.Text = text
 	for _, h := range []holder{earlier, later} {
 		window, _ := l.lastWindow(t, h.grant, later.seq+1)
 		f.Windows = append(f.Windows, t.windowOf(h.grant, window))

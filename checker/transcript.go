@@ -59,6 +59,13 @@ func (t *transcript) windowOf(grant int, s span) Window {
 	return t.window(t.ops[grant].process, grant, s.from, s.to)
 }
 
+// finding is one that is enclosed by a stretch and shown by the events at seqs.
+func (t *transcript) finding(kind Kind, resource string, within span, seqs []int, windows ...Window) Finding {
+	w := t.window("", 0, within.from, within.to)
+	return Finding{Kind: kind, Resource: resource, Windows: windows,
+		FromSeq: w.FromSeq, ToSeq: w.ToSeq, From: w.From, To: w.To, Seqs: seqs}
+}
+
 func malformed(e *history.Event, err error) error {
 	return &history.InvalidError{Line: e.Seq, Err: fmt.Errorf("%w: %s: %w", ErrMalformed, e.Kind, err)}
 }
@@ -88,4 +95,21 @@ func (t *transcript) on(e *history.Event) string {
 		return t.ops[e.Grant].resource
 	}
 	return e.Resource
+}
+
+// owners numbers those that may not hold at the same time: grants, or processes if locks are re-entrant.
+func owners(t *transcript, reentrant bool) func(grant int) int {
+	if !reentrant {
+		return func(grant int) int { return grant }
+	}
+	processes := map[string]int{}
+	return func(grant int) int {
+		process := t.ops[grant].process
+		n, ok := processes[process]
+		if !ok {
+			n = len(processes)
+			processes[process] = n
+		}
+		return n
+	}
 }

@@ -180,17 +180,15 @@ func staleRead(sections, reads []section, o Options) (*section, string) {
 }
 
 func (t *transcript) staleRead(resource string, s *section) Finding {
-	w := t.window(s.process, s.grant, s.from, s.to)
 	under := ""
 	if s.grant != 0 {
 		under = fmt.Sprintf(" (grant %d)", s.grant)
 	}
-	return Finding{
-		Kind: StaleRead, Resource: resource, Count: 1, Windows: []Window{w},
-		FromSeq: w.FromSeq, ToSeq: w.ToSeq, From: w.From, To: w.To, Seqs: ends(s.span),
-		Text: fmt.Sprintf("%s%s read %d from %q, which no order of the writes before and the reads explains.",
-			s.process, under, s.read, resource),
-	}
+	f := t.finding(StaleRead, resource, s.span, ends(s.span), t.window(s.process, s.grant, s.from, s.to))
+	f.Count = 1
+	f.Text = fmt.Sprintf("%s%s read %d from %q, which no order of the writes before and the reads explains.",
+		s.process, under, s.read, resource)
+	return f
 }
 
 // suspects names sections of a resource without effects that cannot all be atomic: two that read the same number; or

@@ -49,7 +49,7 @@ func Visualize(w io.Writer, h history.History, o Options) error {
 		return fmt.Errorf("%w: %d operations on %q, porcupine shows at most %d", ErrNotVisual, n, shown, maxVisual)
 	}
 	ops := mutexOperations(t, o, crowded)[shown]
-	if verdict, why := exclusive(ops, o); verdict == unknown {
+	if verdict, why := linearizable(mutexModel, len(ops), o, func() []porcupine.Operation { return ops }); verdict == unknown {
 		return fmt.Errorf("%w: %s", ErrNotVisual, why)
 	}
 	if len(ops) > maxVisual {
@@ -83,7 +83,7 @@ func mostTelling(t *transcript, l *leases, o Options) (shown string) {
 		if len(l.holds[resource])+len(l.confirmations[resource]) == 0 {
 			continue
 		}
-		if broken, _ := overlaps(t, l.holds[resource], l.confirmations[resource], o.Reentrant); broken > 0 {
+		if broken, _ := excesses(t, l.holds[resource], l.confirmations[resource], 1, o.Reentrant); broken > 0 {
 			return resource
 		}
 		if shown == "" {

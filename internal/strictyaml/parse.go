@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"redlocksim/internal/input"
 )
 
 // MaxBytes is the size of the largest file that is read: 1 MiB.
@@ -177,4 +179,24 @@ func position(data []byte, offset int) (line, column int) {
 	before := data[:offset]
 	start := bytes.LastIndexByte(before, '\n') + 1
 	return bytes.Count(before, []byte("\n")) + 1, utf8.RuneCount(before[start:]) + 1
+}
+
+// ReadFile reads a file for [Decode]. One above [MaxBytes] is not read further and gives an [Errors]; one that cannot be read,
+// an error of package os.
+func ReadFile(path string) ([]byte, error) {
+	data, err := input.ReadFile(path, MaxBytes)
+	return data, tooLarge(path, err)
+}
+
+// Read is ReadFile for a reader; file is what it is called in errors.
+func Read(file string, r io.Reader) ([]byte, error) {
+	data, err := input.Read(file, r, MaxBytes)
+	return data, tooLarge(file, err)
+}
+
+func tooLarge(file string, err error) error {
+	if errors.Is(err, input.ErrTooLarge) {
+		return Errors{Errorf(file, 1, 1, "", nil, "the file is larger than %d bytes", MaxBytes)}.Err()
+	}
+	return err
 }
