@@ -121,8 +121,8 @@ func (s *store) remove(key string, at kernel.True) {
 // runsOut is when a key expires or has expired.
 func (s *store) runsOut(r record) kernel.True { return s.server.RunsOut(r.expiresAt) }
 
-// Tell implements redis.Observable.
-func (s *store) Tell(f func(redis.Change)) { s.changed = f }
+// TellChanges implements redis.Observable.
+func (s *store) TellChanges(f func(redis.Change)) { s.changed = f }
 
 // Peek implements redis.Observable.
 func (s *store) Peek(key string) (redis.Record, kernel.True, bool) {

@@ -50,12 +50,6 @@ func (c *counted) telling(command *driver.Command) *driver.Command {
 	return &o
 }
 
-// Heard is the event that the library of a client is told of a message on a channel that it listens to.
-type Heard struct {
-	Client  *kernel.Process
-	Channel string
-}
-
 // ConfirmsReplicas implements driver.Replicated.
 func (c *counted) ConfirmsReplicas() {}
 

@@ -48,12 +48,6 @@ type Deployment struct {
 	heard     *trace.Kind[Heard]
 }
 
-// Served is the event that a node has carried out a request of a client.
-type Served struct {
-	*Server
-	Client *kernel.Process
-}
-
 // Deploy makes the nodes.
 func Deploy(k *kernel.Kernel, n *network.Network, tier Tier, cfg Config) *Deployment {
 	d := &Deployment{kernel: k, network: n, tier: tier, latency: cfg.Latency, counts: new(Counts), wordings: new(wordings), listening: map[listener]int{},

@@ -1,6 +1,10 @@
 package redis
 
-import "redlocksim/sim/kernel"
+import (
+	"time"
+
+	"redlocksim/sim/kernel"
+)
 
 // Record is one key as a node keeps it.
 type Record struct {
@@ -38,4 +42,59 @@ type Fingerprinted interface {
 	Memory
 	// Fingerprint stands for all that the node knows, scripts included.
 	Fingerprint() kernel.Key
+}
+
+// Put sets a key of a node that is up by hand.
+func (s *Server) Put(r Record) {
+	s.BeforeWrite()
+	s.memory.Put(r)
+	s.changed()
+	s.isOther()
+}
+
+// Evict removes the keys that are to go, as Redis does to make room. Its replicas learn of it.
+func (s *Server) Evict(goes func(key string) bool) {
+	var keys []string
+	for _, r := range s.Dump() {
+		if goes(r.Key) {
+			keys = append(keys, r.Key)
+		}
+	}
+	s.BeforeWrite()
+	s.memory.Remove(keys)
+	s.changed()
+	s.isOther()
+}
+
+// Change is what a request did to one key of a node: it set or removed the key, or gave it another deadline.
+type Change struct {
+	Key string
+	// Before and After are the key as it was and as it is; zero if there was, or is, none.
+	Before, After Record
+}
+
+// Set reports that there was no such key before, and Removed that there is none any more.
+func (c *Change) Set() bool     { return c.Before.Key == "" }
+func (c *Change) Removed() bool { return c.After.Key == "" }
+
+// Observable is a Memory that can be watched without touching it. That a key runs out, and what Put and Load put in place, are
+// no changes: no request asked for them.
+type Observable interface {
+	Memory
+	// Tell has f called after every change, from now on, and no other function.
+	Tell(f func(Change))
+	// Peek finds a key, and the true time at which it runs out if nothing happens to the node's clock, or at which it ran
+	// out: Redis removes a key when a command looks for it. Forever is never.
+	Peek(key string) (r Record, ends kernel.True, ok bool)
+}
+
+// Observable is the memory, to be watched.
+func (s *Server) Observable() Observable { return s.memory.(Observable) }
+
+// RunsOut is when a key with this deadline runs out by the node's clock, as it goes now.
+func (s *Server) RunsOut(expiresAt int64) kernel.True {
+	if expiresAt == 0 {
+		return kernel.Forever
+	}
+	return s.Clock().WhenWall(kernel.Wall((expiresAt + 1) * int64(time.Millisecond)))
 }

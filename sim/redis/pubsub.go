@@ -46,12 +46,6 @@ type broker struct {
 	published   *trace.Kind[Published]
 }
 
-// Published is the event that a node publishes something on a channel.
-type Published struct {
-	*Server
-	Channel string
-}
-
 func newBroker(node *Server, counts *Counts) broker {
 	return broker{listened: map[*network.Link]uint64{}, counts: counts, node: node, published: trace.Of[Published](node.Kernel().Events)}
 }

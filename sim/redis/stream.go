@@ -58,13 +58,6 @@ type Streaming interface {
 // ErrNoStreams is the error of Dial on a tier on which clients cannot speak in bytes.
 var ErrNoStreams = errors.New("sim: the nodes of this tier do not speak RESP")
 
-// Tried is the event that a client with a Stream tries what may send nothing: to connect to a node, or to write to it over a
-// connection that is broken.
-type Tried struct {
-	Client *kernel.Process
-	*Server
-}
-
 // tried is a Stream whose client's vain tries are told of.
 type tried struct {
 	Tried

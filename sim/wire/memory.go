@@ -107,8 +107,8 @@ func (m *memory) compare(before, after []redis.Record) {
 	}
 }
 
-// Tell implements redis.Observable.
-func (m *memory) Tell(f func(redis.Change)) { m.changed = f }
+// TellChanges implements redis.Observable.
+func (m *memory) TellChanges(f func(redis.Change)) { m.changed = f }
 
 // Peek implements redis.Observable.
 func (m *memory) Peek(key string) (redis.Record, kernel.True, bool) {

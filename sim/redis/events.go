@@ -1,0 +1,103 @@
+package redis
+
+import (
+	"errors"
+	"fmt"
+
+	"redlocksim/redlock/driver"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
+	"redlocksim/sim/trace"
+)
+
+// The events of nodes, besides *Asked.
+
+// Applied is the event that a request changes a key of one of the Servers, at that very step.
+type Applied struct {
+	Change
+	Server *Server
+	// Client owns the connection over which the request came, at true time Sent.
+	Client *kernel.Process
+	Sent   kernel.True
+}
+
+// makeApplied makes an *Applied of each change of the Servers.
+func (d *Deployment) makeApplied(all *trace.Kind[*Applied]) {
+	var a Applied
+	for _, s := range d.Servers {
+		s.Observable().TellChanges(func(c Change) {
+			a = Applied{Change: c, Server: s, Client: d.serving.From(), Sent: d.serving.Sent()}
+			all.Tell(&a)
+		})
+	}
+}
+
+// ServerChanged is the event that a node is no longer as it was, for another reason than a request: it has stopped or started,
+// has keys that were set or removed by hand or came from its master, is a master itself, or answers wrongly.
+type ServerChanged struct{ *Server }
+
+func (s *Server) isOther() { trace.Tell(s.Kernel().Events, ServerChanged{s}) }
+
+// Served is the event that a node has carried out a request of a client.
+type Served struct {
+	*Server
+	Client *kernel.Process
+}
+
+// Published is the event that a node publishes something on a channel.
+type Published struct {
+	*Server
+	Channel string
+}
+
+// Heard is the event that the library of a client is told of a message on a channel that it listens to.
+type Heard struct {
+	Client  *kernel.Process
+	Channel string
+}
+
+// Tried is the event that a client with a Stream tries what may send nothing: to connect to a node, or to write to it over a
+// connection that is broken.
+type Tried struct {
+	Client *kernel.Process
+	*Server
+}
+
+// Phrased is the client's end of an exchange of the library, which can say how it asks for what it wants.
+type Phrased interface {
+	network.Client
+	// Phrases are the requests of the message; nil if it is not the library's.
+	Phrases() []Phrase
+}
+
+// Phrase is how a request of the library is put.
+type Phrase struct {
+	// Command is SET, EVAL or EVALSHA.
+	Command string
+	// Keys is how many keys it names.
+	Keys int
+}
+
+// Told is the event that a node's reply to a command reaches the library of a client.
+type Told struct {
+	Client, Node string
+	Command      *driver.Command
+	Reply        driver.Reply
+}
+
+// String says it in the same words on all tiers.
+func (t Told) String() string {
+	c, r := t.Command, t.Reply
+	return fmt.Sprintf("%s tells %s of %v %v round %d: %v %d %q %s", t.Node, t.Client, c.Op, c.Keys, c.Round, r.Outcome, r.Token, r.Record, reason(r))
+}
+
+// reason is why a node failed. Why nothing came of a request is put in other words on each tier.
+func reason(r driver.Reply) string {
+	if r.Outcome != driver.Failed || r.Err == nil {
+		return ""
+	}
+	if e := (*driver.MaxTTLError)(nil); errors.As(r.Err, &e) {
+		return e.Error()
+	}
+	return r.Err.Error()
+}
