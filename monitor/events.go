@@ -1,9 +1,6 @@
 package monitor
 
 import (
-	"context"
-	"slices"
-
 	"redlocksim/history"
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
@@ -54,11 +51,6 @@ func (r *Run) onHeard(tell func(network.Ended)) {
 // onApplied has a monitor told of every change that a request makes to a key of a node, at that very step.
 func (r *Run) onApplied(tell func(*redis.Applied)) { trace.On(r.World.Events, tell) }
 
-// onPublished has a monitor told of everything that a node publishes on a channel.
-func (r *Run) onPublished(tell func(s *redis.Server, channel string)) {
-	on(r, func(p redis.Published) bool { return slices.Contains(r.World.Servers, p.Server) }, func(p redis.Published) { tell(p.Server, p.Channel) })
-}
-
 // onVague has a monitor told of the commands of which nothing can be told.
 func (r *Run) onVague(tell func(redis.Passage, *redis.Asked)) {
 	on(r, func(a *redis.Asked) bool { return a.Intent == redis.NoIntent }, func(a *redis.Asked) { tell(a.At, a) })
@@ -75,7 +67,7 @@ func (r *Run) onCommand(tell func(redis.Passage, *redis.Asked), on ...redis.Pass
 	}
 }
 
-// commanded tells the monitors of a command.
+// commanded tells monitors of a command.
 func (r *Run) commanded(a *redis.Asked) {
 	if a.Intent == redis.NoIntent {
 		return
@@ -103,8 +95,7 @@ func (r *Run) onReturnOf(misuse bool, tell func(*protocols.Call, error)) {
 	on(r, func(c protocols.Returned) bool { return (c.Misuse != "") == misuse }, func(c protocols.Returned) { tell(c.Call, c.Err) })
 }
 
-// onWant has a monitor told that a call for a permit of a semaphore begins, or for all, and onGet what it returned. onBegin
-// tells that one for all begins its work, and onDone that this has returned.
+// onWant has a monitor told that a call for a permit of a semaphore begins, or for all, and onGet what it returned.
 func (r *Run) onWant(tell func(*protocols.PermitCall)) {
 	trace.On(r.World.Events, func(c protocols.PermitCalled) { tell(c.PermitCall) })
 }
@@ -113,23 +104,7 @@ func (r *Run) onGet(tell func(*protocols.PermitCall, error)) {
 	trace.On(r.World.Events, func(c protocols.PermitReturned) { tell(c.PermitCall, c.Err) })
 }
 
-func (r *Run) onBegin(tell func(*protocols.PermitCall, context.Context)) {
-	trace.On(r.World.Events, func(c protocols.AllBegun) { tell(c.PermitCall, c.In) })
-}
-
-func (r *Run) onDone(tell func(*protocols.PermitCall, error)) {
-	trace.On(r.World.Events, func(c protocols.AllDone) { tell(c.PermitCall, c.Err) })
-}
-
-// onWork, onStop and onWorked have a monitor told of work under a lease that is renewed meanwhile.
-func (r *Run) onWork(tell func(*protocols.Work)) {
-	trace.On(r.World.Events, func(w protocols.WorkBegun) { tell(w.Work) })
-}
-
-func (r *Run) onStop(tell func(*protocols.Work)) {
-	trace.On(r.World.Events, func(w protocols.WorkDone) { tell(w.Work) })
-}
-
+// onWorked has a monitor told of what a call returned that has renewed a lease while work was done under it.
 func (r *Run) onWorked(tell func(*protocols.Work, error)) {
 	trace.On(r.World.Events, func(w protocols.WorkReturned) { tell(w.Work, w.Err) })
 }
@@ -140,9 +115,11 @@ func (r *Run) onStep(tell func(client string, e *observe.Event), steps ...observ
 	r.steps.add(tell, steps)
 }
 
-// onWentOn is onStep for when the client goes on after the step.
-func (r *Run) onWentOn(tell func(client string, e *observe.Event), steps ...observe.Step) {
-	r.wentOn.add(tell, steps)
+// stepped tells monitors of a step.
+func (r *Run) stepped(e protocols.Stepped) {
+	for _, tell := range r.steps.of(e.Step) {
+		tell(e.Client, e.Event)
+	}
 }
 
 // bySteps are those who are told of each step. The last of them is told of what is no step at all, which a library may report

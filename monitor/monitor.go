@@ -44,9 +44,8 @@ type Run struct {
 
 	// commands are told of every command of a client on its way to a node and back, by the part of the way; see onCommand.
 	commands [redis.Broken + 1][]func(redis.Passage, *redis.Asked)
-	// steps are told of every step that the library of a client reports to its observer, by its kind, and wentOn that a client
-	// goes on after it; see onStep.
-	steps, wentOn bySteps
+	// steps are told of every step that the library of a client reports to its observer, by its kind; see onStep.
+	steps bySteps
 	// onEnd is told that the run is over.
 	onEnd []func()
 

@@ -59,7 +59,7 @@ func watchNeedless(r *Run) {
 	if p.wakeUp > 0 {
 		trace.On(r.World.Events, x.heard)
 		r.onStep(x.stepped, observe.AttemptStarted, observe.Retrying)
-		r.onPublished(x.published)
+		trace.On(r.World.Events, x.published)
 	}
 }
 

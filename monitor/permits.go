@@ -12,6 +12,7 @@ import (
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
+	"redlocksim/sim/trace"
 )
 
 // permits judges calls for a permit of a semaphore, and for all of them. They ask for the permits and for nothing else, look for
@@ -67,8 +68,8 @@ func watchPermits(r *Run) {
 	r.onCall(x.called)
 	r.onReturn(x.returned)
 	r.onStep(func(string, *observe.Event) { x.review() }, observe.Lost)
-	r.onBegin(x.begins)
-	r.onDone(x.ends)
+	trace.On(r.World.Events, x.begins)
+	trace.On(r.World.Events, x.ends)
 	r.onGet(x.gets)
 	r.onEnd = append(r.onEnd, func() {
 		for _, w := range x.open {
@@ -256,12 +257,12 @@ func (x *permits) mustKnow(g *given) bool {
 }
 
 // begins judges whether a call that begins its work has everything.
-func (x *permits) begins(c *protocols.PermitCall, work context.Context) {
-	w := x.of(c)
+func (x *permits) begins(e protocols.AllBegun) {
+	w := x.of(e.PermitCall)
 	if w == nil {
 		return
 	}
-	w.work, w.isWorking = work, true
+	w.work, w.isWorking = e.In, true
 	for _, resource := range w.wants() {
 		has := func(g *given) bool { return g.seeker == w && g.resource == resource && !g.isEnding && !x.mustKnow(g) }
 		if !slices.ContainsFunc(x.held, has) {
@@ -271,12 +272,12 @@ func (x *permits) begins(c *protocols.PermitCall, work context.Context) {
 }
 
 // ends judges what the work was told by its context, at its end.
-func (x *permits) ends(c *protocols.PermitCall, err error) {
-	w := x.of(c)
+func (x *permits) ends(e protocols.AllDone) {
+	w := x.of(e.PermitCall)
 	if w == nil {
 		return
 	}
-	w.isWorking, w.err = false, err
+	w.isWorking, w.err = false, e.Err
 	lost, isOver := "", false
 	for _, g := range x.held {
 		if g.seeker != w {

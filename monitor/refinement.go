@@ -10,6 +10,7 @@ import (
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
+	"redlocksim/sim/trace"
 	"redlocksim/spec"
 )
 
@@ -49,7 +50,7 @@ func watchRefinement(r *Run) {
 	r.onCrash(f.crashed)
 	r.onCommand(f.sends, redis.Sent)
 	r.onStep(f.observed)
-	r.onWentOn(f.wentOn, observe.AttemptStarted, observe.ExtendStarted, observe.QuorumReached)
+	trace.On(r.World.Events, f.wentOn)
 	r.onCall(f.called)
 	r.onReturn(f.returned)
 }
@@ -171,13 +172,16 @@ func (f *refinement) of(p *kernel.Process, e *observe.Event) int {
 }
 
 // wentOn tells the specification where the client reads its clock next.
-func (f *refinement) wentOn(client string, e *observe.Event) {
-	p := f.run.World.Client(client)
+func (f *refinement) wentOn(on protocols.WentOn) {
+	if on.Step != observe.AttemptStarted && on.Step != observe.ExtendStarted && on.Step != observe.QuorumReached {
+		return
+	}
+	p, e := f.run.World.Client(on.Client), on.Event
 	of := f.of(p, e)
 	if of < 0 || f.clients[p][of] == nil || p.Dead() {
 		return
 	}
-	f.clients[p][of].GoesOn(spec.Event{Event: *e, At: p.ProgramClock().Now()}, f.ttls(client, e))
+	f.clients[p][of].GoesOn(spec.Event{Event: *e, At: p.ProgramClock().Now()}, f.ttls(on.Client, e))
 }
 
 // ttls are those that a step may be about: what open calls of the client ask for on the same resources, or for the same lease.

@@ -10,6 +10,7 @@ import (
 	"redlocksim/redlock"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
+	"redlocksim/sim/trace"
 )
 
 // returns judges how long calls of the library go on: after their contexts have ended, after their client was closed, and at
@@ -54,7 +55,7 @@ func watchReturns(r *Run) {
 		r.onCall(x.calledOther)
 	}
 	r.onReturn(x.returned)
-	r.onStop(x.stops)
+	trace.On(r.World.Events, x.stops)
 	r.onWorked(x.worked)
 	r.onEnd = append(r.onEnd, x.end)
 	r.onChange(x.look)
@@ -200,8 +201,8 @@ func (x *returns) closes(by *pendingCall) {
 }
 
 // stops has the call that has done work return: after a release, if it makes one.
-func (x *returns) stops(w *protocols.Work) {
-	p := &pendingCall{work: w, client: x.run.World.Client(w.Client), resource: w.Resource, name: "call that has done work"}
+func (x *returns) stops(w protocols.WorkDone) {
+	p := &pendingCall{work: w.Work, client: x.run.World.Client(w.Client), resource: w.Resource, name: "call that has done work"}
 	x.opens(p)
 	if w.Releases {
 		p.limit("the work returned", x.timeout)

@@ -84,19 +84,19 @@ func (x *needless) stepped(client string, e *observe.Event) {
 
 // published takes what a node publishes: those who wait for that must listen, unless something was wrong with them or the way
 // to the node since they were refused, or a subscription broke since their client has waited for that key.
-func (x *needless) published(s *redis.Server, channel string) {
-	node, now := slices.Index(x.run.World.Servers, s), x.run.World.Kernel.Now()
+func (x *needless) published(p redis.Published) {
+	node, now := slices.Index(x.run.World.Servers, p.Server), x.run.World.Kernel.Now()
 	for _, a := range x.open {
-		key := slices.IndexFunc(a.keys, func(k string) bool { return driver.WakeChannel(k) == channel })
+		key := slices.IndexFunc(a.keys, func(k string) bool { return driver.WakeChannel(k) == p.Channel })
 		if key < 0 || a.listens < 0 || a.told || x.run.clients.isClosed(a.Client, a.made) || a.isGivenUp() {
 			continue
 		}
 		to := a.client.ways[node]
 		isSettled := max(a.client.since, to.since) <= a.listens && to.unheard < a.waits[key] && now.Sub(a.listens) > x.timeout+x.work && x.fits(x.travel(x.rivals(a)))
-		if isSettled && !s.Listens(a.client.Process, channel) {
+		if isSettled && !p.Listens(a.client.Process, p.Channel) {
 			a.told = true
 			a.tell(x.run, a.listens, "%s waits for the lock on %s since it was refused %v ago, and does not listen on %s, which publishes its release",
-				a.Client, and(quoted(a.Resources)), now.Sub(a.listens), s.Name())
+				a.Client, and(quoted(a.Resources)), now.Sub(a.listens), p.Name())
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package monitor
 
 import (
-	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/trace"
 )
 
@@ -55,14 +54,5 @@ func (r *Run) watch(monitors ...func(*Run)) {
 	}
 	r.clients = watchClients(r)
 	trace.On(r.World.Events, r.commanded)
-	trace.On(r.World.Events, func(e protocols.Stepped) {
-		for _, tell := range r.steps.of(e.Step) {
-			tell(e.Client, e.Event)
-		}
-	})
-	trace.On(r.World.Events, func(e protocols.WentOn) {
-		for _, tell := range r.wentOn.of(e.Step) {
-			tell(e.Client, e.Event)
-		}
-	})
+	trace.On(r.World.Events, r.stepped)
 }

@@ -9,6 +9,7 @@ import (
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/trace"
 )
 
 // works judges what is returned by a call that renews a lease while work is done under it.
@@ -39,15 +40,15 @@ func watchWorks(r *Run) {
 	x := &works{run: r}
 	r.onCall(x.called)
 	r.onReturn(x.returned)
-	r.onWork(x.works)
+	trace.On(r.World.Events, x.works)
 	r.onWorked(x.worked)
 	r.onCrash(func(client string) {
 		x.open = slices.DeleteFunc(x.open, func(w *working) bool { return w.Client == client })
 	})
 }
 
-func (x *works) works(w *protocols.Work) {
-	this := &working{Work: w}
+func (x *works) works(w protocols.WorkBegun) {
+	this := &working{Work: w.Work}
 	for _, other := range x.open {
 		if other.Lease == w.Lease {
 			this.isShared, other.isShared = true, true

@@ -81,8 +81,8 @@ func (c *Change) Removed() bool { return c.After.Key == "" }
 // no changes: no request asked for them.
 type Observable interface {
 	Memory
-	// Tell has f called after every change, from now on, and no other function.
-	Tell(f func(Change))
+	// TellChanges has f called after every change, from now on, and no other function.
+	TellChanges(f func(Change))
 	// Peek finds a key, and the true time at which it runs out if nothing happens to the node's clock, or at which it ran
 	// out: Redis removes a key when a command looks for it. Forever is never.
 	Peek(key string) (r Record, ends kernel.True, ok bool)
