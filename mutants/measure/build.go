@@ -123,17 +123,17 @@ func (b *build) runner(ctx context.Context, kind buildKind) (string, error) {
 }
 
 // try has a trial try to notice the bug.
-func (b *build) try(ctx context.Context, t trial) (Outcome, error) {
+func (b *build) try(ctx context.Context, t trial) (outcome, error) {
 	if len(t.tests) > 0 {
 		return b.tests(ctx, t.tests)
 	}
 	p, err := b.process(ctx, t)
 	if err != nil {
-		return Outcome{}, err
+		return outcome{}, err
 	}
 	e, err := p.run(ctx)
 	if err != nil {
-		return Outcome{}, err
+		return outcome{}, err
 	}
 	return e.outcome()
 }
@@ -156,7 +156,7 @@ func (b *build) process(ctx context.Context, t trial) (p process, err error) {
 }
 
 // tests runs unit tests until one fails twice.
-func (b *build) tests(ctx context.Context, tests []mutants.Test) (total Outcome, err error) {
+func (b *build) tests(ctx context.Context, tests []mutants.Test) (total outcome, err error) {
 	for _, t := range tests {
 		binary := filepath.Join(b.dir, "tests")
 		if err := b.goCommand(ctx, "test", "-c", "-o", binary, "./"+t.Package); err != nil {
@@ -176,7 +176,7 @@ var failedTest = regexp.MustCompile(`(?m)^--- FAIL: (\w+)`)
 // test runs a unit test, or those of a package. One that fails is run once more by itself, and all if they end in another way:
 // the machine may be busy, and some run in real time. It is an error if a test that is named does not run, or is skipped, as
 // without redis-server: it says nothing then.
-func (b *build) test(ctx context.Context, binary string, t mutants.Test) (out Outcome, err error) {
+func (b *build) test(ctx context.Context, binary string, t mutants.Test) (out outcome, err error) {
 	var flaky []string
 	for range 5 {
 		p := process{binary: binary, directory: filepath.Join(b.root, t.Package), args: []string{"-test.failfast", "-test.timeout=3m"}}

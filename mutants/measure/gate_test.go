@@ -20,7 +20,7 @@ import (
 const again = "go run ./mutants/measure writes it; it can be interrupted"
 
 // committed is the results of a target in the repository.
-func committed(t *testing.T, target string) Results {
+func committed(t *testing.T, target string) records {
 	t.Helper()
 	r, err := read(filepath.Join("..", resultsPath(target)))
 	if err != nil || r.Target != target {
@@ -58,7 +58,7 @@ func TestPagesAreCurrent(t *testing.T) {
 		}
 		for _, m := range results.Bugs {
 			switch j := m.Judged; {
-			case j == Judged{}, j.Verdict == performance && j.Why != "":
+			case j == judgement{}, j.Verdict == performance && j.Why != "":
 			case j.Verdict != equivalent || j.Why == "":
 				t.Errorf("%s is judged %+v: want %s or %s, and why", m.Name, j, equivalent, performance)
 			case m.caught(allColumns...):
@@ -90,7 +90,7 @@ func TestSample(t *testing.T) {
 		t.Run(m.Name, func(t *testing.T) {
 			t.Parallel()
 			b := built(t, m)
-			r := Result{Columns: map[string]Outcome{}}
+			r := record{Columns: map[string]outcome{}}
 			for _, trial := range plantedTrials(m) {
 				if out, err := b.try(t.Context(), trial); err != nil {
 					t.Error(err)
@@ -121,7 +121,7 @@ func built(t *testing.T, m mutants.Mutant) *build {
 func TestNothingIsFoundWithoutMutants(t *testing.T) {
 	longest.Only(t, "builds the command")
 	b := built(t, mutants.Mutant{})
-	for _, trial := range append(shortSearches(), trial{column: Suite, args: []string{"suite"}, kind: quick}) {
+	for _, trial := range append(shortSearches(), trial{column: columnSuite, args: []string{"suite"}, kind: quick}) {
 		if out, err := b.try(t.Context(), trial); err != nil || out.How != "" {
 			t.Errorf("%s finds something without a bug: %+v, %v", trial.column, out, err)
 		}
@@ -133,9 +133,9 @@ var bugs = flag.Int("bugs", 5, "how many of the bugs that a scenario noticed are
 // Some of the drawn bugs that a scenario noticed are still noticed by it.
 func TestStillNoticed(t *testing.T) {
 	longest.Only(t, "builds a command for every bug")
-	noticed := slices.DeleteFunc(committed(t, "library").Bugs, func(m Result) bool {
+	noticed := slices.DeleteFunc(committed(t, "library").Bugs, func(m record) bool {
 		text, err := os.ReadFile(filepath.Join("../..", m.Edit.File))
-		return !m.caught(Suite) || err != nil || strings.Count(string(text), m.Edit.Old) != 1
+		return !m.caught(columnSuite) || err != nil || strings.Count(string(text), m.Edit.Old) != 1
 	})
 	if len(noticed) == 0 {
 		t.Fatalf("none of the bugs that were measured has a place any more: %s", again)
@@ -145,12 +145,12 @@ func TestStillNoticed(t *testing.T) {
 		t.Run(m.Name, func(t *testing.T) {
 			t.Parallel()
 			again := trial{args: []string{"suite"}, kind: quick}
-			if fields := strings.Fields(m.Columns[Suite].By); len(fields) > 0 { // otherwise it ended without saying where
+			if fields := strings.Fields(m.Columns[columnSuite].By); len(fields) > 0 { // otherwise it ended without saying where
 				again.args = append(again.args, fields[0])
 			}
 			out, err := built(t, mutants.Mutant{Name: m.Name, Edits: []mutants.Edit{*m.Edit}}).try(t.Context(), again)
 			if err != nil || out.How == "" {
-				t.Errorf("%s does not notice it any more: %v\n%s", m.Columns[Suite].By, err, m.Edit.Diff())
+				t.Errorf("%s does not notice it any more: %v\n%s", m.Columns[columnSuite].By, err, m.Edit.Diff())
 			}
 		})
 	}
@@ -164,8 +164,8 @@ func TestMeasureFails(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	m := measurement{root: "../..", target: planted, jobs: 1, results: Results{Bugs: []Result{{Name: "gone"}, {Name: mutants.All()[0].Name}}}}
-	if err := m.run(ended, func(Result) error { t.Error("something is measured"); return nil }); err != nil || len(m.results.Bugs) != 1 {
+	m := measurement{root: "../..", target: planted, jobs: 1, results: records{Bugs: []record{{Name: "gone"}, {Name: mutants.All()[0].Name}}}}
+	if err := m.run(ended, func(record) error { t.Error("something is measured"); return nil }); err != nil || len(m.results.Bugs) != 1 {
 		t.Errorf("an interrupted measurement fails, or keeps what is gone: %v, %v", err, m.results.Bugs)
 	}
 	if _, err := targetOf("no such target"); err == nil {
@@ -175,10 +175,10 @@ func TestMeasureFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := protocols.only([]string{Suite, Explore}); err == nil || !strings.Contains(err.Error(), "explore") {
+	if _, err := protocols.only([]string{columnSuite, columnExplore}); err == nil || !strings.Contains(err.Error(), "explore") {
 		t.Errorf("a column that the target has not: %v", err)
 	}
-	if all := protocols.trials(time.Second); len(all) != 2 || all[1].column != Search {
+	if all := protocols.trials(time.Second); len(all) != 2 || all[1].column != columnSearch {
 		t.Errorf("the trials are %v", all)
 	}
 }

@@ -50,7 +50,7 @@ func main() {
 type arguments struct {
 	measurement
 	// wanted is what results have in common, as far as it is said, and results the path of their file.
-	wanted  Common
+	wanted  common
 	results string
 }
 
@@ -71,7 +71,7 @@ func run() (missed []string, err error) {
 		return nil, err
 	}
 	results := &a.measurement.results
-	err = a.measurement.run(ctx, func(r Result) error {
+	err = a.measurement.run(ctx, func(r record) error {
 		results.add(r)
 		fmt.Println(len(results.Bugs), r)
 		return results.write(a.results)
@@ -139,7 +139,7 @@ func (a *arguments) resume() error {
 		return fmt.Errorf("%s has the target %s, and not %s", a.results, r.Target, want.Target)
 	}
 	if a.target.page == "" {
-		r.Common = Common{Target: want.Target}
+		r.common = common{Target: want.Target}
 		return nil
 	}
 	const twoMinutes = 120
@@ -151,14 +151,14 @@ func (a *arguments) resume() error {
 	if want.Seed != r.Seed || want.Limit != r.Limit {
 		r.Bugs = nil
 	}
-	r.Common = want
+	r.common = want
 	return nil
 }
 
 // missed says which planted bugs something does not notice that is said to notice them.
-func (r Results) missed() (all []string) {
+func (r records) missed() (all []string) {
 	for _, m := range mutants.All() {
-		for _, one := range those(r.Bugs, func(one Result) bool { return one.Name == m.Name }) {
+		for _, one := range those(r.Bugs, func(one record) bool { return one.Name == m.Name }) {
 			all = append(all, one.missing(m)...)
 		}
 	}

@@ -24,7 +24,7 @@ type measurement struct {
 	// sources stands for the sources; see [sources].
 	sources string
 	// results are what is known. Bugs that were measured with other sources are measured anew if all is set.
-	results Results
+	results records
 	all     bool
 	// first says that the columns are run until one notices the bug, and not each for every bug.
 	first bool
@@ -40,14 +40,14 @@ type measurement struct {
 	reached reached
 }
 
-// run forgets results of bugs that there are no more, and measures the bugs, less what is known. done is told of each result, by one goroutine at a time; its error ends the
-// measurement. When ctx ends, what is done is done, and there is no error.
-func (m *measurement) run(ctx context.Context, done func(Result) error) error {
+// run forgets results of bugs that there are no more, and measures the bugs, less what is known. done is told of each result,
+// by one goroutine at a time; its error ends the measurement. When ctx ends, what is done is done, and there is no error.
+func (m *measurement) run(ctx context.Context, done func(record) error) error {
 	bugs, err := m.bugs(ctx)
 	if err != nil {
 		return err
 	}
-	m.results.Bugs = those(m.results.Bugs, func(r Result) bool {
+	m.results.Bugs = those(m.results.Bugs, func(r record) bool {
 		return slices.ContainsFunc(bugs, func(bug generate.Mutant) bool { return bug.Name == r.Name })
 	})
 	sources := ""
@@ -64,16 +64,16 @@ func (m *measurement) run(ctx context.Context, done func(Result) error) error {
 		m.reached, err = m.reach(ctx)
 	}
 	if err == nil {
-		_, err = jobs.Set[struct{}, Result]{
+		_, err = jobs.Set[struct{}, record]{
 			N: len(todo), Workers: m.jobs,
-			Do: func(ctx context.Context, _ *struct{}, i int) (Result, error) {
+			Do: func(ctx context.Context, _ *struct{}, i int) (record, error) {
 				r, err := m.one(ctx, todo[i])
 				if err != nil {
 					err = fmt.Errorf("%s: %w", todo[i].Name, err)
 				}
 				return r, err
 			},
-			Done: func(_ int, r Result, _ time.Duration) error { return done(r) },
+			Done: func(_ int, r record, _ time.Duration) error { return done(r) },
 			Name: func(i int) string { return todo[i].Name },
 		}.Run(ctx)
 	}
@@ -102,8 +102,8 @@ func (m *measurement) bugs(ctx context.Context) (all []generate.Mutant, err erro
 }
 
 // one measures one bug.
-func (m *measurement) one(ctx context.Context, bug generate.Mutant) (Result, error) {
-	r := Result{Name: bug.Name, Mutant: bug.Fingerprint(), Class: bug.Class, Line: bug.Line, Sources: m.sources, Columns: map[string]Outcome{}}
+func (m *measurement) one(ctx context.Context, bug generate.Mutant) (record, error) {
+	r := record{Name: bug.Name, Mutant: bug.Fingerprint(), Class: bug.Class, Line: bug.Line, Sources: m.sources, Columns: map[string]outcome{}}
 	trials := plantedTrials(bug.Mutant)
 	if m.target.page != "" {
 		r.Edit, trials = &bug.Edits[0], m.target.trials(m.results.limit())
@@ -114,20 +114,18 @@ func (m *measurement) one(ctx context.Context, bug generate.Mutant) (Result, err
 	}
 	defer remove()
 	for _, t := range trials {
-		if m.first && r.caught(m.target.columns...) || t.column == Live && r.caught(ours...) {
+		if m.first && r.caught(m.target.columns...) || t.column == columnLive && r.caught(ours...) {
 			continue
 		}
 		t, isReached := m.reached.narrowed(t, bug)
 		if !isReached {
-			r.Columns[t.column] = Outcome{NotReached: true}
+			r.Columns[t.column] = outcome{NotReached: true}
 			continue
 		}
-		slices.SortStableFunc(t.tests, func(a, _ mutants.Test) int { // its own are quickest to notice it
-			if a.Package == path.Dir(bug.File()) {
-				return -1
-			}
-			return 0
-		})
+		own := slices.IndexFunc(t.tests, func(test mutants.Test) bool { return test.Package == path.Dir(bug.File()) })
+		if own > 0 { // they are quickest to notice it
+			t.tests = slices.Concat(t.tests[own:own+1], t.tests[:own], t.tests[own+1:])
+		}
 		if r.Columns[t.column], err = b.try(ctx, t); err != nil {
 			return r, err
 		}

@@ -53,7 +53,7 @@ func TestProcess(t *testing.T) {
 // Unit tests that crash, or one that fails, are a sign of a bug if they do so twice.
 func TestUnitTests(t *testing.T) {
 	const at, first = "directory", `test -e ran || { touch ran; `
-	for script, want := range map[string]Outcome{
+	for script, want := range map[string]outcome{
 		"exit 0":                                 {},
 		first + "echo panic; exit 2; }":          {},
 		"echo panic; exit 2":                     {How: "panic", By: at},
@@ -78,7 +78,7 @@ func TestReached(t *testing.T) {
 	at := func(file string, line, column int) generate.Mutant {
 		return generate.Mutant{Mutant: mutants.Mutant{Edits: []mutants.Edit{{File: file}}}, Statement: generate.Position{Line: line, Column: column}}
 	}
-	r := reached{Explore: {"a.go": {{StartLine: 1, StartCol: 5, EndLine: 3, EndCol: 2, Count: 1}, {StartLine: 3, StartCol: 2, EndLine: 9, EndCol: 1}}}}
+	r := reached{columnExplore: {"a.go": {{StartLine: 1, StartCol: 5, EndLine: 3, EndCol: 2, Count: 1}, {StartLine: 3, StartCol: 2, EndLine: 9, EndCol: 1}}}}
 	by := func(column string, m generate.Mutant) bool {
 		_, is := r.narrowed(trial{column: column}, m)
 		return is
@@ -90,27 +90,27 @@ func TestReached(t *testing.T) {
 		"executed": {at("a.go", 2, 1), true}, "not executed": {at("a.go", 3, 2), false}, "in no block": {at("a.go", 9, 1), true},
 		"another file": {at("b.go", 2, 1), true}, "a script": {at("x.lua", 1, 1), false},
 	} {
-		if by(Explore, c.m) != c.want {
+		if by(columnExplore, c.m) != c.want {
 			t.Errorf("%s: %v", name, !c.want)
 		}
 	}
-	if !by(Tests, at("a.go", 3, 2)) {
+	if !by(columnTests, at("a.go", 3, 2)) {
 		t.Error("what was not counted is reached")
 	}
-	r[Explore][adapter] = []cover.ProfileBlock{{Count: 1}}
-	if !by(Explore, at("x.lua", 1, 1)) {
+	r[columnExplore][adapter] = []cover.ProfileBlock{{Count: 1}}
+	if !by(columnExplore, at("x.lua", 1, 1)) {
 		t.Error("scripts are reached where the adapter is")
 	}
 	for _, s := range mutants.OthersSettings() {
 		r[s.Name] = blocks{"a.go": {{StartLine: 1, StartCol: 1, EndLine: 3, EndCol: 1}}}
 	}
 	r["get-set"] = blocks{"a.go": {{StartLine: 1, StartCol: 1, EndLine: 3, EndCol: 1, Count: 1}}}
-	with, is := r.narrowed(trial{column: Search, settings: mutants.OthersSettings()}, at("a.go", 2, 1))
+	with, is := r.narrowed(trial{column: columnSearch, settings: mutants.OthersSettings()}, at("a.go", 2, 1))
 	if !is || len(with.settings) != 1 || with.settings[0].Name != "get-set" {
 		t.Errorf("a search has %v", with)
 	}
 	r["get-set"] = r["get"]
-	if _, is := r.narrowed(trial{column: Search, settings: mutants.OthersSettings()[:1]}, at("a.go", 2, 1)); is {
+	if _, is := r.narrowed(trial{column: columnSearch, settings: mutants.OthersSettings()[:1]}, at("a.go", 2, 1)); is {
 		t.Error("a search whose settings do not reach the bug is run")
 	}
 }
@@ -122,8 +122,8 @@ var one = mutants.Mutant{Edits: []mutants.Edit{{File: "a.go", Old: "x\n", New: "
 var library = targets[1]
 
 // result has these outcomes in the first columns.
-func result(name string, outcomes ...Outcome) Result {
-	r := Result{Name: name, Mutant: one.Fingerprint(), Class: generate.Condition, Edit: &one.Edits[0], Sources: "0123456789", Columns: map[string]Outcome{}}
+func result(name string, outcomes ...outcome) record {
+	r := record{Name: name, Mutant: one.Fingerprint(), Class: generate.Condition, Edit: &one.Edits[0], Sources: "0123456789", Columns: map[string]outcome{}}
 	for i, c := range allColumns[:len(outcomes)] {
 		r.Columns[c] = outcomes[i]
 	}
@@ -132,9 +132,8 @@ func result(name string, outcomes ...Outcome) Result {
 
 // A column that was not measured is not on the page.
 func TestColumnsOfThePage(t *testing.T) {
-	outcome := Outcome{CPU: 5}
 	for columns, want := range map[int]bool{4: false, 5: true} {
-		r := Results{Bugs: []Result{result("a", slices.Repeat([]Outcome{outcome}, columns)...)}}
+		r := records{Bugs: []record{result("a", slices.Repeat([]outcome{{CPU: 5}}, columns)...)}}
 		if page := r.page(library); strings.Contains(page, "- live: ") != want || strings.Contains(page, "| live |") != want {
 			t.Errorf("%d columns were measured:\n%s", columns, page)
 		}
@@ -142,14 +141,14 @@ func TestColumnsOfThePage(t *testing.T) {
 }
 
 func TestResults(t *testing.T) {
-	none, some := Outcome{CPU: 5}, Outcome{How: "safety", By: "run 7", CPU: 2}
-	hangs := Outcome{How: "hangs", By: "12-holder-dies/crash on live", CPU: 3}
-	r := Results{Common: Common{library.name, "abc", 9, 20}}
-	for _, one := range []Result{result("c", none), result("a", some, some, some, some), result("e", none, none, none, none, hangs), result("b", some, none, none, none),
+	none, some := outcome{CPU: 5}, outcome{How: "safety", By: "run 7", CPU: 2}
+	hangs := outcome{How: "hangs", By: "12-holder-dies/crash on live", CPU: 3}
+	r := records{common: common{library.name, "abc", 9, 20}}
+	for _, one := range []record{result("c", none), result("a", some, some, some, some), result("e", none, none, none, none, hangs), result("b", some, none, none, none),
 		result("c", none, none, none, none, none), result("d", none, none, none, none, none)} {
 		r.add(one)
 	}
-	if !slices.IsSortedFunc(r.Bugs, func(a, b Result) int { return strings.Compare(a.Name, b.Name) }) || len(r.Bugs) != 5 {
+	if !slices.IsSortedFunc(r.Bugs, func(a, b record) int { return strings.Compare(a.Name, b.Name) }) || len(r.Bugs) != 5 {
 		t.Errorf("in the order %v", r.Bugs)
 	}
 	path := filepath.Join(t.TempDir(), "results.jsonl")
@@ -164,7 +163,7 @@ func TestResults(t *testing.T) {
 		t.Fatal(err)
 	}
 	read, err := read(path)
-	if err != nil || fmt.Sprint(read.Bugs) != fmt.Sprint(r.Bugs) || read.Common != r.Common {
+	if err != nil || fmt.Sprint(read.Bugs) != fmt.Sprint(r.Bugs) || read.common != r.common {
 		t.Errorf("read %v, %v, want %v", read, err, r)
 	}
 	m := one
@@ -176,11 +175,11 @@ func TestResults(t *testing.T) {
 		t.Error("a result of other sources or of another bug is taken")
 	}
 	d := result("d", none)
-	d.Judged = Judged{equivalent, "it is so"}
+	d.Judged = judgement{equivalent, "it is so"}
 	changed.Name = "c"
 	c := result("c", none)
-	c.Mutant, c.Judged = changed.Fingerprint(), Judged{performance, "it was"}
-	for _, one := range []Result{d, result("d", none), c, result("c", none)} { // which are measured again
+	c.Mutant, c.Judged = changed.Fingerprint(), judgement{performance, "it was"}
+	for _, one := range []record{d, result("d", none), c, result("c", none)} { // which are measured again
 		read.add(one)
 	}
 	page := read.page(library)
@@ -197,7 +196,7 @@ func TestResults(t *testing.T) {
 // What is said to notice a planted bug and does not is missing, or shows only that a scenario shows nothing.
 func TestMissing(t *testing.T) {
 	m := mutants.Mutant{Name: "m", Killers: []string{"a", "b", "c"}, Tests: []mutants.Test{{Package: "p", Name: "T"}}}
-	r := Result{Columns: map[string]Outcome{"a": {How: "safety"}, "b": {How: notTested}, "p.T": {How: "fails"}}}
+	r := record{Columns: map[string]outcome{"a": {How: "safety"}, "b": {How: notTested}, "p.T": {How: "fails"}}}
 	if missing := r.missing(m); len(missing) != 2 || !strings.Contains(missing[0], "by b") || !strings.Contains(missing[1], "by c") {
 		t.Errorf("missing are %q", missing)
 	}

@@ -31,26 +31,26 @@ without the bug counts as missed, and is not run.
 // page is what was noticed of a target's bugs, for people.
 type page struct {
 	target
-	Results
-	bugs    []Result // those that count
+	records
+	bugs    []record // those that count
 	columns []string // that were measured
 }
 
 // those are the results of which something is so.
-func those(all []Result, is func(Result) bool) []Result {
-	return slices.DeleteFunc(slices.Clone(all), func(r Result) bool { return !is(r) })
+func those(all []record, is func(record) bool) []record {
+	return slices.DeleteFunc(slices.Clone(all), func(r record) bool { return !is(r) })
 }
 
 // caughtBy says of a result whether any of the columns noticed the bug.
-func caughtBy(by ...string) func(Result) bool {
-	return func(r Result) bool { return r.caught(by...) }
+func caughtBy(by ...string) func(record) bool {
+	return func(r record) bool { return r.caught(by...) }
 }
 
 // page is the page of the target.
-func (r Results) page(t target) string {
-	p := page{t, r, those(r.Bugs, func(r Result) bool { return r.Judged == Judged{} }), nil}
+func (r records) page(t target) string {
+	p := page{t, r, those(r.Bugs, func(r record) bool { return r.Judged == judgement{} }), nil}
 	for _, c := range t.columns {
-		if slices.ContainsFunc(r.Bugs, func(r Result) bool { _, has := r.Columns[c]; return has }) {
+		if slices.ContainsFunc(r.Bugs, func(r record) bool { _, has := r.Columns[c]; return has }) {
 			p.columns = append(p.columns, c)
 		}
 	}
@@ -58,7 +58,7 @@ func (r Results) page(t target) string {
 	fmt.Fprintf(&b, powerHead, t.about, "`"+r.Seed+"`", r.Sample, p.measured(), p.columnList(), r.Limit)
 	fmt.Fprintf(&b, "## What is noticed\n\n%s\n%s\n", p.headline(), p.classTable())
 	fmt.Fprintf(&b, "## Processor time to notice\n\nWithout building.\n\n%s\n", p.costTable())
-	section := func(title, about string, all []Result) {
+	section := func(title, about string, all []record) {
 		if len(all) > 0 {
 			fmt.Fprintf(&b, "## %s\n\n%s\n\n", title, about)
 		}
@@ -66,26 +66,26 @@ func (r Results) page(t target) string {
 			b.WriteString(r.described())
 		}
 	}
-	judged := func(verdict string) []Result {
-		return those(r.Bugs, func(r Result) bool { return r.Judged.Verdict == verdict })
+	judged := func(verdict string) []record {
+		return those(r.Bugs, func(r record) bool { return r.Judged.Verdict == verdict })
 	}
-	section("Survivors", "Nothing notices these.", those(p.bugs, func(r Result) bool { return !r.caught(allColumns...) }))
+	section("Survivors", "Nothing notices these.", those(p.bugs, func(r record) bool { return !r.caught(allColumns...) }))
 	section("Noticed by unit tests alone", "A lock without unit tests would keep these.",
-		those(p.bugs, func(r Result) bool { return r.caught(Tests) && !r.caught(ours...) }))
+		those(p.bugs, func(r record) bool { return r.caught(columnTests) && !r.caught(ours...) }))
 	section("Equivalent", "Nothing can notice these, as each says. They are not counted above.", judged(equivalent))
 	section("Performance only", "These cost time, memory or messages, and nothing else. They are not counted above.", judged(performance))
 	return b.String()
 }
 
 // described is a bug with its diff.
-func (r Result) described() string {
+func (r record) described() string {
 	text := fmt.Sprintf("`%s`, line %d", r.Name, r.Line)
 	if !r.isReached(simulated...) {
 		text += ", reached by no scenario or search"
-	} else if !r.isReached(Search, Explore) {
+	} else if !r.isReached(columnSearch, columnExplore) {
 		text += ", reached by no search"
 	}
-	for _, why := range []string{r.Columns[Tests].By, r.Judged.Why} {
+	for _, why := range []string{r.Columns[columnTests].By, r.Judged.Why} {
 		if why != "" {
 			text += ": " + why
 		}
@@ -96,11 +96,11 @@ func (r Result) described() string {
 // columnList says what the columns are.
 func (p page) columnList() string {
 	about := map[string]string{
-		Tests:   "the unit tests; one that fails must fail twice.",
-		Suite:   "every scenario on tiers model and wire.",
-		Search:  p.search,
-		Explore: "a random search as `redlocksim explore` makes it without a file: each run draws its settings as well.",
-		Live:    "a few seconds on tier live, under a race detector, for what none of those three noticed; what fails must fail twice, unless by a data race.",
+		columnTests:   "the unit tests; one that fails must fail twice.",
+		columnSuite:   "every scenario on tiers model and wire.",
+		columnSearch:  p.search,
+		columnExplore: "a random search as `redlocksim explore` makes it without a file: each run draws its settings as well.",
+		columnLive:    "a few seconds on tier live, under a race detector, for what none of those three noticed; what fails must fail twice, unless by a data race.",
 	}
 	var lines []string
 	for _, c := range p.columns {
@@ -130,9 +130,9 @@ func (p page) headline() string {
 		return fmt.Sprintf("%d of %d (%d %%)", n, len(p.bugs), 100*n/len(p.bugs))
 	}
 	text := fmt.Sprintf("Suite and searches together: **%s**.", share(ours...))
-	if slices.Contains(p.columns, Explore) {
-		text += fmt.Sprintf(" Search without any scenario: **%s**. All columns: %s.", share(Explore), share(allColumns...))
-		if n := len(those(p.bugs, func(r Result) bool { return r.caught(Live) && !r.caught(simulated...) })); n > 0 {
+	if slices.Contains(p.columns, columnExplore) {
+		text += fmt.Sprintf(" Search without any scenario: **%s**. All columns: %s.", share(columnExplore), share(allColumns...))
+		if n := len(those(p.bugs, func(r record) bool { return r.caught(columnLive) && !r.caught(simulated...) })); n > 0 {
 			text += fmt.Sprintf(" The suite noticed %d only on tier live.", n)
 		}
 	}
@@ -146,16 +146,16 @@ func (p page) classTable() string {
 		header = append(header, c)
 	}
 	w.AppendHeader(append(header, "suite or search", "nothing", "reached by no scenario or search"))
-	row := func(name string, of []Result) {
+	row := func(name string, of []record) {
 		row := table.Row{name, len(of)}
 		for _, c := range p.columns {
 			row = append(row, len(those(of, caughtBy(c))))
 		}
 		w.AppendRow(append(row, len(those(of, caughtBy(ours...))), len(of)-len(those(of, caughtBy(allColumns...))),
-			len(those(of, func(r Result) bool { return !r.isReached(simulated...) }))))
+			len(those(of, func(r record) bool { return !r.isReached(simulated...) }))))
 	}
 	for _, c := range generate.Classes() {
-		if of := those(p.bugs, func(r Result) bool { return r.Class == c }); len(of) > 0 {
+		if of := those(p.bugs, func(r record) bool { return r.Class == c }); len(of) > 0 {
 			row(string(c), of)
 		}
 	}

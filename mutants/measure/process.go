@@ -69,9 +69,9 @@ var verdicts = map[int]string{
 const notTested = "not tested"
 
 // outcome is what the end of a runner says.
-func (e ending) outcome() (Outcome, error) {
+func (e ending) outcome() (outcome, error) {
 	lines := strings.Split(strings.TrimSpace(string(e.stdout)), "\n")
-	out := Outcome{CPU: e.cpu, By: lines[len(lines)-1], How: verdicts[e.code]}
+	out := outcome{CPU: e.cpu, By: lines[len(lines)-1], How: verdicts[e.code]}
 	switch {
 	case e.code == exitcode.OK:
 		out.By = ""

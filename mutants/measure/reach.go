@@ -41,13 +41,13 @@ func (m *measurement) reach(ctx context.Context) (reached, error) {
 	var parts []trial
 	for _, t := range m.target.trials(slower * m.results.limit()) {
 		switch {
-		case t.column == Search:
+		case t.column == columnSearch:
 			for _, s := range t.settings {
 				one := t
 				one.column, one.settings = s.Name, []mutants.Settings{s}
 				parts = append(parts, one)
 			}
-		case t.column != Tests:
+		case t.column != columnTests:
 			parts = append(parts, t)
 		}
 		for _, p := range t.tests { // so that the cache has all that bugs do not change
@@ -60,7 +60,7 @@ func (m *measurement) reach(ctx context.Context) (reached, error) {
 		if _, err := b.runner(ctx, parts[i].kind); err != nil {
 			return nil, err
 		}
-		if parts[i].column != Live {
+		if parts[i].column != columnLive {
 			parts[i].kind = counting
 		}
 	}
@@ -128,7 +128,7 @@ func (b *build) executed(ctx context.Context, t trial, name string) (blocks, err
 // narrowed is a trial with what of it reaches the statement with a bug, and whether anything does, as far as that is known:
 // what is in no counted block counts as reached.
 func (r reached) narrowed(t trial, m generate.Mutant) (trial, bool) {
-	if t.column == Search {
+	if t.column == columnSearch {
 		t.settings = slices.DeleteFunc(slices.Clone(t.settings), func(s mutants.Settings) bool { return !r[s.Name].have(m) })
 		return t, len(t.settings) > 0
 	}

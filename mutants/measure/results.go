@@ -19,15 +19,15 @@ import (
 	"redlocksim/mutants/generate"
 )
 
-// Results are what was measured of a target, as it is kept in the repository: measuring takes hours. Their file has a line for
+// records are what was measured of a target, as they are kept in the repository: measuring takes hours. Their file has a line for
 // what they have in common, and one for each bug, so that those of several machines can be put into one by hand.
-type Results struct {
-	Common
-	Bugs []Result
+type records struct {
+	common
+	Bugs []record
 }
 
-// Common is what all results of a target have in common.
-type Common struct {
+// common is what all results of a target have in common.
+type common struct {
 	Target string `json:"target"`
 	// Seed is what drew bugs, and Sample how many.
 	Seed   string `json:"seed,omitempty"`
@@ -36,10 +36,10 @@ type Common struct {
 	Limit int `json:"limit,omitempty"`
 }
 
-func (c Common) limit() time.Duration { return time.Duration(c.Limit) * time.Second }
+func (c common) limit() time.Duration { return time.Duration(c.Limit) * time.Second }
 
-// Result is what became of one bug.
-type Result struct {
+// record is what became of one bug.
+type record struct {
 	Name string `json:"name"`
 	// Mutant is the fingerprint of the mutant that was measured.
 	Mutant string `json:"mutant"`
@@ -49,13 +49,13 @@ type Result struct {
 	Edit  *mutants.Edit  `json:"edit,omitempty"`
 	// Sources is the commit that it was measured with; see [sources].
 	Sources string             `json:"sources"`
-	Columns map[string]Outcome `json:"columns"`
+	Columns map[string]outcome `json:"columns"`
 	// Judged is what a person decided about a drawn bug that nothing noticed, written here by hand.
-	Judged Judged `json:"judged,omitzero"`
+	Judged judgement `json:"judged,omitzero"`
 }
 
-// Judged is such a decision. It stays for as long as the bug is the same.
-type Judged struct {
+// judgement is such a decision. It stays for as long as the bug is the same.
+type judgement struct {
 	// Verdict is equivalent, if nothing can notice the bug because it changes nothing that a caller, a node, or an observer can
 	// see, or performance, if it costs time, memory or messages, and nothing else.
 	Verdict string `json:"verdict"`
@@ -67,8 +67,8 @@ const (
 	performance = "performance"
 )
 
-// Outcome is what became of a bug in one column.
-type Outcome struct {
+// outcome is what became of a bug in one column.
+type outcome struct {
 	// How it was noticed: the kind of verdict, or how the process ended; empty if it was not.
 	How string `json:"how,omitempty"`
 	// By is what noticed it: a unit test, a scenario and its tier, or a run of a search.
@@ -80,12 +80,12 @@ type Outcome struct {
 }
 
 // caught says whether any of the columns noticed the bug.
-func (r Result) caught(by ...string) bool {
+func (r record) caught(by ...string) bool {
 	return slices.ContainsFunc(by, func(c string) bool { return r.Columns[c].How != "" })
 }
 
 // cost is the processor time until the first of the columns noticed the bug, one after the other, in seconds.
-func (r Result) cost(by ...string) (cost float64) {
+func (r record) cost(by ...string) (cost float64) {
 	for _, c := range by {
 		if cost += r.Columns[c].CPU; r.caught(c) {
 			break
@@ -95,7 +95,7 @@ func (r Result) cost(by ...string) (cost float64) {
 }
 
 // isReached says whether any of the columns executes the statement that the bug is in.
-func (r Result) isReached(by ...string) bool {
+func (r record) isReached(by ...string) bool {
 	return slices.ContainsFunc(by, func(c string) bool {
 		out, has := r.Columns[c]
 		return has && !out.NotReached
@@ -103,7 +103,7 @@ func (r Result) isReached(by ...string) bool {
 }
 
 // String is the result in a line.
-func (r Result) String() string {
+func (r record) String() string {
 	text := r.Name
 	for _, c := range sortedColumns(r.Columns) {
 		switch out := r.Columns[c]; {
@@ -119,7 +119,7 @@ func (r Result) String() string {
 }
 
 // sortedColumns are the columns of outcomes, in the order in which those of drawn bugs are run.
-func sortedColumns(outcomes map[string]Outcome) []string {
+func sortedColumns(outcomes map[string]outcome) []string {
 	var all []string
 	for c := range outcomes {
 		all = append(all, c)
@@ -131,7 +131,7 @@ func sortedColumns(outcomes map[string]Outcome) []string {
 }
 
 // missing says what was not noticed of a planted bug by what is said to notice it, or only in a way that shows nothing.
-func (r Result) missing(m mutants.Mutant) (all []string) {
+func (r record) missing(m mutants.Mutant) (all []string) {
 	killers := slices.Clone(m.Killers)
 	for _, t := range m.Tests {
 		killers = append(killers, t.String())
@@ -148,7 +148,7 @@ func (r Result) missing(m mutants.Mutant) (all []string) {
 func resultsPath(target string) string { return filepath.Join("measured", target+".jsonl") }
 
 // read reads results. A file that is not there has none; of two results of a bug the later counts.
-func read(path string) (r Results, err error) {
+func read(path string) (r records, err error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, nil
@@ -157,8 +157,8 @@ func read(path string) (r Results, err error) {
 		return r, err
 	}
 	lines := json.NewDecoder(bytes.NewReader(data))
-	for err = lines.Decode(&r.Common); err == nil; {
-		var one Result
+	for err = lines.Decode(&r.common); err == nil; {
+		var one record
 		if err = lines.Decode(&one); err == nil && one.Name != "" {
 			r.add(one)
 		}
@@ -170,11 +170,11 @@ func read(path string) (r Results, err error) {
 }
 
 // write replaces the file by the results, or leaves it as it was.
-func (r Results) write(path string) error {
+func (r records) write(path string) error {
 	var b bytes.Buffer
 	lines := json.NewEncoder(&b)
 	lines.SetEscapeHTML(false)
-	err := lines.Encode(r.Common)
+	err := lines.Encode(r.common)
 	for _, one := range r.Bugs {
 		err = errors.Join(err, lines.Encode(one))
 	}
@@ -185,8 +185,8 @@ func (r Results) write(path string) error {
 }
 
 // add puts a result in its place, in that of an earlier one.
-func (r *Results) add(one Result) {
-	i, known := slices.BinarySearchFunc(r.Bugs, one.Name, func(old Result, name string) int { return strings.Compare(old.Name, name) })
+func (r *records) add(one record) {
+	i, known := slices.BinarySearchFunc(r.Bugs, one.Name, func(old record, name string) int { return strings.Compare(old.Name, name) })
 	if known {
 		if one.Mutant == r.Bugs[i].Mutant {
 			one.Judged = cmp.Or(one.Judged, r.Bugs[i].Judged)
@@ -198,8 +198,8 @@ func (r *Results) add(one Result) {
 }
 
 // has says whether there is a result of a bug as it is now, and of these sources if any are given.
-func (r Results) has(m mutants.Mutant, sources string) bool {
-	return slices.ContainsFunc(r.Bugs, func(one Result) bool {
+func (r records) has(m mutants.Mutant, sources string) bool {
+	return slices.ContainsFunc(r.Bugs, func(one record) bool {
 		return one.Name == m.Name && one.Mutant == m.Fingerprint() && (sources == "" || one.Sources == sources)
 	})
 }

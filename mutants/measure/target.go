@@ -11,26 +11,26 @@ import (
 
 // The columns of drawn bugs, in the order in which they are run.
 const (
-	// Tests are the unit tests of the library, its adapter, and the packages that they alone are made of.
-	Tests = "tests"
-	// Suite is every scenario on tiers model and wire.
-	Suite = "suite"
-	// Search is a random search with each of [mutants.AllSettings] in turn, or of [mutants.OthersSettings] where the locks of
-	// others have the bugs: with those of them that reach the bug.
-	Search = "search"
-	// Explore is a random search as redlocksim explore makes it without a file: each run draws its settings as well.
-	Explore = "explore"
-	// Live is a few scenarios on tier live and a short soak, on the system's clock and goroutines and under a race detector:
-	// for what neither the suite nor a search has noticed.
-	Live = "live"
+	// columnTests are the unit tests of the library, its adapter, and the packages that they alone are made of.
+	columnTests = "tests"
+	// columnSuite is every scenario on tiers model and wire.
+	columnSuite = "suite"
+	// columnSearch is a random search with each of [mutants.AllSettings] in turn, or of [mutants.OthersSettings] where the locks
+	// of others have the bugs: with those of them that reach the bug.
+	columnSearch = "search"
+	// columnExplore is a random search as redlocksim explore makes it without a file: each run draws its settings as well.
+	columnExplore = "explore"
+	// columnLive is a few scenarios on tier live and a short soak, on the system's clock and goroutines and under a race
+	// detector: for what neither the suite nor a search has noticed.
+	columnLive = "live"
 )
 
 // allColumns are all of them, ours those that a lock without unit tests would have, and simulated those of them whose
 // statements are counted.
 var (
-	allColumns = []string{Tests, Suite, Search, Explore, Live}
-	ours       = []string{Suite, Search, Explore, Live}
-	simulated  = []string{Suite, Search, Explore}
+	allColumns = []string{columnTests, columnSuite, columnSearch, columnExplore, columnLive}
+	ours       = []string{columnSuite, columnSearch, columnExplore, columnLive}
+	simulated  = []string{columnSuite, columnSearch, columnExplore}
 )
 
 // target is where bugs are planted, and what is to notice them.
@@ -71,7 +71,7 @@ var targets = []target{
 		directories: []string{"redlock/semaphore"},
 		page:        "POWER-SEMAPHORES.md",
 		about:       "the semaphores and read-write locks of package redlock/semaphore",
-		columns:     []string{Tests, Suite, Explore, Live}, // none of the settings has a semaphore
+		columns:     []string{columnTests, columnSuite, columnExplore, columnLive}, // none of the settings has a semaphore
 		tested:      []string{"redlock/semaphore"},
 	},
 	{
@@ -79,7 +79,7 @@ var targets = []target{
 		directories: []string{"scenarios/protocols"},
 		page:        "POWER-PROTOCOLS.md",
 		about:       "the locks of others that scenarios/protocols implements anew, which have no unit tests of their own",
-		columns:     []string{Suite, Search},
+		columns:     []string{columnSuite, columnSearch},
 		settings:    mutants.OthersSettings(),
 		search: fmt.Sprintf("a random search with those of [%d settings](others.go) that reach the bug, in turn, none for more than a quarter of the time. "+
 			"What an implementation is known to violate does not count.", len(mutants.OthersSettings())),
@@ -139,16 +139,16 @@ func shortSearches() (all []trial) {
 
 // trials are those of every drawn bug, where a search may take so much processor time.
 func (t target) trials(limit time.Duration) []trial {
-	tests := trial{column: Tests}
+	tests := trial{column: columnTests}
 	for _, p := range t.tested {
 		tests.tests = append(tests.tests, mutants.Test{Package: p})
 	}
 	all := []trial{
 		tests,
-		{column: Suite, args: []string{"suite"}, kind: optimized},
-		{column: Search, args: []string{"search"}, settings: t.settings, cpu: limit, kind: optimized},
-		{column: Explore, args: []string{"search"}, cpu: limit, kind: optimized},
-		{column: Live, args: []string{"live"}, kind: racing},
+		{column: columnSuite, args: []string{"suite"}, kind: optimized},
+		{column: columnSearch, args: []string{"search"}, settings: t.settings, cpu: limit, kind: optimized},
+		{column: columnExplore, args: []string{"search"}, cpu: limit, kind: optimized},
+		{column: columnLive, args: []string{"live"}, kind: racing},
 	}
 	all = slices.DeleteFunc(all, func(one trial) bool { return !slices.Contains(t.columns, one.column) })
 	slices.SortFunc(all, func(a, b trial) int { return slices.Index(t.columns, a.column) - slices.Index(t.columns, b.column) })
