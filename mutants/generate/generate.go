@@ -1,5 +1,6 @@
 // Package generate plants bugs that nobody chose: operators over syntax trees and scripts make every slip that they know, at
-// every place where it fits, and a seed draws which are measured. [Load] makes the slips of some packages, and [Set.Sample] draws.
+// every place where it fits, and a seed draws which are measured. [Load] makes the slips of some packages, and [Set.Sample]
+// draws.
 //
 // None of the kept mutation tools fits. gremlins and ooze change operators, numbers and loops; go-mutesting removes branches
 // and statements too. None confuses two variables or contexts, forgets to copy a field, drops a defer, or reads Lua; all of

@@ -30,8 +30,8 @@ const adapter = "internal/redisnode/exchange.go"
 // slower is how many times as long a search has that counts.
 const slower = 2
 
-// reach runs the trials with runners that count. It is an error if one finds something: there is no bug. Which statements tests reach is up to them, and on tier live clients would be
-// killed before they could write what they reach.
+// reach runs the trials with runners that count. It is an error if one finds something: there is no bug. Which statements tests
+// reach is up to them, and on tier live clients would be killed before they could write what they reach.
 func (m *measurement) reach(ctx context.Context) (reached, error) {
 	b, remove, err := newBuild(m.root, m.cache, mutants.Mutant{})
 	if err != nil {

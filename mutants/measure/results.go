@@ -19,8 +19,8 @@ import (
 	"redlocksim/mutants/generate"
 )
 
-// records are what was measured of a target, as they are kept in the repository: measuring takes hours. Their file has a line for
-// what they have in common, and one for each bug, so that those of several machines can be put into one by hand.
+// records are what was measured of a target, as they are kept in the repository: measuring takes hours. Their file has a line
+// for what they have in common, and one for each bug, so that those of several machines can be put into one by hand.
 type records struct {
 	common
 	Bugs []record

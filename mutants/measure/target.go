@@ -15,8 +15,8 @@ const (
 	columnTests = "tests"
 	// columnSuite is every scenario on tiers model and wire.
 	columnSuite = "suite"
-	// columnSearch is a random search with each of [mutants.AllSettings] in turn, or of [mutants.OthersSettings] where the locks
-	// of others have the bugs: with those of them that reach the bug.
+	// columnSearch is a random search with each of [mutants.AllSettings] in turn, or of [mutants.OthersSettings] where the
+	// locks of others have the bugs: with those of them that reach the bug.
 	columnSearch = "search"
 	// columnExplore is a random search as redlocksim explore makes it without a file: each run draws its settings as well.
 	columnExplore = "explore"
