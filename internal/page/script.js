@@ -54,6 +54,7 @@
 		title.parentNode.dataset.tip = title.textContent;
 		title.remove();
 	});
+	for (const { g, data } of lanes) all(".span", g).forEach((e) => { e.dataset.tip = data.spans[e.dataset.i].text; });
 
 	const seconds = (ns, digits = 4) => (ns / 1e9).toFixed(digits) + "s";
 	// For people: to three digits, or to more where these would not tell apart what is shown.
@@ -373,6 +374,9 @@
 		}
 		return best;
 	};
+	const message = ({ what, from, to, sent, ended, fate, why }) => `${what} ${t.lanes[from].name} → ${t.lanes[to].name}, sent at ${seconds(sent)}, ` + {
+		arrived: `arrived at ${seconds(ended)} after ${brief(ended - sent)}`, "too-late": `came too late at ${seconds(ended)} after ${brief(ended - sent)}`,
+		lost: `lost at ${seconds(ended)} to ${why}`, "under-way": "under way when the run ended" }[fate];
 	let marked = null;
 	function hover(e) {
 		const [px, py] = inside(e), own = e.target.closest?.("[data-tip]"), isBand = own === band;
@@ -380,7 +384,7 @@
 		marked?.e.classList.remove("near");
 		marked = arrow;
 		arrow?.e.classList.add("near");
-		let text = arrow?.data.text ?? own?.dataset.tip;
+		let text = arrow ? message(arrow.data) : own?.dataset.tip;
 		const lane = own?.closest(".lane"), span = own?.matches(".key") && lanes[lane.dataset.lane].data.spans[own.dataset.i];
 		if (span && !arrow && span.left) {
 			const time = timeAt(px);

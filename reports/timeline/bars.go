@@ -80,7 +80,11 @@ func (p *picture) drawSpan(lane, j int) {
 	if s.Open {
 		class += " open"
 	}
-	p.f(`<g class="span %s" data-i="%d"><title>%s</title><rect x="%s" y="%d" width="%s" height="%d"/></g>`, class, j, esc(s.Text), n(x), top, n(width), height)
+	title := ""
+	if p.isStill { // a page has the texts of spans in its data
+		title = "<title>" + esc(s.Text) + "</title>"
+	}
+	p.f(`<g class="span %s" data-i="%d">%s<rect x="%s" y="%d" width="%s" height="%d"/></g>`, class, j, title, n(x), top, n(width), height)
 	if p.isLabelled(s) {
 		visible := min(end, float64(p.width-edge)) - max(x, float64(p.lay.gutter))
 		fits := func(label string) bool { return float64(len([]rune(label)))*charWidth+6 <= visible }

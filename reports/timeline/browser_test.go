@@ -20,6 +20,7 @@ import (
 	"redlocksim/history"
 	"redlocksim/internal/browser"
 	"redlocksim/internal/longest"
+	"redlocksim/internal/rounded"
 	"redlocksim/scenarios"
 )
 
@@ -250,8 +251,9 @@ func hoveringTellsNumbers(t *testing.T, p *shown) {
 			continue
 		}
 		box := p.box(fmt.Sprintf(`.arrow[data-i="%d"]`, i))
-		if tip := p.hover(box[0]+box[2]*.5, box[1]+box[3]*.5); tip != a.Text {
-			t.Errorf("%q, want %q", tip, a.Text)
+		want := fmt.Sprintf("acquire request client-1 → A, sent at %s, arrived at %s after %v", seconds(a.Sent), seconds(a.Ended), rounded.Duration(time.Duration(a.Ended-a.Sent)))
+		if tip := p.hover(box[0]+box[2]*.5, box[1]+box[3]*.5); tip != want {
+			t.Errorf("%q, want %q", tip, want)
 		}
 		break
 	}

@@ -208,8 +208,9 @@ type Arrow struct {
 	Folded bool `json:"folded,omitempty"`
 	// Aside: it has no part in the violation.
 	Aside bool `json:"aside,omitempty"`
-	// Text says all of it.
-	Text string `json:"text"`
+	// What it is, in words, and what it is lost to.
+	What string `json:"what"`
+	Why  string `json:"why,omitempty"`
 }
 
 // client is the lane that the exchange belongs to.

@@ -163,17 +163,7 @@ func (b *builder) addArrows() {
 		if answers[i] != "" {
 			what += fmt.Sprintf(" (%s)", answers[i])
 		}
-		a.Text = fmt.Sprintf("%s %s → %s, sent at %s, ", what, m.From, m.To, seconds(a.Sent))
-		switch m.Fate {
-		case network.Arrived:
-			a.Text += fmt.Sprintf("arrived at %s after %v", seconds(a.Ended), rounded.Duration(time.Duration(a.Ended-a.Sent)))
-		case network.TooLate:
-			a.Text += fmt.Sprintf("came too late at %s after %v", seconds(a.Ended), rounded.Duration(time.Duration(a.Ended-a.Sent)))
-		case network.Lost:
-			a.Text += fmt.Sprintf("lost at %s to %s", seconds(a.Ended), m.Why)
-		default:
-			a.Text += "under way when the run ended"
-		}
+		a.What, a.Why = what, m.Why
 		b.t.Arrows = append(b.t.Arrows, a)
 	}
 }
