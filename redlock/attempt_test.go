@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"redlocksim/internal/batch"
 	"redlocksim/internal/quorum"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
@@ -190,7 +191,7 @@ func TestArgumentsOfAnotherCommand(t *testing.T) {
 		given := l.batches[0][0]
 		l.mu.Unlock()
 		arguments := func(c *driver.Command) string {
-			keys, value, ttl := c.Arguments()
+			keys, value, ttl := batch.Arguments(c)
 			return fmt.Sprint(keys, value, ttl)
 		}
 		for range 2 { // also after others have asked

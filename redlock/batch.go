@@ -46,8 +46,8 @@ type batcher struct {
 	mu       sync.Mutex
 	releases []*queued // that wait, and go first
 	others   []*queued
-	inFlight []*batch // those on their way that are waited for, oldest first
-	spare    []*batch // to be used again
+	inFlight []*flight // those on their way that are waited for, oldest first
+	spare    []*flight // to be used again
 	timer    driver.Timer
 	armed    bool
 	sending  bool              // somebody is: what waits meanwhile is sent by them
@@ -55,17 +55,17 @@ type batcher struct {
 	dropped  []*queued         // by take: nobody wants them any more
 }
 
-// batch is what was sent together. The batcher's lock guards it.
-type batch struct {
+// flight is what was sent together. The batcher's lock guards it.
+type flight struct {
 	open int // how many of its commands are unanswered
 	sent time.Time
 }
 
 // queued is a command with what the batcher keeps of it.
 type queued struct {
-	driver.Command        // whose Shared is its sender
-	batch          *batch // with which it went, until it is answered
-	ownDeadline    bool   // the Deadline is not that of its round
+	driver.Command         // whose Shared is its sender
+	batch          *flight // with which it went, until it is answered
+	ownDeadline    bool    // the Deadline is not that of its round
 }
 
 // sender is who asked for a command to be sent. It is the command's Shared, since a field of its own would make every round
@@ -130,7 +130,7 @@ func (b *batcher) send() {
 	b.sending = true
 	for len(b.releases)+len(b.others) > 0 {
 		now := b.clock.Now()
-		b.inFlight = slices.DeleteFunc(b.inFlight, func(o *batch) bool { return now.Sub(o.sent) >= b.patience })
+		b.inFlight = slices.DeleteFunc(b.inFlight, func(o *flight) bool { return now.Sub(o.sent) >= b.patience })
 		if b.unanswered() >= b.limit {
 			b.arm(b.inFlight[0].sent.Add(b.patience).Sub(now))
 			break
@@ -165,11 +165,11 @@ func (b *batcher) unanswered() (n int) {
 
 // take makes a batch of the first commands that wait and still have a point, and drops the others. The batcher is locked.
 func (b *batcher) take(now time.Time) (going []*driver.Command) {
-	var together *batch
+	var together *flight
 	if n := len(b.spare); n > 0 {
 		together, b.spare = b.spare[n-1], b.spare[:n-1]
 	} else {
-		together = &batch{}
+		together = &flight{}
 	}
 
 	going, b.dropped = b.going[:0], b.dropped[:0]
@@ -200,7 +200,7 @@ func (b *batcher) take(now time.Time) (going []*driver.Command) {
 		b.spare = append(b.spare, together)
 		return nil
 	}
-	*together = batch{open: len(going), sent: now}
+	*together = flight{open: len(going), sent: now}
 	b.inFlight = append(b.inFlight, together)
 	return going
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"redlocksim/internal/batch"
 	"redlocksim/internal/quorum"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
@@ -82,7 +83,10 @@ type nodeCommand struct {
 	node  int // index of the node in the client
 }
 
-var _ sender = (*nodeCommand)(nil)
+var (
+	_ sender       = (*nodeCommand)(nil)
+	_ batch.Lender = (*nodeCommand)(nil)
+)
 
 // newRound makes the commands of a round that starts now.
 func (a *acquisition) newRound(op driver.Op, ttl time.Duration, asked quorum.Set, now time.Time) *round {
@@ -347,14 +351,14 @@ func (cmd *nodeCommand) Arguments(ofKeys []string, ofValue string, ofTTL time.Du
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.keyArgs == nil {
-		a.keyArgs, a.valueArg = driver.KeyArguments(a.keys), a.value
+		a.keyArgs, a.valueArg = batch.KeyArguments(a.keys), a.value
 	}
 	if r.ttlArg == nil {
 		r.ttlOfArg, r.ttlArg = ofTTL, int64(ofTTL/time.Millisecond)
 	}
 	keys, value, ttl = a.keyArgs, a.valueArg, r.ttlArg
 	if len(ofKeys) != len(a.keys) || len(a.keys) > 0 && &ofKeys[0] != &a.keys[0] {
-		keys = driver.KeyArguments(ofKeys)
+		keys = batch.KeyArguments(ofKeys)
 	}
 	if ofValue != a.value {
 		value = ofValue

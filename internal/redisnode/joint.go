@@ -17,7 +17,7 @@ func appendJoint(args []any, r *batch.Request, looks bool) []any {
 	count := len(args)
 	args = append(args, n)
 	for i := range n {
-		keys, _, _ := r.Command(i).Arguments()
+		keys, _, _ := batch.Arguments(r.Command(i))
 		args = append(args, keys[0])
 	}
 	if r.Script == batch.Votes {
@@ -25,7 +25,7 @@ func appendJoint(args []any, r *batch.Request, looks bool) []any {
 		args = append(args, driver.GuardKey, int64(r.First.Conditions.MaxTTL/time.Millisecond))
 	}
 	for i := range n {
-		_, value, ttl := r.Command(i).Arguments()
+		_, value, ttl := batch.Arguments(r.Command(i))
 		args = append(args, value)
 		if r.Script == batch.Votes {
 			args = append(args, ttl)

@@ -17,7 +17,7 @@ const firstContact = "first"
 
 // appendPlain writes out a release that a plain command carries out.
 func appendPlain(args []any, r *batch.Request) ([]any, Kind) {
-	keys, value, _ := r.First.Arguments()
+	keys, value, _ := batch.Arguments(r.First)
 	args = slices.Grow(args, 4)
 	if r.Script == batch.DelIfEq {
 		return append(args, "delifeq", keys[0], value), Anything

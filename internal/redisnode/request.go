@@ -27,7 +27,7 @@ func appendRequest(args []any, r *batch.Request, looks bool) ([]any, Kind) {
 		return appendJoint(args, r, looks), Anything
 	}
 	c := r.First
-	keys, value, ttl := c.Arguments()
+	keys, value, ttl := batch.Arguments(c)
 	if r.Script == batch.None && looks {
 		return append(slices.Grow(args, 7), "eval", scripts[batch.Acquire].source, 1, keys[0], value, ttl, firstContact), Anything
 	}

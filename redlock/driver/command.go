@@ -30,18 +30,14 @@ type Command struct {
 	// Done takes the reply. It must not be called with a lock held that Do needs.
 	Done func(*Command, Reply)
 
-	// Shared is what the client has made once for several commands; nil if it shares nothing.
+	// Shared is what the command has in common with others of its client; nil for one that stands alone.
 	Shared Shared
 }
 
-// Shared lends a node what the commands of an acquisition have in common, so that not every node has to make it.
+// Shared is what a command has in common with others of its client.
 type Shared interface {
 	// Context is that of [Command.Context].
 	Context() context.Context
-
-	// Arguments are those of [Command.Arguments] of a command with these keys, value and TTL: those that the client gave it, or
-	// what somebody between the client and the node made of them.
-	Arguments(ofKeys []string, ofValue string, ofTTL time.Duration) (keys []any, value, ttl any)
 
 	// IsMoot is that of [Command.IsMoot] of a command that is no release.
 	IsMoot() bool
@@ -61,24 +57,6 @@ func (c *Command) Context() context.Context {
 		return nil
 	}
 	return c.Shared.Context()
-}
-
-// Arguments are the keys, the value and the TTL in milliseconds (an int64) as arguments of a Redis command. The commands of an
-// acquisition share them; do not modify them.
-func (c *Command) Arguments() (keys []any, value, ttl any) {
-	if c.Shared == nil {
-		return KeyArguments(c.Keys), c.Value, int64(c.TTL / time.Millisecond)
-	}
-	return c.Shared.Arguments(c.Keys, c.Value, c.TTL)
-}
-
-// KeyArguments are keys as the arguments of a Redis command.
-func KeyArguments(keys []string) []any {
-	args := make([]any, len(keys))
-	for i, key := range keys {
-		args[i] = key
-	}
-	return args
 }
 
 // Conditions are what an acquire asks of a node beyond free keys. The node checks the guard first.
