@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -105,7 +106,7 @@ func (r record) isReached(by ...string) bool {
 // String is the result in a line.
 func (r record) String() string {
 	text := r.Name
-	for _, c := range sortedColumns(r.Columns) {
+	for _, c := range slices.Sorted(maps.Keys(r.Columns)) {
 		switch out := r.Columns[c]; {
 		case out.NotReached:
 			text += fmt.Sprintf("  %s: not reached", c)
@@ -116,18 +117,6 @@ func (r record) String() string {
 		}
 	}
 	return text
-}
-
-// sortedColumns are the columns of outcomes, in the order in which those of drawn bugs are run.
-func sortedColumns(outcomes map[string]outcome) []string {
-	var all []string
-	for c := range outcomes {
-		all = append(all, c)
-	}
-	slices.SortFunc(all, func(a, b string) int {
-		return cmp.Or(slices.Index(allColumns, a)-slices.Index(allColumns, b), strings.Compare(a, b))
-	})
-	return all
 }
 
 // missing says what was not noticed of a planted bug by what is said to notice it, or only in a way that shows nothing.
