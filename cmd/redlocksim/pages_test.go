@@ -3,19 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/page"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
 	"redlocksim/internal/browser"
@@ -86,57 +80,18 @@ func TestPagesOfHostileNames(t *testing.T) {
 func visit(t *testing.T, in context.Context, path string) []string {
 	t.Helper()
 	address := (&url.URL{Scheme: "file", Path: path}).String()
-	ctx, stop := chromedp.NewContext(in)
-	defer stop()
-	var mu sync.Mutex
-	var complaints []string
-	if err := chromedp.Listen(ctx, func(event any) {
-		text := ""
-		switch e := event.(type) {
-		case *network.EventRequestWillBeSent:
-			beside := strings.TrimPrefix(e.Request.URL, address[:strings.LastIndexByte(address, '/')+1])
-			isShared := beside == "style.css" || beside == "script.js"
-			if e.Request.URL != address && !strings.HasPrefix(e.Request.URL, "data:") && !isShared {
-				text = "request for " + e.Request.URL
-			}
-		case *page.EventJavascriptDialogOpening:
-			text = "dialog " + e.Message
-		case *runtime.EventExceptionThrown:
-			text = fmt.Sprintf("%+v", e.ExceptionDetails)
-		case *log.EventEntryAdded:
-			text = e.Entry.Text
-		}
-		if text != "" {
-			mu.Lock()
-			complaints = append(complaints, text)
-			mu.Unlock()
-		}
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); err != nil {
-		t.Fatal(err)
-	}
-	if err := chromedp.Do(ctx, chromedp.EmulateViewport(1280, 900), chromedp.Navigate(address)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := chromedp.Run(ctx, chromedp.Evaluate[any](`(async () => {
+	beside, _ := strings.CutSuffix(address, filepath.Base(path))
+	p := browser.Open(t, in, address, 1280, 900, "light", func(asked string) bool { return asked == beside+"style.css" || asked == beside+"script.js" })
+	browser.Get[any](p, `(async () => {
 		for (let i = 0; i < 100 && document.getElementById("data") && !("drawn" in document.documentElement.dataset); i++) await new Promise((done) => setTimeout(done, 50));
 		for (const e of document.querySelectorAll("*"))
 			for (const type of ["mouseover", "mousemove", "mouseenter", "pointermove", "click", "focus"])
 				if (!(type === "click" && e.closest("a"))) e.dispatchEvent(new MouseEvent(type, { bubbles: true, clientX: 300, clientY: 200 }));
 		if (document.getElementById("data") && !document.querySelector("#picture .lane")) throw new Error("nothing is drawn");
-	})()`, chromedp.EvalAwaitPromise)); err != nil {
-		t.Fatal(err)
-	}
+	})()`, chromedp.EvalAwaitPromise)
 	time.Sleep(400 * time.Millisecond) // what an event begins, as loading an image, takes a moment
-	pwned, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`!!window.pwned`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	mu.Lock()
-	defer mu.Unlock()
-	if pwned {
+	complaints := p.Complaints()
+	if browser.Get[bool](p, `!!window.pwned`) {
 		complaints = append(complaints, "a script of a name ran")
 	}
 	return complaints
