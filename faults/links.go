@@ -106,6 +106,34 @@ func (l *Links) String() string {
 // NamedNodes are the nodes at an end of the links that are named; none if all are meant.
 func (l *Links) NamedNodes() []string { return l.Nodes }
 
+// Each calls f for the ends of the links selected, and the directions selected of each, client by client in the order of the
+// ground. Of the links between nodes each end has one of its own: what goes one way are the requests of one and the replies of
+// the other.
+func (l *Links) Each(on Ground, f func(from, to string, d network.Direction)) {
+	if len(l.Peers) > 0 {
+		back := [...]network.Direction{network.Both: network.Both, network.Requests: network.Replies, network.Replies: network.Requests}
+		for _, node := range l.Nodes {
+			for _, peer := range l.Peers {
+				f(node, peer, l.Direction)
+				f(peer, node, back[l.Direction])
+			}
+		}
+		return
+	}
+	clients, nodes := l.Clients, l.Nodes
+	if len(clients) == 0 {
+		clients = on.Clients()
+	}
+	if len(nodes) == 0 {
+		nodes = append(on.Nodes(), on.Replicas()...)
+	}
+	for _, c := range clients {
+		for _, s := range nodes {
+			f(c, s, l.Direction)
+		}
+	}
+}
+
 // cutsOff says whether the links are those to all nodes that clients address, and requests are lost.
 func (l *Links) cutsOff(nodes []string) bool {
 	if l.Direction == network.Replies || len(l.Peers) > 0 {

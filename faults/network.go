@@ -178,8 +178,8 @@ func (*Split) placed(l *Limits) (all []Fault) {
 // Inject implements Fault.
 func (s *Split) Inject(f *Field) error {
 	var mend []func()
-	eachLink(f.simulated(), &s.Links, func(link *network.Link, d network.Direction) {
-		mend = append(mend, link.Split(d, s.Keep, s.Reset))
+	s.Each(f.ground, func(from, to string, d network.Direction) {
+		mend = append(mend, f.simulated().Network.Link(from, to).Split(d, s.Keep, s.Reset))
 	})
 	f.during(s, s.For, func() {
 		for _, m := range mend {

@@ -54,34 +54,9 @@ func (w *world) AfterWall(node string, d time.Duration, f func()) {
 	w.in.WhenWall(s.Process, s.Clock().Wall()+kernel.Wall(d), f)
 }
 
-// eachLink calls f for the links selected, and the directions selected of each, client by client in the world's order. Of the
-// links between nodes each end has one of its own: what goes one way are the requests of one and the replies of the other.
-func eachLink(w *sim.World, l *Links, f func(*network.Link, network.Direction)) {
-	if len(l.Peers) > 0 {
-		back := [...]network.Direction{network.Both: network.Both, network.Requests: network.Replies, network.Replies: network.Requests}
-		for _, node := range l.Nodes {
-			for _, peer := range l.Peers {
-				f(w.Network.Link(node, peer), l.Direction)
-				f(w.Network.Link(peer, node), back[l.Direction])
-			}
-		}
-		return
-	}
-	clients, nodes := l.Clients, l.Nodes
-	if len(clients) == 0 {
-		clients = namesOf(w.Clients)
-	}
-	if len(nodes) == 0 {
-		nodes = namesOf(slices.Concat(w.Servers, w.Replicas))
-	}
-	for _, c := range clients {
-		for _, s := range nodes {
-			f(w.Network.Link(c, s), l.Direction)
-		}
-	}
+func (w *world) each(l *Links, f func(*network.Link, network.Direction)) {
+	l.Each(w, func(from, to string, d network.Direction) { f(w.in.Network.Link(from, to), d) })
 }
-
-func (w *world) each(l *Links, f func(*network.Link, network.Direction)) { eachLink(w.in, l, f) }
 
 func (w *world) Lose(l *Links) (undo func()) {
 	w.each(l, func(link *network.Link, d network.Direction) { link.Cut(d) })

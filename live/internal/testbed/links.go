@@ -8,47 +8,24 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/sim/network"
-	"redlocksim/sim/storage"
 
 	"redlocksim/live/internal/proxy"
 )
 
 // each changes the selected directions of the selected links.
 func (g ground) each(l *faults.Links, change func(*proxy.Impairment)) {
-	if len(l.Peers) > 0 {
-		g.eachOfPeers(l, change)
-		return
-	}
-	for _, p := range g.proxies {
-		if p.AmongNodes || len(l.Clients) > 0 && !slices.Contains(l.Clients, p.Client) ||
-			len(l.Nodes) > 0 && !slices.Contains(l.Nodes, p.Node) || len(l.Nodes) == 0 && p.Node == storage.Name {
-			continue
+	l.Each(g, func(from, to string, d network.Direction) {
+		p := g.linkOf(from, to)
+		if p == nil { // a client that uses no storage, or nodes of which neither follows the other
+			return
 		}
-		if l.Direction != network.Replies {
+		if d != network.Replies {
 			p.Up.Change(change)
 		}
-		if l.Direction != network.Requests {
+		if d != network.Requests {
 			p.Down.Change(change)
 		}
-	}
-}
-
-// eachOfPeers changes the links between nodes. What a node sends to a peer goes down the link of the peer, if that follows it,
-// and up its own.
-func (g ground) eachOfPeers(l *faults.Links, change func(*proxy.Impairment)) {
-	for _, node := range l.Nodes {
-		for _, peer := range l.Peers {
-			from, to := g.linkOf(peer, node), g.linkOf(node, peer)
-			if l.Direction != network.Replies {
-				from.Down.Change(change)
-				to.Up.Change(change)
-			}
-			if l.Direction != network.Requests {
-				from.Up.Change(change)
-				to.Down.Change(change)
-			}
-		}
-	}
+	})
 }
 
 func (g ground) Lose(l *faults.Links) (undo func()) {
