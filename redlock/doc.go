@@ -25,7 +25,8 @@
 package redlock
 
 // The algorithm of the paper, as one call passes it: lock.go repeats attempts, and turn.go says when, after the others of this
-// client in queue.go. attempt.go is one attempt: it reads the clock, asks all nodes, waits for a quorum, and computes the validity.
-// round.go sends a command to all nodes and takes their answers, batch.go sends it to each, tally.go counts the votes. A grant is a
-// lease (lease.go), and a refusal is cleaned up (release.go). What a holder does is extend.go, renew.go and release.go. options.go
-// has the settings, of which fencing.go, guard.go and wake.go are those with more behind them. No file uses one that uses it.
+// client in queue.go. attempt.go is one attempt: it reads the clock, asks all nodes, waits for a quorum, and computes the
+// validity. round.go sends a command to all nodes and takes their answers, batch.go sends it to each, tally.go counts the
+// votes. A grant is a lease (lease.go), and a refusal is cleaned up (release.go). What a holder does is extend.go, renew.go and
+// release.go. options.go has the settings, of which fencing.go, guard.go and wake.go are those with more behind them. No file
+// uses one that uses it.

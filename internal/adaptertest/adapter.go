@@ -80,8 +80,8 @@ var servers = []struct {
 	{"redis-server", func(t *testing.T) string { return redisserver.Start(t).Addr }},
 }
 
-// WithoutPlain is a miniredis that has a run id, which it has not by itself, and none of the plain commands that release locks, of
-// which it has DELEX: as a Redis 7.0.
+// WithoutPlain is a miniredis that has a run id, which it has not by itself, and none of the plain commands that release locks,
+// of which it has DELEX: as a Redis 7.0.
 func WithoutPlain(t *testing.T) *miniredis.Miniredis {
 	m := miniredis.RunT(t)
 	m.Server().SetPreHook(func(c *server.Peer, command string, _ ...string) bool {

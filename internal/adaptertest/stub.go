@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// Server is a server of a test's own making: serve has each connection, which is closed when it returns. The connections that are
-// left end with the test.
+// Server is a server of a test's own making: serve has each connection, which is closed when it returns. The connections that
+// are left end with the test.
 func Server(t testing.TB, serve func(net.Conn)) (addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

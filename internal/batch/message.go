@@ -118,8 +118,8 @@ func (m *Message) Answered(known *Known, by Confirmation, answer func(request, c
 	return missed
 }
 
-// Again takes the commands that missed and returns those of them that are still wanted, and as what the node is to be taken when
-// they are sent again: it no longer expects the node to know their scripts, or any plain commands, since it may have been
+// Again takes the commands that missed and returns those of them that are still wanted, and as what the node is to be taken
+// when they are sent again: it no longer expects the node to know their scripts, or any plain commands, since it may have been
 // replaced. It reuses the slice.
 func Again(missed []*driver.Command, known *Known, now time.Time) (again []*driver.Command, as Scripts) {
 	again = wanted(missed, now)

@@ -8,11 +8,11 @@ import (
 
 // Servers since Valkey 9.0 and Redis 8.4 have a command that compares a key's value and deletes the key. Such a plain command
 // costs a server a small part of what a script does. Which ones a server has and allows is found out by the script of the first
-// contact, which tries them on a free key. A server that turns out not to have one after all, as after a failover, gets a script
-// instead.
+// contact, which tries them on a free key. A server that turns out not to have one after all, as after a failover, gets a
+// script instead.
 
-// firstContact is the last argument of a script that is the first contact: to look whether the lock can be extended and released,
-// and by which plain commands.
+// firstContact is the last argument of a script that is the first contact: to look whether the lock can be extended and
+// released, and by which plain commands.
 const firstContact = "first"
 
 // appendPlain writes out a release that a plain command carries out.
