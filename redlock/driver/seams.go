@@ -2,8 +2,32 @@ package driver
 
 import (
 	"context"
+	"crypto/rand"
+	"io"
 	"time"
 )
+
+// Runtime is what a client runs on. A nil field stands for that of the operating system: a program sets none of them, a
+// simulator all.
+type Runtime struct {
+	Clock Clock     // SystemClock
+	Tasks Tasks     // SystemTasks
+	Rand  io.Reader // of lock values and delays: crypto/rand. Safe for concurrent use; values that repeat break the lock
+}
+
+// Filled is the Runtime with the system's in the place of each nil field.
+func (r Runtime) Filled() Runtime {
+	if r.Clock == nil {
+		r.Clock = SystemClock()
+	}
+	if r.Tasks == nil {
+		r.Tasks = SystemTasks()
+	}
+	if r.Rand == nil {
+		r.Rand = rand.Reader
+	}
+	return r
+}
 
 // Clock is the client's clock. It must be monotonic: a wall clock that steps back while a lock is held makes the client believe
 // in it for too long.
@@ -47,4 +71,12 @@ type Waiter interface {
 
 	// Wake lets the waiting goroutine go on. It never blocks.
 	Wake()
+}
+
+// TokenSource gives fencing tokens that do not come from the nodes, for redlock.WithTokens.
+type TokenSource interface {
+	// Token returns a positive number that is higher than every number that it has returned before for any of the resources, to
+	// any client, and it does so durably: a database's sequence, or the revision of a write to etcd or ZooKeeper. It must not
+	// change the resources, and gives up when ctx ends.
+	Token(ctx context.Context, resources []string) (int64, error)
 }

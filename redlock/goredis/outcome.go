@@ -36,3 +36,9 @@ func outcomeOf(err error) driver.Outcome {
 	}
 	return redisnode.Unanswered(err)
 }
+
+var adapter = redisnode.NewAdapter("goredis")
+
+// ErrCommands matches the error of a server that forbids what a lock needs, by an ACL or by rename-command. Such a server does
+// not vote: it would keep locks that cannot be extended or released.
+var ErrCommands = adapter.ErrCommands
