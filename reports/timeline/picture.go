@@ -91,30 +91,6 @@ func (p *picture) wire(lane int) float64 {
 	return float64(p.lay.lanes[lane].top + p.lay.lanes[lane].wire)
 }
 
-// draw writes the whole picture of the lanes.
-func (p *picture) draw() {
-	p.f(`<g class="steps">`)
-	p.drawSteps()
-	p.f("</g>\n<g class=\"axis\">")
-	p.drawAxis()
-	p.f("</g>\n")
-	p.drawBand()
-	for i := range p.t.Lanes {
-		p.drawLane(i)
-	}
-	p.f(`<g class="arrows" clip-path="url(#clip)">`)
-	many := p.crowds()
-	for i := range p.t.Arrows {
-		if p.isStill && p.t.Arrows[i].Folded {
-			continue
-		}
-		p.drawArrow(i, many[p.crowd(&p.t.Arrows[i])])
-	}
-	p.f("</g>\n")
-	p.WriteString(p.labels.String())
-	p.drawViolation()
-}
-
 // scale lays instants out from left to right, 0 to 1. It gives each stretch between two things that happen a width that
 // grows with the fourth root of its length: a second is five and a half times as wide as a millisecond. So the milliseconds
 // in which a lock is taken and the seconds for which it is held can be seen in one picture. The order is kept, equal times
