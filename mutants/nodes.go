@@ -5,13 +5,13 @@ var nodes = []Mutant{
 	{
 		Name:    "release-by-del",
 		Bug:     "the release of the model tier's nodes deletes whatever is there",
-		Edits:   []Edit{{"sim/model/model.go", "case ok && r.value == c.Value:", "case ok:"}},
+		Edits:   []Edit{{"internal/votes/votes.go", "case there && !k.IsOther && k.Value == c.Value:", "case there && !k.IsOther:"}},
 		Killers: []string{"09-contention"},
 	},
 	{
 		Name:    "no-ttl",
 		Bug:     "the model tier's nodes keep keys without an expiry",
-		Edits:   []Edit{{"sim/model/model.go", "record{c.Value, now + ttl, s.server.Now()}", "record{c.Value, 0, s.server.Now()}"}},
+		Edits:   []Edit{{"internal/votes/votes.go", "keys.Take(key, c.Value, until)", "keys.Take(key, c.Value, 0)"}},
 		Killers: []string{"12-holder-dies/crash", "12-holder-dies/cut-off"},
 	},
 	{
@@ -23,7 +23,7 @@ var nodes = []Mutant{
 	{
 		Name:    "guard-off",
 		Bug:     "the restart guard does not compare the run of the server",
-		Edits:   []Edit{{"sim/model/conditions.go", "case found != run:", "case found != run && false:"}},
+		Edits:   []Edit{{"internal/votes/guard.go", "case found != run:", "case found != run && false:"}},
 		Killers: []string{"29-restart-guard", "30-restart-guard-and-clock-steps/forward", "30-restart-guard-and-clock-steps/backward"},
 	},
 }
