@@ -12,6 +12,7 @@ import (
 
 	"redlocksim/redlock/driver"
 	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
 )
 
@@ -126,6 +127,28 @@ func checkWhole(t *testing.T, k Kind, f Fault, l *Limits) {
 		other := size.With(7 * time.Second)
 		if size.Value < 0 || size.Knob == "" || other == f || SizeOf(other).Value != 7*time.Second || SizeOf(f).Value != size.Value || TargetOf(other) != TargetOf(f) {
 			t.Errorf("%s: %v has the size %+v and becomes %v", k.Name, f, size, other)
+		}
+	}
+}
+
+// What is placed follows from the fields: every process or link, what the budget allows, both ways where there are two, and
+// lengths in times to live.
+func TestPlacedByTheFields(t *testing.T) {
+	l := &Limits{Names: Names{Clients: []string{"c1"}, Nodes: []string{"A"}}, Scale: 10 * time.Second, Budget: Budget{ClockStep: time.Second, Delay: ms}}
+	for name, want := range map[string][]Fault{
+		"clock-step": {&ClockStep{"c1", time.Second}, &ClockStep{"c1", -time.Second}, &ClockStep{"A", time.Second}, &ClockStep{"A", -time.Second}},
+		"partition": {&Partition{links("c1", "A", network.Both), 0}, &Partition{links("c1", "A", network.Both), l.Scale},
+			&Partition{links("c1", "A", network.Requests), 0}, &Partition{links("c1", "A", network.Requests), l.Scale},
+			&Partition{links("c1", "A", network.Replies), 0}, &Partition{links("c1", "A", network.Replies), l.Scale}},
+		"delay": {&Delay{links("c1", "A", network.Both), ms, 2 * l.Scale}, &Delay{links("c1", "A", network.Requests), ms, 2 * l.Scale},
+			&Delay{links("c1", "A", network.Replies), ms, 2 * l.Scale}},
+		"stuck":   {&Stuck{"c1"}},
+		"entropy": {&Entropy{"c1", l.Scale}},
+		"pause":   nil,
+	} {
+		k, _ := Find(name)
+		if got := k.Place(l); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
 		}
 	}
 }
