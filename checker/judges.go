@@ -16,7 +16,6 @@ const (
 	JudgeClosing
 	JudgeReturns
 	JudgeTelling
-	JudgeMeanings
 	JudgeReasons
 	JudgeBelieved
 	JudgeEndless
@@ -43,7 +42,6 @@ var Judges = [judges]struct{ Name, What string }{
 	JudgeClosing:    {"closes", "contract: a Close, and what it returned"},
 	JudgeReturns:    {"returns", "contract: a call that is to return within a time"},
 	JudgeTelling:    {"endings", "contract: a call that returned, and what its observer was told"},
-	JudgeMeanings:   {"meanings", "contract: a call that ended with an error"},
 	JudgeReasons:    {"reasons", "contract: what a call of another lock returned, and what the nodes did"},
 	JudgeBelieved:   {"beliefs", "contract: a belief that ran out, and the end of its lease"},
 	JudgeEndless:    {"endless-leases", "contract: a key of a lease without an end, and when it was renewed"},

@@ -24,25 +24,6 @@ type ask struct {
 	// free is, by node, from when on the keys are in nobody's way.
 	free []kernel.True
 	told bool
-	// woken is since when the client knows of a release, and has not asked since; negative if it does not.
-	woken kernel.True
-	// waits is, by key, since when calls of its client have waited for it without a break.
-	waits []kernel.True
-	// listens is since when its queue must listen for releases, because the lock was taken; negative if it need not.
-	listens kernel.True
-}
-
-// joins has an acquire share in what its client listens for already, since earlier ones wait for the same keys.
-func (a *ask) joins(open []*ask) {
-	for _, key := range a.keys {
-		since := a.began
-		for _, b := range open {
-			if i := slices.Index(b.keys, key); i >= 0 && b.Waits && b.client == a.client {
-				since = min(since, b.waits[i])
-			}
-		}
-		a.waits = append(a.waits, since)
-	}
 }
 
 // isGivenUp says whether the caller of the acquire has given it up.

@@ -36,10 +36,6 @@ type watchedClient struct {
 type way struct {
 	*network.Link
 	since kernel.True
-	// unheard is when a subscription over the link last broke. resets, as often as the link had been reset, show it before the
-	// client is told.
-	unheard kernel.True
-	resets  int
 }
 
 func watchCalm(r *Run, guarded bool, before, after func()) *calm {
@@ -103,10 +99,6 @@ func (c *calm) look() {
 		}
 		set(&w.since, !w.wrong && !w.Dead() && !w.Paused() && !w.Starved() && w.Clock().Rate() == 0)
 		for node, l := range w.ways {
-			// A machine that has lost its power tells nobody that it has forgotten a subscription.
-			if resets := l.Resets(); resets != l.resets || !c.run.World.Servers[node].Up() {
-				l.resets, l.unheard = resets, now
-			}
 			set(&l.since, c.sound[node] && l.isClear())
 		}
 	}
@@ -146,9 +138,6 @@ func (c *calm) ended(m network.Ended) {
 	}
 	l := c.ways[number]
 	_, asks := m.Client().(redis.Commanding)
-	if !asks && (m.Why != "" || m.Kind == network.RefusalMessage) {
-		l.unheard = c.run.World.Kernel.Now()
-	}
 	if isOld := m.Sent() < l.since; !asks || l.since == kernel.Forever || !isOld && m.Why == "" && m.Fate != network.Lost && m.Kind != network.RefusalMessage {
 		return
 	}

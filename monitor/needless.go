@@ -7,11 +7,9 @@ import (
 
 	"redlocksim/history"
 	"redlocksim/redlock"
-	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
-	"redlocksim/sim/trace"
 )
 
 // needless looks for a lock that nobody has although somebody asks for it and nothing is in the way: its keys are free, enough
@@ -56,11 +54,6 @@ func watchNeedless(r *Run) {
 	r.onCall(x.called)
 	r.onReturn(x.returned)
 	r.onEnd = append(r.onEnd, x.lookAll)
-	if p.wakeUp > 0 {
-		trace.On(r.World.Events, x.heard)
-		r.onStep(x.stepped, observe.AttemptStarted, observe.Retrying)
-		trace.On(r.World.Events, x.published)
-	}
 }
 
 // isHad says whether somebody has a lease on any of the resources of a call.
@@ -134,7 +127,6 @@ func (x *needless) since(a *ask, rivals []*ask) kernel.True {
 
 // look judges an acquire as it is up to now.
 func (x *needless) look(a *ask) {
-	x.lookAtWakeUp(a)
 	if a.told || !a.Waits || !a.lasts {
 		return
 	}
@@ -229,11 +221,7 @@ func (x *needless) called(c *protocols.Call) {
 	case protocols.AcquireCall:
 		x.change(c, func() {
 			a := &ask{Call: c, client: x.calm.of(c.Client), made: x.run.clients.numberOf(c), lasts: x.lasts(c.TTL), keys: slices.Sorted(slices.Values(c.Resources)),
-				began: x.run.World.Kernel.Now(), changes: x.calm.changes, free: make([]kernel.True, x.nodes), woken: -1, listens: -1}
-			if i := slices.IndexFunc(x.open, a.queuesWith); i >= 0 {
-				a.listens = x.open[i].listens
-			}
-			a.joins(x.open)
+				began: x.run.World.Kernel.Now(), changes: x.calm.changes, free: make([]kernel.True, x.nodes)}
 			x.open = append(x.open, a)
 		})
 	}
@@ -248,10 +236,7 @@ func (x *needless) returned(c *protocols.Call, err error) {
 			return // of a client that has crashed
 		}
 		a := x.open[i]
-		switch {
-		case err == nil:
-			x.inTurn(a)
-		case !a.Waits && !a.isGivenUp() && !errors.Is(err, redlock.ErrInvalid):
+		if err != nil && !a.Waits && !a.isGivenUp() && !errors.Is(err, redlock.ErrInvalid) {
 			x.refused(a)
 		}
 		x.change(c, func() {

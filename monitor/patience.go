@@ -26,8 +26,6 @@ type patience struct {
 	votes bool
 	// spaced says that the delay between two attempts is drawn evenly from its range, and that no command waits for another.
 	spaced bool
-	// wakeUp is the longest that a client who waits may take to ask when it is told of a release; 0 if it is not told.
-	wakeUp time.Duration
 	drift  protocols.Drift
 	work   time.Duration // how long the client's code takes for an attempt and its clean-up at the most
 }
@@ -46,9 +44,6 @@ func patienceOf(lock protocols.Settings, nodes int, step time.Duration) (p patie
 		}
 		p.attempt, p.cleanUp, p.delay = time.Duration(p.rounds)*p.timeout, p.timeout, own.RetryDelay
 		p.queues, p.spaced = true, own.Batching == 0 && step == 0
-		if own.WakeUp > 0 {
-			p.wakeUp = p.attempt + p.cleanUp + p.timeout + 2*own.WakeUp + 2*p.work
-		}
 	case protocols.Has[protocols.RedlockPlainSettings](lock):
 		own := protocols.Of[protocols.RedlockPlainSettings](lock)
 		known := own.Cleanup == protocols.CleanupCompareAndDelete && own.ConnectTimeout == 0 && own.Resolution == 0

@@ -258,7 +258,10 @@ func (x *reasons) reset(c *explained) string {
 
 // taken is about the lock of nodes that have told the client so.
 func (x *reasons) taken(c *explained) string {
-	if x.isFree(c) {
+	switch {
+	case c.Func != protocols.AcquireCall:
+		return "callers take that for a refused acquire"
+	case x.isFree(c):
 		return "no node had a key of the lock when it was asked"
 	}
 	return ""

@@ -34,6 +34,7 @@ func TestErrorsOfOthersAreTrue(t *testing.T) {
 		{"lost, and over", "AB", extend, redlock.ErrLost, func(a *actor) { a.sleeps(ttl) }, ""},
 		{"a release of what is lost", "A", release, redlock.ErrLost, func(a *actor) { a.asks("AB", "DEL", "r") }, ""},
 		{"a release that says lost", "AB", release, redlock.ErrLost, func(a *actor) { a.asks("AB", "DEL", "r") }, `c1's release ends with "lease lost", and the lock was taken off for it`},
+		{"a release that says taken", "A", release, redlock.ErrTaken, nothing, `c1's release ends with "held by another", and callers take that for a refused acquire`},
 		{"a release", "AB", release, nil, func(a *actor) { a.asks("AB", "DEL", "r") }, ""},
 		{"a release of one node's", "C", release, nil, func(a *actor) { a.asks("ABC", "DEL", "r") }, ""},
 		{"a release of nothing", "", release, nil, func(a *actor) { a.asks("ABC", "DEL", "r") }, "c1's release succeeds, and no node had it any more"},

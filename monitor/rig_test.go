@@ -108,6 +108,11 @@ func (r *rig) WentOn(client string, e observe.Event) {
 	trace.Tell(r.Events, protocols.WentOn{Client: client, Event: &e})
 }
 
+// rigOf is a rig of a lock with the defaults of its protocol, that a single monitor watches.
+func rigOf(t *testing.T, lock protocols.Name, watch func(*Run)) *rig {
+	return newRig(t).only(watch, func(r *Run) { r.Lock = r.Lock.With(lock) })
+}
+
 // finds runs the world and compares what the monitors find of a kind with the beginning of a sentence; empty is nothing.
 func (r *rig) finds(t *testing.T, kind checker.Kind, want string) {
 	t.Helper()

@@ -17,7 +17,6 @@ var monitors = []func(*Run){
 	watchClosing,
 	watchReturns,
 	watchTelling,
-	watchMeanings,
 	watchReasons,
 	watchBelieved,
 	watchEndless,
