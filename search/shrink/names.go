@@ -1,62 +1,64 @@
 package shrink
 
 import (
-	"reflect"
+	"cmp"
+	"maps"
+	"regexp"
 	"slices"
 
+	"go.yaml.in/yaml/v3"
+
 	"redlocksim/internal/strictyaml"
-	"redlocksim/scenarios"
-	"redlocksim/sim/redis"
 )
 
-// strip takes a client, node or replica out of a scenario, with all items that cannot do without it.
-func strip(s *scenarios.Scenario, name string) {
-	is := func(n string) bool { return n == name }
-	s.Clients = slices.DeleteFunc(s.Clients, is)
-	s.Nodes.Names = slices.DeleteFunc(s.Nodes.Names, is)
-	for i := 0; i < len(s.Nodes.Replicas); {
-		of := &s.Nodes.Replicas[i]
-		if is(of.Key) {
-			of.Value = nil
-		}
-		of.Value = slices.DeleteFunc(of.Value, is)
-		if len(of.Value) == 0 {
-			s.Nodes.Replicas = slices.Delete(s.Nodes.Replicas, i, i+1)
+// strip takes a client, node or replica out of a file, with all items that cannot do without it.
+func strip(root *yaml.Node, name string) { strips(root, name, false) }
+
+// strips takes a name out of a part of a file, and says whether that is nothing without it: the name itself, a list that
+// becomes empty, which would mean all, and within an item of the timeline whatever is about one of these.
+func strips(n *yaml.Node, name string, inItem bool) (needs bool) {
+	switch n.Kind {
+	case yaml.ScalarNode:
+		return n.Value == name
+	case yaml.SequenceNode:
+		before := len(n.Content)
+		n.Content = slices.DeleteFunc(n.Content, func(element *yaml.Node) bool { return strips(element, name, true) })
+		return before > 0 && len(n.Content) == 0
+	}
+	for i := 0; i < len(n.Content); {
+		key := n.Content[i].Value
+		if gone := strips(n.Content[i+1], name, inItem); key == name || gone && key != "timeline" {
+			n.Content = slices.Delete(n.Content, i, i+2)
+			needs = inItem
 			continue
 		}
-		i++
+		i += 2
 	}
-	s.Nodes.Servers = slices.DeleteFunc(s.Nodes.Servers, func(of strictyaml.Entry[redis.Software]) bool { return is(of.Key) })
-	for i := 0; i < len(s.Expect.Grants); {
-		if is(s.Expect.Grants[i].Key) {
-			s.Expect.Grants = slices.Delete(s.Expect.Grants, i, i+1)
-			continue
-		}
-		i++
-	}
-	s.Timeline = slices.DeleteFunc(s.Timeline, func(item scenarios.Item) bool { return needs(&item, name) })
+	return needs
 }
 
-// needs takes a name out of the lists of an item, and says whether the item is nothing without it. A list that becomes
-// empty would mean all.
-func needs(item *scenarios.Item, name string) bool {
-	if m := item.When.After; item.Client == name || m != nil && (m.Client == name || m.Node == name) {
-		return true
+// names gives clients and nodes the names that they would have if there had been no others: all of them, or only the clients
+// or the nodes, since random choices depend on names.
+func names(x *shrinker) {
+	for _, kind := range []*regexp.Regexp{nil, clientName, nodeName} {
+		to := renamed(x.now)
+		maps.DeleteFunc(to, func(name, _ string) bool { return kind != nil && !kind.MatchString(name) })
+		if len(to) > 0 {
+			x.cut(func(root *yaml.Node) {
+				rename(root, to)
+				clients := strictyaml.At(root, "clients").Content
+				slices.SortFunc(clients, func(a, b *yaml.Node) int { return cmp.Compare(a.Value, b.Value) })
+			})
+		}
 	}
-	needed := false
-	if item.Fault != nil {
-		leaves(reflect.ValueOf(item.Fault).Elem(), func(leaf reflect.Value) {
-			switch v := leaf.Addr().Interface().(type) {
-			case *string:
-				needed = needed || *v == name
-			case *[]string:
-				if !slices.Contains(*v, name) {
-					return
-				}
-				*v = slices.DeleteFunc(*v, func(n string) bool { return n == name })
-				needed = needed || len(*v) == 0
-			}
-		})
+}
+
+// rename calls clients and nodes by other names, all at once.
+func rename(n *yaml.Node, to map[string]string) {
+	if other, is := to[n.Value]; is && n.Kind == yaml.ScalarNode {
+		n.Value = other
 	}
-	return needed
+	for _, part := range n.Content {
+		rename(part, to)
+	}
 }

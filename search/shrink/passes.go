@@ -1,5 +1,10 @@
 package shrink
 
+import (
+	"redlocksim/scenarios"
+	"redlocksim/search/settings"
+)
+
 // pass is one way to make a scenario simpler.
 type pass struct {
 	name string
@@ -13,25 +18,26 @@ var passes = []pass{
 	{"observed", observed},
 	{"repeats", repeats},
 	{"drawn settings", drawn},
-	{"programs", programs},
-	{"steps", steps},
+	{"parts", leaveOut},
 	{"sleeps", asleep},
 	{"substitutes", plainer},
-	{"goroutines", goroutines},
-	{"calls", calls},
 	{"clients", clients},
 	{"resources", resources},
-	{"faults", fewerFaults},
 	{"nodes", nodes},
 	{"replicas", replicas},
-	{"fields", fields},
-	{"moments", moments},
+	{"counts", counts},
 	{"sizes", sizes},
 	{"shifts", shifts},
 	{"times", times},
 	{"equal numbers", equal},
 	{"latency", latency},
-	{"settings", defaults},
 	{"order", order},
 	{"names", names},
+}
+
+// drawn leaves settings that were drawn as they are in what they were drawn around, where it is the same without them.
+func drawn(x *shrinker) {
+	if x.base != nil {
+		settings.Each(x.base, func(back func(*scenarios.Scenario)) { x.try(back) })
+	}
 }

@@ -22,14 +22,6 @@ func resources(x *shrinker) {
 			x.try(func(s *scenarios.Scenario) { merge(s, name, first) })
 		}
 	}
-	// A lock on several may need only one of them.
-	for i := range x.now.Timeline {
-		for j := range x.now.Timeline[i].Resource {
-			if len(x.now.Timeline[i].Resource) > 1 && j < len(x.now.Timeline[i].Resource) {
-				x.try(func(s *scenarios.Scenario) { s.Timeline[i].Resource = slices.Delete(s.Timeline[i].Resource, j, j+1) })
-			}
-		}
-	}
 }
 
 // withoutPermits has everything that is done under permits of a semaphore done under a lock.

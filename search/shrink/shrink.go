@@ -104,7 +104,7 @@ var errNotBroken = errors.New("shrink: the scenario is not broken to begin with"
 // The error matches errNotBroken if there is nothing to keep, is that of the context if it ended, or is what broken
 // returned. In the last two cases the simplest scenario so far is returned too.
 func minimize(ctx context.Context, s, base *scenarios.Scenario, broken func(*scenarios.Scenario) (bool, error), watch func(*scenarios.Scenario) (history.History, error), runs int) (*scenarios.Scenario, stats, error) {
-	x := &shrinker{ctx: ctx, broken: broken, watch: watch, limit: runs, name: s.Name, base: base, known: map[string]bool{}}
+	x := &shrinker{ctx: ctx, broken: broken, watch: watch, limit: runs, name: s.Name, base: base, known: map[string]bool{}, refused: map[string]bool{}}
 	var err error
 	if x.data, err = s.Encode(); err == nil {
 		x.now, err = x.parse(x.data)

@@ -27,6 +27,7 @@ type shrinker struct {
 	name    string
 	base    *scenarios.Scenario // around which settings were drawn, nil if they were not
 	known   map[string]bool     // by file, whether it is broken
+	refused map[string]bool     // by what was cut out of a file, that it is no simpler one
 	stats   stats
 	taken   *int  // of the pass that is under way
 	stopped error // why the search is over; nil if it is not
@@ -58,6 +59,11 @@ func (x *shrinker) edited(change edit) *candidate {
 		return nil
 	}
 	change(own)
+	return x.encoded(own)
+}
+
+// encoded is a scenario as its file has it; nil if there is none, it is the simplest one so far, or is known not to be broken.
+func (x *shrinker) encoded(own *scenarios.Scenario) *candidate {
 	data, err := own.Encode()
 	if err != nil || bytes.Equal(data, x.data) {
 		return nil
@@ -107,8 +113,10 @@ func (x *shrinker) breaks(change edit) bool {
 }
 
 // try makes a change if it makes the scenario simpler and that is still broken.
-func (x *shrinker) try(change edit) bool {
-	c := x.edited(change)
+func (x *shrinker) try(change edit) bool { return x.take(x.edited(change)) }
+
+// take takes a candidate, unless it is nil, if it is simpler and still broken.
+func (x *shrinker) take(c *candidate) bool {
 	if c == nil {
 		return false
 	}

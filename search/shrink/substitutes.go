@@ -1,9 +1,14 @@
 package shrink
 
 import (
+	"time"
+
 	"redlocksim/faults"
 	"redlocksim/scenarios"
 )
+
+// usualWait is how long a lock step waits if a file does not say.
+const usualWait = time.Minute
 
 // substitutes are simpler steps that may do as well, the simplest first. What is a series of operations becomes one of them.
 var substitutes = map[scenarios.StepKind][]scenarios.StepKind{
