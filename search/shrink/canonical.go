@@ -9,16 +9,6 @@ import (
 	"redlocksim/scenarios"
 )
 
-// order has the timeline in the order of its times. What waits for an event stays behind what it stands behind.
-func order(x *shrinker) {
-	x.try(func(s *scenarios.Scenario) { s.Timeline = inOrder(s.Timeline) })
-	for i := range len(x.now.Timeline) - 1 {
-		if isLater(&x.now.Timeline[i], &x.now.Timeline[i+1]) {
-			x.try(func(s *scenarios.Scenario) { s.Timeline[i], s.Timeline[i+1] = s.Timeline[i+1], s.Timeline[i] })
-		}
-	}
-}
-
 // inOrder is a timeline by the times of its items, and then those that wait for events.
 func inOrder(timeline []scenarios.Item) []scenarios.Item {
 	sorted := slices.Clone(timeline)
