@@ -26,31 +26,20 @@ import (
 )
 
 const auditHelp = `Find out whether lock settings are safe. FILE says what you know of the lock and
-its surroundings, in a line each; what it leaves out is taken for granted, and
-said so. Without a file, audit asks on a terminal.
+its surroundings; the rest is taken for granted. Without FILE, audit asks you.
 
 %s
-FILE can have the keys of a settings file, too, such as lock: {ttl: 8s}. A lock
-on one Redis has one node unless more are given.
+FILE can have the keys of a settings file, too, such as lock: {ttl: 8s}.
 
 For each assumption that the lock rests on, audit runs the worst schedule as you
-have it, and looks for the limit with the same attack. A line is SAFE; UNSAFE,
-with the changes that were seen to mend it; or NOT TESTED, as when a run panics.
---show N tells the run behind line N: of what is UNSAFE one with your answers,
-of what is SAFE one just beyond the limit or, if nothing that was tried breaks
-the lock, one with your answers. With --html FILE it is drawn instead. The exit
-code is 0 then or, of what is NOT TESTED and has no run, 6.
-
-Each line is attacked together with all before it that are SAFE.
+have it, together with the lines before it that are SAFE, and looks for the
+limit. A line is SAFE; UNSAFE, with the changes that were seen to mend it; or
+NOT TESTED. --show N tells the run behind line N: with your answers, or just
+beyond the limit if that is SAFE. The exit code is 0 then or, without a run, 6.
 
 --suggest computes the smallest safe settings of this project's library instead,
-for what FILE says of clocks, pauses, network and nodes: drift allowance,
-restart delay, node timeout, quorum and guard time, and the TTL from work if no
-ttl is given. The simulator tests each just above and just below its limit:
-with it the lock survives the worst schedule, and with a millisecond, a
-millionth or a node less it breaks. It also reports what the settings cost in
-availability, computed and simulated, and prints them as a YAML block for a
-settings file and as options of the library.
+and what they cost in availability. The simulator tests each just above and just
+below its limit. They are printed as YAML for a settings file and as options.
 
 `
 
@@ -70,11 +59,10 @@ func newAudit() *cobra.Command {
 		Use:   "audit [FILE]",
 		Short: "Find out whether your lock settings are safe",
 		Long: fmt.Sprintf(auditHelp, answerList()) + keepsFiles + "\n\n" + exitcode.Help(exitcode.Specifics{
-			exitOK: "every assumption holds", exitSafety: "an assumption does not hold; with --suggest, the simulator contradicts a formula", exitUsage: "with --suggest also if no settings are safe",
-			exitLiveness: "with --suggest: the simulator contradicts the computed cost", exitNotTested: "an attack did not take place",
+			exitOK: "every assumption holds", exitSafety: "an assumption does not hold", exitUsage: "with --suggest also if no settings are safe",
+			exitLiveness: "a cost of --suggest is wrong", exitNotTested: "an attack did not take place",
 		}),
 		Example: `  redlocksim audit
-  redlocksim audit ours.yaml
   redlocksim audit ours.yaml --show 5 --html power-loss.html
   redlocksim audit ours.yaml --markdown audit.md --json audit.json
   redlocksim audit known.yaml --suggest`,
