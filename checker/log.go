@@ -14,8 +14,8 @@ import (
 //
 // They ask what clients called and were told, when what they were told ended, and what the resource accepted. So the log of a
 // file has no Steps, which are how the library came to what it told its client, and no Faults: one that matters to safety shows
-// in the Expire, the Crash or the answers it causes. Name, Node and Detail belong to those or are for people, and a Span is what
-// was promised, where rules go by the Expire that ended it.
+// in the Expire, the Crash or the answers it causes. Name, Node and Detail belong to those or are for people, and a Span is
+// what was promised, where rules go by the Expire that ended it.
 type Log struct {
 	kept history.History
 	len  int

@@ -12,8 +12,8 @@ import (
 	"redlocksim/scenarios/protocols"
 )
 
-// failures judges what an error of the library is about, and why it says that the call ended: what it tells of the nodes is what
-// the library has reported, which the specification and answers judge.
+// failures judges what an error of the library is about, and why it says that the call ended: what it tells of the nodes is
+// what the library has reported, which the specification and answers judge.
 type failures struct {
 	run      *Run
 	calls    []*calling

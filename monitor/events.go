@@ -4,6 +4,7 @@ import (
 	"redlocksim/history"
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
@@ -25,7 +26,7 @@ func (r *Run) onEvent(tell func(*history.Event)) { trace.On(r.World.Events, tell
 // onCrash has a monitor told of a client that has crashed: none of its calls returns any more. Started again it has nothing of
 // before.
 func (r *Run) onCrash(tell func(client string)) {
-	on(r, func(e *history.Event) bool { return e.Kind == history.Crash }, func(e *history.Event) { tell(e.Process) })
+	trace.On(r.World.Events, func(c sim.Crashed) { tell(c.Name()) })
 }
 
 // onChange has a monitor told whenever a process, a clock, a link or a node is no longer as it was.

@@ -15,13 +15,14 @@ import (
 	"redlocksim/sim/trace"
 )
 
-// permits judges calls for a permit of a semaphore, and for all of them. They ask for the permits and for nothing else, look for
-// one that is free, and return what came of it. Who calls for all works only while it has them. Each attempt is a call for a lock,
-// which the other monitors judge.
+// permits judges calls for a permit of a semaphore, and for all of them. They ask for the permits and for nothing else, look
+// for one that is free, and return what came of it. Who calls for all works only while it has them. Each attempt is a call for
+// a lock, which the other monitors judge.
 type permits struct {
 	run   *Run
 	delay time.Duration // the longest between two looks
-	// timed says that it is known when a call must look: code takes no time, and the delays are measured by a clock that is known.
+	// timed says that it is known when a call must look: code takes no time, and the delays are measured by a clock that is
+	// known.
 	timed bool
 	open  []*seeker // in the order of the calls
 	held  []*given

@@ -26,8 +26,8 @@ func (a *actor) seeks(waits bool) *seeking {
 	return s
 }
 
-// taken is the error of an attempt for a permit that another has, silent that of one that no node answers, and split that of one
-// where a node is down and another has a vote of somebody else.
+// taken is the error of an attempt for a permit that another has, silent that of one that no node answers, and split that of
+// one where a node is down and another has a vote of somebody else.
 var (
 	taken  = &redlock.Error{Op: driver.OpAcquire, Reason: redlock.ErrTaken}
 	silent = &redlock.Error{Op: driver.OpAcquire, Reason: redlock.ErrNoQuorum, Nodes: []observe.NodeOutcome{

@@ -211,8 +211,12 @@ func (w *World) Crash(client *kernel.Process) error {
 	}
 	client.Crash()
 	w.Record(history.Event{Kind: history.Crash, Process: client.Name()})
+	trace.Tell(w.Events, Crashed{client})
 	return nil
 }
+
+// Crashed is the event that a client process has crashed, behind that of the history.
+type Crashed struct{ *kernel.Process }
 
 // RestartClient starts a client process again that has crashed. World.Client gives the new one from now on, with the links of
 // the one before.

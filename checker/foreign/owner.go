@@ -114,8 +114,8 @@ func (l *ownership) end(to int) {
 		// It was reported while the hold before, of the same process, was still on.
 		l.holds = append(l.holds, hold{from: from, to: from, op: l.held, basis: l.basis, proof: l.proof, mode: l.mode})
 	default:
-		// The lease was over when it was reported, or clocks are not exact enough to tell how long the hold lasted: the lock was
-		// taken at some instant, and perhaps for no longer.
+		// The lease was over when it was reported, or clocks are not exact enough to tell how long the hold lasted: the lock
+		// was taken at some instant, and perhaps for no longer.
 		l.touches = append(l.touches, touch{max(to, l.ended), from, l.held, l.mode})
 	}
 	l.held, l.ended = none, to

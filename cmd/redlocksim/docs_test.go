@@ -311,6 +311,7 @@ func TestCommands(t *testing.T) {
 	}
 	all := documents(t)
 	settings, _, _ := between(t, all[searching], "```yaml\n", "```\n")
+	known, _, _ := between(t, all[choosing], "```yaml\n", "```\n")
 	scenario, err := os.ReadFile("../../scenarios/files/17-clock-jump.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -330,7 +331,7 @@ func TestCommands(t *testing.T) {
 	history := `{"process": "client-1", "type": "invoke", "f": "acquire", "time": "2026-11-25T10:00:00Z"}
 {"process": "client-1", "type": "ok", "f": "acquire", "time": "2026-11-25T10:00:00.004Z"}
 `
-	for path, text := range map[string]string{"our-settings.yaml": settings, "scenarios/ours.yaml": string(scenario), "client-1.jsonl": history} {
+	for path, text := range map[string]string{"our-settings.yaml": settings, "known.yaml": known, "scenarios/ours.yaml": string(scenario), "client-1.jsonl": history} {
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,7 @@ const readme = "../../README.md"
 const (
 	counterexample = "../../docs/counterexample.md"
 	searching      = "../../docs/searching.md"
+	choosing       = "../../docs/choosing-settings.md"
 )
 
 // between is the part of text after start and before end, and where it is.

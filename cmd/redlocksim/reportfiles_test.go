@@ -18,6 +18,9 @@ func TestReportFilesAreReplaced(t *testing.T) {
 	}
 	for _, c := range commands {
 		for _, flag := range c.flags {
+			if flag == "write" { // a scenario, which is there to be edited
+				continue
+			}
 			args := append(c.args, "--"+flag, filepath.Join(t.TempDir(), flag))
 			for _, once := range []string{"write", "replace"} {
 				var stdout, stderr bytes.Buffer

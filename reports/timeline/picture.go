@@ -116,7 +116,13 @@ func told(t *Timeline, s Stretch) scale {
 	}
 	for _, l := range t.Lanes {
 		for _, span := range l.Spans {
-			if span.Kind != keySpan && span.Kind != votesSpan && span.Kind != otherSpan && span.Kind != askingSpan {
+			switch span.Kind {
+			case keySpan, otherSpan, askingSpan:
+			case votesSpan:
+				if span.Quorum {
+					add(span.From, span.To)
+				}
+			default:
 				add(span.From, span.To)
 			}
 		}

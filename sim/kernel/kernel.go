@@ -54,6 +54,15 @@ func (k *Kernel) Closed() bool { return k.closed }
 // Draw is the key of a random choice of this run; what it is for is added with With and WithString.
 func (k *Kernel) Draw(purpose string) Key { return k.seed.WithString(purpose) }
 
+// Draw is the key of random choices of the process. A restarted one makes others.
+func (p *Process) Draw(what string) Key {
+	key := p.k.Draw(what).WithString(p.name)
+	if p.life > 0 {
+		key = key.With(p.life)
+	}
+	return key
+}
+
 // StateChanged is the event that a process is no longer as it was: it pauses, goes on, has crashed, or lacks random bytes.
 type StateChanged struct{ *Process }
 

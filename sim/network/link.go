@@ -95,19 +95,6 @@ func (l *Link) ways(d Direction) []*way {
 	return []*way{&l.request, &l.reply}
 }
 
-// Reset breaks every connection of the link: requests and replies under way are lost, and the client is told at once,
-// as the next thing that happens.
-func (l *Link) Reset() {
-	l.epoch++
-	k := l.network.k
-	for x := l.lastOpen(); x != nil; x = x.prev {
-		x.cut = true
-		l.network.met = true
-		x.from.Schedule(k.Now(), x.label(RefusalMessage), delivery{x, RefusalMessage})
-	}
-	l.changed()
-}
-
 // Resets counts how often all connections of the link have broken at once.
 func (l *Link) Resets() int { return l.epoch }
 

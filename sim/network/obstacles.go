@@ -112,3 +112,16 @@ func (l *Link) Takes(d Direction) (least, most time.Duration) {
 	w := l.ways(d)[0]
 	return w.latency.Min() + w.delays, w.latency.Max() + w.delays
 }
+
+// Reset breaks every connection of the link: requests and replies under way are lost, and the client is told at once,
+// as the next thing that happens.
+func (l *Link) Reset() {
+	l.epoch++
+	k := l.network.k
+	for x := l.lastOpen(); x != nil; x = x.prev {
+		x.cut = true
+		l.network.met = true
+		x.from.Schedule(k.Now(), x.label(RefusalMessage), delivery{x, RefusalMessage})
+	}
+	l.changed()
+}

@@ -36,8 +36,6 @@ func (d *Deployment) makeApplied(all *trace.Kind[*Applied]) {
 // has keys that were set or removed by hand or came from its master, is a master itself, or answers wrongly.
 type ServerChanged struct{ *Server }
 
-func (s *Server) isOther() { trace.Tell(s.Kernel().Events, ServerChanged{s}) }
-
 // Served is the event that a node has carried out a request of a client.
 type Served struct {
 	*Server

@@ -6,6 +6,7 @@ import (
 
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
+	"redlocksim/sim/trace"
 )
 
 // Server is one Redis node: a process with a memory, which can stop in three different ways.
@@ -92,3 +93,5 @@ func (s *Server) Serves() bool { return len(s.services) > 0 }
 
 // OnDisk is what a restart finds, of a node that is down, or what the last one has found.
 func (s *Server) OnDisk() []Record { return s.disk.written }
+
+func (s *Server) isOther() { trace.Tell(s.Kernel().Events, ServerChanged{s}) }
