@@ -912,10 +912,10 @@ var library = []Mutant{
 		Killers: []string{"73-waiting-in-one-client/woken-and-gives-up"},
 	},
 	{
-		Name:    "one-queue-for-all",
-		Bug:     "callers who want different resources wait in one queue",
-		Edits:   []Edit{{"redlock/queue.go", "return keySet{1, keys[0]}", "return keySet{1, \"\"}"}},
-		Killers: []string{"111-everything-at-once"},
+		Name:  "one-queue-for-all",
+		Bug:   "callers who want different resources wait in one queue",
+		Edits: []Edit{{"redlock/queue.go", "return keySet{1, keys[0]}", "return keySet{1, \"\"}"}},
+		Tests: []Test{{"redlock", "TestQueueOfSets"}},
 	},
 	{
 		Name: "hold-panic-leaves-the-lock",
@@ -934,7 +934,7 @@ var library = []Mutant{
 			{"redlock/renew.go", "\tdefer unbind()\n\tstop := l.renewing(working, r)\n\tdefer stop()\n", "\tstop := l.renewing(working, r)\n"},
 			{"redlock/renew.go", "\tfailed := stop()\n\tif l.state()", "\tfailed := stop()\n\tunbind()\n\tif l.state()"},
 		},
-		Killers: []string{"82-with-lock/panics-under-a-lease"},
+		Tests: []Test{{"redlock", "TestRenewWorkThatPanics"}},
 	},
 	{
 		Name:    "extends-not-confirmed",

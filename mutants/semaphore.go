@@ -29,10 +29,10 @@ var semaphores = []Mutant{
 		Killers: []string{"103-wrong-arguments/permits"},
 	},
 	{
-		Name:    "permits-outlast-a-closed-client",
-		Bug:     "a call that waits for a permit does not end when the client is closed",
-		Edits:   []Edit{{"redlock/semaphore/look.go", "\treturn c, end, s.ofSemaphore(err)\n", "\tc.waiting = ctx\n\treturn c, end, s.ofSemaphore(err)\n"}},
-		Killers: []string{"119-semaphore/closed"},
+		Name:  "permits-outlast-a-closed-client",
+		Bug:   "a call that waits for a permit does not end when the client is closed",
+		Edits: []Edit{{"redlock/semaphore/look.go", "\treturn c, end, s.ofSemaphore(err)\n", "\tc.waiting = ctx\n\treturn c, end, s.ofSemaphore(err)\n"}},
+		Tests: []Test{{"redlock/semaphore", "TestWaiting"}},
 	},
 	{
 		Name:    "permit-forgotten",
@@ -107,10 +107,10 @@ var semaphores = []Mutant{
 		Killers: []string{"119-semaphore/gives-up"},
 	},
 	{
-		Name:    "next-permit-without-a-quorum",
-		Bug:     "where too few nodes answer, a call asks for the next permit at once",
-		Edits:   []Edit{{"redlock/semaphore/look.go", "\t\tif !isOfOne(failed) {", "\t\tif failed.Cause != nil {"}},
-		Killers: []string{"119-semaphore/no-quorum"},
+		Name:  "next-permit-without-a-quorum",
+		Bug:   "where too few nodes answer, a call asks for the next permit at once",
+		Edits: []Edit{{"redlock/semaphore/look.go", "\t\tif !isOfOne(failed) {", "\t\tif failed.Cause != nil {"}},
+		Tests: []Test{{"redlock/semaphore", "TestErrors"}},
 	},
 	{
 		Name:    "permit-without-tokens-ends-a-look",
@@ -156,16 +156,16 @@ var semaphores = []Mutant{
 		Killers: nil,
 	},
 	{
-		Name:    "lost-permit-counts-as-held",
-		Bug:     "a permit that was given back once counts as held here when it is lost the next time, until it is given back",
-		Edits:   []Edit{{"redlock/semaphore/slot.go", "at.lease, at.isEnding, at.isElsewhere, s.reason = lease, false, false, nil", "at.lease, at.isElsewhere, s.reason = lease, false, nil"}},
-		Killers: []string{"119-semaphore/lost-here"},
+		Name:  "lost-permit-counts-as-held",
+		Bug:   "a permit that was given back once counts as held here when it is lost the next time, until it is given back",
+		Edits: []Edit{{"redlock/semaphore/slot.go", "at.lease, at.isEnding, at.isElsewhere, s.reason = lease, false, false, nil", "at.lease, at.isElsewhere, s.reason = lease, false, nil"}},
+		Tests: []Test{{"redlock/semaphore", "TestLostPermit"}},
 	},
 	{
-		Name:    "no-turn-for-other-semaphores",
-		Bug:     "a client with many goroutines never pauses, and others get no permit",
-		Edits:   []Edit{{"redlock/semaphore/pace.go", "case p.inARow >= localGrants &&", "case p.inARow >= localGrants && false &&"}},
-		Killers: []string{"119-semaphore/turns"},
+		Name:  "no-turn-for-other-semaphores",
+		Bug:   "a client with many goroutines never pauses, and others get no permit",
+		Edits: []Edit{{"redlock/semaphore/pace.go", "case p.inARow >= localGrants &&", "case p.inARow >= localGrants && false &&"}},
+		Tests: []Test{{"redlock/semaphore", "TestGivingWay"}},
 	},
 	{
 		Name:    "no-turn-beside-another",
@@ -174,10 +174,10 @@ var semaphores = []Mutant{
 		Killers: []string{"119-semaphore/turns-beside"},
 	},
 	{
-		Name:    "pause-too-short-for-others",
-		Bug:     "a client pauses for the shortest delay, in which another need not look",
-		Edits:   []Edit{{"redlock/semaphore/pace.go", "now.Add(s.lent.RetryMax), false", "now.Add(s.lent.RetryMin), false"}},
-		Killers: []string{"121-read-write/handed-on"},
+		Name:  "pause-too-short-for-others",
+		Bug:   "a client pauses for the shortest delay, in which another need not look",
+		Edits: []Edit{{"redlock/semaphore/pace.go", "now.Add(s.lent.RetryMax), false", "now.Add(s.lent.RetryMin), false"}},
+		Tests: []Test{{"redlock/semaphore", "TestGivingWay"}},
 	},
 	{
 		Name: "gives-way-with-all-permits",
@@ -190,10 +190,10 @@ var semaphores = []Mutant{
 		Killers: nil,
 	},
 	{
-		Name:    "looks-without-a-pause",
-		Bug:     "a call that finds no permit looks again at once",
-		Edits:   []Edit{{"redlock/semaphore/pace.go", "left > 0 && !(p.polls && p.news)", "left > 0 && !p.polls"}},
-		Killers: []string{"119-semaphore/contention", "119-semaphore/gives-up"},
+		Name:  "looks-without-a-pause",
+		Bug:   "a call that finds no permit looks again at once",
+		Edits: []Edit{{"redlock/semaphore/pace.go", "left > 0 && !(p.polls && p.news)", "left > 0 && !p.polls"}},
+		Tests: []Test{{"redlock/semaphore", "TestWaiting"}},
 	},
 	{
 		Name:    "news-of-a-permit-ignored",
@@ -218,7 +218,7 @@ var semaphores = []Mutant{
 		Bug:  "a writer asks for the next permit when it has the one before",
 		Edits: []Edit{{"redlock/semaphore/all.go", "\tfor i := range g.permits {\n\t\tg.tasks.Start(func() { g.hold(working, stop, &g.permits[i]) })\n\t}",
 			"\tfor i := range g.permits {\n\t\tg.tasks.Start(func() { g.hold(working, stop, &g.permits[i]) })\n\t\tg.call.Wait(working)\n\t}"}},
-		Killers: []string{"121-read-write/contention"},
+		Tests: []Test{{"redlock/semaphore", "TestHoldAllInVain"}},
 	},
 	{
 		Name:    "writes-without-the-last-permit",

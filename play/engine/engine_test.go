@@ -89,7 +89,7 @@ func TestRun(t *testing.T) {
 		t.Error("the page of a file that somebody changed sounds the alarm when the lock holds")
 	}
 	idle := ask[Run](t, Request{Do: "run", Text: strings.Replace(text, "hold: 8s", "hold: 10ms", 1), Name: jump})
-	if idle.Shown != scenarios.NothingTested || strings.Contains(idle.Page, "✓") {
+	if idle.Shown != scenarios.NothingTested || strings.Contains(idle.Page, "<strong>✓") {
 		t.Errorf("a run that shows %s has a tick", idle.Shown)
 	}
 	if svg := ask[string](t, Request{Do: "drawing", Text: text, Name: jump}); !strings.HasPrefix(svg, "<svg") {
