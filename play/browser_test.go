@@ -112,7 +112,7 @@ func (p *tab) shot(name string) {
 	}
 }
 
-// axeProgram is the environment variable that says where axe.min.js of npm's axe-core is; without it that is not checked.
+// axeProgram is the environment variable that says where axe.min.js of npm's axe-core is.
 const axeProgram = "REDLOCKSIM_AXE"
 
 // axe checks what can be seen for people who use screen readers or keyboards.
@@ -120,6 +120,10 @@ func (p *tab) axe() {
 	p.T.Helper()
 	path := os.Getenv(axeProgram)
 	if path == "" {
+		if os.Getenv(browser.RequireEnv) == "1" {
+			p.T.Fatalf("%s=1 and %s says nothing", browser.RequireEnv, axeProgram)
+		}
+		p.T.Logf("not checked for people who use screen readers: %s says nothing", axeProgram)
 		return
 	}
 	program, err := os.ReadFile(path)

@@ -11,20 +11,20 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// requireEnv is the environment variable that, set to 1, makes a missing chromium a failure instead of a skip.
-const requireEnv = "REDLOCKSIM_REQUIRE_BROWSER"
+// RequireEnv is the environment variable that, set to 1, makes a missing chromium a failure instead of a skip.
+const RequireEnv = "REDLOCKSIM_REQUIRE_BROWSER"
 
 // mostTime bounds what a test does in a browser.
 const mostTime = 3 * time.Minute
 
 // Start starts chromium, and ends it with the test. Tabs are opened under the context that it returns. Without chromium on
-// the PATH the test is skipped; see requireEnv.
+// the PATH the test is skipped; see RequireEnv.
 func Start(t testing.TB) context.Context {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
 	if err != nil {
-		if os.Getenv(requireEnv) == "1" {
-			t.Fatalf("%s=1 and there is no chromium on the PATH: %v", requireEnv, err)
+		if os.Getenv(RequireEnv) == "1" {
+			t.Fatalf("%s=1 and there is no chromium on the PATH: %v", RequireEnv, err)
 		}
 		t.Skip("there is no chromium on the PATH (Debian package chromium)")
 	}
