@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"redlocksim/history"
+	"redlocksim/sim/history"
 )
 
 // actor is who reads and writes: a grant, or a process without one.

@@ -3,7 +3,7 @@ package checker
 import (
 	"sort"
 
-	"redlocksim/history"
+	"redlocksim/sim/history"
 )
 
 // asking is a stretch in which a process asks for a resource, between two Seqs: a wait.

@@ -8,7 +8,7 @@ package checker
 import (
 	"slices"
 
-	"redlocksim/history"
+	"redlocksim/sim/history"
 )
 
 // Check judges h. A history that shows violations is not an error: they are the report's findings.

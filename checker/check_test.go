@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"redlocksim/history"
+	"redlocksim/sim/history"
 )
 
 // shown gives findings as "kind resource xcount", without that of a run that was not tested.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sort"
 
-	"redlocksim/history"
+	"redlocksim/sim/history"
 )
 
 // A history is refused if no run can have recorded it: a client was told two things that cannot both be true, or did what only

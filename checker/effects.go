@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sort"
 
-	"redlocksim/history"
+	"redlocksim/sim/history"
 )
 
 // addEffects reports writes that the resource accepted although their lease had ended, and requests of the holder that it

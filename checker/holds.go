@@ -10,7 +10,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"redlocksim/checker/internal/exclusion"
-	"redlocksim/history"
+	"redlocksim/sim/history"
 )
 
 // hold is a stretch in which the client of a grant certainly believed in the lock: its minimal hold, from the return of

@@ -1,6 +1,6 @@
 package checker
 
-// Judge is a rule of a monitor; see package monitor.
+// Judge is a rule of a monitor; see package rules.
 type Judge uint8
 
 // The rules, by the files that they are in.

@@ -21,20 +21,20 @@ const (
 	TokenRegressed Kind = "token-regressed"
 	// TokenRepeated: two grants got the same fencing token.
 	TokenRepeated Kind = "token-repeated"
-	// Conduct: what reached the nodes is nothing that a lock should send; see package monitor.
+	// Conduct: what reached the nodes is nothing that a lock should send; see package rules.
 	Conduct Kind = "conduct"
-	// Contract: what a call returned, or the library reported, is not true; see package monitor.
+	// Contract: what a call returned, or the library reported, is not true; see package rules.
 	Contract Kind = "contract"
 	// Refinement: the library took a step that the specification of Redlock does not allow; see package spec.
 	Refinement Kind = "refinement"
-	// Unprotected: a client believed in its lock while a quorum of nodes would have granted it to another; see package monitor.
+	// Unprotected: a client believed in its lock while a quorum of nodes would have granted it to another; see package rules.
 	Unprotected Kind = "unprotected"
-	// Leftover: a key outlived the lock that it stood for; see package monitor. It keeps others waiting.
+	// Leftover: a key outlived the lock that it stood for; see package rules. It keeps others waiting.
 	Leftover Kind = "leftover"
 	// NeedlesslyUnavailable: somebody asked for a lock that nobody had, nothing was in the way, and nobody was granted it; see
 	// package monitor.
 	NeedlesslyUnavailable Kind = "needlessly-unavailable"
-	// BusyWait: a client that waited for the lock asked again and again without a pause; see package monitor.
+	// BusyWait: a client that waited for the lock asked again and again without a pause; see package rules.
 	BusyWait Kind = "busy-wait"
 	// HolderRefused: the resource refused a request of the client that held the lock, although it carried a token or a mark and
 	// nothing of a later holder had been accepted. It keeps the holder from its work.

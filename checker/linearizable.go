@@ -6,7 +6,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"redlocksim/history"
+	"redlocksim/sim/history"
 )
 
 // answer is the answer of a search, which may give up.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"redlocksim/history"
+	"redlocksim/sim/history"
 )
 
 func TestWhatPorcupineIsNotGivenIsReported(t *testing.T) {

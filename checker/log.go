@@ -6,7 +6,7 @@ import (
 	"iter"
 	"sort"
 
-	"redlocksim/history"
+	"redlocksim/sim/history"
 )
 
 // Log is a history as the rules of safety look at it: all of its events in order, or, of one that was read from a file and may

@@ -11,8 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"redlocksim/history"
 	_ "redlocksim/internal/nofailfile"
+	"redlocksim/sim/history"
 )
 
 // logOf writes a history and reads it as a Log.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"redlocksim/history"
+	"redlocksim/sim/history"
 )
 
 // The direct check and porcupine find the windows in the events each for itself: if one loses some, the other says so.

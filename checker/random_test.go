@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"redlocksim/history"
+	"redlocksim/sim/history"
 )
 
 // More histories: go test ./checker -rapid.checks=100000

@@ -1,6 +1,6 @@
 package checker
 
-import "redlocksim/history"
+import "redlocksim/sim/history"
 
 // healing is the name of the fault by which a history says that all faults have been undone.
 const healing = "heal"

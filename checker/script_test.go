@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"redlocksim/history"
+	"redlocksim/sim/history"
 )
 
 // script reads a history from a notation for tests: events separated by ";" or newlines, 1 ms apart, on the resource r.

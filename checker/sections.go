@@ -1,6 +1,6 @@
 package checker
 
-import "redlocksim/history"
+import "redlocksim/sim/history"
 
 // section is a critical section as one operation on the resource's number: a write, and what its client had read of the
 // resource under the same grant before.

@@ -3,7 +3,7 @@ package checker
 import (
 	"time"
 
-	"redlocksim/history"
+	"redlocksim/sim/history"
 )
 
 // Takeover is the time from a holder's disappearance to the next grant. The zero Takeover is none.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"redlocksim/history"
+	"redlocksim/sim/history"
 )
 
 // addTokens checks fencing tokens (Kleppmann 2016): a token belongs to one grant, a later grant has a higher one, and the

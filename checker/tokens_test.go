@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"redlocksim/history"
+	"redlocksim/sim/history"
 )
 
 // tenure is one grant in a test of tokens: who, its token, and the tokens of the writes it has accepted and refused. late

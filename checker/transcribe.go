@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"redlocksim/history"
+	"redlocksim/sim/history"
 )
 
 // transcribe pairs calls with returns. It refuses a history in which they do not match, or which names grants or operations

@@ -3,7 +3,7 @@ package checker
 import (
 	"fmt"
 
-	"redlocksim/history"
+	"redlocksim/sim/history"
 )
 
 // operation is a call with what became of it.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"redlocksim/history"
+	"redlocksim/sim/history"
 )
 
 // registerModel is a resource with one number, which a section replaces if it is the number it read. A section that may not

@@ -3,7 +3,7 @@ package checker
 import (
 	"slices"
 
-	"redlocksim/history"
+	"redlocksim/sim/history"
 )
 
 // stoppingFaults keep a client from ending its critical section for as long as they last.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"redlocksim/history"
 	"redlocksim/internal/page"
+	"redlocksim/sim/history"
 )
 
 // ErrNotVisual is the error of [Visualize] for a history that has nothing to show, or too much.

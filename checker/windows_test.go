@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"redlocksim/history"
+	"redlocksim/sim/history"
 )
 
 // A grant's windows are the stretches of the history after whose events its client believes in it, by definition.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/internal/strictyaml"
+	"redlocksim/sim/history"
 	"redlocksim/sim/network"
 )
 

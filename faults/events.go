@@ -1,7 +1,7 @@
 package faults
 
 import (
-	"redlocksim/history"
+	"redlocksim/sim/history"
 )
 
 // What a client does before it acts on the resource: it makes sure of its lease, and then acts, or stops because too

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/sim"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 )
 

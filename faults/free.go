@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/sim"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
 	"redlocksim/sim/trace"

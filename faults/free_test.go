@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/internal/lockkeys"
 	"redlocksim/internal/rediscmd"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"

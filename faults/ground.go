@@ -3,8 +3,8 @@ package faults
 import (
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/redlock/driver"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
 )

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/sim"
+	"redlocksim/sim/history"
 	"redlocksim/sim/trace"
 )
 

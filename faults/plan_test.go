@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"redlocksim/history"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
 )

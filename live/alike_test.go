@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"redlocksim/faults"
-	"redlocksim/history"
 	"redlocksim/internal/stall/retry"
 	"redlocksim/live"
 	"redlocksim/live/internal/livetest"
 	"redlocksim/scenarios"
+	"redlocksim/sim/history"
 )
 
 // everything is a timeline with each kind of fault that tier live can have, several in more than one way.

@@ -11,10 +11,10 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/faults"
-	"redlocksim/history"
 	"redlocksim/internal/stall/retry"
 	"redlocksim/live/internal/livetest"
 	"redlocksim/scenarios"
+	"redlocksim/sim/history"
 )
 
 // short is a time to live.

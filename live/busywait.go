@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"redlocksim/checker"
-	"redlocksim/history"
-	"redlocksim/monitor"
+	"redlocksim/checker/rules"
+	"redlocksim/sim/history"
 )
 
 // wait is a call for a lock, from one time of the run to another, beside which its client made no other call about locks.
@@ -46,7 +46,7 @@ func (r *run) busyWaits(h history.History) (found []checker.Finding, requests in
 }
 
 // inARow requests to a node are too many without pauses.
-const inARow = monitor.RequestsInARow + 1
+const inARow = rules.RequestsInARow + 1
 
 // row is the first and the last of inARow requests.
 type row struct{ from, to int64 }
@@ -55,7 +55,7 @@ type row struct{ from, to int64 }
 func withoutPauses(at []int64) (rows []row) {
 	for len(at) >= inARow {
 		r := row{at[0], at[inARow-1]}
-		if r.to-r.from < (inARow-1)*int64(monitor.LeastPause) {
+		if r.to-r.from < (inARow-1)*int64(rules.LeastPause) {
 			rows, at = append(rows, r), at[inARow:]
 		} else {
 			at = at[1:]

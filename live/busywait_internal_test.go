@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/live/internal/loop"
 	"redlocksim/live/internal/server"
 	"redlocksim/live/internal/testbed"
+	"redlocksim/sim/history"
 )
 
 // A wait is a call for a lock beside which its client has no other call about locks, and ends with its return, a crash or the

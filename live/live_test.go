@@ -17,13 +17,13 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/faults"
-	"redlocksim/history"
 	"redlocksim/internal/child"
 	"redlocksim/internal/stall/retry"
 	"redlocksim/live"
 	"redlocksim/live/internal/livetest"
 	"redlocksim/live/internal/speed"
 	"redlocksim/scenarios"
+	"redlocksim/sim/history"
 )
 
 // What the test binary is, where the environment says so: a client process or a run of a scenario.

@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"redlocksim/checker"
-	"redlocksim/history"
+	"redlocksim/checker/rules"
 	"redlocksim/live/internal/record"
-	"redlocksim/monitor"
 	"redlocksim/scenarios"
+	"redlocksim/sim/history"
 	"redlocksim/sim/redis"
 )
 
@@ -18,7 +18,7 @@ import (
 func overGrants(h history.History) (found []checker.Finding) {
 	for i := range h {
 		e := &h[i]
-		text := monitor.OverGrant(e)
+		text := rules.OverGrant(e)
 		if text == "" {
 			continue
 		}

@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/internal/stall/retry"
 	"redlocksim/live"
 	"redlocksim/live/internal/livetest"
 	"redlocksim/lockprogram/lines"
 	"redlocksim/scenarios"
+	"redlocksim/sim/history"
 )
 
 // built compiles the program of a lock in the directory locks.

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"redlocksim/faults"
-	"redlocksim/history"
 	"redlocksim/internal/faketime"
 	"redlocksim/internal/redisproc"
 	"redlocksim/live/internal/messages"
@@ -18,6 +17,7 @@ import (
 	"redlocksim/live/internal/speed"
 	"redlocksim/live/internal/storageserver"
 	"redlocksim/scenarios"
+	"redlocksim/sim/history"
 	"redlocksim/sim/redis"
 	"redlocksim/sim/storage"
 )

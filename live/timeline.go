@@ -6,7 +6,6 @@ import (
 	"context"
 
 	"redlocksim/faults"
-	"redlocksim/history"
 	"redlocksim/internal/faketime"
 	"redlocksim/live/internal/loop"
 	"redlocksim/live/internal/messages"
@@ -15,6 +14,7 @@ import (
 	"redlocksim/live/internal/storageserver"
 	"redlocksim/live/internal/testbed"
 	"redlocksim/scenarios"
+	"redlocksim/sim/history"
 )
 
 // run is a run of a scenario under way.

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/internal/faketime"
 	"redlocksim/live/internal/messages"
 	"redlocksim/live/internal/record"
 	"redlocksim/live/internal/server"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/history"
 )
 
 // transactionEffects are the effects that clients had in transactions. A read has it when it returns, since the row is locked.

@@ -3,16 +3,16 @@ package locktest
 import (
 	"time"
 
-	"redlocksim/adversary"
 	"redlocksim/faults"
 	"redlocksim/scenarios"
+	"redlocksim/search/attacks"
 )
 
 // tight draws an attack of package adversary on the settings, with all or a part of what is assumed. If it does not take
 // place, the test says so.
 func (x *setup) tight(c faults.Choices, seed uint64) (*scenarios.Scenario, error) {
 	own := *x.base
-	s := &adversary.Settings{Scenario: &own}
+	s := &attacks.Settings{Scenario: &own}
 	size := func(what string, budget time.Duration) time.Duration {
 		switch c := c.For(what, 0); c.For("how", 0).Below(4) {
 		case 0:
@@ -33,7 +33,7 @@ func (x *setup) tight(c faults.Choices, seed uint64) (*scenarios.Scenario, error
 	}
 	s.Extends = c.For("extends", 0).Below(3) == 0 && x.foreign.Makes(scenarios.ExtendStep)
 	s.Joint = s.CanJoin() && !x.apart && c.For("joint", 0).Below(2) == 0
-	attacks, _ := adversary.Find()
+	attacks, _ := attacks.Find()
 	attack := faults.OneOf(c.For("what", 0), attacks...)
 	plan, err := guarding(x.strays, func() (*scenarios.Scenario, error) {
 		return attack.Place(s, scenarios.Options{Seed: seed, Foreign: x.foreign})

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"redlocksim/checker"
-	"redlocksim/reach"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/reach"
 )
 
 // Job is what a command did, for continuous integration.

@@ -8,9 +8,9 @@ import (
 	"redlocksim/checker"
 	"redlocksim/internal/plural"
 	"redlocksim/internal/wordwrap"
-	"redlocksim/reach"
 	"redlocksim/reports/story"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/reach"
 	"redlocksim/search/dpor"
 	"redlocksim/sim/kernel"
 )

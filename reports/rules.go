@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"redlocksim/checker"
-	"redlocksim/reach"
+	"redlocksim/scenarios/reach"
 )
 
 // Rules writes how often each rule of the checker had something to judge, one a line; see reach.Premises.

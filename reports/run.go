@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"redlocksim/checker"
-	"redlocksim/history"
 	"redlocksim/internal/plural"
 	"redlocksim/internal/rounded"
 	"redlocksim/internal/wordwrap"
 	"redlocksim/reports/story"
 	"redlocksim/scenarios"
 	"redlocksim/search/settings"
+	"redlocksim/sim/history"
 )
 
 // maxLines is how much of a story is told without --full; the rest is counted.

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"redlocksim/history"
 	"redlocksim/redlock/observe"
 	"redlocksim/reports/story"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/history"
 )
 
 var update = flag.Bool("update", false, "write the stories as they are now; read them before you commit them")

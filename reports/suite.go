@@ -11,7 +11,7 @@ import (
 
 	"redlocksim/internal/mark"
 	"redlocksim/internal/rounded"
-	"redlocksim/reach"
+	"redlocksim/scenarios/reach"
 )
 
 // Document is the JSON form of a suite's results.

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/history"
 	"redlocksim/sim/trace"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"redlocksim/history"
+	"redlocksim/sim/history"
 )
 
 // Grant is the lock on a resource, by the Op of its acquire.

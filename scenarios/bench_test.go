@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/scenarios"
 	"redlocksim/search/experiment"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 )
 

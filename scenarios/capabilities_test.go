@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/history"
 )
 
 // What a protocol declares of its locks is what they do in a run.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"redlocksim/history"
+	"redlocksim/sim/history"
 )
 
 // Things happen when a command has just been sent, has arrived, or was answered, on both tiers.

@@ -8,8 +8,8 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/faults"
-	"redlocksim/history"
 	"redlocksim/internal/plural"
+	"redlocksim/sim/history"
 )
 
 // forgetHaste leaves out what is expected of durations and of how often somebody waits or tries.

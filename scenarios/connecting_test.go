@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/scenarios"
+	"redlocksim/sim/history"
 )
 
 // A client that connects to the nodes for one call has the calls wait that come meanwhile: how many nodes there are is only

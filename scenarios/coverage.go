@@ -3,9 +3,9 @@ package scenarios
 import (
 	"slices"
 
-	"redlocksim/history"
-	"redlocksim/reach"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/scenarios/reach"
+	"redlocksim/sim/history"
 	"redlocksim/sim/storage"
 )
 

@@ -4,9 +4,9 @@ import (
 	"sync"
 	"testing"
 
-	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/scenarios/reach"
 )
 
 // What the catalogue reaches: each entry of the table, or the table says why not.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/internal/rounded"
+	"redlocksim/sim/history"
 )
 
 // FirstDifference says in words where two runs of one scenario part; empty if they do not. What clients are told and the

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"redlocksim/faults"
-	"redlocksim/history"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/history"
 	"redlocksim/sim/storage"
 )
 

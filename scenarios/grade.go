@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"redlocksim/checker"
-	"redlocksim/history"
 	"redlocksim/internal/strictyaml"
+	"redlocksim/sim/history"
 )
 
 // Grade is how somebody's lock did in a scenario, beside a sound Redlock under the same faults.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/redlock"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/history"
 	"redlocksim/sim/trace"
 )
 

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
 	"redlocksim/sim/trace"

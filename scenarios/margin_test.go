@@ -6,8 +6,8 @@ import (
 	"time"
 	"weak"
 
-	"redlocksim/history"
 	"redlocksim/scenarios"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 )
 

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"redlocksim/reach"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/reach"
 )
 
 // premise is a run in which the premise of a rule of the checker comes true, and one like it in which it does not. Each is the

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"redlocksim/faults"
-	"redlocksim/history"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/history"
 	"redlocksim/sim/trace"
 )
 

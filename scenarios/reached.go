@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"redlocksim/faults"
-	"redlocksim/history"
+	"redlocksim/sim/history"
 )
 
 // Reached is something that must happen in a run for the run to test what it is meant to: that client 2 asks while client 1

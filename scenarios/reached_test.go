@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"redlocksim/faults"
-	"redlocksim/history"
+	"redlocksim/sim/history"
 )
 
 // The lock of lateWrite.

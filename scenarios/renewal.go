@@ -6,9 +6,9 @@ import (
 	"math"
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/redlock"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/history"
 	"redlocksim/sim/trace"
 )
 

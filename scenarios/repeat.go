@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"redlocksim/history"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 )
 

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"redlocksim/checker"
-	"redlocksim/history"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/history"
 )
 
 // withSteps is a scenario file with two resources in which one client does something.

@@ -8,12 +8,12 @@ import (
 	"strings"
 
 	"redlocksim/checker"
+	"redlocksim/checker/rules"
 	"redlocksim/faults"
-	"redlocksim/history"
 	"redlocksim/internal/lockkeys"
 	"redlocksim/internal/strictyaml"
-	"redlocksim/monitor"
 	"redlocksim/sim"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/model"
 	"redlocksim/sim/network"
@@ -101,7 +101,7 @@ type Outcome struct {
 	Idle []string
 	// Left are the indices of all these items in the timeline, ascending.
 	Left []int
-	// Monitored is what monitors found while the run went on; see package monitor.
+	// Monitored is what monitors found while the run went on; see package rules.
 	Monitored []checker.Finding
 	// Watched counts what there was to judge for those that made them.
 	Watched checker.Watched
@@ -202,8 +202,8 @@ func (s *Scenario) readers(w *sim.World, o Options) (all []func(*Outcome)) {
 }
 
 // monitored is the run as monitors see it.
-func (s *Scenario) monitored(w *sim.World, o Options) *monitor.Run {
-	m := &monitor.Run{World: w, Lock: s.Lock, StepTime: s.StepTime.Max(), Resources: s.Resources, Foreign: o.Foreign != nil,
+func (s *Scenario) monitored(w *sim.World, o Options) *rules.Run {
+	m := &rules.Run{World: w, Lock: s.Lock, StepTime: s.StepTime.Max(), Resources: s.Resources, Foreign: o.Foreign != nil,
 		Declared: o.Foreign.keys() != nil, Unrefined: o.Unrefined}
 	if o.Foreign != nil {
 		m.OneNode, m.Renews = o.Foreign.OneNode, o.Foreign.Renews

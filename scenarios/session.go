@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/redlock/driver"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/history"
 	"redlocksim/sim/storage"
 	"redlocksim/sim/trace"
 )

@@ -3,9 +3,9 @@ package scenarios
 import (
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 )
 

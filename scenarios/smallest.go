@@ -6,8 +6,8 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/faults"
-	"redlocksim/history"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/history"
 )
 
 // Smallest is how much of a kind of fault it takes to break the lock, everything else being as in the scenario.

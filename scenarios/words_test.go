@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"redlocksim/checker"
-	"redlocksim/history"
 	"redlocksim/scenarios"
+	"redlocksim/sim/history"
 )
 
 // What people are told of runs of the catalogue: that a lock is stuck for ever, or breaks as somebody has published, is not to

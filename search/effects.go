@@ -7,8 +7,8 @@ import (
 	"maps"
 	"slices"
 
-	"redlocksim/reach"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/reach"
 )
 
 // effectTries bounds how many runs are made again without a kind of fault, to see whether it does anything.

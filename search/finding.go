@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"redlocksim/checker"
-	"redlocksim/history"
 	"redlocksim/internal/mark"
 	"redlocksim/internal/outfile"
 	"redlocksim/internal/printable"
 	"redlocksim/scenarios"
 	"redlocksim/search/settings"
+	"redlocksim/sim/history"
 )
 
 // Finding is one way to break the lock: a kind of violation, and the families of faults and the settings that it takes.

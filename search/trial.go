@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"redlocksim/checker"
-	"redlocksim/history"
-	"redlocksim/reach"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/reach"
+	"redlocksim/sim/history"
 )
 
 // Trial is what one run of an experiment showed.

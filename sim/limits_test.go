@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/sim"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/model"
 )

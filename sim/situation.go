@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"redlocksim/history"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
 )

@@ -23,7 +23,7 @@ import (
 	"slices"
 	"time"
 
-	"redlocksim/history"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"redlocksim/checker"
-	"redlocksim/history"
+	"redlocksim/sim/history"
 )
 
 // script writes a history of one lock as EDN, an event a line: "0 acquire" is an invoke by process 0, "0 ok", "0 fail"

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"redlocksim/checker"
-	"redlocksim/history"
+	"redlocksim/sim/history"
 )
 
 // checkNative judges a history of this project, by the windows that are recorded in it.

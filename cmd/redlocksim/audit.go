@@ -22,7 +22,7 @@ import (
 	"redlocksim/reports"
 	"redlocksim/reports/timeline"
 	"redlocksim/scenarios"
-	"redlocksim/sweep/audit"
+	"redlocksim/search/audit"
 )
 
 const auditHelp = `Find out whether lock settings are safe. FILE says what you know of the lock and

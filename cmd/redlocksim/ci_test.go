@@ -13,7 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
 
-	"redlocksim/schema"
+	"redlocksim/scenarios/schema"
 )
 
 // commandLines are the lines of a workflow that call the command: those of the keys run and script.

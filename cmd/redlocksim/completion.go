@@ -13,8 +13,8 @@ import (
 	"redlocksim/checker/foreign"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
+	"redlocksim/search/sweep"
 	"redlocksim/sim/redis"
-	"redlocksim/sweep"
 )
 
 // addCompletions has shells complete the arguments and flags of all commands: names of scenarios, words of flags, and

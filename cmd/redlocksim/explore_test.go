@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"redlocksim/checker"
-	"redlocksim/reach"
+	"redlocksim/scenarios/reach"
 	"redlocksim/search"
 	"redlocksim/search/random"
 )

@@ -18,7 +18,7 @@ import (
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/programs"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/sweep/audit"
+	"redlocksim/search/audit"
 )
 
 // panicking is a scenario with a fault that panics.

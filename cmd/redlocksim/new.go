@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"redlocksim/schema"
+	"redlocksim/scenarios/schema"
 )
 
 //go:embed new.yaml

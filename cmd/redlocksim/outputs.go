@@ -7,10 +7,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"redlocksim/checker"
-	"redlocksim/history"
 	"redlocksim/reports/timeline"
 	"redlocksim/reports/why"
 	"redlocksim/scenarios"
+	"redlocksim/sim/history"
 )
 
 // judged is a run with the command that repeats it.

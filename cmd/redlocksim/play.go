@@ -11,7 +11,7 @@ import (
 
 	"redlocksim/internal/exitcode"
 	"redlocksim/internal/outfile"
-	"redlocksim/play"
+	"redlocksim/reports/play"
 )
 
 // playFlags are the flags of play.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"redlocksim/internal/mark"
-	"redlocksim/play"
+	"redlocksim/reports/play"
 )
 
 // The site is written as a whole, and over an older one.

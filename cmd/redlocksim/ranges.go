@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"redlocksim/search/experiment"
-	"redlocksim/sweep"
+	"redlocksim/search/sweep"
 )
 
 // span is the values that a flag takes, both ends included. Durations are in nanoseconds.

@@ -6,9 +6,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"redlocksim/internal/exitcode"
-	"redlocksim/reach"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/reach"
 	"redlocksim/sim/kernel"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"redlocksim/schema"
+	"redlocksim/scenarios/schema"
 )
 
 func newSchema() *cobra.Command {

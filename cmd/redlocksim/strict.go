@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"redlocksim/internal/exitcode"
-	"redlocksim/reach"
+	"redlocksim/scenarios/reach"
 )
 
 func addStrict(flags *pflag.FlagSet, strict *bool) {

@@ -12,9 +12,9 @@ import (
 
 	"redlocksim/internal/exitcode"
 	"redlocksim/internal/shell"
-	"redlocksim/reach"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/reach"
 	"redlocksim/search"
 )
 

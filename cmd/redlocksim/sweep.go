@@ -13,7 +13,7 @@ import (
 	"redlocksim/internal/shell"
 	"redlocksim/reports/heatmap"
 	"redlocksim/scenarios"
-	"redlocksim/sweep"
+	"redlocksim/search/sweep"
 )
 
 // sweepHelp has a place for the presets.

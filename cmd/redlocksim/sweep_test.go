@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"redlocksim/sweep"
+	"redlocksim/search/sweep"
 )
 
 // The page about searching lists the schedules with their formulas.

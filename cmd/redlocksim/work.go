@@ -16,7 +16,7 @@ import (
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/programs"
 	"redlocksim/search/random"
-	"redlocksim/sweep"
+	"redlocksim/search/sweep"
 )
 
 const workHelp = `Do the jobs of explore, sweep and locks commands that were started with

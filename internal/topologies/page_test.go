@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"redlocksim/history"
 	"redlocksim/redlock"
 	"redlocksim/scenarios"
+	"redlocksim/sim/history"
 )
 
 const pageFile = "../../docs/topologies.md"

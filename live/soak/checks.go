@@ -11,13 +11,13 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/faults"
-	"redlocksim/history"
 	"redlocksim/internal/faketime"
 	"redlocksim/internal/redisproc"
 	"redlocksim/live/internal/messages"
 	"redlocksim/live/internal/record"
 	"redlocksim/redlock/driver"
 	"redlocksim/scenarios"
+	"redlocksim/sim/history"
 	"redlocksim/sim/redis"
 )
 

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"redlocksim/checker"
-	"redlocksim/history"
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios"
+	"redlocksim/sim/history"
 )
 
 // Result is the result of a soak.

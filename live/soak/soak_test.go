@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"redlocksim/checker"
-	"redlocksim/history"
 	"redlocksim/internal/stall/retry"
 	"redlocksim/live"
 	"redlocksim/live/internal/livetest"
@@ -25,6 +24,7 @@ import (
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/history"
 	"redlocksim/sim/redis"
 )
 

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"redlocksim/scenarios"
-	"redlocksim/sweep"
+	"redlocksim/search/sweep"
 )
 
 // ErrEmpty: the chart has no points, as where a sweep was interrupted at once.

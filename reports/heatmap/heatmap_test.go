@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"redlocksim/sweep"
+	"redlocksim/search/sweep"
 )
 
 // chart is 2 by 3 points, with a frontier between 2 s and 3 s where the clocks are right, and none where they are not.

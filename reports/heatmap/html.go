@@ -11,7 +11,7 @@ import (
 
 	"redlocksim/internal/page"
 	"redlocksim/scenarios"
-	"redlocksim/sweep"
+	"redlocksim/search/sweep"
 )
 
 //go:embed page.html

@@ -10,7 +10,7 @@ import (
 	"redlocksim/internal/page"
 	"redlocksim/internal/printable"
 	"redlocksim/scenarios"
-	"redlocksim/sweep"
+	"redlocksim/search/sweep"
 )
 
 // Sizes in pixels. Widths of text are estimates, on the wide side.

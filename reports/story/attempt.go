@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/internal/rounded"
 	"redlocksim/redlock/driver"
+	"redlocksim/sim/history"
 )
 
 // attempt is what the nodes have answered in the round under way.

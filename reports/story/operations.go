@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"redlocksim/history"
 	"redlocksim/internal/rounded"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
+	"redlocksim/sim/history"
 )
 
 // call tells that a client begins an operation. An extend that fails as the one before it is not told.

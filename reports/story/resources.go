@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"redlocksim/history"
+	"redlocksim/sim/history"
 )
 
 // resources name what an event is about, in the stories of histories with several resources.

@@ -3,7 +3,7 @@ package story
 import (
 	"testing"
 
-	"redlocksim/history"
+	"redlocksim/sim/history"
 )
 
 // TestResourcesAreNamed: only where there are several, and a call on several is told once, with all of them.

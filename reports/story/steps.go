@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"redlocksim/faults"
-	"redlocksim/history"
 	"redlocksim/internal/rounded"
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/history"
 )
 
 // step tells a step of a client, of its protocol or of the library.

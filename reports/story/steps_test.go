@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"redlocksim/faults"
-	"redlocksim/history"
+	"redlocksim/sim/history"
 )
 
 // A call with a wrong argument is told with what becomes of it, which no scenario shows of a lock that accepts one.

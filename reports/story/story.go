@@ -7,9 +7,9 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/faults"
-	"redlocksim/history"
 	"redlocksim/internal/rounded"
 	"redlocksim/redlock/observe"
+	"redlocksim/sim/history"
 )
 
 // Line is one sentence of a story.

@@ -17,11 +17,11 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"redlocksim/history"
 	"redlocksim/internal/browser"
 	"redlocksim/internal/longest"
 	"redlocksim/internal/rounded"
 	"redlocksim/scenarios"
+	"redlocksim/sim/history"
 )
 
 // screenshots is the environment variable that says where the tests in a browser leave pictures of the pages; if unset, they

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/internal/rounded"
 	"redlocksim/reports/story"
 	"redlocksim/scenarios"
+	"redlocksim/sim/history"
 	"redlocksim/sim/recording"
 	"redlocksim/sim/storage"
 )

@@ -3,8 +3,8 @@ package timeline
 import (
 	"slices"
 
-	"redlocksim/history"
 	"redlocksim/redlock/observe"
+	"redlocksim/sim/history"
 	"redlocksim/sim/storage"
 )
 

@@ -9,10 +9,10 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/faults"
-	"redlocksim/history"
 	"redlocksim/internal/plural"
 	"redlocksim/internal/rounded"
 	"redlocksim/reports/story"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/storage"
 )

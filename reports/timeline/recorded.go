@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/internal/plural"
 	"redlocksim/internal/rounded"
 	"redlocksim/redlock/observe"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 	"redlocksim/sim/recording"

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"redlocksim/checker"
-	"redlocksim/history"
 	"redlocksim/scenarios"
+	"redlocksim/sim/history"
 	"redlocksim/sim/network"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"redlocksim/history"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/recording"
 	"redlocksim/sim/redis"

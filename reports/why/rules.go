@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"redlocksim/checker"
-	"redlocksim/history"
 	"redlocksim/internal/plural"
 	"redlocksim/scenarios"
+	"redlocksim/sim/history"
 )
 
 // Rule is a rule of the checker, and why it does or does not hold in the run.

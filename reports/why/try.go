@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
+	"redlocksim/sim/history"
 )
 
 // Status is the result of a change.

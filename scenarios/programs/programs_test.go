@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"redlocksim/checker"
-	"redlocksim/history"
 	"redlocksim/internal/longest"
 	"redlocksim/internal/wasmtest"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/programs"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 )
 

@@ -5,10 +5,10 @@ import (
 	"context"
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/redlock"
 	"redlocksim/sim/database"
+	"redlocksim/sim/history"
 )
 
 // dbRow is a row lock in a database transaction: BEGIN, SELECT … FOR UPDATE NOWAIT, and COMMIT to release. It is no

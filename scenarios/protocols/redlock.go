@@ -7,11 +7,11 @@ import (
 	"slices"
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 	"redlocksim/redlock/semaphore"
+	"redlocksim/sim/history"
 	"redlocksim/sim/trace"
 )
 

@@ -10,12 +10,12 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/faults"
-	"redlocksim/history"
 	"redlocksim/internal/longest"
 	"redlocksim/internal/strictyaml"
-	"redlocksim/reach"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/reach"
 	"redlocksim/sim"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 )

@@ -3,10 +3,10 @@ package dpor
 import (
 	"context"
 
-	"redlocksim/history"
-	"redlocksim/reach"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/reach"
 	"redlocksim/search"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 )
 

@@ -1,7 +1,7 @@
 package dpor
 
 import (
-	"redlocksim/history"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 )
 

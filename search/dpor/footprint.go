@@ -2,9 +2,9 @@ package dpor
 
 import (
 	"redlocksim/faults"
-	"redlocksim/history"
 	"redlocksim/scenarios"
 	"redlocksim/sim"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 	"redlocksim/sim/storage"

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"redlocksim/checker"
-	"redlocksim/history"
-	"redlocksim/reach"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/reach"
 	"redlocksim/search"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 )
 

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"redlocksim/checker"
-	"redlocksim/reach"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/reach"
 	"redlocksim/sim/kernel"
 )
 

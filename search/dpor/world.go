@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"redlocksim/internal/jobs"
-	"redlocksim/reach"
+	"redlocksim/scenarios/reach"
 )
 
 // World is a small world, and the results of exploring it.

@@ -7,10 +7,10 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/faults"
-	"redlocksim/history"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/search"
+	"redlocksim/sim/history"
 )
 
 // lostCounters is what a search found: of the three nodes two lose their fencing counters, and the token 1 is granted twice.

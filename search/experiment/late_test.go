@@ -3,8 +3,8 @@ package experiment
 import (
 	"testing"
 
-	"redlocksim/history"
 	"redlocksim/scenarios"
+	"redlocksim/sim/history"
 )
 
 // Leases end while their clients are stopped in an extend of them, within the budget.

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"redlocksim/faults"
-	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/scenarios/reach"
 	"redlocksim/search/settings"
 	"redlocksim/sim/kernel"
 )

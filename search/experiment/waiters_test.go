@@ -4,9 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"redlocksim/history"
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios"
+	"redlocksim/sim/history"
 )
 
 // Calls of one client wait for one another, by themselves: some give up in front of others and some behind, and some have

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"redlocksim/history"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/search"
 	"redlocksim/search/experiment"
+	"redlocksim/sim/history"
 )
 
 // errBlind: the known-broken lock was not caught, so an empty result would mean nothing.

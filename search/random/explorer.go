@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"redlocksim/checker"
-	"redlocksim/history"
 	"redlocksim/internal/jobs"
 	"redlocksim/search/experiment"
+	"redlocksim/sim/history"
 )
 
 // explorer is a search under way.

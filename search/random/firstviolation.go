@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"redlocksim/checker"
-	"redlocksim/history"
 	"redlocksim/search/experiment"
+	"redlocksim/sim/history"
 )
 
 // FirstViolation is the first run of a search that violates something that counts.

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/internal/jobs"
 	"redlocksim/scenarios"
 	"redlocksim/search"
 	"redlocksim/search/experiment"
 	"redlocksim/search/shrink"
+	"redlocksim/sim/history"
 )
 
 // A generation is made in steps, each of them jobs that do not depend on each other: runs, those that are made again,

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 
-	"redlocksim/history"
 	"redlocksim/scenarios"
 	"redlocksim/search"
 	"redlocksim/search/experiment"
+	"redlocksim/sim/history"
 )
 
 const (

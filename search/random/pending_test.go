@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"redlocksim/checker"
-	"redlocksim/history"
 	"redlocksim/scenarios"
 	"redlocksim/search"
 	"redlocksim/search/experiment"
+	"redlocksim/sim/history"
 )
 
 // patient is a context that ends when it was looked at so many times; never if that is not set.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"redlocksim/history"
 	"redlocksim/scenarios"
 	"redlocksim/search/experiment"
+	"redlocksim/sim/history"
 )
 
 const (

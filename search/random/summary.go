@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"redlocksim/reach"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/reach"
 	"redlocksim/search"
 )
 

@@ -3,11 +3,11 @@ package random
 import (
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/scenarios"
 	"redlocksim/search"
 	"redlocksim/search/experiment"
 	"redlocksim/search/settings"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
 )

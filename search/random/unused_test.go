@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"redlocksim/reach"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/scenarios/reach"
 	"redlocksim/search/experiment"
 )
 

@@ -4,9 +4,9 @@ import (
 	"time"
 
 	"redlocksim/faults"
-	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/scenarios/reach"
 	"redlocksim/sim/storage"
 )
 

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"redlocksim/faults"
-	"redlocksim/reach"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/reach"
 )
 
 // knob is a setting that a search draws, or several that make no sense one without the other.

@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"redlocksim/faults"
-	"redlocksim/reach"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/scenarios/reach"
 )
 
 // resources is how many there are to lock: one by one, or several as one lock.

@@ -3,10 +3,10 @@ package shrink
 import (
 	"fmt"
 
-	"redlocksim/history"
 	"redlocksim/internal/rounded"
 	"redlocksim/scenarios"
 	"redlocksim/search"
+	"redlocksim/sim/history"
 )
 
 // compared is a scenario that shows a violation of somebody's program, as a file says it: what it expects is what the library

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"redlocksim/faults"
-	"redlocksim/history"
 	"redlocksim/scenarios"
+	"redlocksim/sim/history"
 )
 
 // mostMoments bounds how many of the moments at which an item came to pass are tried.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/scenarios"
+	"redlocksim/sim/history"
 )
 
 // TestObserved: what is repeated, or waits for the nth event, is placed where the run shows it, if that is all that matters.

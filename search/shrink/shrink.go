@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 
-	"redlocksim/history"
 	"redlocksim/scenarios"
 	"redlocksim/search"
+	"redlocksim/sim/history"
 )
 
 // Finding shrinks a violation and makes a finding of it. It is not done, and there is no error, if ctx ended before; any

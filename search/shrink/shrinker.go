@@ -5,8 +5,8 @@ import (
 	"context"
 	"errors"
 
-	"redlocksim/history"
 	"redlocksim/scenarios"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 )
 

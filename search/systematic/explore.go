@@ -7,11 +7,11 @@ import (
 	"slices"
 
 	"redlocksim/checker"
-	"redlocksim/history"
 	"redlocksim/internal/jobs"
 	"redlocksim/internal/outfile"
 	"redlocksim/scenarios"
 	"redlocksim/search"
+	"redlocksim/sim/history"
 )
 
 // Options say how far to go. The zero value places single faults, all of them, and keeps nothing.

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"redlocksim/faults"
-	"redlocksim/history"
-	"redlocksim/reach"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/reach"
 	"redlocksim/search"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 )
 

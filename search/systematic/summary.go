@@ -3,8 +3,8 @@ package systematic
 import (
 	"fmt"
 
-	"redlocksim/reach"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/reach"
 	"redlocksim/search"
 )
 

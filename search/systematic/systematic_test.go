@@ -13,8 +13,8 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/faults"
-	"redlocksim/reach"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/reach"
 	"redlocksim/search"
 	"redlocksim/search/experiment"
 	"redlocksim/search/random"

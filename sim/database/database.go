@@ -7,9 +7,9 @@ package database
 import (
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/redlock/driver"
 	"redlocksim/sim"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
 )

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/sim"
 	"redlocksim/sim/database"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/model"
 	"redlocksim/sim/network"

@@ -6,8 +6,8 @@ import (
 	"context"
 	"errors"
 
-	"redlocksim/history"
 	"redlocksim/redlock/driver"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 )

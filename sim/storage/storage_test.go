@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"redlocksim/history"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 )

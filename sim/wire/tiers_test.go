@@ -12,10 +12,10 @@ import (
 
 	"go.uber.org/goleak"
 
-	"redlocksim/history"
 	"redlocksim/redlock"
 	"redlocksim/redlock/observe"
 	"redlocksim/sim"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/model"
 	"redlocksim/sim/network"

@@ -10,11 +10,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/history"
 
 	"github.com/redis/go-redis/v9"
 

@@ -6,9 +6,9 @@ import (
 	"sync"
 
 	"redlocksim/faults"
-	"redlocksim/history"
 	"redlocksim/live/internal/messages"
 	"redlocksim/scenarios"
+	"redlocksim/sim/history"
 )
 
 // reporter tells the parent what happens, and has the client wait where the timeline may do something.

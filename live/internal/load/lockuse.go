@@ -9,12 +9,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/live/internal/lockclock"
 	"redlocksim/live/internal/messages"
 	"redlocksim/redlock"
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/history"
 )
 
 // recorder reports what the clients of a process do with locks.

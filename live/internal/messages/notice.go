@@ -1,6 +1,6 @@
 package messages
 
-import "redlocksim/history"
+import "redlocksim/sim/history"
 
 // Notice is a line from a client process to its parent: one of its fields, but for At and Wait.
 type Notice struct {

@@ -3,8 +3,8 @@ package record
 import (
 	"slices"
 
-	"redlocksim/history"
 	"redlocksim/internal/faketime"
+	"redlocksim/sim/history"
 )
 
 // Window is a grant that its client believes in.

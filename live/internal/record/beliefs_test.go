@@ -3,9 +3,9 @@ package record
 import (
 	"testing"
 
-	"redlocksim/history"
 	"redlocksim/internal/faketime"
 	"redlocksim/live/internal/messages"
+	"redlocksim/sim/history"
 )
 
 // Entries are taken as they are read. What a client said before its death may come after that, and what it says when it was

@@ -2,9 +2,9 @@
 package record
 
 import (
-	"redlocksim/history"
 	"redlocksim/internal/faketime"
 	"redlocksim/live/internal/messages"
+	"redlocksim/sim/history"
 )
 
 // Entry is something that happened in a run, at a reading of CLOCK_MONOTONIC: an event, or something from which the ends of

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"redlocksim/history"
+	"redlocksim/sim/history"
 )
 
 // Merge makes a history of what the processes of a run have recorded, up to its end, in the order of true time. That begins at

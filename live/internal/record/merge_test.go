@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/internal/faketime"
 	"redlocksim/live/internal/messages"
+	"redlocksim/sim/history"
 )
 
 // Times are in nanoseconds of the machine; the run begins at 100 and is twice as fast as its scenario.

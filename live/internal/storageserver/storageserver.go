@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/internal/faketime"
+	"redlocksim/sim/history"
 	"redlocksim/sim/storage"
 )
 

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"redlocksim/faults"
-	"redlocksim/history"
 	"redlocksim/internal/faketime"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 )
 

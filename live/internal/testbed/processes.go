@@ -7,8 +7,8 @@ import (
 	"slices"
 	"syscall"
 
-	"redlocksim/history"
 	"redlocksim/internal/redisproc"
+	"redlocksim/sim/history"
 
 	"redlocksim/live/internal/messages"
 )

@@ -10,13 +10,13 @@ import (
 	"os"
 	"path/filepath"
 
-	"redlocksim/history"
 	"redlocksim/internal/faketime"
 	"redlocksim/live/internal/loop"
 	"redlocksim/live/internal/messages"
 	"redlocksim/live/internal/proxy"
 	"redlocksim/live/internal/record"
 	"redlocksim/live/internal/server"
+	"redlocksim/sim/history"
 	"redlocksim/sim/redis"
 )
 

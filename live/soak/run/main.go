@@ -23,12 +23,12 @@ import (
 	"syscall"
 	"time"
 
-	"redlocksim/history"
 	"redlocksim/internal/exitcode"
 	_ "redlocksim/internal/manyruns"
 	"redlocksim/live"
 	"redlocksim/live/soak"
 	"redlocksim/scenarios"
+	"redlocksim/sim/history"
 )
 
 func main() {

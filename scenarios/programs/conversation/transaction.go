@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
-	"redlocksim/history"
 	"redlocksim/lockprogram/lines"
+	"redlocksim/sim/history"
 )
 
 // transaction is a lease under which effects are made in the transaction that has the lock. It implements

@@ -1,0 +1,142 @@
+package rules
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"redlocksim/checker"
+	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
+	"redlocksim/scenarios/protocols"
+)
+
+// failures judges what an error of the library is about, and why it says that the call ended: what it tells of the nodes is
+// what the library has reported, which the specification and answers judge.
+type failures struct {
+	run      *Run
+	calls    []*calling
+	isUsedUp bool // a counter has, or had, no token above it
+}
+
+// calling is a call that has not returned.
+type calling struct {
+	*protocols.Call
+	made      int  // the number of its client in the process; see clients
+	isStarved bool // its client had no random bytes for some of the time
+}
+
+func watchFailures(r *Run) {
+	if _, votes := r.Lock.Votes(len(r.World.Servers)); !votes || len(r.World.Replicas) > 0 || !protocols.Has[protocols.RedlockSettings](r.Lock) {
+		return
+	}
+	x := &failures{run: r}
+	r.onCall(func(c *protocols.Call) {
+		if len(c.Resources) > 0 { // else it is about the client
+			x.calls = append(x.calls, &calling{c, r.clients.numberOf(c), r.World.Client(c.Client).Starved()})
+		}
+	})
+	r.onReturn(x.returned)
+	r.onCrash(func(client string) {
+		x.calls = slices.DeleteFunc(x.calls, func(c *calling) bool { return c.Client == client })
+	})
+	fenced := isFenced(r)
+	r.onChange(func() {
+		x.isUsedUp = x.isUsedUp || fenced && r.isUsedUp()
+		for _, c := range x.calls {
+			c.isStarved = c.isStarved || r.World.Client(c.Client).Starved()
+		}
+	})
+}
+
+func (x *failures) returned(call *protocols.Call, err error) {
+	i := slices.IndexFunc(x.calls, func(c *calling) bool { return c.Call == call })
+	if i < 0 {
+		return
+	}
+	c := x.calls[i]
+	x.calls = slices.Delete(x.calls, i, i+1)
+	e, is := errors.AsType[*redlock.Error](err)
+	if !is {
+		return
+	}
+	x.run.Judged[checker.JudgeFailures]++
+	for _, wrong := range []string{x.kind(c, err, e), x.cause(c, e)} {
+		if wrong != "" {
+			x.run.broken(checker.Contract, call.Resources[0], "%s gets an error that is not true, as %s: %v", call.Client, wrong, e)
+			return
+		}
+	}
+}
+
+// kind says what is wrong with what the error is about; empty if nothing is.
+func (x *failures) kind(c *calling, err error, e *redlock.Error) string {
+	of := map[protocols.CallFunc]driver.Op{protocols.AcquireCall: driver.OpAcquire, protocols.ExtendCall: driver.OpExtend, protocols.ReleaseCall: driver.OpRelease}
+	switch {
+	case e.Op != of[c.Func]:
+		return "that is not what it called"
+	case e.Resource != nameOf(c.Call):
+		return fmt.Sprintf("it is about %q", nameOf(c.Call))
+	case c.Func == protocols.AcquireCall && !errors.Is(err, redlock.ErrNotAcquired):
+		return "it does not match ErrNotAcquired"
+	case e.Reason == nil && e.Cause == nil:
+		return "that says neither a reason nor a cause"
+	case c.Func == protocols.AcquireCall && c.Waits && e.Cause == nil && x.run.isLibrary():
+		return "it waited, and that does not say why it gave up"
+	}
+	return ""
+}
+
+// cause says what is wrong with the cause, or with an end of the lease.
+func (x *failures) cause(c *calling, e *redlock.Error) string {
+	isEnd := isContextEnd(e.Cause)
+	switch {
+	case isEnd && c.Func == protocols.ReleaseCall && c.Context != nil && x.goesOn(c):
+		return "nothing but the end of the lease has ended the context it was called in, which was that of the lease"
+	case errors.Is(e, redlock.ErrClosed) && !x.isClosed(c):
+		return "nobody closed the client"
+	case isEnd && c.Context != nil && c.Context.Err() == nil && c.Wait == 0:
+		return "its context has not ended"
+	case errors.Is(e.Cause, redlock.ErrTokensUsedUp) && !x.isUsedUp:
+		return "no node has the largest token"
+	case e.Cause == nil, isEnd, errors.Is(e.Cause, redlock.ErrClosed), errors.Is(e.Cause, redlock.ErrTokensUsedUp):
+		return ""
+	case !c.isStarved:
+		return "nothing failed that it needs"
+	}
+	return ""
+}
+
+// isContextEnd says whether an error is that of a context that has ended.
+func isContextEnd(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// goesOn says whether a release in the context of its own lease goes on: nothing but the end of the lease has ended that.
+func (x *failures) goesOn(c *calling) bool {
+	why := context.Cause(c.Context)
+	if why != redlock.ErrReleased && why != redlock.ErrLost {
+		return false
+	}
+	deadline, ok := c.Context.Deadline()
+	return !ok || x.run.clock(c.Client).Before(deadline)
+}
+
+// isClosed says whether the client of a call is closed, or may be: a lease may be of one before.
+func (x *failures) isClosed(c *calling) bool {
+	if c.Lease != nil {
+		return x.run.clients.anyClosed(c.Client)
+	}
+	return x.run.clients.isClosed(c.Client, c.made)
+}
+
+// countNodes is how many nodes answered in one of these ways, by what an error tells.
+func countNodes(e *redlock.Error, outcomes ...driver.Outcome) (n int) {
+	for _, node := range e.Nodes {
+		if slices.Contains(outcomes, node.Outcome) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,139 @@
+package rules
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"redlocksim/checker"
+	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/redis"
+)
+
+// guard watches the restart guard: a node in quarantine does not vote, and what a call that declares the nodes fit to vote
+// returns is what became of them.
+type guard struct {
+	run  *Run
+	calm *calm // which takes a node in quarantine for one that is sound
+	patience
+	preparing []*preparing
+}
+
+// preparing is a call that declares the nodes fit, and has not returned.
+type preparing struct {
+	*protocols.Call
+	changes   int    // of what is wrong, before it began
+	wasFit    []bool // at some time since it began, in the order of the Servers
+	isStarved bool   // its client had no random bytes for some of the time
+	isClosed  bool   // its client, when it began
+}
+
+func watchGuard(r *Run) {
+	if !isGuarded(r) || len(r.World.Replicas) > 0 {
+		return
+	}
+	p, _ := patienceOf(r.Lock, len(r.World.Servers), r.StepTime)
+	g := &guard{run: r, patience: p, calm: watchCalm(r, false, func() {}, func() {})}
+	r.onApplied(g.applied)
+	r.onReturn(g.returned)
+	r.onCrash(func(client string) {
+		g.preparing = slices.DeleteFunc(g.preparing, func(p *preparing) bool { return p.Client == client })
+	})
+	r.onChange(g.look)
+	r.onCall(func(c *protocols.Call) {
+		if c.Func == protocols.PrepareCall {
+			isClosed := r.clients.newest(c.Client).isClosed
+			g.preparing = append(g.preparing, &preparing{Call: c, changes: g.calm.changes, wasFit: make([]bool, len(r.World.Servers)), isClosed: isClosed})
+			g.look()
+		}
+	})
+}
+
+func (g *guard) look() {
+	for _, p := range g.preparing {
+		p.isStarved = p.isStarved || g.run.World.Client(p.Client).Starved()
+		for i, s := range g.run.World.Servers {
+			p.wasFit[i] = p.wasFit[i] || g.run.isFit(s)
+		}
+	}
+}
+
+func (g *guard) applied(a *redis.Applied) {
+	switch {
+	case a.Key == driver.GuardKey:
+		g.look()
+	case slices.Contains(g.run.Resources, a.Key) && a.Set():
+		if g.run.Judged[checker.JudgeGuarded]++; g.run.isFit(a.Server) {
+			return
+		}
+		g.run.broken(checker.Contract, a.Key, "%s votes for %s, although its record of the restart guard does not let it", a.Server.Name(), a.Client.Name())
+	}
+}
+
+func (g *guard) returned(c *protocols.Call, err error) {
+	i := slices.IndexFunc(g.preparing, func(p *preparing) bool { return p.Call == c })
+	if i < 0 {
+		return
+	}
+	p := g.preparing[i]
+	g.preparing = slices.Delete(g.preparing, i, i+1)
+	resource := g.run.Resources[0]
+	switch wrong := g.wrong(p, err); {
+	case wrong != "":
+		g.run.broken(checker.Contract, resource, "%s declares the nodes fit to vote and is told %q, but %s", p.Client, text(err), wrong)
+	case errors.Is(err, redlock.ErrNotPrepared) && g.isUnhindered(p):
+		g.run.broken(checker.NeedlesslyUnavailable, resource, "%s declares the nodes fit to vote and is told %q, although all are up and in reach", p.Client, text(err))
+	}
+}
+
+// isUnhindered says whether nothing was in the way of a call.
+func (g *guard) isUnhindered(p *preparing) bool {
+	client := g.calm.of(p.Client)
+	isWrong := func(w *way) bool { return w.since == kernel.Forever }
+	return p.changes == g.calm.changes && p.Context.Err() == nil && client.since != kernel.Forever && !slices.ContainsFunc(client.ways, isWrong) &&
+		g.fits(travelOn(client.ways))
+}
+
+// wrong says why what a call returned is not what became of the nodes.
+func (g *guard) wrong(p *preparing, err error) string {
+	e := (*redlock.Error)(nil)
+	switch isError := errors.As(err, &e); {
+	case err == nil:
+		for i, s := range g.run.World.Servers {
+			if !p.wasFit[i] {
+				return s.Name() + " is not fit"
+			}
+		}
+		return ""
+	case err == redlock.ErrClosed && p.isClosed, !isError && g.run.Foreign:
+		return ""
+	case !isError || e.Op != driver.OpPrepare || !errors.Is(err, redlock.ErrNotPrepared):
+		return "that is not the error of such a call"
+	case e.Nodes == nil && !p.isStarved:
+		return "no node was asked"
+	case e.Nodes != nil && len(e.Nodes) != len(p.wasFit):
+		return "it is not about all nodes"
+	case p.Context.Err() != nil && !errors.Is(err, context.Cause(p.Context)) && (e.Nodes != nil || !p.isStarved):
+		return "its context had ended before"
+	}
+	all := e.Nodes != nil
+	for i, node := range e.Nodes {
+		isAccepted := node.Outcome == redlock.Accepted
+		all = all && isAccepted
+		switch name := g.run.World.Servers[i].Name(); {
+		case node.Node != name:
+			return "the nodes are in another order"
+		case isAccepted && !p.wasFit[i]:
+			return name + " is not fit"
+		case node.Outcome == redlock.Unanswered && p.Context.Err() == nil:
+			return "it has not waited for what became of " + name
+		}
+	}
+	if all {
+		return "all nodes are fit"
+	}
+	return ""
+}

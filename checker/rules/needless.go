@@ -1,0 +1,314 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"redlocksim/redlock"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/history"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/redis"
+)
+
+// needless looks for a lock that nobody has although somebody asks for it and nothing is in the way: its keys are free, enough
+// nodes are up and can be reached. It takes that from what nodes hold and what became of messages, not from what the library
+// says. What it does not know to be in order it does not judge.
+type needless struct {
+	run *Run
+	patience
+	calm    *calm
+	owners  []map[string]setter             // of keys, by node
+	spent   map[string]bool                 // values of acquires that have returned
+	gaveUp  map[*kernel.Process]kernel.True // when an acquire of the client that waited or was cancelled last did
+	open    []*ask                          // in the order of the calls
+	had     []*protocols.Call               // acquires of leases that somebody believes in, or is releasing
+	ended   map[int]bool                    // grants whose lease is over
+	times   []kernel.True                   // memory for since
+	rivalry []*ask                          // memory for rivals
+}
+
+// setter is who set a key last, and to what.
+type setter struct {
+	client *kernel.Process
+	sent   kernel.True
+	value  string
+}
+
+func watchNeedless(r *Run) {
+	p, known := patienceOf(r.Lock, len(r.World.Servers), r.StepTime)
+	// The lock of a caller may have keys of other names, and a replica may take a node's place.
+	// With a quorum of more nodes than there are nobody is ever granted anything.
+	if r.Foreign || len(r.World.Replicas) > 0 || !known || p.alone > p.nodes {
+		return
+	}
+	x := &needless{run: r, patience: p, spent: map[string]bool{}, gaveUp: map[*kernel.Process]kernel.True{}, ended: map[int]bool{}, times: make([]kernel.True, p.nodes)}
+	for range p.nodes {
+		x.owners = append(x.owners, map[string]setter{})
+	}
+	x.calm = watchCalm(r, isGuarded(r), x.lookAll, x.keepAll)
+	watchNodeClocks(r, x.lookAndKeep)
+	r.onEvent(x.saw)
+	r.onApplied(x.applied)
+	r.onCall(x.called)
+	r.onReturn(x.returned)
+	r.onEnd = append(r.onEnd, x.lookAll)
+}
+
+// isHad says whether somebody has a lease on any of the resources of a call.
+func (x *needless) isHad(c *protocols.Call) bool {
+	return slices.ContainsFunc(x.had, func(had *protocols.Call) bool { return meets(had, c) })
+}
+
+// isForeign says whether a key on a node is in the way of those who ask, and not the vote for one of them that will be taken
+// back: one that was asked for in a round that began, and cast, as it is now, while nothing was wrong. Of a round that began
+// earlier, commands may leave just before its time is up, and arrive after what takes them back.
+func (x *needless) isForeign(rivals []*ask, node int, held redis.Record) bool {
+	key := held.Key
+	by := x.owners[node][key]
+	if at, gaveUp := x.gaveUp[by.client]; gaveUp && at == by.sent {
+		return true // it may be a vote for that call
+	}
+	isOfCalm := func(since kernel.True) bool {
+		return since == 0 || by.sent > since && by.sent.Sub(since) > x.timeout+x.work
+	}
+	return held.Value != by.value || x.spent[by.value] || !slices.ContainsFunc(rivals, func(a *ask) bool {
+		return a.client.Process == by.client && slices.Contains(a.Resources, key) && by.sent >= a.began &&
+			isOfCalm(a.client.since) && isOfCalm(a.client.ways[node].since)
+	})
+}
+
+// keep finds out what the nodes hold now of what is asked for.
+func (x *needless) keep(a *ask) {
+	now, rivals := x.run.World.Kernel.Now(), x.rivals(a)
+	for i := range a.free {
+		var until kernel.True
+		for _, key := range a.keys {
+			if r, ends, there := x.run.World.Servers[i].Observable().Peek(key); there && x.isForeign(rivals, i, r) {
+				until = max(until, ends)
+			}
+		}
+		switch {
+		case until > now:
+			a.free[i] = until
+		case a.free[i] > now:
+			a.free[i] = now + 1 // requests that arrive at this very moment may have come before
+		}
+	}
+}
+
+// since is from when on nothing is in the way of an acquire: enough nodes are free, and they and the ways to them in order, as
+// all clients are that ask. It is Forever if something is.
+func (x *needless) since(a *ask, rivals []*ask) kernel.True {
+	if x.isHad(a.Call) {
+		return kernel.Forever
+	}
+	from := a.alone
+	for i := range x.times {
+		x.times[i] = a.free[i]
+		for _, b := range rivals {
+			x.times[i] = max(x.times[i], b.client.ways[i].since)
+		}
+	}
+	for _, b := range rivals {
+		from = max(from, b.client.since)
+		if x.run.clients.isClosed(b.Client, b.made) {
+			return kernel.Forever
+		}
+	}
+	need := x.alone
+	if x.contenders(rivals) > 1 {
+		need = x.together
+	}
+	slices.Sort(x.times)
+	return max(from, x.times[need-1])
+}
+
+// look judges an acquire as it is up to now.
+func (x *needless) look(a *ask) {
+	if a.told || !a.Waits || !a.lasts {
+		return
+	}
+	rivals := x.rivals(a)
+	from, now := x.since(a, rivals), x.run.World.Kernel.Now()
+	if from >= now {
+		return
+	}
+	x.run.Waits++
+	n := x.contenders(rivals)
+	bound, known := x.bound(n, x.travel(rivals))
+	if !known || now.Sub(from) <= bound {
+		return
+	}
+	a.told = true
+	who := ""
+	if n > 1 {
+		who = fmt.Sprintf(", and neither is any of the %d who ask", n)
+	}
+	a.tell(x.run, from, "%s waits for the lock on %s and is not granted it in %v, although nothing is in the way%s: nobody has it, and %s. %v are enough for that",
+		a.Client, and(quoted(a.Resources)), now.Sub(from), who, x.found(a, from, rivals), bound)
+}
+
+// refused judges an acquire of one attempt that was not granted.
+func (x *needless) refused(a *ask) {
+	rivals := x.rivals(a)
+	from := x.since(a, rivals)
+	isSince := from < a.began || from == a.began && a.changes == x.calm.changes // or it broke at that very moment
+	if !isSince || len(rivals) > 1 || !x.fits(x.travel(rivals)) || !a.lasts {
+		return
+	}
+	x.run.Waits++
+	a.tell(x.run, a.began, "%s tries to take the lock on %s and is refused, although nothing is in the way: nobody else asks for it or has it, and %s",
+		a.Client, and(quoted(a.Resources)), x.found(a, a.began, rivals))
+}
+
+// found says which nodes are free and in order.
+func (x *needless) found(a *ask, from kernel.True, rivals []*ask) string {
+	var names []string
+	for i := range a.free {
+		if a.free[i] <= from && !slices.ContainsFunc(rivals, func(b *ask) bool { return b.client.ways[i].since > from }) {
+			names = append(names, x.run.World.Servers[i].Name())
+		}
+	}
+	are := "are"
+	if len(names) == 1 {
+		are = "is"
+	}
+	return fmt.Sprintf("%s of %d nodes %s up, free and in reach", and(names), x.nodes, are)
+}
+
+func (x *needless) lookAll() {
+	for _, a := range x.open {
+		x.look(a)
+	}
+}
+
+func (x *needless) keepAll() {
+	for _, a := range x.open {
+		x.keep(a)
+	}
+}
+
+// lookAndKeep judges all acquires as they are up to now, and then takes what the nodes hold from now on.
+func (x *needless) lookAndKeep() {
+	x.lookAll()
+	x.keepAll()
+}
+
+// change has those who ask for some resource of a call looked at, and counted anew what they are alone with.
+func (x *needless) change(c *protocols.Call, does func()) {
+	about := func(f func(*ask)) {
+		for _, a := range x.open {
+			if meets(a.Call, c) {
+				f(a)
+			}
+		}
+	}
+	about(x.look)
+	does()
+	about(func(a *ask) {
+		a.alone = x.run.World.Kernel.Now()
+		x.keep(a)
+	})
+}
+
+// called takes a call that begins.
+func (x *needless) called(c *protocols.Call) {
+	switch c.Func {
+	case protocols.CloseCall, protocols.NewClientCall:
+		x.lookAll()
+	case protocols.AcquireCall:
+		x.change(c, func() {
+			a := &ask{Call: c, client: x.calm.of(c.Client), made: x.run.clients.numberOf(c), lasts: x.lasts(c.TTL), keys: slices.Sorted(slices.Values(c.Resources)),
+				began: x.run.World.Kernel.Now(), changes: x.calm.changes, free: make([]kernel.True, x.nodes)}
+			x.open = append(x.open, a)
+		})
+	}
+}
+
+// returned takes what a call returned.
+func (x *needless) returned(c *protocols.Call, err error) {
+	switch c.Func {
+	case protocols.AcquireCall:
+		i := slices.IndexFunc(x.open, func(a *ask) bool { return a.Call == c })
+		if i < 0 {
+			return // of a client that has crashed
+		}
+		a := x.open[i]
+		if err != nil && !a.Waits && !a.isGivenUp() && !errors.Is(err, redlock.ErrInvalid) {
+			x.refused(a)
+		}
+		x.change(c, func() {
+			x.open = slices.Delete(x.open, i, i+1)
+			x.spend(a)
+			if err != nil && (a.Waits || a.isGivenUp()) {
+				x.gaveUp[a.client.Process] = x.run.World.Kernel.Now()
+			}
+			if err == nil && !slices.ContainsFunc(c.Grants, func(g int) bool { return x.ended[g] }) {
+				x.had = append(x.had, c)
+			}
+		})
+	case protocols.ReleaseCall:
+		x.over(func(had *protocols.Call) bool { return had.Lease == c.Lease })
+	}
+}
+
+// spend notes that the votes of an acquire are for none of those any more who still ask.
+func (x *needless) spend(a *ask) {
+	for node := range a.free {
+		for _, key := range a.keys {
+			if by := x.owners[node][key]; by.client == a.client.Process && by.sent >= a.began {
+				x.spent[by.value] = true
+			}
+		}
+	}
+}
+
+// over ends leases.
+func (x *needless) over(is func(*protocols.Call) bool) {
+	for i := len(x.had) - 1; i >= 0; i-- {
+		if c := x.had[i]; is(c) {
+			x.change(c, func() { x.had = slices.Delete(x.had, i, i+1) })
+		}
+	}
+}
+
+// saw takes an event of the history that may end leases.
+func (x *needless) saw(e *history.Event) {
+	switch {
+	case e.Kind == history.Expire || e.Kind == history.Step && e.Name == lost:
+		x.ended[e.Grant] = true // perhaps before the call that grants it returns
+		x.over(func(had *protocols.Call) bool { return slices.Contains(had.Grants, e.Grant) })
+	case e.Kind == history.Crash:
+		for i := len(x.open) - 1; i >= 0; i-- {
+			if a := x.open[i]; a.Client == e.Process {
+				x.change(a.Call, func() { x.open = slices.Delete(x.open, i, i+1) })
+			}
+		}
+		x.over(func(had *protocols.Call) bool { return had.Client == e.Process })
+	case e.Kind == history.Fault && e.Name == "overwrite": // no request has changed the keys
+		x.lookAndKeep()
+	}
+}
+
+// applied takes a change of a key on a node.
+func (x *needless) applied(a *redis.Applied) {
+	node := slices.Index(x.run.World.Servers, a.Server)
+	if node >= x.nodes {
+		return
+	}
+	for _, w := range x.open {
+		if slices.Contains(w.keys, a.Key) {
+			x.look(w)
+		}
+	}
+	if !a.Removed() && (a.Set() || a.After.Value != a.Before.Value) {
+		x.owners[node][a.Key] = setter{a.Client, a.Sent, a.After.Value}
+	}
+	for _, w := range x.open {
+		if slices.Contains(w.keys, a.Key) {
+			x.keep(w)
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package rules
+
+import (
+	"slices"
+
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/redis"
+	"redlocksim/sim/trace"
+)
+
+// pauses remembers when clients and nodes stood still or were down.
+type pauses map[*kernel.Process][]stretch // in order
+
+// stretch is of true time. That of what has not ended yet, as of a client that has crashed, goes on forever.
+type stretch struct{ from, to kernel.True }
+
+func watchPauses(r *Run) pauses {
+	p := pauses{}
+	look := func(x *kernel.Process, still bool) {
+		of := p[x]
+		switch isStill := len(of) > 0 && of[len(of)-1].to == kernel.Forever; {
+		case still && !isStill:
+			p[x] = append(of, stretch{r.World.Kernel.Now(), kernel.Forever})
+		case !still && isStill:
+			of[len(of)-1].to = r.World.Kernel.Now()
+		}
+	}
+	looks := func() {
+		for _, c := range r.World.Clients {
+			look(c, c.Paused() || c.Dead())
+		}
+		for _, s := range r.World.Servers {
+			look(s.Process, s.Paused() || !s.Up())
+		}
+	}
+	trace.On(r.World.Events, func(kernel.StateChanged) { looks() })
+	trace.On(r.World.Events, func(redis.ServerChanged) { looks() })
+	return p
+}
+
+// hasRun says whether a client or node has run since a true time without a pause, and does so still. What it was to do at the
+// moment at which it went on it may not have done yet.
+func (p pauses) hasRun(x *kernel.Process, since kernel.True) bool {
+	return p.ran(x, stretch{since, kernel.Forever})
+}
+
+// ran says whether a client or node ran without a pause, as far as the stretch is past.
+func (p pauses) ran(x *kernel.Process, through stretch) bool {
+	return !slices.ContainsFunc(p[x], func(s stretch) bool { return s.to >= through.from && s.from <= through.to })
+}

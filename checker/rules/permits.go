@@ -1,0 +1,371 @@
+package rules
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/trace"
+)
+
+// permits judges calls for a permit of a semaphore, and for all of them. They ask for the permits and for nothing else, look
+// for one that is free, and return what came of it. Who calls for all works only while it has them. Each attempt is a call for
+// a lock, which the other monitors judge.
+type permits struct {
+	run   *Run
+	delay time.Duration // the longest between two looks
+	// timed says that it is known when a call must look: code takes no time, and the delays are measured by a clock that is
+	// known.
+	timed bool
+	open  []*seeker // in the order of the calls
+	held  []*given
+}
+
+// seeker is a call that has not returned.
+type seeker struct {
+	*protocols.PermitCall
+	made         int // the number of its client in the process; see clients
+	attempts     int
+	asked        []string    // in its last look, or in all where it is for all permits
+	away         []string    // what its client had when that look began
+	isCut        bool        // the last attempt failed as those for all other permits would
+	isGiven      bool        // a permit was granted to it, or the lock that only calls for all permits take
+	isAsking     bool        // an attempt is under way
+	idle         time.Time   // since when it is to look, by the client's clock; zero if it need not
+	since        kernel.True // the same
+	work         context.Context
+	isWorking    bool
+	err          error // that the work returned
+	isLost       bool  // something was lost while the call had it
+	isUnreleased bool  // a release has failed
+}
+
+// given is what a client has.
+type given struct {
+	*seeker
+	resource string
+	lease    protocols.Lease
+	isEnding bool        // its release has been called
+	lost     kernel.True // when its context ended before that
+}
+
+func watchPermits(r *Run) {
+	if !r.isLibrary() || !r.Lock.Capabilities().Permits {
+		return
+	}
+	x := &permits{run: r, delay: protocols.Of[protocols.DelaySettings](r.Lock).RetryDelay.Max,
+		timed: r.StepTime == 0 && r.Lock.Clock == kernel.Monotonic}
+	r.onWant(func(c *protocols.PermitCall) {
+		x.open = append(x.open, &seeker{PermitCall: c, made: r.clients.number(c.Client)})
+		x.review()
+	})
+	r.onCall(x.called)
+	r.onReturn(x.returned)
+	r.onStep(func(string, *observe.Event) { x.review() }, observe.Lost)
+	trace.On(r.World.Events, x.begins)
+	trace.On(r.World.Events, x.ends)
+	r.onGet(x.gets)
+	r.onEnd = append(r.onEnd, func() {
+		for _, w := range x.open {
+			x.isLate(w)
+		}
+	})
+	r.onCrash(func(client string) {
+		x.open = slices.DeleteFunc(x.open, func(w *seeker) bool { return w.Client == client })
+		x.held = slices.DeleteFunc(x.held, func(g *given) bool { return g.Client == client })
+	})
+}
+
+// of is the call of which an acquire is an attempt; nil if it is of none.
+func (x *permits) of(c *protocols.PermitCall) *seeker {
+	if i := slices.IndexFunc(x.open, func(w *seeker) bool { return w.PermitCall == c }); i >= 0 {
+		return x.open[i]
+	}
+	return nil
+}
+
+// given is what a lease stands for; nil if it is for no permit.
+func (x *permits) given(l protocols.Lease) *given {
+	if i := slices.IndexFunc(x.held, func(g *given) bool { return g.lease == l }); i >= 0 {
+		return x.held[i]
+	}
+	return nil
+}
+
+// isWithin says whether two calls are of one client, for one semaphore.
+func (w *seeker) isWithin(other *seeker) bool {
+	return w.Client == other.Client && w.made == other.made && w.Semaphore == other.Semaphore
+}
+
+// wants is the resources that a call may ask for: of one for all permits, first the lock that only such calls take.
+func (w *seeker) wants() (all []string) {
+	if w.All {
+		all = append(all, protocols.AllOf(w.Semaphore))
+	}
+	for i := range w.Permits {
+		all = append(all, protocols.PermitOf(w.Semaphore, i+1))
+	}
+	return all
+}
+
+// heldBy are the permits that the client of a call holds, and knows of.
+func (x *permits) heldBy(w *seeker) (all []string) {
+	for _, g := range x.held {
+		isPermit := g.resource != protocols.AllOf(g.Semaphore)
+		if isPermit && g.isWithin(w) && (g.isEnding || g.lease.Context().Err() == nil) && !slices.Contains(all, g.resource) {
+			all = append(all, g.resource)
+		}
+	}
+	return all
+}
+
+// called takes an attempt that begins, and a lease that is renewed or given back.
+func (x *permits) called(c *protocols.Call) {
+	if g := x.given(c.Lease); g != nil && c.Func == protocols.ReleaseCall {
+		if g.isWorking {
+			x.run.broken(checker.Contract, g.resource, "%s works under all permits of %q, and gives back %q meanwhile", g.Client, g.Semaphore, g.resource)
+		}
+		g.isEnding, g.isLost = true, g.isLost || context.Cause(g.lease.Context()) == redlock.ErrLost
+	} else if g != nil && c.Renewal && g.isWorking && g.work.Err() != nil && g.resource != protocols.AllOf(g.Semaphore) {
+		x.run.broken(checker.Conduct, g.resource, "%s goes on to renew %q, although its work under all permits of %q is told to stop", g.Client, g.resource, g.Semaphore)
+	}
+	if w := x.of(c.Permit); w != nil && c.Func == protocols.AcquireCall {
+		x.asks(w, c)
+	}
+	x.review()
+}
+
+// asks judges an attempt of a call.
+func (x *permits) asks(w *seeker, c *protocols.Call) {
+	resource := c.Resources[0]
+	if x.isLate(w); w.isNew(resource) {
+		x.completes(w)
+		w.asked, w.away = nil, x.heldBy(w)
+	}
+	x.run.Judged[checker.JudgePermits]++
+	wrong := ""
+	switch {
+	case !slices.Contains(w.wants(), resource):
+		wrong = "there is no such permit"
+	case c.TTL != w.TTL:
+		wrong = "it is to have it for " + w.TTL.String() + ", and asks for " + c.TTL.String()
+	case w.isGiven && !w.All:
+		wrong = "it has got one"
+	case slices.Contains(w.away, resource) && !w.All:
+		wrong = "it has that itself"
+	case slices.Contains(w.asked, resource):
+		wrong = "it has asked for that already"
+	case w.All && !w.isGiven && resource != protocols.AllOf(w.Semaphore):
+		wrong = "another that wants all permits could have this one, and wait for the others"
+	}
+	if wrong != "" {
+		x.run.broken(checker.Conduct, resource, "%s asks for %q for a call for permits of %q, and %s", w.Client, resource, w.Semaphore, wrong)
+	}
+	w.asked, w.isCut, w.isAsking, w.attempts = append(w.asked, resource), false, true, w.attempts+1
+}
+
+// isNew says whether an attempt for a permit begins another look.
+func (w *seeker) isNew(resource string) bool {
+	return !w.All && (w.asked == nil || w.isCut || slices.Contains(w.asked, resource) || len(w.asked)+len(w.away) >= w.Permits)
+}
+
+// completes judges whether a look that found nothing has asked for all permits.
+func (x *permits) completes(w *seeker) {
+	if w.asked == nil || w.isCut || w.isGiven || w.All {
+		return
+	}
+	for _, resource := range w.wants() {
+		if !slices.Contains(w.asked, resource) && !slices.Contains(w.away, resource) {
+			x.run.broken(checker.NeedlesslyUnavailable, resource, "%s looks for a permit of %q and finds none, and has not asked for %q", w.Client, w.Semaphore, resource)
+		}
+	}
+}
+
+// returned takes what came of an attempt, or of giving something back.
+func (x *permits) returned(c *protocols.Call, err error) {
+	if g := x.given(c.Lease); g != nil && c.Func == protocols.ReleaseCall {
+		g.isLost, g.isUnreleased = g.isLost || errors.Is(err, redlock.ErrLost), g.isUnreleased || err != nil
+		x.held = slices.DeleteFunc(x.held, func(o *given) bool { return o == g })
+	}
+	if w := x.of(c.Permit); w != nil && c.Func == protocols.AcquireCall {
+		w.isAsking = false
+		if err == nil {
+			w.isGiven = true
+			x.held = append(x.held, &given{seeker: w, resource: c.Resources[0], lease: c.Lease})
+		} else {
+			failed, isFailed := errors.AsType[*redlock.Error](err)
+			w.isCut = !isFailed || isOfAll(failed)
+		}
+	}
+	x.review()
+}
+
+// isOfAll says whether an attempt for one permit failed for a reason for which those for all others would: not because others
+// hold it or have votes for it, while more than half of the nodes answer, nor because its fencing counter has no token left.
+func isOfAll(e *redlock.Error) bool {
+	if e.Cause != nil {
+		return !errors.Is(e.Cause, redlock.ErrTokensUsedUp)
+	}
+	silent := countNodes(e, redlock.TimedOut, redlock.Refused, redlock.Failed, redlock.Quarantined)
+	isSplit := countNodes(e, redlock.Declined, redlock.Behind) > 0 && 2*silent < len(e.Nodes)
+	return e.Reason != redlock.ErrTaken && !(e.Reason == redlock.ErrNoQuorum && isSplit)
+}
+
+// review finds out which calls must look: the first that waits of each client, unless it is asking or its client has all
+// permits. It notes what was lost, too.
+func (x *permits) review() {
+	for _, g := range x.held {
+		if !g.isEnding && g.lost == 0 && g.lease.Context().Err() != nil {
+			g.lost = x.run.World.Kernel.Now()
+		}
+	}
+	for i, w := range x.open {
+		isBehind := slices.ContainsFunc(x.open[:i], func(o *seeker) bool { return o.Waits && o.isWithin(w) })
+		switch {
+		case isBehind || !w.Waits || w.All || w.isAsking || w.isGiven || len(x.heldBy(w)) == w.Permits:
+			w.idle = time.Time{}
+		case w.idle.IsZero():
+			w.idle, w.since = x.run.clock(w.Client), x.run.World.Kernel.Now()
+		}
+	}
+}
+
+// isLate judges whether a call that waits has looked in time: a retry delay after its last look, or after a pause for others of
+// the same length.
+func (x *permits) isLate(w *seeker) {
+	if w.idle.IsZero() || !x.timed || !x.run.pauses.hasRun(x.run.World.Client(w.Client), w.since) {
+		return
+	}
+	x.run.Judged[checker.JudgeLooks]++
+	if idle := x.run.clock(w.Client).Sub(w.idle); idle > 2*x.delay+rounding && w.Context.Err() == nil {
+		x.run.broken(checker.NeedlesslyUnavailable, w.wants()[0], "%s waits for a permit of %q, and has not looked for one for %v", w.Client, w.Semaphore, idle)
+	}
+}
+
+// mustKnow says whether a call must know that something was lost: it takes its tasks some steps to tell each other, and in the
+// same moment anything may come first.
+func (x *permits) mustKnow(g *given) bool {
+	const steps = 8
+	client := x.run.World.Client(g.Client)
+	return g.lost != 0 && x.run.World.Kernel.Now().Sub(g.lost) > steps*x.run.step(client) && x.run.pauses.hasRun(client, g.lost)
+}
+
+// begins judges whether a call that begins its work has everything.
+func (x *permits) begins(e protocols.AllBegun) {
+	w := x.of(e.PermitCall)
+	if w == nil {
+		return
+	}
+	w.work, w.isWorking = e.In, true
+	for _, resource := range w.wants() {
+		has := func(g *given) bool { return g.seeker == w && g.resource == resource && !g.isEnding && !x.mustKnow(g) }
+		if !slices.ContainsFunc(x.held, has) {
+			x.run.broken(checker.Contract, resource, "%s works under all permits of %q, and has not got %q", w.Client, w.Semaphore, resource)
+		}
+	}
+}
+
+// ends judges what the work was told by its context, at its end.
+func (x *permits) ends(e protocols.AllDone) {
+	w := x.of(e.PermitCall)
+	if w == nil {
+		return
+	}
+	w.isWorking, w.err = false, e.Err
+	lost, isOver := "", false
+	for _, g := range x.held {
+		if g.seeker != w {
+			continue
+		}
+		if isOver = isOver || g.lease.Context().Err() != nil; x.mustKnow(g) {
+			lost = g.resource
+		}
+	}
+	isTold, isCalledOff, wrong := w.work.Err() != nil, w.Context.Err() != nil, ""
+	switch {
+	case lost != "" && (!isTold || !isCalledOff && context.Cause(w.work) != redlock.ErrLost):
+		wrong = "is not told that it has lost " + lost
+	case isCalledOff && !isTold:
+		wrong = "is not told that its call is to end"
+	case isTold && !isCalledOff && !isOver:
+		wrong = "is told to stop for no reason"
+	}
+	if wrong != "" {
+		x.run.broken(checker.Contract, w.wants()[0], "%s works under all permits of %q, and %s", w.Client, w.Semaphore, wrong)
+	}
+}
+
+// gets judges what a call returned, and what it leaves behind.
+func (x *permits) gets(c *protocols.PermitCall, err error) {
+	w := x.of(c)
+	if w == nil {
+		return
+	}
+	if x.isLate(w); !w.All && err != nil && (w.isCut || len(w.asked)+len(w.away) >= w.Permits || !w.Waits) {
+		x.completes(w)
+	}
+	x.open = slices.DeleteFunc(x.open, func(o *seeker) bool { return o == w })
+	x.run.Permits++
+	wrong := x.wrong(w, err)
+	switch {
+	case w.All && w.work != nil:
+		x.run.AllHeld++
+		wrong = w.wrongOfWork(err)
+	case !w.All && err == nil:
+		x.run.Permitted++
+	}
+	if wrong != "" {
+		x.run.broken(checker.Contract, w.wants()[0], "%s calls for permits of %q, and gets %q: %s", w.Client, w.Semaphore, text(err), wrong)
+	}
+	for _, g := range x.held {
+		if g.seeker == w && w.All {
+			x.run.broken(checker.Contract, g.resource, "%s's call for all permits of %q has returned, and still has %q", w.Client, w.Semaphore, g.resource)
+		}
+	}
+	x.review()
+}
+
+// wrongOfWork says what is wrong with what a call returned that has done its work; empty if nothing is.
+func (w *seeker) wrongOfWork(err error) string {
+	switch {
+	case w.err != nil && !errors.Is(err, w.err):
+		return "that is not what its work returned"
+	case w.isLost && !errors.Is(err, redlock.ErrLost):
+		return "that does not say that a permit was lost"
+	case err != nil && w.err == nil && !w.isLost && !w.isUnreleased:
+		return "the work was done, and everything was given back"
+	}
+	return ""
+}
+
+// wrong says what is wrong with what a call returned that has done no work; empty if nothing is.
+func (x *permits) wrong(w *seeker, err error) string {
+	e, isError := errors.AsType[*redlock.Error](err)
+	isClosed := errors.Is(err, redlock.ErrClosed) && x.run.clients.anyClosed(w.Client)
+	switch {
+	case err == nil && (!w.isGiven || w.All):
+		return "it has not got that"
+	case err == nil:
+		return ""
+	case w.isGiven && !w.All:
+		return "an attempt was granted"
+	case isClosed && (!isError || e.Op == driver.OpRelease): // perhaps joined with what came of giving back
+		return ""
+	case !isError:
+		return "that is no error of the library"
+	case e.Resource != w.Semaphore && !w.isLost:
+		return "it is about something else"
+	case e.Reason == nil && e.Cause == nil || w.Waits && !w.All && e.Cause == nil:
+		return "that does not say why it gave up"
+	case e.Cause != nil && !w.isLost && errors.Is(e.Cause, context.Canceled) && w.Context.Err() == nil:
+		return "nothing has ended it"
+	}
+	return ""
+}

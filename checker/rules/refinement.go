@@ -1,0 +1,210 @@
+package rules
+
+import (
+	"slices"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/checker/spec"
+	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/redis"
+	"redlocksim/sim/trace"
+)
+
+// refinement has every client of the shipped library followed by the specification of Redlock: what the library does must be
+// something that the specification allows.
+type refinement struct {
+	run      *Run
+	settings spec.Settings
+	clients  map[*kernel.Process][]*spec.Client // the newest last; nil of one that was objected to
+	calls    []underWay                         // those open that ask for a TTL
+	// mixed are those where a call for a permit goes on to make attempts with the client before, so that nobody can tell whose
+	// an attempt is.
+	mixed map[*kernel.Process]bool
+	asked byVote[leaving] // of each client, by its name and the value of an acquisition
+}
+
+// leaving is when the first command of the round under way left, by its client's clock and by what the round is for.
+type leaving struct {
+	client *kernel.Process
+	at     [redis.Deletes + 1]time.Time
+}
+
+func watchRefinement(r *Run) {
+	if r.Unrefined || !protocols.Has[protocols.RedlockSettings](r.Lock) {
+		return
+	}
+	own := protocols.Of[protocols.RedlockSettings](r.Lock)
+	quorum, _ := r.Lock.Votes(len(r.World.Servers))
+	f := &refinement{run: r, clients: map[*kernel.Process][]*spec.Client{}, mixed: map[*kernel.Process]bool{}, asked: votesOf[leaving](r), settings: spec.Settings{
+		Quorum: quorum, NodeTimeout: r.Lock.NodeTimeout,
+		Drift:    func(ttl time.Duration) time.Duration { return allowance(own.Drift, ttl) },
+		RetryMin: own.RetryDelay.Min, RetryMax: own.RetryDelay.Max, WakeUp: own.WakeUp, Fencing: own.Fencing, Sequence: protocols.Of[protocols.OneRedisSettings](r.Lock).Sequence,
+		Guard: own.Guard != nil, LossLead: own.LossLead, Prompt: r.StepTime == 0}}
+	for _, s := range r.World.Servers {
+		f.settings.Nodes = append(f.settings.Nodes, s.Name())
+	}
+	r.onCrash(f.crashed)
+	r.onCommand(f.sends, redis.Sent)
+	r.onStep(f.observed)
+	trace.On(r.World.Events, f.wentOn)
+	r.onCall(f.called)
+	r.onReturn(f.returned)
+}
+
+func (f *refinement) crashed(client string) {
+	delete(f.clients, f.run.World.Client(client))
+	f.calls = slices.DeleteFunc(f.calls, func(c underWay) bool { return c.Client == client })
+}
+
+func (f *refinement) sends(_ redis.Passage, a *redis.Asked) {
+	now := a.Client.ProgramClock().Now()
+	note := func(value string) {
+		if value == "" {
+			return
+		}
+		if first := &f.leaves(a.Client, value).at[a.Intent]; first.IsZero() {
+			*first = now
+		}
+	}
+	note(a.Value)
+	for _, value := range a.More { // of a script, one of them is the value
+		note(value)
+	}
+}
+
+// leaves is when the commands of a client left with a value. A client that was started again begins anew.
+func (f *refinement) leaves(client *kernel.Process, value string) *leaving {
+	of := vote{client.Name(), value}
+	x := f.asked.of(of)
+	if x == nil {
+		x = f.asked.add(of)
+	}
+	if x.client != client {
+		*x = leaving{client: client}
+	}
+	return x
+}
+
+func (f *refinement) called(c *protocols.Call) {
+	switch c.Func {
+	case protocols.AcquireCall, protocols.ExtendCall:
+		f.calls = append(f.calls, underWay{c, f.run.World.Kernel.Now()})
+	case protocols.NewClientCall:
+		p := f.run.World.Client(c.Client)
+		f.clients[p] = append(f.clients[p], spec.New(f.settings))
+		f.mixed[p] = f.mixed[p] || f.run.clients.isSeeking(c.Client)
+		if f.mixed[p] {
+			clear(f.clients[p])
+		}
+	}
+}
+
+func (f *refinement) returned(c *protocols.Call, _ error) {
+	if i := slices.IndexFunc(f.calls, func(open underWay) bool { return open.Call == c }); i >= 0 {
+		f.calls = slices.Delete(f.calls, i, i+1)
+	}
+	isOpen := func(open underWay) bool { return open.Func == protocols.AcquireCall && open.Client == c.Client }
+	if c.Func != protocols.AcquireCall || slices.ContainsFunc(f.calls, isOpen) {
+		return
+	}
+	for _, s := range f.clients[f.run.World.Client(c.Client)] {
+		if s == nil {
+			continue
+		}
+		if name := s.Forgotten(); name != "" {
+			f.run.broken(checker.Refinement, resourcesOf(name)[0], "%s has told of a call that waits for %s, all its calls have returned, and this one was neither granted nor given up",
+				c.Client, name)
+		}
+	}
+}
+
+func (f *refinement) observed(client string, e *observe.Event) {
+	p := f.run.World.Client(client)
+	if p.Dead() { // it may be ended in the middle of what happens at a step
+		return
+	}
+	if len(f.clients[p]) == 0 {
+		f.clients[p] = append(f.clients[p], spec.New(f.settings))
+	}
+	all, of := f.clients[p], f.of(p, e)
+	c := all[of]
+	if c == nil {
+		return
+	}
+	f.run.Steps++
+	left, round := f.leaves(p, e.Value), redis.Sets
+	if e.Op == driver.OpExtend {
+		round = redis.Extends
+	}
+	if e.Step == observe.ExtendStarted {
+		left.at[redis.Extends] = time.Time{}
+	}
+	if err := c.Follow(spec.Event{Event: *e, At: p.ProgramClock().Now(), Asked: left.at[round], Waited: f.beforeAsking(p, e)}); err != nil {
+		f.run.broken(checker.Refinement, resourcesOf(e.Resource)[0], "%s takes a step that the specification does not allow: %v", client, err)
+		all[of] = nil
+	}
+}
+
+// beforeAsking is for how long a call has waited that may be the one whose first attempt begins: the one that began last.
+func (f *refinement) beforeAsking(p *kernel.Process, e *observe.Event) time.Duration {
+	if e.Step != observe.AttemptStarted || e.Attempt != 1 {
+		return 0
+	}
+	for _, c := range slices.Backward(f.calls) {
+		if c.Client == p.Name() && c.Func == protocols.AcquireCall && nameOf(c.Call) == e.Resource {
+			return f.run.waited(c)
+		}
+	}
+	return 0
+}
+
+// of is the place of the library's client that took a step: of one that it knows, or else the last.
+func (f *refinement) of(p *kernel.Process, e *observe.Event) int {
+	all := f.clients[p]
+	if before := slices.IndexFunc(all, func(c *spec.Client) bool { return c != nil && c.Knows(e) }); before >= 0 {
+		return before
+	}
+	return len(all) - 1
+}
+
+// wentOn tells the specification where the client reads its clock next.
+func (f *refinement) wentOn(on protocols.WentOn) {
+	if on.Step != observe.AttemptStarted && on.Step != observe.ExtendStarted && on.Step != observe.QuorumReached {
+		return
+	}
+	p, e := f.run.World.Client(on.Client), on.Event
+	of := f.of(p, e)
+	if of < 0 || f.clients[p][of] == nil || p.Dead() {
+		return
+	}
+	f.clients[p][of].GoesOn(spec.Event{Event: *e, At: p.ProgramClock().Now()}, f.ttls(on.Client, e))
+}
+
+// ttls are those that a step may be about: what open calls of the client ask for on the same resources, or for the same lease.
+func (f *refinement) ttls(client string, e *observe.Event) []time.Duration {
+	var asks func(underWay) bool
+	switch e.Step {
+	case observe.AttemptStarted:
+		asks = func(c underWay) bool {
+			return c.Func == protocols.AcquireCall && nameOf(c.Call) == e.Resource
+		}
+	case observe.ExtendStarted:
+		asks = func(c underWay) bool {
+			lease, voted := c.Lease.(protocols.Voted)
+			return c.Func == protocols.ExtendCall && voted && lease.Value() == e.Value
+		}
+	default:
+		return nil
+	}
+	var all []time.Duration
+	for _, c := range f.calls {
+		if c.Client == client && asks(c) {
+			all = append(all, c.TTL)
+		}
+	}
+	return all
+}

@@ -1,0 +1,262 @@
+package rules
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/redlock"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/trace"
+)
+
+// returns judges how long calls of the library go on: after their contexts have ended, after their client was closed, and at
+// all where they are documented to take no longer than so many node timeouts. Of other locks it judges acquires, extends and
+// releases, in the same way.
+type returns struct {
+	run *Run
+	patience
+	open []*pendingCall
+}
+
+// pendingCall is a call that has not returned.
+type pendingCall struct {
+	call     *protocols.Call // or nil
+	work     *protocols.Work // or nil
+	client   *kernel.Process
+	resource string
+	name     string
+	of       int // the number of its client, of those made in the process
+	limits   []limit
+	isPaused bool
+	with     int // calls of the process that were under way at the same time
+}
+
+// limit is a time that a call may take from a reading of the client's monotonic clock, which timers go by.
+type limit struct {
+	from   kernel.Mono
+	since  string // what happened then
+	within time.Duration
+}
+
+func watchReturns(r *Run) {
+	if r.Foreign {
+		return
+	}
+	p, _ := patienceOf(r.Lock, len(r.World.Servers), r.StepTime)
+	x := &returns{run: r, patience: p}
+	if r.isLibrary() {
+		r.onCall(x.called)
+	} else {
+		x.attempt = attemptOf(r.Lock, len(r.World.Servers))
+		r.onCall(x.calledOther)
+	}
+	r.onReturn(x.returned)
+	trace.On(r.World.Events, x.stops)
+	r.onWorked(x.worked)
+	r.onEnd = append(r.onEnd, x.end)
+	r.onChange(x.look)
+}
+
+func (x *returns) called(c *protocols.Call) {
+	if c.Func == protocols.NewClientCall {
+		return
+	}
+	p := &pendingCall{call: c, client: x.run.World.Client(c.Client), resource: x.run.subjectOf(c), name: callNames[c.Func], of: x.run.clients.numberOf(c)}
+	x.opens(p)
+	switch c.Func {
+	case protocols.AcquireCall:
+		if !c.Waits {
+			p.limit("it was called", x.attempt)
+		}
+	case protocols.ExtendCall:
+		p.limit("it was called", x.timeout)
+	case protocols.ReleaseCall:
+		p.limit("it was called", x.timeout)
+		x.holdsUp(p)
+	case protocols.PrepareCall:
+		p.limit("it was called", 2*x.timeout) // to ask which runs the nodes are in, and to tell them
+	case protocols.CloseCall:
+		p.limit("it was called", x.whole())
+	}
+	if c.Context != nil { // otherwise a protocol calls by itself
+		x.follows(p)
+	}
+}
+
+// attemptOf is how long an attempt of a lock that is not the library's may take at the most, whatever it is: it takes each
+// node, cleans up and sets a time to live, one node after the other, or asks a service for as long as a lease could last.
+func attemptOf(lock protocols.Settings, nodes int) time.Duration {
+	own := protocols.Of[protocols.RedlockPlainSettings](lock)
+	return lock.TTL + time.Duration(nodes)*own.ConnectTimeout + time.Duration(3*nodes+4)*max(lock.NodeTimeout, own.ConnectedTimeout)
+}
+
+// lastsOf is how long an extend or a release of such a lock may take: it asks each node, and again on connections that it makes
+// anew. Of a service, or one that is asked in other ways, nobody has promised more than of an attempt.
+func lastsOf(lock protocols.Settings, nodes int) time.Duration {
+	if !protocols.Has[protocols.RedlockPlainSettings](lock) {
+		return attemptOf(lock, nodes)
+	}
+	own := protocols.Of[protocols.RedlockPlainSettings](lock)
+	patience := max(lock.NodeTimeout, own.ConnectedTimeout) + own.ConnectTimeout
+	node := patience + time.Duration(own.Resends)*(patience+max(patience, own.ReconnectTimeout))
+	if own.Asking == protocols.Parallel {
+		return node + patience
+	}
+	return time.Duration(nodes+1) * node
+}
+
+// calledOther begins to watch a call of a lock that is not the library's: one attempt ends, so do all when nobody waits for
+// them any more, and so do an extend and a release.
+func (x *returns) calledOther(c *protocols.Call) {
+	if c.Context == nil {
+		return
+	}
+	p := &pendingCall{call: c, client: x.run.World.Client(c.Client), resource: x.run.subjectOf(c), name: callNames[c.Func], of: x.run.clients.numberOf(c)}
+	switch c.Func {
+	case protocols.AcquireCall:
+		if x.opens(p); !c.Waits {
+			p.limit("it was called", x.attempt)
+		}
+		kernel.WhenEnded(c.Context, func() { p.limit("its context ended", x.attempt) })
+	case protocols.ExtendCall, protocols.ReleaseCall:
+		x.opens(p)
+		p.limit("it was called", lastsOf(x.run.Lock, len(x.run.World.Servers)))
+	}
+}
+
+// whole is how long it takes after Close until nothing is under way: an attempt, its clean-up, and votes that are taken back.
+func (x *returns) whole() time.Duration { return x.attempt + x.cleanUp + x.timeout }
+
+// opens begins to watch a call.
+func (x *returns) opens(p *pendingCall) {
+	for _, other := range x.open {
+		if other.client == p.client {
+			other.with++
+			p.with++
+		}
+	}
+	p.isPaused = p.client.Paused()
+	x.open = append(x.open, p)
+}
+
+// limit has the call return within some time from now on. Code that takes time may be ahead of the run.
+func (p *pendingCall) limit(since string, within time.Duration) {
+	p.limits = append(p.limits, limit{p.client.Mono(), since, within})
+}
+
+// holdsUp has the calls of Close wait for a release that begins meanwhile, if they are not too late already.
+func (x *returns) holdsUp(release *pendingCall) {
+	for _, p := range x.open {
+		if p.client == release.client && p.call != nil && p.call.Func == protocols.CloseCall {
+			x.judge(p)
+			p.restart("a release was called")
+		}
+	}
+}
+
+// restart counts all limits from now on.
+func (p *pendingCall) restart(since string) {
+	for i := range p.limits {
+		p.limits[i].from, p.limits[i].since = p.client.Mono(), since
+	}
+}
+
+// follows takes what else ends a call that a program makes: its client, its wait, and its context.
+func (x *returns) follows(p *pendingCall) {
+	c := p.call
+	switch {
+	case c.Func == protocols.CloseCall:
+		x.closes(p)
+	case c.Func == protocols.AcquireCall && x.run.clients.isClosed(c.Client, p.of):
+		p.limit("the client was closed", 0)
+	}
+	if c.Wait > 0 {
+		p.limit("it was called", c.Wait)
+	}
+	kernel.WhenEnded(c.Context, func() { p.ends(c) })
+}
+
+// ends takes the end of the call's context. A release does not end with the context of its own lease, but when that has a
+// deadline.
+func (p *pendingCall) ends(c *protocols.Call) {
+	why := context.Cause(c.Context)
+	if c.Func != protocols.ReleaseCall || !errors.Is(why, redlock.ErrReleased) && !errors.Is(why, redlock.ErrLost) {
+		p.limit("its context ended", 0)
+	} else if deadline, ok := c.Context.Deadline(); ok {
+		p.limit("its context ended", max(0, deadline.Sub(p.client.ProgramClock().Now())))
+	}
+}
+
+// closes has the acquires end that the client has under way.
+func (x *returns) closes(by *pendingCall) {
+	for _, p := range x.open {
+		if p.client == by.client && p.of == by.of && p.call != nil && p.call.Func == protocols.AcquireCall {
+			p.limit("the client was closed", x.whole())
+		}
+	}
+}
+
+// stops has the call that has done work return: after a release, if it makes one.
+func (x *returns) stops(w protocols.WorkDone) {
+	p := &pendingCall{work: w.Work, client: x.run.World.Client(w.Client), resource: w.Resource, name: "call that has done work"}
+	x.opens(p)
+	if w.Releases {
+		p.limit("the work returned", x.timeout)
+	} else {
+		p.limit("the work returned", 0)
+	}
+}
+
+func (x *returns) returned(c *protocols.Call, _ error) {
+	x.over(func(p *pendingCall) bool { return p.call == c })
+}
+
+func (x *returns) worked(w *protocols.Work, _ error) {
+	x.over(func(p *pendingCall) bool { return p.work == w })
+}
+
+// over judges calls that are over, and those that the run ends before.
+func (x *returns) over(is func(*pendingCall) bool) {
+	x.open = slices.DeleteFunc(x.open, func(p *pendingCall) bool {
+		if !is(p) {
+			return false
+		}
+		x.judge(p)
+		return true
+	})
+}
+
+func (x *returns) end() { x.over(func(*pendingCall) bool { return true }) }
+
+// judge compares how long a call has taken with its limits. Its client's code, where that takes time, does something for each
+// node some times, and does it for other calls, and for what they have left under way, in between.
+func (x *returns) judge(p *pendingCall) {
+	if p.isPaused {
+		return
+	}
+	steps := 16 * (len(x.run.World.Servers) + 2) * (p.with + 1)
+	grace := rounding + time.Duration(steps)*x.run.step(p.client)
+	for _, l := range p.limits {
+		x.run.Judged[checker.JudgeReturns]++
+		if took := time.Duration(p.client.Clock().Mono() - l.from); took > l.within+grace {
+			x.run.broken(checker.Contract, p.resource, "%s's %s went on for %v after %s, and may take %v", p.client.Name(), p.name,
+				took.Round(time.Microsecond), l.since, l.within)
+			return
+		}
+	}
+}
+
+// look has calls whose client was paused count their time anew, and drops those whose client has crashed.
+func (x *returns) look() {
+	x.open = slices.DeleteFunc(x.open, func(p *pendingCall) bool { return p.client.Dead() })
+	for _, p := range x.open {
+		if p.isPaused && !p.client.Paused() {
+			p.restart("the client went on")
+		}
+		p.isPaused = p.client.Paused()
+	}
+}

@@ -1,0 +1,292 @@
+package rules
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/redlock"
+	"redlocksim/scenarios/protocols"
+)
+
+// Calls return when their contexts end or their client is closed, and within the node timeouts that they are documented to
+// take. The node timeout of the rig is 50 ms.
+func TestCallsReturnInTime(t *testing.T) {
+	fenced := func(own *protocols.RedlockSettings) { own.Fencing = true }
+	after := func(d time.Duration, cause error) func(*actor) context.Context {
+		return func(a *actor) context.Context {
+			ctx, cancel := a.client.ProgramClock().WithCancel(context.Background())
+			a.client.ProgramClock().AfterFunc(d, func() { cancel(cause) })
+			return ctx
+		}
+	}
+	within := func(d time.Duration) func(*actor) context.Context {
+		return func(a *actor) context.Context {
+			return deadlined{after(1, redlock.ErrReleased)(a), a.reads().Add(d)}
+		}
+	}
+	const long = time.Second
+	for _, c := range []struct {
+		name    string
+		call    protocols.Call
+		context func(*actor) context.Context
+		change  func(*protocols.RedlockSettings)
+		takes   time.Duration
+		want    string
+	}{
+		{"an acquire that waits", protocols.Call{Waits: true}, nil, nil, long, ""},
+		{"an acquire that waits as its context does", protocols.Call{Waits: true}, after(long, nil), nil, long, ""},
+		{"an acquire that waits longer", protocols.Call{Waits: true}, after(long, nil), nil, long + 1e6,
+			"c1's acquire went on for 1ms after its context ended, and may take 0s."},
+		{"an acquire of a Holder that waits longer", protocols.Call{Waits: true, Wait: long}, nil, nil, long + 1e6,
+			"c1's acquire went on for 1.001s after it was called, and may take 1s."},
+		{"one attempt", protocols.Call{}, nil, nil, 50 * time.Millisecond, ""},
+		{"one attempt that takes longer", protocols.Call{}, nil, nil, 51 * time.Millisecond,
+			"c1's acquire went on for 51ms after it was called, and may take 50ms."},
+		{"one attempt with two tokens", protocols.Call{}, nil, fenced, 100 * time.Millisecond, ""},
+		{"one attempt with two tokens that takes longer", protocols.Call{}, nil, fenced, 101 * time.Millisecond,
+			"c1's acquire went on for 101ms after it was called, and may take 100ms."},
+		{"an extend", protocols.Call{Func: protocols.ExtendCall}, nil, nil, 50 * time.Millisecond, ""},
+		{"an extend that takes longer", protocols.Call{Func: protocols.ExtendCall}, nil, nil, 51 * time.Millisecond, "c1's extend went on for 51ms"},
+		{"a release", protocols.Call{Func: protocols.ReleaseCall}, nil, nil, 50 * time.Millisecond, ""},
+		{"a release that takes longer", protocols.Call{Func: protocols.ReleaseCall}, nil, nil, 51 * time.Millisecond, "c1's release went on for 51ms"},
+		{"a release ends its own context", protocols.Call{Func: protocols.ReleaseCall}, after(1, redlock.ErrReleased), nil, 50 * time.Millisecond, ""},
+		{"but not the deadline", protocols.Call{Func: protocols.ReleaseCall}, within(20 * time.Millisecond), nil, 21 * time.Millisecond,
+			"c1's release went on for 21ms after its context ended, and may take 19.999999ms."},
+		{"a preparation", protocols.Call{Func: protocols.PrepareCall}, nil, nil, 100 * time.Millisecond, ""},
+		{"a preparation that takes longer", protocols.Call{Func: protocols.PrepareCall}, nil, nil, 101 * time.Millisecond, "c1's PrepareGuard went on for 101ms"},
+		{"a close", protocols.Call{Func: protocols.CloseCall}, nil, nil, 150 * time.Millisecond, ""},
+		{"a close that takes longer", protocols.Call{Func: protocols.CloseCall}, nil, nil, 151 * time.Millisecond, "c1's Close went on for 151ms"},
+		{"a close with fencing", protocols.Call{Func: protocols.CloseCall}, nil, fenced, 200 * time.Millisecond, ""},
+		{"a close whose caller gives up", protocols.Call{Func: protocols.CloseCall}, after(2e6, nil), nil, 3e6,
+			"c1's Close went on for 1ms after its context ended, and may take 0s."},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			change := c.change
+			if change == nil {
+				change = func(*protocols.RedlockSettings) {}
+			}
+			r := newRig(t, change)
+			r.goes("c1", 0, func(a *actor) {
+				call := c.call
+				call.Client, call.Resources, call.Grants, call.TTL, call.Context = "c1", []string{"r"}, []int{1}, ttl, context.Background()
+				if c.context != nil {
+					call.Context = c.context(a)
+				}
+				a.Called(&call)
+				a.sleeps(c.takes)
+				err := call.Context.Err()
+				if err == nil && c.call.Func != protocols.CloseCall {
+					err = redlock.ErrClosed
+				}
+				a.Returned(&call, err)
+			})
+			r.finds(t, checker.Contract, c.want)
+		})
+	}
+}
+
+// deadlined is a context with a deadline that does not end it.
+type deadlined struct {
+	context.Context
+	deadline time.Time
+}
+
+func (d deadlined) Deadline() (time.Time, bool) { return d.deadline, true }
+
+// A call that never returns is overdue when the run is over. Time in which its client stood still does not count, and a crash
+// ends it.
+func TestCallsThatNeverReturn(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		happens func(*actor)
+		want    string
+	}{
+		{"nothing", func(*actor) {}, "c1's release went on for 59.9s after it was called, and may take 50ms."},
+		{"a pause", func(a *actor) {
+			a.client.Pause()
+			a.Kernel.After(39*time.Second, a.client.Resume)
+		}, "c1's release went on for 20.9s after the client went on, and may take 50ms."},
+		{"a pause up to the end", func(a *actor) { a.client.Pause() }, ""},
+		{"a crash", func(a *actor) { a.client.Crash() }, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t)
+			r.goes("c1", 100*time.Millisecond, func(a *actor) {
+				call := protocols.Call{Func: protocols.ReleaseCall, Client: "c1", Resources: []string{"r"}, Grants: []int{1}, Context: context.Background()}
+				a.Called(&call)
+				c.happens(a)
+			})
+			r.finds(t, checker.Contract, c.want)
+		})
+	}
+}
+
+// A Close that is too late when a release begins is too late, although it may wait for that.
+func TestACloseBeforeARelease(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		after time.Duration
+		want  string
+	}{
+		{"in time", 150 * time.Millisecond, ""},
+		{"too late", 151 * time.Millisecond, "c1's Close went on for 151ms after it was called, and may take 150ms."},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t)
+			r.goes("c1", 0, func(a *actor) {
+				closes := protocols.Call{Func: protocols.CloseCall, Client: "c1", Context: context.Background()}
+				a.Called(&closes)
+				a.sleeps(c.after)
+				release := protocols.Call{Func: protocols.ReleaseCall, Client: "c1", Resources: []string{"r"}, Grants: []int{1}, Context: context.Background()}
+				a.Called(&release)
+				a.Returned(&release, nil)
+				a.Returned(&closes, nil)
+			})
+			r.finds(t, checker.Contract, c.want)
+		})
+	}
+}
+
+// What waits for a lock ends soon after the client was closed, and what is called after that ends at once. A client that takes
+// the place of the one before is not closed.
+func TestCloseEndsCalls(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		before bool // the acquire comes before Close
+		other  bool // and another client in between
+		want   string
+	}{
+		{"called before", true, false, "c1's acquire went on for 1s after the client was closed, and may take 150ms."},
+		{"called after", false, false, "c1: acquire of a closed client must be refused before anything comes of it, and it takes 1s. (2)"},
+		{"of the client before", true, true, ""},
+		{"of the client after", false, true, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t)
+			r.goes("c1", 0, func(a *actor) {
+				acquire := protocols.Call{Client: "c1", Resources: []string{"r"}, Grants: []int{1}, TTL: ttl, Waits: true, Context: context.Background()}
+				another := protocols.Call{Func: protocols.NewClientCall, Client: "c1"}
+				closes := func() {
+					call := protocols.Call{Func: protocols.CloseCall, Client: "c1", Context: context.Background()}
+					a.Called(&call)
+					a.Returned(&call, nil)
+				}
+				if !c.before {
+					closes()
+				}
+				if !c.before && c.other {
+					a.Called(&another)
+				}
+				a.Called(&acquire)
+				if c.before && c.other {
+					a.Called(&another)
+				}
+				if c.before {
+					closes()
+				}
+				a.sleeps(time.Second)
+				a.Returned(&acquire, redlock.ErrClosed)
+			})
+			r.finds(t, checker.Contract, c.want)
+		})
+	}
+}
+
+// A call that has done work under a lock returns when the work has, and after the release that it makes.
+func TestWorkEndsItsCall(t *testing.T) {
+	for _, c := range []struct {
+		releases bool
+		takes    time.Duration
+		want     string
+	}{
+		{false, 0, ""},
+		{false, time.Millisecond, "c1's call that has done work went on for 1ms after the work returned, and may take 0s."},
+		{true, 50 * time.Millisecond, ""},
+		{true, 51 * time.Millisecond, "c1's call that has done work went on for 51ms after the work returned, and may take 50ms."},
+	} {
+		r := newRig(t)
+		r.goes("c1", 0, func(a *actor) {
+			l := a.acquires("ABC", "v")
+			w := &protocols.Work{Client: "c1", Resource: "r", Lease: l, Releases: c.releases, Context: context.Background(), TTL: ttl}
+			a.Works(w)
+			a.sleeps(time.Second)
+			w.Ended = true
+			a.Stops(w)
+			from := a.reads()
+			if c.releases {
+				a.call(protocols.ReleaseCall, l, nil, func() {
+					a.asks("ABC", "DEL", "r")
+					l.cancel(redlock.ErrReleased)
+				})
+			}
+			a.sleeps(c.takes - a.reads().Sub(from))
+			a.Worked(w, nil)
+			l.ends(a, redlock.ErrLost)
+		})
+		r.finds(t, checker.Contract, c.want)
+	}
+}
+
+// An attempt of any lock ends, and so does a wait for which nobody waits any more.
+func TestAcquiresOfOthersEnd(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		waits bool          // until its context ends, a second after the call
+		takes time.Duration // from the call
+		want  string
+	}{
+		{"in time", false, ttl, ""},
+		{"too late", false, ttl + 2*time.Second, "c1's acquire went on for 12s after it was called, and may take 10.65s"},
+		{"a wait in time", true, ttl + time.Second, ""},
+		{"a wait too long", true, ttl + 2*time.Second, "c1's acquire went on for 11s after its context ended, and may take 10.65s"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := otherRig(t, func(*protocols.RetrySettings) {}, watchReturns)
+			r.goes("c1", 0, func(a *actor) {
+				ctx, cancel := a.client.ProgramClock().WithCancel(context.Background())
+				call := &protocols.Call{Client: "c1", Resources: []string{"r"}, Grants: []int{1}, TTL: ttl, Waits: c.waits, Context: ctx}
+				a.Called(call)
+				a.sleeps(time.Second)
+				if c.waits {
+					cancel(context.Canceled)
+				}
+				a.sleeps(c.takes - time.Second)
+				a.Returned(call, redlock.ErrTaken)
+			})
+			r.finds(t, checker.Contract, c.want)
+		})
+	}
+}
+
+// So do an extend and a release: of redlock-plain within what its settings let it wait, on all nodes at the same time or on one
+// after the other.
+func TestOtherCallsOfOthersEnd(t *testing.T) {
+	plain := func(asking protocols.Asking) func(*protocols.RedlockPlainSettings) {
+		return func(own *protocols.RedlockPlainSettings) {
+			own.Asking, own.Resends, own.ReconnectTimeout = asking, 2, time.Second
+		}
+	}
+	for _, c := range []struct {
+		call   protocols.CallFunc
+		asking protocols.Asking
+		takes  time.Duration
+		want   string
+	}{
+		{protocols.ExtendCall, protocols.Parallel, 2200 * time.Millisecond, ""},
+		{protocols.ExtendCall, protocols.Parallel, 3 * time.Second, "c1's extend went on for 3s after it was called, and may take 2.2s"},
+		{protocols.ReleaseCall, protocols.Sequential, 8600 * time.Millisecond, ""},
+		{protocols.ReleaseCall, protocols.Sequential, 9 * time.Second, "c1's release went on for 9s after it was called, and may take 8.6s"},
+	} {
+		r := otherRig(t, plain(c.asking), watchReturns)
+		r.goes("c1", 0, func(a *actor) {
+			l := a.lease("v", a.reads().Add(time.Minute))
+			call := &protocols.Call{Func: c.call, Client: "c1", Resources: []string{"r"}, Grants: []int{1}, TTL: ttl, Context: context.Background(), Lease: l}
+			a.Called(call)
+			a.sleeps(c.takes)
+			a.Returned(call, redlock.ErrNoQuorum)
+		})
+		r.finds(t, checker.Contract, c.want)
+	}
+}

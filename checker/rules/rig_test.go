@@ -1,0 +1,222 @@
+package rules
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"redlocksim/checker"
+	"redlocksim/internal/lockkeys"
+	"redlocksim/internal/rediscmd"
+	"redlocksim/redlock/observe"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim"
+	"redlocksim/sim/history"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/model"
+	"redlocksim/sim/network"
+	"redlocksim/sim/trace"
+)
+
+// rig is a watched world of three nodes and two clients, whose programs a test writes.
+type rig struct {
+	*sim.World
+	*Run
+	t        *testing.T
+	replicas map[string][]string
+}
+
+// ttl is that of all keys and leases of the tests.
+const ttl = 10 * time.Second
+
+func newRig(t *testing.T, change ...func(*protocols.RedlockSettings)) *rig {
+	return newRigOf(t, nil, change...)
+}
+
+// newRigOf is one with replicas, by the names of their nodes.
+func newRigOf(t *testing.T, replicas map[string][]string, change ...func(*protocols.RedlockSettings)) *rig {
+	lock := protocols.Settings{TTL: ttl, NodeTimeout: 50 * time.Millisecond}.With("redlock")
+	for _, c := range change {
+		protocols.Change(&lock, c)
+	}
+	r := unwatched(t, replicas, Run{Lock: lock, Resources: []string{"r"}})
+	r.Watch()
+	return r
+}
+
+// unwatched is a rig in which the run is yet to be watched.
+func unwatched(t *testing.T, replicas map[string][]string, run Run) *rig {
+	w := sim.NewWorld(sim.Config{Nodes: []string{"A", "B", "C"}, Replicas: replicas, Clients: []sim.ClientConfig{{Name: "c1"}, {Name: "c2"}},
+		Latency: network.Constant(time.Millisecond)}, model.New())
+	t.Cleanup(func() {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	w.LockOf = lockkeys.Of(nil, run.Resources).Of
+	run.World = w
+	return &rig{w, &run, t, replicas}
+}
+
+// otherRig is a rig of another lock than the library's, that a single monitor watches.
+func otherRig[T any](t *testing.T, change func(*T), watch func(*Run)) *rig {
+	return newRig(t).only(watch, func(r *Run) {
+		r.Lock = r.Lock.With("redlock-plain")
+		protocols.Change(&r.Lock, change)
+	})
+}
+
+// only is a rig of such a world that a single monitor watches.
+func (r *rig) only(watch func(*Run), change ...func(*Run)) *rig {
+	r = unwatched(r.t, r.replicas, Run{Lock: r.Lock, Resources: r.Resources, StepTime: r.StepTime})
+	for _, c := range change {
+		c(r.Run)
+	}
+	r.watch(watch)
+	return r
+}
+
+// These tell of what a client does, as its session would.
+
+func (r *rig) Called(c *protocols.Call) { trace.Tell(r.Events, protocols.Called{Call: c}) }
+func (r *rig) Returned(c *protocols.Call, err error) {
+	trace.Tell(r.Events, protocols.Returned{Call: c, Err: err})
+}
+func (r *rig) Works(w *protocols.Work) { trace.Tell(r.Events, protocols.WorkBegun{Work: w}) }
+func (r *rig) Stops(w *protocols.Work) { trace.Tell(r.Events, protocols.WorkDone{Work: w}) }
+func (r *rig) Worked(w *protocols.Work, err error) {
+	trace.Tell(r.Events, protocols.WorkReturned{Work: w, Err: err})
+}
+func (r *rig) Wants(c *protocols.PermitCall) {
+	trace.Tell(r.Events, protocols.PermitCalled{PermitCall: c})
+}
+func (r *rig) Gets(c *protocols.PermitCall, err error) {
+	trace.Tell(r.Events, protocols.PermitReturned{PermitCall: c, Err: err})
+}
+func (r *rig) Begins(c *protocols.PermitCall, ctx context.Context) {
+	trace.Tell(r.Events, protocols.AllBegun{PermitCall: c, In: ctx})
+}
+func (r *rig) Ends(c *protocols.PermitCall, err error) {
+	trace.Tell(r.Events, protocols.AllDone{PermitCall: c, Err: err})
+}
+func (r *rig) Observed(client string, e observe.Event) {
+	trace.Tell(r.Events, protocols.Stepped{Client: client, Event: &e})
+}
+func (r *rig) WentOn(client string, e observe.Event) {
+	trace.Tell(r.Events, protocols.WentOn{Client: client, Event: &e})
+}
+
+// rigOf is a rig of a lock with the defaults of its protocol, that a single monitor watches.
+func rigOf(t *testing.T, lock protocols.Name, watch func(*Run)) *rig {
+	return newRig(t).only(watch, func(r *Run) { r.Lock = r.Lock.With(lock) })
+}
+
+// finds runs the world and compares what the monitors find of a kind with the beginning of a sentence; empty is nothing.
+func (r *rig) finds(t *testing.T, kind checker.Kind, want string) {
+	t.Helper()
+	r.Kernel.Run(kernel.True(time.Minute))
+	var found []string
+	for _, f := range r.Findings() {
+		if f.Kind == kind {
+			found = append(found, fmt.Sprintf("%s (%d)", f.Text, f.Count))
+		}
+	}
+	switch {
+	case want == "" && len(found) > 0:
+		t.Errorf("found %v, want nothing", found)
+	case want != "" && (len(found) != 1 || !strings.HasPrefix(found[0], want)):
+		t.Errorf("found %q, want %q", found, want)
+	}
+}
+
+// actor is a client whose program a test writes.
+type actor struct {
+	*rig
+	client *kernel.Process
+	asked  int
+}
+
+// goes has a client do something, at a true time.
+func (r *rig) goes(client string, at time.Duration, program func(*actor)) {
+	p := r.Client(client)
+	r.Kernel.After(at, func() { p.Go(func() { program(&actor{rig: r, client: p}) }) })
+}
+
+// asks sends a command to nodes, given by their letters, one after the other.
+func (a *actor) asks(nodes string, command ...string) {
+	for i := range nodes {
+		a.asked++
+		key := a.Kernel.Draw("test").WithString(a.client.Name()).With(uint64(a.asked)).With(uint64(a.Kernel.Now()))
+		a.Conns(a.client)[strings.IndexByte("ABC", nodes[i])].Do(key, a.reads().Add(time.Second), rediscmd.Request{Args: command})
+	}
+}
+
+func (a *actor) sets(nodes, value string) { a.asks(nodes, "SET", "r", value, "NX", "PX", "10000") }
+
+func (a *actor) reads() time.Time { return a.client.ProgramClock().Now() }
+
+func (a *actor) sleeps(d time.Duration) { a.client.Sleep(context.Background(), d) }
+
+// lease is a lease that a test makes up.
+type lease struct {
+	value  string
+	until  time.Time
+	lead   time.Duration // of the context's end before that
+	token  int64
+	name   string
+	on     []string
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+}
+
+func (a *actor) lease(value string, until time.Time) *lease {
+	ctx, cancel := a.client.ProgramClock().WithCancel(context.Background())
+	return &lease{value: value, until: until, name: "r", on: []string{"r"}, ctx: ctx, cancel: cancel}
+}
+
+func (l *lease) Resource() string                            { return l.name }
+func (l *lease) Resources() []string                         { return l.on }
+func (l *lease) Value() string                               { return l.value }
+func (l *lease) Quorum() int                                 { return 2 }
+func (l *lease) Until() time.Time                            { return l.until }
+func (l *lease) ContextEnds() time.Time                      { return l.until.Add(-l.lead) }
+func (l *lease) Context() context.Context                    { return l.ctx }
+func (l *lease) Token() (int64, bool)                        { return l.token, l.token != 0 }
+func (l *lease) Extend(context.Context, time.Duration) error { return nil }
+func (l *lease) Unlock(context.Context) error                { return nil }
+
+// tells records a step of the acquire 1.
+func (a *actor) tells(name, node, detail string, attempt int) {
+	a.Record(history.Event{Kind: history.Step, Process: a.client.Name(), Name: name, Op: 1, Resource: "r", Node: node, Number: int64(attempt), Detail: detail})
+}
+
+// call is a call of which the monitors are told, in which does happens.
+func (a *actor) call(f protocols.CallFunc, l *lease, err error, does func()) {
+	c := &protocols.Call{Func: f, Client: a.client.Name(), Resources: []string{"r"}, Grants: []int{1}, TTL: ttl}
+	if f != protocols.AcquireCall && l != nil {
+		c.Lease = l
+	}
+	a.Called(c)
+	if does != nil {
+		does()
+	}
+	if l != nil {
+		c.Lease = l
+	}
+	a.Returned(c, err)
+}
+
+// acquires has the monitors told of a grant with votes of some nodes.
+func (a *actor) acquires(nodes, value string) *lease {
+	l := a.lease(value, a.reads().Add(ttl-100*time.Millisecond))
+	a.call(protocols.AcquireCall, l, nil, func() { a.sets(nodes, value) })
+	return l
+}
+
+// ended ends the context of a lease when it is over, as a lock should.
+func (l *lease) ends(a *actor, cause error) {
+	a.sleeps(l.until.Sub(a.reads()) - time.Millisecond)
+	l.cancel(cause)
+}

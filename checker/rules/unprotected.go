@@ -1,0 +1,290 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+
+	"redlocksim/checker"
+	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
+	"redlocksim/sim/history"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/redis"
+)
+
+// unprotected looks for a client that believes in its lock while a quorum of nodes would grant it to another. That nobody
+// asks them is luck.
+//
+// A node would grant the lock if it is up, nobody's value stands at the key, and the restart guard, where there is one, lets it
+// vote. When a quorum would is known in advance, as long as nothing changes a key, a clock or a node: so a belief is looked at
+// only where something does, and at its end. An end comes before keys that run out at the same instant.
+type unprotected struct {
+	run     *Run
+	servers []*redis.Server // which decide who has the lock
+	quorum  int
+	guarded bool
+	fit     []bool    // by node: it is up, and may vote
+	beliefs []*belief // that have not ended
+	expired map[int]bool
+	times   []kernel.True // memory for free
+}
+
+// belief is the time for which a client believes in its lock on one resource.
+type belief struct {
+	checker.Window
+	call  int // the first operation of the call that it was granted by
+	key   string
+	value string // that most nodes had at the key when it was granted
+	nodes []copied
+	// free is when a quorum of nodes will be free, unless something happens first.
+	free kernel.True
+
+	// since is from when on the lock was found unprotected, until is when nodes had keys again; negative is never. nodesSince
+	// says which nodes these were.
+	since, until kernel.True
+	nodesSince   string
+}
+
+// copied is what is known of the key on a node.
+type copied struct {
+	there bool
+	own   bool        // it has the value of the grant
+	ends  kernel.True // when it runs out
+	gone  string      // what became of it when it last had the value of the grant
+}
+
+func watchUnprotected(r *Run) {
+	// The lock of a caller may have keys of other names, and after a failover a replica votes in the place of a node.
+	if r.Foreign || len(r.World.Replicas) > 0 || r.Lock.Capabilities().Service != "" {
+		return
+	}
+	u := &unprotected{run: r, servers: r.World.Servers, guarded: isGuarded(r), expired: map[int]bool{}}
+	quorum, votes := r.Lock.Votes(len(r.World.Servers))
+	if u.quorum = quorum; !votes { // it is on the first node alone
+		u.servers, u.quorum = u.servers[:1], 1
+	}
+	u.fit, u.times = make([]bool, len(u.servers)), make([]kernel.True, len(u.servers))
+	for i := range u.fit {
+		u.fit[i] = u.mayVote(i, "")
+	}
+	r.onEvent(u.saw)
+	r.onApplied(u.applied)
+	r.onEnd = append(r.onEnd, u.over)
+}
+
+// mayVote says whether a node is up, carries out all commands and has no fencing counter that is ahead and, if it is guarded,
+// has a record of the guard that no quarantine is in force. resumed is the node that goes on at this moment, after a pause.
+func (u *unprotected) mayVote(node int, resumed string) bool {
+	s := u.servers[node]
+	if !s.Up() || s.Forbidden() != "" || s.AnswersWrongly() || s.Paused() && s.Name() != resumed || u.run.raised.isAhead(s) {
+		return false
+	}
+	return !u.guarded || u.run.isFit(s)
+}
+
+func (u *unprotected) saw(e *history.Event) {
+	switch e.Kind {
+	case history.Return:
+		if e.Func == history.Acquire && e.Outcome == history.OK && !u.expired[e.Op] {
+			u.begins(e)
+		}
+	case history.Call:
+		if e.Func == history.Release {
+			u.end(e, func(b *belief) bool { return b.Grant == e.Grant })
+		}
+	case history.Expire:
+		u.expired[e.Grant] = true // perhaps before the call that grants it returns
+		u.end(e, func(b *belief) bool { return b.Grant == e.Grant })
+	case history.Step:
+		if e.Name == lost || e.Name == releaseStarted {
+			u.end(e, func(b *belief) bool { return b.call == e.Grant })
+		}
+	case history.Crash:
+		u.end(e, func(b *belief) bool { return b.Process == e.Process })
+	case history.Fault:
+		if e.Node != "" {
+			u.happened(e)
+		}
+	}
+}
+
+// The steps at which the library tells that it has given a lease up.
+var lost, releaseStarted = observe.Lost.String(), observe.ReleaseStarted.String()
+
+// begins looks at a lock that was just granted.
+func (u *unprotected) begins(e *history.Event) {
+	u.run.Watched.Windows++
+	b := &belief{Window: checker.Window{Process: e.Process, Grant: e.Op, FromSeq: e.Seq, From: checker.Instant(e.Time)}, call: e.Op, key: e.Resource,
+		nodes: make([]copied, len(u.fit)), since: -1, until: -1}
+	if e.With != 0 {
+		b.call = e.With
+	}
+	count := map[string]int{}
+	for i, s := range u.servers {
+		b.nodes[i].gone = "was never set"
+		if record, _, there := s.Observable().Peek(b.key); there {
+			owner := ownerOf(record.Value)
+			if count[owner]++; count[owner] > count[b.value] {
+				b.value = owner
+			}
+		}
+	}
+	u.beliefs = append(u.beliefs, b)
+	u.keep(b, "")
+}
+
+// happened looks at what a fault of a node changes: its memory, its clock, and whether it answers.
+func (u *unprotected) happened(e *history.Event) {
+	u.check()
+	resumed := ""
+	if e.Name == "resume" { // which is recorded before the node goes on
+		resumed = e.Node
+	}
+	for i, s := range u.servers {
+		if s.Name() == e.Node {
+			u.fit[i] = u.mayVote(i, resumed)
+		}
+	}
+	for _, b := range u.beliefs {
+		u.keep(b, "was forgotten")
+	}
+}
+
+func (u *unprotected) applied(a *redis.Applied) {
+	if a.Key == driver.GuardKey || u.run.raised.isCounter(a.Key) {
+		i := slices.Index(u.servers, a.Server)
+		if i < 0 {
+			return // it has no say
+		}
+		fit := u.mayVote(i, "")
+		if fit == u.fit[i] {
+			return
+		}
+		u.check()
+		u.fit[i] = fit
+		for _, b := range u.beliefs {
+			u.keep(b, "")
+		}
+		return
+	}
+	for _, b := range u.beliefs {
+		if b.key != a.Key {
+			continue
+		}
+		u.look(b)
+		gone := ""
+		if a.Removed() {
+			gone = "was deleted by " + a.Client.Name()
+		}
+		u.keep(b, gone)
+	}
+}
+
+func (u *unprotected) over() {
+	for _, b := range u.beliefs {
+		b.To = u.run.now()
+		u.look(b)
+		u.tell(b)
+	}
+}
+
+// end ends beliefs.
+func (u *unprotected) end(e *history.Event, is func(*belief) bool) {
+	u.beliefs = slices.DeleteFunc(u.beliefs, func(b *belief) bool {
+		if !is(b) {
+			return false
+		}
+		b.ToSeq, b.To = e.Seq, checker.Instant(e.Time)
+		u.look(b)
+		u.tell(b)
+		return true
+	})
+}
+
+// check looks at all beliefs, before something changes.
+func (u *unprotected) check() {
+	for _, b := range u.beliefs {
+		u.look(b)
+	}
+}
+
+// look says whether a belief was unprotected before this moment.
+func (u *unprotected) look(b *belief) {
+	if b.since < 0 && b.free < u.run.World.Kernel.Now() {
+		b.since, b.nodesSince = b.free, u.nodes(b)
+	}
+}
+
+// keep looks at what the nodes have now, and finds out until when that protects the lock. gone is what became of keys that are
+// not there any more, unless they ran out.
+func (u *unprotected) keep(b *belief, gone string) {
+	now := u.run.World.Kernel.Now()
+	for i, s := range u.servers {
+		k := &b.nodes[i]
+		record, ends, there := s.Observable().Peek(b.key)
+		own := there && ownerOf(record.Value) == b.value
+		switch {
+		case own || !k.own:
+		case k.ends <= now:
+			k.gone = ranOut
+		default:
+			k.gone = gone
+		}
+		k.there, k.own, k.ends = there, own, ends
+		u.times[i] = kernel.Forever
+		if u.fit[i] {
+			u.times[i] = k.ends // zero if it is not there
+		}
+	}
+	slices.Sort(u.times)
+	b.free = max(u.times[u.quorum-1], now)
+	if b.since >= 0 && b.until < 0 && b.free > now {
+		b.until = now
+	}
+}
+
+const ranOut = "ran out"
+
+// nodes says which nodes are free, and what became of the key on each.
+func (u *unprotected) nodes(b *belief) string {
+	var names, reasons []string
+	by := map[string][]string{}
+	for i, s := range u.servers {
+		k := &b.nodes[i]
+		if !u.fit[i] || k.there && k.ends > b.free {
+			continue
+		}
+		gone := k.gone
+		if k.own {
+			gone = ranOut
+		}
+		if by[gone] == nil {
+			reasons = append(reasons, gone)
+		}
+		names = append(names, s.Name())
+		by[gone] = append(by[gone], s.Name())
+	}
+	for i, gone := range reasons {
+		reasons[i] = fmt.Sprintf("%s on %s", gone, and(by[gone]))
+	}
+	return fmt.Sprintf("%s of %d nodes would grant it to another: its key %s", and(names), len(u.fit), and(reasons))
+}
+
+// tell reports a belief that has ended, if it was found unprotected.
+func (u *unprotected) tell(b *belief) {
+	if b.since < 0 {
+		return
+	}
+	f := checker.Finding{Kind: checker.Unprotected, Resource: b.key, Windows: []checker.Window{b.Window},
+		FromSeq: u.run.seqAt(b.since), From: checker.Instant(b.since), ToSeq: b.ToSeq, To: b.To}
+	if b.until >= 0 {
+		f.ToSeq, f.To = u.run.seqAt(b.until), checker.Instant(b.until)
+	}
+	f.Seqs = []int{b.FromSeq}
+	if b.ToSeq > 0 {
+		f.Seqs = append(f.Seqs, b.ToSeq)
+	}
+	f.Text = fmt.Sprintf("%s (grant %d) believes in its lock on %q until %v, but from %v on %s.",
+		b.Process, b.Grant, b.key, b.To, f.From, b.nodesSince)
+	u.run.found(f)
+}

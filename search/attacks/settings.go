@@ -1,0 +1,110 @@
+package attacks
+
+import (
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"redlocksim/internal/quorum"
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
+)
+
+// Settings are a lock and the world that it may assume.
+type Settings struct {
+	// Scenario has the lock, the nodes, the network and the budget.
+	*scenarios.Scenario
+	// Pause is how long the holder is paused, which may be longer than the budget says.
+	Pause time.Duration
+	// Work is how long the holder works under its lock before it writes, in true time.
+	Work time.Duration
+	// Renews has the holder renew its lock while it works.
+	Renews bool
+	// Extends has the holder extend its lock once, half-way; the attack begins after that.
+	Extends bool
+	// Joint has the holder lock all resources as one, and the second client only the last of them. Otherwise both lock the
+	// first.
+	Joint bool
+
+	// itself says that the lock is somebody's that renews its leases by itself.
+	itself bool
+}
+
+// CanJoin says whether there are several resources, and the protocol can lock them as one.
+func (s *Settings) CanJoin() bool {
+	return len(s.Resources) > 1 && s.Lock.Capabilities().LocksAll
+}
+
+// contended is the resource that both clients want; empty if there is but one.
+func (s *Settings) contended() string {
+	switch {
+	case len(s.Resources) < 2:
+		return ""
+	case s.Joint:
+		return s.Resources[len(s.Resources)-1]
+	}
+	return s.Resources[0]
+}
+
+// Quorum is how many nodes must agree.
+func (s *Settings) Quorum() int {
+	nodes := len(s.Nodes.Names)
+	if needed, voted := s.Lock.Votes(nodes); voted {
+		return needed
+	}
+	return quorum.Majority(nodes)
+}
+
+// Rho bounds the rate error of all clocks.
+func (s *Settings) Rho() decimal.Decimal { return s.Budget.ClockRate.Ratio() }
+
+// Requests is how long requests take.
+func (s *Settings) Requests() network.Latency { return s.Network.Latency.Latency }
+
+// Replies is how long replies take.
+func (s *Settings) Replies() network.Latency {
+	if s.Network.Replies != nil {
+		return s.Network.Replies.Latency
+	}
+	return s.Requests()
+}
+
+// renewsItself says whether the lock is renewed by a watchdog or the like, without the holder.
+func (s *Settings) renewsItself() bool {
+	return s.itself || protocols.Of[protocols.RedissonSettings](s.Lock).Watchdog
+}
+
+// guarded says whether nodes vote under the library's restart guard, which other protocols do not have.
+func (s *Settings) guarded() bool {
+	return protocols.Of[protocols.RedlockSettings](s.Lock).Guard != nil
+}
+
+// trusting says whether that guard lets the node's clock alone end a quarantine.
+func (s *Settings) trusting() bool {
+	return s.guarded() && protocols.Of[protocols.RedlockSettings](s.Lock).Guard.TrustNodeClock
+}
+
+// Forgetful says whether a node that stops can come back, and vote, without all it knew. A process that is killed keeps what
+// it wrote to its append-only file; a machine that loses power keeps what was fsynced; and under the restart guard a node
+// that lost its memory does not vote.
+func (s *Settings) Forgetful() bool {
+	return s.loses() && (!s.guarded() || s.trusting())
+}
+
+// LosesCounters says whether a node that stops can come back without its fencing counters, which no restart guard brings back.
+func (s *Settings) LosesCounters() bool {
+	return protocols.Of[protocols.RedlockSettings](s.Lock).Fencing && s.loses()
+}
+
+// loses says whether a node that stops can come back without all it knew.
+func (s *Settings) loses() bool {
+	switch s.Nodes.Persistence {
+	case redis.Always:
+		return false
+	case redis.EverySecond:
+		return !s.Budget.NoPowerLoss
+	}
+	return true
+}

@@ -1,0 +1,222 @@
+package audit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"redlocksim/internal/exitcode"
+	"redlocksim/scenarios"
+	"redlocksim/search"
+	"redlocksim/search/attacks"
+)
+
+// Verdict says whether an assumption holds.
+type Verdict string
+
+// The verdicts.
+const (
+	// Safe: the worst schedule at what was answered does not break the lock.
+	Safe Verdict = "SAFE"
+	// Unsafe: it does.
+	Unsafe Verdict = "UNSAFE"
+	// NotTested: the schedule did not come to its attack.
+	NotTested Verdict = "NOT TESTED"
+)
+
+// Assumption is something that the lock rests on, and what the simulator says of it.
+type Assumption struct {
+	Name    string  `json:"name"`
+	Verdict Verdict `json:"verdict"`
+	// Yours is what was answered, and Limit the last value with which the lock holds: "any" if it holds with all that was
+	// tried, "none" if it breaks with all, and "unknown" if the attack did not take place on the way.
+	Yours string `json:"yours"`
+	Limit string `json:"limit"`
+	// Text says it in a sentence, with the number that decides.
+	Text string `json:"text"`
+	// Fix is what mends it, each of which was tried, the smallest change first, or why nothing is known to; empty if nothing is
+	// to be mended.
+	Fix string `json:"fix"`
+	// Fixes are these one by one.
+	Fixes []Fix `json:"fixes,omitempty"`
+	// Repeat is the command that shows the run which decides.
+	Repeat string `json:"repeat"`
+	// Shown is that run: with what was answered if that breaks the lock, and else with the first value that does, or the last
+	// that was tried. Nil if nothing ran.
+	Shown *scenarios.Scenario `json:"-"`
+	// ShownAt is the value with which it was made.
+	ShownAt string `json:"shown_at"`
+
+	seed     uint64             // of Shown
+	broke    attacks.Broken     // what that run breaks; empty if it breaks nothing
+	findings scenarios.Findings // of that run
+	beyond   bool               // its faults exceed the budget, as what they do to fencing counters may
+}
+
+// Run is the run that decides, as a scenario for people, and its seed. Shown must not be nil.
+func (x *Assumption) Run() (of *scenarios.Scenario, seed uint64) {
+	s := *x.Shown
+	s.Name, s.Title = "audit", fmt.Sprintf("%s, at %s", x.Name, x.ShownAt)
+	if x.Limit == "any" && x.Verdict == Safe {
+		s.Title += "; no value that was tried breaks the lock"
+	}
+	if x.ShownAt != x.Yours {
+		s.Title += ", just beyond the limit; yours is " + x.Yours
+	}
+	s.Source = "an audit"
+	if s.Expect.Findings = x.findings; len(x.findings) > 0 && !x.beyond {
+		s.Claim = scenarios.Unsound
+	}
+	s.Explanation = x.Text + ".\n"
+	if x.ShownAt != x.Yours {
+		s.Explanation = fmt.Sprintf("Just beyond the limit, at %s where yours is %s: %s.\n", x.ShownAt, x.Yours, x.Text)
+	}
+	return &s, x.seed
+}
+
+// Outcome is what that run came to, in a sentence.
+func (x *Assumption) Outcome() string {
+	switch says := x.broke.Says(); {
+	case x.broke == "":
+		return "the attack did not break the lock"
+	case x.Verdict == Safe:
+		return "the attack broke the lock, just beyond the limit: " + says
+	default:
+		return "the attack broke the lock: " + says
+	}
+}
+
+// Audit is what was found.
+type Audit struct {
+	Answers     *Answers     `json:"-"`
+	Assumptions []Assumption `json:"assumptions"`
+	// Beyond is what no setting mends, and what does.
+	Beyond []string `json:"beyond"`
+	// Assumed is what was not answered, and was taken for granted.
+	Assumed []string `json:"assumed"`
+	// Failures are the runs that could not be made or judged.
+	search.Failures
+
+	world *scenarios.Scenario // in which all can happen that is safe
+}
+
+// Options say how to audit.
+type Options struct {
+	// Foreign is the lock program that Answers.Library names; nil if it names none.
+	Foreign *scenarios.Foreign
+	// Runs is how many random runs are made of all that is safe together; 0 is 200, or 20 of a lock program, a run of which
+	// takes a hundred times as long.
+	Runs int
+	// Repeat is the command that makes the audit.
+	Repeat string
+	// Line, if not 0, is the only line that is wanted, from 1: those after it are left out, and no fixes are looked for.
+	Line int
+}
+
+// ErrInput is what errors match that are about the answers.
+var ErrInput = errors.New("audit")
+
+// Of audits settings. A line some of whose runs fail is not tested, if nothing else breaks the lock. The error matches
+// ErrInput, or is that of the context.
+func Of(ctx context.Context, a *Answers, o Options) (*Audit, error) {
+	if n := len(a.Settings.Nodes.Names); a.Settings.Lock.Check(n) != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInput, a.Settings.Lock.Check(n))
+	}
+	out := &Audit{Answers: a, Assumed: a.Assumed}
+	x := &auditing{ctx: ctx, answers: a, foreign: o.Foreign, world: calm(a.Settings), unmended: o.Line > 0, failed: failed{o.Repeat, &out.Failures}}
+	if err := x.canRenew(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	for _, l := range lines() {
+		if !x.asks(l) {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		found, err := x.safely(l.name, func(found *Assumption) error { return x.judge(l, found) })
+		if err != nil {
+			return nil, err
+		}
+		x.broken = x.broken || l == lostMessages && found.Verdict == Unsafe
+		if out.Assumptions = append(out.Assumptions, found); len(out.Assumptions) == o.Line {
+			return out, nil
+		}
+	}
+	all, err := x.safely("all together", func(found *Assumption) error {
+		err := x.together(found, o.Runs)
+		if err == nil && found.Verdict == Unsafe && !x.unmended {
+			err = x.mendTogether(found, o.Runs)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.Assumptions = append(out.Assumptions, all)
+	out.Beyond, out.world = beyond(a), x.world
+	return out, nil
+}
+
+// safely is what is found of a line that is judged. If a run fails without which nothing can be said of it, it was not tested,
+// but one that is unsafe stays so. The error is that of the context.
+func (x *auditing) safely(name string, judge func(found *Assumption) error) (Assumption, error) {
+	found := Assumption{Name: name}
+	err := search.Safely(func() error { return judge(&found) })
+	switch {
+	case err == nil:
+		return found, nil
+	case x.ctx.Err() != nil:
+		return found, x.ctx.Err()
+	}
+	why := x.failed.note(err)
+	if found.Verdict == Unsafe {
+		found.Text, found.Fix = cmp.Or(found.Text, "the lock breaks; "+why), why
+		return found, nil
+	}
+	return Assumption{Name: name, Verdict: NotTested, Yours: found.Yours, ShownAt: found.ShownAt, Text: notTested(why)}, nil
+}
+
+// mendTogether names our library if that bears all that is safe, one at a time and together.
+func (x *auditing) mendTogether(found *Assumption, runs int) error {
+	found.Fix = "none known"
+	fix := x.answers.fix(&fix{text: "no setting of this lock is known to mend it: take one that bears all of this together, such as library: redlock", library: ourLibrary}, "", nil)
+	answers, err := x.answers.With(fix)
+	if err != nil || x.answers.Library == ourLibrary {
+		return nil //nolint:nilerr // a file that refuses it is the answer
+	}
+	all, err := Of(x.ctx, answers, Options{Runs: runs, Line: len(lines()) + 2}) // which is none, so that nothing else is mended
+	isWorse := func(a Assumption) bool { return a.Verdict != Safe && (x.isSafe(a.Name) || a.Name == found.Name) }
+	if err == nil && !slices.ContainsFunc(all.Assumptions, isWorse) {
+		found.Fixes, found.Fix = []Fix{fix}, fix.Text
+	}
+	return err
+}
+
+// canRenew says what is wrong with the answer whether a lock program is renewed; Parse knows it of other libraries.
+func (x *auditing) canRenew() error {
+	switch r := x.answers.Renews; {
+	case r == nil || x.foreign == nil:
+	case *r && !x.foreign.Renews && !x.extends():
+		return errors.New("renews: the program cannot extend a lock: leave renews out")
+	case !*r && x.foreign.Renews:
+		return errors.New("renews: the program renews its locks by itself: leave renews out")
+	}
+	return nil
+}
+
+// Code is the exit code of an audit.
+func (a *Audit) Code() int {
+	code := exitcode.OK
+	for _, x := range a.Assumptions {
+		switch x.Verdict {
+		case Unsafe:
+			code = exitcode.Worst(code, exitcode.Safety)
+		case NotTested:
+			code = exitcode.Worst(code, exitcode.NotTested)
+		}
+	}
+	return code
+}

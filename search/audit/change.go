@@ -1,0 +1,123 @@
+package audit
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"redlocksim/internal/strictyaml"
+	"redlocksim/search/sweep"
+)
+
+// Fix is a change that was seen to mend an assumption.
+type Fix struct {
+	// Text says it in a sentence.
+	Text string `json:"text"`
+	// Drop is the keys that a file of answers then says nothing of, and Set what it says, a line each, in the place of what it
+	// says of the same keys.
+	Drop []string `json:"drop,omitempty"`
+	Set  []string `json:"set"`
+}
+
+// With is the answers of a file that is changed like that. The error is that of the file.
+func (a *Answers) With(f Fix) (*Answers, error) {
+	root := a.root
+	for _, key := range f.Drop {
+		root = strictyaml.Merge(root, strictyaml.Under(key, written("null")))
+	}
+	for _, line := range f.Set {
+		change, err := strictyaml.ValueOf(line)
+		if err != nil {
+			return nil, err
+		}
+		root = strictyaml.Merge(root, change)
+	}
+	text, err := yaml.Marshal(root)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(a.file, text)
+}
+
+// says says whether the file has a key.
+func (a *Answers) says(path string) bool { return strictyaml.At(a.root, path) != nil }
+
+// line is a setting as a line of the file, under the key under which the file has it already.
+func (a *Answers) line(s sweep.Setting) string {
+	switch {
+	case s.Path == sweep.Work:
+		return "work: " + s.Word
+	case s.Path == watchdogPath && a.says("renews"):
+		return "renews: " + s.Word
+	}
+	all := All()
+	i := slices.IndexFunc(all, func(x Answer) bool { return x.path == s.Path })
+	nested := func() bool { // a mapping of a settings file, or what is no answer
+		n := strictyaml.At(a.root, s.Path)
+		return n != nil && !(s.Path == all[i].Key && n.Kind != yaml.MappingNode)
+	}
+	switch {
+	case i < 0 || nested():
+	case all[i].Key == "fencing":
+		return "fencing: " + strconv.FormatBool(s.Word == "fenced")
+	default:
+		return all[i].Key + ": " + s.Word
+	}
+	if s.Path == "network.latency" { // there and back
+		return fmt.Sprintf("network: {latency: %s, replies: 0s}", s.Word)
+	}
+	keys := strings.Split(s.Path, ".")
+	return strings.Join(keys, ": {") + ": " + s.Word + strings.Repeat("}", len(keys)-1)
+}
+
+// fix is the change of a file that some settings take, with the value that was found.
+func (a *Answers) fix(f *fix, value string, changes []sweep.Setting) Fix {
+	x := Fix{Text: few.Replace(strings.ReplaceAll(f.text, "%s", value))}
+	lib := a.lib
+	if f.library != "" {
+		lib, _ = libraryOf(f.library)
+	}
+	for _, path := range append(pathsOf(changes), "renews") {
+		called, _ := lib.has(strings.TrimPrefix(path, "lock."))
+		if path == "renews" && lib.sets != nil {
+			called = lib.extends
+		}
+		if called != "" {
+			x.Text = strings.NewReplacer("("+path+")", "("+path+", "+called+")", "("+path+": true)", "("+path+": true, "+called+")").Replace(x.Text)
+		}
+	}
+	if f.library != "" {
+		if a.says("lock") { // which is of another library
+			x.Drop = []string{"lock"}
+		}
+		x.Set = []string{"library: " + f.library}
+		if strictyaml.At(a.root, "ttl") == nil { // that of the other library may be another
+			x.Set = append(x.Set, "ttl: "+a.Settings.Lock.TTL.String())
+		}
+	}
+	if f.stays {
+		x.Set = append(x.Set, "failover: false")
+	}
+	if f.renews {
+		x.Set = append(x.Set, "renews: true")
+	}
+	for _, c := range changes {
+		x.Set = append(x.Set, a.line(c))
+	}
+	return x
+}
+
+func pathsOf(changes []sweep.Setting) []string {
+	var paths []string
+	for _, c := range changes {
+		paths = append(paths, c.Path)
+	}
+	return paths
+}
+
+// few says none and one as people do.
+var few = strings.NewReplacer("at most 0 nodes may lose their", "no node may lose its", "at most 1 nodes may lose their", "at most 1 node may lose its",
+	"no more than 0 nodes", "no node", "no more than 1 nodes forget their counters", "no more than 1 node forgets its counter", "no more than 1 nodes", "no more than 1 node")

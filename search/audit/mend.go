@@ -1,0 +1,257 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/search/sweep"
+)
+
+// joined is all fixes in a sentence.
+func joined(all []Fix) string {
+	var texts []string
+	for _, f := range all {
+		texts = append(texts, f.Text)
+	}
+	return strings.Join(texts, "; or ")
+}
+
+// mend is what of the fixes of a line mends it, as far as that was seen: the file takes it, and the line is safe then. Without
+// any, why says why there is none.
+func (x *auditing) mend(l *line, world *scenarios.Scenario, limit *limits) (mends []Fix, why string, err error) {
+	var unread []string
+	for i := range l.fixes {
+		f := &l.fixes[i]
+		if !x.suits(f, limit, len(mends) > 0) {
+			continue
+		}
+		world := *world
+		if f.clocks {
+			world.Budget.ClockRate = x.answers.Settings.Budget.ClockRate
+		}
+		var changes []sweep.Setting
+		if f.changes != nil {
+			changes = settings(f.changes(x.answers, &world))
+		}
+		if key := f.ofLock(changes); f.library == "" && key != "" && !x.has(key) {
+			if x.foreign != nil {
+				unread = append(unread, "lock."+topOf(key))
+			}
+			continue
+		}
+		fix, err := x.tried(l, &world, f, changes, limit)
+		if err != nil {
+			return nil, "", err
+		}
+		if fix != nil {
+			mends = append(mends, *fix)
+		}
+	}
+	switch {
+	case len(mends) > 0:
+	case len(unread) > 0:
+		why = "none known: the program does not say that it reads " + strings.Join(slices.Compact(unread), ", ")
+	case x.answers.lib.sets != nil:
+		why = fmt.Sprintf("none known: no setting that %s has mends it", x.answers.lib.name)
+	default:
+		why = "none known"
+	}
+	return mends, why, nil
+}
+
+// suits says whether a fix is one for the lock. mended says that there is one already.
+func (x *auditing) suits(f *fix, limit *limits, mended bool) bool {
+	tokens := protocols.Has[protocols.RedlockSettings](x.answers.Settings.Lock)
+	switch {
+	case f.tokens && !tokens || f.noTokens && tokens, f.library != "" && f.library == x.answers.Library,
+		f.otherwise && mended, f.limit && limit.holds == "", f.positive && (limit.holds == "0%" || limit.holds == "0s"),
+		f.renews && (x.renews() && f.changes == nil || !x.extends()), f.unless != "" && x.has(f.unless):
+		return false
+	}
+	return true
+}
+
+// tried is a fix with the least that mends the line; nil if it does not.
+func (x *auditing) tried(l *line, world *scenarios.Scenario, f *fix, changes []sweep.Setting, limit *limits) (*Fix, error) {
+	path, from, to, guess := f.path, leastOf(f, world), "", limit.holds
+	switch {
+	case f.limit:
+		path, from, to = l.path, limit.riskiest, limit.safest
+	case f.path != "":
+		var err error
+		if to = f.most(x.answers, world); from == to { // of two nodes, a quorum is both
+			break
+		}
+		if guess, err = x.smallest(l, world, f, from, to, changes); err != nil {
+			return nil, err
+		}
+	default:
+		fix := x.answers.fix(f, "", changes)
+		does, err := x.accepts(l, fix)
+		if !does {
+			return nil, err
+		}
+		return &fix, err
+	}
+	with := func(value string) Fix {
+		return x.answers.fix(f, value, append(slices.Clone(changes), sweep.Setting{Path: path, Word: value}))
+	}
+	values := newScale(from, to)
+	value, err := values.least(guess, func(value string) (bool, error) { return x.accepts(l, with(value)) })
+	if value == "" || err != nil {
+		return nil, err
+	}
+	fix := with(value)
+	return &fix, nil
+}
+
+// ofLock is the first key of the lock that a fix changes, by its path there; empty if it changes none. What is the client's own
+// affair is none.
+func (f *fix) ofLock(changes []sweep.Setting) string {
+	for _, c := range append(slices.Clone(changes), sweep.Setting{Path: f.path}) {
+		if key, is := strings.CutPrefix(c.Path, "lock."); is && c.Path != guardTimePath {
+			return key
+		}
+	}
+	return ""
+}
+
+// topOf is the key of the lock that a path goes through.
+func topOf(path string) string {
+	key, _, _ := strings.Cut(path, ".")
+	return key
+}
+
+// has says whether a setting of the lock can be changed: a lock program is known to read it, or the library has it, or the file
+// says it already.
+func (x *auditing) has(path string) bool {
+	if x.foreign != nil {
+		return x.foreign.Reads != nil && x.foreign.Reads(topOf(path))
+	}
+	_, has := x.answers.lib.has(path)
+	return has || x.answers.says("lock."+path)
+}
+
+// accepts says whether the file takes a fix, and the line is safe then, with all before it that are.
+func (x *auditing) accepts(l *line, fix Fix) (bool, error) {
+	answers, err := x.answers.With(fix)
+	if err != nil {
+		return false, nil //nolint:nilerr // a file that refuses it is the answer
+	}
+	y := auditing{ctx: x.ctx, answers: answers, failed: x.failed}
+	if IsProgram(answers.Library) {
+		if y.foreign = x.foreign; x.answers.oneNode {
+			if answers.OnOneNode() != nil {
+				return false, nil
+			}
+		}
+	}
+	y.world = calm(answers.Settings)
+	for _, before := range lines() {
+		if !y.asks(before) {
+			if before.name == l.name { // nobody asks any more
+				return true, nil
+			}
+			continue
+		}
+		at, err := y.asAnswered(before)
+		switch {
+		case errors.Is(err, errRefused):
+			return false, nil
+		case err != nil:
+			return false, err
+		case before.name == l.name && at.verdict() == Safe:
+			why, err := y.interrupted(before)
+			return why == "", err
+		case before.name == l.name:
+			return false, nil
+		case at.verdict() == Safe:
+			if why, err := y.interrupted(before); why != "" || err != nil {
+				if err != nil {
+					return false, err
+				}
+				continue
+			}
+			y.holds(before)
+		}
+	}
+	return false, nil
+}
+
+// asAnswered runs the schedules of a line with what was answered.
+func (x *auditing) asAnswered(l *line) (*attacked, error) {
+	world := x.besides(l)
+	return x.attack(l, world, x.own(l, world)...)
+}
+
+// besides is the world of the attacks on a line.
+func (x *auditing) besides(l *line) *scenarios.Scenario {
+	world := *x.world
+	if l.besides != nil {
+		l.besides(&world, x.answers.Settings)
+	}
+	return &world
+}
+
+// own is what was answered, as a setting.
+func (x *auditing) own(l *line, world *scenarios.Scenario) []sweep.Setting {
+	if l.path == "" {
+		return nil
+	}
+	return []sweep.Setting{{Path: l.path, Word: l.answered(x.answers, world)}}
+}
+
+// leastOf is the least value of the setting that a fix looks for.
+func leastOf(f *fix, world *scenarios.Scenario) string {
+	switch f.path {
+	case "lock.quorum":
+		return fmt.Sprint(len(world.Nodes.Names)/2 + 1)
+	case "lock." + factorKey:
+		return "0%"
+	case ttlPath:
+		lock := world.Lock
+		if lock.TTL = time.Minute + time.Millisecond; lock.Check(len(world.Nodes.Names)) != nil && lock.Capabilities().Unit == time.Second {
+			return wholeSecond
+		}
+		return "1ms"
+	case nodeTimeoutPath:
+		return "1ms"
+	}
+	return "0s"
+}
+
+// smallest guesses at the smallest value of a fix's setting that mends a line, by the attacks on that alone; empty if none
+// does, or the protocol has no such setting.
+func (x *auditing) smallest(l *line, world *scenarios.Scenario, f *fix, least, most string, changes []sweep.Setting) (string, error) {
+	y := *x
+	if f.library != "" {
+		changes = append([]sweep.Setting{{Path: "lock", Word: "{ttl: " + world.Lock.TTL.String() + "}"}}, changes...)
+		y.foreign = nil
+	}
+	changes = append(slices.Clone(changes), x.own(l, world)...)
+	values := newScale(least, most)
+	return values.least("", func(value string) (bool, error) {
+		at, err := y.attack(l, world, append(slices.Clone(changes), sweep.Setting{Path: f.path, Word: value})...)
+		if errors.Is(err, errRefused) {
+			return false, nil
+		}
+		return err == nil && at.verdict() == Safe, err
+	})
+}
+
+func settings(texts []string) []sweep.Setting {
+	var all []sweep.Setting
+	for _, text := range texts {
+		s, err := sweep.ParseSetting(text)
+		if err != nil {
+			panic(err) // they are ours
+		}
+		all = append(all, s)
+	}
+	return all
+}
