@@ -19,7 +19,7 @@ import (
 // program is that of a lock.
 func program(t *testing.T, name string) *programs.Program {
 	t.Helper()
-	return programIn(t, filepath.Join("..", "locks", name))
+	return programIn(t, filepath.Join("..", "..", "locks", name))
 }
 
 func programIn(t *testing.T, dir string, args ...string) *programs.Program {
@@ -100,7 +100,7 @@ func TestSomebodysLockElsewhere(t *testing.T) {
 // What a program does wrong is its failure elsewhere, too, and not the simulator's.
 func TestAProgramThatFailsElsewhere(t *testing.T) {
 	s := preset(t, "restart", "nodes.count=1", "lock.ttl=2s", "budget.restart-delay=1s")
-	s.Foreign = programIn(t, filepath.Join("..", "scenarios", "programs", "testdata", "says"), `{"type":"ready","re":1}`, "hello").Foreign()
+	s.Foreign = programIn(t, filepath.Join("..", "..", "scenarios", "programs", "testdata", "says"), `{"type":"ready","re":1}`, "hello").Foreign()
 	here := run(t, s)
 	s.Elsewhere = jobstest.NewThere(sweep.Jobs((&programs.Loader{Cache: wasmtest.Cache(t)}).Load)...)
 	elsewhere := run(t, s)
