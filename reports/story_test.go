@@ -46,9 +46,10 @@ func isUntold(name protocols.Name, e *history.Event) bool {
 		!protocols.IsSentence(e.Name)
 }
 
-// Every scenario's story is pinned: reviewed once against the source that its file cites, it must not change unseen.
+// The story of each scenario's first case is pinned: reviewed once against the source that its file cites, it must not change
+// unseen. The other cases vary it.
 func TestStories(t *testing.T) {
-	kept := map[string]bool{}
+	kept, last := map[string]bool{}, ""
 	for _, s := range scenarios.Catalogue() {
 		r, err := scenarios.Judge(s, scenarios.Options{})
 		if err != nil {
@@ -61,7 +62,12 @@ func TestStories(t *testing.T) {
 				break
 			}
 		}
-		path := filepath.Join("testdata", "stories", strings.ReplaceAll(s.Name, "/", "_")+".txt")
+		file, _, _ := strings.Cut(s.Name, "/")
+		if file == last {
+			continue
+		}
+		last = file
+		path := filepath.Join("testdata", "stories", file+".txt")
 		kept[path] = true
 		got := transcript(r)
 		if *update {
