@@ -15,9 +15,9 @@ const readme = "../../README.md"
 
 // The pages that the tests read.
 const (
-	counterexample = "../../docs/counterexample.md"
+	counterexample = "../../docs/start.md"
 	searching      = "../../docs/searching.md"
-	choosing       = "../../docs/choosing-settings.md"
+	choosing       = "../../docs/operate.md"
 )
 
 // between is the part of text after start and before end, and where it is.

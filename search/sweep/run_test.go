@@ -202,7 +202,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// Any key of a scenario can be an axis, also in its timeline. docs/counterexample.md says that this jump breaks the lock
+// Any key of a scenario can be an axis, also in its timeline. docs/start.md says that this jump breaks the lock
 // from 8.896 s on.
 func TestTimelineOfAScenario(t *testing.T) {
 	base, err := sweep.Whole(find(t, "17-clock-jump"))
