@@ -77,14 +77,6 @@ func All() []Mutant {
 	return slices.Concat(library, semaphores, adapter, nodes, protocols, services, resource)
 }
 
-// InLibrary says whether the bug is in what runs on tier model of the library, or of the packages that it alone is made of: a
-// search may find it.
-func (m Mutant) InLibrary() bool {
-	return m.Tier == "" && slices.ContainsFunc(m.Edits, func(e Edit) bool {
-		return strings.HasPrefix(e.File, "redlock/") || strings.HasPrefix(e.File, "internal/quorum/")
-	})
-}
-
 // Fingerprint tells a mutant from what it was before somebody changed it.
 func (m Mutant) Fingerprint() string {
 	parts := []any{m.Edits, m.Killers, m.Tier}

@@ -62,21 +62,6 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// The settings can be read, and each turns on what it is named after.
-func TestSettings(t *testing.T) {
-	for _, s := range mutants.AllSettings() {
-		base, err := scenarios.ParseSettings(s.Name, []byte(s.Text))
-		if err != nil {
-			t.Errorf("%s: %v\n%s", s.Name, err, s.Text)
-			continue
-		}
-		if l := protocols.Of[protocols.RedlockSettings](base.Lock); l.Fencing != (s.Name == "fencing") || (l.Guard != nil) != (s.Name == "guard") || (l.WakeUp > 0) != (s.Name == "wake-up") ||
-			(l.Batching > 0) != (s.Name == "batching") || (base.Lock.Renewals > 0) != (s.Name == "renewal") {
-			t.Errorf("%s: %+v", s.Name, base.Lock)
-		}
-	}
-}
-
 // Each protocol and preset besides the library has settings with which it is searched, and they can be read.
 func TestOthersSettings(t *testing.T) {
 	searched := map[string]bool{}

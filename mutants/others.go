@@ -6,12 +6,21 @@ import (
 	"redlocksim/checker"
 )
 
+// Settings are what a search for a bug in the locks of others runs with.
+type Settings struct {
+	Name string
+	// Text is a settings file.
+	Text string
+	// Known are what its lock is known to violate, without a bug too: a search is for others.
+	Known []checker.Kind
+}
+
 // OthersSettings lists those with which a search goes for bugs in the locks of others, as a stranger with such a lock would
 // search: each implementation of Redlock in the list of Redis, and each other protocol with whatever it can be told to do.
 // Their budgets are the larger of two in which the lock, as it is meant, shows nothing but what it is known for.
 func OthersSettings() []Settings {
 	const (
-		// harsh is a budget of the kind that AllSettings have.
+		// harsh is a budget within which a sound lock shows nothing. Clients have a pause, a delay and a message in reserve.
 		harsh = "budget: {clock-rate: 0.5%, pause: 200ms, delay: 100ms, restart-delay: 4s}\n"
 		// late is one in which nothing is late but messages.
 		late = "budget: {delay: 20ms}\n"

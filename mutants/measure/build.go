@@ -27,9 +27,6 @@ const (
 	optimized
 	// racing has a race detector. Goroutines run at the same time on tier live.
 	racing
-	// counting counts which statements of the packages with bugs are executed. Without the command itself nothing is written at
-	// its end.
-	counting
 )
 
 // buildFlags are the flags of each kind.
@@ -37,8 +34,6 @@ var buildFlags = map[buildKind][]string{
 	quick:     {"-ldflags=-s -w", "-gcflags=redlocksim/...=-N -l"},
 	optimized: {"-ldflags=-s -w"},
 	racing:    {"-race"},
-	counting: {"-cover",
-		"-coverpkg=./mutants/runner,./redlock/...,./internal/quorum,./internal/batch,./internal/redisnode,./scenarios/protocols"},
 }
 
 // build makes and runs the binaries for one bug, or for none, in a directory of its own.

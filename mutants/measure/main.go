@@ -6,12 +6,6 @@
 // can be interrupted, and goes on where it was. With -all it also measures bugs that were measured with other sources. Of drawn
 // bugs it writes a page, mutants/POWER.md for the library.
 //
-// With -shard each of several machines measures a part, into a file of its own (-results); the lines of all may be put into
-// one.
-//
-// With -columns it measures only these, in this order, until one notices the bug, and with -in it plants bugs only into some
-// files. Such results are for finding out what escapes: they go to a file of their own, which no page is made of.
-//
 // It exits with 1 if a planted bug is not noticed by everything that is said to notice it, and with 2 if it cannot measure.
 package main
 
@@ -23,9 +17,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"regexp"
-	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -76,7 +67,7 @@ func run() (missed []string, err error) {
 		fmt.Println(len(results.Bugs), r)
 		return results.write(a.results)
 	})
-	if err = cmp.Or(err, results.write(a.results)); err != nil || a.first {
+	if err = cmp.Or(err, results.write(a.results)); err != nil {
 		return nil, err
 	}
 	if a.target.page == "" {
@@ -93,42 +84,14 @@ func parse() (a arguments, err error) {
 	flag.BoolVar(&a.all, "all", false, "measure also bugs that were measured with other sources")
 	flag.IntVar(&a.jobs, "jobs", 2, "how many bugs are measured at once")
 	flag.StringVar(&a.cache, "cache", "", "directory for a build cache that does not grow with each bug (empty: Go's own)")
-	shard := flag.String("shard", "", "measure only this part of the bugs, as in 2/8")
 	flag.StringVar(&a.results, "results", "", "file for the results (empty: that of the target)")
-	columns := flag.String("columns", "", "measure only these, as in explore,suite, until one notices the bug; needs -results")
-	in := flag.String("in", "", "plant bugs only into files whose names match this regular expression; needs -columns")
 	flag.Parse()
 	if a.target, err = targetOf(flag.Arg(0)); err != nil {
 		return a, err
 	}
 	a.wanted.Target, a.wanted.Limit = a.target.name, int(*limit/time.Second)
-	if a.first = *columns != ""; a.first && a.results == "" || *in != "" && !a.first {
-		return a, fmt.Errorf("-columns needs -results, and -in needs -columns")
-	}
 	a.results = cmp.Or(a.results, filepath.Join("mutants", resultsPath(a.target.name)))
-	if a.first {
-		a.target.columns, err = a.target.only(strings.Split(*columns, ","))
-	}
-	if *in != "" && err == nil {
-		a.measurement.in, err = regexp.Compile(*in)
-	}
-	if *shard != "" && err == nil {
-		if n, scanned := fmt.Sscanf(*shard, "%d/%d", &a.shard, &a.shards); n != 2 || scanned != nil || a.shard < 1 || a.shard > a.shards {
-			return a, fmt.Errorf("-shard %q: want i/n, as in 2/8", *shard)
-		}
-		a.shard--
-	}
-	return a, err
-}
-
-// only checks columns of a target.
-func (t target) only(columns []string) ([]string, error) {
-	for _, c := range columns {
-		if !slices.Contains(t.columns, c) {
-			return nil, fmt.Errorf("no column %q, want some of %v", c, t.columns)
-		}
-	}
-	return columns, nil
+	return a, nil
 }
 
 // resume takes from the results what the command line leaves open. Bugs of another seed or with another limit are measured

@@ -1,12 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os/exec"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -26,18 +26,10 @@ type measurement struct {
 	// results are what is known. Bugs that were measured with other sources are measured anew if all is set.
 	results records
 	all     bool
-	// first says that the columns are run until one notices the bug, and not each for every bug.
-	first bool
-	// in, if not nil, is what the names of the files match that bugs are planted into.
-	in *regexp.Regexp
-	// shard is which of the shards parts of the bugs is measured, from 0; shards 0 is all of them.
-	shard, shards int
 	// jobs is how many bugs are measured at once.
 	jobs int
 	// cache, if not empty, is a directory for a build cache that does not grow with every bug.
 	cache string
-	// reached is what is executed without a bug.
-	reached reached
 }
 
 // run forgets results of bugs that there are no more, and measures the bugs, less what is known. done is told of each result,
@@ -55,13 +47,13 @@ func (m *measurement) run(ctx context.Context, done func(record) error) error {
 		sources = m.sources
 	}
 	var todo []generate.Mutant
-	for i, bug := range bugs {
-		if (m.shards == 0 || i%m.shards == m.shard) && !m.results.has(bug.Mutant, sources) {
+	for _, bug := range bugs {
+		if !m.results.has(bug.Mutant, sources) {
 			todo = append(todo, bug)
 		}
 	}
-	if len(todo) > 0 && m.target.page != "" {
-		m.reached, err = m.reach(ctx)
+	if len(todo) > 0 {
+		err = m.nothingWithoutBugs(ctx)
 	}
 	if err == nil {
 		_, err = jobs.Set[struct{}, record]{
@@ -95,9 +87,6 @@ func (m *measurement) bugs(ctx context.Context) (all []generate.Mutant, err erro
 	if err != nil {
 		return nil, err
 	}
-	if m.in != nil {
-		set.Mutants = slices.DeleteFunc(set.Mutants, func(one generate.Mutant) bool { return !m.in.MatchString(one.File()) })
-	}
 	return set.Sample(ctx, m.results.Seed, m.results.Sample)
 }
 
@@ -114,12 +103,7 @@ func (m *measurement) one(ctx context.Context, bug generate.Mutant) (record, err
 	}
 	defer remove()
 	for _, t := range trials {
-		if m.first && r.caught(m.target.columns...) || t.column == columnLive && r.caught(ours...) {
-			continue
-		}
-		t, isReached := m.reached.narrowed(t, bug)
-		if !isReached {
-			r.Columns[t.column] = outcome{NotReached: true}
+		if t.column == columnLive && r.caught(ours...) {
 			continue
 		}
 		own := slices.IndexFunc(t.tests, func(test mutants.Test) bool { return test.Package == path.Dir(bug.File()) })
@@ -131,6 +115,24 @@ func (m *measurement) one(ctx context.Context, bug generate.Mutant) (record, err
 		}
 	}
 	return r, nil
+}
+
+// nothingWithoutBugs is an error if one of a target's columns finds something without a bug. Planted bugs have no columns.
+func (m *measurement) nothingWithoutBugs(ctx context.Context) error {
+	if m.target.page == "" {
+		return nil
+	}
+	b, remove, err := newBuild(m.root, m.cache, mutants.Mutant{})
+	if err != nil {
+		return err
+	}
+	defer remove()
+	for _, t := range m.target.trials(m.results.limit()) {
+		if out, err := b.try(ctx, t); err != nil || out.How != "" {
+			return cmp.Or(err, fmt.Errorf("%s: something is found without a bug: %s, %s", t.column, out.How, out.By))
+		}
+	}
+	return nil
 }
 
 // sources is the commit that the sources are of, and that they differ from it if they do.

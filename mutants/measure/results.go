@@ -21,7 +21,7 @@ import (
 )
 
 // records are what was measured of a target, as they are kept in the repository: measuring takes hours. Their file has a line
-// for what they have in common, and one for each bug, so that those of several machines can be put into one by hand.
+// for what they have in common, and one for each bug.
 type records struct {
 	common
 	Bugs []record
@@ -51,22 +51,10 @@ type record struct {
 	// Sources is the commit that it was measured with; see [sources].
 	Sources string             `json:"sources"`
 	Columns map[string]outcome `json:"columns"`
-	// Judged is what a person decided about a drawn bug that nothing noticed, written here by hand.
-	Judged judgement `json:"judged,omitzero"`
+	// Judged is why a drawn bug that nothing noticed changes nothing but time, memory or messages, as a person decided. It is
+	// written here by hand, and stays for as long as the bug is the same.
+	Judged string `json:"judged,omitempty"`
 }
-
-// judgement is such a decision. It stays for as long as the bug is the same.
-type judgement struct {
-	// Verdict is equivalent, if nothing can notice the bug because it changes nothing that a caller, a node, or an observer can
-	// see, or performance, if it costs time, memory or messages, and nothing else.
-	Verdict string `json:"verdict"`
-	Why     string `json:"why"`
-}
-
-const (
-	equivalent  = "equivalent"
-	performance = "performance"
-)
 
 // outcome is what became of a bug in one column.
 type outcome struct {
@@ -76,8 +64,6 @@ type outcome struct {
 	By string `json:"by,omitempty"`
 	// CPU is the processor time until then, in seconds, without building.
 	CPU float64 `json:"cpu,omitempty"`
-	// NotReached says that nothing of the column executes the statement that the bug is in.
-	NotReached bool `json:"not_reached,omitempty"`
 }
 
 // caught says whether any of the columns noticed the bug.
@@ -85,34 +71,13 @@ func (r record) caught(by ...string) bool {
 	return slices.ContainsFunc(by, func(c string) bool { return r.Columns[c].How != "" })
 }
 
-// cost is the processor time until the first of the columns noticed the bug, one after the other, in seconds.
-func (r record) cost(by ...string) (cost float64) {
-	for _, c := range by {
-		if cost += r.Columns[c].CPU; r.caught(c) {
-			break
-		}
-	}
-	return cost
-}
-
-// isReached says whether any of the columns executes the statement that the bug is in.
-func (r record) isReached(by ...string) bool {
-	return slices.ContainsFunc(by, func(c string) bool {
-		out, has := r.Columns[c]
-		return has && !out.NotReached
-	})
-}
-
 // String is the result in a line.
 func (r record) String() string {
 	text := r.Name
 	for _, c := range slices.Sorted(maps.Keys(r.Columns)) {
-		switch out := r.Columns[c]; {
-		case out.NotReached:
-			text += fmt.Sprintf("  %s: not reached", c)
-		case out.How == "":
+		if out := r.Columns[c]; out.How == "" {
 			text += fmt.Sprintf("  %s: – (%.1f s)", c, out.CPU)
-		default:
+		} else {
 			text += fmt.Sprintf("  %s: %s, %s (%.1f s)", c, out.How, out.By, out.CPU)
 		}
 	}
@@ -136,7 +101,7 @@ func (r record) missing(m mutants.Mutant) (all []string) {
 // resultsPath is where the results of a target are, in directory mutants.
 func resultsPath(target string) string { return filepath.Join("measured", target+".jsonl") }
 
-// read reads results. A file that is not there has none; of two results of a bug the later counts.
+// read reads results. A file that is not there has none.
 func read(path string) (r records, err error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

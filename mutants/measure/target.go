@@ -15,23 +15,16 @@ const (
 	columnTests = "tests"
 	// columnSuite is every scenario on tiers model and wire.
 	columnSuite = "suite"
-	// columnSearch is a random search with each of [mutants.AllSettings] in turn, or of [mutants.OthersSettings] where the
-	// locks of others have the bugs: with those of them that reach the bug.
+	// columnSearch is a random search as redlocksim explore makes it without a file, each run with settings of its own; where the
+	// locks of others have the bugs, it is one with each of [mutants.OthersSettings] in turn.
 	columnSearch = "search"
-	// columnExplore is a random search as redlocksim explore makes it without a file: each run draws its settings as well.
-	columnExplore = "explore"
 	// columnLive is a few scenarios on tier live and a short soak, on the system's clock and goroutines and under a race
 	// detector: for what neither the suite nor a search has noticed.
 	columnLive = "live"
 )
 
-// allColumns are all of them, ours those that a lock without unit tests would have, and simulated those of them whose
-// statements are counted.
-var (
-	allColumns = []string{columnTests, columnSuite, columnSearch, columnExplore, columnLive}
-	ours       = []string{columnSuite, columnSearch, columnExplore, columnLive}
-	simulated  = []string{columnSuite, columnSearch, columnExplore}
-)
+// ours are the columns that a lock without unit tests would have.
+var ours = []string{columnSuite, columnSearch, columnLive}
 
 // target is where bugs are planted, and what is to notice them.
 type target struct {
@@ -45,11 +38,9 @@ type target struct {
 	columns     []string
 	tested      []string // the packages with unit tests of it
 	settings    []mutants.Settings
-	search      string // what a search with the settings is, for the page
 }
 
-// planted is the bugs that somebody chose. The others are drawn: the locks of others have no unit tests of their own, and
-// redlocksim explore does not use them unless a file says so.
+// planted is the bugs that somebody chose. The others are drawn: the locks of others have no unit tests of their own.
 var planted = target{name: "planted"}
 
 var targets = []target{
@@ -60,18 +51,16 @@ var targets = []target{
 			"redlock/single"},
 		page:    "POWER.md",
 		about:   "the library, its adapter, and its Lua scripts",
-		columns: allColumns,
+		columns: []string{columnTests, columnSuite, columnSearch, columnLive},
 		tested: []string{"redlock", "redlock/goredis", "internal/quorum", "redlock/driver", "redlock/observe/redlockslog", "redlock/observe/redlockotel",
 			"redlock/observe/redlockprom"},
-		settings: mutants.AllSettings(),
-		search:   "a random search with each of [eight settings](settings.go) in turn.",
 	},
 	{
 		name:        "semaphores",
 		directories: []string{"redlock/semaphore"},
 		page:        "POWER-SEMAPHORES.md",
 		about:       "the semaphores and read-write locks of package redlock/semaphore",
-		columns:     []string{columnTests, columnSuite, columnExplore, columnLive}, // none of the settings has a semaphore
+		columns:     []string{columnTests, columnSuite, columnSearch, columnLive},
 		tested:      []string{"redlock/semaphore"},
 	},
 	{
@@ -81,8 +70,6 @@ var targets = []target{
 		about:       "the locks of others that scenarios/protocols implements anew, which have no unit tests of their own",
 		columns:     []string{columnSuite, columnSearch},
 		settings:    mutants.OthersSettings(),
-		search: fmt.Sprintf("a random search with those of [%d settings](others.go) that reach the bug, in turn, none for more than a quarter of the time. "+
-			"What an implementation is known to violate does not count.", len(mutants.OthersSettings())),
 	},
 }
 
@@ -111,11 +98,7 @@ type trial struct {
 	kind buildKind
 }
 
-// experiments is in how many experiments with each of [mutants.AllSettings] a search looks for a planted bug.
-const experiments = "10"
-
-// plantedTrials are those of a planted bug: what is said to notice it, and a search with each of the settings if it runs that
-// code.
+// plantedTrials are those of a planted bug: what is said to notice it.
 func plantedTrials(m mutants.Mutant) (all []trial) {
 	for _, t := range m.Tests {
 		all = append(all, trial{column: t.String(), tests: []mutants.Test{t}})
@@ -123,34 +106,24 @@ func plantedTrials(m mutants.Mutant) (all []trial) {
 	for _, name := range m.Killers {
 		all = append(all, trial{column: name, args: []string{"suite", "-tier", cmp.Or(m.Tier, "model"), name}, kind: quick})
 	}
-	if m.InLibrary() {
-		all = append(all, shortSearches()...)
-	}
-	return all
-}
-
-// shortSearches look for a planted bug with each of the settings.
-func shortSearches() (all []trial) {
-	for _, s := range mutants.AllSettings() {
-		all = append(all, trial{column: s.Name, args: []string{"search", "-runs", experiments}, settings: []mutants.Settings{s}, kind: quick})
-	}
 	return all
 }
 
 // trials are those of every drawn bug, where a search may take so much processor time.
-func (t target) trials(limit time.Duration) []trial {
+func (t target) trials(limit time.Duration) (all []trial) {
 	tests := trial{column: columnTests}
 	for _, p := range t.tested {
 		tests.tests = append(tests.tests, mutants.Test{Package: p})
 	}
-	all := []trial{
+	for _, one := range []trial{
 		tests,
 		{column: columnSuite, args: []string{"suite"}, kind: optimized},
 		{column: columnSearch, args: []string{"search"}, settings: t.settings, cpu: limit, kind: optimized},
-		{column: columnExplore, args: []string{"search"}, cpu: limit, kind: optimized},
 		{column: columnLive, args: []string{"live"}, kind: racing},
+	} {
+		if slices.Contains(t.columns, one.column) {
+			all = append(all, one)
+		}
 	}
-	all = slices.DeleteFunc(all, func(one trial) bool { return !slices.Contains(t.columns, one.column) })
-	slices.SortFunc(all, func(a, b trial) int { return slices.Index(t.columns, a.column) - slices.Index(t.columns, b.column) })
 	return all
 }

@@ -2,7 +2,7 @@
 // notice the bug, and its exit code is the result.
 //
 //	runner suite [-tier TIER] [NAME...]
-//	runner search [-cpu DURATION] [-runs N] < settings.json
+//	runner search [-cpu DURATION] < settings.json
 //	runner live
 //
 // Suite runs every scenario, or some, on tiers model and wire, or on one. Search makes random searches with each of some
@@ -35,9 +35,9 @@ func main() {
 		arguments(flags)
 		suite(scenarios.Tier(*tier), flags.Args())
 	case "search":
-		cpu, runs := flags.Duration("cpu", 0, ""), flags.Int("runs", 0, "")
+		cpu := flags.Duration("cpu", 0, "")
 		arguments(flags)
-		search(*cpu, *runs)
+		search(*cpu)
 	case "live":
 		onLive()
 	case "live-client": // which tier live starts for each client

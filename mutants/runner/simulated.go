@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -65,13 +64,8 @@ func code(r *scenarios.Result) exitcode.Code {
 	return exitcode.OK
 }
 
-const (
-	// shares is into how many parts the time of a search is divided: no settings have more than one of them.
-	shares = 4
-	// chunk is how many experiments a search makes with one seed and one of several settings before it goes on with the next:
-	// fewer if they take more than a fair share of its time.
-	chunk = 500
-)
+// turn is how many experiments a search makes with one of several settings before it goes on with the next.
+const turn = 50
 
 // searched is what a search is made with.
 type searched struct {
@@ -81,30 +75,22 @@ type searched struct {
 }
 
 // search searches for so much processor time: with all settings in turn, and a seed for each round, or without settings as the
-// command does, which learns from its runs until its time is up. Without a time it makes one round of so many runs.
-func search(cpu time.Duration, runs int) {
-	all := spaces()
-	share := cpu
-	if len(all) > 0 {
-		cpu = min(cpu, time.Duration(len(all))*cpu/shares)
-		share, runs = cpu/time.Duration(len(all)), cmp.Or(runs, chunk)
-	} else {
+// command does, which learns from its runs until its time is up.
+func search(cpu time.Duration) {
+	all, runs := spaces(), turn
+	if len(all) == 0 {
 		space := experiment.NewSpace(experiment.DefaultBase())
 		space.Swarm = true
-		all, runs = []searched{{"each run draws its settings", space, nil}}, cmp.Or(runs, math.MaxInt)
+		all, runs = []searched{{"each run draws its settings", space, nil}}, math.MaxInt
 	}
 	go watch(patience)
 	for seed := uint64(0); ; seed++ {
 		for _, s := range all {
-			ctx := context.Background()
-			if cpu > 0 {
-				if used() >= cpu {
-					return
-				}
-				ctx = until(min(cpu, used()+share))
+			if used() >= cpu {
+				return
 			}
-			begin(fmt.Sprintf("%s, seed %d", s.name, seed), share+searchLimit)
-			hit, err := random.First(ctx, s.space, seed, runs, s.known...)
+			begin(fmt.Sprintf("%s, seed %d", s.name, seed), cpu+searchLimit)
+			hit, err := random.First(until(cpu), s.space, seed, runs, s.known...)
 			switch {
 			case errors.Is(err, errEnough):
 			case err != nil:
@@ -113,9 +99,6 @@ func search(cpu time.Duration, runs int) {
 				fmt.Printf("%s, seed %d, run %d: %v\n", s.name, seed, hit.Run, hit.Kinds)
 				fail(exitcode.Safety, hit.Kinds)
 			}
-		}
-		if cpu == 0 {
-			return
 		}
 	}
 }
