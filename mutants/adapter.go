@@ -191,7 +191,7 @@ var adapter = []Mutant{
 		Name: "wire-votes-without-looking", Tier: "wire",
 		Bug:   "a server votes that allows SET, and not what extends and releases need",
 		Edits: []Edit{{"internal/redisnode/exchange.go", "appendRequest(args, &requests[number], m.batch.Looks())", "appendRequest(args, &requests[number], false)"}},
-		Tests: []Test{{"redlock/goredis", "TestAdapter/ForbiddenCommands"}},
+		Tests: []Test{{"redlock/goredis", "TestAdapter/Forbidden"}},
 	},
 	{
 		Name: "wire-any-largest-ttl", Tier: "wire",

@@ -7,6 +7,7 @@ package adaptertest
 import (
 	"context"
 	"net"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"redlocksim/internal/redisserver"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/goredis"
 )
 
 // Adapter is one under test.
@@ -36,31 +38,28 @@ type Config struct {
 	Runtime            driver.Runtime
 }
 
+// GoRedis is the shipped adapter.
+var GoRedis = Adapter{
+	Open: func(t testing.TB, c Config, addrs ...string) ([]driver.Node, func() error) {
+		t.Helper()
+		nodes, err := goredis.Opener{Runtime: c.Runtime, Options: func(o *redis.Options) {
+			o.Username, o.Password, o.Dialer = c.Username, c.Password, c.Dial
+		}}.Open(addrs...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return nodes, nodes.Close
+	},
+	ErrCommands: goredis.ErrCommands,
+	ErrClosed:   redis.ErrClosed,
+}
+
 // node makes the node of one server.
 func (a Adapter) node(t testing.TB, addr string, c Config) driver.Node {
 	t.Helper()
 	nodes, end := a.Open(t, c, addr)
 	t.Cleanup(func() { _ = end() })
 	return nodes[0]
-}
-
-// client makes a lock client over these servers, which end closes.
-func (a Adapter) client(t testing.TB, c Config, addrs []string, options ...redlock.Option) (client *redlock.Client, end func() error) {
-	t.Helper()
-	nodes, end := a.Open(t, c, addrs...)
-	client, err := redlock.New(nodes, options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return client, end
-}
-
-// one makes a lock client over one server, for the rest of the test.
-func (a Adapter) one(t testing.TB, addr string, c Config, options ...redlock.Option) *redlock.Client {
-	t.Helper()
-	client, end := a.client(t, c, []string{addr}, append([]redlock.Option{redlock.WithNodeTimeout(Patience)}, options...)...)
-	t.Cleanup(func() { _ = end() })
-	return client
 }
 
 // Admin is a connection of the test's own.
@@ -114,4 +113,53 @@ func Eventually(t testing.TB, bound time.Duration, what string, is func() bool) 
 			t.Fatalf("not within %v: %s", bound, what)
 		}
 	}
+}
+
+// CloseWithin closes a lock client.
+func CloseWithin(t testing.TB, bound time.Duration, client *redlock.Client) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), bound)
+	defer cancel()
+	if err := client.Close(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+// Patience is for replies that are expected to come.
+const Patience = 10 * time.Second
+
+// Do runs the batch, waits until every command is answered, and checks that each is answered once.
+func Do(t testing.TB, node driver.Node, batch ...*driver.Command) []driver.Reply {
+	t.Helper()
+	replies := make([]driver.Reply, len(batch))
+	var (
+		mu      sync.Mutex
+		done    = make(chan struct{})
+		answers = make([]int, len(batch))
+		missing = len(batch)
+	)
+	for i, c := range batch {
+		c.Done = func(answered *driver.Command, r driver.Reply) {
+			mu.Lock()
+			defer mu.Unlock()
+			if answered != c {
+				t.Errorf("command %d: Done was called with another command", i)
+			}
+			if answers[i]++; answers[i] > 1 {
+				t.Errorf("command %d: Done was called %d times", i, answers[i])
+				return
+			}
+			replies[i] = r
+			if missing--; missing == 0 {
+				close(done)
+			}
+		}
+	}
+	node.Do(batch)
+	select {
+	case <-done:
+	case <-time.After(2 * Patience):
+		t.Fatal("not all commands were answered")
+	}
+	return replies
 }

@@ -5,13 +5,11 @@ package adaptertest
 import (
 	"context"
 	"errors"
-	"io"
 	"net"
 	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -27,15 +25,13 @@ const (
 )
 
 // Acquire asks for the lock k, with a short deadline.
-func Acquire(t *testing.T, node driver.Node) driver.Reply {
+func Acquire(t testing.TB, node driver.Node) driver.Reply {
 	t.Helper()
-	return AcquireWithin(t, node, Short)
+	return within(t, node, Command(t, "acquire k", TTL), Short)
 }
 
-// AcquireWithin asks for the lock k, with a deadline.
-func AcquireWithin(t *testing.T, node driver.Node, d time.Duration) driver.Reply {
+func within(t testing.TB, node driver.Node, c *driver.Command, d time.Duration) driver.Reply {
 	t.Helper()
-	c := Command(t, "acquire k", TTL)
 	start := time.Now()
 	c.Deadline = start.Add(d)
 	reply := Do(t, node, c)[0]
@@ -45,30 +41,25 @@ func AcquireWithin(t *testing.T, node driver.Node, d time.Duration) driver.Reply
 	return reply
 }
 
-func is(target error) func(error) bool { return func(err error) bool { return errors.Is(err, target) } }
-
-// serverSays is of a server's error with that word.
-func serverSays(word string) func(error) bool {
-	return func(err error) bool {
-		return err != nil && strings.HasPrefix(strings.TrimPrefix(err.Error(), "ERR "), word)
+func expect(t testing.TB, when string, got driver.Reply, want driver.Outcome) {
+	t.Helper()
+	if got.Outcome != want {
+		t.Errorf("%s: got %v, %v; want %v", when, got.Outcome, got.Err, want)
 	}
 }
 
-func isTimeout(err error) bool {
-	var e net.Error
-	return errors.As(err, &e) && e.Timeout()
+// closedPort is an address at which nothing listens.
+func closedPort(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = l.Close()
+	return l.Addr().String()
 }
 
 // What a command comes to: answered, not sent, sent without an answer, and not answered in time.
 func outcomes(t *testing.T, a Adapter) {
-	closedPort := func(t *testing.T) string {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = l.Close()
-		return l.Addr().String()
-	}
 	reply := func(text string) func(*testing.T) string {
 		return func(t *testing.T) string { return Stub(t, false, text) }
 	}
@@ -77,53 +68,60 @@ func outcomes(t *testing.T, a Adapter) {
 		s.RequireAuth("secret")
 		return s.Addr()
 	}
-	some := func(err error) bool { return err != nil }
-	tests := []struct {
+	var none Config
+	dial := func(dial func(ctx context.Context) error) Config {
+		return Config{Dial: func(ctx context.Context, _, _ string) (net.Conn, error) { return nil, dial(ctx) }}
+	}
+	neverDials := dial(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
+	dialsTooLong := dial(func(context.Context) error { return &net.OpError{Op: "dial", Net: "tcp", Err: os.ErrDeadlineExceeded} })
+	const acquire, voting = "acquire k", "acquire k token=1"
+	for _, test := range []struct {
 		name   string
 		server func(*testing.T) string
 		config Config
+		do     string
 		want   driver.Outcome
-		err    func(error) bool // nil: no error
+		err    string // what is in the text of the error; "": there is none
 	}{
-		{"accepted", reply(":1"), Config{}, driver.Accepted, nil},
-		{"declined", reply(":0"), Config{}, driver.Declined, nil},
-		{"nothing listens", closedPort, Config{}, driver.Refused, is(syscall.ECONNREFUSED)},
-		{"dropped before the reply", func(t *testing.T) string { return Stub(t, false) }, Config{}, driver.Refused, is(io.EOF)},
-		{"never a reply", func(t *testing.T) string { return Stub(t, true) }, Config{}, driver.TimedOut, isTimeout},
-		{"never a connection", closedPort, Config{Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			<-ctx.Done()
-			return nil, ctx.Err()
-		}}, driver.TimedOut, isTimeout},
-		{"dial timeout before the deadline", closedPort, Config{Dial: func(context.Context, string, string) (net.Conn, error) {
-			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: os.ErrDeadlineExceeded}
-		}}, driver.Refused, is(os.ErrDeadlineExceeded)},
-		{"no reply that can be read", reply("?"), Config{}, driver.Refused, some},
-		{"an unexpected reply", reply("+QUEUED"), Config{}, driver.Failed, func(err error) bool {
-			return err != nil && strings.HasSuffix(err.Error(), ": acquire was answered with QUEUED")
-		}},
-		{"nothing", reply("$-1"), Config{}, driver.Failed, some},
-		{"LOADING", reply("-LOADING Redis is loading the dataset in memory"), Config{}, driver.Failed, serverSays("LOADING")},
-		{"READONLY", reply("-READONLY You can't write against a read only replica."), Config{}, driver.Failed, serverSays("READONLY")},
-		{"NOREPLICAS", reply("-NOREPLICAS Not enough good replicas to write."), Config{}, driver.Failed, serverSays("NOREPLICAS")},
-		{"MOVED", reply("-MOVED 3999 127.0.0.1:6381"), Config{}, driver.Failed, serverSays("MOVED")},
-		{"NOSCRIPT for a script in full", reply("-ERR NOSCRIPT"), Config{}, driver.Failed, serverSays("NOSCRIPT")},
-		{"no credentials", secret, Config{}, driver.Failed, serverSays("NOAUTH")},
-		{"wrong credentials", secret, Config{Password: "guess"}, driver.Failed, serverSays("WRONGPASS")},
-	}
-	for _, test := range tests {
+		{"accepted", reply(":1"), none, acquire, driver.Accepted, ""},
+		{"declined", reply(":0"), none, acquire, driver.Declined, ""},
+		{"nothing listens", closedPort, none, acquire, driver.Refused, "connection refused"},
+		{"dropped before the reply", func(t *testing.T) string { return Stub(t, false) }, none, acquire, driver.Refused, "EOF"},
+		{"never a reply", func(t *testing.T) string { return Stub(t, true) }, none, acquire, driver.TimedOut, " "},
+		{"never a connection", closedPort, neverDials, acquire, driver.TimedOut, " "},
+		{"dial timeout before the deadline", closedPort, dialsTooLong, acquire, driver.Refused, "i/o timeout"},
+		{"no reply that can be read", reply("?"), none, acquire, driver.Refused, " "},
+		{"an unexpected reply", reply("+QUEUED"), none, acquire, driver.Failed, ": acquire was answered with QUEUED"},
+		{"nothing", reply("$-1"), none, acquire, driver.Failed, " "},
+		{"LOADING", reply("-LOADING Redis is loading the dataset in memory"), none, acquire, driver.Failed, "LOADING"},
+		{"NOREPLICAS", reply("-NOREPLICAS Not enough good replicas to write."), none, acquire, driver.Failed, "NOREPLICAS"},
+		{"MOVED", reply("-MOVED 3999 127.0.0.1:6381"), none, acquire, driver.Failed, "MOVED"},
+		{"NOSCRIPT for a script in full", reply("-ERR NOSCRIPT"), none, acquire, driver.Failed, "NOSCRIPT"},
+		{"no credentials", secret, none, acquire, driver.Failed, "NOAUTH"},
+		{"wrong credentials", secret, Config{Password: "guess"}, acquire, driver.Failed, "WRONGPASS"},
+		{"no list", reply("+OK"), none, voting, driver.Failed, ": acquire was answered with OK"},
+		{"too short a list", reply("*1\r\n:1"), none, voting, driver.Failed, ": acquire was answered with [1]"},
+		{"a text for a counter", reply("*2\r\n:1\r\n$1\r\n1"), none, voting, driver.Failed, ": acquire was answered with [1 1]"},
+		{"no code", reply("*2\r\n$1\r\n1\r\n:1"), none, voting, driver.Failed, ": acquire was answered with [1 1]"},
+		{"a number for a record", reply("*2\r\n:-2\r\n:1"), none, voting, driver.Failed, ": acquire was answered with [-2 1]"},
+		{"too long a list", reply("*3\r\n:0\r\n:1\r\n:1"), none, voting, driver.Failed, ": acquire was answered with [0 1 1]"},
+	} {
 		t.Run(test.name, func(t *testing.T) {
-			within := Patience // which a reply does not take, on a busy machine either
+			deadline := Patience // which a reply does not take, on a busy machine either
 			if test.want == driver.TimedOut {
-				within = Short
+				deadline = Short
 			}
 			var sent Rounds
 			if test.config.Dial == nil {
 				test.config.Dial = sent.Dial
 			}
 			nodes, end := a.Open(t, test.config, test.server(t))
-			got := AcquireWithin(t, nodes[0], within)
-			if got.Outcome != test.want || (test.err == nil) != (got.Err == nil) || test.err != nil && !test.err(got.Err) {
-				t.Errorf("got %v, %T %v; want %v", got.Outcome, got.Err, got.Err, test.want)
+			got := within(t, nodes[0], (&bench{T: t}).command(test.do), deadline)
+			if got.Outcome != test.want || (test.err == "") != (got.Err == nil) || got.Err != nil && !strings.Contains(got.Err.Error(), test.err) {
+				t.Errorf("got %v, %T %v; want %v, %q", got.Outcome, got.Err, got.Err, test.want, test.err)
+			}
+			if timeout := net.Error(nil); test.want == driver.TimedOut && !(errors.As(got.Err, &timeout) && timeout.Timeout()) {
+				t.Errorf("%v is no timeout", got.Err)
 			}
 			if all := sent.Take(); len(all) > 1 {
 				t.Errorf("sent %d times: %q", len(all), all)
