@@ -15,8 +15,8 @@ const (
 	columnTests = "tests"
 	// columnSuite is every scenario on tiers model and wire.
 	columnSuite = "suite"
-	// columnSearch is a random search as redlocksim explore makes it without a file, each run with settings of its own; where the
-	// locks of others have the bugs, it is one with each of [mutants.OthersSettings] in turn.
+	// columnSearch is a random search as redlocksim explore makes it without a file, each run with settings of its own; where
+	// the locks of others have the bugs, it is one with each of [mutants.OthersSettings] in turn.
 	columnSearch = "search"
 	// columnLive is a few scenarios on tier live and a short soak, on the system's clock and goroutines and under a race
 	// detector: for what neither the suite nor a search has noticed.

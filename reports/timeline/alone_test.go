@@ -2,7 +2,6 @@ package timeline
 
 import (
 	"regexp"
-	"slices"
 	"testing"
 
 	"redlocksim/scenarios"
@@ -19,7 +18,7 @@ func TestALockOnOneRedisHasNoVotes(t *testing.T) {
 			return
 		}
 		compared++
-		texts := slices.Clone(line.Explanation)
+		var texts []string
 		for _, sign := range legend(line) {
 			texts = append(texts, sign.text)
 		}
@@ -36,16 +35,6 @@ func TestALockOnOneRedisHasNoVotes(t *testing.T) {
 	})
 	if compared < 20 {
 		t.Errorf("only %d scenarios have one node", compared)
-	}
-	_, line := drawn(t, "07-failover-with-wait/other-replica")
-	want := []string{
-		"client-1 gets the lock at 12.4ms, and believes in it until 8.03s.",
-		"At 12.4ms M loses power; the key on M is gone, and client-1 still believes in its lock.",
-		"client-2 gets the lock at 3.53s, and believes in it until 10.54s; M3 grants it in the place of M.",
-		"From 3.53s to 8.03s each of them believes that nobody else has the lock.",
-	}
-	if !slices.Equal(line.Explanation, want) {
-		t.Errorf("%q, want %q", line.Explanation, want)
 	}
 }
 

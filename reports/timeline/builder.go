@@ -20,7 +20,6 @@ type builder struct {
 	result *scenarios.Result
 	end    Instant        // of the run
 	lanes  map[string]int // by the process's name, from 0; only those there are
-	losses []change       // of votes that a client believes in
 }
 
 // span adds a span to the lane of a process. to is the end of a span that is over, or a time later than any in the run.

@@ -46,8 +46,6 @@ type Timeline struct {
 	Story  []Step  `json:"story"`
 	// CanSetAside: there is a violation, and what has no part in it is known.
 	CanSetAside bool `json:"canSetAside,omitempty"`
-	// Explanation says how the violation comes about, a sentence each; empty where the picture does not tell it.
-	Explanation []string `json:"explanation,omitempty"`
 	// Violation is what breaks mutual exclusion or, if nothing does, keeps others from the lock without need; nil if there is
 	// neither.
 	Violation *Violation `json:"violation"`
@@ -132,8 +130,6 @@ type Span struct {
 	Aside bool `json:"aside,omitempty"`
 	// Quorum: the votes are enough for the lock.
 	Quorum bool `json:"quorum,omitempty"`
-	// voters keep the value of the votes, and again says which of them vote again.
-	voters, again string
 	// Key, Left and Rate are those of a key: how long it has to live at From, in nanoseconds of the node's wall clock,
 	// which runs Rate parts per billion fast. Left is 0 for a key without a time to live.
 	Key  string `json:"key,omitempty"`

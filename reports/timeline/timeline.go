@@ -42,7 +42,6 @@ func Of(r *scenarios.Result, repeat string) (*Timeline, error) {
 	}
 	b.addStory()
 	b.addViolation()
-	b.addExplanation()
 	b.setAside()
 	b.arrange()
 	b.crop()

@@ -230,8 +230,8 @@ type change struct {
 	hasForgotten bool
 	// again are the seats that have voted for a lock in which another client still believes.
 	again []string
-	// besides and split say in which seats two servers vote, as a label and as sentences.
-	besides, split []string
+	// besides says in which seats two servers vote.
+	besides []string
 	// isOnOne says that the lock is on one node, and instead which server grants it in the place of that; empty if none does.
 	isOnOne bool
 	instead string
@@ -250,7 +250,6 @@ func (x *voting) change(t *tally, j int, isQuorum bool) (d change) {
 	}
 	if len(d.lost) > 0 {
 		d.hasForgotten = x.forgotten(d.lost, c.from)
-		x.losses = append(x.losses, d)
 	}
 	if isQuorum {
 		x.compare(t, c, &d)
@@ -276,7 +275,6 @@ func (x *voting) compare(t *tally, c count, d *change) {
 			now, before := x.server(t.vote, seat, c.from), x.server(w.votes.vote, seat, c.from)
 			if now != "" && before != "" && now != before {
 				d.besides = append(d.besides, now+map[bool]string{false: " votes", true: " grants"}[d.isOnOne]+" beside "+before)
-				d.split = append(d.split, fmt.Sprintf("%s keeps its key while %s still keeps that of %s", now, before, x.t.Lanes[w.lane].Name))
 			}
 		}
 	}
@@ -306,11 +304,6 @@ func (x *change) label() string {
 	case len(x.lost) > 0:
 		return "without " + strings.Join(x.lost, ", ")
 	}
-	return x.votesAgain(x.besides)
-}
-
-// votesAgain says who votes again, and what else is to be said of votes that are not the first; it is empty if all are.
-func (x *change) votesAgain(besides []string) string {
 	var all []string
 	switch {
 	case len(x.again) > 0 && x.instead != "":
@@ -320,7 +313,7 @@ func (x *change) votesAgain(besides []string) string {
 	case len(x.again) > 0:
 		all = append(all, does(x.again, "vote")+" again")
 	}
-	return strings.Join(append(all, besides...), "; ")
+	return strings.Join(append(all, x.besides...), "; ")
 }
 
 // votes adds one count of a tally: how many there are and why they are others than before.
@@ -338,8 +331,8 @@ func (b *builder) votes(t *tally, c count, isQuorum bool, x change) {
 		label = why + ": " + number
 	}
 	b.span(t.owner, Span{Kind: votesSpan, From: Instant(c.from), Owner: x.lane, Resource: x.resource, Label: label, Short: number,
-		Quorum: isQuorum, voters: strings.Join(c.seats, ", "), again: x.votesAgain(x.split),
-		Text: fmt.Sprintf("%s %s's value%s%s %s", who, t.owner, b.behind(" of ", t.key), kept, b.during(Instant(c.from), int64(c.to)))}, int64(c.to))
+		Quorum: isQuorum,
+		Text:   fmt.Sprintf("%s %s's value%s%s %s", who, t.owner, b.behind(" of ", t.key), kept, b.during(Instant(c.from), int64(c.to)))}, int64(c.to))
 }
 
 // does is a sentence in which one or several do something.
