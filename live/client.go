@@ -8,7 +8,6 @@ import (
 
 	"redlocksim/internal/child"
 	"redlocksim/live/internal/client"
-	"redlocksim/live/internal/load"
 	"redlocksim/live/internal/messages"
 )
 
@@ -19,20 +18,13 @@ func Client(in io.Reader, out io.Writer) error {
 		return err
 	}
 	return messages.Serve(in, out, func(first messages.Order, notices *messages.Writer) (func(messages.Order), error) {
-		switch {
-		case first.Begin != nil:
-			c, err := client.New(first.Begin, notices)
-			if err != nil {
-				return nil, err
-			}
-			return c.Obey, nil
-		case first.Soak != nil:
-			c, err := load.New(first.Soak, notices, nil)
-			if err != nil {
-				return nil, err
-			}
-			return c.Obey, nil
+		if first.Begin == nil {
+			return nil, errors.New("live: the first order: not what begins")
 		}
-		return nil, errors.New("live: the first order: not what begins")
+		c, err := client.New(first.Begin, notices)
+		if err != nil {
+			return nil, err
+		}
+		return c.Obey, nil
 	})
 }

@@ -1,146 +1,170 @@
-//go:build linux
-
+// Package soak lets many goroutines take locks on redis-server processes for minutes, while faults are injected at random
+// within the budget of the settings. It goes in rounds, each of which is a scenario that is drawn and then run on tier live:
+// the checkers must find nothing in its history, and when the faults have ended every lock must be granted in time. A program
+// that uses Run must call Client of package live when it is started as its Options say.
 package soak
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
-	"redlocksim/internal/faketime"
-	"redlocksim/internal/redisproc"
-	"redlocksim/live/internal/messages"
-	"redlocksim/live/internal/testbed"
+	"redlocksim/faults"
+	"redlocksim/internal/rounded"
+	"redlocksim/live"
+	"redlocksim/scenarios"
+	"redlocksim/sim/history"
 )
 
-// Run lets many clients take locks on redis-servers while servers, clients and the network fail at random, within the
-// settings. It goes in rounds. After each the faults end, every lock must be takeable within a bound, the nodes must be left
-// without any lock's key, and the history of the round is checked. At the end the client processes close everything, and no
-// goroutine and no connection may be left. progress, if not nil, is called when a round is over.
-//
-// It returns early, with an error that matches ctx's, when ctx ends; Stop ends it in order. Whatever happens, no process and
-// no file is left. For what cannot be soaked the error matches ErrInvalid, or ErrNoServer or ErrNoCompiler of package live;
-// any other is an internal error.
-func Run(ctx context.Context, o Options, progress func(*Result)) (result *Result, err error) {
-	if o, err = o.filled(); err != nil {
-		return nil, err
-	}
-	on, err := testbed.New(1, o.Client)
-	if err != nil {
-		return nil, err
-	}
-	s := &run{Testbed: on, options: o, result: &Result{
-		Options:  o,
-		Takeable: Bounded{Within: takeableWithin(o.Settings)},
-		Cleared:  Bounded{Within: votesEnd(o.Settings)},
-	}}
-	on.OnNotice = s.notice
-	defer func() { err = errors.Join(err, s.Close()) }()
-	if err := s.setUp(ctx); err != nil {
-		return nil, err
-	}
-	for left := o.Duration; left > 0 && !s.isStopped(); left -= o.Round {
-		if err := s.round(ctx, min(o.Round, left)); err != nil {
-			return nil, err
+// Options say what to soak. The zero value of each number is the default.
+type Options struct {
+	// Settings are the lock, the nodes and the budget; nil is Default.
+	Settings *scenarios.Scenario
+	// Duration is for how long faults are injected, without what follows in each round; 2m. Round is for how long they are in
+	// one; 20s.
+	Duration, Round time.Duration
+	// Clients is how many client processes there are; 8. Goroutines is how many goroutines of a client use a lock at a time; 8.
+	// Locks is how many locks there are; 16.
+	Clients, Goroutines, Locks int
+	// Seed is what rounds are drawn from. Runs with the same seed still differ, as live runs are not deterministic.
+	Seed uint64
+	// Live is how rounds are run; their speed is 1.
+	Live live.Options
+}
+
+// Result is what came of the rounds so far.
+type Result struct {
+	Rounds, Grants, Events int
+	// Injected is how often each kind of fault was injected.
+	Injected map[string]int
+	// Recovery is the longest time for which a lock was asked for when the faults had ended, and Within what it may be.
+	Recovery, Within time.Duration
+	// Unavailable is the longest time for which somebody asked for a lock and nobody held it, faults included.
+	Unavailable time.Duration
+	// Problems is empty if nothing is wrong, and enough happened to show it.
+	Problems []scenarios.Problem
+	// History is that of the first round with a problem, or of the last one.
+	History history.History
+}
+
+// Run runs rounds until faults were injected for the whole duration. progress, if not nil, is called after each. When ctx ends
+// it returns the rounds that are over, and an error that matches that of ctx; other errors are those of live.Run.
+func Run(ctx context.Context, o Options, progress func(*Result)) (*Result, error) {
+	o.Settings = cmp.Or(o.Settings, Default())
+	o.Duration, o.Round = cmp.Or(o.Duration, 2*time.Minute), cmp.Or(o.Round, 20*time.Second)
+	o.Clients, o.Goroutines, o.Locks = cmp.Or(o.Clients, 8), cmp.Or(o.Goroutines, 8), cmp.Or(o.Locks, 16)
+	o.Live.Speed = 1
+	r := &Result{Injected: map[string]int{}, Within: takeableWithin(o.Settings)}
+	for left := o.Duration; left > 0; left -= o.Round {
+		o.Round = min(o.Round, left)
+		round, err := live.Run(ctx, o.scenario(r.Rounds+1), o.Live)
+		if err != nil {
+			return r, err
 		}
+		r.add(round)
 		if progress != nil {
-			progress(s.result)
+			progress(r)
 		}
 	}
-	if err := s.leave(ctx); err != nil {
-		return nil, err
+	if len(r.Injected) == 0 {
+		r.problem(scenarios.NotTested, "no fault was injected")
 	}
-	s.result.finish()
-	return s.result, nil
+	return r, nil
 }
 
-func (s *run) isStopped() bool {
-	select {
-	case <-s.options.Stop:
-		return true
-	default:
-		return false
-	}
+// OK reports that nothing is wrong, and that enough happened to show it.
+func (r *Result) OK() bool { return len(r.Problems) == 0 }
+
+// Has reports whether there is a problem of the class.
+func (r *Result) Has(c scenarios.Class) bool {
+	return slices.ContainsFunc(r.Problems, func(p scenarios.Problem) bool { return p.Class == c })
 }
 
-// setUp starts everything.
-func (s *run) setUp(ctx context.Context) error {
-	o := &s.options
-	settings, err := asScenario(o.Settings)
-	if err != nil {
-		return err
-	}
-	nodes := o.Settings.Nodes
-	if err := s.AddServers(ctx, nodes.Names, nodes.Persistence, string(nodes.Forbidden), slices.Contains(o.Faults, PowerLoss)); err != nil {
-		return err
-	}
-	var locks []string
-	for i := range o.Locks {
-		locks = append(locks, fmt.Sprintf("lock-%d", i+1))
-	}
-	for i := range o.Processes {
-		r := &messages.SoakRole{Name: fmt.Sprintf("P%d", i+1), Clients: o.Clients / o.Processes, Goroutines: o.Goroutines,
-			Locks: locks, Settings: settings, Seed: o.Seed}
-		if i < o.Clients%o.Processes {
-			r.Clients++
+func (r *Result) problem(c scenarios.Class, format string, args ...any) {
+	r.Problems = append(r.Problems, scenarios.Problem{Class: c, Text: fmt.Sprintf(format, args...)})
+}
+
+// add adds a round. That a fault which was drawn could not be injected any more, or a client had crashed that was to do
+// something, is no problem of a soak; that nobody was granted anything is.
+func (r *Result) add(round *scenarios.Result) {
+	r.Rounds++
+	wasOK := r.OK()
+	for _, p := range round.Problems {
+		if p.Class != scenarios.NotTested {
+			r.problem(p.Class, "round %d: %s", r.Rounds, p.Text)
 		}
-		for _, x := range s.Servers {
-			addr, err := s.Link(r.Name, x.Name, x.Addr)
-			if err != nil {
-				return err
+	}
+	if round.Report.Grants == 0 {
+		r.problem(scenarios.NotTested, "round %d: nobody was granted a lock", r.Rounds)
+	}
+	r.Grants += round.Report.Grants
+	r.Events += len(round.History)
+	r.Unavailable = max(r.Unavailable, round.Measured().Unavailable.For)
+	for i := range round.History {
+		e := &round.History[i]
+		if _, isFault := faults.Find(e.Name); e.Kind == history.Crash || e.Kind == history.Fault && isFault {
+			r.Injected[cmp.Or(e.Name, "crash")]++
+		}
+	}
+	for resource, took := range recovery(round) {
+		class := scenarios.Liveness
+		if round.Disturbed {
+			class = scenarios.NotTested
+		}
+		if r.Recovery = max(r.Recovery, took); took > r.Within {
+			r.problem(class, "round %d: %s was asked for for %v when the faults had ended, expected to be granted within %v",
+				r.Rounds, resource, took, r.Within)
+		}
+	}
+	if wasOK {
+		r.History = round.History
+	}
+}
+
+// recovery is for how long the first client asked for each lock when all was over, granted or not.
+func recovery(round *scenarios.Result) map[string]time.Duration {
+	s := round.Scenario
+	over, took := s.Timeline[len(s.Timeline)-1].When.At, map[string]time.Duration{}
+	asked := map[int]int64{} // by operation
+	for i := range round.History {
+		switch e := &round.History[i]; {
+		case e.Process != s.Clients[0] || e.Func != history.Acquire:
+		case e.Kind == history.Call && time.Duration(e.Time) >= over:
+			asked[e.Op], took[e.Resource] = e.Time, s.Duration-time.Duration(e.Time)
+		case e.Kind == history.Return && asked[e.Op] != 0:
+			if took[e.Resource] = time.Duration(e.Time - asked[e.Op]); e.Outcome != history.OK {
+				took[e.Resource] = s.Duration
 			}
-			r.Nodes = append(r.Nodes, addr)
-		}
-		s.slots = append(s.slots, &slot{role: r})
-		s.Clients = append(s.Clients, nil)
-		if i == 0 {
-			s.start = faketime.MachineTime()
-		}
-		if err := s.enter(i); err != nil {
-			return err
-		}
-		if err := s.Clients[i].Ready(ctx); err != nil {
-			return err
 		}
 	}
-	return nil
+	return took
 }
 
-// round injects faults for a while, ends them, and checks what came of it.
-func (s *run) round(ctx context.Context, length time.Duration) error {
-	s.rounds++
-	s.random = rand.New(rand.NewPCG(s.options.Seed, uint64(s.rounds)))
-	s.field = testbed.NewField(s.Testbed)
-	if s.rounds > 1 { // in the first one the clients work as soon as they start
-		s.start = faketime.MachineTime()
-		s.orderAll(messages.Order{Work: true})
+// String is the figures, and what was wrong, for people.
+func (r *Result) String() string {
+	var injected []string
+	for _, k := range faults.Vocabulary() {
+		if n := r.Injected[k.Name]; n > 0 {
+			injected = append(injected, fmt.Sprintf("%s %d", k.Name, n))
+		}
 	}
-	s.After(faketime.MachineTime(), s.upTo(pauseBetweenFaults), s.injectNext)
-	if err := s.Until(ctx, faketime.MachineTime()+int64(length), s.isStopped); err != nil {
-		return err
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "rounds     %d, with %d events and %d grants\n", r.Rounds, r.Events, r.Grants)
+	fmt.Fprintf(b, "faults     %s\n", strings.Join(injected, ", "))
+	fmt.Fprintf(b, "available  clients asked for at most %v for a lock that nobody was using, faults included\n", rounded.Duration(r.Unavailable))
+	fmt.Fprintf(b, "recovery   locks were granted within %v when the faults had ended (limit %v)\n", rounded.Duration(r.Recovery), r.Within)
+	if r.OK() {
+		fmt.Fprintf(b, "\nas expected\n")
 	}
-	s.field.Heal()
-	forever := faketime.MachineTime() + int64(time.Hour)
-	// Servers that were to stay down for a while do, and clients that were killed are replaced.
-	if err := s.Until(ctx, forever, s.isWhole); err != nil {
-		return err
+	for _, p := range r.Problems {
+		label := "NOT AS EXPECTED"
+		if p.Class == scenarios.NotTested {
+			label = scenarios.NothingTested
+		}
+		fmt.Fprintf(b, "\n%s: %s\n", label, p.Text)
 	}
-	ended := faketime.MachineTime()
-	s.orderAll(messages.Order{Rest: true})
-	within := s.result.Takeable.Within + machineAllowance // to measure by how much the bound is missed
-	s.orderTakes(within)
-	end := faketime.MachineTime() + int64(within+s.options.Settings.Lock.TTL+redisproc.Patience)
-	if err := s.Until(ctx, end, s.isAtRest); err != nil {
-		return err
-	}
-	if !s.isAtRest() {
-		return errors.New("live: clients that were told to rest still work")
-	}
-	if err := s.clear(ctx); err != nil {
-		return err
-	}
-	return s.judge(ended)
+	return b.String()
 }

@@ -64,7 +64,7 @@ func inRealTime(name string, speed int) (exitcode.Code, any) {
 		}
 		return code(r), r.Problems
 	}
-	r, err := soak.Run(ctx, soak.Options{Duration: soakTime, Round: soakTime, Clients: 40, Processes: 2, Goroutines: 2, Seed: 1}, nil)
+	r, err := soak.Run(ctx, soak.Options{Duration: soakTime, Round: soakTime, Clients: 2, Goroutines: 20, Locks: 10, Seed: 1}, nil)
 	switch {
 	case err != nil:
 		return broken(err)

@@ -28,7 +28,8 @@ type Client struct {
 	session  *scenarios.Session
 }
 
-// New makes the client ready. It connects to every Redis node, as a client that has run for a while has.
+// New makes the client ready. It connects to every Redis node, as a client that has run for a while has; one that is started
+// again to those that there are then.
 func New(r *messages.Role, notices *messages.Writer) (*Client, error) {
 	all, err := scenarios.Parse("scenario.yaml", []byte(r.Scenario))
 	if err != nil {
@@ -49,7 +50,7 @@ func New(r *messages.Role, notices *messages.Writer) (*Client, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), redisproc.Patience)
 		err := rc.Ping(ctx).Err()
 		cancel()
-		if err != nil {
+		if err != nil && r.Restarts == 0 {
 			return nil, fmt.Errorf("live: %s to %s: %w", r.Name, name, err)
 		}
 		if err := c.host.addNode(name, rc); err != nil {

@@ -17,11 +17,6 @@ type Notice struct {
 	Belief *Belief `json:"belief,omitempty"`
 	// Done is the index, plus one, of an item of the timeline that the client has finished.
 	Done int `json:"done,omitempty"`
-	// Rested: all clients of a process of a soak rest. Taken is the lock that it was told to Take.
-	Rested bool   `json:"rested,omitempty"`
-	Taken  string `json:"taken,omitempty"`
-	// Left is what a process of a soak has left after it has closed everything.
-	Left *Leftover `json:"left,omitempty"`
 	// Fatal is why the client cannot go on.
 	Fatal string `json:"fatal,omitempty"`
 	// Nonsense is what the client's lock program has done that none may.
@@ -33,7 +28,6 @@ type Notice struct {
 type Belief struct {
 	Grant int   `json:"grant"`
 	Until int64 `json:"until"`
-	// Process and Resource are of the client and the lock; an empty Process is that of the notice.
-	Process  string `json:"process,omitempty"`
+	// Resource is of the lock.
 	Resource string `json:"resource"`
 }

@@ -2,10 +2,6 @@
 // the side of the client.
 package messages
 
-import (
-	"time"
-)
-
 // Order is a line from the parent to a client process.
 type Order struct {
 	// Begin is the first line to the client of a scenario: what it is.
@@ -20,17 +16,6 @@ type Order struct {
 	Serving *Serving `json:"serving,omitempty"`
 	// Stuck: the client's work never ends from now on.
 	Stuck bool `json:"stuck,omitempty"`
-
-	// Soak is the first line to a process of a soak: what it is. It begins to work at once.
-	Soak *SoakRole `json:"soak,omitempty"`
-	// Rest stops its clients when they have finished what they are doing; Work starts them again.
-	Rest bool `json:"rest,omitempty"`
-	Work bool `json:"work,omitempty"`
-	// Take has it acquire and release the lock of this name, within Within.
-	Take   string        `json:"take,omitempty"`
-	Within time.Duration `json:"within,omitempty"`
-	// Leave has it close everything and report what is left.
-	Leave bool `json:"leave,omitempty"`
 }
 
 // Serving is a node and the replica that was promoted in its place, by their names.

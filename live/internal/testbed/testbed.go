@@ -3,7 +3,6 @@
 package testbed
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -143,7 +142,7 @@ func (r *Testbed) notice(c *Client, n messages.Notice) {
 			c.Send(messages.Order{Go: n.Wait})
 		}
 	case n.Belief != nil:
-		r.take(record.Entry{At: n.At, Process: cmp.Or(n.Belief.Process, c.name), Belief: n.Belief})
+		r.take(record.Entry{At: n.At, Process: c.name, Belief: n.Belief})
 	case r.OnNotice != nil:
 		r.OnNotice(c, n)
 	}
