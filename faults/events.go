@@ -18,9 +18,6 @@ const (
 	NewClient = "new-client"
 	// NoPermit: a call for a permit of a semaphore has ended without one.
 	NoPermit = "no-permit"
-	// Refused: a client has called its lock with a wrong argument, and the call was refused. Accepted: it was not.
-	Refused  = "refused"
-	Accepted = "accepted"
 	// NodesFree is no event of a history but a moment for a trigger: the first one after a grant to Client, on Resource if
 	// that is given, at which Nth nodes that are up do not have the lock's key any more, by their own clocks.
 	NodesFree = "nodes-free"
@@ -50,9 +47,9 @@ func EventName(e *history.Event) string {
 	return ""
 }
 
-// EventNames lists the names that EventName gives, but for the steps of protocols, and for Accepted, which nobody waits for.
+// EventNames lists the names that EventName gives, but for the steps of protocols.
 func EventNames() []string {
-	names := []string{Checked, Stopped, Prepared, NotPrepared, Closed, NewClient, NoPermit, Refused, "belief-ended"}
+	names := []string{Checked, Stopped, Prepared, NotPrepared, Closed, NewClient, NoPermit, "belief-ended"}
 	for _, f := range []history.Func{history.Acquire, history.Extend, history.Release, history.Read, history.Write, history.Mark} {
 		names = append(names, string(f)+"-called", string(f)+"-done", string(f)+"-failed")
 	}

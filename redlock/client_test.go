@@ -119,7 +119,7 @@ func TestArguments(t *testing.T) {
 						t.Errorf("%s: %v, %v (matches %s)\nwant %s (matches %s)", name, lease, err, matches(err), c.want, c.matches)
 					}
 				}
-				if w.sent(driver.OpAcquire) != "000" || w.at() != 0 {
+				if w.sent(driver.OpAcquire) != "000" || w.at() != 0 || matches(w.Close(none)) != "Invalid" {
 					t.Errorf("sent %s, took %v", w.sent(driver.OpAcquire), w.at())
 				}
 				w.transcript("")

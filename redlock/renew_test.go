@@ -474,8 +474,8 @@ func TestRenewalJitter(t *testing.T) {
 	in(t, 1, func(w *world) {
 		for _, jitter := range []time.Duration{-1, time.Second/3 + 1} {
 			err := w.Hold(w.Context(), "r", time.Second, Renewal{Jitter: jitter}, func(context.Context, *Lease) error { return nil })
-			if !errors.Is(err, ErrInvalid) {
-				t.Errorf("jitter %v: %v", jitter, err)
+			if !errors.Is(err, ErrInvalid) || w.sent(driver.OpAcquire) != "0" {
+				t.Errorf("jitter %v: %v, sent %s", jitter, err, w.sent(driver.OpAcquire))
 			}
 		}
 	})

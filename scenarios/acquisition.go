@@ -23,8 +23,6 @@ type acquisition struct {
 	op        int // the operation under way, the first of several
 	acquire   int // the number of the acquire in this client
 	thread    int // the number of the program in this client
-	// misused: a call that must be refused is made for it, and nothing of it is written down.
-	misused bool
 	// believes: its window has not ended. stop ends the watch for the end.
 	believes bool
 	stop     func()

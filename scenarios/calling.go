@@ -24,9 +24,6 @@ type Calling struct {
 	// Cancel cancels the context of the call so long after the call begins; with 0s before it. Steps lock and those of
 	// within. Default: it is not cancelled. Example: 30ms
 	Cancel *time.Duration `yaml:"cancel"`
-	// Misuse makes the call with a wrong argument, which the lock must refuse: what is wrong begins with the name of the
-	// argument. The client goes on with the next step. Default: nothing is wrong. Example: ttl-zero
-	Misuse protocols.Misuse `yaml:"misuse"`
 	// LeaseContext makes the call with the context of the lease; steps extend and unlock. Default: false. Example: true
 	LeaseContext bool `yaml:"lease-context"`
 	// Released makes the step about the lock that was released last, not about one that is held: steps extend, renew and
@@ -100,8 +97,6 @@ func (c *Calling) needs(can protocols.Capabilities) string {
 		return "does not know a lock that was released"
 	case (c.Period != 0 || c.Jitter != 0 || c.Limit != 0 || c.MaxTime != 0 || c.Meanwhile != 0 || c.Unlocks || c.Panics) && !can.Renews:
 		return "does not renew its locks by itself"
-	case c.Misuse != "" && !can.Refuses:
-		return "does not refuse wrong arguments"
 	}
 	return ""
 }

@@ -234,6 +234,7 @@ var causes = map[string]cause{
 	"82-with-lock/cancelled":                 {asUsual(scenarios.WithLockStep), "safe"},
 	"82-with-lock/longest-time":              {asUsual(scenarios.RenewStep), "safe"},
 	"82-with-lock/renewal-fails":             {healedAtOnce, "safe"},
+	"103-closed-client":                      {instead(scenarios.CloseStep, scenarios.SleepStep), "safe"},
 	"114-renewal-with-jitter/renewed":        {lock("renewals: 1"), "safe"},
 	"119-semaphore/turns":                    {lock("retry-delay: {min: 2s, max: 2s}"), "safe"},
 	"119-semaphore/lost-here":                {lock("ttl: 40s"), "safe"},

@@ -45,7 +45,7 @@ func premises() map[string]premise {
 		"protected":              {[4]string{"", locks, locks}, [4]string{onService, locks, locks}},
 		"commands":               {[4]string{"", locks, locks}, [4]string{onService, locks, locks}},
 		"returned-calls":         {[4]string{"", locks, locks}, [4]string{onService, locks, locks}},
-		"refusals":               {[4]string{"", "lock: {misuse: ttl-zero}, " + locks, locks}, [4]string{"", locks, locks}},
+		"refusals":               {[4]string{"", "close, try-lock", locks}, [4]string{"", locks, locks}},
 		"specified-steps":        {[4]string{"", locks, locks}, [4]string{"lock: {protocol: single}\nnodes: {names: [A]}", locks, locks}},
 		"let-go":                 {[4]string{"", locks, locks}, [4]string{"", keeps, "sleep: 1s"}},
 		"in-the-clear":           {[4]string{"", locks, locks}, [4]string{onService, locks, locks}},

@@ -48,9 +48,6 @@ type seen struct {
 }
 
 func (p *program) do(s *Step) (goOn bool) {
-	if s.Misuse != "" {
-		return p.misuse(s)
-	}
 	switch s.Kind {
 	case LockStep:
 		ctx, cancel := p.clock.WithDeadline(p.life, p.clock.Now().Add(s.For))

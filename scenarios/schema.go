@@ -97,10 +97,7 @@ func (Step) DescribeNode(s *strictyaml.Schemas) *jsonschema.Schema {
 		// What is said of a mapping does not concern the other forms.
 		least := 1
 		p := &jsonschema.Schema{AnyOf: append(forms, both), Description: k.text, MinProperties: &least, PropertyNames: strictyaml.OneOf(keys...)}
-		switch {
-		case k.needsLength() && slices.Contains(keys, "misuse"):
-			p.AllOf = []*jsonschema.Schema{{AnyOf: []*jsonschema.Schema{with("for"), with("misuse")}}}
-		case k.needsLength():
+		if k.needsLength() {
 			p.Required = []string{"for"}
 		}
 		if k.resource && on == single {

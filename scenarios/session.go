@@ -37,17 +37,13 @@ type Host interface {
 // Session is a client process with a protocol in it, in the simulator or outside of it. It writes down what it asks and is
 // told.
 type Session struct {
-	host   Host
-	clock  driver.Clock
-	locker protocols.Locker
-	// newLocker makes the client's lock; with a Misuse, which the protocol must refuse.
-	newLocker func(protocols.Misuse) (protocols.Locker, error)
-	// events are those of the run; nil outside of the simulator.
-	events *trace.Stream
-	// settings are those of the lock, and refuses says that it refuses wrong arguments: a lock of the caller's own need not.
-	settings protocols.Settings
-	refuses  bool
-	storage  storage.Kind
+	host      Host
+	clock     driver.Clock
+	locker    protocols.Locker
+	newLocker func() (protocols.Locker, error)
+	events    *trace.Stream // nil outside of the simulator
+	settings  protocols.Settings
+	storage   storage.Kind
 	// resources are the names of what there is to lock, and permits how many there are of each semaphore.
 	resources []string
 	permits   map[string]int
@@ -64,18 +60,19 @@ func NewSession(h Host, s *Scenario, foreign *Foreign, events *trace.Stream) (*S
 	}
 	protocol, _ := protocols.Find(s.Lock.Protocol)
 	newLocker := protocol.New
-	if x.refuses = protocol.Capabilities.Refuses; foreign != nil {
-		newLocker, x.refuses = foreign.New, false
+	if foreign != nil {
+		newLocker = foreign.New
 	}
-	x.newLocker = func(wrong protocols.Misuse) (protocols.Locker, error) {
-		return newLocker(protocols.Env{Host: h, Settings: s.Lock, FirstNode: s.FirstNode(), Misuse: wrong, Events: events, Step: x.step, Believe: x.believe, Disbelieve: x.disbelieve, Attempt: x.attempt, Thread: x.thread})
+	x.newLocker = func() (protocols.Locker, error) {
+		return newLocker(protocols.Env{Host: h, Settings: s.Lock, FirstNode: s.FirstNode(), Events: events, Step: x.step, Believe: x.believe,
+			Disbelieve: x.disbelieve, Attempt: x.attempt, Thread: x.thread})
 	}
 	return x, x.begin()
 }
 
 // begin makes a lock of the session's own, in the place of the one before.
 func (x *Session) begin() (err error) {
-	x.locker, err = x.newLocker("")
+	x.locker, err = x.newLocker()
 	return err
 }
 
@@ -111,9 +108,6 @@ func (x *Session) attempt(ctx context.Context, number int) {
 // step writes a step of the protocol down.
 func (x *Session) step(ctx context.Context, s protocols.Step) {
 	a := acquisitionOf(ctx)
-	if a.misused {
-		return
-	}
 	e := history.Event{Kind: history.Step, Name: s.Name, Op: a.op, Resource: a.name(), Grant: a.grant(), Node: s.Node, Number: int64(s.Attempt),
 		Span: int64(s.Span), Detail: s.Detail}
 	if s.Late {
@@ -125,9 +119,6 @@ func (x *Session) step(ctx context.Context, s protocols.Step) {
 // believe has the end of the believed window recorded when the lock clock first reads until; never if that is zero.
 func (x *Session) believe(ctx context.Context, until time.Time) {
 	a := acquisitionOf(ctx)
-	if a.misused {
-		return
-	}
 	a.disbelieve()
 	a.believes = true
 	if !until.IsZero() {

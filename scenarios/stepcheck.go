@@ -53,9 +53,6 @@ func (p *stepCheck) objection(s *Step) *objection {
 	if o := p.toProtocol(s); o != nil {
 		return o
 	}
-	if o := p.toMisuse(s); o != nil {
-		return o
-	}
 	switch {
 	case s.takes():
 		return p.toTaking(s)
@@ -93,8 +90,6 @@ func (p *stepCheck) toProtocol(s *Step) *objection {
 	calls := s.Calling
 	calls.Released = s.AsksReleased()
 	switch why := calls.needs(p.can); {
-	case s.Misuse != "" && (s.Within != nil || s.Cancel != nil || s.LeaseContext || s.Wait != 0 || s.Period != 0 || s.Jitter != 0 || s.Limit != 0 || s.MaxTime != 0 || s.Meanwhile != 0 || s.Unlocks || s.Panics || s.Anyway):
-		return objectTo(string(s.Kind), "with a misuse has only that, and resource, for, ttl and released: it is refused before the others matter")
 	case s.Kind == CloseStep && !p.can.Closes:
 		return objectTo(string(s.Kind), "protocol %s has no client that could be closed, only redlock has", protocol)
 	case why != "":
@@ -127,7 +122,7 @@ func (p *stepCheck) toTaking(s *Step) *objection {
 		return objectTo(string(s.Kind), "takes all permits of a semaphore, and %s is none", strings.Join(names, ", "))
 	case s.Kind == WithAllStep && !slices.Contains(p.s.Resources, protocols.AllOf(names[0])):
 		return objectTo(string(s.Kind), "takes the lock on %s as well: list it among the resources", protocols.AllOf(names[0]))
-	case s.Kind == WithAllStep && s.Misuse == "" && slices.ContainsFunc(p.held, func(held []string) bool { return slices.Equal(held, names) }):
+	case s.Kind == WithAllStep && slices.ContainsFunc(p.held, func(held []string) bool { return slices.Equal(held, names) }):
 		return objectTo(string(s.Kind), "would wait for the permit of %s that is held already", names[0])
 	case len(names) > 1 && slices.ContainsFunc(names, func(name string) bool { return slices.Contains(p.s.Semaphores, name) }):
 		return objectTo(string(s.Kind), "takes one lock on several resources, and a semaphore is none: take its permit in a step of its own")
@@ -139,7 +134,6 @@ func (p *stepCheck) toTaking(s *Step) *objection {
 		return objectTo(string(s.Kind), "is on one resource, and renews it at least twice in its TTL")
 	case s.Kind.isOneCall() && s.Jitter > cmp.Or(s.Period, ttl/3):
 		return objectTo(s.Jitter.String(), "as a jitter is more than the period")
-	case s.Misuse != "": // and takes nothing
 	case s.Anyway && p.s.semaphore(p.item, s) != "":
 		return objectTo(string(s.Kind), "has no permit to go on without: anyway is for locks")
 	case s.Kind.isOneCall():
@@ -148,24 +142,6 @@ func (p *stepCheck) toTaking(s *Step) *objection {
 		p.held, p.written, p.ttls = append(p.held, names), append(p.written, false), append(p.ttls, ttl)
 	}
 	return nil
-}
-
-// toMisuse objects to a wrong argument that the call of a step does not have, or that the lock would take for a good one.
-func (p *stepCheck) toMisuse(s *Step) *objection {
-	if s.Misuse == "" {
-		return nil
-	}
-	var words []string
-	for _, m := range s.Kind.Misuses(p.s.Lock, p.s.semaphore(p.item, s) != "") {
-		words = append(words, string(m))
-	}
-	switch why := s.Misuse.Unless(p.s.Lock); {
-	case slices.Contains(words, string(s.Misuse)):
-		return nil
-	case why != "":
-		return objectTo(string(s.Misuse), "is nothing that the lock refuses: %s", why)
-	}
-	return &objection{string(s.Misuse), words, "is not about an argument of " + string(s.Kind)}
 }
 
 // toUse objects to a step about a lock that is not held, or that cannot be used so.
@@ -181,7 +157,6 @@ func (p *stepCheck) toUse(s *Step) *objection {
 		return objectTo(strings.Join(s.Resource, ", "), "is not what a lock is held on that was taken before, which is %s", on(p.held))
 	case s.isEffect() && s.Resource == nil && len(p.held[of]) > 1:
 		return objectTo(string(s.Kind), `does not say which resource: the lock is on several, as in "%s: %s"`, s.Kind, p.held[of][0])
-	case s.Misuse != "": // and changes nothing
 	case s.Kind == RenewStep && s.Period > p.ttls[of]/2:
 		return objectTo(s.Period.String(), "as a period is more than half of the TTL, %v", p.ttls[of])
 	case s.Kind == RenewStep && s.Jitter > cmp.Or(s.Period, p.ttls[of]/3):

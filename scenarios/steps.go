@@ -80,9 +80,9 @@ type stepShape struct {
 
 // stepKinds lists all kinds, with what can be said with them.
 var stepKinds = []stepShape{
-	{LockStep, true, time.Minute, false, true, []string{"ttl", "cancel", "misuse", "anyway"},
+	{LockStep, true, time.Minute, false, true, []string{"ttl", "cancel", "anyway"},
 		"Acquires the lock, making attempts for as long as it says. Default: 1m. Example: lock: 10s"},
-	{TryLockStep, false, 0, false, true, []string{"ttl", "within", "cancel", "misuse", "anyway"},
+	{TryLockStep, false, 0, false, true, []string{"ttl", "within", "cancel", "anyway"},
 		"Makes one attempt to acquire the lock. Example: try-lock"},
 	{HoldStep, true, 0, true, true, nil,
 		"Works under the lock for a while, and stops if the context of the lease ends. Example: hold: 5s"},
@@ -102,21 +102,21 @@ var stepKinds = []stepShape{
 		"Checks the lease and writes one more than the last read gave. Example: write-back"},
 	{MarkStep, false, 0, true, true, nil,
 		"Checks the lease and sets the resource's mark to this grant, for storage compare-and-set. Example: mark"},
-	{ExtendStep, true, 0, true, true, []string{"within", "cancel", "lease-context", "released", "misuse"},
+	{ExtendStep, true, 0, true, true, []string{"within", "cancel", "lease-context", "released"},
 		"Extends the lease to a TTL from now. Example: extend: 10s"},
-	{RenewStep, true, 0, true, true, []string{"within", "cancel", "released", "period", "jitter", "limit", "max-time", "meanwhile", "panics", "misuse"},
+	{RenewStep, true, 0, true, true, []string{"within", "cancel", "released", "period", "jitter", "limit", "max-time", "meanwhile", "panics"},
 		"Works under the lock for a while as hold does, and every third of the TTL extends it by the TTL, as often as the setting renewals allows. Example: renew: 30s"},
-	{WithLockStep, true, 0, false, true, []string{"ttl", "within", "cancel", "wait", "period", "jitter", "limit", "max-time", "unlocks", "panics", "misuse"},
+	{WithLockStep, true, 0, false, true, []string{"ttl", "within", "cancel", "wait", "period", "jitter", "limit", "max-time", "unlocks", "panics"},
 		"Acquires the lock, or a permit of a semaphore, updates the resource, works for a while as renew does, updates again, and releases what it has, in one call (Client.Hold, Semaphore.Hold). Only protocol redlock can. Example: with-lock: 5s"},
-	{WithAllStep, true, 0, false, true, []string{"ttl", "within", "cancel", "wait", "period", "jitter", "limit", "max-time", "misuse"},
+	{WithAllStep, true, 0, false, true, []string{"ttl", "within", "cancel", "wait", "period", "jitter", "limit", "max-time"},
 		"Takes all permits of a semaphore, as the writer of a read-write lock does, updates each, works for a while as renew does, updates each again, and gives them back, in one call (Semaphore.HoldAll). Only protocol redlock can. Example: with-all: {resource: pool, for: 5s}"},
-	{PrepareStep, false, 0, false, false, []string{"within", "cancel", "misuse"},
+	{PrepareStep, false, 0, false, false, []string{"within", "cancel"},
 		"Declares the nodes fit to vote, for the restart guard. Example: prepare"},
-	{UnlockStep, false, 0, true, true, []string{"within", "cancel", "lease-context", "released", "misuse"},
+	{UnlockStep, false, 0, true, true, []string{"within", "cancel", "lease-context", "released"},
 		"Releases the lock. Example: unlock"},
-	{CloseStep, false, 0, false, false, []string{"within", "cancel", "misuse"},
+	{CloseStep, false, 0, false, false, []string{"within", "cancel"},
 		"Closes the client and so ends those of its goroutines that wait for a lock. Only protocol redlock can. Example: close"},
-	{NewClientStep, false, 0, false, false, []string{"misuse"},
+	{NewClientStep, false, 0, false, false, nil,
 		"Makes another client in the place of the one before, over the same nodes. Locks that the one before has granted stay held. Example: new-client"},
 }
 
@@ -262,7 +262,7 @@ func (s *Step) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 	default:
 		s.readResource(d, body)
 	}
-	if !hasLength && shape.needsLength() && s.Misuse == "" {
+	if !hasLength && shape.needsLength() {
 		d.Errorf(n, word, nil, `needs a length, as in "%s: 5s"`, word)
 	}
 }
@@ -315,7 +315,7 @@ func (s *Step) readResource(d *strictyaml.Decoder, n *yaml.Node) {
 func (s Step) MarshalNode(e *strictyaml.Encoder) *yaml.Node {
 	word := strictyaml.Text(string(s.Kind))
 	shape, _ := s.Kind.shape()
-	hasLength := shape.length && (s.For != shape.fallback || s.For <= 0 && s.Misuse == "")
+	hasLength := shape.length && (s.For != shape.fallback || s.For <= 0)
 	var body *yaml.Node
 	switch {
 	case !s.isUsual():

@@ -79,21 +79,13 @@ func (r *Run) commanded(a *redis.Asked) {
 }
 
 // onCall and onReturn have a monitor told that a call of a client's lock begins, and what it returned, before anything else
-// happens in the client; but for calls with a wrong argument, of which onMisuse and onRefused tell.
-func (r *Run) onCall(tell func(*protocols.Call)) { r.onCallOf(false, tell) }
-
-func (r *Run) onMisuse(tell func(*protocols.Call)) { r.onCallOf(true, tell) }
-
-func (r *Run) onReturn(tell func(*protocols.Call, error)) { r.onReturnOf(false, tell) }
-
-func (r *Run) onRefused(tell func(*protocols.Call, error)) { r.onReturnOf(true, tell) }
-
-func (r *Run) onCallOf(misuse bool, tell func(*protocols.Call)) {
-	on(r, func(c protocols.Called) bool { return (c.Misuse != "") == misuse }, func(c protocols.Called) { tell(c.Call) })
+// happens in the client.
+func (r *Run) onCall(tell func(*protocols.Call)) {
+	trace.On(r.World.Events, func(c protocols.Called) { tell(c.Call) })
 }
 
-func (r *Run) onReturnOf(misuse bool, tell func(*protocols.Call, error)) {
-	on(r, func(c protocols.Returned) bool { return (c.Misuse != "") == misuse }, func(c protocols.Returned) { tell(c.Call, c.Err) })
+func (r *Run) onReturn(tell func(*protocols.Call, error)) {
+	trace.On(r.World.Events, func(c protocols.Returned) { tell(c.Call, c.Err) })
 }
 
 // onWant has a monitor told that a call for a permit of a semaphore begins, or for all, and onGet what it returned.

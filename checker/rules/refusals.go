@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"redlocksim/checker"
@@ -16,8 +15,8 @@ import (
 	"redlocksim/sim/redis"
 )
 
-// refusals judges the calls that must be refused: with a wrong argument, of a closed client, in a context that has ended, or
-// about a lease that was released. They get the documented error, and nothing comes of them: no time passes, nothing is drawn,
+// refusals judges the calls that must be refused: of a closed client, in a context that has ended, or about a lease that was
+// released. They get the documented error, and nothing comes of them: no time passes, nothing is drawn,
 // reported or sent, and the lease stays as it is.
 type refusals struct {
 	run      *Run
@@ -47,30 +46,14 @@ type refusal struct {
 }
 
 func watchRefusals(r *Run) {
-	if r.Foreign || !r.Lock.Capabilities().Refuses {
+	if r.Foreign || !r.Lock.Capabilities().Closes {
 		return
 	}
 	x := &refusals{run: r, madeBy: map[protocols.Lease]int{}, released: map[protocols.Lease]bool{}, ttls: map[protocols.Lease]time.Duration{}, asks: map[*protocols.Call]int{}}
-	r.onMisuse(x.misused)
 	r.onCall(x.called)
-	r.onRefused(x.returned)
 	r.onReturn(x.returned)
 	r.onCommand(x.sends, redis.Sent)
 	r.onStep(x.reports)
-}
-
-// misused notes a call with a wrong argument. Of a closed client it may be refused for that as well.
-func (x *refusals) misused(c *protocols.Call) {
-	isClosed := x.isClosed(c)
-	x.opens(c, c.Misuse, "ErrInvalid, and why", func(err error) bool {
-		return isInvalid(err) || isClosed && err == redlock.ErrClosed
-	})
-}
-
-// isInvalid says whether an error is the one for wrong arguments: it says which, and is not that of a call that was made.
-func isInvalid(err error) bool {
-	text, e := redlock.ErrInvalid.Error()+": ", (*redlock.Error)(nil)
-	return errors.Is(err, redlock.ErrInvalid) && strings.HasPrefix(err.Error(), text) && len(err.Error()) > len(text) && !errors.As(err, &e)
 }
 
 // isClosed says whether the client that a call is made of was closed before: the one that granted its lease, that the call for

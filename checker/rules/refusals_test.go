@@ -3,77 +3,14 @@ package rules
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"testing"
 	"time"
 
 	"redlocksim/checker"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
-	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 )
-
-// A call with a wrong argument is refused with ErrInvalid, and nothing comes of it.
-func TestWrongArguments(t *testing.T) {
-	invalid := fmt.Errorf("%w: TTL 0s is not positive", redlock.ErrInvalid)
-	must := "c1: extend with a TTL of 0s must be refused before anything comes of it, and "
-	returns := "c1: extend with a TTL of 0s returns "
-	for _, c := range []struct {
-		name   string
-		closed bool
-		does   func(*actor, *lease)
-		err    error
-		want   string
-	}{
-		{"refused", false, nil, invalid, ""},
-		{"not refused", false, nil, nil, returns + `"success"`},
-		{"another error", false, nil, &redlock.Error{Op: driver.OpExtend, Reason: redlock.ErrLost}, returns},
-		{"no word of which", false, nil, redlock.ErrInvalid, returns},
-		{"as if it had been made", false, nil, &redlock.Error{Op: driver.OpExtend, Cause: invalid}, returns},
-		{"closed", true, nil, redlock.ErrClosed, ""},
-		{"closed, and says so of the arguments", true, nil, invalid, ""},
-		{"not closed", false, nil, redlock.ErrClosed, returns},
-		{"sends", false, func(a *actor, _ *lease) { a.sets("A", "w") }, invalid, must + "a command is sent to A"},
-		{"reports", false, func(a *actor, _ *lease) {
-			a.Observed("c1", observe.Event{Step: observe.ExtendStarted, Resource: "r", Value: "v"})
-		}, invalid,
-			must + "its client reports the step extend-started"},
-		{"of somebody else", false, func(a *actor, _ *lease) {
-			a.Observed("c2", observe.Event{Step: observe.AttemptStarted, Resource: "r", Value: "x"})
-		}, invalid, ""},
-		{"waits", false, func(a *actor, _ *lease) { a.sleeps(time.Second) }, invalid, must + "it takes 1s"},
-		{"draws", false, func(a *actor, _ *lease) {
-			if _, err := io.ReadFull(a.client.Runtime().Rand, make([]byte, 8)); err != nil {
-				t.Error(err)
-			}
-		}, invalid, must + "random bytes are drawn for it"},
-		{"moves the end", false, func(_ *actor, l *lease) { l.until = l.until.Add(-time.Millisecond) }, invalid, must + "the end of its lease moves"},
-		{"releases", false, func(_ *actor, l *lease) { l.cancel(redlock.ErrReleased) }, invalid, must + "its lease is released"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t).only(watchRefusals)
-			r.goes("c1", time.Second, func(a *actor) {
-				l := a.acquires("ABC", "v")
-				if c.closed {
-					a.call(protocols.CloseCall, nil, nil, nil)
-				}
-				call := &protocols.Call{Client: "c1", Resources: []string{"r"}, Lease: l, Misuse: "extend with a TTL of 0s"}
-				a.Called(call)
-				if c.does != nil {
-					c.does(a, l)
-				}
-				a.Returned(call, c.err)
-				l.cancel(redlock.ErrLost)
-			})
-			r.finds(t, checker.Contract, c.want)
-			if r.Refusals == 0 {
-				t.Error("no refusal was counted")
-			}
-		})
-	}
-}
 
 // Calls with the right arguments that must be refused: of a closed client, in a context that has ended, about a lease that was
 // released.

@@ -596,11 +596,16 @@ func TestHoldOfAPermitInvalid(t *testing.T) {
 // What is wrong is said at once, also while all permits are held here.
 func TestRefusedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := redlocktest.New(t, 3).Client()
+		nodes := redlocktest.New(t, 3)
+		client := nodes.Client()
+		nodes.Steal("pool/all", time.Hour)
 		s := newSemaphore(t, client, 1)
 		held := acquire(t, s)
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
+		soon, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		tooRare := redlock.Renewal{Period: ttl}
 		for _, c := range []struct {
 			what string
 			err  func() error
@@ -608,6 +613,12 @@ func TestRefusedAtOnce(t *testing.T) {
 		}{
 			{"a TTL, waiting", func() error { _, err := s.Acquire(t.Context(), -1); return err }, redlock.ErrInvalid},
 			{"a TTL", func() error { _, err := s.TryAcquire(t.Context(), -1); return err }, redlock.ErrInvalid},
+			{"a renewal", func() error {
+				return s.Hold(soon, ttl, tooRare, func(context.Context, *semaphore.Permit) error { return nil })
+			}, redlock.ErrInvalid},
+			{"a renewal of all", func() error {
+				return s.HoldAll(soon, ttl, tooRare, func(context.Context, *redlock.Lease) error { return nil })
+			}, redlock.ErrInvalid},
 			{"a context that has ended", func() error { _, err := s.TryAcquire(ended, ttl); return err }, context.Canceled},
 		} {
 			if err := c.err(); !errors.Is(err, c.want) {
@@ -647,7 +658,11 @@ func TestOrder(t *testing.T) {
 		}
 		locks := &tried{around: around{nodes.Client()}}
 		s := newSemaphore(t, locks, 6)
+		var none context.Context
 		fifth, sixth := acquire(t, s), acquire(t, s)
+		if err := fifth.Unlock(none); !errors.Is(err, redlock.ErrInvalid) { // and is still held
+			t.Error(err)
+		}
 		if held := []string{fifth.Resource(), sixth.Resource()}; !slices.Contains(held, "pool/5") || !slices.Contains(held, "pool/6") {
 			t.Errorf("held are %v", held)
 		}

@@ -50,10 +50,6 @@ func (t *teller) ofClient(e *history.Event) string {
 		return e.Process + " makes a new client"
 	case faults.NoPermit:
 		return fmt.Sprintf("%s gets no permit of %s: %s", e.Process, e.Resource, e.Detail)
-	case faults.Refused:
-		return fmt.Sprintf("%s calls %s, and is refused", e.Process, e.Detail)
-	case faults.Accepted:
-		return fmt.Sprintf("%s calls %s, and is not refused", e.Process, e.Detail)
 	case observe.Lost.String():
 		return fmt.Sprintf("%s learns %s", e.Process, cmp.Or(t.over[e.Grant], "that its lease"+t.on(e)+" is about to expire"))
 	case observe.TakenBack.String():

@@ -125,7 +125,6 @@ func (a *About) cannot(s *scenarios.Scenario, item *scenarios.Item, step *scenar
 	add((c.Within != nil || c.Cancel != nil) && !a.can(lines.Cancel), "it gives calls up, which the lock cannot")
 	add(c.LeaseContext, "it makes calls in the context of a lease")
 	add(step.AsksReleased(), "it uses a lock that was released")
-	add(c.Misuse != "", "it calls with wrong arguments")
 	add(len(item.Taken(step, s.Resources)) > 1, "it takes one lock on several resources")
 	add(s.TakesPermits(), "it takes permits of a semaphore")
 }

@@ -27,8 +27,6 @@ type Capabilities struct {
 	Forgives bool
 	// Lengthens says that an extend never shortens a lease or a key: one to a shorter TTL changes nothing.
 	Lengthens bool
-	// Refuses says that it refuses wrong arguments before it does anything else: every Misuse that suits its settings.
-	Refuses bool
 	// Renews says that it renews its locks by itself: its leases are Renewers, and its Locker is a Holder.
 	Renews bool
 	// Warns says that the context of a lease ends before the lease: its Lease is a Warner.

@@ -72,9 +72,6 @@ type Call struct {
 	Wait time.Duration
 	// TTL is what an acquire or extend asks for.
 	TTL time.Duration
-	// Misuse says what is called with which wrong argument, so that the call must be refused; empty if none is wrong. Such a
-	// call has no Func.
-	Misuse string
 	// Waits says that an acquire makes attempts until it is granted, instead of a single one.
 	Waits bool
 	// Permit is the call for a permit of a semaphore that an acquire is an attempt of; nil for others.

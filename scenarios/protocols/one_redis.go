@@ -25,9 +25,9 @@ type OneRedisSettings struct {
 
 // newOneRedis makes a client of package redlock/single on the first node, or whoever was promoted in its place.
 func newOneRedis(env Env) (Locker, error) {
-	return newShipped(env, env.Nodes()[:1], func(a Arguments) (*redlock.Client, error) {
+	return newShipped(env, env.Nodes()[:1], func(nodes []driver.Node, options ...redlock.Option) (*redlock.Client, error) {
 		own := Of[OneRedisSettings](env.Settings)
-		return lib.New(logical{a.Nodes[0]}, own.failover(env.Sequence()), a.Options...)
+		return lib.New(logical{nodes[0]}, own.failover(env.Sequence()), options...)
 	})
 }
 

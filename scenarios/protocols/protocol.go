@@ -103,8 +103,6 @@ type Env struct {
 	Settings Settings
 	// FirstNode is the node for a lock on one Redis: the first that the scenario's faults happen to, so that they concern it.
 	FirstNode string
-	// Misuse is what is wrong in how the client is made, which must be refused; empty if nothing is.
-	Misuse Misuse
 	// Events are those of the run, among which is what the library reports; nil outside of the simulator.
 	Events *trace.Stream
 	// Step notes a step of the protocol. The timeline may pause or end the process there.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"redlocksim/redlock"
@@ -17,7 +16,7 @@ import (
 
 var redlockProtocol = Protocol{Name: "redlock", New: newRedlock, own: defaultRedlock(),
 	Steps: redlockSteps(), Capabilities: Capabilities{KeysOnly: true, AllAtOnce: true, LocksAll: true, Permits: true, Closes: true, Warns: true,
-		Cancels: true, Repeats: true, Lengthens: true, Refuses: true, Renews: true}}
+		Cancels: true, Repeats: true, Lengthens: true, Renews: true}}
 
 func defaultRedlock() RedlockSettings {
 	return RedlockSettings{DriftSettings: defaultDrift(), DelaySettings: defaultDelay()}
@@ -205,21 +204,15 @@ type shipped struct {
 }
 
 func newRedlock(env Env) (Locker, error) {
-	return newShipped(env, env.Nodes(), func(a Arguments) (*redlock.Client, error) { return redlock.New(a.Nodes, a.Options...) })
+	return newShipped(env, env.Nodes(), redlock.New)
 }
 
 // newShipped makes a client of the shipped library on some nodes.
-func newShipped(env Env, nodes []driver.Node, client func(Arguments) (*redlock.Client, error)) (Locker, error) {
-	a := Arguments{Nodes: slices.Clone(nodes)}
-	x := &shipped{env: env, quorum: Of[RedlockSettings](env.Settings).quorum(len(a.Nodes)), renewing: map[string]*renewing{}, valid: map[string]validity{},
+func newShipped(env Env, nodes []driver.Node, client func([]driver.Node, ...redlock.Option) (*redlock.Client, error)) (_ Locker, err error) {
+	x := &shipped{env: env, quorum: Of[RedlockSettings](env.Settings).quorum(len(nodes)), renewing: map[string]*renewing{}, valid: map[string]validity{},
 		stepped: trace.Of[Stepped](env.Events), wentOn: trace.Of[WentOn](env.Events),
 		semaphores: map[semaphoreOf]*semaphore.Semaphore{}, granted: map[string]*shippedLease{}}
-	a.Options = append(env.Settings.Options(), redlock.WithRuntime(env.Runtime()), redlock.WithObserver(x))
-	if env.Misuse != "" {
-		env.Misuse.Put(&a)
-	}
-	var err error
-	x.client, err = client(a)
+	x.client, err = client(nodes, append(env.Settings.Options(), redlock.WithRuntime(env.Runtime()), redlock.WithObserver(x))...)
 	return x, err
 }
 

@@ -49,7 +49,6 @@ func (c Candidate) Scenario(s Space) *scenarios.Scenario {
 		if m.Without != nil {
 			dropGone(x)
 		}
-		dropSound(x)
 	}
 	return x
 }
@@ -61,17 +60,6 @@ func dropGone(x *scenarios.Scenario) {
 		after := i.When.After
 		return i.Fault != nil && (len(faults.Check(i.Fault, names)) > 0 || after != nil && after.Node != "" && !slices.Contains(names.Nodes, after.Node))
 	})
-}
-
-// dropSound leaves out calls with wrong arguments that are right with the settings that are left.
-func dropSound(x *scenarios.Scenario) {
-	isRight := func(s scenarios.Step) bool { return s.Misuse != "" && s.Misuse.Unless(x.Lock) != "" }
-	for i := range x.Timeline {
-		if do := x.Timeline[i].Do; slices.ContainsFunc(do, isRight) {
-			x.Timeline[i].Do = slices.DeleteFunc(slices.Clone(do), isRight)
-		}
-	}
-	x.Timeline = slices.DeleteFunc(x.Timeline, func(i scenarios.Item) bool { return i.Fault == nil && len(i.Do) == 0 })
 }
 
 // With is the candidate with one more mutation.

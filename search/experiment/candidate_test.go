@@ -33,41 +33,6 @@ func TestAKindThatJoinsMovesNothing(t *testing.T) {
 	}
 }
 
-// Without the settings that make an argument wrong, nobody calls with it.
-func TestArgumentsStayWrong(t *testing.T) {
-	s := NewSpace(DefaultBase())
-	s.Swarm = true
-	misused := 0
-	for seed := range uint64(300) {
-		with := Candidate{Seed: seed}.Scenario(s)
-		names := settings.Changed(with, s.Base)
-		x := Candidate{Seed: seed, Mutations: []Mutation{{Without: names}}}.Scenario(s)
-		for _, item := range with.Timeline {
-			for _, step := range item.Do {
-				if step.Misuse != "" && step.Misuse.Unless(with.Lock) != "" {
-					t.Errorf("seed %d: %s is right", seed, step.Misuse)
-				}
-				if step.Misuse != "" && step.Misuse.Unless(x.Lock) != "" {
-					misused++
-				}
-			}
-		}
-		for _, item := range x.Timeline {
-			if item.Fault == nil && len(item.Do) == 0 {
-				t.Errorf("seed %d: %s does nothing", seed, item.Client)
-			}
-			for _, step := range item.Do {
-				if step.Misuse != "" && step.Misuse.Unless(x.Lock) != "" {
-					t.Errorf("seed %d: %s is right without %v", seed, step.Misuse, names)
-				}
-			}
-		}
-	}
-	if misused == 0 {
-		t.Error("no argument is right without its settings")
-	}
-}
-
 // Without the settings that gave the lock other nodes or replicas, no fault is of one of them.
 func TestFaultsAreOfNodesThatThereAre(t *testing.T) {
 	s := NewSpace(DefaultBase())

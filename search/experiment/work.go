@@ -38,7 +38,6 @@ func (s Space) work(c faults.Choices, client string) []scenarios.Item {
 			Do: []scenarios.Step{w.lock(), step(scenarios.UnlockStep, 0)}, Repeat: crowding, Goroutines: 2})
 	}
 	for i := range items {
-		items[i].Do = w.misused(c.For("misuse", i), items[i].Do)
 		s.place(c.For("resource", i), &items[i])
 	}
 	return items

@@ -265,9 +265,6 @@ func (s Space) lockOn(c faults.Choices, item *scenarios.Item, names []string) {
 		case kind == scenarios.WithLockStep || kind == scenarios.UpdateStep || kind == scenarios.ReadStep || kind == scenarios.WriteBackStep || kind == scenarios.WriteStep:
 			item.Do[i].Resource = names[:1]
 		}
-		if step := &item.Do[i]; isPermit && step.Misuse != "" { // drawn for a call for a lock
-			step.Misuse = faults.OneOf(c.For("misuse", i), step.Kind.Misuses(s.Base.Lock, true)...)
-		}
 	}
 }
 
@@ -276,35 +273,4 @@ func (s Space) lockOn(c faults.Choices, item *scenarios.Item, names []string) {
 func (s Space) lingers(c faults.Choices) bool {
 	b := s.Base.Budget
 	return !s.Beyond && s.Foreign.Makes(scenarios.LingerStep) && b.Pause+b.Suspend+b.Delay > 0 && c.For("lingers", 0).Below(4) == 3
-}
-
-// misused draws a call with a wrong argument, somewhere among the steps of a client; mostly none. It changes nothing, if the
-// lock refuses it.
-func (w *worker) misused(c faults.Choices, do []scenarios.Step) []scenarios.Step {
-	if !w.can.Refuses || c.For("at all", 0).Below(10) > 0 {
-		return do
-	}
-	at := int(c.For("at", 0).Below(int64(len(do) + 1)))
-	wrong := faults.OneOf(c.For("step", 0), w.callable(do[:at])...)
-	wrong.Misuse = faults.OneOf(c.For("argument", 0), wrong.Kind.Misuses(w.space.Base.Lock, false)...)
-	return slices.Insert(slices.Clone(do), at, wrong)
-}
-
-// callable are the steps that a client can make whose last ones were these.
-func (w *worker) callable(before []scenarios.Step) []scenarios.Step {
-	all := []scenarios.Step{w.lock(), step(scenarios.TryLockStep, 0), step(scenarios.WithLockStep, 0), step(scenarios.CloseStep, 0),
-		step(scenarios.PrepareStep, 0), step(scenarios.NewClientStep, 0)}
-	isHeld := false
-	for _, s := range before {
-		switch s.Kind {
-		case scenarios.LockStep, scenarios.TryLockStep:
-			isHeld = true
-		case scenarios.UnlockStep:
-			isHeld = isHeld && s.Released
-		}
-	}
-	if isHeld {
-		all = append(all, step(scenarios.ExtendStep, 0), step(scenarios.RenewStep, 0), step(scenarios.UnlockStep, 0))
-	}
-	return all
 }
