@@ -147,7 +147,13 @@ func (c *checkFlags) run(cmd *cobra.Command, args []string) error {
 var timeUnits = []string{"s", "ms", "us", "ns"}
 
 // list is the words of an enumeration as help texts and errors name them.
-func list[T ~string](all []T) string { return strings.Join(texts(all), ", ") }
+func list[T ~string](all []T) string {
+	var words []string
+	for _, word := range all {
+		words = append(words, string(word))
+	}
+	return strings.Join(words, ", ")
+}
 
 // reason is an error of the input without its line.
 type reason struct{ *foreign.InputError }

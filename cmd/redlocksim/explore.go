@@ -54,9 +54,10 @@ type exploreFlags struct {
 func newExplore() *cobra.Command {
 	e := &exploreFlags{files: fileReportsOf(ciReports)}
 	cmd := &cobra.Command{
-		Use:   "explore [NAME|FILE]",
-		Short: "Search for a schedule of faults that breaks the lock",
-		Long:  exploreHelp,
+		Use:               "explore [NAME|FILE]",
+		Short:             "Search for a schedule of faults that breaks the lock",
+		Long:              exploreHelp,
+		ValidArgsFunction: completeNames,
 		Example: `  redlocksim explore --seeds 100000
   redlocksim explore my-settings.yaml --for 10m --dir results
   redlocksim explore 09-contention --systematic --limit 20000

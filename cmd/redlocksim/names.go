@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"redlocksim/internal/plural"
 	"redlocksim/internal/shell"
 	"redlocksim/scenarios"
@@ -174,4 +176,14 @@ func named(arg string, isFile bool, s *scenarios.Scenario) string {
 func caseOf(s *scenarios.Scenario) string {
 	_, name, _ := strings.Cut(s.Name, "/")
 	return name
+}
+
+// completeNames has shells complete names of scenarios, with their titles, beside files.
+func completeNames(_ *cobra.Command, _ []string, start string) (found []string, _ cobra.ShellCompDirective) {
+	for _, s := range scenarios.Catalogue() {
+		if strings.HasPrefix(s.Name, start) {
+			found = append(found, cobra.CompletionWithDesc(s.Name, s.Title))
+		}
+	}
+	return found, cobra.ShellCompDirectiveDefault
 }

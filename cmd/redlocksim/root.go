@@ -68,7 +68,6 @@ Start with
 	root.Flags().Bool("version", false, "print the version")
 	root.SetFlagErrorFunc(flagError)
 	root.SetVersionTemplate("redlocksim {{.Version}}\n")
-	addCompletions(root)
 	limitFlags(root)
 	nameArguments(root)
 	limitGenerated(root)

@@ -58,9 +58,10 @@ type runFlags struct {
 func newRun() *cobra.Command {
 	r := &runFlags{files: outputs{fileReports: fileReportsOf(runReports)}}
 	cmd := &cobra.Command{
-		Use:   "run NAME|FILE",
-		Short: "Run one scenario and tell what happened",
-		Long:  runHelp,
+		Use:               "run NAME|FILE",
+		Short:             "Run one scenario and tell what happened",
+		Long:              runHelp,
+		ValidArgsFunction: completeNames,
 		Example: `  redlocksim run 17-clock-jump
   redlocksim run my-settings.yaml
   redlocksim run 17-clock-jump --lock my-lock.wasm

@@ -73,6 +73,7 @@ A run that panics or does not repeat itself has failed; the others are made.
 On tier live an interrupt ends the suite and reports the scenarios that ran.
 
 ` + exitcode.HelpOnAll(),
+		ValidArgsFunction: completeNames,
 		Example: `  redlocksim suite
   redlocksim suite --tier model --filter restart
   redlocksim suite our-scenarios/*.yaml --junit results.xml

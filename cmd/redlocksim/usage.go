@@ -43,6 +43,7 @@ func knownCommand(of *cobra.Command) cobra.PositionalArgs {
 
 // limitGenerated has the commands that cobra adds, help and completion, refuse what is no command.
 func limitGenerated(root *cobra.Command) {
+	root.CompletionOptions.HiddenDefaultCmd = true
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
