@@ -156,13 +156,6 @@ func (r *Result) told() *told {
 	return t
 }
 
-// SaysUntimed is what the run showed without durations, which depend on the machine on tier live.
-func (r *Result) SaysUntimed() string {
-	t := r.told()
-	t.besides = ""
-	return t.String()
-}
-
 // isStuck says that the lock could not be had to the end of the run, with a key in the way that never goes, or for as long
 // as the file expects of a lock that is stuck.
 func (r *Result) isStuck() bool {

@@ -62,7 +62,7 @@ Start with
 	}
 	root.Args = knownCommand(root)
 	root.AddCommand(newList(), newRun(), newSuite(), newSweep(), newAudit(), newPlay(), newExplore(), newCheck(),
-		newLiveClient(), newVerdicts(), newLocks(), newKeys(),
+		newLiveClient(), newLocks(), newKeys(),
 		newNew(), newLint(), newSchema(), newVersion(), newWork())
 	root.Version = version(buildInfo())
 	root.Flags().Bool("version", false, "print the version")
