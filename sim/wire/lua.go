@@ -26,12 +26,11 @@ type scripts struct {
 	out   bytes.Buffer                  // their replies
 	in    *bufio.Reader                 // of these
 
-	random   lrand48
 	nonsense error // a redis.Nonsense: what the last script did that no node simulates
 }
 
 func newScripts(node *server.Server) *scripts {
-	s := &scripts{node: node, known: map[string]*lua.FunctionProto{}, random: lrand48{initial}}
+	s := &scripts{node: node, known: map[string]*lua.FunctionProto{}}
 	s.inner = server.NewPeer(bufio.NewWriter(&s.out))
 	s.in = bufio.NewReader(&s.out)
 	return s
@@ -42,12 +41,6 @@ func (s *scripts) knows(sha string) bool { return s.known[strings.ToLower(sha)] 
 
 // forget is SCRIPT FLUSH.
 func (s *scripts) forget() { clear(s.known) }
-
-// start is what a restart does.
-func (s *scripts) start() {
-	s.forget()
-	s.random = lrand48{initial}
-}
 
 // compiled are the scripts of all nodes by their text: compiling one takes as long as running it.
 var compiled sync.Map
@@ -139,19 +132,15 @@ type interpreter struct {
 	state   *lua.LState
 	lentTo  *scripts
 	bound   bound
-	globals *lua.LTable // what _G shows
-
-	contents           map[*lua.LTable]*lua.LTable // by the readonly table that shows them
-	metatableOfGlobals *lua.LTable
-	metatableOfStrings *lua.LTable
-	addresses          map[lua.LValue]int // for which the script has asked
+	globals *lua.LTable          // what _G shows
+	shown   map[*lua.LTable]bool // the readonly tables
 }
 
 var interpreters = sync.Pool{New: func() any { return newInterpreter() }}
 
 func newInterpreter() *interpreter {
 	in := &interpreter{state: lua.NewState(lua.Options{SkipOpenLibs: true}), bound: bound{Context: context.Background()},
-		contents: map[*lua.LTable]*lua.LTable{}, addresses: map[lua.LValue]int{}}
+		shown: map[*lua.LTable]bool{}}
 	in.openGlobals()
 	in.state.SetContext(&in.bound)
 	return in
@@ -165,7 +154,7 @@ func (s *scripts) run(c *server.Peer, script *lua.FunctionProto, keys, args []st
 	in.globals.RawSetString("ARGV", list(l, args))
 	l.Push(l.NewFunctionFromProto(script))
 	if err := l.PCall(0, 1, nil); err != nil { // wherever it ended, nothing of it is left on the stack
-		c.WriteError(in.ending(err))
+		c.WriteError(ending(err))
 	} else {
 		answer(c, l.Get(1))
 	}
@@ -173,7 +162,6 @@ func (s *scripts) run(c *server.Peer, script *lua.FunctionProto, keys, args []st
 		s.nonsense = err
 	}
 	l.SetTop(0)
-	clear(in.addresses)
 	in.lentTo = nil
 	interpreters.Put(in)
 }
@@ -187,12 +175,12 @@ func list(l *lua.LState, texts []string) *lua.LTable {
 }
 
 // ending is the error with which a script ended: that of a command it called, as it is, or one of its own.
-func (in *interpreter) ending(err error) string {
+func ending(err error) string {
 	if raised := (*lua.ApiError)(nil); errors.As(err, &raised) {
 		if t, ok := raised.Object.(*lua.LTable); ok {
-			return in.text(t.RawGetString("err"))
+			return text(t.RawGetString("err"))
 		}
-		return "ERR " + oneLine(in.text(raised.Object))
+		return "ERR " + oneLine(text(raised.Object))
 	}
 	return "ERR " + oneLine(err.Error())
 }

@@ -160,7 +160,7 @@ func (m *memory) Put(r redis.Record) {
 // Load implements redis.Memory.
 func (m *memory) Load(records []redis.Record) {
 	m.redis.FlushAll()
-	m.lua.start()
+	m.lua.forget()
 	clear(m.expiry.deadlines)
 	for _, r := range records {
 		m.Put(r)
