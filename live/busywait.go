@@ -24,10 +24,13 @@ type wait struct {
 // counts the requests that were looked at. Package monitor sees each pause. Here some are the machine's, so that the requests
 // to a node are compared with how many there can be with the shortest pauses.
 func (r *run) busyWaits(h history.History) (found []checker.Finding, requests int) {
+	if r.lock == nil {
+		return nil, 0
+	}
 	inRun := func(at int64) checker.Instant { return checker.Instant((at - r.start) * r.Speed) }
 	for _, w := range waits(h) {
 		for _, server := range r.Servers {
-			during := r.sent[w.client].To(server.Name, r.start+w.from/r.Speed, r.start+w.to/r.Speed)
+			during := r.LinkOf(w.client, server.Name).Up.Came(r.start+w.from/r.Speed, r.start+w.to/r.Speed)
 			requests += len(during)
 			for _, row := range withoutPauses(during) {
 				i := slices.IndexFunc(found, func(f checker.Finding) bool { return f.Resource == w.resource })

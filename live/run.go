@@ -65,7 +65,7 @@ func runOnce(ctx context.Context, s *scenarios.Scenario, o Options) (out *scenar
 		return nil, 0, err
 	}
 	r := &run{Testbed: on, scenario: s, lock: o.Lock, oneNode: o.OneNode, kind: o.kind(), field: testbed.NewField(on),
-		running: map[*testbed.Client]int{}, items: make([]item, len(s.Timeline)), sent: map[string]*testbed.Requests{}}
+		running: map[*testbed.Client]int{}, items: make([]item, len(s.Timeline))}
 	r.field.Fenced = s.Fenced()
 	atBeliefEnd := func(it scenarios.Item) bool { return it.When.After != nil && it.When.After.Event == beliefEnded }
 	if slices.ContainsFunc(s.Timeline, atBeliefEnd) {

@@ -92,9 +92,6 @@ func (r *run) addClient(i int, name, text string) error {
 			role.Nodes = append(role.Nodes, addr)
 		}
 	}
-	if r.lock != nil {
-		r.sent[name] = r.Watch(name)
-	}
 	var err error
 	if role.Storage, err = r.Link(name, storage.Name, r.storage.Listener.Addr().String()); err != nil {
 		return err

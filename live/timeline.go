@@ -29,7 +29,6 @@ type run struct {
 	start    int64                   // CLOCK_MONOTONIC at true time 0
 	storage  *storageserver.Server
 	items    []item
-	sent     map[string]*testbed.Requests // by clients with a lock program, to the nodes
 	// beliefs are followed if the timeline waits for the end of one; beliefEnd is when the next one ends.
 	beliefs   *record.Beliefs
 	beliefEnd *loop.Moment

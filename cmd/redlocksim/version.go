@@ -13,7 +13,7 @@ import (
 // partsOfResults are the modules on whose versions results can depend.
 var partsOfResults = []string{
 	"github.com/redis/go-redis/v9", "github.com/alicebob/miniredis/v2", "github.com/anishathalye/porcupine",
-	"go.etcd.io/raft/v3", "github.com/Shopify/toxiproxy/v2", "github.com/shopspring/decimal", "go.yaml.in/yaml/v3",
+	"go.etcd.io/raft/v3", "github.com/shopspring/decimal", "go.yaml.in/yaml/v3",
 }
 
 func newVersion() *cobra.Command {

@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"redlocksim/internal/child"
@@ -61,6 +63,26 @@ func Await(ctx context.Context, p *child.Process, look func() (ready bool, err e
 			return fmt.Errorf("no answer: %w", errors.Join(err, context.Cause(ctx)))
 		case <-time.After(2 * time.Millisecond):
 		}
+	}
+}
+
+// Ports between these are free for servers: the system gives none of them to connections, as it does with those that it chooses
+// itself.
+const firstPort, lastPort = 10000, 32767
+
+var ports atomic.Uint32 // that this process has taken so far
+
+// FreeAddr is an address on loopback at which nobody listens. A process takes one port after the other, from one that its number
+// says, so that none is taken again while its server is down.
+func FreeAddr() string {
+	for {
+		n := ports.Add(1) + uint32(os.Getpid())*997
+		addr := fmt.Sprintf("127.0.0.1:%d", firstPort+n%(lastPort-firstPort+1))
+		c, err := net.Dial("tcp", addr)
+		if err != nil {
+			return addr
+		}
+		Reset(c)
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"redlocksim/internal/child"
-	"redlocksim/internal/heldport"
 	"redlocksim/internal/redisproc"
 )
 
@@ -68,18 +67,12 @@ func StartIn(tb testing.TB, env []string, args ...string) *Server {
 // reserve is a server that is to be started at an address of its own.
 func reserve(tb testing.TB, env []string) *Server {
 	tb.Helper()
-	s := &Server{tb: tb, Dir: tb.TempDir(), env: env, program: Program(tb)}
+	s := &Server{tb: tb, Addr: redisproc.FreeAddr(), Dir: tb.TempDir(), env: env, program: Program(tb)}
 	tb.Cleanup(func() {
 		if s.proc != nil {
 			s.proc.Kill()
 		}
 	})
-	port, err := heldport.Reserve()
-	if err != nil {
-		tb.Fatalf("redisserver: %v", err)
-	}
-	s.Addr = port.Addr()
-	port.Release()
 	return s
 }
 

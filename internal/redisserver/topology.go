@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"redlocksim/internal/heldport"
 	"redlocksim/internal/redisproc"
 )
 
@@ -48,12 +47,7 @@ func StartSentinel(tb testing.TB, name string, primary *Server, replicas int) *S
 // server chooses by itself may be one that the system has given to a connection.
 func StartMember(tb testing.TB, args ...string) (s *Server, bus string) {
 	tb.Helper()
-	held, err := heldport.Reserve()
-	if err != nil {
-		tb.Fatalf("redisserver: %v", err)
-	}
-	_, bus, _ = net.SplitHostPort(held.Addr())
-	held.Release()
+	_, bus, _ = net.SplitHostPort(redisproc.FreeAddr())
 	return Start(tb, append(args, "--cluster-enabled", "yes", "--cluster-port", bus)...), bus
 }
 

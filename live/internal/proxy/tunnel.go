@@ -6,24 +6,31 @@ import (
 	"bufio"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strconv"
-	"sync"
 )
 
-// Tunnel is the proxy of one node, of HTTP or of SOCKS, through which it connects to its peers. Each peer has one address for
-// all others, so only who connects tells which link the connection is to go over.
-type Tunnel struct {
-	Addr     string
-	listener net.Listener
-	routes   map[string]string // the addresses of links, by those that the node connects to
-	greet    Greeting
+// Route is where a node finds a peer: a link to it, and the peer's own address, which may be a second one.
+type Route struct {
+	Link *Link
+	Addr string
+}
 
-	mu    sync.Mutex
-	conns map[net.Conn]bool // nil once the tunnel is closed
-	all   sync.WaitGroup
+// Tunnel starts a proxy of HTTP or of SOCKS through which a node connects to its peers, and returns its address. Each peer has
+// one address for all others, so only who connects tells which link the connection is to go over. routes are by the addresses
+// that the node connects to.
+func (n *Network) Tunnel(greet Greeting, routes map[string]Route) (addr string, err error) {
+	return n.listen(func(from *bufio.Reader) (*Link, string, string, error) {
+		address, yes, err := greet(from)
+		to, known := routes[address]
+		if err == nil && !known {
+			err = fmt.Errorf("live: there is no peer at %q", address)
+		}
+		return to.Link, to.Addr, yes, err
+	})
 }
 
 // Greeting reads with which address a client of a proxy wants to be connected. yes is what it is told when it is.
@@ -55,81 +62,4 @@ func SOCKS4(from *bufio.Reader) (address, yes string, err error) {
 	}
 	port := binary.BigEndian.Uint16(asked[2:])
 	return net.JoinHostPort(net.IP(asked[4:]).String(), strconv.Itoa(int(port))), "\x00\x5a\x00\x00\x00\x00\x00\x00", nil
-}
-
-// NewTunnel starts a proxy that leads what connects to an address to another one, on a free port.
-func NewTunnel(greet Greeting, routes map[string]string) (*Tunnel, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	t := &Tunnel{Addr: l.Addr().String(), listener: l, routes: routes, greet: greet, conns: map[net.Conn]bool{}}
-	t.all.Go(func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			t.all.Go(func() { t.serve(c) })
-		}
-	})
-	return t, nil
-}
-
-// Close ends the tunnel and its connections.
-func (t *Tunnel) Close() {
-	_ = t.listener.Close()
-	t.mu.Lock()
-	for c := range t.conns {
-		_ = c.Close()
-	}
-	t.conns = nil
-	t.mu.Unlock()
-	t.all.Wait()
-}
-
-// keep has a connection closed with the tunnel, and says whether that is still open.
-func (t *Tunnel) keep(c net.Conn) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.conns != nil {
-		t.conns[c] = true
-	}
-	return t.conns != nil
-}
-
-func (t *Tunnel) end(c net.Conn) {
-	_ = c.Close()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.conns, c)
-}
-
-// serve leads one connection to where it asks to be led.
-func (t *Tunnel) serve(c net.Conn) {
-	defer t.end(c)
-	if !t.keep(c) {
-		return
-	}
-	from := bufio.NewReader(c)
-	address, yes, err := t.greet(from)
-	if err != nil {
-		return
-	}
-	to, err := net.Dial("tcp", t.routes[address])
-	if err != nil {
-		return
-	}
-	defer t.end(to)
-	if !t.keep(to) {
-		return
-	}
-	if _, err := io.WriteString(c, yes); err != nil {
-		return
-	}
-	t.all.Go(func() {
-		_, _ = io.Copy(c, to) // either end may break it off
-		_ = c.Close()
-	})
-	_, _ = io.Copy(to, from)
 }

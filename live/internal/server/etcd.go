@@ -34,18 +34,15 @@ type etcd struct {
 // PeerAddr is the address at which a member finds the member of that number, from 1, through its tunnel.
 func PeerAddr(number int) string { return fmt.Sprintf("192.0.2.%d:2380", number) }
 
-// NewEtcd makes the directory of a member of a cluster that is to be started, and reserves its ports. It connects to its peers
+// NewEtcd makes the directory of a member of a cluster that is to be started. It connects to its peers
 // through the tunnel at that address. Its election timeout is the default one second divided by speed.
 func NewEtcd(name, dir string, number int, members []string, speed int) (*Server, error) {
 	clocks, err := faketime.New(dir + ".clocks")
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Name: name, Kind: Etcd, dir: dir, Clocks: clocks, software: &etcd{number: number, members: members, speed: speed}}
-	if err := s.reserve(&s.Addr, &s.Peer); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return s, nil
+	return &Server{Name: name, Kind: Etcd, Addr: redisproc.FreeAddr(), Peer: redisproc.FreeAddr(), dir: dir, Clocks: clocks,
+		software: &etcd{number: number, members: members, speed: speed}}, nil
 }
 
 // start returns when the member listens to its peers: without a majority it answers no client.
@@ -61,7 +58,6 @@ func (e *etcd) start(ctx context.Context, s *Server) (*child.Process, error) {
 		"--initial-cluster", strings.Join(cluster, ","), "--peer-auto-tls",
 		"--heartbeat-interval", fmt.Sprint(heartbeat), "--election-timeout", fmt.Sprint(10*heartbeat))
 	cmd.Env = append(os.Environ(), "HTTPS_PROXY=http://"+s.Tunnel, "NO_PROXY=", "no_proxy=")
-	s.releasePorts()
 	p, err := child.Start(child.InOwnGroup(cmd))
 	if err != nil {
 		return nil, err

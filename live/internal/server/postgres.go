@@ -94,8 +94,7 @@ func InitPostgres(ctx context.Context, dir string) error {
 	return nil
 }
 
-// NewPostgres makes the directory of a server that is to be started, a copy of the one that InitPostgres has made, and reserves
-// its port.
+// NewPostgres makes the directory of a server that is to be started, a copy of the one that InitPostgres has made.
 func NewPostgres(name, dir, initialized string) (*Server, error) {
 	programs, err := Postgres.Programs()
 	if err != nil {
@@ -112,11 +111,7 @@ func NewPostgres(name, dir, initialized string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Name: name, Kind: Postgres, dir: dir, Clocks: clocks, software: &postgres{programs, a}}
-	if err := s.reserve(&s.Addr); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return s, nil
+	return &Server{Name: name, Kind: Postgres, Addr: redisproc.FreeAddr(), dir: dir, Clocks: clocks, software: &postgres{programs, a}}, nil
 }
 
 func (x *postgres) start(ctx context.Context, s *Server) (*child.Process, error) {
@@ -134,7 +129,6 @@ func (x *postgres) start(ctx context.Context, s *Server) (*child.Process, error)
 	} {
 		args = append(args, "-c", setting)
 	}
-	s.releasePorts()
 	p, err := child.Start(x.account.as(exec.Command(filepath.Join(x.programs, "postgres"), args...)))
 	if err != nil {
 		return nil, err

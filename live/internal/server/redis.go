@@ -24,7 +24,7 @@ type redisServer struct {
 	preload     string // the library; empty if there is none, and the clocks are the machine's
 }
 
-// NewRedis makes the directory and the clocks of a redis-server that is to be started, and reserves its port. preload is empty
+// NewRedis makes the directory and the clocks of a redis-server that is to be started. preload is empty
 // if faults need neither its clock nor its fsyncs.
 func NewRedis(name, dir string, persistence redis.Persistence, preload string) (*Server, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -34,11 +34,7 @@ func NewRedis(name, dir string, persistence redis.Persistence, preload string) (
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Name: name, Kind: Redis, dir: dir, Clocks: clocks, software: redisServer{persistence, preload}}
-	if err := s.reserve(&s.Addr); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return s, nil
+	return &Server{Name: name, Kind: Redis, Addr: redisproc.FreeAddr(), dir: dir, Clocks: clocks, software: redisServer{persistence, preload}}, nil
 }
 
 func (r redisServer) start(ctx context.Context, s *Server) (*child.Process, error) {
@@ -87,7 +83,6 @@ func (r redisServer) start(ctx context.Context, s *Server) (*child.Process, erro
 	if err := os.Remove(filepath.Join(s.dir, "dump.rdb")); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	s.releasePorts()
 	return redisproc.Start(ctx, child.InOwnGroup(cmd), s.Addr)
 }
 

@@ -14,7 +14,6 @@ import (
 	"redlocksim/faults"
 	"redlocksim/internal/child"
 	"redlocksim/internal/faketime"
-	"redlocksim/internal/heldport"
 	"redlocksim/internal/redisproc"
 	"redlocksim/sim/redis"
 )
@@ -41,14 +40,12 @@ type Server struct {
 
 	dir      string
 	software software
-	process  *child.Process   // nil while it is down
-	ports    []*heldport.Port // while it is down
+	process  *child.Process // nil while it is down
 }
 
 // software is what the process of a server is.
 type software interface {
-	// start starts the process, with what is in the server's directory, and returns when it can take part. It releases the
-	// server's ports just before.
+	// start starts the process, with what is in the server's directory, and returns when it can take part.
 	start(context.Context, *Server) (*child.Process, error)
 	// shutdown is the signal at which it exits in good order, whoever is connected.
 	shutdown() syscall.Signal
@@ -68,7 +65,7 @@ func (s *Server) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop takes the server down and keeps its ports: connections are refused, or get no answer if the machine has no power.
+// Stop takes the server down.
 func (s *Server) Stop(how faults.Stop) error {
 	p := s.process
 	s.process = nil
@@ -78,48 +75,10 @@ func (s *Server) Stop(how faults.Stop) error {
 			p.Kill()
 			return fmt.Errorf("live: %s did not exit within %v of being told to", s.Name, redisproc.Patience)
 		}
-	} else {
-		p.Kill()
-		if err := s.software.killed(s, how == faults.PoweredOff); err != nil {
-			return err
-		}
+		return nil
 	}
-	return s.holdPorts(how == faults.PoweredOff)
-}
-
-// reserve finds ports for these addresses of the server.
-func (s *Server) reserve(addrs ...*string) error {
-	for _, addr := range addrs {
-		p, err := heldport.Reserve()
-		if err != nil {
-			return fmt.Errorf("live: %s: %w", s.Name, err)
-		}
-		*addr = p.Addr()
-		s.ports = append(s.ports, p)
-	}
-	return nil
-}
-
-// holdPorts keeps the server's ports.
-func (s *Server) holdPorts(silently bool) error {
-	for _, addr := range []string{s.Addr, s.Peer, s.Votes} {
-		if addr == "" {
-			continue
-		}
-		p, err := heldport.Hold(addr, silently)
-		if err != nil {
-			return fmt.Errorf("live: %s: %w", s.Name, err)
-		}
-		s.ports = append(s.ports, p)
-	}
-	return nil
-}
-
-func (s *Server) releasePorts() {
-	for _, p := range s.ports {
-		p.Release()
-	}
-	s.ports = nil
+	p.Kill()
+	return s.software.killed(s, how == faults.PoweredOff)
 }
 
 // IsUp reports that the process of the server runs, though it may be paused.
@@ -158,6 +117,5 @@ func (s *Server) Close() error {
 		s.process.Kill()
 		err = s.software.killed(s, false)
 	}
-	s.releasePorts()
 	return errors.Join(err, s.Clocks.Close())
 }

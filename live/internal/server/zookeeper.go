@@ -32,7 +32,7 @@ type zookeeper struct {
 	speed    int
 }
 
-// NewZooKeeper makes the directories of the members of an ensemble that is to be started, and reserves their ports. Members
+// NewZooKeeper makes the directories of the members of an ensemble that is to be started. Members
 // elect the one with the highest number, all else being equal: that is the first.
 func NewZooKeeper(names []string, dir func(i int) string, speed int) (members []*Server, err error) {
 	programs, err := ZooKeeper.Programs()
@@ -64,13 +64,9 @@ func (z *zookeeper) newServer(name, dir string, hasPeers bool) (*Server, error) 
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Name: name, Kind: ZooKeeper, dir: dir, Clocks: clocks, software: z}
-	ports := []*string{&s.Addr}
+	s := &Server{Name: name, Kind: ZooKeeper, Addr: redisproc.FreeAddr(), dir: dir, Clocks: clocks, software: z}
 	if hasPeers {
-		ports = append(ports, &s.Peer, &s.Votes)
-	}
-	if err := s.reserve(ports...); err != nil {
-		return nil, errors.Join(err, s.Close())
+		s.Peer, s.Votes = redisproc.FreeAddr(), redisproc.FreeAddr()
 	}
 	return s, nil
 }
@@ -136,7 +132,6 @@ func (z *zookeeper) start(ctx context.Context, s *Server) (*child.Process, error
 		listens = s.Votes
 	}
 	cmd := exec.Command("java", append(args, "org.apache.zookeeper.server.quorum.QuorumPeerMain", file)...)
-	s.releasePorts()
 	p, err := child.Start(child.InOwnGroup(cmd))
 	if err != nil {
 		return nil, err

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"sync"
 
 	"redlocksim/faults"
@@ -27,8 +26,8 @@ func (r *Testbed) AddCluster(ctx context.Context, names []string) error {
 		}
 		r.Servers = append(r.Servers, s)
 	}
-	if err := r.tunnel(proxy.HTTP, func(i int, to *server.Server, link *proxy.Proxy) (map[string]string, error) {
-		return map[string]string{server.PeerAddr(i + 1): link.Addr}, nil
+	if err := r.tunnel(proxy.HTTP, func(i int, to *server.Server) map[string]string {
+		return map[string]string{server.PeerAddr(i + 1): to.Peer}
 	}); err != nil {
 		return err
 	}
@@ -45,13 +44,8 @@ func (r *Testbed) AddEnsemble(ctx context.Context, names []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := r.tunnel(proxy.SOCKS4, func(_ int, to *server.Server, link *proxy.Proxy) (map[string]string, error) {
-		votes, err := link.Beside(to.Votes)
-		if err != nil {
-			return nil, err
-		}
-		r.beside = append(r.beside, votes)
-		return map[string]string{to.Known(to.Peer): link.Addr, to.Known(to.Votes): votes.Addr}, nil
+	if err := r.tunnel(proxy.SOCKS4, func(_ int, to *server.Server) map[string]string {
+		return map[string]string{to.Known(to.Peer): to.Peer, to.Known(to.Votes): to.Votes}
 	}); err != nil {
 		return err
 	}
@@ -73,11 +67,11 @@ func (r *Testbed) AddEnsemble(ctx context.Context, names []string) (err error) {
 	}
 }
 
-// tunnel makes a link from each server to each other, and a proxy for each through which it finds them. routes are where the
-// i-th of them is found on such a link, by the addresses that it is known by.
-func (r *Testbed) tunnel(greet proxy.Greeting, routes func(i int, to *server.Server, link *proxy.Proxy) (map[string]string, error)) error {
+// tunnel makes a link from each server to each other, and a proxy for each through which it finds them. known are the addresses
+// of the i-th of them, by those that the others know.
+func (r *Testbed) tunnel(greet proxy.Greeting, known func(i int, to *server.Server) map[string]string) error {
 	for _, from := range r.Servers {
-		all := map[string]string{}
+		routes := map[string]proxy.Route{}
 		for i, to := range r.Servers {
 			if from == to {
 				continue
@@ -85,20 +79,16 @@ func (r *Testbed) tunnel(greet proxy.Greeting, routes func(i int, to *server.Ser
 			if _, err := r.Link(from.Name, to.Name, to.Peer); err != nil {
 				return err
 			}
-			link := r.linkOf(from.Name, to.Name)
+			link := r.LinkOf(from.Name, to.Name)
 			link.AmongNodes = true
-			found, err := routes(i, to, link)
-			if err != nil {
-				return err
+			for by, addr := range known(i, to) {
+				routes[by] = proxy.Route{Link: link, Addr: addr}
 			}
-			maps.Copy(all, found)
 		}
-		t, err := proxy.NewTunnel(greet, all)
-		if err != nil {
+		var err error
+		if from.Tunnel, err = r.network.Tunnel(greet, routes); err != nil {
 			return err
 		}
-		r.tunnels = append(r.tunnels, t)
-		from.Tunnel = t.Addr
 	}
 	return nil
 }

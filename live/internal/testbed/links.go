@@ -15,7 +15,7 @@ import (
 // each changes the selected directions of the selected links.
 func (g ground) each(l *faults.Links, change func(*proxy.Impairment)) {
 	l.Each(g, func(from, to string, d network.Direction) {
-		p := g.linkOf(from, to)
+		p := g.LinkOf(from, to)
 		if p == nil { // a client that uses no storage, or nodes of which neither follows the other
 			return
 		}
@@ -52,7 +52,7 @@ func (g ground) Slow(l *faults.Links, by time.Duration) (most time.Duration, und
 }
 
 func (g ground) Met() bool {
-	return slices.ContainsFunc(g.proxies, func(p *proxy.Proxy) bool { return p.Up.Met() || p.Down.Met() })
+	return slices.ContainsFunc(g.links, func(p *proxy.Link) bool { return p.Up.Met() || p.Down.Met() })
 }
 
 func (g ground) Reset(l *faults.Links) {

@@ -27,7 +27,7 @@ func TestLinksAmongNodes(t *testing.T) {
 		if _, err := r.Link(ends[0], ends[1], "127.0.0.1:1"); err != nil {
 			t.Fatal(err)
 		}
-		r.linkOf(ends[0], ends[1]).AmongNodes = true
+		r.LinkOf(ends[0], ends[1]).AmongNodes = true
 	}
 	for _, test := range []struct {
 		nodes, peers string
@@ -43,7 +43,7 @@ func TestLinksAmongNodes(t *testing.T) {
 		links := amongPeers(test.nodes, test.peers, test.direction)
 		g.each(&links, func(w *proxy.Impairment) { w.Lost++ })
 		var got []string
-		for _, p := range r.proxies {
+		for _, p := range r.links {
 			for name, w := range map[string]*proxy.Flow{"up": p.Up, "down": p.Down} {
 				if now, _ := w.State(); now.Lost == 1 {
 					got = append(got, fmt.Sprintf("%s follows %s: %s", p.Client, p.Node, name))
@@ -79,7 +79,7 @@ func TestMet(t *testing.T) {
 		}
 		ask := func() { _, _ = redisproc.Ask(addr, "PING") } // who is cut off is told so
 		ask()
-		flow := r.linkOf("c", "A").Down
+		flow := r.LinkOf("c", "A").Down
 		flow.Change(impair)
 		if g.Met() {
 			t.Errorf("%s: met before anything was sent", name)
@@ -126,15 +126,13 @@ func TestLead(t *testing.T) {
 		if got := portOf(); got != r.ServerNamed("A").Addr {
 			t.Errorf("%s answers", got)
 		}
-		if err := r.linkOf("c", "A").Lead(r.linkOf("c", "B")); err != nil {
-			t.Fatal(err)
-		}
+		r.LinkOf("c", "A").Lead(r.LinkOf("c", "B"))
 		if got := portOf(); got != r.ServerNamed("B").Addr {
 			t.Errorf("%s answers, want B at %s", got, r.ServerNamed("B").Addr)
 		}
 		delay := 300 * time.Millisecond
-		r.linkOf("c", "B").Up.Change(func(w *proxy.Impairment) { w.Delay = delay })
-		r.linkOf("c", "A").Up.Change(func(w *proxy.Impairment) { w.Lost++ })
+		r.LinkOf("c", "B").Up.Change(func(w *proxy.Impairment) { w.Delay = delay })
+		r.LinkOf("c", "A").Up.Change(func(w *proxy.Impairment) { w.Lost++ })
 		begun := time.Now()
 		if got := portOf(); got != r.ServerNamed("B").Addr || time.Since(begun) < delay {
 			t.Errorf("%s answers after %v", got, time.Since(begun))

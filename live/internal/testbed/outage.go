@@ -16,7 +16,7 @@ import (
 // muffle drops what the replicas of a server have not yet received: it is lost with the server's buffers. by is 1 before the
 // server is stopped, and -1 after.
 func (g ground) muffle(s *server.Server, by int) {
-	for _, p := range g.proxies {
+	for _, p := range g.links {
 		if p.AmongNodes && p.Node == s.Name {
 			p.Down.Change(func(w *proxy.Impairment) { w.Lost += by })
 		}

@@ -32,7 +32,7 @@ func (g ground) Promote(node, replica string, clients []string) (faults.Forgotte
 	}
 	to.Follows = ""
 	for _, name := range g.groupOf(to.Name).members() {
-		s, link := g.ServerNamed(name), g.linkOf(name, to.Name)
+		s, link := g.ServerNamed(name), g.LinkOf(name, to.Name)
 		switch {
 		case s == to:
 		case s.Follows == "":
@@ -45,9 +45,7 @@ func (g ground) Promote(node, replica string, clients []string) (faults.Forgotte
 		}
 	}
 	for _, name := range clients {
-		if err := g.linkOf(name, node).Lead(g.linkOf(name, replica)); err != nil {
-			return faults.Forgotten{}, g.failing(err)
-		}
+		g.LinkOf(name, node).Lead(g.LinkOf(name, replica))
 		c, o := g.ClientNamed(name), messages.Order{Serving: &messages.Serving{Node: node, By: replica}}
 		c.told = append(c.told, o)
 		if c.IsUp() {

@@ -30,12 +30,12 @@ func (r *Testbed) AddReplicas(
 			if _, err := r.Link(follower, master, r.ServerNamed(master).Addr); err != nil {
 				return err
 			}
-			r.linkOf(follower, master).AmongNodes = true
+			r.LinkOf(follower, master).AmongNodes = true
 		}
 	}
 	for _, name := range replicas {
 		s := r.ServerNamed(name)
-		s.Follows = r.linkOf(name, node).Addr
+		s.Follows = r.LinkOf(name, node).Addr
 		if err := s.Follow(); err != nil {
 			return err
 		}

@@ -26,9 +26,8 @@ type Testbed struct {
 	work    *workDir
 
 	Servers []*server.Server
-	proxies []*proxy.Proxy
-	beside  []*proxy.Proxy // to second addresses of nodes, with what is wrong with the first
-	tunnels []*proxy.Tunnel
+	network *proxy.Network
+	links   []*proxy.Link
 	Clients []*Client
 	gone    []*Client // that were killed and replaced
 
@@ -52,7 +51,7 @@ func New(speed int, command []string) (*Testbed, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Testbed{Loop: loop.New(speed), command: command, work: work}, nil
+	return &Testbed{Loop: loop.New(speed), command: command, work: work, network: proxy.New()}, nil
 }
 
 // Path is where a file of this name is kept until the testbed is closed.
@@ -89,17 +88,14 @@ func (r *Testbed) AddServers(ctx context.Context, names []string, persistence re
 
 // Link makes the link from a client to a node, and returns its address.
 func (r *Testbed) Link(client, node, upstream string) (addr string, err error) {
-	p, err := proxy.New(client, node, upstream)
-	if err != nil {
-		return "", err
-	}
-	r.proxies = append(r.proxies, p)
-	return p.Addr, nil
+	l, err := r.network.Link(client, node, upstream)
+	r.links = append(r.links, l)
+	return l.Addr, err
 }
 
-// linkOf is the link from a client to a node, or from a replica to a master.
-func (r *Testbed) linkOf(client, node string) *proxy.Proxy {
-	for _, p := range r.proxies {
+// LinkOf is the link from a client to a node, or from a replica to a master.
+func (r *Testbed) LinkOf(client, node string) *proxy.Link {
+	for _, p := range r.links {
 		if p.Client == client && p.Node == node {
 			return p
 		}
@@ -199,12 +195,7 @@ func (r *Testbed) Close() error {
 			c.close()
 		}
 	}
-	for _, p := range append(r.proxies, r.beside...) {
-		p.Close()
-	}
-	for _, t := range r.tunnels {
-		t.Close()
-	}
+	r.network.Close()
 	for _, s := range r.Servers {
 		errs = append(errs, s.Close())
 	}
