@@ -56,7 +56,7 @@ func TestALoaderOfNoProgram(t *testing.T) {
 	loader, gone := &programs.Loader{}, errors.New("it is gone")
 	for want, fetch := range map[string]func() ([]byte, error){
 		"the lock program x.wasm: it is gone": func() ([]byte, error) { return nil, gone },
-		"the lock program x.wasm: not a WebAssembly program that can run here: invalid magic number": func() ([]byte, error) { return []byte("x"), nil },
+		"the lock program x.wasm: not a WebAssembly program that can run here: it does not begin as a module does": func() ([]byte, error) { return []byte("x"), nil },
 	} {
 		for range 2 {
 			fetched := false

@@ -17,6 +17,7 @@ import (
 	"io"
 
 	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
 )
 
 // Program is a compiled program. It can run in many guests at once.
@@ -32,8 +33,14 @@ type Program struct {
 func Load(wasm []byte, cache string, limits Limits) (*Program, error) {
 	ctx := context.Background()
 	limits = limits.withDefaults()
-	cfg := wazero.NewRuntimeConfigCompiler().WithMemoryLimitPages(uint32(limits.Memory / page)).WithCloseOnContextDone(true).
-		WithDebugInfoEnabled(false)
+	module, growing, err := declared(wasm)
+	if err != nil {
+		return nil, notAProgram(err)
+	}
+	cfg := wazero.NewRuntimeConfigCompiler().WithMemoryLimitPages(uint32(limits.Memory / page)).WithCloseOnContextDone(true)
+	if growing { // without them no instruction can
+		cfg = cfg.WithCoreFeatures(api.CoreFeaturesV2.SetEnabled(api.CoreFeatureReferenceTypes, false))
+	}
 	if cache != "" {
 		kept, err := wazero.NewCompilationCacheWithDir(cache)
 		if err != nil {
@@ -43,7 +50,7 @@ func Load(wasm []byte, cache string, limits Limits) (*Program, error) {
 	}
 	sum := sha256.Sum256(wasm)
 	p := &Program{runtime: wazero.NewRuntimeWithConfig(ctx, cfg), hash: hex.EncodeToString(sum[:]), limits: limits}
-	if err := p.compile(ctx, wasm); err != nil {
+	if err := p.compile(ctx, module); err != nil {
 		_ = p.Close() // the error says more
 		return nil, err
 	}
@@ -52,12 +59,16 @@ func Load(wasm []byte, cache string, limits Limits) (*Program, error) {
 
 func (p *Program) compile(ctx context.Context, wasm []byte) (err error) {
 	if p.module, err = p.runtime.CompileModule(ctx, wasm); err != nil {
-		return fmt.Errorf("not a WebAssembly program that can run here: %w", err)
+		return notAProgram(err)
 	}
 	if _, runs := p.module.ExportedFunctions()["_start"]; !runs {
 		return errors.New("the module has no _start: it is a library, not a program")
 	}
 	return p.link(ctx)
+}
+
+func notAProgram(err error) error {
+	return fmt.Errorf("not a WebAssembly program that can run here: %w", err)
 }
 
 // Hash is that of the program's bytes.

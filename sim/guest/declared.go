@@ -1,0 +1,354 @@
+package guest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+)
+
+// The limits of what a module may declare, those of engines in browsers (the appendix on limits of the WebAssembly JavaScript
+// interface) or lower ones. A compiler takes memory for what is declared before it sees that it is not there.
+const (
+	maxTypes      = 1_000_000
+	maxFunctions  = 1_000_000
+	maxImports    = 100_000
+	maxExports    = 1_000_000
+	maxGlobals    = 1_000_000
+	maxSegments   = 100_000
+	maxValues     = 1000 // parameters or results of a function
+	maxLocals     = 50_000
+	maxAllLocals  = 10_000_000 // of all functions together
+	maxTableSizes = 1_000_000  // of all tables together, and what segments put into them
+)
+
+// The sections of a module.
+const (
+	customSection = iota
+	typeSection
+	importSection
+	functionSection
+	tableSection
+	memorySection
+	globalSection
+	exportSection
+	startSection
+	elementSection
+	codeSection
+	dataSection
+	dataCountSection
+)
+
+// declared checks what a module declares, and gives the module without its custom sections: names and debugging information, of
+// which nothing is used. growing says that a table of it may grow without a limit.
+func declared(wasm []byte) (module []byte, growing bool, err error) {
+	const header = 8
+	if len(wasm) < header || !bytes.HasPrefix(wasm, []byte("\x00asm")) {
+		return nil, false, errors.New("it does not begin as a module does")
+	}
+	c := &checked{}
+	module = append(module, wasm[:header]...)
+	for r := (&reader{rest: wasm[header:]}); len(r.rest) > 0; {
+		begin := r.rest
+		id := r.byte()
+		body := &reader{rest: r.bytes(r.number())}
+		if r.err == nil && id != customSection {
+			c.section(id, body)
+			if body.err == nil && len(body.rest) > 0 {
+				body.err = errors.New("there is more in it than it declares")
+			}
+			module = append(module, begin[:len(begin)-len(r.rest)]...)
+		}
+		if err := errors.Join(r.err, body.err); err != nil {
+			return nil, false, fmt.Errorf("section %d: %w", id, err)
+		}
+	}
+	return module, c.growing, nil
+}
+
+// checked is what was declared so far.
+type checked struct {
+	locals, entries uint64
+	growing         bool
+}
+
+func (c *checked) section(id byte, r *reader) {
+	switch id {
+	case typeSection:
+		for range r.count(maxTypes, "types") {
+			if r.is(0x4e) {
+				for range r.count(maxTypes, "types") {
+					functionType(r)
+				}
+				continue
+			}
+			functionType(r)
+		}
+	case importSection:
+		for range r.count(maxImports, "imports") {
+			r.name()
+			r.name()
+			c.imported(r)
+		}
+	case functionSection:
+		for range r.count(maxFunctions, "functions") {
+			r.number()
+		}
+	case tableSection:
+		for range r.count(maxSegments, "tables") {
+			c.defined(r)
+		}
+	case memorySection:
+		for range r.count(1, "memories") {
+			r.limits() // wazero compares them with the limit of pages
+		}
+	case globalSection:
+		for range r.count(maxGlobals, "globals") {
+			r.value()
+			r.byte()
+			r.expression()
+		}
+	case exportSection:
+		for range r.count(maxExports, "exports") {
+			r.name()
+			r.byte()
+			r.number()
+		}
+	case startSection, dataCountSection:
+		r.number()
+	case elementSection:
+		for range r.count(maxSegments, "segments") {
+			c.elements(r)
+		}
+	case codeSection:
+		for range r.count(maxFunctions, "functions") {
+			c.function(&reader{rest: r.bytes(r.number())}, r)
+		}
+	case dataSection:
+		for range r.count(maxSegments, "segments") {
+			r.data()
+		}
+	default:
+		r.fail("no such section")
+	}
+}
+
+func functionType(r *reader) {
+	if !r.is(0x60) {
+		r.fail("a type that is not a function's")
+		return
+	}
+	for range 2 {
+		for range r.count(maxValues, "parameters or results") {
+			r.value()
+		}
+	}
+}
+
+func (c *checked) imported(r *reader) {
+	switch r.byte() {
+	case 0:
+		r.number()
+	case 1:
+		c.table(r)
+	case 2:
+		r.limits()
+	case 3:
+		r.value()
+		r.byte()
+	default:
+		r.fail("an import of no known kind")
+	}
+}
+
+// defined checks a table of the module's own, which may have an expression that fills it.
+func (c *checked) defined(r *reader) {
+	filled := r.is(0x40)
+	if filled {
+		r.byte()
+	}
+	c.table(r)
+	if filled {
+		r.expression()
+	}
+}
+
+func (c *checked) table(r *reader) {
+	r.value()
+	least, most, bounded := r.limits()
+	c.put(r, least)
+	c.growing = c.growing || !bounded || most > maxTableSizes
+}
+
+// put counts entries of tables.
+func (c *checked) put(r *reader, entries uint64) {
+	if c.entries += min(entries, maxTableSizes+1); c.entries > maxTableSizes {
+		r.fail("tables and segments of more than %d entries", maxTableSizes)
+	}
+}
+
+func (c *checked) elements(r *reader) {
+	flags := r.number()
+	if flags > 7 {
+		r.fail("a segment of no known kind")
+		return
+	}
+	active, explicit, expressions := flags&1 == 0, flags&2 != 0, flags&4 != 0
+	if active && explicit {
+		r.number()
+	}
+	if active {
+		r.expression()
+	}
+	switch {
+	case flags == 0 || flags == 4:
+	case expressions:
+		r.value()
+	default:
+		r.byte()
+	}
+	n := r.count(maxTableSizes, "entries of a segment")
+	c.put(r, uint64(n))
+	for range n {
+		if expressions {
+			r.expression()
+		} else {
+			r.number()
+		}
+	}
+}
+
+// function checks the body of a function, for r.
+func (c *checked) function(body, r *reader) {
+	locals := uint64(0)
+	for range body.count(maxLocals, "kinds of locals") {
+		locals += min(body.number(), maxLocals+1)
+		body.value()
+	}
+	if c.locals += locals; locals > maxLocals || c.locals > maxAllLocals {
+		body.fail("more than %d locals of a function, or %d of all", maxLocals, maxAllLocals)
+	}
+	if r.err == nil {
+		r.err = body.err
+	}
+}
+
+// reader reads a module. After the first error it reads nothing.
+type reader struct {
+	rest []byte
+	err  error
+}
+
+func (r *reader) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf(format, args...)
+	}
+	r.rest = nil
+}
+
+func (r *reader) byte() byte {
+	b := r.bytes(1)
+	if len(b) == 0 {
+		return 0
+	}
+	return b[0]
+}
+
+// is says whether that byte comes next, and reads it then.
+func (r *reader) is(b byte) bool {
+	if len(r.rest) == 0 || r.rest[0] != b {
+		return false
+	}
+	r.rest = r.rest[1:]
+	return true
+}
+
+func (r *reader) bytes(n uint64) []byte {
+	if r.err != nil || n > uint64(len(r.rest)) {
+		r.fail("it ends too early")
+		return nil
+	}
+	b := r.rest[:n]
+	r.rest = r.rest[n:]
+	return b
+}
+
+// number reads an integer of up to 64 bits, signed ones as if they were not.
+func (r *reader) number() (n uint64) {
+	for shift := 0; shift < 70; shift += 7 {
+		b := r.byte()
+		n |= uint64(b&0x7f) << shift
+		if b < 0x80 {
+			return n
+		}
+	}
+	r.fail("a number that does not end")
+	return 0
+}
+
+// count reads how many there are, of which each takes a byte or more.
+func (r *reader) count(limit int, what string) int {
+	n := r.number()
+	switch {
+	case r.err != nil:
+		return 0
+	case n > uint64(limit):
+		r.fail("%d %s, more than %d", n, what, limit)
+		return 0
+	case n > uint64(len(r.rest)):
+		r.fail("%d %s in %d bytes", n, what, len(r.rest))
+		return 0
+	}
+	return int(n)
+}
+
+func (r *reader) name() { r.bytes(r.number()) }
+
+// data reads a segment of a memory.
+func (r *reader) data() {
+	flags := r.number()
+	if flags == 2 {
+		r.number()
+	}
+	if flags != 1 {
+		r.expression()
+	}
+	r.name()
+}
+
+// value reads a type of values.
+func (r *reader) value() {
+	if b := r.byte(); b == 0x63 || b == 0x64 {
+		r.number()
+	}
+}
+
+func (r *reader) limits() (least, most uint64, bounded bool) {
+	flags := r.byte()
+	least = r.number()
+	if bounded = flags&1 != 0; bounded {
+		most = r.number()
+	}
+	return least, most, bounded
+}
+
+// expression reads a constant expression.
+func (r *reader) expression() {
+	for r.err == nil {
+		switch op := r.byte(); op {
+		case 0x0b:
+			return
+		case 0x23, 0x41, 0x42, 0xd0, 0xd2:
+			r.number()
+		case 0x43:
+			r.bytes(4)
+		case 0x44:
+			r.bytes(8)
+		case 0xfd:
+			r.number()
+			r.bytes(16)
+		case 0x6a, 0x6b, 0x6c, 0x7c, 0x7d, 0x7e:
+		default:
+			r.fail("an expression with instruction %#x, which is not constant", op)
+		}
+	}
+}
