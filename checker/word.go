@@ -47,7 +47,6 @@ var words = map[Kind]Word{
 	NotTested:             Untested,
 
 	"not-held":      BreaksPromise,
-	"token-gap":     BreaksPromise,
 	"token-changed": BreaksPromise,
 }
 

@@ -76,6 +76,7 @@ type CheckedCounts struct {
 	Nemesis        int    `json:"nemesis_lines"`
 	LeftOut        int    `json:"left_out_lines"`
 	Moved          int    `json:"moved_lines"`
+	// Porcupine judges the program's own histories, too; of others this is 0, and the reason empty.
 	CheckedTwice   int    `json:"locks_checked_twice"`
 	WhyNotAllTwice string `json:"why_not_all_twice"`
 }
@@ -173,9 +174,11 @@ func Check(w io.Writer, file string, r *foreign.Report) error {
 		fmt.Fprintf(b, "; %d stood after a later one and were moved", r.Moved)
 	}
 	fmt.Fprintln(b)
-	if r.Unconfirmed == "" {
+	switch {
+	case r.Format != foreign.Native:
+	case r.Unconfirmed == "":
 		fmt.Fprintf(b, "  confirmed  hold intervals and porcupine agree\n")
-	} else {
+	default:
 		fmt.Fprintf(b, "  once only  %d of %s by hold intervals alone: %s\n", r.Locks-r.Confirmed, plural.Count(r.Locks, "lock"), printable.Line(r.Unconfirmed))
 	}
 	for _, n := range r.Notes {

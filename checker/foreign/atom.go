@@ -3,9 +3,12 @@ package foreign
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"regexp"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // atom reads a number, a keyword, or a word.
@@ -20,10 +23,10 @@ func (s *scanner) atom() error {
 		digits = t[1:]
 	}
 	switch {
-	case len(t) == 0 && !s.more():
-		return s.end("the last operation is not complete")
+	case len(t) == 0 && s.err != nil:
+		return s.incomplete()
 	case len(t) == 0:
-		return s.wrong(ErrSyntax, "%q where data should be", s.buf[s.at])
+		return s.wrong(ErrSyntax, "%q where data should be", s.c)
 	case '0' <= digits[0] && digits[0] <= '9':
 		n.kind = number
 		form := ednNumber
@@ -34,49 +37,34 @@ func (s *scanner) atom() error {
 		if !isWhole && !form.Match(digits) {
 			return s.wrong(ErrSyntax, "%.40q is no number", t)
 		}
+	case string(t) == "null" && s.json, string(t) == "nil" && !s.json:
+		n.kind = nothing
 	case s.json:
-		switch string(t) {
-		case "null":
-			n.kind = nothing
-		case "true", "false":
-		default:
+		if string(t) != "true" && string(t) != "false" {
 			return s.wrong(ErrSyntax, "%.40q is not JSON", t)
 		}
+	case string(t) == ":":
+		return s.wrong(ErrSyntax, "a colon where data should be")
 	case t[0] == ':':
-		if len(t) == 1 {
-			return s.wrong(ErrSyntax, "a colon where data should be")
-		}
 		n.kind = keyword
 		n.from++
-	case string(t) == "nil":
-		n.kind = nothing
-	default:
-		for _, c := range t {
-			if c < ' ' || c == 0x7f || c == '`' || c == '~' || c == '@' || c == '^' {
-				return s.wrong(ErrSyntax, "%.40q is not EDN", t)
-			}
-		}
+	case bytes.ContainsFunc(t, func(c rune) bool { return c < ' ' || c == 0x7f || c == '`' || c == '~' || c == '@' || c == '^' }):
+		return s.wrong(ErrSyntax, "%.40q is not EDN", t)
 	}
 	return nil
 }
 
 // token reads on to the next delimiter.
 func (s *scanner) token(kind nodeKind, from int) error {
-	var any byte
-	for s.more() && !s.delimits(s.buf[s.at]) {
-		any |= s.buf[s.at]
-		s.text = append(s.text, s.buf[s.at])
-		s.at++
-		if len(s.text) > maxSize {
-			if err := s.checkSize(); err != nil {
-				return err
-			}
+	for s.err == nil && !s.delimits(s.c) {
+		s.text = append(s.text, s.c)
+		s.skip()
+		if err := s.checkSize(); err != nil {
+			return err
 		}
 	}
-	if any >= utf8.RuneSelf || kind == word {
-		if !utf8.Valid(s.text[from:]) {
-			return s.wrong(ErrSyntax, "not UTF-8")
-		}
+	if !utf8.Valid(s.text[from:]) {
+		return s.wrong(ErrSyntax, "not UTF-8")
 	}
 	s.leaf(kind, from)
 	return nil
@@ -94,6 +82,50 @@ func (s *scanner) delimits(c byte) bool {
 	return false
 }
 
+// quoted reads a string; raw leaves escapes as they are. EDN has those of JSON, and allows control characters.
+func (s *scanner) quoted(raw bool) error {
+	from := len(s.text)
+	s.skip()
+	escapes, escaped := false, false
+	for s.err == nil {
+		c := s.c
+		s.skip()
+		switch {
+		case c == '"' && !escaped:
+			return s.unquote(from, escapes && !raw)
+		case c < ' ' && s.json:
+			return s.wrong(ErrSyntax, "a control character in a text")
+		case c < ' ' && !escaped && !raw:
+			s.text, escapes = fmt.Appendf(s.text, `\u%04x`, c), true
+		default:
+			s.text = append(s.text, c)
+		}
+		escaped = c == '\\' && !escaped
+		escapes = escapes || escaped
+		if err := s.checkSize(); err != nil {
+			return err
+		}
+	}
+	return s.incomplete()
+}
+
+// unquote ends a text that begins there.
+func (s *scanner) unquote(from int, escapes bool) error {
+	switch {
+	case escapes:
+		literal := append(append([]byte{'"'}, s.text[from:]...), '"')
+		text, err := jsontext.AppendUnquote(s.text[:from], literal)
+		if err != nil {
+			return s.wrong(ErrSyntax, "a text with an escape or a character that there is not: %.40q", literal)
+		}
+		s.text = text
+	case !utf8.Valid(s.text[from:]):
+		return s.wrong(ErrSyntax, "not UTF-8")
+	}
+	s.leaf(text, from)
+	return nil
+}
+
 // The numbers of JSON, without a sign, and those that Clojure prints: with N, M, ratios, and the hexadecimal ones in which
 // objects print their identity.
 var (
@@ -103,14 +135,10 @@ var (
 
 // int is the node as an integer.
 func (s *scanner) int(n *node) (int64, error) {
-	t := s.textOf(n)
 	if n.kind != number {
 		return 0, errors.New("not a number")
 	}
-	if l := len(t); l > 0 && t[l-1] == 'N' {
-		t = t[:l-1]
-	}
-	i, err := strconv.ParseInt(string(t), 10, 64)
+	i, err := strconv.ParseInt(string(bytes.TrimSuffix(s.textOf(n), []byte("N"))), 10, 64)
 	if errors.Is(err, strconv.ErrRange) {
 		return 0, errors.New("too large a number")
 	}

@@ -161,10 +161,10 @@ func TestVerdicts(t *testing.T) {
 		{ReentrantFenced, "0 acquire; 0 ok 5; 0 release; 0 info; 0 acquire; 0 ok 6", ""},
 		{ReentrantFenced, "0 acquire; 0 ok 5; 0 release; 0 info; 1 acquire; 1 ok 6; 1 release; 1 ok; 0 acquire; 0 ok 5", "token-repeated x1 1-2,9-10"},
 
-		// A token that is not known fits anywhere, but needs a number.
+		// A token that is not known fits anywhere.
 		{Fenced, "0 acquire; 0 ok 5; 0 release; 0 ok; 1 acquire; 1 ok -1; 1 release; 1 ok; 0 acquire; 0 ok 7", ""},
-		{Fenced, "0 acquire; 0 ok 5; 0 release; 0 ok; 1 acquire; 1 ok -1; 1 release; 1 ok; 0 acquire; 0 ok 6", "token-gap x1 1-2,9-10"},
-		{Fenced, "0 acquire; 0 ok 5; 0 release; 0 ok; 1 acquire; 1 info; 1 release; 1 ok; 0 acquire; 0 ok 6", "token-gap x1 1-2,9-10"},
+		{Fenced, "0 acquire; 0 ok 5; 0 release; 0 ok; 1 acquire; 1 ok -1; 1 release; 1 ok; 0 acquire; 0 ok 6", ""},
+		{Fenced, "0 acquire; 0 ok 5; 0 release; 0 ok; 1 acquire; 1 info; 1 release; 1 ok; 0 acquire; 0 ok 6", ""},
 		{Fenced, "0 acquire; 0 ok 5; 0 release; 0 ok; 1 acquire; 1 info; 1 release; 0 acquire; 0 ok 6; 0 release; 0 ok; 1 ok", ""},
 		{Fenced, "0 acquire; 0 ok 5; 0 release; 0 ok; 1 acquire; 1 info; 0 acquire; 0 ok 6", ""},
 		{Fenced, "0 acquire; 0 ok 9223372036854775807; 0 release; 0 ok; 1 acquire; 1 ok -1", ""},
@@ -174,7 +174,7 @@ func TestVerdicts(t *testing.T) {
 		{fencedLease, "@0 0 acquire; @5 0 ok 1; @9 1 acquire; @9 1 ok 2", "lease-overlap x1 1-2,3-4"},
 		{fencedLease, "@0 0 acquire; @5 0 ok 1; @9 1 acquire; @10 1 ok 1", "token-repeated x1 1-2,3-4"},
 		{fencedLease, "@0 0 acquire; @5 0 ok 2; @9 1 acquire; @10 1 ok 1", "token-regressed x1 1-2,3-4"},
-		{fencedLease, "@0 0 acquire; @5 0 ok 5; @9 1 acquire; @10 1 ok -1; @20 0 acquire; @21 0 ok 6", "token-gap x1 1-2,5-6"},
+		{fencedLease, "@0 0 acquire; @5 0 ok 5; @9 1 acquire; @10 1 ok -1; @20 0 acquire; @21 0 ok 6", ""},
 		// Of two that wait at once, the lower token is the first one's.
 		{fencedLease, "@0 0 acquire; @0 1 acquire; @25 1 ok 2; @25 0 ok 1", ""},
 		{fencedLease, "@0 0 acquire; @2 1 acquire; @3 1 ok 2; @30 0 ok 1", "token-regressed x1 2-3,1-4"},
@@ -200,8 +200,8 @@ func TestVerdicts(t *testing.T) {
 			t.Errorf("%s, %s: %v", c.model, c.script, err)
 			continue
 		}
-		if got := shown(r); got != c.want || r.Good() != (c.want == "") || r.Confirmed != 1 {
-			t.Errorf("%s, %s: found %q, want %q; confirmed %d", c.model, c.script, got, c.want, r.Confirmed)
+		if got := shown(r); got != c.want || r.Good() != (c.want == "") {
+			t.Errorf("%s, %s: found %q, want %q", c.model, c.script, got, c.want)
 		}
 	}
 }
@@ -295,7 +295,7 @@ func TestInputThatCannotBeJudged(t *testing.T) {
 		{"[" + invoke + "]" + okay, 2, ErrSyntax}, {invoke + "]", 2, ErrSyntax}, {"[" + invoke + ")", 2, ErrSyntax},
 		{invoke + "{:process 0, :type}", 2, ErrSyntax}, {invoke + "{:process 0x, :type :ok}", 2, ErrSyntax},
 		{invoke + "{:process 01, :type :ok}", 2, ErrSyntax}, {invoke + "{:a \"\xff\"}", 2, ErrSyntax}, {invoke + "{:a \xff}", 2, ErrSyntax},
-		{invoke + "; \xff\n", 2, ErrSyntax}, {invoke + `{:a "\x"}`, 2, ErrSyntax}, {invoke + `{:a "\ud800"}`, 2, ErrSyntax},
+		{invoke + `{:a "\x"}`, 2, ErrSyntax}, {invoke + `{:a "\ud800"}`, 2, ErrSyntax},
 		{invoke + `{:a "\ud800\u0041"}`, 2, ErrSyntax},
 		{invoke + `{:a #_ 1}`, 2, ErrSyntax}, {invoke + `{:a ^b}`, 2, ErrSyntax}, {invoke + `{: 1}`, 2, ErrSyntax},
 		{invoke + `{"process":0,"type":"ok","f":"acquire"}` + "\n", 2, ErrSyntax},
@@ -325,7 +325,7 @@ func TestInputThatCannotBeJudged(t *testing.T) {
 		{strings.Repeat("[", 3), 1, ErrEmpty}, {"{:a " + strings.Repeat("[", 1000), 1, ErrTooLarge},
 		{"{:a " + strings.Repeat("#a ", 1000), 1, ErrTooLarge}, {`{"a":` + strings.Repeat(`{"a":`, 1000), 1, ErrTooLarge},
 		{`{:a "` + strings.Repeat("x", maxSize+1), 1, ErrTooLarge}, {`{:a ` + strings.Repeat("x", maxSize+1), 1, ErrTooLarge},
-		{invoke + ";" + strings.Repeat("x", maxSize+1), 2, ErrTooLarge}, {"{:a [" + strings.Repeat("1 ", maxSize), 1, ErrTooLarge},
+		{"{:a [" + strings.Repeat("1 ", maxSize), 1, ErrTooLarge},
 		{"{" + strings.Repeat(" ", maxSize+1<<17) + "1 2}", 1, ErrTooLarge},
 	} {
 		r, err := Check(strings.NewReader(c.in), Options{})
@@ -474,8 +474,6 @@ func answered(t *testing.T, m Model, history string, semaphores ...checker.Semap
 	switch {
 	case err != nil:
 		return err.Error()
-	case r.Confirmed != 1:
-		return shown(r) + " once only"
 	}
 	return shown(r)
 }
@@ -536,8 +534,10 @@ func TestReadWriteLock(t *testing.T) {
 		{Lease, "@0 0 read-lock; @1 0 ok; @5 1 read-lock; @6 1 ok; @14 2 write-lock; @14 2 ok", "lease-overlap x1 3-4,5-6"},
 		{Owner, "0 read-lock; 0 ok; 0 write-lock; 0 ok", "line 3: cannot be judged: process 0 may hold the lock twice at a time; " +
 			"give each hold a process of its own"},
-		{Owner, "0 read-lock; 0 info; 0 write-lock; 0 info; 0 unlock; 0 ok", "line 5: cannot be judged: in which mode process 0 held " +
-			"the lock depends on acquires of unknown outcome"},
+		// In which mode the lock was held nobody knows: in the one that excludes less.
+		{Owner, "0 read-lock; 0 info; 0 write-lock; 0 info; 0 unlock; 0 ok", ""},
+		{Owner, "1 read-lock; 1 ok; 0 read-lock; 0 info; 0 write-lock; 0 info; 0 unlock; 0 ok", ""},
+		{Owner, "1 write-lock; 1 ok; 0 read-lock; 0 info; 0 write-lock; 0 info; 0 unlock; 0 ok", "lease-overlap x1 1-2,7-8"},
 		{Mutex, "0 read-lock; 0 ok", "line 1: cannot be judged: a read-write lock with the model mutex; with owner and lease it can"},
 		{Fenced, "0 read-lock; 0 ok 1", "line 1: cannot be judged: a read-write lock with the model fenced; with owner and lease it can"},
 		{Owner, "0 read-lock {:mode,write}; 0 ok", "line 1: not an operation: the mode is exclusive, but the function shared"},
@@ -597,43 +597,6 @@ func TestManyFindingsAreCountedNotListed(t *testing.T) {
 	r, err := Check(strings.NewReader(b.String()), Options{Model: Owner})
 	if err != nil || len(r.Findings) != maxFindings || r.Broken != 3*maxFindings {
 		t.Errorf("%d of %d findings, %v", len(r.Findings), r.Broken, err)
-	}
-}
-
-func TestPorcupinesBounds(t *testing.T) {
-	in := script(t, "0 acquire; 0 ok; 1 acquire; 1 ok")
-	for most, want := range map[int]string{
-		0: "", 2: "", 1: "porcupine is given at most 1 operations on a lock", -1: "porcupine is turned off",
-	} {
-		for _, m := range kinds() {
-			o := optionsOf(m)
-			o.MaxPorcupine = most
-			r, err := Check(strings.NewReader(strings.ReplaceAll(in, "nil", "1")), o)
-			if err != nil || r.Good() || r.Unconfirmed != want || (r.Confirmed == 1) != (want == "") {
-				t.Errorf("%s, at most %d: %+v, %v", m, most, r, err)
-			}
-		}
-	}
-}
-
-// What would keep porcupine busy for hours ends it at once, and the verdict is there all the same.
-func TestPorcupineGivesUp(t *testing.T) {
-	var crowd, uncertain strings.Builder
-	for p := range 2000 {
-		fmt.Fprintf(&crowd, "%d acquire; %d release;", p, p+2000)
-		fmt.Fprintf(&uncertain, "%d acquire; %d info;", p, p)
-	}
-	for p := range 2000 {
-		fmt.Fprintf(&crowd, "%d ok; %d ok;", p, p+2000)
-	}
-	for _, c := range []struct{ script, why string }{
-		{crowd.String() + "0 acquire; 0 ok; 1 acquire; 1 ok", "500000 steps"},
-		{uncertain.String() + "1 acquire; 1 ok; 0 acquire; 0 ok", "50 operations of unknown outcome"},
-	} {
-		r, err := Check(strings.NewReader(script(t, c.script)), Options{Model: Mutex})
-		if err != nil || r.Good() || !strings.Contains(r.Unconfirmed, c.why) || r.Confirmed != 0 {
-			t.Errorf("%.40s: %+v, %v", c.script, r, err)
-		}
 	}
 }
 

@@ -62,7 +62,7 @@ type lockState struct {
 	depth    int
 	token    int64
 	hasToken bool // the lock ever had one
-	told     bool // the token of this hold is known, not only the least it can be
+	told     bool // it is that of this hold, and not of one before
 	end      int64
 	holders  string // of a lock that several can hold: for each process a letter, its mode, and the end of its lease
 }
@@ -101,13 +101,11 @@ func (j *judged) step(s lockState, o anOp, now int64) (lockState, bool) {
 		}
 		if known {
 			s.token, s.hasToken = o.token, true
-		} else {
-			s.token++
 		}
 		s.told = known
 		return s, true
 	case o.fn == "acquire":
-		if known && s.hasToken && (o.token < s.token || s.told && o.token != s.token) {
+		if known && s.hasToken && (s.told && o.token != s.token || !s.told && o.token <= s.token) {
 			return s, false
 		}
 		if known {

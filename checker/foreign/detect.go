@@ -5,52 +5,54 @@ import (
 	"io"
 )
 
-// encoded skips a byte-order mark, and refuses what is no text in UTF-8.
-func (s *scanner) encoded() error {
-	// Fill the buffer as far as it goes, so that the first operation is in it.
-	for s.err == nil && s.n < len(s.buf) {
-		var n int
-		n, s.err = s.in.Read(s.buf[s.n:])
-		s.n += n
-		if n == 0 && s.err == nil {
-			break
-		}
-	}
-	if s.err != nil && s.err != io.EOF {
-		return s.err
-	}
-	begins := func(with string) bool { return bytes.HasPrefix(s.buf[:s.n], []byte(with)) }
-	switch {
-	case begins("\xef\xbb\xbf"):
-		s.at = 3
-	case begins("\xff\xfe"), begins("\xfe\xff"), begins("{\x00"), begins("\x00{"), begins("[\x00"), begins("\x00["):
-		return s.wrong(ErrSyntax, "the file is UTF-16; make it UTF-8: iconv -f UTF-16 -t UTF-8 FILE | "+
-			"redlocksim check … -")
-	case begins("\x1f\x8b"):
-		return s.wrong(ErrSyntax, "the file is compressed with gzip: zcat FILE | redlocksim check … -")
-	case begins("\x28\xb5\x2f\xfd"):
-		return s.wrong(ErrSyntax, "the file is compressed with zstd: zstdcat FILE | redlocksim check … -")
-	}
-	return nil
+// encodings are beginnings of files that are no text in UTF-8, and what to do with them.
+var encodings = []struct{ begins, is string }{
+	{"\xff\xfe", utf16}, {"\xfe\xff", utf16}, {"{\x00", utf16}, {"\x00{", utf16}, {"[\x00", utf16}, {"\x00[", utf16},
+	{"\x1f\x8b", "the file is compressed with gzip: zcat FILE | redlocksim check … -"},
+	{"\x28\xb5\x2f\xfd", "the file is compressed with zstd: zstdcat FILE | redlocksim check … -"},
 }
 
-// detect tells the format by how the history begins, and consumes nothing.
-func (s *scanner) detect() (Format, error) {
-	head := s.buf[s.at:s.n]
+const utf16 = "the file is UTF-16; make it UTF-8: iconv -f UTF-16 -t UTF-8 FILE | redlocksim check … -"
+
+// begin skips a byte-order mark, and tells the format by how the history begins, unless it is given. It consumes nothing of a
+// history that is Native.
+func (s *scanner) begin(format Format) (Format, error) {
+	head, err := s.in.Peek(s.in.Size())
+	if err != nil && err != io.EOF {
+		return "", err
+	}
+	for _, e := range encodings {
+		if bytes.HasPrefix(head, []byte(e.begins)) {
+			return "", s.wrong(ErrSyntax, "%s", e.is)
+		}
+	}
+	if marked := []byte("\xef\xbb\xbf"); bytes.HasPrefix(head, marked) {
+		head = head[len(marked):]
+		s.in.Discard(len(marked)) // is there
+	}
+	if format == "" {
+		if format, err = s.detect(head); err != nil {
+			return "", err
+		}
+	}
+	if s.json = format == JSON; format != Native {
+		s.c, s.err = s.in.ReadByte()
+	}
+	return format, nil
+}
+
+func (s *scanner) detect(head []byte) (Format, error) {
 	rest := skipTo(head)
 	if len(rest) == 0 {
 		return "", s.wrong(ErrEmpty, "the file is empty")
 	}
-	for len(rest) > 0 && (rest[0] == '[' || rest[0] == '(') {
-		if rest[0] == '(' {
-			return EDN, nil
-		}
+	for len(rest) > 0 && rest[0] == '[' {
 		rest = skipTo(rest[1:])
 	}
 	switch {
 	case len(rest) == 0 || rest[0] == ']':
 		return "", s.wrong(ErrEmpty, "there is nothing in it")
-	case rest[0] == '#':
+	case rest[0] == '#' || rest[0] == '(':
 		return EDN, nil
 	case rest[0] != '{':
 		s.line += bytes.Count(head[:len(head)-len(rest)], []byte("\n"))
@@ -67,7 +69,10 @@ func (s *scanner) detect() (Format, error) {
 	if after := skipTo(rest[end+2:]); len(after) == 0 || after[0] != ':' {
 		return EDN, nil
 	}
-	if head[0] == '{' && s.isNative(head) {
+	// The project's own has the field kind, which Jepsen's have not, and not type, which they have.
+	first, _, _ := bytes.Cut(head, []byte("\n"))
+	has := func(field string) bool { return bytes.Contains(first, []byte(`"`+field+`"`)) }
+	if bytes.HasPrefix(first, []byte(`{"seq":`)) || bytes.HasPrefix(first, []byte("{")) && has("kind") && !has("type") {
 		return Native, nil
 	}
 	return JSON, nil
@@ -86,24 +91,4 @@ func skipTo(b []byte) []byte {
 		}
 		b = b[end:]
 	}
-}
-
-// isNative reports whether the first object has the field kind, which Jepsen's have not, and not type, which they have.
-// A first object that is not even complete is called native if it begins as one.
-func (s *scanner) isNative(head []byte) bool {
-	first := newScanner(bytes.NewReader(head))
-	first.json = true
-	if _, ok, err := first.next(); !ok || err != nil {
-		return bytes.HasPrefix(head, []byte(`{"seq":`))
-	}
-	kind, typ := false, false
-	for key := int32(1); key < first.nodes[0].end; key = first.nodes[first.nodes[key].end].end {
-		switch string(first.textOf(&first.nodes[key])) {
-		case "kind":
-			kind = true
-		case "type":
-			typ = true
-		}
-	}
-	return kind && !typ
 }

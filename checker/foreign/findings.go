@@ -7,19 +7,41 @@ import (
 	"redlocksim/checker"
 )
 
+// What is found here beside what the checker itself finds.
+const (
+	// NotHeld is the finding of a release or extend that succeeded though the lock, as far as anybody can know, was not
+	// held, or not by this process.
+	NotHeld checker.Kind = "not-held"
+	// TokenChanged is the finding of a holder that acquires again and gets another token than that of its hold.
+	TokenChanged checker.Kind = "token-changed"
+)
+
+// breach is a rule of the lock that an operation breaks.
+type breach struct {
+	kind          checker.Kind
+	count         int
+	first, second int32 // the operations that conflict; first is none if there is no such
+	// held is the hold that first began, and others what began those of the others who held a semaphore.
+	held   *hold
+	others []int32
+}
+
+func conflict(kind checker.Kind, first, second int32) breach {
+	return breach{kind: kind, count: 1, first: first, second: second}
+}
+
 // addBreaches reports the first of each kind.
-func (h *recording) addBreaches(r *Report, ops []int32, c judgement) {
-	counts := map[checker.Kind]int{checker.LeaseOverlap: c.more}
+func (h *recording) addBreaches(r *Report, all []breach) {
 	var first []breach
-	for _, f := range c.breaches {
-		if !slices.ContainsFunc(first, func(g breach) bool { return g.kind == f.kind }) {
+	for _, f := range all {
+		if i := slices.IndexFunc(first, func(g breach) bool { return g.kind == f.kind }); i >= 0 {
+			first[i].count += f.count
+		} else {
 			first = append(first, f)
 		}
-		counts[f.kind]++
 	}
-	h.suspectSemaphore(r, ops, counts[checker.LeaseOverlap])
 	for _, f := range first {
-		finding := Finding{Kind: f.kind, Lock: h.locks.in[h.ops[f.second].lock], Count: counts[f.kind], Text: h.tell(r, f)}
+		finding := Finding{Kind: f.kind, Lock: h.locks.in[h.ops[f.second].lock], Count: f.count, Text: h.tell(r, f)}
 		shown := append([]int32{f.first}, f.others[:min(len(f.others), maxHolders)]...)
 		for _, op := range append(shown, f.second) {
 			if op != none {
@@ -27,24 +49,6 @@ func (h *recording) addBreaches(r *Report, ops []int32, c judgement) {
 			}
 		}
 		r.add(finding)
-	}
-}
-
-// suspectSemaphore notes, once, that a lock may be meant for several holders: most grants came while another held it.
-func (h *recording) suspectSemaphore(r *Report, ops []int32, overlaps int) {
-	if overlaps < 2 || h.suspected || !slices.Contains(sharable, r.Model) || !h.sharing[h.ops[ops[0]].lock].none() {
-		return
-	}
-	grants := 0
-	for _, i := range ops {
-		if o := &h.ops[i]; o.fn == acquire && o.outcome == ok {
-			grants++
-		}
-	}
-	if 2*overlaps > grants {
-		h.suspected = true
-		r.Notes = append(r.Notes, fmt.Sprintf("%d of %d grants came while another held %s; if it is a semaphore, "+
-			"say how many may: --semaphore NAME=N", overlaps, grants, h.lockOf(&h.ops[ops[0]])))
 	}
 }
 
@@ -107,23 +111,16 @@ func (h *recording) tell(r *Report, f breach) string {
 			by, lock, second.token, other, first.token)
 	case f.kind == TokenChanged:
 		return fmt.Sprintf("%s %s %s again with token %d, while it held it with token %d.", by, did, lock, second.token, first.token)
-	case f.kind == TokenGap && second.hasToken():
-		return fmt.Sprintf("%s was granted %s with token %d, after %s with %d: no number is left for a grant between them whose token is not known.",
-			by, lock, second.token, other, first.token)
-	case f.kind == TokenGap:
-		return fmt.Sprintf("%s %s %s, which leaves no number for a grant whose token is not known, after that of %s with %d.",
-			by, did, lock, other, first.token)
 	case f.kind == NotHeld && r.Model == Mutex:
 		return fmt.Sprintf("%s %s %s, which had been free since %s released it.", by, did, lock, other)
 	case f.kind == NotHeld:
 		return fmt.Sprintf("%s %s %s, which it did not hold since it had released it.", by, did, lock)
 	case first.process == second.process:
 		return fmt.Sprintf("%s %s %s again while it held it.", by, did, lock)
-	case f.basis != none && h.ops[f.basis].lease != 0:
-		source := &h.ops[f.basis]
-		how := "by"
-		if f.proof != none {
-			source, how = &h.ops[f.proof], "as is shown by"
+	case f.held != nil && f.held.basis != none && h.ops[f.held.basis].lease != 0:
+		source, how := &h.ops[f.held.basis], "by"
+		if f.held.proof != none {
+			source, how = &h.ops[f.held.proof], "as is shown by"
 		}
 		return fmt.Sprintf("%s %s %s at %s while %s held it, %s its %s called at %s on %s.", by, did, lock,
 			h.when(second.ret), other, how, source.fn, h.when(source.call), h.called(source))

@@ -2,18 +2,19 @@
 // project's own.
 //
 // Start at [Check]. [Model] says what kinds of lock there are, [Options] what the checker has to be told.
+//
+// A history is read, its calls are paired with their returns, and what a process did shows from when to when it certainly held
+// the lock. Where more hold it than can, it is bad.
 package foreign
 
-import (
-	"io"
-)
+import "io"
 
 // Check reads a history from in and judges it, in O(n log n). Of a history with a million operations it keeps some 100 MB,
-// whatever else stands in its lines, and porcupine needs as much again within its bounds. A Native history takes some
-// ten times as much, is read to its end before it is judged, and has four million events at most, steps and faults not counted.
+// whatever else stands in its lines. A Native history takes some ten times as much, is read to its end before it is judged, and
+// has four million events at most, steps and faults not counted.
 //
 // What cannot be judged gives an [*InputError], or an error that matches [ErrOptions]; an error of in itself is returned
-// as it is. A [*checker.DisagreeError] is a defect of this package: the two checks differ.
+// as it is. Of a Native history a [*checker.DisagreeError] is a defect of package checker.
 func Check(in io.Reader, o Options) (*Report, error) {
 	return CheckMerged([]Source{{In: in}}, o)
 }
@@ -39,7 +40,7 @@ func CheckMerged(files []Source, o Options) (*Report, error) {
 			return nil, err
 		}
 		if format == Native {
-			return checkNative(s.rest(), o)
+			return checkNative(s.in, o)
 		}
 		if err := r.file(); err != nil {
 			return nil, r.in(err)
@@ -49,5 +50,5 @@ func CheckMerged(files []Source, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.judge(o, bothOpinions)
+	return h.judge(o)
 }

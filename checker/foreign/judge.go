@@ -2,30 +2,25 @@ package foreign
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 )
 
-// opinions are the two ways in which the operations on a lock are judged. Both begin with the operations as they were
-// recorded. They must share nothing else: a mistake in what both use is one that neither notices.
-type opinions struct {
-	first  func(h *recording, ops []int32, o Options) judgement
-	second func(h *recording, ops []int32, o Options) (legal bool, undecided string)
-}
-
-var bothOpinions = opinions{(*recording).intervals, (*recording).linearizable}
-
 // judge gives the report.
-func (h *recording) judge(o Options, by opinions) (*Report, error) {
+func (h *recording) judge(o Options) (*Report, error) {
 	r := &Report{
 		Format: h.format, Model: o.Model, Lease: o.Lease, ClockError: o.ClockError, Lines: h.lines,
-		Operations: len(h.ops) - h.dropped, Locks: len(h.locks.in), Processes: h.actors(), Nemesis: h.nemesis,
+		Operations: len(h.ops) - h.dropped, Locks: len(h.locks.in), Nemesis: h.nemesis,
 		LeftOut: h.leftOut, Moved: h.moved, Notes: h.notes,
 	}
+	acts := make([]bool, len(h.processes.in))
 	for i := range h.ops {
 		op := &h.ops[i]
+		if !acts[op.process] {
+			acts[op.process] = true
+			r.Processes++
+		}
 		if op.outcome == unknown {
 			r.Unknown++
 		}
@@ -37,33 +32,22 @@ func (h *recording) judge(o Options, by opinions) (*Report, error) {
 			r.Shortest = min(cmp.Or(r.Shortest, length), length)
 		}
 	}
-	given := 0
-	var undecided error
-	for _, ops := range h.byLock() {
-		first := by.first(h, ops, o)
-		if first.err != nil {
-			return nil, first.err
-		}
-		err := h.confirm(r, ops, o, by.second, &first, &given)
-		switch {
-		case errors.Is(err, ErrUndecided):
-			undecided = cmp.Or(undecided, err)
-		case err != nil:
+	writes := h.byLock(true)
+	for lock, ops := range h.byLock(false) {
+		breaches, err := h.holders(r, lock, ops, o)
+		if err != nil {
 			return nil, err
 		}
-		h.addBreaches(r, ops, first)
-	}
-	if err := r.open(undecided); err != nil {
-		return nil, err
+		h.addBreaches(r, append(breaches, h.stale(writes[lock])...))
 	}
 	if h.namesDiffer && !r.Good() {
 		r.Notes = append(r.Notes, "the history was judged as one lock, but its acquires have values that differ; "+
 			"if they name locks, tell these apart with --group-by key")
 	}
-	if h.late > 0 {
+	if r.late > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d of %d grants were over when their acquire returned, as a lease counts "+
 			"from the call, so that nobody is accused of what came after; log each attempt as an acquire of its own",
-			h.late, r.Grants))
+			r.late, r.Grants))
 	}
 	if r.Grants == 0 && r.Good() {
 		r.Notes = append(r.Notes, "no acquire succeeded, so that nothing could go wrong")
@@ -73,91 +57,48 @@ func (h *recording) judge(o Options, by opinions) (*Report, error) {
 	return r, nil
 }
 
-// open takes the error of what could not be decided. Of a history that is bad whatever the answer, it is a note.
-func (r *Report) open(undecided error) error {
-	if undecided == nil || r.Good() {
-		return undecided
-	}
-	r.Notes = append(r.Notes, undecided.Error())
-	return nil
-}
-
-// actors counts the processes that called an operation which is judged.
-func (h *recording) actors() int {
-	acts, count := make([]bool, len(h.processes.in)), 0
+// byLock gives the operations on each lock, or the writes to what it protects, in the order of their calls.
+func (h *recording) byLock(writes bool) [][]int32 {
+	groups := make([][]int32, len(h.locks.in))
 	for i := range h.ops {
-		if p := h.ops[i].process; !acts[p] {
-			acts[p] = true
-			count++
-		}
-	}
-	return count
-}
-
-// byLock gives the operations on each lock, in the order of their calls.
-func (h *recording) byLock() [][]int32 {
-	sizes := make([]int, len(h.locks.in))
-	for i := range h.ops {
-		if lock := h.ops[i].lock; lock != unnamed {
-			sizes[lock]++
-		}
-	}
-	all := make([]int32, len(h.ops))
-	groups := make([][]int32, len(sizes))
-	for lock, size := range sizes {
-		groups[lock], all = all[:0:size], all[size:]
-	}
-	for i := range h.ops {
-		if lock := h.ops[i].lock; lock != unnamed {
-			groups[lock] = append(groups[lock], int32(i))
+		if op := &h.ops[i]; op.lock != unnamed && (op.fn == write) == writes {
+			groups[op.lock] = append(groups[op.lock], int32(i))
 		}
 	}
 	return groups
 }
 
-// intervals judges the operations on one lock by the holds that they show.
-func (h *recording) intervals(ops []int32, o Options) judgement {
-	ops, writes := h.split(ops)
-	all := h.holders(ops, o)
-	all.breaches = append(all.breaches, h.stale(writes)...)
-	return all
-}
-
-// holders judges who held a lock.
-func (h *recording) holders(ops []int32, o Options) judgement {
-	if len(ops) == 0 {
-		return judgement{}
-	}
-	share := h.sharing[h.ops[ops[0]].lock]
+// holders judges who held a lock, and their tokens.
+func (h *recording) holders(r *Report, lock int, ops []int32, o Options) ([]breach, error) {
+	share := h.sharing[lock]
 	if o.Model == Mutex {
-		return judgement{breaches: h.sweep(ops, max(1, share.permits))}
+		return h.sweep(ops, max(1, share.permits)), nil
 	}
 	e := h.evidence(ops, o)
-	for i := range e.touches {
-		if o.leased() && h.ops[e.touches[i].op].fn == acquire {
-			h.late++
+	if !share.none() && e.again != none {
+		op := &h.ops[e.again]
+		return nil, h.notJudged(op, "process %s may hold %s twice at a time; give each hold a process of its own",
+			h.processes.in[op.process], h.lockOf(op))
+	}
+	for _, t := range e.touches {
+		if o.leased() && h.ops[t.op].fn == acquire {
+			r.late++
 		}
 	}
-	all := judgement{breaches: e.breaches}
-	if !share.none() {
-		all.err = h.unclear(e)
-	}
-	if first, count := h.crowds(e, share); first != nil {
+	breaches := e.breaches
+	if first := h.crowds(e, share); first != nil {
 		// What the processes did all by themselves is of the same kind, and counted with it.
-		all.breaches, all.more = slices.Insert(e.breaches, 0, *first), count-1
+		breaches = slices.Insert(breaches, 0, *first)
 	}
-	if o.Model == Fenced {
-		all.breaches = append(all.breaches, h.outOfOrder(ops, o.leased())...)
+	if o.Model == Fenced || o.Model == ReentrantFenced && len(breaches) == 0 {
+		breaches = append(breaches, h.outOfOrder(e)...)
 	}
-	if o.Model.fenced() && len(all.breaches) == 0 {
-		all.breaches, all.undecided = h.tokens(ops, &o)
-	}
-	return all
+	return breaches, nil
 }
 
 // evidence finds the holds of all processes. Operations of a process stay in the order of their calls.
 func (h *recording) evidence(ops []int32, o Options) *evidence {
-	e := &evidence{again: none, unclear: none}
+	e := &evidence{again: none}
 	byProcess := slices.Clone(ops)
 	slices.SortStableFunc(byProcess, func(a, b int32) int { return cmp.Compare(h.ops[a].process, h.ops[b].process) })
 	for len(byProcess) > 0 {
@@ -165,7 +106,6 @@ func (h *recording) evidence(ops []int32, o Options) *evidence {
 		for n < len(byProcess) && h.ops[byProcess[n]].process == h.ops[byProcess[0]].process {
 			n++
 		}
-		e.vague = false
 		if o.Model.reentrant() {
 			h.reentrant(e, byProcess[:n])
 		} else {

@@ -51,8 +51,12 @@ func checkNative(in io.Reader, o Options) (*Report, error) {
 		}
 	}
 	r.show(l, found.Findings)
-	if err := r.open(undecided); err != nil {
-		return nil, err
+	switch {
+	case undecided == nil:
+	case r.Good():
+		return nil, undecided
+	default: // it is bad whatever the answer
+		r.Notes = append(r.Notes, undecided.Error())
 	}
 	if r.Grants == 0 {
 		r.Notes = append(r.Notes, "no acquire succeeded, so that nothing could go wrong")

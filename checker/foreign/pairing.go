@@ -64,7 +64,6 @@ func (r *reader) call(e *entry, event int32) error {
 		return fmt.Errorf("%w: more than %d operations", ErrTooLarge, maxOperations)
 	}
 	r.open[e.process] = int32(len(r.r.ops))
-	r.r.writes = r.r.writes || e.fn == write
 	r.r.ops = append(r.r.ops, operation{process: e.process, lock: e.lock, call: event, ret: noEvent,
 		callLine: e.line, fn: e.fn, token: e.token, fenced: e.fenced, mode: e.mode, lease: e.lease,
 		callIndex: e.index, retIndex: noIndex})

@@ -22,15 +22,9 @@ func (r *reader) begin(name string, s *scanner) (Format, error) {
 	if r.several {
 		r.r.files = append(r.r.files, name)
 	}
-	if err := s.encoded(); err != nil {
+	format, err := s.begin(r.o.Format)
+	if err != nil {
 		return "", r.in(err)
-	}
-	format := r.o.Format
-	if format == "" {
-		var err error
-		if format, err = s.detect(); err != nil {
-			return "", r.in(err)
-		}
 	}
 	if err := r.o.fits(format); err != nil {
 		return "", err
@@ -42,7 +36,7 @@ func (r *reader) begin(name string, s *scanner) (Format, error) {
 	case r.r.format != "" && r.r.format != format:
 		return "", fmt.Errorf("%w: %s is in %s, and %s in %s", ErrOptions, r.r.files[0], r.r.format, name, format)
 	}
-	r.r.format, s.json = format, format == JSON
+	r.r.format = format
 	return format, nil
 }
 

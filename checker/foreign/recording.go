@@ -1,10 +1,8 @@
 package foreign
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 )
 
 // maxOperations bounds a history. So many take some 800 MB.
@@ -118,14 +116,9 @@ type recording struct {
 	blurred bool
 	told    []int64
 	dated   bool      // times are since 1970
-	writes  bool      // there are writes
 	sharing []sharing // by lock
-	// suspected says that a note asked whether a lock is a semaphore.
-	suspected bool
 	// namesDiffer says that the acquires name no lock, but have values that may be names of several.
 	namesDiffer bool
-	// late counts the grants whose leases were over when they were reported.
-	late int
 	// notes are what a reader of the verdict should know of how the history was read.
 	notes []string
 	// files are the names of several files that make up the history, and home the number of the one that each process is in.
@@ -138,28 +131,4 @@ type recording struct {
 	// leftOut counts the lines that were not to be judged, dropped the operations of which that was clear only at their
 	// return, moved the lines that stood after a later one.
 	leftOut, dropped, moved int
-}
-
-// event is the call of an operation that may have happened, or the return of one that did.
-type event struct {
-	at, op int32
-	ret    bool
-}
-
-// events are those of some operations, in their order. Operations that failed have none, nor have extends of unknown outcome,
-// which change nothing that another could see.
-func (h *recording) events(ops []int32) []event {
-	events := make([]event, 0, 2*len(ops))
-	for _, i := range ops {
-		o := &h.ops[i]
-		if o.outcome == failed || o.outcome == unknown && o.fn == extend {
-			continue
-		}
-		events = append(events, event{o.call, i, false})
-		if o.outcome == ok {
-			events = append(events, event{o.ret, i, true})
-		}
-	}
-	slices.SortFunc(events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
-	return events
 }

@@ -5,8 +5,8 @@ type gap struct {
 	op       int32 // the operation; none at the end
 	releases []int32
 	acquires int
-	// needs is how often the lock must be held before op for it and all later ones to be possible.
-	needs int
+	// needs is how often the lock must be held before op for it and all later ones to be possible, and most how often it can be.
+	needs, most int
 }
 
 // reentrant finds the holds of one process on a re-entrant lock.
@@ -17,15 +17,21 @@ type gap struct {
 func (h *recording) reentrant(e *evidence, ops []int32) {
 	gaps := h.gaps(e, ops)
 	h.needs(gaps)
-	depth := 0
-	var held hold
+	depth, fenced := 0, len(e.fences)
+	held := hold{basis: none, proof: none}
+	end := func(to int) {
+		held.to = to
+		e.holds = append(e.holds, held)
+		for ; fenced < len(e.fences); fenced++ {
+			e.fences[fenced].ends = to
+		}
+	}
 	for k := range gaps {
 		g := &gaps[k]
 		if depth > 0 {
 			switch free := len(g.releases) - depth; {
 			case free >= 0 && g.needs <= g.acquires:
-				held.to = at(h.ops[g.releases[depth-1]].call)
-				e.holds = append(e.holds, held)
+				end(at(h.ops[g.releases[depth-1]].call))
 				depth = 0
 			case free >= 0:
 				depth = g.needs
@@ -39,12 +45,15 @@ func (h *recording) reentrant(e *evidence, ops []int32) {
 		o := &h.ops[g.op]
 		begins := depth == 0
 		if begins {
-			held = hold{at(o.ret), never, g.op, g.op, none, unsaid}
+			held.from, held.op, held.resumes = at(o.ret), g.op, g.most > 0
 			depth = g.needs
 		}
 		switch o.fn {
 		case acquire:
 			depth++
+			if o.hasToken() {
+				e.fences = append(e.fences, fence{op: g.op, hold: held.op, begins: held.from})
+			}
 		case release:
 			depth--
 			switch {
@@ -52,14 +61,12 @@ func (h *recording) reentrant(e *evidence, ops []int32) {
 			case begins:
 				e.touches = append(e.touches, touch{at(o.call), at(o.ret), g.op, unsaid})
 			default:
-				held.to = at(o.call)
-				e.holds = append(e.holds, held)
+				end(at(o.call))
 			}
 		}
 	}
 	if depth > 0 {
-		held.to = never
-		e.holds = append(e.holds, held)
+		end(never)
 	}
 }
 
@@ -102,18 +109,19 @@ func (h *recording) gaps(e *evidence, ops []int32) []gap {
 				next.releases = append(next.releases, i)
 			}
 			continue
-		case o.fn == acquire:
-			most++
-		case most == 0:
+		case o.fn != acquire && most == 0:
 			e.breaches = append(e.breaches, conflict(NotHeld, released, i))
 			continue
-		case o.fn == release:
+		}
+		next.op, next.most = i, most
+		gaps = append(gaps, next)
+		next = gap{op: none}
+		if o.fn == acquire {
+			most++
+		} else if o.fn == release {
 			most--
 			released = i
 		}
-		next.op = i
-		gaps = append(gaps, next)
-		next = gap{op: none}
 	}
 	return append(gaps, next)
 }

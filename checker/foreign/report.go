@@ -41,8 +41,8 @@ const maxFindings = 100
 type Report struct {
 	Format Format
 	Model  Model         // empty for a Native history that was judged by its own windows
-	Lease  time.Duration // what the options gave; Shortest and Longest are those of the operations
-	// Shortest and Longest are 0 if the lock has no leases.
+	Lease  time.Duration // what the options gave
+	// Shortest and Longest are the lengths of the operations' leases; 0 if they have none.
 	Shortest, Longest time.Duration
 	// ClockError is how far clocks were allowed to differ.
 	ClockError time.Duration
@@ -57,12 +57,13 @@ type Report struct {
 	Operations, Locks, Processes, Grants, Unknown, Nemesis int
 	// LeftOut counts the lines that Options.Keys and Only pass over, Moved those that Options.Sort found after a later one.
 	LeftOut, Moved int
-	// Confirmed is how many locks were judged a second time, by porcupine, and found the same. Unconfirmed says why
-	// the others were not.
+	// Confirmed is how many locks of a Native history were judged a second time, by porcupine, and found the same.
+	// Unconfirmed says why the others were not.
 	Confirmed   int
 	Unconfirmed string
 	// Notes are observations that a reader should have, though they are no violations.
 	Notes []string
+	late  int // grants whose leases were over when they were reported
 }
 
 // Good reports whether the history shows no violation.

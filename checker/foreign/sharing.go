@@ -2,7 +2,6 @@ package foreign
 
 import (
 	"cmp"
-	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -46,7 +45,7 @@ func (r *reader) shares() error {
 		share := &h.sharing[op.lock]
 		if op.mode == shared && !share.modes {
 			if share.permits > 0 {
-				return r.notJudged(op, "a semaphore has no modes, and the %s has one", op.fn)
+				return h.notJudged(op, "a semaphore has no modes, and the %s has one", op.fn)
 			}
 			share.modes = true
 		}
@@ -55,7 +54,7 @@ func (r *reader) shares() error {
 			what = "a read-write lock"
 		}
 		if m := r.o.Model; !share.none() && (!slices.Contains(sharable, m) || m == Mutex && share.modes) {
-			return r.notJudged(op, "%s with the model %s; with owner and lease it can", what, m)
+			return h.notJudged(op, "%s with the model %s; with owner and lease it can", what, m)
 		}
 	}
 	for i := range h.ops {
@@ -71,16 +70,13 @@ func (r *reader) shares() error {
 }
 
 // notJudged is the error of an operation on a lock of a kind that no model covers.
-func (r *reader) notJudged(op *operation, format string, args ...any) error {
-	return r.r.notJudged(op, fmt.Sprintf(format, args...))
+func (h *recording) notJudged(op *operation, format string, args ...any) error {
+	return &InputError{File: h.fileOf(op.process), Line: int(op.callLine),
+		Err: fmt.Errorf("%w: %s", ErrNotJudged, fmt.Sprintf(format, args...))}
 }
 
-func (h *recording) notJudged(op *operation, why string) error {
-	return &InputError{File: h.fileOf(op.process), Line: int(op.callLine), Err: fmt.Errorf("%w: %s", ErrNotJudged, why)}
-}
-
-// crowds finds where more held a lock than can. It returns the first that is complete, and how often.
-func (h *recording) crowds(e *evidence, share sharing) (*breach, int) {
+// crowds finds where more held a lock than can: the first that is complete, and how often.
+func (h *recording) crowds(e *evidence, share sharing) *breach {
 	of := func(from, to int, op int32, m mode) exclusion.Hold {
 		return exclusion.Hold{From: from, To: to, Owner: int(h.ops[op].process), Shared: m == shared}
 	}
@@ -94,10 +90,10 @@ func (h *recording) crowds(e *evidence, share sharing) (*breach, int) {
 			return of(t.from, t.to, t.op, t.mode)
 		}, max(1, share.permits))
 	if first == nil {
-		return nil, 0
+		return nil
 	}
 	held := &e.holds[first.Others[0]]
-	b := &breach{kind: checker.LeaseOverlap, first: held.op, basis: held.basis, proof: held.proof}
+	b := &breach{kind: checker.LeaseOverlap, count: count, first: held.op, held: held}
 	if first.IsTouch {
 		b.second = e.touches[first.Second].op // which needed the lock
 	} else {
@@ -106,101 +102,5 @@ func (h *recording) crowds(e *evidence, share sharing) (*breach, int) {
 	for _, i := range first.Others[1:min(len(first.Others), maxHolders+2)] {
 		b.others = append(b.others, e.holds[i].op)
 	}
-	return b, count
-}
-
-// holder is one of those who hold a lock, as porcupine's state has it.
-type holder struct {
-	process int32
-	mode    mode
-	end     int64
-	endless bool
-}
-
-func holders(encoded string) (all []holder) {
-	for b := []byte(encoded); len(b) > 0; b = b[14:] {
-		process, end := binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint64(b[6:])
-		all = append(all, holder{int32(process), mode(b[4]), int64(end), b[5] == 1})
-	}
-	return all
-}
-
-// held puts holders into a text, so that equal states are equal.
-func held(all []holder) string {
-	slices.SortFunc(all, func(a, b holder) int { return cmp.Compare(a.process, b.process) })
-	var b []byte
-	for _, h := range all {
-		b = binary.LittleEndian.AppendUint32(b, uint32(h.process))
-		endless := byte(0)
-		if h.endless {
-			endless = 1
-		}
-		b = binary.LittleEndian.AppendUint64(append(b, byte(h.mode), endless), uint64(h.end))
-	}
-	return string(b)
-}
-
-// applyShared is what can become of a lock that several can hold. Without owners, a count is enough.
-func (i input) applyShared(s state, o *Options, share sharing) []state {
-	if i.returned < s.now {
-		return nil
-	}
-	if o.Model == Mutex {
-		switch {
-		case i.fn == acquire && s.depth < share.permits:
-			s.depth++
-		case i.fn == release && s.depth > 0:
-			s.depth--
-		case i.fn != extend || s.depth == 0:
-			return nil
-		}
-		return []state{s}
-	}
-	all := holders(s.holders)
-	own := slices.IndexFunc(all, func(h holder) bool { return h.process == i.process })
-	with := func(now int64, left []holder) state {
-		next := s
-		next.now = now
-		next.holders = held(append(slices.Clone(left), holder{i.process, i.mode, i.until, i.endless || !o.leased()}))
-		return next
-	}
-	switch {
-	case i.fn == acquire:
-		return i.takeShared(s, all, own, share, with)
-	case own < 0 || i.mode != unsaid && i.mode != all[own].mode:
-		return nil
-	case i.fn == release:
-		s.holders = held(slices.Delete(all, own, own+1))
-	default:
-		all[own].end, all[own].endless = i.until, i.endless || !o.leased()
-		s.holders = held(all)
-	}
-	return []state{s}
-}
-
-// takeShared is what can become of the lock by an acquire: it takes the place of those who must not stay, whose leases
-// have to be over, and where there are too many the place of any of them.
-func (i input) takeShared(
-	s state, all []holder, own int, share sharing, with func(now int64, left []holder) state,
-) (next []state) {
-	now, left := s.now, []holder{}
-	for n, h := range all {
-		if n != own && (!share.modes || i.mode == shared && h.mode == shared) {
-			left = append(left, h)
-			continue
-		}
-		if h.endless || h.end > i.returned {
-			return nil
-		}
-		now = max(now, h.end)
-	}
-	if share.permits == 0 || len(left) < share.permits {
-		return []state{with(now, left)}
-	}
-	for n, h := range left {
-		if !h.endless && h.end <= i.returned {
-			next = append(next, with(max(now, h.end), slices.Delete(slices.Clone(left), n, n+1)))
-		}
-	}
-	return next
+	return b
 }

@@ -187,7 +187,6 @@ func drawShared(t *rapid.T, leased bool, share sharing) (lines []drawnLine) {
 	return lines
 }
 
-// Check itself compares its two opinions, and returns an error if they differ.
 func TestLocksThatSeveralCanHoldAgreeWithTheDefinition(t *testing.T) {
 	for _, m := range []Model{Mutex, Owner, Lease} {
 		for _, share := range []sharing{{permits: 1}, {permits: 2}, {permits: 3}, {modes: true}} {
