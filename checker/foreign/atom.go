@@ -89,12 +89,13 @@ func (s *scanner) quoted(raw bool) error {
 	escapes, escaped := false, false
 	for s.err == nil {
 		c := s.c
+		if c < ' ' && s.json {
+			return s.wrong(ErrSyntax, "a control character in a text")
+		}
 		s.skip()
 		switch {
 		case c == '"' && !escaped:
 			return s.unquote(from, escapes && !raw)
-		case c < ' ' && s.json:
-			return s.wrong(ErrSyntax, "a control character in a text")
 		case c < ' ' && !escaped && !raw:
 			s.text, escapes = fmt.Appendf(s.text, `\u%04x`, c), true
 		default:
