@@ -110,34 +110,18 @@ type Compared struct {
 	GrantTokens, EffectTokens int
 	// SecondOpinions are the questions that porcupine answered about something.
 	SecondOpinions int
-	Watched
+	Watched        Watched
 }
 
-// Watched counts what monitors had to compare, whose findings are [Kind.Monitored].
-type Watched struct {
-	// Windows are the times for which a client believed in its lock and a monitor looked whether the nodes protected it.
-	Windows int
-	// Commands are those for locks that clients sent.
-	Commands int
-	// Calls are those about leases that rest on votes, with what they returned.
-	Calls int
-	// Refusals are the calls that had to be refused.
-	Refusals int
-	// Steps are those of the library that the specification followed.
-	Steps int
-	// LetGo are the votes of which their clients had let go, when they should be gone.
-	LetGo int
-	// Waits is how often somebody was seen to ask for a lock while nothing was in the way.
-	Waits int
-	// Requests are those that clients sent while they waited for a lock, where they are held to pause between them.
-	Requests int
-	// Permits are the calls for a permit of a semaphore, and Permitted those that were given one.
-	Permits, Permitted int
-	// AllHeld are the calls that did work under all permits of a semaphore.
-	AllHeld int
-	// Judged is how often each rule of a monitor had something to judge that is not counted above, by its number.
-	Judged [judges]int
-}
+// Watched is how often each rule of package rules had something to judge, by its name. Beside them it counts permits that were
+// granted (PermitGranted) and work that was done under all of a semaphore (AllPermitsHeld).
+type Watched map[string]int
+
+// What is counted in Watched that is not the name of a rule.
+const (
+	PermitGranted  = "permit-granted"
+	AllPermitsHeld = "all-permits-held"
+)
 
 // Report is what a history shows.
 type Report struct {

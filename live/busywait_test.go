@@ -32,7 +32,7 @@ func TestProgramsThatWait(t *testing.T) {
 			if g := r.Grades(); !slices.Equal(g, []scenarios.Grade{want}) {
 				t.Errorf("%v, want %s; found %v, %v", g, want, r.Findings, r.NotTested)
 			}
-			if r.Report.Compared.Requests == 0 {
+			if r.Report.Compared.Watched["pauses"] == 0 {
 				t.Error("no request was looked at")
 			}
 		})

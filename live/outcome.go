@@ -45,7 +45,8 @@ func (r *run) outcome() (*scenarios.Outcome, error) {
 		hash.Add(&h[i])
 	}
 	out := &scenarios.Outcome{History: h, HistoryHash: hash.Sum(), Used: r.field.Used}
-	out.Monitored, out.Watched.Requests = r.busyWaits(h)
+	found, requests := r.busyWaits(h)
+	out.Monitored, out.Watched = found, checker.Watched{"pauses": requests}
 	out.Monitored = append(out.Monitored, overGrants(h)...)
 	for i, x := range r.items {
 		it := &r.scenario.Timeline[i]

@@ -22,7 +22,6 @@ func premises() map[string]premise {
 		fenced   = fencing + "\nstorage: fenced"
 		permits  = "resources: [p/1, p/2, p/all]\nsemaphores: [p]"
 		permit   = "lock: p, unlock"
-		withAll  = "with-all: {resource: p, for: 30ms}"
 		pause    = "  - {after: {client: client-1, event: checked}, fault: {pause: {process: client-1, for: 15s}}}\n"
 		all      = "hold: 5s, write, unlock"
 		locks    = "lock, unlock"
@@ -51,8 +50,6 @@ func premises() map[string]premise {
 		"in-the-clear":           {[4]string{"", locks, locks}, [4]string{onService, locks, locks}},
 		"pauses":                 {[4]string{"lock: {protocol: single}\nnodes: {names: [A]}", "lock, " + all, locks}, [4]string{"lock: {protocol: single}\nnodes: {names: [A]}", "try-lock, unlock", "sleep: 1s"}},
 		"permits":                {[4]string{permits, permit, permit}, [4]string{"", locks, locks}},
-		"permits-asked-for":      {[4]string{permits, permit, permit}, [4]string{"", locks, locks}},
-		"looks-for-permits":      {[4]string{permits, "lock: p, lock: p, hold: 1s, unlock, unlock", permit}, [4]string{permits, withAll, withAll}},
 		"waiting":                {[4]string{"", locks, locks}, [4]string{"", "sleep: 1s", "sleep: 1s"}},
 		"takeover": {[4]string{"", "lock, sleep: 1m", "lock, unlock", "  - {at: 1s, fault: {crash: {client: client-1}}}\n"},
 			[4]string{"", "lock, sleep: 1s, unlock", "sleep: 10s, lock, unlock"}},

@@ -203,7 +203,7 @@ func TestAll(t *testing.T) {
 		}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t).only(watchPermits)
+			r := newRig(t).only("permits")
 			r.goes("c1", time.Second, func(a *actor) { c.does(a.writes()) })
 			r.finds(t, c.kind, c.want)
 		})

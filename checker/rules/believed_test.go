@@ -35,7 +35,7 @@ func TestABeliefRunsOutWithItsLease(t *testing.T) {
 		}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t).only(watchBelieved)
+			r := newRig(t).only("beliefs")
 			r.goes("c1", 0, func(a *actor) { c.does(a, a.acquires("ABC", "v")) })
 			r.finds(t, checker.Contract, c.want)
 		})

@@ -1,9 +1,9 @@
 package rules
 
 import (
+	"slices"
 	"time"
 
-	"redlocksim/checker"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
@@ -14,8 +14,8 @@ import (
 // counts as a pause, and how many requests may do without, is chosen so that no attempt comes near it. Package live judges lock
 // programs on real servers by the same numbers.
 type busyWaits struct {
-	run  *Run
-	open *openCalls[*busyWait]
+	*watch
+	open []*busyWait // in the order in which they began
 }
 
 const (
@@ -29,28 +29,42 @@ const (
 // busyWait is a call that has not returned, and what its client has sent since it last paused, or was last told something that
 // it had not asked for, such as that the lock is free.
 type busyWait struct {
-	openCall
-	last kernel.Mono // when the client last sent or heard something
-	sent map[*network.Link]*requests
+	*protocols.Call
+	client  *kernel.Process
+	isAlone bool        // no other call of the client was under way
+	last    kernel.Mono // when the client last sent or heard something
+	sent    map[*network.Link]*requests
 }
 
 // requests is how many requests were sent to a node, and how many have no answer: which of them, nobody looks.
 type requests struct{ made, open int }
 
-func watchBusyWaits(r *Run) {
+func watchBusyWaits(r *watch) {
 	if r.isLibrary() && protocols.Of[protocols.RedlockSettings](r.Lock).RetryDelay.Max >= LeastPause {
 		return // it waits for as long as the specification says
 	}
-	x := &busyWaits{run: r}
-	x.open = openCallsOf(r, func(c openCall) *busyWait {
-		return &busyWait{openCall: c, last: c.client.Mono(), sent: map[*network.Link]*requests{}}
-	})
+	x := &busyWaits{watch: r}
+	r.onCall(x.called)
+	forget := func(is func(*busyWait) bool) { x.open = slices.DeleteFunc(x.open, is) }
+	r.onReturn(func(c *protocols.Call, _ error) { forget(func(w *busyWait) bool { return w.Call == c }) })
+	r.onCrash(func(client string) { forget(func(w *busyWait) bool { return w.Client == client }) })
 	r.onRequest(x.sent)
 	r.onHeard(x.heard)
 }
 
+func (x *busyWaits) called(c *protocols.Call) {
+	client := x.World.Client(c.Client)
+	this := &busyWait{Call: c, client: client, isAlone: true, last: client.Mono(), sent: map[*network.Link]*requests{}}
+	for _, other := range x.open {
+		if other.client == client {
+			this.isAlone, other.isAlone = false, false
+		}
+	}
+	x.open = append(x.open, this)
+}
+
 func (x *busyWaits) sent(m network.Sent) {
-	for _, w := range x.open.all {
+	for _, w := range x.open {
 		if w.client != m.From() {
 			continue
 		}
@@ -67,8 +81,8 @@ func (x *busyWaits) sent(m network.Sent) {
 		if !w.Waits || !w.isAlone {
 			continue
 		}
-		if x.run.Requests++; to.made > RequestsInARow {
-			x.run.broken(checker.BusyWait, w.Resources[0], "%s has sent %d requests to %s without a pause of %v, while it waits for the lock", w.Client,
+		if x.judged++; to.made > RequestsInARow {
+			x.broken(w.Resources[0], "%s has sent %d requests to %s without a pause of %v, while it waits for the lock", w.Client,
 				to.made, m.Link().Server().Name(), LeastPause)
 			clear(w.sent)
 		}
@@ -76,13 +90,13 @@ func (x *busyWaits) sent(m network.Sent) {
 }
 
 func (x *busyWaits) heard(m network.Ended) {
-	for _, w := range x.open.all {
+	for _, w := range x.open {
 		if w.client != m.From() {
 			continue
 		}
 		idle, to := w.acts(), w.sent[m.Link()]
 		switch {
-		case m.Kind == network.RefusalMessage && !x.run.Foreign:
+		case m.Kind == network.RefusalMessage && !x.Foreign:
 			// Protocols do not model how Redis clients wait for a connection.
 			clear(w.sent)
 		case to != nil && to.open > 0:

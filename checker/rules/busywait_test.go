@@ -37,14 +37,11 @@ func TestBusyWaits(t *testing.T) {
 		{name: "the library, which goes by its settings", client: client{requests: 200}, library: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			watch := func(r *Run) {
-				r.Foreign = c.foreign
-				watchBusyWaits(r)
+			r := newRig(t)
+			if !c.library {
+				r.Lock = r.Lock.With("redlock-plain")
 			}
-			r := otherRig(t, func(*protocols.RetrySettings) {}, watch)
-			if c.library {
-				r = newRig(t).only(watch)
-			}
+			r = r.only("pauses", func(r *Run) { r.Foreign = c.foreign })
 			if c.down {
 				if err := r.Servers[0].Kill(); err != nil {
 					t.Fatal(err)
@@ -67,8 +64,8 @@ func TestBusyWaits(t *testing.T) {
 				a.Returned(call, nil)
 			})
 			r.finds(t, checker.BusyWait, c.want)
-			if looked := r.Requests > 0; looked != (!c.tries && !c.meanwhile && !c.library) {
-				t.Errorf("looked at %d requests", r.Requests)
+			if looked := r.Watched["pauses"] > 0; looked != (!c.tries && !c.meanwhile && !c.library) {
+				t.Errorf("looked at %d requests", r.Watched["pauses"])
 			}
 		})
 	}
@@ -76,7 +73,7 @@ func TestBusyWaits(t *testing.T) {
 
 // A client that asks whenever it is told of a release has waited for that, however often others release the lock.
 func TestWhoIsToldDoesNotBusyWait(t *testing.T) {
-	r := otherRig(t, func(*protocols.RetrySettings) {}, watchBusyWaits)
+	r := rigOf(t, "redlock-plain", "pauses")
 	r.goes("c1", 0, func(a *actor) {
 		call := &protocols.Call{Client: "c1", Resources: []string{"r"}, Grants: []int{1}, TTL: ttl, Waits: true}
 		a.Called(call)
@@ -88,7 +85,7 @@ func TestWhoIsToldDoesNotBusyWait(t *testing.T) {
 		r.Kernel.After(time.Duration(i)*5*time.Millisecond, func() { r.Server("A").Publish(driver.WakeChannel("r"), "") })
 	}
 	r.finds(t, checker.BusyWait, "")
-	if r.Requests < 140 {
-		t.Errorf("looked at %d requests", r.Requests)
+	if r.Watched["pauses"] < 140 {
+		t.Errorf("looked at %d requests", r.Watched["pauses"])
 	}
 }

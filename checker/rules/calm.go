@@ -13,7 +13,7 @@ import (
 // calm remembers since when nothing has been wrong with each client, and with each node and the way to it. kernel.Forever is
 // that something is wrong now.
 type calm struct {
-	run     *Run
+	*Run
 	guarded bool            // a node in quarantine is not sound
 	sound   []bool          // memory for look: whether nothing is wrong with each of the Servers
 	clients []watchedClient // in the order of the world's
@@ -39,7 +39,7 @@ type way struct {
 }
 
 func watchCalm(r *Run, guarded bool, before, after func()) *calm {
-	c := &calm{run: r, guarded: guarded, sound: make([]bool, len(r.World.Servers)),
+	c := &calm{Run: r, guarded: guarded, sound: make([]bool, len(r.World.Servers)),
 		before: before, after: after}
 	for _, p := range r.World.Clients {
 		w := watchedClient{Process: p, wall: ahead(p)}
@@ -65,8 +65,6 @@ func watchCalm(r *Run, guarded bool, before, after func()) *calm {
 	return c
 }
 
-func ahead(p *kernel.Process) int64 { return int64(p.Clock().Wall()) - int64(p.Clock().Boot()) }
-
 // of finds a client by name.
 func (c *calm) of(name string) *watchedClient {
 	return &c.clients[slices.IndexFunc(c.clients, func(w watchedClient) bool { return w.Name() == name })]
@@ -74,7 +72,7 @@ func (c *calm) of(name string) *watchedClient {
 
 // look finds out what has changed.
 func (c *calm) look() {
-	now, told := c.run.World.Kernel.Now(), false
+	now, told := c.World.Kernel.Now(), false
 	set := func(since *kernel.True, isCalm bool) {
 		if isCalm == (*since != kernel.Forever) {
 			return
@@ -88,13 +86,13 @@ func (c *calm) look() {
 			*since = now
 		}
 	}
-	for i, s := range c.run.World.Servers {
+	for i, s := range c.World.Servers {
 		c.sound[i] = c.isSound(s)
 	}
 	for i := range c.clients {
 		w := &c.clients[i]
 		if wall := ahead(w.Process); wall != w.wall {
-			w.wall, w.wrong = wall, w.wrong || c.run.Lock.Clock == kernel.WallClock
+			w.wall, w.wrong = wall, w.wrong || c.Lock.Clock == kernel.WallClock
 			set(&w.since, false)
 		}
 		set(&w.since, !w.wrong && !w.Dead() && !w.Paused() && !w.Starved() && w.Clock().Rate() == 0)
@@ -109,14 +107,14 @@ func (c *calm) look() {
 
 // applied takes a change of a fencing counter by a vote, or of the record of the restart guard.
 func (c *calm) applied(a *redis.Applied) {
-	if a.Key == driver.GuardKey || c.run.raised.isCounter(a.Key) {
+	if a.Key == driver.GuardKey || c.raised.isCounter(a.Key) {
 		c.look()
 	}
 }
 
 // isSound says whether nothing is wrong with a node.
 func (c *calm) isSound(s *redis.Server) bool {
-	return s.Up() && s.Forbidden() == "" && !s.AnswersWrongly() && !s.Paused() && (!c.guarded || c.run.isFit(s)) && !c.run.raised.isAhead(s)
+	return s.Up() && s.Forbidden() == "" && !s.AnswersWrongly() && !s.Paused() && (!c.guarded || c.isFit(s)) && !c.raised.isAhead(s)
 }
 
 // isClear says whether nothing is in the way of messages.
@@ -143,6 +141,6 @@ func (c *calm) ended(m network.Ended) {
 	}
 	c.changes++
 	c.before()
-	l.since = c.run.World.Kernel.Now()
+	l.since = c.World.Kernel.Now()
 	c.after()
 }

@@ -6,6 +6,7 @@ import (
 
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
+	"redlocksim/sim/trace"
 )
 
 // clients remembers the clients of each process, of which one takes the place of another, and which of them were closed.
@@ -37,8 +38,8 @@ func watchClients(r *Run) *clients {
 			c.of[call.Client], c.areFirst = append(c.of[call.Client], &life{quiet: kernel.Forever}), false
 		}
 	})
-	r.onWant(func(call *protocols.PermitCall) { c.seeking[call] = c.number(call.Client) })
-	r.onGet(func(call *protocols.PermitCall, _ error) { delete(c.seeking, call) })
+	trace.On(r.World.Events, func(call protocols.PermitCalled) { c.seeking[call.PermitCall] = c.number(call.Client) })
+	trace.On(r.World.Events, func(call protocols.PermitReturned) { delete(c.seeking, call.PermitCall) })
 	r.onCrash(func(client string) {
 		delete(c.of, client)
 		maps.DeleteFunc(c.seeking, func(call *protocols.PermitCall, _ int) bool { return call.Client == client })

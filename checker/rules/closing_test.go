@@ -92,12 +92,12 @@ func TestCloseFails(t *testing.T) {
 	}{
 		{"succeeds", ended, nil, ""},
 		{"its context has ended", ended, context.Canceled, ""},
-		{"another error than its context's", ended, context.DeadlineExceeded, `c1's Close returns "context deadline exceeded"`},
-		{"its context goes on", context.Background(), context.Canceled, `c1's Close returns "context canceled"`},
-		{"is closed", nil, redlock.ErrClosed, `c1's Close returns "` + redlock.ErrClosed.Error() + `"`},
+		{"another error than its context's", ended, context.DeadlineExceeded, `c1: Close returns "context deadline exceeded"`},
+		{"its context goes on", context.Background(), context.Canceled, `c1: Close returns "context canceled"`},
+		{"is closed", nil, redlock.ErrClosed, `c1: Close returns "` + redlock.ErrClosed.Error() + `"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t).only(watchClosing)
+			r := newRig(t).only("refusals")
 			closes := &protocols.Call{Func: protocols.CloseCall, Client: "c1", Context: c.ctx}
 			r.Called(closes)
 			r.Returned(closes, c.err)

@@ -108,7 +108,7 @@ func TestAContextEndsBeforeItsLease(t *testing.T) {
 		}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t, func(own *protocols.RedlockSettings) { own.LossLead = c.set }).only(watchEnds)
+			r := newRig(t, func(own *protocols.RedlockSettings) { own.LossLead = c.set }).only("lease-contexts")
 			r.goes("c1", 0, func(a *actor) { c.does(a, a.acquires("AB", "v")) })
 			r.finds(t, checker.Contract, c.want)
 		})
@@ -125,7 +125,7 @@ func TestALeaseThatIsMadeWhileTheClockStandsStill(t *testing.T) {
 	}{{0, 0, late}, {time.Millisecond, 0, late}, {time.Millisecond, -1_000_000_000, ""}} {
 		r := newRig(t)
 		run := &Run{World: r.World, Lock: r.Lock, Resources: r.Resources, StepTime: c.takes}
-		x := &ends{run: run}
+		x := &ends{watch: &watch{Run: run, Rule: &Rule{Kind: checker.Contract}}}
 		run.pauses = watchPauses(run)
 		r.goes("c1", time.Second, func(a *actor) {
 			a.client.Clock().SetRate(c.rate)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"redlocksim/checker"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/scenarios/protocols"
@@ -15,7 +14,7 @@ import (
 // failures judges what an error of the library is about, and why it says that the call ended: what it tells of the nodes is
 // what the library has reported, which the specification and answers judge.
 type failures struct {
-	run      *Run
+	*watch
 	calls    []*calling
 	isUsedUp bool // a counter has, or had, no token above it
 }
@@ -27,11 +26,11 @@ type calling struct {
 	isStarved bool // its client had no random bytes for some of the time
 }
 
-func watchFailures(r *Run) {
+func watchErrors(r *watch) {
 	if _, votes := r.Lock.Votes(len(r.World.Servers)); !votes || len(r.World.Replicas) > 0 || !protocols.Has[protocols.RedlockSettings](r.Lock) {
 		return
 	}
-	x := &failures{run: r}
+	x := &failures{watch: r}
 	r.onCall(func(c *protocols.Call) {
 		if len(c.Resources) > 0 { // else it is about the client
 			x.calls = append(x.calls, &calling{c, r.clients.numberOf(c), r.World.Client(c.Client).Starved()})
@@ -41,9 +40,8 @@ func watchFailures(r *Run) {
 	r.onCrash(func(client string) {
 		x.calls = slices.DeleteFunc(x.calls, func(c *calling) bool { return c.Client == client })
 	})
-	fenced := isFenced(r)
 	r.onChange(func() {
-		x.isUsedUp = x.isUsedUp || fenced && r.isUsedUp()
+		x.isUsedUp = x.isUsedUp || r.raised.isUsedUp()
 		for _, c := range x.calls {
 			c.isStarved = c.isStarved || r.World.Client(c.Client).Starved()
 		}
@@ -61,10 +59,10 @@ func (x *failures) returned(call *protocols.Call, err error) {
 	if !is {
 		return
 	}
-	x.run.Judged[checker.JudgeFailures]++
+	x.judged++
 	for _, wrong := range []string{x.kind(c, err, e), x.cause(c, e)} {
 		if wrong != "" {
-			x.run.broken(checker.Contract, call.Resources[0], "%s gets an error that is not true, as %s: %v", call.Client, wrong, e)
+			x.broken(call.Resources[0], "%s gets an error that is not true, as %s: %v", call.Client, wrong, e)
 			return
 		}
 	}
@@ -82,7 +80,7 @@ func (x *failures) kind(c *calling, err error, e *redlock.Error) string {
 		return "it does not match ErrNotAcquired"
 	case e.Reason == nil && e.Cause == nil:
 		return "that says neither a reason nor a cause"
-	case c.Func == protocols.AcquireCall && c.Waits && e.Cause == nil && x.run.isLibrary():
+	case c.Func == protocols.AcquireCall && c.Waits && e.Cause == nil && x.isLibrary():
 		return "it waited, and that does not say why it gave up"
 	}
 	return ""
@@ -108,11 +106,6 @@ func (x *failures) cause(c *calling, e *redlock.Error) string {
 	return ""
 }
 
-// isContextEnd says whether an error is that of a context that has ended.
-func isContextEnd(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
-}
-
 // goesOn says whether a release in the context of its own lease goes on: nothing but the end of the lease has ended that.
 func (x *failures) goesOn(c *calling) bool {
 	why := context.Cause(c.Context)
@@ -120,15 +113,15 @@ func (x *failures) goesOn(c *calling) bool {
 		return false
 	}
 	deadline, ok := c.Context.Deadline()
-	return !ok || x.run.clock(c.Client).Before(deadline)
+	return !ok || x.clock(c.Client).Before(deadline)
 }
 
 // isClosed says whether the client of a call is closed, or may be: a lease may be of one before.
 func (x *failures) isClosed(c *calling) bool {
 	if c.Lease != nil {
-		return x.run.clients.anyClosed(c.Client)
+		return x.clients.anyClosed(c.Client)
 	}
-	return x.run.clients.isClosed(c.Client, c.made)
+	return x.clients.isClosed(c.Client, c.made)
 }
 
 // countNodes is how many nodes answered in one of these ways, by what an error tells.

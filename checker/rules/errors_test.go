@@ -96,7 +96,7 @@ func TestTheEndOfALeaseDoesNotEndItsRelease(t *testing.T) {
 				if c.left >= 0 {
 					a.sleeps(time.Minute - c.left)
 				}
-				x := &failures{run: r.Run}
+				x := &failures{watch: &watch{Run: r.Run}}
 				got := x.goesOn(&calling{Call: &protocols.Call{Func: protocols.ReleaseCall, Client: "c1", Context: ctx}})
 				if got != c.wrong {
 					t.Errorf("it goes on: %v, want %v", got, c.wrong)
@@ -174,7 +174,7 @@ func TestWhoWaitsSaysWhyHeGivesUp(t *testing.T) {
 		want  string
 	}{{true, context.Canceled, ""}, {true, nil, silent}, {false, nil, ""}} {
 		e := &redlock.Error{Op: driver.OpAcquire, Resource: "r", Reason: redlock.ErrTaken, Cause: c.cause}
-		x := &failures{run: newRig(t).Run}
+		x := &failures{watch: &watch{Run: newRig(t).Run}}
 		if got := x.kind(&calling{Call: &protocols.Call{Func: protocols.AcquireCall, Resources: []string{"r"}, Waits: c.waits}}, e, e); got != c.want {
 			t.Errorf("it waits: %v, cause %v: %q, want %q", c.waits, c.cause, got, c.want)
 		}

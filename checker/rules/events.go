@@ -11,25 +11,32 @@ import (
 	"redlocksim/sim/trace"
 )
 
-// on has a monitor told of the events of a type that are about something.
-func on[E any](r *Run, is func(E) bool, tell func(E)) {
-	trace.On(r.World.Events, func(e E) {
-		if is(e) {
-			tell(e)
+// onEvent has a rule told of the events of the history of some kinds, or of all if none is named.
+func (r *Run) onEvent(tell func(*history.Event), kinds ...history.Kind) {
+	if len(kinds) == 0 {
+		trace.On(r.World.Events, tell)
+	}
+	for _, k := range kinds {
+		if r.events == nil {
+			r.events = map[history.Kind][]func(*history.Event){}
 		}
-	})
+		r.events[k] = append(r.events[k], tell)
+	}
 }
 
-// onEvent has a monitor told of every event of the history.
-func (r *Run) onEvent(tell func(*history.Event)) { trace.On(r.World.Events, tell) }
+func (r *Run) recorded(e *history.Event) {
+	for _, tell := range r.events[e.Kind] {
+		tell(e)
+	}
+}
 
-// onCrash has a monitor told of a client that has crashed: none of its calls returns any more. Started again it has nothing of
+// onCrash has a rule told of a client that has crashed: none of its calls returns any more. Started again it has nothing of
 // before.
 func (r *Run) onCrash(tell func(client string)) {
 	trace.On(r.World.Events, func(c sim.Crashed) { tell(c.Name()) })
 }
 
-// onChange has a monitor told whenever a process, a clock, a link or a node is no longer as it was.
+// onChange has a rule told whenever a process, a clock, a link or a node is no longer as it was.
 func (r *Run) onChange(tell func()) {
 	trace.On(r.World.Events, func(kernel.StateChanged) { tell() })
 	trace.On(r.World.Events, func(kernel.ClockMoved) { tell() })
@@ -37,28 +44,29 @@ func (r *Run) onChange(tell func()) {
 	trace.On(r.World.Events, func(redis.ServerChanged) { tell() })
 }
 
-// onRequest has a monitor told of every request that is sent to a node or the storage, and onHeard of every message that has
-// ended so that its client hears of it.
+// onApplied has a rule told of every change that a request makes to a key of a node, at that very step.
+func (r *Run) onApplied(tell func(*redis.Applied)) { trace.On(r.World.Events, tell) }
+
+// onRequest has a rule told of every request that is sent to a node or the storage, and onHeard of every message that has ended
+// so that its client hears of it.
 func (r *Run) onRequest(tell func(network.Sent)) {
-	on(r, func(m network.Sent) bool { return m.Kind == network.RequestMessage }, tell)
+	trace.On(r.World.Events, func(m network.Sent) {
+		if m.Kind == network.RequestMessage {
+			tell(m)
+		}
+	})
 }
 
 func (r *Run) onHeard(tell func(network.Ended)) {
-	on(r, func(m network.Ended) bool {
-		return m.Fate == network.Arrived && (m.Kind == network.ReplyMessage || m.Kind == network.RefusalMessage)
-	}, tell)
+	trace.On(r.World.Events, func(m network.Ended) {
+		if m.Fate == network.Arrived && (m.Kind == network.ReplyMessage || m.Kind == network.RefusalMessage) {
+			tell(m)
+		}
+	})
 }
 
-// onApplied has a monitor told of every change that a request makes to a key of a node, at that very step.
-func (r *Run) onApplied(tell func(*redis.Applied)) { trace.On(r.World.Events, tell) }
-
-// onVague has a monitor told of the commands of which nothing can be told.
-func (r *Run) onVague(tell func(redis.Passage, *redis.Asked)) {
-	on(r, func(a *redis.Asked) bool { return a.Intent == redis.NoIntent }, func(a *redis.Asked) { tell(a.At, a) })
-}
-
-// onCommand has a monitor told of the commands of clients on these parts of their way, or on all of it if none is named. What
-// it is given is good until it returns. There are so many commands that telling those who do not want to know would take long.
+// onCommand has a rule told of the commands of clients on these parts of their way, or on all of it if none is named, and
+// onVague of those of which nothing can be told. What it is given is good until it returns.
 func (r *Run) onCommand(tell func(redis.Passage, *redis.Asked), on ...redis.Passage) {
 	if len(on) == 0 {
 		on = []redis.Passage{redis.Sent, redis.Arrived, redis.Answered, redis.Broken}
@@ -68,7 +76,14 @@ func (r *Run) onCommand(tell func(redis.Passage, *redis.Asked), on ...redis.Pass
 	}
 }
 
-// commanded tells monitors of a command.
+func (r *Run) onVague(tell func(redis.Passage, *redis.Asked)) {
+	trace.On(r.World.Events, func(a *redis.Asked) {
+		if a.Intent == redis.NoIntent {
+			tell(a.At, a)
+		}
+	})
+}
+
 func (r *Run) commanded(a *redis.Asked) {
 	if a.Intent == redis.NoIntent {
 		return
@@ -78,7 +93,7 @@ func (r *Run) commanded(a *redis.Asked) {
 	}
 }
 
-// onCall and onReturn have a monitor told that a call of a client's lock begins, and what it returned, before anything else
+// onCall and onReturn have a rule told that a call of a client's lock begins, and what it returned, before anything else
 // happens in the client.
 func (r *Run) onCall(tell func(*protocols.Call)) {
 	trace.On(r.World.Events, func(c protocols.Called) { tell(c.Call) })
@@ -88,30 +103,16 @@ func (r *Run) onReturn(tell func(*protocols.Call, error)) {
 	trace.On(r.World.Events, func(c protocols.Returned) { tell(c.Call, c.Err) })
 }
 
-// onWant has a monitor told that a call for a permit of a semaphore begins, or for all, and onGet what it returned.
-func (r *Run) onWant(tell func(*protocols.PermitCall)) {
-	trace.On(r.World.Events, func(c protocols.PermitCalled) { tell(c.PermitCall) })
-}
-
-func (r *Run) onGet(tell func(*protocols.PermitCall, error)) {
-	trace.On(r.World.Events, func(c protocols.PermitReturned) { tell(c.PermitCall, c.Err) })
-}
-
-// onWorked has a monitor told of what a call returned that has renewed a lease while work was done under it.
-func (r *Run) onWorked(tell func(*protocols.Work, error)) {
-	trace.On(r.World.Events, func(w protocols.WorkReturned) { tell(w.Work, w.Err) })
-}
-
-// onStep has a monitor told of these steps of the clients' libraries, or of all if none is named. What it is given is good
-// until it returns.
+// onStep has a rule told of these steps of the clients' libraries, or of all if none is named. What it is given is good until
+// it returns.
 func (r *Run) onStep(tell func(client string, e *observe.Event), steps ...observe.Step) {
-	r.steps.add(tell, steps)
-}
-
-// stepped tells monitors of a step.
-func (r *Run) stepped(e protocols.Stepped) {
-	for _, tell := range r.steps.of(e.Step) {
-		tell(e.Client, e.Event)
+	if len(steps) == 0 {
+		for i := range r.steps {
+			r.steps[i] = append(r.steps[i], tell)
+		}
+	}
+	for _, s := range steps {
+		r.steps[s] = append(r.steps[s], tell)
 	}
 }
 
@@ -119,17 +120,8 @@ func (r *Run) stepped(e protocols.Stepped) {
 // that is broken.
 type bySteps [observe.Yielding + 2][]func(client string, e *observe.Event)
 
-func (b *bySteps) add(tell func(client string, e *observe.Event), steps []observe.Step) {
-	if len(steps) == 0 {
-		for i := range b {
-			b[i] = append(b[i], tell)
-		}
+func (r *Run) stepped(e protocols.Stepped) {
+	for _, tell := range r.steps[min(int(e.Step), len(r.steps)-1)] {
+		tell(e.Client, e.Event)
 	}
-	for _, s := range steps {
-		b[s] = append(b[s], tell)
-	}
-}
-
-func (b *bySteps) of(s observe.Step) []func(client string, e *observe.Event) {
-	return b[min(int(s), len(b)-1)]
 }

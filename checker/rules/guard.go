@@ -16,7 +16,7 @@ import (
 // guard watches the restart guard: a node in quarantine does not vote, and what a call that declares the nodes fit to vote
 // returns is what became of them.
 type guard struct {
-	run  *Run
+	*watch
 	calm *calm // which takes a node in quarantine for one that is sound
 	patience
 	preparing []*preparing
@@ -31,12 +31,12 @@ type preparing struct {
 	isClosed  bool   // its client, when it began
 }
 
-func watchGuard(r *Run) {
-	if !isGuarded(r) || len(r.World.Replicas) > 0 {
+func watchGuard(r *watch) {
+	if !isGuarded(r.Run) || len(r.World.Replicas) > 0 {
 		return
 	}
 	p, _ := patienceOf(r.Lock, len(r.World.Servers), r.StepTime)
-	g := &guard{run: r, patience: p, calm: watchCalm(r, false, func() {}, func() {})}
+	g := &guard{watch: r, patience: p, calm: watchCalm(r.Run, false, func() {}, func() {})}
 	r.onApplied(g.applied)
 	r.onReturn(g.returned)
 	r.onCrash(func(client string) {
@@ -54,9 +54,9 @@ func watchGuard(r *Run) {
 
 func (g *guard) look() {
 	for _, p := range g.preparing {
-		p.isStarved = p.isStarved || g.run.World.Client(p.Client).Starved()
-		for i, s := range g.run.World.Servers {
-			p.wasFit[i] = p.wasFit[i] || g.run.isFit(s)
+		p.isStarved = p.isStarved || g.World.Client(p.Client).Starved()
+		for i, s := range g.World.Servers {
+			p.wasFit[i] = p.wasFit[i] || g.isFit(s)
 		}
 	}
 }
@@ -65,11 +65,11 @@ func (g *guard) applied(a *redis.Applied) {
 	switch {
 	case a.Key == driver.GuardKey:
 		g.look()
-	case slices.Contains(g.run.Resources, a.Key) && a.Set():
-		if g.run.Judged[checker.JudgeGuarded]++; g.run.isFit(a.Server) {
+	case slices.Contains(g.Resources, a.Key) && a.Set():
+		if g.judged++; g.isFit(a.Server) {
 			return
 		}
-		g.run.broken(checker.Contract, a.Key, "%s votes for %s, although its record of the restart guard does not let it", a.Server.Name(), a.Client.Name())
+		g.broken(a.Key, "%s votes for %s, although its record of the restart guard does not let it", a.Server.Name(), a.Client.Name())
 	}
 }
 
@@ -80,12 +80,12 @@ func (g *guard) returned(c *protocols.Call, err error) {
 	}
 	p := g.preparing[i]
 	g.preparing = slices.Delete(g.preparing, i, i+1)
-	resource := g.run.Resources[0]
+	resource := g.Resources[0]
 	switch wrong := g.wrong(p, err); {
 	case wrong != "":
-		g.run.broken(checker.Contract, resource, "%s declares the nodes fit to vote and is told %q, but %s", p.Client, text(err), wrong)
+		g.broken(resource, "%s declares the nodes fit to vote and is told %q, but %s", p.Client, text(err), wrong)
 	case errors.Is(err, redlock.ErrNotPrepared) && g.isUnhindered(p):
-		g.run.broken(checker.NeedlesslyUnavailable, resource, "%s declares the nodes fit to vote and is told %q, although all are up and in reach", p.Client, text(err))
+		g.brokenOf(checker.NeedlesslyUnavailable, resource, "%s declares the nodes fit to vote and is told %q, although all are up and in reach", p.Client, text(err))
 	}
 }
 
@@ -102,13 +102,13 @@ func (g *guard) wrong(p *preparing, err error) string {
 	e := (*redlock.Error)(nil)
 	switch isError := errors.As(err, &e); {
 	case err == nil:
-		for i, s := range g.run.World.Servers {
+		for i, s := range g.World.Servers {
 			if !p.wasFit[i] {
 				return s.Name() + " is not fit"
 			}
 		}
 		return ""
-	case err == redlock.ErrClosed && p.isClosed, !isError && g.run.Foreign:
+	case err == redlock.ErrClosed && p.isClosed, !isError && g.Foreign:
 		return ""
 	case !isError || e.Op != driver.OpPrepare || !errors.Is(err, redlock.ErrNotPrepared):
 		return "that is not the error of such a call"
@@ -123,7 +123,7 @@ func (g *guard) wrong(p *preparing, err error) string {
 	for i, node := range e.Nodes {
 		isAccepted := node.Outcome == redlock.Accepted
 		all = all && isAccepted
-		switch name := g.run.World.Servers[i].Name(); {
+		switch name := g.World.Servers[i].Name(); {
 		case node.Node != name:
 			return "the nodes are in another order"
 		case isAccepted && !p.wasFit[i]:

@@ -95,7 +95,7 @@ func TestDeclarationsFailForAReason(t *testing.T) {
 		{"a node cannot be reached", func(a *actor) { a.Network.Link("c1", "C").Cut(network.Requests) }, context.Background(), refused, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t, guarded).only(watchGuard)
+			r := newRig(t, guarded).only("guarded-votes")
 			r.goes("c1", time.Second, func(a *actor) {
 				if c.before != nil {
 					c.before(a)
@@ -159,7 +159,7 @@ func TestPrepareTellsTheTruth(t *testing.T) {
 		{"AB", context.Background(), errors.New("x"), "that is not the error of such a call"},
 		{"AB", context.Background(), redlock.ErrClosed, "that is not the error of such a call"},
 	} {
-		r := newRig(t, guarded).only(watchGuard)
+		r := newRig(t, guarded).only("guarded-votes")
 		r.goes("c1", 0, func(a *actor) {
 			call := &protocols.Call{Func: protocols.PrepareCall, Client: "c1", Context: c.ctx}
 			a.Called(call)
@@ -180,7 +180,7 @@ func TestPrepareWithoutRandomBytesInAContextThatEnded(t *testing.T) {
 	err := &redlock.Error{Op: driver.OpPrepare, Resource: driver.GuardKey, Reason: redlock.ErrNotPrepared, Cause: errors.New("no random bytes")}
 	for isStarved, want := range map[bool]string{true: "", false: "no node was asked"} {
 		p := &preparing{Call: &protocols.Call{Func: protocols.PrepareCall, Client: "c1", Context: ended}, wasFit: make([]bool, 3), isStarved: isStarved}
-		if got := (&guard{run: newRig(t, guarded).Run}).wrong(p, err); got != want {
+		if got := (&guard{watch: &watch{Run: newRig(t, guarded).Run}}).wrong(p, err); got != want {
 			t.Errorf("starved %v: %q, want %q", isStarved, got, want)
 		}
 	}

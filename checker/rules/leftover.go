@@ -19,7 +19,7 @@ import (
 // leftover looks for keys that outlive the lock that they stood for: on a node that its client could reach all the time, a key
 // is gone soon after the client has let go of it, and it never has a longer time to live than was asked for.
 type leftover struct {
-	run *Run
+	*watch
 	// grace is how long after its client has let go a key may still stand: the release waits for a batch and arrives within a
 	// node timeout, and so does a second one, which takes back a vote that the first one came too early for.
 	grace time.Duration
@@ -116,16 +116,16 @@ type overdue struct {
 	letGo kernel.True // when the client let go of the key that is looked for; negative if one without a time to live is
 }
 
-func watchLeftover(r *Run) {
+func watchLeftover(r *watch) {
 	if r.Foreign && !r.Declared || len(r.World.Replicas) > 0 {
 		return // nobody knows the keys of the lock, or votes may be on a replica that was promoted
 	}
-	l := &leftover{run: r, votes: votesOf[owned](r), isMany: protocols.Has[protocols.RedissonMultiSettings](r.Lock), isReentrant: r.Lock.Capabilities().Reentrant,
+	l := &leftover{watch: r, votes: votesOf[owned](r.Run), isMany: protocols.Has[protocols.RedissonMultiSettings](r.Lock), isReentrant: r.Lock.Capabilities().Reentrant,
 		early: map[vote]bool{}, clients: map[asking]*owner{}}
 	const batchWaits = 4 // a part of the node timeout; see redlock.WithBatching
 	switch timeout, nodes := r.Lock.NodeTimeout, time.Duration(len(r.World.Servers)); {
 	case r.Foreign:
-		l.grace = programGrace(r)
+		l.grace = programGrace(r.Run)
 	case protocols.Has[protocols.RedlockSettings](r.Lock):
 		l.grace = 2 * (timeout/batchWaits + timeout)
 	default:
@@ -148,15 +148,15 @@ func watchLeftover(r *Run) {
 func (l *leftover) saw(e *history.Event) {
 	l.check()
 	if e.Kind == history.Fault && (e.Name == "evict" || e.Name == "overwrite") {
-		l.lostFrom(slices.IndexFunc(l.run.World.Servers, func(s *redis.Server) bool { return s.Name() == e.Node }))
+		l.lostFrom(slices.IndexFunc(l.World.Servers, func(s *redis.Server) bool { return s.Name() == e.Node }))
 	}
 }
 
 // lostFrom notes which keys a node has lost although no request has removed them.
 func (l *leftover) lostFrom(node int) {
-	s := l.run.World.Servers[node]
+	s := l.World.Servers[node]
 	for x := range l.votes.each {
-		if n := &x.nodes[node]; n.isSet && s.RunsOut(n.expiresAt) > l.run.World.Kernel.Now() {
+		if n := &x.nodes[node]; n.isSet && s.RunsOut(n.expiresAt) > l.World.Kernel.Now() {
 			if r, _, there := s.Observable().Peek(x.key); !there || ownerOf(r.Value) != x.value {
 				n.isSet = false
 			}
@@ -166,11 +166,11 @@ func (l *leftover) lostFrom(node int) {
 
 func (l *leftover) applied(a *redis.Applied) {
 	l.check()
-	resource, is := l.run.World.LockOf(a.Key)
+	resource, is := l.World.LockOf(a.Key)
 	if !is {
 		return
 	}
-	node := slices.Index(l.run.World.Servers, a.Server)
+	node := slices.Index(l.World.Servers, a.Server)
 	before, after := ownerOf(a.Before.Value), ownerOf(a.After.Value)
 	isNew := after != before
 	if was := l.votes.of(vote{a.Key, before}); was != nil && (a.Removed() || isNew) {
@@ -201,17 +201,6 @@ func (l *leftover) applied(a *redis.Applied) {
 	l.settle(o)
 }
 
-// ownerOf is what stands for the owner of a key: its value or, if that is a hash which counts how often its owner has taken the
-// lock, the owner's field.
-func ownerOf(value string) string {
-	if fields, is := redis.ParseHash(value); is && len(fields) == 1 {
-		for name := range fields {
-			return name
-		}
-	}
-	return value
-}
-
 // of is the vote that a request has set.
 func (l *leftover) of(a *redis.Applied) *owned {
 	v := vote{a.Key, ownerOf(a.After.Value)}
@@ -220,11 +209,11 @@ func (l *leftover) of(a *redis.Applied) *owned {
 		return x
 	}
 	x = l.votes.add(v)
-	*x = owned{vote: v, client: a.Client, letGo: -1, nodes: l.nodes.take(len(l.run.World.Servers))}
+	*x = owned{vote: v, client: a.Client, letGo: -1, nodes: l.nodes.take(len(l.World.Servers))}
 	for i := range x.nodes {
 		x.nodes[i].since = -1
 	}
-	o := l.owner(a.Client.Name(), l.run.resource(a.Key))
+	o := l.owner(a.Client.Name(), l.resource(a.Key))
 	o.kept = append(o.kept, x)
 	if l.early[v] {
 		delete(l.early, v)
@@ -250,16 +239,16 @@ func (l *leftover) owner(client, key string) *owner {
 // lasts looks at the time to live that a key was just given.
 func (l *leftover) lasts(x *owned, a *redis.Applied) {
 	if a.After.ExpiresAt == 0 {
-		l.due = append(l.due, overdue{x, l.run.World.Kernel.Now(), x.client.ProgramClock().Now(), -1})
+		l.due = append(l.due, overdue{x, l.World.Kernel.Now(), x.client.ProgramClock().Now(), -1})
 		return
 	}
 	left := time.Duration(a.After.ExpiresAt)*time.Millisecond - time.Duration(a.Server.Clock().Wall())
 	longest := x.ttl + rounding
-	if l.run.Foreign { // it may tell the node when the key ends, by a clock of its own
+	if l.Foreign { // it may tell the node when the key ends, by a clock of its own
 		longest += foreignGrace
 	}
 	if x.ttl > 0 && left > longest && !l.isMany {
-		l.run.broken(checker.Leftover, l.run.resource(x.key), "%s's key on %s has a time to live of %v, and %v is the longest that was asked for",
+		l.broken(l.resource(x.key), "%s's key on %s has a time to live of %v, and %v is the longest that was asked for",
 			x.client.Name(), a.Server.Name(), left.Round(time.Millisecond), x.ttl)
 	}
 }
@@ -269,9 +258,9 @@ func (l *leftover) letsGo(x *owned) {
 	if x.letGo >= 0 {
 		return
 	}
-	x.letGo = l.run.World.Kernel.Now()
+	x.letGo = l.World.Kernel.Now()
 	l.due = append(l.due, overdue{x, x.letGo, x.client.ProgramClock().Now(), x.letGo})
-	o := l.owner(x.client.Name(), l.run.resource(x.key))
+	o := l.owner(x.client.Name(), l.resource(x.key))
 	o.kept = slices.DeleteFunc(o.kept, func(k *owned) bool { return k == x })
 }
 
@@ -332,7 +321,7 @@ func (l *leftover) returned(c *protocols.Call, _ error) {
 		switch c.Func {
 		case protocols.AcquireCall:
 			o.open = slices.DeleteFunc(o.open, func(open *protocols.Call) bool { return open == c })
-			if now := l.run.World.Kernel.Now(); now != o.goneAt {
+			if now := l.World.Kernel.Now(); now != o.goneAt {
 				o.gone, o.goneAt = 0, now
 			}
 			o.gone = max(o.gone, c.TTL)
@@ -372,8 +361,7 @@ func (l *leftover) ended(m network.Ended) {
 	case m.Fate != network.Arrived || m.Why != "" || m.Kind == network.RefusalMessage, m.Kind == network.RequestMessage && l.isInVain(x):
 		t.forget(x)
 	case m.Kind == network.ReplyMessage:
-		_, isTimely := l.run.reads(x.From(), t.open[i].deadline)
-		if isTimely || t.open[i].deadline.IsZero() {
+		if l.mustRead(x.From(), t.open[i].deadline) || t.open[i].deadline.IsZero() {
 			t.open = slices.Delete(t.open, i, i+1)
 		} else {
 			t.forget(x)
@@ -383,8 +371,8 @@ func (l *leftover) ended(m network.Ended) {
 
 // isInVain says whether a request has arrived at a node that carries out none.
 func (l *leftover) isInVain(x *network.Exchange) bool {
-	i := slices.IndexFunc(l.run.World.Servers, func(s *redis.Server) bool { return s.Process == x.Link().Server() })
-	return i >= 0 && l.run.World.Servers[i].AnswersWrongly()
+	i := slices.IndexFunc(l.World.Servers, func(s *redis.Server) bool { return s.Process == x.Link().Server() })
+	return i >= 0 && l.World.Servers[i].AnswersWrongly()
 }
 
 // on is the traffic on a link.
@@ -417,15 +405,15 @@ func (l *leftover) asked(_ redis.Passage, a *redis.Asked) {
 		switch {
 		case a.Latest:
 			deadline = a.Client.ProgramClock().Now() // which no answer meets
-		case deadline.IsZero() && l.run.Foreign: // it does not tell for how long it waits
-			deadline = a.Client.ProgramClock().Now().Add(l.run.Lock.NodeTimeout)
+		case deadline.IsZero() && l.Foreign: // it does not tell for how long it waits
+			deadline = a.Client.ProgramClock().Now().Add(l.Lock.NodeTimeout)
 		}
 		if o := &t.open[len(t.open)-1]; o.deadline.IsZero() || deadline.Before(o.deadline) {
 			o.deadline = deadline
 		}
 	}
 	for _, key := range a.Keys {
-		resource, is := l.run.World.LockOf(key)
+		resource, is := l.World.LockOf(key)
 		if !is {
 			continue
 		}
@@ -457,7 +445,7 @@ func (l *leftover) deletes(a *redis.Asked, key, value string) {
 	if x == nil || x.client != a.Client || l.isMany {
 		return
 	}
-	if o := l.owner(a.Client.Name(), l.run.resource(key)); l.isReentrant && len(o.leases) > 1 {
+	if o := l.owner(a.Client.Name(), l.resource(key)); l.isReentrant && len(o.leases) > 1 {
 		return
 	}
 	l.letsGo(x)
@@ -465,7 +453,7 @@ func (l *leftover) deletes(a *redis.Asked, key, value string) {
 
 // check looks at the keys of which it is time.
 func (l *leftover) check() {
-	now := l.run.World.Kernel.Now()
+	now := l.World.Kernel.Now()
 	for len(l.due) > 0 && l.due[0].since.Add(l.grace) < now {
 		d := l.due[0]
 		l.due = l.due[1:]
@@ -485,9 +473,9 @@ func (l *leftover) look(d *overdue) {
 	if isTimed && d.owned.letGo != d.letGo {
 		return // the value was used again
 	}
-	l.run.LetGo++
-	at, now := d.since.Add(l.grace), l.run.World.Kernel.Now()
-	for i, s := range l.run.World.Servers {
+	l.judged++
+	at, now := d.since.Add(l.grace), l.World.Kernel.Now()
+	for i, s := range l.World.Servers {
 		n := &d.nodes[i]
 		ends, after := s.RunsOut(n.expiresAt), at
 		there := n.isSet
@@ -499,8 +487,8 @@ func (l *leftover) look(d *overdue) {
 		if !there || ends <= after || !isTimed && n.expiresAt != 0 {
 			continue
 		}
-		t := l.on(l.run.World.Network.Link(d.client.Name(), s.Name()))
-		if !l.run.pauses.hasRun(d.client, n.since) || !l.run.pauses.hasRun(s.Process, n.since) || isTimed && !t.isFlowing(n.since, at) {
+		t := l.on(l.World.Network.Link(d.client.Name(), s.Name()))
+		if !l.pauses.hasRun(d.client, n.since) || !l.pauses.hasRun(s.Process, n.since) || isTimed && !t.isFlowing(n.since, at) {
 			continue
 		}
 		what := fmt.Sprintf("has let go of the lock for %v, but its key still stands on %s", l.grace, s.Name())
@@ -508,9 +496,9 @@ func (l *leftover) look(d *overdue) {
 			what = fmt.Sprintf("has set its key on %s for %v, and the key has no time to live", s.Name(), l.grace)
 		}
 		until := min(ends, now)
-		from := l.run.seqAt(at)
-		l.run.found(checker.Finding{Kind: checker.Leftover, Resource: l.run.resource(d.key), FromSeq: from, From: checker.Instant(at),
-			ToSeq: l.run.seqAt(until), To: checker.Instant(until), Seqs: []int{from}, Text: d.client.Name() + " " + what + "."})
+		from := l.seqAt(at)
+		l.found(checker.Finding{Kind: checker.Leftover, Resource: l.resource(d.key), FromSeq: from, From: checker.Instant(at),
+			ToSeq: l.seqAt(until), To: checker.Instant(until), Seqs: []int{from}, Text: d.client.Name() + " " + what + "."})
 		return
 	}
 }

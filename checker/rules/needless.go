@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"redlocksim/redlock"
 	"redlocksim/scenarios/protocols"
@@ -16,7 +17,7 @@ import (
 // nodes are up and can be reached. It takes that from what nodes hold and what became of messages, not from what the library
 // says. What it does not know to be in order it does not judge.
 type needless struct {
-	run *Run
+	*watch
 	patience
 	calm    *calm
 	owners  []map[string]setter             // of keys, by node
@@ -29,6 +30,36 @@ type needless struct {
 	rivalry []*ask                          // memory for rivals
 }
 
+// ask is an acquire that has not returned.
+type ask struct {
+	*protocols.Call
+	client *watchedClient
+	made   int      // the number of its client in the process; see clients
+	keys   []string // sorted
+	lasts  bool     // as patience says of its TTL
+	began  kernel.True
+	// changes is how often something had become wrong, or right again, before it began.
+	changes int
+	// alone is since when the same acquires ask for any of these keys, and nobody has had one of them.
+	alone kernel.True
+	// free is, by node, from when on the keys are in nobody's way.
+	free []kernel.True
+	told bool
+}
+
+// isGivenUp says whether the caller of the acquire has given it up.
+func (a *ask) isGivenUp() bool { return a.Context != nil && a.Context.Err() != nil }
+
+// meets says whether two calls are about one resource.
+func meets(a, b *protocols.Call) bool {
+	return slices.ContainsFunc(a.Resources, func(r string) bool { return slices.Contains(b.Resources, r) })
+}
+
+// queuesWith says whether two acquires wait in one queue of a client.
+func (a *ask) queuesWith(b *ask) bool {
+	return a.Waits && b.Waits && a.client == b.client && a.made == b.made && slices.Equal(a.keys, b.keys)
+}
+
 // setter is who set a key last, and to what.
 type setter struct {
 	client *kernel.Process
@@ -36,20 +67,20 @@ type setter struct {
 	value  string
 }
 
-func watchNeedless(r *Run) {
+func watchNeedless(r *watch) {
 	p, known := patienceOf(r.Lock, len(r.World.Servers), r.StepTime)
 	// The lock of a caller may have keys of other names, and a replica may take a node's place.
 	// With a quorum of more nodes than there are nobody is ever granted anything.
 	if r.Foreign || len(r.World.Replicas) > 0 || !known || p.alone > p.nodes {
 		return
 	}
-	x := &needless{run: r, patience: p, spent: map[string]bool{}, gaveUp: map[*kernel.Process]kernel.True{}, ended: map[int]bool{}, times: make([]kernel.True, p.nodes)}
+	x := &needless{watch: r, patience: p, spent: map[string]bool{}, gaveUp: map[*kernel.Process]kernel.True{}, ended: map[int]bool{}, times: make([]kernel.True, p.nodes)}
 	for range p.nodes {
 		x.owners = append(x.owners, map[string]setter{})
 	}
-	x.calm = watchCalm(r, isGuarded(r), x.lookAll, x.keepAll)
-	watchNodeClocks(r, x.lookAndKeep)
-	r.onEvent(x.saw)
+	x.calm = watchCalm(r.Run, isGuarded(r.Run), x.lookAll, x.keepAll)
+	r.onNodeClock(x.lookAndKeep)
+	r.onEvent(x.saw, history.Expire, history.Step, history.Crash, history.Fault)
 	r.onApplied(x.applied)
 	r.onCall(x.called)
 	r.onReturn(x.returned)
@@ -81,11 +112,11 @@ func (x *needless) isForeign(rivals []*ask, node int, held redis.Record) bool {
 
 // keep finds out what the nodes hold now of what is asked for.
 func (x *needless) keep(a *ask) {
-	now, rivals := x.run.World.Kernel.Now(), x.rivals(a)
+	now, rivals := x.World.Kernel.Now(), x.rivals(a)
 	for i := range a.free {
 		var until kernel.True
 		for _, key := range a.keys {
-			if r, ends, there := x.run.World.Servers[i].Observable().Peek(key); there && x.isForeign(rivals, i, r) {
+			if r, ends, there := x.World.Servers[i].Observable().Peek(key); there && x.isForeign(rivals, i, r) {
 				until = max(until, ends)
 			}
 		}
@@ -113,7 +144,7 @@ func (x *needless) since(a *ask, rivals []*ask) kernel.True {
 	}
 	for _, b := range rivals {
 		from = max(from, b.client.since)
-		if x.run.clients.isClosed(b.Client, b.made) {
+		if x.clients.isClosed(b.Client, b.made) {
 			return kernel.Forever
 		}
 	}
@@ -131,11 +162,11 @@ func (x *needless) look(a *ask) {
 		return
 	}
 	rivals := x.rivals(a)
-	from, now := x.since(a, rivals), x.run.World.Kernel.Now()
+	from, now := x.since(a, rivals), x.World.Kernel.Now()
 	if from >= now {
 		return
 	}
-	x.run.Waits++
+	x.judged++
 	n := x.contenders(rivals)
 	bound, known := x.bound(n, x.travel(rivals))
 	if !known || now.Sub(from) <= bound {
@@ -146,7 +177,7 @@ func (x *needless) look(a *ask) {
 	if n > 1 {
 		who = fmt.Sprintf(", and neither is any of the %d who ask", n)
 	}
-	a.tell(x.run, from, "%s waits for the lock on %s and is not granted it in %v, although nothing is in the way%s: nobody has it, and %s. %v are enough for that",
+	x.brokenFrom(from, now, a.Resources[0], "%s waits for the lock on %s and is not granted it in %v, although nothing is in the way%s: nobody has it, and %s. %v are enough for that",
 		a.Client, and(quoted(a.Resources)), now.Sub(from), who, x.found(a, from, rivals), bound)
 }
 
@@ -158,8 +189,8 @@ func (x *needless) refused(a *ask) {
 	if !isSince || len(rivals) > 1 || !x.fits(x.travel(rivals)) || !a.lasts {
 		return
 	}
-	x.run.Waits++
-	a.tell(x.run, a.began, "%s tries to take the lock on %s and is refused, although nothing is in the way: nobody else asks for it or has it, and %s",
+	x.judged++
+	x.brokenFrom(a.began, x.World.Kernel.Now(), a.Resources[0], "%s tries to take the lock on %s and is refused, although nothing is in the way: nobody else asks for it or has it, and %s",
 		a.Client, and(quoted(a.Resources)), x.found(a, a.began, rivals))
 }
 
@@ -168,7 +199,7 @@ func (x *needless) found(a *ask, from kernel.True, rivals []*ask) string {
 	var names []string
 	for i := range a.free {
 		if a.free[i] <= from && !slices.ContainsFunc(rivals, func(b *ask) bool { return b.client.ways[i].since > from }) {
-			names = append(names, x.run.World.Servers[i].Name())
+			names = append(names, x.World.Servers[i].Name())
 		}
 	}
 	are := "are"
@@ -208,7 +239,7 @@ func (x *needless) change(c *protocols.Call, does func()) {
 	about(x.look)
 	does()
 	about(func(a *ask) {
-		a.alone = x.run.World.Kernel.Now()
+		a.alone = x.World.Kernel.Now()
 		x.keep(a)
 	})
 }
@@ -220,8 +251,8 @@ func (x *needless) called(c *protocols.Call) {
 		x.lookAll()
 	case protocols.AcquireCall:
 		x.change(c, func() {
-			a := &ask{Call: c, client: x.calm.of(c.Client), made: x.run.clients.numberOf(c), lasts: x.lasts(c.TTL), keys: slices.Sorted(slices.Values(c.Resources)),
-				began: x.run.World.Kernel.Now(), changes: x.calm.changes, free: make([]kernel.True, x.nodes)}
+			a := &ask{Call: c, client: x.calm.of(c.Client), made: x.clients.numberOf(c), lasts: x.lasts(c.TTL), keys: slices.Sorted(slices.Values(c.Resources)),
+				began: x.World.Kernel.Now(), changes: x.calm.changes, free: make([]kernel.True, x.nodes)}
 			x.open = append(x.open, a)
 		})
 	}
@@ -243,7 +274,7 @@ func (x *needless) returned(c *protocols.Call, err error) {
 			x.open = slices.Delete(x.open, i, i+1)
 			x.spend(a)
 			if err != nil && (a.Waits || a.isGivenUp()) {
-				x.gaveUp[a.client.Process] = x.run.World.Kernel.Now()
+				x.gaveUp[a.client.Process] = x.World.Kernel.Now()
 			}
 			if err == nil && !slices.ContainsFunc(c.Grants, func(g int) bool { return x.ended[g] }) {
 				x.had = append(x.had, c)
@@ -294,7 +325,7 @@ func (x *needless) saw(e *history.Event) {
 
 // applied takes a change of a key on a node.
 func (x *needless) applied(a *redis.Applied) {
-	node := slices.Index(x.run.World.Servers, a.Server)
+	node := slices.Index(x.World.Servers, a.Server)
 	if node >= x.nodes {
 		return
 	}
@@ -311,4 +342,36 @@ func (x *needless) applied(a *redis.Applied) {
 			x.keep(w)
 		}
 	}
+}
+
+// rivals are the acquires that ask for any of the keys of one, with itself: good until it is called again.
+func (x *needless) rivals(a *ask) []*ask {
+	x.rivalry = x.rivalry[:0]
+	for _, b := range x.open {
+		if meets(a.Call, b.Call) {
+			x.rivalry = append(x.rivalry, b)
+		}
+	}
+	return x.rivalry
+}
+
+// contenders counts those who ask the nodes for themselves: acquires in one queue of the library are one.
+func (x *needless) contenders(rivals []*ask) (n int) {
+	for i, a := range rivals {
+		if !x.queues || !slices.ContainsFunc(rivals[:i], a.queuesWith) {
+			n++
+		}
+	}
+	return n
+}
+
+// travel is how long messages take on the ways of those who ask.
+func (x *needless) travel(rivals []*ask) (t travel) {
+	t.least = time.Duration(kernel.Forever)
+	for _, a := range rivals {
+		for _, w := range a.client.ways[:x.nodes] {
+			t.include(w)
+		}
+	}
+	return t
 }

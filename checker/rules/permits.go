@@ -19,7 +19,7 @@ import (
 // for one that is free, and return what came of it. Who calls for all works only while it has them. Each attempt is a call for
 // a lock, which the other monitors judge.
 type permits struct {
-	run   *Run
+	*watch
 	delay time.Duration // the longest between two looks
 	// timed says that it is known when a call must look: code takes no time, and the delays are measured by a clock that is
 	// known.
@@ -56,14 +56,14 @@ type given struct {
 	lost     kernel.True // when its context ended before that
 }
 
-func watchPermits(r *Run) {
+func watchPermits(r *watch) {
 	if !r.isLibrary() || !r.Lock.Capabilities().Permits {
 		return
 	}
-	x := &permits{run: r, delay: protocols.Of[protocols.DelaySettings](r.Lock).RetryDelay.Max,
+	x := &permits{watch: r, delay: protocols.Of[protocols.DelaySettings](r.Lock).RetryDelay.Max,
 		timed: r.StepTime == 0 && r.Lock.Clock == kernel.Monotonic}
-	r.onWant(func(c *protocols.PermitCall) {
-		x.open = append(x.open, &seeker{PermitCall: c, made: r.clients.number(c.Client)})
+	trace.On(r.World.Events, func(c protocols.PermitCalled) {
+		x.open = append(x.open, &seeker{PermitCall: c.PermitCall, made: r.clients.number(c.Client)})
 		x.review()
 	})
 	r.onCall(x.called)
@@ -71,7 +71,7 @@ func watchPermits(r *Run) {
 	r.onStep(func(string, *observe.Event) { x.review() }, observe.Lost)
 	trace.On(r.World.Events, x.begins)
 	trace.On(r.World.Events, x.ends)
-	r.onGet(x.gets)
+	trace.On(r.World.Events, func(c protocols.PermitReturned) { x.gets(c.PermitCall, c.Err) })
 	r.onEnd = append(r.onEnd, func() {
 		for _, w := range x.open {
 			x.isLate(w)
@@ -130,11 +130,11 @@ func (x *permits) heldBy(w *seeker) (all []string) {
 func (x *permits) called(c *protocols.Call) {
 	if g := x.given(c.Lease); g != nil && c.Func == protocols.ReleaseCall {
 		if g.isWorking {
-			x.run.broken(checker.Contract, g.resource, "%s works under all permits of %q, and gives back %q meanwhile", g.Client, g.Semaphore, g.resource)
+			x.broken(g.resource, "%s works under all permits of %q, and gives back %q meanwhile", g.Client, g.Semaphore, g.resource)
 		}
 		g.isEnding, g.isLost = true, g.isLost || context.Cause(g.lease.Context()) == redlock.ErrLost
 	} else if g != nil && c.Renewal && g.isWorking && g.work.Err() != nil && g.resource != protocols.AllOf(g.Semaphore) {
-		x.run.broken(checker.Conduct, g.resource, "%s goes on to renew %q, although its work under all permits of %q is told to stop", g.Client, g.resource, g.Semaphore)
+		x.brokenOf(checker.Conduct, g.resource, "%s goes on to renew %q, although its work under all permits of %q is told to stop", g.Client, g.resource, g.Semaphore)
 	}
 	if w := x.of(c.Permit); w != nil && c.Func == protocols.AcquireCall {
 		x.asks(w, c)
@@ -149,7 +149,6 @@ func (x *permits) asks(w *seeker, c *protocols.Call) {
 		x.completes(w)
 		w.asked, w.away = nil, x.heldBy(w)
 	}
-	x.run.Judged[checker.JudgePermits]++
 	wrong := ""
 	switch {
 	case !slices.Contains(w.wants(), resource):
@@ -166,7 +165,7 @@ func (x *permits) asks(w *seeker, c *protocols.Call) {
 		wrong = "another that wants all permits could have this one, and wait for the others"
 	}
 	if wrong != "" {
-		x.run.broken(checker.Conduct, resource, "%s asks for %q for a call for permits of %q, and %s", w.Client, resource, w.Semaphore, wrong)
+		x.brokenOf(checker.Conduct, resource, "%s asks for %q for a call for permits of %q, and %s", w.Client, resource, w.Semaphore, wrong)
 	}
 	w.asked, w.isCut, w.isAsking, w.attempts = append(w.asked, resource), false, true, w.attempts+1
 }
@@ -183,7 +182,7 @@ func (x *permits) completes(w *seeker) {
 	}
 	for _, resource := range w.wants() {
 		if !slices.Contains(w.asked, resource) && !slices.Contains(w.away, resource) {
-			x.run.broken(checker.NeedlesslyUnavailable, resource, "%s looks for a permit of %q and finds none, and has not asked for %q", w.Client, w.Semaphore, resource)
+			x.brokenOf(checker.NeedlesslyUnavailable, resource, "%s looks for a permit of %q and finds none, and has not asked for %q", w.Client, w.Semaphore, resource)
 		}
 	}
 }
@@ -223,7 +222,7 @@ func isOfAll(e *redlock.Error) bool {
 func (x *permits) review() {
 	for _, g := range x.held {
 		if !g.isEnding && g.lost == 0 && g.lease.Context().Err() != nil {
-			g.lost = x.run.World.Kernel.Now()
+			g.lost = x.World.Kernel.Now()
 		}
 	}
 	for i, w := range x.open {
@@ -232,7 +231,7 @@ func (x *permits) review() {
 		case isBehind || !w.Waits || w.All || w.isAsking || w.isGiven || len(x.heldBy(w)) == w.Permits:
 			w.idle = time.Time{}
 		case w.idle.IsZero():
-			w.idle, w.since = x.run.clock(w.Client), x.run.World.Kernel.Now()
+			w.idle, w.since = x.clock(w.Client), x.World.Kernel.Now()
 		}
 	}
 }
@@ -240,12 +239,11 @@ func (x *permits) review() {
 // isLate judges whether a call that waits has looked in time: a retry delay after its last look, or after a pause for others of
 // the same length.
 func (x *permits) isLate(w *seeker) {
-	if w.idle.IsZero() || !x.timed || !x.run.pauses.hasRun(x.run.World.Client(w.Client), w.since) {
+	if w.idle.IsZero() || !x.timed || !x.pauses.hasRun(x.World.Client(w.Client), w.since) {
 		return
 	}
-	x.run.Judged[checker.JudgeLooks]++
-	if idle := x.run.clock(w.Client).Sub(w.idle); idle > 2*x.delay+rounding && w.Context.Err() == nil {
-		x.run.broken(checker.NeedlesslyUnavailable, w.wants()[0], "%s waits for a permit of %q, and has not looked for one for %v", w.Client, w.Semaphore, idle)
+	if idle := x.clock(w.Client).Sub(w.idle); idle > 2*x.delay+rounding && w.Context.Err() == nil {
+		x.brokenOf(checker.NeedlesslyUnavailable, w.wants()[0], "%s waits for a permit of %q, and has not looked for one for %v", w.Client, w.Semaphore, idle)
 	}
 }
 
@@ -253,8 +251,8 @@ func (x *permits) isLate(w *seeker) {
 // same moment anything may come first.
 func (x *permits) mustKnow(g *given) bool {
 	const steps = 8
-	client := x.run.World.Client(g.Client)
-	return g.lost != 0 && x.run.World.Kernel.Now().Sub(g.lost) > steps*x.run.step(client) && x.run.pauses.hasRun(client, g.lost)
+	client := x.World.Client(g.Client)
+	return g.lost != 0 && x.World.Kernel.Now().Sub(g.lost) > steps*x.step(client) && x.pauses.hasRun(client, g.lost)
 }
 
 // begins judges whether a call that begins its work has everything.
@@ -267,7 +265,7 @@ func (x *permits) begins(e protocols.AllBegun) {
 	for _, resource := range w.wants() {
 		has := func(g *given) bool { return g.seeker == w && g.resource == resource && !g.isEnding && !x.mustKnow(g) }
 		if !slices.ContainsFunc(x.held, has) {
-			x.run.broken(checker.Contract, resource, "%s works under all permits of %q, and has not got %q", w.Client, w.Semaphore, resource)
+			x.broken(resource, "%s works under all permits of %q, and has not got %q", w.Client, w.Semaphore, resource)
 		}
 	}
 }
@@ -298,7 +296,7 @@ func (x *permits) ends(e protocols.AllDone) {
 		wrong = "is told to stop for no reason"
 	}
 	if wrong != "" {
-		x.run.broken(checker.Contract, w.wants()[0], "%s works under all permits of %q, and %s", w.Client, w.Semaphore, wrong)
+		x.broken(w.wants()[0], "%s works under all permits of %q, and %s", w.Client, w.Semaphore, wrong)
 	}
 }
 
@@ -312,21 +310,21 @@ func (x *permits) gets(c *protocols.PermitCall, err error) {
 		x.completes(w)
 	}
 	x.open = slices.DeleteFunc(x.open, func(o *seeker) bool { return o == w })
-	x.run.Permits++
+	x.judged++
 	wrong := x.wrong(w, err)
 	switch {
 	case w.All && w.work != nil:
-		x.run.AllHeld++
+		x.Watched[checker.AllPermitsHeld]++
 		wrong = w.wrongOfWork(err)
 	case !w.All && err == nil:
-		x.run.Permitted++
+		x.Watched[checker.PermitGranted]++
 	}
 	if wrong != "" {
-		x.run.broken(checker.Contract, w.wants()[0], "%s calls for permits of %q, and gets %q: %s", w.Client, w.Semaphore, text(err), wrong)
+		x.broken(w.wants()[0], "%s calls for permits of %q, and gets %q: %s", w.Client, w.Semaphore, text(err), wrong)
 	}
 	for _, g := range x.held {
 		if g.seeker == w && w.All {
-			x.run.broken(checker.Contract, g.resource, "%s's call for all permits of %q has returned, and still has %q", w.Client, w.Semaphore, g.resource)
+			x.broken(g.resource, "%s's call for all permits of %q has returned, and still has %q", w.Client, w.Semaphore, g.resource)
 		}
 	}
 	x.review()
@@ -348,7 +346,7 @@ func (w *seeker) wrongOfWork(err error) string {
 // wrong says what is wrong with what a call returned that has done no work; empty if nothing is.
 func (x *permits) wrong(w *seeker, err error) string {
 	e, isError := errors.AsType[*redlock.Error](err)
-	isClosed := errors.Is(err, redlock.ErrClosed) && x.run.clients.anyClosed(w.Client)
+	isClosed := errors.Is(err, redlock.ErrClosed) && x.clients.anyClosed(w.Client)
 	switch {
 	case err == nil && (!w.isGiven || w.All):
 		return "it has not got that"

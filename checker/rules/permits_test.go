@@ -182,7 +182,7 @@ func TestPermits(t *testing.T) {
 		}, `c1 asks for "s/1" for a call for permits of "s", and it has that itself`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t).only(watchPermits)
+			r := newRig(t).only("permits")
 			r.goes("c1", time.Second, c.does)
 			r.finds(t, c.kind, c.want)
 		})

@@ -14,7 +14,7 @@ import (
 
 // program is a rig whose lock is somebody's.
 func (r *rig) program(change func(*Run)) *rig {
-	return r.only(watchPrograms, func(r *Run) { r.Foreign, r.Declared = true, true }, change)
+	return r.only("program-releases", func(r *Run) { r.Foreign, r.Declared = true, true }, change)
 }
 
 // What a program answers is compared with its keys on three nodes, of which it needs two, or on one.

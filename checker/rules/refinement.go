@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"redlocksim/checker"
 	"redlocksim/checker/spec"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
@@ -17,9 +16,9 @@ import (
 // refinement has every client of the shipped library followed by the specification of Redlock: what the library does must be
 // something that the specification allows.
 type refinement struct {
-	run      *Run
+	*watch
 	settings spec.Settings
-	clients  map[*kernel.Process][]*spec.Client // the newest last; nil of one that was objected to
+	followed map[*kernel.Process][]*spec.Client // the newest last; nil of one that was objected to
 	calls    []underWay                         // those open that ask for a TTL
 	// mixed are those where a call for a permit goes on to make attempts with the client before, so that nobody can tell whose
 	// an attempt is.
@@ -33,13 +32,13 @@ type leaving struct {
 	at     [redis.Deletes + 1]time.Time
 }
 
-func watchRefinement(r *Run) {
+func watchRefinement(r *watch) {
 	if r.Unrefined || !protocols.Has[protocols.RedlockSettings](r.Lock) {
 		return
 	}
 	own := protocols.Of[protocols.RedlockSettings](r.Lock)
 	quorum, _ := r.Lock.Votes(len(r.World.Servers))
-	f := &refinement{run: r, clients: map[*kernel.Process][]*spec.Client{}, mixed: map[*kernel.Process]bool{}, asked: votesOf[leaving](r), settings: spec.Settings{
+	f := &refinement{watch: r, followed: map[*kernel.Process][]*spec.Client{}, mixed: map[*kernel.Process]bool{}, asked: votesOf[leaving](r.Run), settings: spec.Settings{
 		Quorum: quorum, NodeTimeout: r.Lock.NodeTimeout,
 		Drift:    func(ttl time.Duration) time.Duration { return allowance(own.Drift, ttl) },
 		RetryMin: own.RetryDelay.Min, RetryMax: own.RetryDelay.Max, WakeUp: own.WakeUp, Fencing: own.Fencing, Sequence: protocols.Of[protocols.OneRedisSettings](r.Lock).Sequence,
@@ -56,7 +55,7 @@ func watchRefinement(r *Run) {
 }
 
 func (f *refinement) crashed(client string) {
-	delete(f.clients, f.run.World.Client(client))
+	delete(f.followed, f.World.Client(client))
 	f.calls = slices.DeleteFunc(f.calls, func(c underWay) bool { return c.Client == client })
 }
 
@@ -92,13 +91,13 @@ func (f *refinement) leaves(client *kernel.Process, value string) *leaving {
 func (f *refinement) called(c *protocols.Call) {
 	switch c.Func {
 	case protocols.AcquireCall, protocols.ExtendCall:
-		f.calls = append(f.calls, underWay{c, f.run.World.Kernel.Now()})
+		f.calls = append(f.calls, underWay{c, f.World.Kernel.Now()})
 	case protocols.NewClientCall:
-		p := f.run.World.Client(c.Client)
-		f.clients[p] = append(f.clients[p], spec.New(f.settings))
-		f.mixed[p] = f.mixed[p] || f.run.clients.isSeeking(c.Client)
+		p := f.World.Client(c.Client)
+		f.followed[p] = append(f.followed[p], spec.New(f.settings))
+		f.mixed[p] = f.mixed[p] || f.Run.clients.isSeeking(c.Client)
 		if f.mixed[p] {
-			clear(f.clients[p])
+			clear(f.followed[p])
 		}
 	}
 }
@@ -111,31 +110,31 @@ func (f *refinement) returned(c *protocols.Call, _ error) {
 	if c.Func != protocols.AcquireCall || slices.ContainsFunc(f.calls, isOpen) {
 		return
 	}
-	for _, s := range f.clients[f.run.World.Client(c.Client)] {
+	for _, s := range f.followed[f.World.Client(c.Client)] {
 		if s == nil {
 			continue
 		}
 		if name := s.Forgotten(); name != "" {
-			f.run.broken(checker.Refinement, resourcesOf(name)[0], "%s has told of a call that waits for %s, all its calls have returned, and this one was neither granted nor given up",
+			f.broken(resourcesOf(name)[0], "%s has told of a call that waits for %s, all its calls have returned, and this one was neither granted nor given up",
 				c.Client, name)
 		}
 	}
 }
 
 func (f *refinement) observed(client string, e *observe.Event) {
-	p := f.run.World.Client(client)
+	p := f.World.Client(client)
 	if p.Dead() { // it may be ended in the middle of what happens at a step
 		return
 	}
-	if len(f.clients[p]) == 0 {
-		f.clients[p] = append(f.clients[p], spec.New(f.settings))
+	if len(f.followed[p]) == 0 {
+		f.followed[p] = append(f.followed[p], spec.New(f.settings))
 	}
-	all, of := f.clients[p], f.of(p, e)
+	all, of := f.followed[p], f.of(p, e)
 	c := all[of]
 	if c == nil {
 		return
 	}
-	f.run.Steps++
+	f.judged++
 	left, round := f.leaves(p, e.Value), redis.Sets
 	if e.Op == driver.OpExtend {
 		round = redis.Extends
@@ -144,7 +143,7 @@ func (f *refinement) observed(client string, e *observe.Event) {
 		left.at[redis.Extends] = time.Time{}
 	}
 	if err := c.Follow(spec.Event{Event: *e, At: p.ProgramClock().Now(), Asked: left.at[round], Waited: f.beforeAsking(p, e)}); err != nil {
-		f.run.broken(checker.Refinement, resourcesOf(e.Resource)[0], "%s takes a step that the specification does not allow: %v", client, err)
+		f.broken(resourcesOf(e.Resource)[0], "%s takes a step that the specification does not allow: %v", client, err)
 		all[of] = nil
 	}
 }
@@ -156,7 +155,7 @@ func (f *refinement) beforeAsking(p *kernel.Process, e *observe.Event) time.Dura
 	}
 	for _, c := range slices.Backward(f.calls) {
 		if c.Client == p.Name() && c.Func == protocols.AcquireCall && nameOf(c.Call) == e.Resource {
-			return f.run.waited(c)
+			return f.waited(c)
 		}
 	}
 	return 0
@@ -164,7 +163,7 @@ func (f *refinement) beforeAsking(p *kernel.Process, e *observe.Event) time.Dura
 
 // of is the place of the library's client that took a step: of one that it knows, or else the last.
 func (f *refinement) of(p *kernel.Process, e *observe.Event) int {
-	all := f.clients[p]
+	all := f.followed[p]
 	if before := slices.IndexFunc(all, func(c *spec.Client) bool { return c != nil && c.Knows(e) }); before >= 0 {
 		return before
 	}
@@ -176,12 +175,12 @@ func (f *refinement) wentOn(on protocols.WentOn) {
 	if on.Step != observe.AttemptStarted && on.Step != observe.ExtendStarted && on.Step != observe.QuorumReached {
 		return
 	}
-	p, e := f.run.World.Client(on.Client), on.Event
+	p, e := f.World.Client(on.Client), on.Event
 	of := f.of(p, e)
-	if of < 0 || f.clients[p][of] == nil || p.Dead() {
+	if of < 0 || f.followed[p][of] == nil || p.Dead() {
 		return
 	}
-	f.clients[p][of].GoesOn(spec.Event{Event: *e, At: p.ProgramClock().Now()}, f.ttls(on.Client, e))
+	f.followed[p][of].GoesOn(spec.Event{Event: *e, At: p.ProgramClock().Now()}, f.ttls(on.Client, e))
 }
 
 // ttls are those that a step may be about: what open calls of the client ask for on the same resources, or for the same lease.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"redlocksim/checker"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
@@ -19,37 +18,48 @@ import (
 // released. They get the documented error, and nothing comes of them: no time passes, nothing is drawn,
 // reported or sent, and the lease stays as it is.
 type refusals struct {
-	run      *Run
+	*watch
 	open     []*refusal
 	madeBy   map[protocols.Lease]int  // the number of the client whose lease it is; see clients
 	released map[protocols.Lease]bool // of which a release was called
-	ttls     map[protocols.Lease]time.Duration
-	asks     map[*protocols.Call]int // acquires that have not returned, with the numbers of their clients
+	asks     map[*protocols.Call]int  // acquires that have not returned, with the numbers of their clients
 }
 
 // refusal is such a call that has not returned.
 type refusal struct {
 	*protocols.Call
-	what string // is called, and why it must be refused
-	// isRight says whether an error is one that is documented for it.
+	what  string // is called, and why it must be refused
+	wants string // the error that is documented for it
+	// isRight says whether an error is that one.
 	isRight func(error) bool
-	wants   string // and which that is
-	// isSilent says that nothing may come of the call. A release in a context that has ended happens all the same.
-	isSilent bool
-	client   *kernel.Process
-	began    kernel.True
-	drawn    int
+	// happens says that the call is made all the same: a release in a context that has ended.
+	happens bool
+	client  *kernel.Process
+	began   kernel.True
+	drawn   int
 	// until is the end of its lease, and isHeld says that the lease has not ended.
 	until  time.Time
 	isHeld bool
 	did    string // the first of what should not have come of it
 }
 
-func watchRefusals(r *Run) {
+func watchRefusals(r *watch) {
+	if r.isLibrary() {
+		r.onApplied(func(a *redis.Applied) {
+			if client := a.Client.Name(); a.Set() && slices.Contains(r.Resources, a.Key) && a.Sent > r.clients.quiet(client) {
+				r.broken(a.Key, "%s still asks %s for its vote, but was closed before", client, a.Server.Name())
+			}
+		})
+		r.onStep(func(client string, e *observe.Event) {
+			if r.clients.allClosed(client) { // of several it cannot be told which of them does it
+				r.broken(resourcesOf(e.Resource)[0], "%s reports the step %s after the client was closed", client, e.Step)
+			}
+		}, observe.AttemptStarted, observe.ExtendStarted)
+	}
 	if r.Foreign || !r.Lock.Capabilities().Closes {
 		return
 	}
-	x := &refusals{run: r, madeBy: map[protocols.Lease]int{}, released: map[protocols.Lease]bool{}, ttls: map[protocols.Lease]time.Duration{}, asks: map[*protocols.Call]int{}}
+	x := &refusals{watch: r, madeBy: map[protocols.Lease]int{}, released: map[protocols.Lease]bool{}, asks: map[*protocols.Call]int{}}
 	r.onCall(x.called)
 	r.onReturn(x.returned)
 	r.onCommand(x.sends, redis.Sent)
@@ -60,71 +70,57 @@ func watchRefusals(r *Run) {
 // a permit was made of, or else the newest.
 func (x *refusals) isClosed(c *protocols.Call) bool {
 	if of, known := x.madeBy[c.Lease]; known {
-		return x.run.clients.isClosed(c.Client, of)
+		return x.clients.isClosed(c.Client, of)
 	}
-	return x.run.clients.isClosed(c.Client, x.run.clients.numberOf(c))
+	return x.clients.isClosed(c.Client, x.clients.numberOf(c))
 }
 
-// called notes a call that has the right arguments and must be refused nevertheless.
+// called notes a call that must be refused.
 func (x *refusals) called(c *protocols.Call) {
 	ended, ofLease := error(nil), c.Lease != nil && c.Context == c.Lease.Context()
 	if c.Context != nil && !ofLease {
 		ended = c.Context.Err()
 	}
-	if c.Func == protocols.AcquireCall {
-		x.asks[c] = x.run.clients.numberOf(c)
+	isOf := func(op driver.Op, reasons ...error) func(error) bool { // of a call that was made
+		return func(err error) bool {
+			e, is := errors.AsType[*redlock.Error](err)
+			return is && e.Op == op && slices.ContainsFunc(reasons, func(r error) bool { return r != nil && errors.Is(err, r) })
+		}
 	}
 	switch {
 	case c.Renewal: // of which it is told once the library has begun it
-	case c.Func == protocols.CloseCall, c.Func == protocols.NewClientCall:
+	case c.Func == protocols.CloseCall: // which fails only if its context ends
+		x.refuses(c, "Close", "nothing but the end of its context", func(err error) bool {
+			return err == nil || c.Context != nil && c.Context.Err() != nil && errors.Is(err, c.Context.Err())
+		}).happens = true
+	case c.Func == protocols.NewClientCall:
+	case c.Func == protocols.ReleaseCall && x.released[c.Lease]:
+		x.refuses(c, "second release", "ErrReleased", isOf(driver.OpRelease, redlock.ErrReleased))
 	case c.Func == protocols.ReleaseCall:
-		x.releases(c, ended)
 		x.released[c.Lease] = true
-	case x.isClosed(c) && (c.Func != protocols.PrepareCall || isGuarded(x.run)):
-		x.opens(c, callNames[c.Func]+" of a closed client", "ErrClosed", func(err error) bool { return errors.Is(err, redlock.ErrClosed) })
-	case x.released[c.Lease] && c.Func == protocols.ExtendCall:
-		x.opens(c, "extend of a released lease", "ErrReleased", func(err error) bool {
-			return isOf(err, driver.OpExtend, redlock.ErrReleased) || ended != nil && isOf(err, driver.OpExtend, ended)
-		})
-	case ended != nil && c.Func == protocols.ExtendCall:
-		x.opens(c, "extend in a context that has ended", "the context's error", func(err error) bool {
-			return isOf(err, driver.OpExtend, ended) || isOf(err, driver.OpExtend, redlock.ErrLost)
-		})
-	case ended != nil && c.Func == protocols.AcquireCall:
-		x.opens(c, "acquire in a context that has ended", "the context's error", func(err error) bool {
-			return isOf(err, driver.OpAcquire, ended) && errors.Is(err, redlock.ErrNotAcquired)
-		})
-	}
-}
-
-// isOf says whether an error is that of a call which was made, and matches one of its reasons.
-func isOf(err error, op driver.Op, reason error) bool {
-	e := (*redlock.Error)(nil)
-	return errors.As(err, &e) && e.Op == op && errors.Is(err, reason)
-}
-
-// releases notes a release that cannot succeed.
-func (x *refusals) releases(c *protocols.Call, ended error) {
-	switch {
-	case x.released[c.Lease]:
-		x.opens(c, "second release", "ErrReleased", func(err error) bool { return isOf(err, driver.OpRelease, redlock.ErrReleased) })
-	case ended != nil:
-		r := x.notes(c, "release in a context that has ended", "the context's error")
-		r.isRight = func(err error) bool {
-			return isOf(err, driver.OpRelease, ended) || isOf(err, driver.OpRelease, redlock.ErrLost)
+		if ended != nil {
+			x.refuses(c, "release in a context that has ended", "the context's error", isOf(driver.OpRelease, ended, redlock.ErrLost)).happens = true
 		}
+	case x.isClosed(c) && (c.Func != protocols.PrepareCall || isGuarded(x.Run)):
+		x.refuses(c, callNames[c.Func]+" of a closed client", "ErrClosed", func(err error) bool { return errors.Is(err, redlock.ErrClosed) })
+	case x.released[c.Lease] && c.Func == protocols.ExtendCall:
+		x.refuses(c, "extend of a released lease", "ErrReleased", isOf(driver.OpExtend, redlock.ErrReleased, ended))
+	case ended != nil && c.Func == protocols.ExtendCall:
+		x.refuses(c, "extend in a context that has ended", "the context's error", isOf(driver.OpExtend, ended, redlock.ErrLost))
+	case ended != nil && c.Func == protocols.AcquireCall:
+		isRight := isOf(driver.OpAcquire, ended)
+		x.refuses(c, "acquire in a context that has ended", "the context's error", func(err error) bool {
+			return isRight(err) && errors.Is(err, redlock.ErrNotAcquired)
+		})
+	}
+	if c.Func == protocols.AcquireCall {
+		x.asks[c] = x.clients.numberOf(c)
 	}
 }
 
-// opens notes a call that must be refused before anything comes of it.
-func (x *refusals) opens(c *protocols.Call, what, wants string, isRight func(error) bool) {
-	r := x.notes(c, what, wants)
-	r.isRight, r.isSilent = isRight, true
-}
-
-func (x *refusals) notes(c *protocols.Call, what, wants string) *refusal {
-	client := x.run.World.Client(c.Client)
-	r := &refusal{Call: c, what: what, wants: wants, client: client, began: x.run.World.Kernel.Now(), drawn: client.Drawn()}
+func (x *refusals) refuses(c *protocols.Call, what, wants string, isRight func(error) bool) *refusal {
+	client := x.World.Client(c.Client)
+	r := &refusal{Call: c, what: what, wants: wants, isRight: isRight, client: client, began: x.World.Kernel.Now(), drawn: client.Drawn()}
 	if c.Lease != nil {
 		r.until, r.isHeld = c.Lease.Until(), c.Lease.Context().Err() == nil
 	}
@@ -138,14 +134,14 @@ func (x *refusals) sends(_ redis.Passage, a *redis.Asked) {
 
 func (x *refusals) reports(client string, e *observe.Event) {
 	if len(x.open) > 0 {
-		x.does(x.run.World.Client(client), func() string { return "its client reports the step " + e.Step.String() })
+		x.does(x.World.Client(client), func() string { return "its client reports the step " + e.Step.String() })
 	}
 }
 
 // does notes what a client does while one of its calls should do nothing.
 func (x *refusals) does(client *kernel.Process, what func() string) {
 	for _, r := range x.open {
-		if r.isSilent && r.client == client && r.did == "" {
+		if !r.happens && r.client == client && r.did == "" {
 			r.did = what()
 		}
 	}
@@ -153,7 +149,7 @@ func (x *refusals) does(client *kernel.Process, what func() string) {
 
 func (x *refusals) returned(c *protocols.Call, err error) {
 	if of, asked := x.asks[c]; asked && c.Lease != nil {
-		x.madeBy[c.Lease], x.ttls[c.Lease] = of, c.TTL
+		x.madeBy[c.Lease] = of
 	}
 	delete(x.asks, c)
 	i := slices.IndexFunc(x.open, func(r *refusal) bool { return r.Call == c })
@@ -162,13 +158,13 @@ func (x *refusals) returned(c *protocols.Call, err error) {
 	}
 	r := x.open[i]
 	x.open = slices.Delete(x.open, i, i+1)
-	x.run.Refusals++
-	resource := x.run.subjectOf(c)
+	x.judged++
+	resource := x.subjectOf(c)
 	if !r.isRight(err) {
-		x.run.broken(checker.Contract, resource, "%s: %s returns %q, and is documented to return %s", c.Client, r.what, text(err), r.wants)
+		x.broken(resource, "%s: %s returns %q, and is documented to return %s", c.Client, r.what, text(err), r.wants)
 	}
-	if did := r.came(x.run.World.Kernel.Now()); r.isSilent && did != "" {
-		x.run.broken(checker.Contract, resource, "%s: %s must be refused before anything comes of it, and %s", c.Client, r.what, did)
+	if did := r.came(x.World.Kernel.Now()); !r.happens && did != "" {
+		x.broken(resource, "%s: %s must be refused before anything comes of it, and %s", c.Client, r.what, did)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"redlocksim/scenarios/protocols"
 )
 
-// Calls with the right arguments that must be refused: of a closed client, in a context that has ended, about a lease that was
+// Calls that must be refused: of a closed client, in a context that has ended, about a lease that was
 // released.
 func TestCallsThatCannotSucceed(t *testing.T) {
 	ended, cancel := context.WithCancel(context.Background())
@@ -56,7 +56,7 @@ func TestCallsThatCannotSucceed(t *testing.T) {
 		{"release in an ended context, no quorum", nil, protocols.ReleaseCall, ended, release(redlock.ErrNoQuorum, nil), false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t).only(watchRefusals)
+			r := newRig(t).only("refusals")
 			r.goes("c1", time.Second, func(a *actor) {
 				l := a.acquires("ABC", "v")
 				for _, f := range c.before {

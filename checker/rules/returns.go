@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"redlocksim/checker"
 	"redlocksim/redlock"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
@@ -17,7 +16,7 @@ import (
 // all where they are documented to take no longer than so many node timeouts. Of other locks it judges acquires, extends and
 // releases, in the same way.
 type returns struct {
-	run *Run
+	*watch
 	patience
 	open []*pendingCall
 }
@@ -42,12 +41,12 @@ type limit struct {
 	within time.Duration
 }
 
-func watchReturns(r *Run) {
+func watchReturns(r *watch) {
 	if r.Foreign {
 		return
 	}
 	p, _ := patienceOf(r.Lock, len(r.World.Servers), r.StepTime)
-	x := &returns{run: r, patience: p}
+	x := &returns{watch: r, patience: p}
 	if r.isLibrary() {
 		r.onCall(x.called)
 	} else {
@@ -56,7 +55,7 @@ func watchReturns(r *Run) {
 	}
 	r.onReturn(x.returned)
 	trace.On(r.World.Events, x.stops)
-	r.onWorked(x.worked)
+	trace.On(r.World.Events, func(w protocols.WorkReturned) { x.over(func(p *pendingCall) bool { return p.work == w.Work }) })
 	r.onEnd = append(r.onEnd, x.end)
 	r.onChange(x.look)
 }
@@ -65,7 +64,7 @@ func (x *returns) called(c *protocols.Call) {
 	if c.Func == protocols.NewClientCall {
 		return
 	}
-	p := &pendingCall{call: c, client: x.run.World.Client(c.Client), resource: x.run.subjectOf(c), name: callNames[c.Func], of: x.run.clients.numberOf(c)}
+	p := &pendingCall{call: c, client: x.World.Client(c.Client), resource: x.subjectOf(c), name: callNames[c.Func], of: x.clients.numberOf(c)}
 	x.opens(p)
 	switch c.Func {
 	case protocols.AcquireCall:
@@ -115,7 +114,7 @@ func (x *returns) calledOther(c *protocols.Call) {
 	if c.Context == nil {
 		return
 	}
-	p := &pendingCall{call: c, client: x.run.World.Client(c.Client), resource: x.run.subjectOf(c), name: callNames[c.Func], of: x.run.clients.numberOf(c)}
+	p := &pendingCall{call: c, client: x.World.Client(c.Client), resource: x.subjectOf(c), name: callNames[c.Func], of: x.clients.numberOf(c)}
 	switch c.Func {
 	case protocols.AcquireCall:
 		if x.opens(p); !c.Waits {
@@ -124,7 +123,7 @@ func (x *returns) calledOther(c *protocols.Call) {
 		kernel.WhenEnded(c.Context, func() { p.limit("its context ended", x.attempt) })
 	case protocols.ExtendCall, protocols.ReleaseCall:
 		x.opens(p)
-		p.limit("it was called", lastsOf(x.run.Lock, len(x.run.World.Servers)))
+		p.limit("it was called", lastsOf(x.Lock, len(x.World.Servers)))
 	}
 }
 
@@ -171,7 +170,7 @@ func (x *returns) follows(p *pendingCall) {
 	switch {
 	case c.Func == protocols.CloseCall:
 		x.closes(p)
-	case c.Func == protocols.AcquireCall && x.run.clients.isClosed(c.Client, p.of):
+	case c.Func == protocols.AcquireCall && x.clients.isClosed(c.Client, p.of):
 		p.limit("the client was closed", 0)
 	}
 	if c.Wait > 0 {
@@ -202,7 +201,7 @@ func (x *returns) closes(by *pendingCall) {
 
 // stops has the call that has done work return: after a release, if it makes one.
 func (x *returns) stops(w protocols.WorkDone) {
-	p := &pendingCall{work: w.Work, client: x.run.World.Client(w.Client), resource: w.Resource, name: "call that has done work"}
+	p := &pendingCall{work: w.Work, client: x.World.Client(w.Client), resource: w.Resource, name: "call that has done work"}
 	x.opens(p)
 	if w.Releases {
 		p.limit("the work returned", x.timeout)
@@ -213,10 +212,6 @@ func (x *returns) stops(w protocols.WorkDone) {
 
 func (x *returns) returned(c *protocols.Call, _ error) {
 	x.over(func(p *pendingCall) bool { return p.call == c })
-}
-
-func (x *returns) worked(w *protocols.Work, _ error) {
-	x.over(func(p *pendingCall) bool { return p.work == w })
 }
 
 // over judges calls that are over, and those that the run ends before.
@@ -238,12 +233,12 @@ func (x *returns) judge(p *pendingCall) {
 	if p.isPaused {
 		return
 	}
-	steps := 16 * (len(x.run.World.Servers) + 2) * (p.with + 1)
-	grace := rounding + time.Duration(steps)*x.run.step(p.client)
+	steps := 16 * (len(x.World.Servers) + 2) * (p.with + 1)
+	grace := rounding + time.Duration(steps)*x.step(p.client)
 	for _, l := range p.limits {
-		x.run.Judged[checker.JudgeReturns]++
+		x.judged++
 		if took := time.Duration(p.client.Clock().Mono() - l.from); took > l.within+grace {
-			x.run.broken(checker.Contract, p.resource, "%s's %s went on for %v after %s, and may take %v", p.client.Name(), p.name,
+			x.broken(p.resource, "%s's %s went on for %v after %s, and may take %v", p.client.Name(), p.name,
 				took.Round(time.Microsecond), l.since, l.within)
 			return
 		}

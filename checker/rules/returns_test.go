@@ -243,7 +243,7 @@ func TestAcquiresOfOthersEnd(t *testing.T) {
 		{"a wait too long", true, ttl + 2*time.Second, "c1's acquire went on for 11s after its context ended, and may take 10.65s"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := otherRig(t, func(*protocols.RetrySettings) {}, watchReturns)
+			r := otherRig(t, func(*protocols.RetrySettings) {}, "returns")
 			r.goes("c1", 0, func(a *actor) {
 				ctx, cancel := a.client.ProgramClock().WithCancel(context.Background())
 				call := &protocols.Call{Client: "c1", Resources: []string{"r"}, Grants: []int{1}, TTL: ttl, Waits: c.waits, Context: ctx}
@@ -279,7 +279,7 @@ func TestOtherCallsOfOthersEnd(t *testing.T) {
 		{protocols.ReleaseCall, protocols.Sequential, 8600 * time.Millisecond, ""},
 		{protocols.ReleaseCall, protocols.Sequential, 9 * time.Second, "c1's release went on for 9s after it was called, and may take 8.6s"},
 	} {
-		r := otherRig(t, plain(c.asking), watchReturns)
+		r := otherRig(t, plain(c.asking), "returns")
 		r.goes("c1", 0, func(a *actor) {
 			l := a.lease("v", a.reads().Add(time.Minute))
 			call := &protocols.Call{Func: c.call, Client: "c1", Resources: []string{"r"}, Grants: []int{1}, TTL: ttl, Context: context.Background(), Lease: l}

@@ -3,6 +3,7 @@ package rules
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,20 +62,20 @@ func unwatched(t *testing.T, replicas map[string][]string, run Run) *rig {
 }
 
 // otherRig is a rig of another lock than the library's, that a single monitor watches.
-func otherRig[T any](t *testing.T, change func(*T), watch func(*Run)) *rig {
-	return newRig(t).only(watch, func(r *Run) {
+func otherRig[T any](t *testing.T, change func(*T), rule string) *rig {
+	return newRig(t).only(rule, func(r *Run) {
 		r.Lock = r.Lock.With("redlock-plain")
 		protocols.Change(&r.Lock, change)
 	})
 }
 
-// only is a rig of such a world that a single monitor watches.
-func (r *rig) only(watch func(*Run), change ...func(*Run)) *rig {
+// only is a rig of such a world that a single rule watches.
+func (r *rig) only(rule string, change ...func(*Run)) *rig {
 	r = unwatched(r.t, r.replicas, Run{Lock: r.Lock, Resources: r.Resources, StepTime: r.StepTime})
 	for _, c := range change {
 		c(r.Run)
 	}
-	r.watch(watch)
+	r.watch(Table[slices.IndexFunc(Table, func(one Rule) bool { return one.Name == rule })])
 	return r
 }
 
@@ -109,8 +110,8 @@ func (r *rig) WentOn(client string, e observe.Event) {
 }
 
 // rigOf is a rig of a lock with the defaults of its protocol, that a single monitor watches.
-func rigOf(t *testing.T, lock protocols.Name, watch func(*Run)) *rig {
-	return newRig(t).only(watch, func(r *Run) { r.Lock = r.Lock.With(lock) })
+func rigOf(t *testing.T, lock protocols.Name, rule string) *rig {
+	return newRig(t).only(rule, func(r *Run) { r.Lock = r.Lock.With(lock) })
 }
 
 // finds runs the world and compares what the monitors find of a kind with the beginning of a sentence; empty is nothing.

@@ -5,19 +5,16 @@ import (
 
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
-	"redlocksim/sim/trace"
 )
 
 // stakes are what clients have done with the keys that stand for somebody's lock.
 type stakes struct {
-	run   *Run
+	*Run
 	votes []*stake
 	// asked is when something was sent last that may delete a key; one that names no value is kept under none.
 	asked map[askedOn]kernel.True
 	// set is when a client last sent a command that sets a key, whatever became of it.
 	set map[askedOn]kernel.True
-	// tried is when a client tried to reach a node the last time, without anything being sent.
-	tried map[reaching]kernel.True
 }
 
 // stake is what a client has done with a key and a value on a node.
@@ -39,8 +36,7 @@ type askedOn struct {
 }
 
 func watchStakes(r *Run) *stakes {
-	x := &stakes{run: r, asked: map[askedOn]kernel.True{}, set: map[askedOn]kernel.True{}, tried: map[reaching]kernel.True{}}
-	trace.On(r.World.Events, func(t redis.Tried) { x.tried[reaching{t.Client, t.Server}] = r.World.Kernel.Now() })
+	x := &stakes{Run: r, asked: map[askedOn]kernel.True{}, set: map[askedOn]kernel.True{}}
 	r.onApplied(x.applied)
 	r.onCommand(x.asks)
 	r.onVague(x.asks)
@@ -48,7 +44,7 @@ func watchStakes(r *Run) *stakes {
 }
 
 func (x *stakes) applied(a *redis.Applied) {
-	resource, is := x.run.World.LockOf(a.Key)
+	resource, is := x.World.LockOf(a.Key)
 	if !is || a.Removed() {
 		return
 	}
@@ -59,15 +55,15 @@ func (x *stakes) applied(a *redis.Applied) {
 		x.votes = append(x.votes, s)
 	}
 	if a.Set() || a.After.Value != a.Before.Value {
-		s.client, s.cast, s.set = a.Client, a.Sent, x.run.World.Kernel.Now()
+		s.client, s.cast, s.set = a.Client, a.Sent, x.World.Kernel.Now()
 	}
-	s.until, s.lasts = a.Server.RunsOut(a.After.ExpiresAt), x.run.World.Kernel.Now()
+	s.until, s.lasts = a.Server.RunsOut(a.After.ExpiresAt), x.World.Kernel.Now()
 }
 
 func (x *stakes) asks(_ redis.Passage, a *redis.Asked) {
 	by := reaching{a.Client, a.Server}
 	for _, key := range a.Keys {
-		if _, is := x.run.World.LockOf(key); !is || a.Intent == redis.Extends {
+		if _, is := x.World.LockOf(key); !is || a.Intent == redis.Extends {
 			continue
 		}
 		if a.Intent == redis.Sets {
@@ -91,8 +87,8 @@ func (x *stakes) quorum(resource string) int {
 			keys = append(keys, s.key)
 		}
 	}
-	nodes := len(x.run.World.Servers)
-	if x.run.OneNode {
+	nodes := len(x.World.Servers)
+	if x.OneNode {
 		nodes = 1
 	}
 	return nodes*len(keys)/2 + 1

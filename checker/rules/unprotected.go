@@ -19,7 +19,7 @@ import (
 // vote. When a quorum would is known in advance, as long as nothing changes a key, a clock or a node: so a belief is looked at
 // only where something does, and at its end. An end comes before keys that run out at the same instant.
 type unprotected struct {
-	run     *Run
+	*watch
 	servers []*redis.Server // which decide who has the lock
 	quorum  int
 	guarded bool
@@ -53,12 +53,12 @@ type copied struct {
 	gone  string      // what became of it when it last had the value of the grant
 }
 
-func watchUnprotected(r *Run) {
+func watchUnprotected(r *watch) {
 	// The lock of a caller may have keys of other names, and after a failover a replica votes in the place of a node.
 	if r.Foreign || len(r.World.Replicas) > 0 || r.Lock.Capabilities().Service != "" {
 		return
 	}
-	u := &unprotected{run: r, servers: r.World.Servers, guarded: isGuarded(r), expired: map[int]bool{}}
+	u := &unprotected{watch: r, servers: r.World.Servers, guarded: isGuarded(r.Run), expired: map[int]bool{}}
 	quorum, votes := r.Lock.Votes(len(r.World.Servers))
 	if u.quorum = quorum; !votes { // it is on the first node alone
 		u.servers, u.quorum = u.servers[:1], 1
@@ -76,10 +76,10 @@ func watchUnprotected(r *Run) {
 // has a record of the guard that no quarantine is in force. resumed is the node that goes on at this moment, after a pause.
 func (u *unprotected) mayVote(node int, resumed string) bool {
 	s := u.servers[node]
-	if !s.Up() || s.Forbidden() != "" || s.AnswersWrongly() || s.Paused() && s.Name() != resumed || u.run.raised.isAhead(s) {
+	if !s.Up() || s.Forbidden() != "" || s.AnswersWrongly() || s.Paused() && s.Name() != resumed || u.raised.isAhead(s) {
 		return false
 	}
-	return !u.guarded || u.run.isFit(s)
+	return !u.guarded || u.isFit(s)
 }
 
 func (u *unprotected) saw(e *history.Event) {
@@ -113,7 +113,7 @@ var lost, releaseStarted = observe.Lost.String(), observe.ReleaseStarted.String(
 
 // begins looks at a lock that was just granted.
 func (u *unprotected) begins(e *history.Event) {
-	u.run.Watched.Windows++
+	u.judged++
 	b := &belief{Window: checker.Window{Process: e.Process, Grant: e.Op, FromSeq: e.Seq, From: checker.Instant(e.Time)}, call: e.Op, key: e.Resource,
 		nodes: make([]copied, len(u.fit)), since: -1, until: -1}
 	if e.With != 0 {
@@ -151,7 +151,7 @@ func (u *unprotected) happened(e *history.Event) {
 }
 
 func (u *unprotected) applied(a *redis.Applied) {
-	if a.Key == driver.GuardKey || u.run.raised.isCounter(a.Key) {
+	if a.Key == driver.GuardKey || u.raised.isCounter(a.Key) {
 		i := slices.Index(u.servers, a.Server)
 		if i < 0 {
 			return // it has no say
@@ -182,7 +182,7 @@ func (u *unprotected) applied(a *redis.Applied) {
 
 func (u *unprotected) over() {
 	for _, b := range u.beliefs {
-		b.To = u.run.now()
+		b.To = checker.Instant(u.World.Kernel.Now())
 		u.look(b)
 		u.tell(b)
 	}
@@ -210,7 +210,7 @@ func (u *unprotected) check() {
 
 // look says whether a belief was unprotected before this moment.
 func (u *unprotected) look(b *belief) {
-	if b.since < 0 && b.free < u.run.World.Kernel.Now() {
+	if b.since < 0 && b.free < u.World.Kernel.Now() {
 		b.since, b.nodesSince = b.free, u.nodes(b)
 	}
 }
@@ -218,7 +218,7 @@ func (u *unprotected) look(b *belief) {
 // keep looks at what the nodes have now, and finds out until when that protects the lock. gone is what became of keys that are
 // not there any more, unless they ran out.
 func (u *unprotected) keep(b *belief, gone string) {
-	now := u.run.World.Kernel.Now()
+	now := u.World.Kernel.Now()
 	for i, s := range u.servers {
 		k := &b.nodes[i]
 		record, ends, there := s.Observable().Peek(b.key)
@@ -276,9 +276,9 @@ func (u *unprotected) tell(b *belief) {
 		return
 	}
 	f := checker.Finding{Kind: checker.Unprotected, Resource: b.key, Windows: []checker.Window{b.Window},
-		FromSeq: u.run.seqAt(b.since), From: checker.Instant(b.since), ToSeq: b.ToSeq, To: b.To}
+		FromSeq: u.seqAt(b.since), From: checker.Instant(b.since), ToSeq: b.ToSeq, To: b.To}
 	if b.until >= 0 {
-		f.ToSeq, f.To = u.run.seqAt(b.until), checker.Instant(b.until)
+		f.ToSeq, f.To = u.seqAt(b.until), checker.Instant(b.until)
 	}
 	f.Seqs = []int{b.FromSeq}
 	if b.ToSeq > 0 {
@@ -286,5 +286,5 @@ func (u *unprotected) tell(b *belief) {
 	}
 	f.Text = fmt.Sprintf("%s (grant %d) believes in its lock on %q until %v, but from %v on %s.",
 		b.Process, b.Grant, b.key, b.To, f.From, b.nodesSince)
-	u.run.found(f)
+	u.found(f)
 }

@@ -326,8 +326,8 @@ func TestUnprotectedIsForVotes(t *testing.T) {
 			w.run.Watch()
 			w.granted(1, "r")
 			w.at(second)
-			if found := w.found(checker.Unprotected); len(found) != c.want || w.run.Windows != c.want {
-				t.Errorf("found %v in %d times, want %d", found, w.run.Windows, c.want)
+			if found := w.found(checker.Unprotected); len(found) != c.want || w.run.Watched["protected"] != c.want {
+				t.Errorf("found %v in %d times, want %d", found, w.run.Watched["protected"], c.want)
 			}
 		})
 	}

@@ -1,8 +1,8 @@
 package rules
 
-// values numbers the values of acquisitions, so that monitors find what they know of one in a slice: looking it up in a map of
-// its own would take each of them longer than most of what it judges. All are told of a command or a step before the next one,
-// so its value is looked up once for all of them.
+// values numbers the values of acquisitions, so that rules find what they know of one in a slice: looking it up in a map of its
+// own would take each of them longer than most of what it judges. All are told of a command or a step before the next one, so
+// its value is looked up once for all of them.
 type values struct {
 	numbers map[string]int
 	recent  [16]numbered // by the first letter of the value, as values are random
@@ -33,29 +33,60 @@ func (v *values) number(value string) int {
 	return n
 }
 
-// byValue is what is known of each value.
-type byValue[T any] struct {
+// vote is a key with the value of an acquisition.
+type vote struct{ key, value string }
+
+// byVote is what is known of each vote.
+type byVote[T any] struct {
 	values *values
-	all    []*T // by the numbers of the values
-	slab[T]
+	all    []*ofVote[T] // by the numbers of the values
+	slab   slab[ofVote[T]]
 }
 
-// of is what is known of a value; nil if nothing is.
-func (b *byValue[T]) of(value string) *T {
-	if n := b.values.number(value); n < len(b.all) {
-		return b.all[n]
+// ofVote is what is known of a vote, and the next one with the same value: a lock on several resources has several keys.
+type ofVote[T any] struct {
+	key  string
+	its  T
+	next *ofVote[T]
+}
+
+func votesOf[T any](r *Run) byVote[T] { return byVote[T]{values: r.values} }
+
+// of is what is known of a vote; nil if nothing is.
+func (b *byVote[T]) of(v vote) *T {
+	n := b.values.number(v.value)
+	if n >= len(b.all) {
+		return nil
+	}
+	for x := b.all[n]; x != nil; x = x.next {
+		if x.key == v.key {
+			return &x.its
+		}
 	}
 	return nil
 }
 
-// add begins anew with a value, of which nothing is known yet.
-func (b *byValue[T]) add(value string) *T {
-	n := b.values.number(value)
+// add begins with a vote of which nothing is known yet.
+func (b *byVote[T]) add(v vote) *T {
+	n := b.values.number(v.value)
 	for len(b.all) <= n {
 		b.all = append(b.all, nil)
 	}
-	b.all[n] = &b.take(1)[0]
-	return b.all[n]
+	x := &b.slab.take(1)[0]
+	x.key, x.next = v.key, b.all[n]
+	b.all[n] = x
+	return &x.its
+}
+
+// each yields what is known of every vote.
+func (b *byVote[T]) each(yield func(*T) bool) {
+	for _, x := range b.all {
+		for ; x != nil; x = x.next {
+			if !yield(&x.its) {
+				return
+			}
+		}
+	}
 }
 
 // slab is memory for many small things that last until the end of the run.

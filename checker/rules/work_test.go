@@ -8,13 +8,8 @@ import (
 	"redlocksim/checker"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
-	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 )
-
-// foundLost is the error of an extend with which two of three nodes say that the lease is lost.
-var foundLost = &redlock.Error{Op: driver.OpExtend, Resource: "r", Reason: redlock.ErrLost,
-	Nodes: []observe.NodeOutcome{{Node: "A", Outcome: driver.Declined}, {Node: "B", Outcome: driver.Declined}}}
 
 // losesBefore has a lease lost before its work returns an error.
 func losesBefore(l *lease, w *protocols.Work, err error) {
@@ -22,35 +17,14 @@ func losesBefore(l *lease, w *protocols.Work, err error) {
 	w.Err, w.Lost = err, true
 }
 
-// renews has a call renew the lease that it works under.
-func (a *actor) renews(l *lease, err error) {
-	call := &protocols.Call{Func: protocols.ExtendCall, Client: "c1", Resources: []string{"r"}, Grants: []int{1}, TTL: ttl, Lease: l, Renewal: true}
-	a.Called(call)
-	a.Returned(call, err)
-}
-
 // What is returned after work under a lease tells of the work, of the loss of the lease and of the release, and of nothing
 // else.
 func TestWhatWorkUnderALeaseReturns(t *testing.T) {
 	stopped := errors.New("stopped")
-	lost := func(cause error) error {
-		return &redlock.Error{Op: driver.OpExtend, Resource: "r", Reason: redlock.ErrLost, Cause: cause}
-	}
+	lost := &redlock.Error{Op: driver.OpExtend, Resource: "r", Reason: redlock.ErrLost}
 	unreleased := &redlock.Error{Op: driver.OpRelease, Resource: "r", Reason: redlock.ErrNoQuorum}
 	gone := &redlock.Error{Op: driver.OpRelease, Resource: "r", Reason: redlock.ErrLost}
-	unrenewed := &redlock.Error{Op: driver.OpExtend, Resource: "r", Reason: redlock.ErrNoQuorum}
 	loses := func(_ *actor, l *lease, w *protocols.Work) { losesBefore(l, w, stopped) }
-	closes := func(a *actor, l *lease, w *protocols.Work) {
-		a.Called(&protocols.Call{Func: protocols.CloseCall, Client: "c1"})
-		loses(a, l, w)
-	}
-	renewed := func(err error, limit int) func(*actor, *lease, *protocols.Work) {
-		return func(a *actor, l *lease, w *protocols.Work) {
-			w.Limit = limit
-			a.renews(l, err)
-			loses(a, l, w)
-		}
-	}
 	// givesUp has the work itself release the lease, which is lost then.
 	givesUp := func(a *actor, l *lease, w *protocols.Work) {
 		call := &protocols.Call{Func: protocols.ReleaseCall, Client: "c1", Resources: []string{"r"}, Grants: []int{1}, Lease: l}
@@ -73,45 +47,21 @@ func TestWhatWorkUnderALeaseReturns(t *testing.T) {
 		{"release failed", nil, unreleased, unreleased, ""},
 		{"release failed in silence", nil, unreleased, nil, "the release failed: "},
 		{"release did not fail", nil, nil, unreleased, "no release failed"},
-		{"lost", loses, gone, errors.Join(stopped, lost(nil)), ""},
-		{"lost, and told twice", loses, gone, errors.Join(stopped, lost(nil), gone), "the loss is told twice"},
+		{"lost", loses, gone, errors.Join(stopped, lost), ""},
 		{"lost in silence", loses, gone, stopped, "the lease was lost before the work returned"},
-		{"lost, and the work's error forgotten", loses, gone, lost(nil), "the work returned an error"},
-		{"not lost", nil, nil, lost(nil), "the lease was not lost"},
+		{"lost, and the work's error forgotten", loses, gone, lost, "the work returned an error"},
+		{"not lost", nil, nil, lost, "the lease was not lost"},
 		{"lost by a release", nil, gone, gone, ""},
-		{"closed", closes, gone, errors.Join(stopped, lost(redlock.ErrClosed)), ""},
-		{"not closed", loses, gone, errors.Join(stopped, lost(redlock.ErrClosed)), "nobody closed the client"},
-		{"limit", renewed(nil, 1), gone, errors.Join(stopped, lost(redlock.ErrRenewalLimit)), ""},
-		{"limit in silence", renewed(nil, 1), gone, errors.Join(stopped, lost(nil)), "the limit of renewals was reached"},
-		{"before the limit", renewed(nil, 2), gone, errors.Join(stopped, lost(redlock.ErrRenewalLimit)), "no limit of renewals was reached"},
-		{"renewal failed", renewed(unrenewed, 0), gone, errors.Join(stopped, lost(unrenewed)), ""},
-		{"renewal failed in silence", renewed(unrenewed, 0), gone, errors.Join(stopped, lost(nil)), "the last renewal failed: "},
-		{"renewal failed, and the next one was refused", func(a *actor, l *lease, w *protocols.Work) {
-			a.Called(&protocols.Call{Func: protocols.CloseCall, Client: "c1"})
-			renewed(unrenewed, 0)(a, l, w)
-		}, gone, errors.Join(stopped, lost(redlock.ErrClosed)), ""},
-		{"found lost by a renewal", renewed(foundLost, 0), gone, errors.Join(stopped, foundLost), ""},
-		{"found lost by a renewal in silence", renewed(foundLost, 0), gone, errors.Join(stopped, lost(nil)), "its last renewal failed, as the nodes had lost the lease"},
-		{"a renewal failed, and the next one found it lost when the work had returned", func(a *actor, l *lease, w *protocols.Work) {
-			a.renews(l, unrenewed)
-			loses(a, l, w)
-			w.Ended = true
-			a.renews(l, foundLost)
-		}, gone, errors.Join(stopped, foundLost), ""},
-		{"a renewal failed, and the next one found it lost", func(a *actor, l *lease, w *protocols.Work) {
-			a.renews(l, unrenewed)
-			renewed(foundLost, 0)(a, l, w)
-		}, gone, errors.Join(stopped, foundLost), ""},
 		{"context of the work", func(_ *actor, l *lease, w *protocols.Work) {
 			losesBefore(l, w, nil)
 			w.Unaware = true
-		}, gone, lost(nil), "the context of the lease ended, and that of the work did not"},
+		}, gone, lost, "the context of the lease ended, and that of the work did not"},
 		{"work without values", func(_ *actor, _ *lease, w *protocols.Work) { w.Bare = true }, nil, nil, "the context of the work has not the values of the caller's"},
 		{"work not stopped", func(_ *actor, _ *lease, w *protocols.Work) { w.Deaf = true }, nil, nil, "the caller's context ended, and that of the work did not"},
 		{"work stopped for nothing", func(_ *actor, _ *lease, w *protocols.Work) { w.Misled = true }, nil, stopped, "the context of the work ended, and neither"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t).only(watchWorks) // what becomes of the keys is for others to judge
+			r := newRig(t).only("works") // what becomes of the keys is for others to judge
 			r.goes("c1", 0, func(a *actor) {
 				l := a.lease("v", a.reads().Add(ttl))
 				w := &protocols.Work{Client: "c1", Resource: "r", Lease: l, Releases: true, Context: context.Background(), TTL: ttl}
@@ -150,7 +100,7 @@ func TestWorkThatPanics(t *testing.T) {
 		{"not stopped", true, true, true, "the caller's context ended, and that of the work did not"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t).only(watchWorks)
+			r := newRig(t).only("works")
 			r.goes("c1", 0, func(a *actor) {
 				l := a.lease("v", a.reads().Add(ttl))
 				w := &protocols.Work{Client: "c1", Resource: "r", Lease: l, Releases: true, Panics: true, Context: context.Background(), TTL: ttl}

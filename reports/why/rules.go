@@ -34,19 +34,19 @@ func rules(r *scenarios.Result) ([]Rule, error) {
 		{Kind: checker.LostUpdate, Why: readBack(r.History)},
 		{Kind: checker.TokenRegressed, Why: tokens(r.History, "each above those before")},
 		{Kind: checker.TokenRepeated, Why: tokens(r.History, "no two the same")},
-		{Kind: checker.Conduct, Why: judged(of.Commands, "of %s none changed another's key, came after its deadline, renewed what was being released, "+
+		{Kind: checker.Conduct, Why: judged(of.Watched["commands"], "of %s none changed another's key, came after its deadline, renewed what was being released, "+
 			"or left out a node that had a vote", "command", "nobody sent a command for the lock, or nobody looked")},
-		{Kind: checker.Contract, Why: judged(of.Calls, "what %s about leases returned is what the nodes bear out", "call",
+		{Kind: checker.Contract, Why: judged(of.Watched["returned-calls"], "what %s about leases returned is what the nodes bear out", "call",
 			"no call returned anything about a lease that rests on votes")},
-		{Kind: checker.Refinement, Why: judged(of.Steps, "the library took %s, and the specification allows each", "step",
+		{Kind: checker.Refinement, Why: judged(of.Watched["specified-steps"], "the library took %s, and the specification allows each", "step",
 			"the specification followed no step: it is of the library's lock")},
 		{Kind: checker.Unprotected, Why: protected(r)},
-		{Kind: checker.Leftover, Why: judged(of.LetGo, "%s of clients that had let go were gone soon, or out of their reach", "vote",
+		{Kind: checker.Leftover, Why: judged(of.Watched["let-go"], "%s of clients that had let go were gone soon, or out of their reach", "vote",
 			"no client let go of a lock long before the end, or nobody looked")},
-		{Kind: checker.NeedlesslyUnavailable, Why: judged(of.Waits, "%s at clients that asked while nothing was in the way found none that had "+
+		{Kind: checker.NeedlesslyUnavailable, Why: judged(of.Watched["in-the-clear"], "%s at clients that asked while nothing was in the way found none that had "+
 			"asked for longer than this lock may take", "look",
 			"nobody asked in vain while nothing was in the way, or it is not known how long this lock may take")},
-		{Kind: checker.BusyWait, Why: judged(of.Requests, "%s of clients that waited for the lock came with pauses between them", "request",
+		{Kind: checker.BusyWait, Why: judged(of.Watched["pauses"], "%s of clients that waited for the lock came with pauses between them", "request",
 			"nobody waited for the lock, or nobody looked")},
 		{Kind: checker.HolderRefused, Why: judged(of.Rightful, "the resource accepted %s of clients that held the lock and had a token or mark", "request",
 			"no request of a client that held the lock carried a token or mark, or the resource had accepted one of a later holder")},
@@ -114,7 +114,7 @@ func protected(r *scenarios.Result) string {
 	if _, votes := r.Scenario.Lock.Votes(len(r.Scenario.Nodes.Names)); !votes {
 		return "nodes do not vote for this lock"
 	}
-	switch n := r.Watched.Windows; n {
+	switch n := r.Watched["protected"]; n {
 	case 0:
 		return "nobody was granted the lock, or nobody looked at the nodes"
 	case 1:

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"redlocksim/checker"
+	"redlocksim/checker/rules"
 	"redlocksim/faults"
 	"redlocksim/redlock/observe"
 	"redlocksim/sim/history"
@@ -90,7 +91,7 @@ type Run struct {
 
 // Table lists everything: the steps in the order of the paper, then faults, triggers and rules.
 var Table = sync.OnceValue(func() []Entry {
-	all := slices.Concat(algorithm(), features(), rules())
+	all := slices.Concat(algorithm(), features(), ofChecker())
 	for _, k := range faults.Vocabulary() {
 		all = append(all,
 			Entry{Kind: Fault, Name: k.Name, What: "it was injected", reached: func(l *look) bool { return slices.Contains(l.Injected, k.Name) }},
@@ -179,8 +180,8 @@ func features() []Entry {
 		of(Renewal, true, step("renewed", "a lease is extended more than once", "extended again")),
 		of(Renewal, false, step("renewal-failed", "a renewal does not reach its quorum, after others did", "not extended again")),
 		of(Several, true, step("several-granted", "several resources are granted as one lock", "several granted")),
-		of(Permits, true, counted("permit-granted", "a permit of a semaphore is granted", func(l *look) bool { return l.Report != nil && l.Report.Compared.Permitted > 0 })),
-		of(Permits, true, counted("all-permits-held", "work is done under all permits of a semaphore", func(l *look) bool { return l.Report != nil && l.Report.Compared.AllHeld > 0 })),
+		of(Permits, true, counted("permit-granted", "a permit of a semaphore is granted", func(l *look) bool { return l.Report != nil && l.Report.Compared.Watched[checker.PermitGranted] > 0 })),
+		of(Permits, true, counted("all-permits-held", "work is done under all permits of a semaphore", func(l *look) bool { return l.Report != nil && l.Report.Compared.Watched[checker.AllPermitsHeld] > 0 })),
 		of(Permits, false, step("permit-refused", "a call for a permit ends without one", faults.NoPermit)),
 		never("the resources of the catalogue go by what the locks give them",
 			of(Checks, false, counted(refusedBlindly, "the resource refuses writes that carry no token or mark, and compares none", func(l *look) bool { return l.Blind }))),
@@ -196,8 +197,8 @@ func never(why string, e Entry) Entry {
 	return e
 }
 
-// rules are those of the checker.
-func rules() []Entry {
+// ofChecker are the rules of the checker, and those of package rules.
+func ofChecker() []Entry {
 	rule := func(name, what string, compared func(*checker.Report) int) Entry {
 		return Entry{Kind: Rule, Name: name, What: what, judged: compared, reached: func(l *look) bool { return l.Report != nil && compared(l.Report) > 0 }}
 	}
@@ -216,8 +217,6 @@ func rules() []Entry {
 	}
 	compared := count("compared", "stale-write: a request with a token or mark, after an effect of another lock", func(c *checker.Compared) int { return c.Fenced })
 	compared.Feature, compared.Shows = Checks, true
-	permits := count("permits", "contract: a call for a permit of a semaphore, what it asked for and what it returned", func(c *checker.Compared) int { return c.Permits })
-	permits.Feature = Permits
 	all := []Entry{
 		count("holds", "lease-overlap: holds of different clients on one resource", func(c *checker.Compared) int { return c.Holds }),
 		count("contested", "lease-overlap: a client asked while another held the resource", func(c *checker.Compared) int { return c.Contested }),
@@ -230,25 +229,16 @@ func rules() []Entry {
 		count("updates", "lost-update: two critical sections on one resource", func(c *checker.Compared) int { return c.Updates }),
 		count("tokens-of-grants", "tokens: two grants on one resource", func(c *checker.Compared) int { return c.GrantTokens }),
 		count("tokens-of-effects", "tokens: effects of two grants", func(c *checker.Compared) int { return c.EffectTokens }),
-		count("protected", "unprotected: the nodes' keys, while a client believes in its lock", func(c *checker.Compared) int { return c.Windows }),
-		count("commands", "conduct: a command that a client sends for a lock", func(c *checker.Compared) int { return c.Commands }),
-		count("returned-calls", "contract: what a call about a lease returned, and what the nodes hold", func(c *checker.Compared) int { return c.Calls }),
-		count("refusals", "contract: a call that had to be refused, and what came of it", func(c *checker.Compared) int { return c.Refusals }),
-		count("specified-steps", "refinement: a step of the library, and what the specification allows", func(c *checker.Compared) int { return c.Steps }),
-		count("let-go", "leftover: a vote of which its client had let go, when it should be gone", func(c *checker.Compared) int { return c.LetGo }),
-		count("in-the-clear", "needlessly-unavailable: somebody asked while nothing was in the way", func(c *checker.Compared) int { return c.Waits }),
-		count("pauses", "busy-wait: a request of a client that waits for a lock", func(c *checker.Compared) int { return c.Requests }),
-		permits,
 		each("waiting", "unavailable: somebody had to wait", func(r *checker.Resource) bool { return r.Unavailable.For > 0 }),
 		each("takeover", "takeover: a holder was gone, and another asked", func(r *checker.Resource) bool { return r.Takeover.Process != "" }),
 		each("after-healing", "recovery: somebody asked after the faults were healed", func(r *checker.Resource) bool { return r.AfterHealing.Process != "" }),
 	}
-	for i, judge := range checker.Judges {
-		e := count(judge.Name, judge.What, func(c *checker.Compared) int { return c.Judged[i] })
-		switch j := checker.Judge(i); {
-		case j == checker.JudgePermits || j == checker.JudgeLooks:
+	for _, r := range rules.Table {
+		e := count(r.Name, string(r.Kind)+": "+r.Needs, func(c *checker.Compared) int { return c.Watched[r.Name] })
+		switch r.Name {
+		case "permits":
 			e.Feature = Permits
-		case j == checker.JudgePrograms:
+		case "program-releases":
 			e = never("the catalogue is not run with lock programs", e)
 		}
 		all = append(all, e)

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"redlocksim/checker"
+	"github.com/shopspring/decimal"
+
+	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
@@ -13,7 +15,7 @@ import (
 
 // promises compares what calls return with what the nodes hold. It judges leases that are protocols.Voted.
 type promises struct {
-	run    *Run
+	*watch
 	votes  byVote[[]kept] // by the node's place among the Servers
 	nodes  slab[kept]
 	began  map[*protocols.Call]beginning
@@ -37,11 +39,11 @@ type beginning struct {
 // rounding is by how much two roundings of clock readings can differ.
 const rounding = time.Microsecond
 
-func watchPromises(r *Run) {
+func watchVotes(r *watch) {
 	if len(r.World.Replicas) > 0 {
 		return // votes may be on a replica that was promoted, whose changes nobody tells of
 	}
-	p := &promises{run: r, votes: votesOf[[]kept](r), began: map[*protocols.Call]beginning{},
+	p := &promises{watch: r, votes: votesOf[[]kept](r.Run), began: map[*protocols.Call]beginning{},
 		until: map[protocols.Lease]time.Time{}, values: map[string]bool{}}
 	r.onApplied(p.applied)
 	r.onCall(p.called)
@@ -49,7 +51,7 @@ func watchPromises(r *Run) {
 }
 
 func (p *promises) applied(a *redis.Applied) {
-	if !slices.Contains(p.run.Resources, a.Key) {
+	if !slices.Contains(p.Resources, a.Key) {
 		return
 	}
 	if !a.Set() && (a.Removed() || a.After.Value != a.Before.Value) {
@@ -64,16 +66,16 @@ func (p *promises) of(v vote) []kept {
 	x := p.votes.of(v)
 	if x == nil {
 		x = p.votes.add(v)
-		*x = p.nodes.take(len(p.run.World.Servers))
+		*x = p.nodes.take(len(p.World.Servers))
 	}
 	return *x
 }
 
-func (p *promises) place(s *redis.Server) int { return slices.Index(p.run.World.Servers, s) }
+func (p *promises) place(s *redis.Server) int { return slices.Index(p.World.Servers, s) }
 
 // count counts the nodes on which something is so for the votes on all resources of a lease.
 func (p *promises) count(resources []string, value string, is func(kept) bool) (n int) {
-	for i := range p.run.World.Servers {
+	for i := range p.World.Servers {
 		all := !slices.ContainsFunc(resources, func(key string) bool {
 			of := p.votes.of(vote{key, value})
 			return of == nil || !is((*of)[i])
@@ -87,8 +89,8 @@ func (p *promises) count(resources []string, value string, is func(kept) bool) (
 
 func (p *promises) called(c *protocols.Call) {
 	if c.Func == protocols.ExtendCall || c.Func == protocols.ReleaseCall {
-		client := p.run.World.Client(c.Client)
-		p.began[c] = beginning{p.run.World.Kernel.Now(), client.ProgramClock().Now()}
+		client := p.World.Client(c.Client)
+		p.began[c] = beginning{p.World.Kernel.Now(), client.ProgramClock().Now()}
 	}
 }
 
@@ -97,19 +99,19 @@ func (p *promises) returned(c *protocols.Call, err error) {
 	delete(p.began, c)
 	lease, voted := c.Lease.(protocols.Voted)
 	if voted {
-		p.run.Calls++
+		p.judged++
 	}
 	switch {
 	case !voted:
 	case c.Func == protocols.AcquireCall:
 		if p.values[lease.Value()] {
-			p.run.broken(checker.Contract, c.Resources[0], "two leases have the same value, the second is %s's", c.Client)
+			p.broken(c.Resources[0], "two leases have the same value, the second is %s's", c.Client)
 		}
 		p.values[lease.Value()] = true
 		p.named(c)
 		p.bears(c, lease)
 	case c.Func == protocols.ExtendCall:
-		if protocols.Has[protocols.RedlockSettings](p.run.Lock) {
+		if protocols.Has[protocols.RedlockSettings](p.Lock) {
 			p.extended(c, err, began)
 		}
 		p.bears(c, lease)
@@ -129,17 +131,17 @@ func (p *promises) named(c *protocols.Call) {
 	}
 	asked := slices.Sorted(slices.Values(c.Resources))
 	if on := lease.Resources(); !slices.Equal(on, asked) {
-		p.run.broken(checker.Contract, c.Resources[0], "%s asked for the lock on %s, and is given a lease on %s", c.Client, and(quoted(asked)), and(quoted(on)))
+		p.broken(c.Resources[0], "%s asked for the lock on %s, and is given a lease on %s", c.Client, and(quoted(asked)), and(quoted(on)))
 	}
 	if name := nameOf(c); lease.Resource() != name {
-		p.run.broken(checker.Contract, c.Resources[0], "%s asked for the lock on %s, and its lease is named %q", c.Client, and(quoted(asked)), lease.Resource())
+		p.broken(c.Resources[0], "%s asked for the lock on %s, and its lease is named %q", c.Client, and(quoted(asked)), lease.Resource())
 	}
 }
 
 // bears compares the end of a lease with those of the votes for it. A vote counts as it was when its deadline was set: what a
 // node forgets later, the quorum allows for. No client can know how wrong its clock and those of the nodes are.
 func (p *promises) bears(c *protocols.Call, lease protocols.Voted) {
-	client, until := p.run.World.Client(c.Client), c.Lease.Until()
+	client, until := p.World.Client(c.Client), c.Lease.Until()
 	if !client.ProgramClock().Now().Before(until) || c.Lease.Context().Err() != nil {
 		return // nobody believes in it
 	}
@@ -149,7 +151,7 @@ func (p *promises) bears(c *protocols.Call, lease protocols.Voted) {
 		if end == kernel.Forever {
 			lasts = "without an end, by its clock, which stands still"
 		}
-		p.run.brokenWithin(checker.Contract, c.Resources[0],
+		p.brokenWithin(c.Resources[0],
 			"%s is told that its lease lasts %s, but its keys last for so long on only %d of the %d nodes that it takes",
 			c.Client, lasts, n, lease.Quorum())
 	}
@@ -160,11 +162,11 @@ func (p *promises) bears(c *protocols.Call, lease protocols.Voted) {
 func (p *promises) extended(c *protocols.Call, err error, began beginning) {
 	end := c.Lease.Until()
 	if until := p.until[c.Lease]; end.Before(until) {
-		p.run.broken(checker.Contract, c.Resources[0], "an extend moved the end of %s's lease %v back", c.Client, until.Sub(end))
+		p.broken(c.Resources[0], "an extend moved the end of %s's lease %v back", c.Client, until.Sub(end))
 	}
-	drift := protocols.Of[protocols.RedlockSettings](p.run.Lock).Drift
+	drift := protocols.Of[protocols.RedlockSettings](p.Lock).Drift
 	if short := began.reads.Add(c.TTL - allowance(drift, c.TTL)).Sub(end); err == nil && short > 0 {
-		p.run.broken(checker.Contract, c.Resources[0],
+		p.broken(c.Resources[0],
 			"%s's extend to %v succeeded, but the lease ends %v earlier than that, less the drift allowance", c.Client, c.TTL, short)
 	}
 }
@@ -173,7 +175,64 @@ func (p *promises) extended(c *protocols.Call, err error, began beginning) {
 func (p *promises) released(c *protocols.Call, lease protocols.Voted, began beginning) {
 	n := p.count(c.Resources, lease.Value(), func(k kept) bool { return k.deleted && k.sent >= began.at })
 	if n < lease.Quorum() {
-		p.run.broken(checker.Contract, c.Resources[0], "%s's release succeeded, but only %d of the %d nodes that it takes have deleted its key for it",
+		p.broken(c.Resources[0], "%s's release succeeded, but only %d of the %d nodes that it takes have deleted its key for it",
 			c.Client, n, lease.Quorum())
 	}
+}
+
+// confirmed watches that replicas have acknowledged what a client is told that they confirm (redlock.WithReplicas): as many
+// grants and extends of a value as it is told of. After a failover, or once a node of the group has stopped, nothing is judged.
+type confirmed struct {
+	*watch
+	replicas int // that must confirm
+	// writes are the places of the writes of each value in what the master tells its replicas, and told is how many of them the
+	// client was told of.
+	writes map[string][]uint64
+	told   map[string]int
+}
+
+func watchReplicas(r *watch) {
+	n := protocols.Of[protocols.OneRedisSettings](r.Lock).Replicas
+	if r.Foreign || n == 0 {
+		return
+	}
+	x := &confirmed{watch: r, replicas: n, writes: map[string][]uint64{}, told: map[string]int{}}
+	r.onApplied(x.applied)
+	r.onStep(x.stepped, observe.Granted, observe.Extended)
+}
+
+func (x *confirmed) applied(a *redis.Applied) {
+	value, place := a.After.Value, a.Server.Offset()+1 // once the command is over
+	before := x.writes[value]
+	if a.Removed() || a.Before == a.After || len(before) > 0 && before[len(before)-1] == place { // another key of the same lock
+		return
+	}
+	x.writes[value] = append(before, place)
+}
+
+func (x *confirmed) stepped(client string, e *observe.Event) {
+	x.told[e.Value]++
+	writes := x.writes[e.Value]
+	master := x.World.Servers[0]
+	if len(writes) == 0 || !isCalm(master) {
+		return
+	}
+	last := writes[min(x.told[e.Value], len(writes))-1] // an extend that changes nothing is no write
+	x.judged++
+	if n := master.Confirmed(min(last, master.Offset())); n < x.replicas {
+		x.broken(e.Resource, "%s is told that its lock is %v, which %d replicas of %s have confirmed, and it asks for %d", client, e.Step, n,
+			master.Name(), x.replicas)
+	}
+}
+
+// isCalm says that a master and its replicas have been that from the beginning, without a stop.
+func isCalm(master *redis.Server) bool {
+	return !slices.ContainsFunc(master.Group(), func(s *redis.Server) bool {
+		return s.Restarted() || !s.Up() || s.IsReplica() == (s == master)
+	})
+}
+
+// allowance is CLOCK_DRIFT for a TTL, rounded up. It is computed here and not by the library, which the rules judge.
+func allowance(d protocols.Drift, ttl time.Duration) time.Duration {
+	return time.Duration(d.Factor.Ratio().Mul(decimal.NewFromInt(int64(ttl))).Ceil().IntPart()) + d.Constant
 }

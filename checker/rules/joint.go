@@ -3,14 +3,13 @@ package rules
 import (
 	"slices"
 
-	"redlocksim/checker"
 	"redlocksim/redlock/observe"
 	"redlocksim/sim/redis"
 )
 
 // atomic watches that nodes set, extend and delete the keys of a lock on several resources together: it is one lock.
 type atomic struct {
-	run *Run
+	*watch
 	// keys are those of each acquisition of several, by its value.
 	keys map[string][]string
 	// open is what the message does that a node carries out at this step, one for each value.
@@ -24,11 +23,11 @@ type together struct {
 	keys  map[string]int64 // until when each has the value, after the changes; those that have it
 }
 
-func watchAtomic(r *Run) {
+func watchJoint(r *watch) {
 	if !r.isLibrary() || len(r.World.Replicas) > 0 {
 		return
 	}
-	x := &atomic{run: r, keys: map[string][]string{}}
+	x := &atomic{watch: r, keys: map[string][]string{}}
 	r.onStep(x.stepped, observe.AttemptStarted)
 	r.onApplied(x.applied)
 	r.onCommand(func(redis.Passage, *redis.Asked) { x.judge() })
@@ -36,7 +35,7 @@ func watchAtomic(r *Run) {
 }
 
 func (x *atomic) stepped(_ string, e *observe.Event) {
-	if !slices.Contains(x.run.Resources, e.Resource) {
+	if !slices.Contains(x.Resources, e.Resource) {
 		x.keys[e.Value] = resourcesOf(e.Resource)
 	}
 }
@@ -74,11 +73,11 @@ func (x *atomic) begins(a *redis.Applied, value string) *together {
 // judge compares the keys of each acquisition that the message before has changed.
 func (x *atomic) judge() {
 	for _, t := range x.open {
-		x.run.Judged[checker.JudgeAtomic]++
+		x.judged++
 		for _, key := range x.keys[t.value] {
 			until, has := t.keys[key]
 			if has == t.first.Removed() || has && until != t.keys[t.first.Key] {
-				x.run.broken(checker.Conduct, key, "%s carries out what %s asks for about several keys for %q and not for %q", t.first.Server.Name(),
+				x.broken(key, "%s carries out what %s asks for about several keys for %q and not for %q", t.first.Server.Name(),
 					t.first.Client.Name(), t.first.Key, key)
 			}
 		}

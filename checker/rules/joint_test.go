@@ -33,7 +33,7 @@ func TestCommandsAboutSeveralKeys(t *testing.T) {
 			asks("DEL", "r")}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t).only(watchAtomic)
+			r := newRig(t).only("joint-changes")
 			r.goes("c1", 0, func(a *actor) {
 				for _, does := range c.does {
 					does(a)

@@ -307,12 +307,11 @@ func TestConnectionsOfPrograms(t *testing.T) {
 		}, "c1 extends its key on A, although it has begun to release it"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var own *conduct
-			r := newRig(t).only(func(r *Run) { own = newConduct(r) }, func(r *Run) { r.Foreign, r.Declared = true, true })
+			r := newRig(t).only("commands", func(r *Run) { r.Foreign, r.Declared = true, true })
 			r.goes("c1", 0, func(a *actor) {
 				a.asks("AB", "SET", "r", "v", "NX", "PX", "60000")
 				a.asks("B", "DEL", "r")
-				c.does(a, func() { own.tried[reaching{a.client, a.Server("A")}] = a.Kernel.Now() })
+				c.does(a, func() { r.tried[reaching{a.client, a.Server("A")}] = a.Kernel.Now() })
 			})
 			r.finds(t, checker.Conduct, c.want)
 		})

@@ -51,7 +51,7 @@ func TestReplicasHaveConfirmed(t *testing.T) {
 			own.Replicas = 1
 			r.Lock = protocols.Settings{TTL: ttl, NodeTimeout: 50 * time.Millisecond}.With("one-redis")
 			protocols.Change(&r.Lock, func(s *protocols.OneRedisSettings) { *s = own })
-			r = r.only(watchConfirmed)
+			r = r.only("replicated")
 			r.Network.Link("A", "A2").Delay(network.Requests, 100*time.Millisecond)
 			r.goes("c1", 0, c.does)
 			r.finds(t, checker.Contract, c.want)

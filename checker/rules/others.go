@@ -1,0 +1,207 @@
+package rules
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"redlocksim/redlock"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
+)
+
+// others compares what a call returned with what the nodes or the service have done for it, for locks that are not the
+// library's.
+type others struct {
+	*watch
+	quorum int
+	open   []*explained
+	ttls   map[protocols.Lease]time.Duration // that leases were granted with
+	// isPlain says that the lock is on nodes of which it is known what they do for a lease, and isService that it is not.
+	isPlain, isService bool
+}
+
+// explained is a call that has not returned.
+type explained struct {
+	*protocols.Call
+	client *kernel.Process
+	began  kernel.True
+	reads  time.Time // then
+	name   string    // by which nodes and service know the lease; empty if they do not
+	// silent are the messages of its client since, and isBroken says that one was refused or broken off.
+	silent   []*network.Exchange
+	isBroken bool
+	// did has the nodes that have taken the lock off for it, or set its time anew.
+	did []*redis.Server
+	// wasServed says that the service had what the lease is known by when the call began, and wasOver that the context of the
+	// lease had ended.
+	wasServed, wasOver bool
+}
+
+func watchOthers(r *watch) {
+	if r.Foreign || r.isLibrary() {
+		return
+	}
+	quorum, votes := r.Lock.Votes(len(r.World.Servers))
+	if !votes {
+		quorum = 1
+	}
+	isService := r.Lock.Capabilities().Service != ""
+	x := &others{watch: r, quorum: quorum, ttls: map[protocols.Lease]time.Duration{}, isService: isService, isPlain: !isService && len(r.World.Replicas) == 0}
+	r.onCall(x.called)
+	r.onReturn(x.returned)
+	r.onCrash(func(client string) {
+		x.open = slices.DeleteFunc(x.open, func(c *explained) bool { return c.Client == client })
+	})
+	r.onRequest(x.sent)
+	r.onHeard(x.heard)
+	if x.isPlain {
+		r.onApplied(x.applied)
+	}
+}
+
+func (x *others) called(c *protocols.Call) {
+	if _, isCommitted := c.Lease.(protocols.Transaction); len(c.Resources) == 0 || isCommitted && c.Func == protocols.ReleaseCall {
+		return // it is about the client, or tells what came of a commit that was before
+	}
+	client, name := x.World.Client(c.Client), holderOf(c.Lease)
+	x.open = append(x.open, &explained{Call: c, client: client, began: x.World.Kernel.Now(), reads: client.ProgramClock().Now(), name: name,
+		wasOver: c.Lease != nil && c.Lease.Context().Err() != nil, wasServed: x.isServed(name)})
+}
+
+// holderOf is the name by which nodes or a service know a lease; empty if they do not.
+func holderOf(l protocols.Lease) string {
+	switch l := l.(type) {
+	case protocols.Voted:
+		return l.Value()
+	case protocols.Standing:
+		return l.Holder()
+	}
+	return ""
+}
+
+func (x *others) sent(m network.Sent) {
+	for _, c := range x.open {
+		if c.client == m.From() {
+			c.silent = append(c.silent, m.Exchange)
+		}
+	}
+}
+
+func (x *others) heard(m network.Ended) {
+	for _, c := range x.open {
+		if i := slices.Index(c.silent, m.Exchange); i >= 0 {
+			c.silent = slices.Delete(c.silent, i, i+1)
+			c.isBroken = c.isBroken || m.Kind == network.RefusalMessage
+		}
+	}
+}
+
+// isHeard says whether all of the client's messages were answered: then the call knows what every node did.
+func (c *explained) isHeard() bool { return len(c.silent) == 0 && !c.isBroken }
+
+// applied takes what a node has done for an extend or a release.
+func (x *others) applied(a *redis.Applied) {
+	for _, c := range x.open {
+		if c.client != a.Client || a.Sent < c.began || a.Key != c.Resources[0] || c.name == "" || slices.Contains(c.did, a.Server) {
+			continue
+		}
+		isOff := holds(a.Before.Value, c.name) && (a.Removed() || a.After.Value != a.Before.Value)
+		isOn := !a.Removed() && holds(a.After.Value, c.name)
+		if c.Func == protocols.ReleaseCall && isOff || c.Func == protocols.ExtendCall && isOn {
+			c.did = append(c.did, a.Server)
+		}
+	}
+}
+
+func (x *others) returned(call *protocols.Call, err error) {
+	i := slices.IndexFunc(x.open, func(c *explained) bool { return c.Call == call })
+	if i < 0 {
+		return
+	}
+	x.judged++
+	c := x.open[i]
+	x.open = slices.Delete(x.open, i, i+1)
+	wrong := ""
+	switch {
+	case err == nil && c.Func == protocols.AcquireCall:
+		x.ttls[c.Lease] = c.TTL
+	case err == nil:
+		wrong = x.untrue(c)
+	case errors.Is(err, redlock.ErrTaken) && c.Func != protocols.AcquireCall:
+		wrong = "and callers take that for a refused acquire"
+	case errors.Is(err, redlock.ErrLost):
+		wrong = x.isNotLost(c)
+	case isContextEnd(err) && c.Context != nil && c.Context.Err() == nil:
+		wrong = "and its context has not ended"
+	}
+	if wrong != "" {
+		x.broken(call.Resources[0], "%s's %s ends with %q, %s", c.Client, callNames[c.Func], text(err), wrong)
+	}
+}
+
+// untrue says what is not true of the success of an extend or a release; empty if nothing is known to be.
+func (x *others) untrue(c *explained) string {
+	switch isRelease := c.Func == protocols.ReleaseCall; {
+	case c.name == "":
+	case isRelease && x.isService && !c.wasServed && c.isHeard():
+		return "and the service did not have it any more before"
+	case isRelease && x.isPlain && !x.Lock.Capabilities().Forgives && c.isHeard() && len(c.did) == 0:
+		return "and no node had it any more"
+	case !isRelease && x.isService && !x.isServed(c.name) && !x.isOver(c):
+		return "and the service does not have it"
+	case !isRelease && x.isPlain && x.extended(c) < x.quorum:
+		return fmt.Sprintf("and only %d of the %d nodes that it takes have set its time anew", x.extended(c), x.quorum)
+	}
+	return ""
+}
+
+// extended counts the nodes that have set the time of a lock anew for a call, or have it for as long as that asks for anyway.
+func (x *others) extended(c *explained) (n int) {
+	for _, s := range x.World.Servers {
+		record, ends, there := s.Observable().Peek(c.Resources[0])
+		if slices.Contains(c.did, s) || there && holds(record.Value, c.name) && ends > c.began.Add(c.TTL) {
+			n++
+		}
+	}
+	return n
+}
+
+// isNotLost says why a lease is not lost; empty if it may be. It is also when it has run out by itself.
+func (x *others) isNotLost(c *explained) string {
+	switch {
+	case c.name == "" || x.isOver(c):
+	case c.Func == protocols.ReleaseCall && c.isHeard() && len(c.did) >= x.quorum:
+		return "and the lock was taken off for it"
+	case !x.isPlain && len(x.World.Replicas) == 0 && x.isServed(c.name):
+		return "and the service still has it"
+	case c.Func == protocols.ExtendCall && x.isPlain && x.standsOn(c.Resources[0], c.name) >= x.quorum:
+		return "and as many nodes still have it as it takes"
+	}
+	return ""
+}
+
+// isOver says whether a call has ended by itself: with its context, with its lease, or with its time.
+func (x *others) isOver(c *explained) bool {
+	now := c.client.ProgramClock().Now()
+	took := now.Sub(c.reads)
+	switch {
+	case c.Context != nil && c.Context.Err() != nil:
+		return true
+	case c.Lease == nil:
+		return took >= c.TTL
+	case took >= x.ttls[c.Lease]:
+		return true
+	}
+	until := c.Lease.Until()
+	return c.wasOver || c.Func == protocols.ExtendCall && c.Lease.Context().Err() != nil || !until.IsZero() && !now.Before(until)
+}
+
+// isContextEnd says whether an error is that of a context that has ended.
+func isContextEnd(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}

@@ -1,0 +1,85 @@
+package rules
+
+import (
+	"slices"
+	"time"
+
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
+	"redlocksim/sim/redis"
+	"redlocksim/sim/trace"
+)
+
+// pauses remembers when clients and nodes stood still or were down.
+type pauses map[*kernel.Process][]stretch // in order
+
+// stretch is of true time. That of what has not ended yet, as of a client that has crashed, goes on forever.
+type stretch struct{ from, to kernel.True }
+
+func watchPauses(r *Run) pauses {
+	p := pauses{}
+	look := func(x *kernel.Process, still bool) {
+		of := p[x]
+		switch isStill := len(of) > 0 && of[len(of)-1].to == kernel.Forever; {
+		case still && !isStill:
+			p[x] = append(of, stretch{r.World.Kernel.Now(), kernel.Forever})
+		case !still && isStill:
+			of[len(of)-1].to = r.World.Kernel.Now()
+		}
+	}
+	looks := func() {
+		for _, c := range r.World.Clients {
+			look(c, c.Paused() || c.Dead())
+		}
+		for _, s := range r.World.Servers {
+			look(s.Process, s.Paused() || !s.Up())
+		}
+	}
+	trace.On(r.World.Events, func(kernel.StateChanged) { looks() })
+	trace.On(r.World.Events, func(redis.ServerChanged) { looks() })
+	return p
+}
+
+// hasRun says whether a client or node has run since a true time without a pause, and does so still. What it was to do at the
+// moment at which it went on it may not have done yet.
+func (p pauses) hasRun(x *kernel.Process, since kernel.True) bool {
+	return p.ran(x, stretch{since, kernel.Forever})
+}
+
+// ran says whether a client or node ran without a pause, as far as the stretch is past.
+func (p pauses) ran(x *kernel.Process, through stretch) bool {
+	return !slices.ContainsFunc(p[x], func(s stretch) bool { return s.to >= through.from && s.from <= through.to })
+}
+
+// clock is what the code of a client reads on its clock.
+func (r *Run) clock(client string) time.Time { return r.World.Client(client).ProgramClock().Now() }
+
+// step is the longest time that the code of a client takes from one step to the next, by its clock, which may be fast.
+func (r *Run) step(client *kernel.Process) time.Duration {
+	rate := time.Duration(client.Clock().Rate())
+	return r.StepTime + r.StepTime/1000*max(0, rate)/1_000_000
+}
+
+// mustRead says whether a client to which an answer comes now reads it before a deadline of its clock for certain: where code
+// takes time, one near the deadline may come too late. A round has a deadline for all its nodes, and asks them one after the
+// other.
+func (r *Run) mustRead(client *kernel.Process, deadline time.Time) bool {
+	return !deadline.IsZero() && client.ProgramClock().Now().Sub(deadline) <= -time.Duration(2*len(r.World.Servers))*r.StepTime
+}
+
+// underWay is a call that has not returned, and when it began.
+type underWay struct {
+	*protocols.Call
+	began kernel.True
+}
+
+// waited is for how long a call has been under way, of a client that has not stood still since, and that has not just taken its
+// time; zero if it cannot be told: a lock of one's own may do anything before it asks.
+func (r *Run) waited(c underWay) time.Duration {
+	const stepsToAsk = 8 // more than a client's code takes from a call to its first attempt, if it does not wait
+	waited := r.World.Kernel.Now().Sub(c.began)
+	if r.Foreign || waited <= stepsToAsk*r.StepTime || !r.pauses.hasRun(r.World.Client(c.Client), c.began) {
+		return 0
+	}
+	return waited
+}
