@@ -216,4 +216,20 @@ func TestExtendOvertakenByUnlock(t *testing.T) {
 	})))
 }
 
+// An extend that fails tells the observer what it returns.
+func TestFailedExtendIsTold(t *testing.T) {
+	var told []error
+	in(t, 3, func(w *world) {
+		lease := w.mustLock(time.Second)
+		w.script(driver.OpExtend, "refused refused refused")
+		if err := lease.Extend(w.Context(), time.Second); err == nil || len(told) != 1 || told[0] != err {
+			w.Errorf("Extend: %v, and %v is told", err, told)
+		}
+	}, WithObserver(atStep(func(e observe.Event) {
+		if e.Step == observe.NotExtended {
+			told = append(told, e.Err)
+		}
+	})))
+}
+
 // A reply that comes after the node timeout counts if the timer has not run: after a pause that is for the scheduler

@@ -81,6 +81,9 @@ func TestHold(t *testing.T) {
 				if got := holdMatches(err); micros(w.at()) != micros(millis(c.at)) || got != c.matches {
 					w.Errorf("at %v: %v (matches %s), want at %sms: %s", w.at(), err, got, c.at, c.matches)
 				}
+				if n := strings.Count(text(err), ErrLost.Error()); n > 1 {
+					w.Errorf("the loss is told %d times: %v", n, err)
+				}
 				if c.cause == "" && (cause != nil || c.fails == nil && err != nil || c.fails != nil && err != c.fails) {
 					w.Errorf("%v, cause %v", err, cause)
 				}
