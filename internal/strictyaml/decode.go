@@ -2,6 +2,7 @@ package strictyaml
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -10,9 +11,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// An Unmarshaler is a type that is one word of the file and no enumeration (see [Enum]): a ratio, an address. UnmarshalScalar
-// has a pointer receiver and is given the word without its quotes. Its error is located in the file; if it is an [*Invalid],
-// the nearest valid word is suggested too.
+// An Unmarshaler is a type that is one word of the file and no enumeration: a ratio, an address. UnmarshalScalar has a pointer
+// receiver and is given the word without its quotes. Its error is located in the file; if it is an [*Invalid], the nearest
+// valid word is suggested too.
 type Unmarshaler interface {
 	UnmarshalScalar(text string) error
 }
@@ -28,7 +29,7 @@ type NodeUnmarshaler interface {
 // A Decoder is what a [NodeUnmarshaler] decodes and reports with. It is valid during the call of UnmarshalNode only.
 type Decoder struct {
 	file    string
-	links   map[*yaml.Node]link
+	places  map[*yaml.Node]place
 	current *yaml.Node // whose UnmarshalNode is running
 	errs    Errors
 	seen    map[string]bool
@@ -36,12 +37,11 @@ type Decoder struct {
 }
 
 // Decode decodes data, the content of the named file, into the variable that into points to. Every error is of type [Errors];
-// if there is one, the variable holds those parts that were right. It panics if into is not a non-nil pointer to a type that
-// the package comment lists.
+// if there is one, the variable holds those parts that were right.
 func Decode(file string, data []byte, into any) error {
-	root, err := parse(file, data)
-	if err != nil {
-		return Errors{err}.Err()
+	root, wrong := parse(file, data)
+	if wrong != nil {
+		return Errors{wrong}
 	}
 	return DecodeNode(file, root, into)
 }
@@ -51,15 +51,15 @@ func Decode(file string, data []byte, into any) error {
 func DecodeValue(from, key, text string, into any) error {
 	value, wrong := parse(from, []byte(text))
 	if wrong != nil {
-		return Errors{wrong.without(key)}.Err()
+		wrong.without(key)
+		return Errors{wrong}
 	}
-	err := DecodeNode(from, &yaml.Node{Kind: yaml.MappingNode, Line: 1, Column: 1, Content: []*yaml.Node{
-		{Kind: yaml.ScalarNode, Tag: strTag, Value: key, Line: 1, Column: 1}, value,
-	}}, into)
+	value.Line, value.Column = max(value.Line, 1), max(value.Column, 1)
+	err := DecodeNode(from, Under(key, value), into)
 	var all Errors
 	if errors.As(err, &all) {
 		for _, e := range all {
-			e.without(key)
+			e.without(plainly(key))
 		}
 	}
 	return err
@@ -67,17 +67,11 @@ func DecodeValue(from, key, text string, into any) error {
 
 // DecodeNode is [Decode] for a document, or a part of one, parsed before. The paths in its errors start at n.
 func DecodeNode(file string, n *yaml.Node, into any) error {
-	if n != nil && n.Kind == yaml.DocumentNode && len(n.Content) > 0 {
-		n = n.Content[0]
-	}
+	n = content(n)
 	if n == nil || n.Kind == 0 || n.Kind == yaml.DocumentNode {
-		return Errors{Errorf(file, 1, 1, "", nil, "the document is empty")}.Err()
+		return Errors{Errorf(file, 1, 1, "", nil, "the document is empty")}
 	}
-	d := &Decoder{
-		file:  file,
-		links: make(map[*yaml.Node]link),
-		seen:  make(map[string]bool),
-	}
+	d := &Decoder{file: file, places: map[*yaml.Node]place{}, seen: map[string]bool{}}
 	d.Decode(n, into)
 	return d.errs.Err()
 }
@@ -86,24 +80,15 @@ func DecodeNode(file string, n *yaml.Node, into any) error {
 // a part of the document or one that was made from such parts by [Merge].
 func (d *Decoder) Decode(n *yaml.Node, into any) bool {
 	before := d.reports
-	if v := target(into); d.vet(n, link{parent: d.current, depth: d.links[d.current].depth + 1}) {
-		d.value(n, v)
+	if d.sound(n, place{in: d.current, depth: d.places[d.current].depth + 1}) {
+		d.value(n, reflect.ValueOf(into).Elem())
 	}
 	return d.reports == before
 }
 
 func (d *Decoder) value(n *yaml.Node, v reflect.Value) {
-	if d.refused(n) {
-		return
-	}
 	if words := enumerations[v.Type()]; words != nil {
-		d.scalar(n, func(text string) error {
-			value, err := words.parse(text)
-			if err == nil {
-				v.Set(reflect.ValueOf(value))
-			}
-			return err
-		})
+		d.word(n, func(text string) error { return words.parse(text, v) })
 		return
 	}
 	switch u := v.Addr().Interface().(type) {
@@ -114,7 +99,7 @@ func (d *Decoder) value(n *yaml.Node, v reflect.Value) {
 		d.current = outer
 		return
 	case Unmarshaler:
-		d.scalar(n, u.UnmarshalScalar)
+		d.word(n, u.UnmarshalScalar)
 		return
 	case *time.Duration:
 		d.duration(n, u)
@@ -129,8 +114,6 @@ func (d *Decoder) value(n *yaml.Node, v reflect.Value) {
 		d.structure(n, v)
 	case reflect.Slice:
 		d.list(n, v)
-	case reflect.Map:
-		d.mapping(n, v)
 	case reflect.Pointer:
 		if v.IsNil() {
 			v.Set(reflect.New(v.Type().Elem()))
@@ -141,7 +124,8 @@ func (d *Decoder) value(n *yaml.Node, v reflect.Value) {
 	}
 }
 
-func (d *Decoder) scalar(n *yaml.Node, read func(text string) error) {
+// word has a single value read.
+func (d *Decoder) word(n *yaml.Node, read func(text string) error) {
 	if n.Kind != yaml.ScalarNode || isNull(n) {
 		d.want(n, "a single value")
 		return
@@ -150,25 +134,20 @@ func (d *Decoder) scalar(n *yaml.Node, read func(text string) error) {
 	if err == nil {
 		return
 	}
-	word, msg := n.Value, err.Error()
-	var valid []string
-	var invalid *Invalid
-	if errors.As(err, &invalid) {
-		msg, valid = invalid.Msg, invalid.Valid
-		if invalid.Word != "" {
-			word = invalid.Word
-		}
+	e := Errorf(d.file, n.Line, n.Column, n.Value, nil, "%v", err)
+	if invalid, is := errors.AsType[*Invalid](err); is {
+		e = Errorf(d.file, n.Line, n.Column, invalid.Word, invalid.Valid, "%s", invalid.Msg)
 	}
-	if d.reports++; len(d.errs) < maxCollected {
-		e := Errorf(d.file, n.Line, n.Column, word, valid, "%s", msg)
-		e.cause = err
-		d.add(n, e)
-	}
+	e.cause = err
+	d.add(n, e)
 }
 
 func (d *Decoder) structure(n *yaml.Node, v reflect.Value) {
-	known := fieldsOf(v.Type())
-	d.fields(n, func(key *yaml.Node) { d.Errorf(key, key.Value, known.names, "unknown key") }, v)
+	var names []string
+	for _, f := range Fields(v.Type()) {
+		names = append(names, f.Key)
+	}
+	d.fields(n, func(key *yaml.Node) { d.Errorf(key, key.Value, names, "unknown key") }, v)
 }
 
 // Fields decodes a mapping whose keys are the fields of several structs, as if these were one, and reports whether it did so
@@ -189,34 +168,34 @@ func (d *Decoder) fields(n *yaml.Node, unknown func(key *yaml.Node), parts ...re
 		d.want(n, "a mapping")
 		return
 	}
+	var all []Field
+	var slots []reflect.Value
 	var names []string
-	slots := make(map[string]reflect.Value)
 	for _, part := range parts {
-		f := fieldsOf(part.Type())
-		names = append(names, f.names...)
-		for _, name := range f.names {
-			slots[name] = part.FieldByIndex(f.named[name].Index)
+		for _, f := range Fields(part.Type()) {
+			all, slots, names = append(all, f), append(slots, part.FieldByIndex(f.Index)), append(names, f.Key)
 		}
 	}
 	// One slip should be one error: a required key that is there but misspelt is not reported as missing too.
-	present := make(map[string]bool)
-	for key, value := range d.entries(n) {
-		if slot, ok := slots[key.Value]; ok {
-			present[key.Value] = true
-			d.value(value, slot)
+	present := map[string]bool{}
+	for key, value := range pairs(n) {
+		i := slices.Index(names, key.Value)
+		if i < 0 {
+			unknown(key)
+			near, _ := Nearest(key.Value, names)
+			present[near] = true
 			continue
 		}
-		unknown(key)
-		if near, ok := Nearest(key.Value, names); ok {
-			present[near] = true
+		present[key.Value] = true
+		before := d.reports
+		d.value(value, slots[i])
+		if wrong := all[i].misses(slots[i]); wrong != "" && d.reports == before {
+			d.Errorf(value, value.Value, nil, "%s", wrong)
 		}
 	}
-	for _, part := range parts {
-		f := fieldsOf(part.Type())
-		for _, name := range f.names {
-			if f.named[name].required && !present[name] {
-				d.Errorf(n, name, nil, "missing key")
-			}
+	for _, f := range all {
+		if f.required && !present[f.Key] {
+			d.Errorf(n, f.Key, nil, "missing key")
 		}
 	}
 }
@@ -233,24 +212,6 @@ func (d *Decoder) list(n *yaml.Node, v reflect.Value) {
 	v.Set(items)
 }
 
-// mapping decodes into a Go map, whose keys a program must sort to go through them in a fixed order; [Ordered] keeps the order
-// of the file.
-func (d *Decoder) mapping(n *yaml.Node, v reflect.Value) {
-	if n.Kind != yaml.MappingNode {
-		d.want(n, "a mapping")
-		return
-	}
-	m := reflect.MakeMap(v.Type())
-	for key, value := range d.entries(n) {
-		k := reflect.New(v.Type().Key()).Elem()
-		element := reflect.New(v.Type().Elem()).Elem()
-		d.value(key, k)
-		d.value(value, element)
-		m.SetMapIndex(k, element)
-	}
-	v.Set(m)
-}
-
 // OneOf is for a union written as a mapping with exactly one of several keys, as hold: 5s. It returns the key and its value. If
 // n is anything else it reports that and returns false.
 func (d *Decoder) OneOf(n *yaml.Node, keys ...string) (key string, value *yaml.Node, ok bool) {
@@ -259,7 +220,7 @@ func (d *Decoder) OneOf(n *yaml.Node, keys ...string) (key string, value *yaml.N
 		return "", nil, false
 	}
 	before := d.reports
-	for k, v := range d.entries(n) {
+	for k, v := range pairs(n) {
 		switch {
 		case !slices.Contains(keys, k.Value):
 			d.Errorf(k, k.Value, keys, "unknown key")
@@ -269,8 +230,113 @@ func (d *Decoder) OneOf(n *yaml.Node, keys ...string) (key string, value *yaml.N
 			key, value, ok = k.Value, v, true
 		}
 	}
-	if !ok && d.reports == before {
+	if len(n.Content) == 0 {
 		d.Errorf(n, "", nil, "want one key of %s", strings.Join(keys, ", "))
 	}
 	return key, value, d.reports == before
+}
+
+// maxCollected bounds the work and memory spent on the errors of a hopeless file; those reported are the first in the file of
+// the ones collected.
+const maxCollected = 1000
+
+// Errorf reports that a node is wrong. The word is what is wrong about it, and the nearest word of valid becomes the
+// suggestion; if none is near, the error lists them all. Both may be empty. Of a key, pass the key's node. The same error
+// reported twice, as for a part that several cases share, counts once.
+func (d *Decoder) Errorf(n *yaml.Node, word string, valid []string, format string, args ...any) {
+	d.add(n, Errorf(d.file, n.Line, n.Column, word, valid, format, args...))
+}
+
+// want reports a node that is not of the kind needed.
+func (d *Decoder) want(n *yaml.Node, what string) {
+	if isNull(n) {
+		d.Errorf(n, "", nil, "no value; give one or leave it out")
+		return
+	}
+	d.Errorf(n, n.Value, nil, "want %s, got %s", what, describe(n))
+}
+
+func (d *Decoder) add(n *yaml.Node, e *Error) {
+	d.reports++
+	id := fmt.Sprintf("%d:%d:%s", e.Line, e.Column, e.said())
+	if len(d.errs) >= maxCollected || d.seen[id] {
+		return
+	}
+	d.seen[id] = true
+	e.Path = d.path(n)
+	d.errs = append(d.errs, e)
+}
+
+// A place is where a node is in its document. Paths are built from places when an error needs one: a path kept for every node
+// would let a long key with many values under it fill the memory.
+type place struct {
+	in    *yaml.Node
+	key   *yaml.Node // of a value in a mapping
+	item  int        // of a list, from 1
+	depth int
+}
+
+// path prints where a node is. A key is where its mapping is.
+func (d *Decoder) path(n *yaml.Node) (path string) {
+	for ; n != nil; n = d.places[n].in {
+		switch at := d.places[n]; {
+		case at.key != nil:
+			path = "." + plainly(at.key.Value) + path
+		case at.item > 0:
+			path = fmt.Sprintf("[%d]", at.item-1) + path
+		}
+	}
+	return strings.TrimPrefix(path, ".")
+}
+
+// maxDepth is how deep mappings and lists may be nested.
+const maxDepth = 64
+
+const aliasRefused = "aliases are refused; write the value out"
+
+// sound walks a whole tree once, including parts that no field will be decoded from, and reports what is refused everywhere.
+// Nothing is decoded from a document that is not sound.
+func (d *Decoder) sound(n *yaml.Node, at place) bool {
+	if _, known := d.places[n]; known {
+		return true
+	}
+	before := d.reports
+	d.places[n] = at
+	switch {
+	case n.Kind == yaml.AliasNode:
+		d.Errorf(n, "*"+n.Value, nil, aliasRefused)
+	case n.Style&yaml.TaggedStyle != 0:
+		d.Errorf(n, n.Tag, nil, "tags are refused; a text that looks like another type needs quotes:")
+	case n.Anchor != "":
+		d.Errorf(n, "&"+n.Anchor, nil, "anchors are refused")
+	}
+	if n.Kind != yaml.ScalarNode && at.depth > maxDepth {
+		d.Errorf(n, "", nil, "nested deeper than %d levels", maxDepth)
+		return false
+	}
+	if n.Kind == yaml.SequenceNode {
+		for i, item := range n.Content {
+			d.sound(item, place{in: n, item: i + 1, depth: at.depth + 1})
+		}
+		return d.reports == before
+	}
+	first := map[string]int{}
+	for key, value := range pairs(n) {
+		sound := d.sound(key, place{in: n, depth: at.depth + 1})
+		d.sound(value, place{in: n, key: key, depth: at.depth + 1})
+		switch line := first[key.Value]; {
+		case !sound:
+		case key.Kind != yaml.ScalarNode:
+			d.Errorf(key, "", nil, "a key must be text, this is %s", describe(key))
+		case key.Tag == mergeTag:
+			d.Errorf(key, key.Value, nil, "merge keys are refused; write the keys out")
+		case isNull(key) || isNumber(key) || key.Tag == boolTag:
+			d.Errorf(key, key.Value, nil, "a key must be text, this is %s; put it in quotes:", describe(key))
+		case line > 0:
+			d.Errorf(key, key.Value, nil, "duplicate key, first on line %d:", line)
+		default:
+			first[key.Value] = max(key.Line, 1)
+		}
+	}
+	return d.reports == before
 }

@@ -64,7 +64,7 @@ func TestBadBytes(t *testing.T) {
 		{"deeper than the parser allows", strings.Repeat("[", 20000),
 			`f:1:10001: not YAML: exceeded max depth of 10000 "` + strings.Repeat("[", 60) + `..."`},
 		{"long word", "name: x\nttl: '" + strings.Repeat("é", 100) + "'",
-			`f:2:6: ttl: not a duration, too long "` + strings.Repeat("é", 60) + `..."`},
+			`f:2:6: ttl: not a duration of up to 292 years, as 10s or 1m30s (units are ns, us, ms, s, m, h): "` + strings.Repeat("é", 60) + `..."`},
 		{"CRLF", "name: x\r\nttl: 10\r\nx y", `f:3:1: not YAML: could not find expected ':' "x y"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -106,7 +106,7 @@ cases:
   ant: {drift: a}
 steps: [unlock, hold: 5s, crash: b]
 tree: {sub: [{sub: []}, {}]}
-modes: {crash: 1, pause: +0}
+times: 9
 later: [0, 255]
 max_steps: 9223372036854775807
 `
@@ -115,16 +115,18 @@ max_steps: 9223372036854775807
 		TTL: 90*time.Second + 500*time.Millisecond, Kind: "pause", Even: 2,
 		Clock:  &clock{Drift: "fast", Delay: -10 * time.Millisecond},
 		Nodes:  []node{{Name: "a"}, {Name: "b", Port: 65535}},
-		Leader: strictyaml.Located[string]{Value: "b", Line: 14, Column: 9},
-		Links:  map[string]time.Duration{"z": time.Second, "a": 2 * time.Microsecond},
+		Leader: "b",
+		Links: strictyaml.Ordered[time.Duration]{
+			{Key: "z", Line: 15, Column: 9, Value: time.Second}, {Key: "a", Line: 15, Column: 16, Value: 2 * time.Microsecond},
+		},
 		Cases: strictyaml.Ordered[clock]{
 			{Key: "zebra", Line: 17, Column: 3, Value: clock{Drift: "z"}},
 			{Key: "ant", Line: 19, Column: 3, Value: clock{Drift: "a"}},
 		},
 		Steps:  []step{{Unlock: true}, {Hold: 5 * time.Second}, {Crash: "b"}},
 		Tree:   tree{Sub: []tree{{Sub: []tree{}}, {}}},
-		Modes:  map[kind]int{"crash": 1, "pause": 0},
-		Later:  strictyaml.Located[yamlBytes]{Value: yamlBytes{0, 255}, Line: 23, Column: 8},
+		Times:  9,
+		Later:  yamlBytes{0, 255},
 		limits: limits{MaxSteps: 1<<63 - 1},
 	}
 	var got experiment
@@ -133,9 +135,6 @@ max_steps: 9223372036854775807
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%+v\nwant\n%+v", got, want)
-	}
-	if keys := strings.Join(got.Cases.Keys(), " "); keys != "zebra ant" {
-		t.Errorf("keys %q", keys)
 	}
 }
 
@@ -148,16 +147,13 @@ func TestDeepestDocument(t *testing.T) {
 }
 
 func TestAbsentKeysLeaveDefaults(t *testing.T) {
-	e := experiment{TTL: time.Second, Clock: &clock{Delay: time.Hour}, Seed: 7, Links: map[string]time.Duration{"old": 1}}
-	err := strictyaml.Decode("f", []byte("name: x\nseed: 8\nclock: {drift: a}\nlinks: {new: 2ns}"), &e)
+	e := experiment{TTL: time.Second, Clock: &clock{Delay: time.Hour}, Seed: 7}
+	err := strictyaml.Decode("f", []byte("name: x\nseed: 8\nclock: {drift: a}"), &e)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e.TTL != time.Second || e.Clock.Delay != time.Hour || e.Seed != 8 || e.Leader.Line != 0 {
+	if e.TTL != time.Second || e.Clock.Delay != time.Hour || e.Seed != 8 {
 		t.Errorf("got %+v", e)
-	}
-	if want := map[string]time.Duration{"new": 2}; !reflect.DeepEqual(e.Links, want) {
-		t.Errorf("links %v, want %v: a map that is given replaces the default", e.Links, want)
 	}
 }
 
@@ -174,11 +170,8 @@ func TestErrorsMatch(t *testing.T) {
 	if !errors.As(err, &invalid) || invalid.Error() != `no such kind "crsah"` {
 		t.Errorf("Invalid is lost: %v", invalid)
 	}
-	want := strictyaml.Error{File: "f", Line: 3, Column: 7, Path: "kind", Word: "crsah", Suggestion: "crash", Msg: "no such kind"}
-	got := *all[1]
-	if got.File != want.File || got.Line != want.Line || got.Column != want.Column || got.Path != want.Path ||
-		got.Word != want.Word || got.Suggestion != want.Suggestion || got.Msg != want.Msg || got.Valid != nil {
-		t.Errorf("got %+v, want %+v", got, want)
+	if got := *all[1]; got.File != "f" || got.Line != 3 || got.Column != 7 || got.Path != "kind" || got.Word != "crsah" || got.Msg != "no such kind" {
+		t.Errorf("got %+v", got)
 	}
 }
 
@@ -263,7 +256,7 @@ func (hopeless) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 func TestErrorsCollectedAreBounded(t *testing.T) {
 	err := strictyaml.Decode("f", []byte(strings.Repeat("- 0\n", 1500)), &hopeless{})
 	var all strictyaml.Errors
-	if !errors.As(err, &all) || len(all) != strictyaml.MaxErrors+1 || all[0].Line != 501 {
+	if !errors.As(err, &all) || len(all) != 21 || all[0].Line != 501 {
 		t.Errorf("got %v", err)
 	}
 }
@@ -280,7 +273,7 @@ func TestDecodeNode(t *testing.T) {
 		t.Errorf("got %v, %+v", err, e)
 	}
 	if err := strictyaml.DecodeNode("f", document, &struct {
-		Cases map[string]experiment `yaml:"cases"`
+		Cases strictyaml.Ordered[experiment] `yaml:"cases"`
 	}{}); err == nil || !strings.Contains(err.Error(), "f:2:22: cases.a.seed") {
 		t.Errorf("of a whole document: %v", err)
 	}
@@ -292,52 +285,32 @@ func TestDecodeNode(t *testing.T) {
 }
 
 func TestMistakesInTheProgramPanic(t *testing.T) {
-	var null *experiment
-	for name, c := range map[string]struct {
-		into any
-		want string
-	}{
-		"no pointer":  {experiment{}, "not a non-nil pointer"},
-		"nil":         {nil, "not a non-nil pointer"},
-		"nil pointer": {null, "not a non-nil pointer"},
-		"float": {&struct {
+	for want, into := range map[string]any{
+		"cannot decode into float64": &struct {
 			A float64 `yaml:"a"`
-		}{}, "cannot decode into float64"},
-		"interface": {&struct {
-			A any `yaml:"a"`
-		}{}, "cannot decode into interface"},
-		"float in a wrapper": {&struct {
+		}{},
+		"cannot decode into float32": &struct {
 			A strictyaml.Ordered[strictyaml.Located[[]float32]] `yaml:"a"`
-		}{}, "cannot decode into float32"},
-		"unexported": {&struct {
-			a int `yaml:"a"`
-		}{}, "unexported field"},
-		"option": {&struct {
+		}{},
+		`not "a,omitempty"`: &struct {
 			A int `yaml:"a,omitempty"`
-		}{}, `tag "a,omitempty"`},
-		"no name": {&struct {
-			A int `yaml:",required"`
-		}{}, `tag ",required"`},
-		"twice": {&struct {
-			A int `yaml:"a"`
-			B int `yaml:"a"`
-		}{}, `a second field named "a"`},
-		"twice by inlining": {&struct {
+		}{},
+		`a second field named "max_steps"`: &struct {
 			A      int `yaml:"max_steps"`
 			limits `yaml:",inline"`
-		}{}, `a second field named "max_steps"`},
-		"inline int": {&struct {
-			A int `yaml:",inline"`
-		}{}, "only a struct can be inline"},
+		}{},
+		"the range of A": &struct {
+			A int `yaml:"a" range:"1s.."`
+		}{},
 	} {
-		t.Run(name, func(t *testing.T) {
+		func() {
 			defer func() {
-				if got, _ := recover().(string); !strings.Contains(got, c.want) {
-					t.Errorf("panic %q, want %q", got, c.want)
+				if got, _ := recover().(string); !strings.Contains(got, want) {
+					t.Errorf("panic %q, want %q", got, want)
 				}
 			}()
-			_ = strictyaml.Decode("f", []byte("a: {b: [1]}"), c.into)
-		})
+			_ = strictyaml.Decode("f", []byte("a: {b: [1]}"), into)
+		}()
 	}
 }
 

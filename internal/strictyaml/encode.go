@@ -1,12 +1,15 @@
 package strictyaml
 
 import (
+	"bytes"
 	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -31,15 +34,10 @@ type Encoder struct {
 
 // Encode writes v, a struct or a pointer to one, as a document that [Decode] reads back as the same value over a copy of base,
 // a value of the same type. It leaves out keys whose values are those of base, unless they are required. The error names a
-// value that no document can hold. Encode panics if Decode does not know the type of v, or if a type within it decodes itself
-// but does not encode itself.
+// value that no document can hold. A type that decodes itself must encode itself.
 func Encode(v, base any) ([]byte, error) {
-	value, from := reflect.Indirect(reflect.ValueOf(v)), reflect.Indirect(reflect.ValueOf(base))
-	if value.Kind() != reflect.Struct || !from.IsValid() || value.Type() != from.Type() {
-		panicf("encoding a %T over a %T", v, base)
-	}
 	var e Encoder
-	n := e.value(value, from)
+	n := e.Encode(v, base)
 	if e.err != nil {
 		return nil, e.err
 	}
@@ -59,27 +57,14 @@ func (e *Encoder) Errorf(format string, args ...any) {
 	}
 }
 
-// Text is the node of a text.
+// Text is the node of a text. The emitter would write one of several lines as a block, in which the white space that a line
+// begins with is indentation and text at once.
 func Text(text string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: strTag, Value: text}
-	if startsBlank(text) {
+	if all := "\n" + text; strings.Contains(text, "\n") && (strings.Contains(all, "\n ") || strings.Contains(all, "\n\t")) {
 		n.Style = yaml.DoubleQuotedStyle
 	}
 	return n
-}
-
-// startsBlank says whether a text of several lines has one that begins with white space. The emitter would write it as a block,
-// in which white space is indentation and text at once.
-func startsBlank(text string) bool {
-	if !strings.Contains(text, "\n") {
-		return false
-	}
-	for line := range strings.Lines(text) {
-		if line[0] == ' ' || line[0] == '\t' {
-			return true
-		}
-	}
-	return false
 }
 
 // plainWord is the node of a value that is written without quotes; its key tells the reader its type.
@@ -89,22 +74,20 @@ func plainWord(text string) *yaml.Node {
 
 // value is the node of v, which is no pointer. An invalid base is none.
 func (e *Encoder) value(v, base reflect.Value) *yaml.Node {
-	if words := enumerations[v.Type()]; words != nil {
-		text, err := words.of(v.Interface())
+	word := func(text string, err error) *yaml.Node {
 		if err != nil {
 			e.Errorf("%w", err)
 		}
 		return Text(text)
 	}
+	if words := enumerations[v.Type()]; words != nil {
+		return word(words.of(v.Interface()))
+	}
 	switch m := v.Interface().(type) {
 	case NodeMarshaler:
 		return m.MarshalNode(e)
 	case Marshaler:
-		text, err := m.MarshalScalar()
-		if err != nil {
-			e.Errorf("%w", err)
-		}
-		return Text(text)
+		return word(m.MarshalScalar())
 	case time.Duration:
 		return plainWord(written(m))
 	}
@@ -122,15 +105,7 @@ func (e *Encoder) value(v, base reflect.Value) *yaml.Node {
 	case reflect.Slice:
 		n := &yaml.Node{Kind: yaml.SequenceNode}
 		for i := range v.Len() {
-			n.Content = append(n.Content, e.item(v.Index(i)))
-		}
-		return n
-	case reflect.Map:
-		keys := v.MapKeys()
-		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
-		n := &yaml.Node{Kind: yaml.MappingNode}
-		for _, key := range keys {
-			n.Content = append(n.Content, e.item(key), e.item(v.MapIndex(key)))
+			n.Content = append(n.Content, e.value(v.Index(i), reflect.Zero(v.Type().Elem())))
 		}
 		return n
 	default:
@@ -142,62 +117,43 @@ func (e *Encoder) value(v, base reflect.Value) *yaml.Node {
 	}
 }
 
-// item is the node of an element of a list or map, which is decoded over a zero value.
-func (e *Encoder) item(v reflect.Value) *yaml.Node {
-	if v.Kind() == reflect.Pointer {
-		if v.IsNil() {
-			e.Errorf("a list or map of %v has a nil", v.Type())
-			return Text("")
-		}
-		v = v.Elem()
-	}
-	return e.value(v, reflect.Zero(v.Type()))
-}
-
 func (e *Encoder) structure(v, base reflect.Value) *yaml.Node {
-	fields := fieldsOf(v.Type())
 	n := &yaml.Node{Kind: yaml.MappingNode}
-	for _, name := range fields.names {
-		f := fields.named[name]
+	for _, f := range Fields(v.Type()) {
 		was := reflect.Value{}
 		if base.IsValid() {
 			was = base.FieldByIndex(f.Index)
 		}
-		if value := e.field(name, v.FieldByIndex(f.Index), was, f.required); value != nil {
-			n.Content = append(n.Content, Text(name), value)
+		if value := e.field(f, v.FieldByIndex(f.Index), was); value != nil {
+			n.Content = append(n.Content, Text(f.Key), value)
 		}
 	}
 	return n
 }
 
 // field is the node of a field that was something else before decoding; nil if it is left out.
-func (e *Encoder) field(name string, v, was reflect.Value, required bool) *yaml.Node {
-	if v.Kind() == reflect.Pointer {
-		set := was.IsValid() && !was.IsNil()
-		if v.IsNil() {
-			if set || required {
-				e.Errorf("%s is nil, which can only be written by leaving it out", name)
-			}
-			return nil
+func (e *Encoder) field(f Field, v, was reflect.Value) *yaml.Node {
+	if v.Kind() == reflect.Pointer && v.IsNil() {
+		if was.IsValid() && !was.IsNil() || f.required {
+			e.Errorf("%s is nil, which can only be written by leaving it out", f.Key)
 		}
-		from := reflect.Zero(v.Type().Elem())
-		if set {
-			from = was.Elem()
-		}
-		n := e.value(v.Elem(), from)
-		if set && !required && sameNode(n, e.value(from, from)) {
-			return nil
-		}
-		return n
+		return nil
 	}
-	if enumerations[v.Type()] != nil && was.IsValid() && !required {
-		if v.Equal(was) {
-			return nil // also if it is not set, which no word says
+	isDefault := was.IsValid() && !f.required
+	if v.Kind() == reflect.Pointer {
+		isDefault = isDefault && !was.IsNil()
+		if from := was; !was.IsValid() || was.IsNil() {
+			was = reflect.Zero(v.Type().Elem())
+		} else {
+			was = from.Elem()
 		}
-		return e.value(v, was)
+		v = v.Elem()
+	}
+	if isDefault && enumerations[v.Type()] != nil && v.Equal(was) {
+		return nil // also if it is not set, which no word says
 	}
 	n := e.value(v, was)
-	if was.IsValid() && !required && sameNode(n, e.value(was, was)) {
+	if isDefault && enumerations[v.Type()] == nil && sameNode(n, e.value(was, was)) {
 		return nil
 	}
 	return n
@@ -205,4 +161,91 @@ func (e *Encoder) field(name string, v, was reflect.Value, required bool) *yaml.
 
 func sameNode(a, b *yaml.Node) bool {
 	return a.Kind == b.Kind && a.Value == b.Value && slices.EqualFunc(a.Content, b.Content, sameNode)
+}
+
+// The widest line that a value is put on with its key, and the widest of a text.
+const (
+	widestLine = 100
+	widestText = 120
+)
+
+// layOut formats a mapping as people do: a short value on the line of its key, the parts of a longer one on a line each, and
+// long text folded.
+func layOut(n *yaml.Node) ([]byte, error) {
+	var all bytes.Buffer
+	for key, value := range pairs(n) {
+		if text, ok := folded(value); ok {
+			fmt.Fprintf(&all, "%s: %s", key.Value, text)
+			continue
+		}
+		inline(value)
+		if value.Kind == yaml.SequenceNode && len(value.Content) > 0 && value.Content[0].Kind != yaml.ScalarNode {
+			value.Style = 0
+		}
+		line, err := emit(key, value)
+		if err == nil && value.Style != 0 && len(line) > widestLine {
+			value.Style = 0
+			line, err = emit(key, value)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all.Write(line)
+	}
+	return all.Bytes(), nil
+}
+
+// inline gives all of a value the style of one line.
+func inline(n *yaml.Node) {
+	if n.Kind != yaml.ScalarNode {
+		n.Style = yaml.FlowStyle
+	}
+	for _, part := range n.Content {
+		inline(part)
+	}
+}
+
+// emit writes one key and its value.
+func emit(key, value *yaml.Node) ([]byte, error) {
+	var text bytes.Buffer
+	w := yaml.NewEncoder(&text)
+	w.SetIndent(2)
+	if err := w.Encode(&yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{key, value}}); err != nil {
+		return nil, fmt.Errorf("strictyaml: %w", err)
+	}
+	if err := w.Close(); err != nil {
+		return nil, fmt.Errorf("strictyaml: %w", err)
+	}
+	return text.Bytes(), nil
+}
+
+// folded is a long text as a folded block, which the emitter would put on one line; false for a text that is short, or whose
+// spaces folding would change.
+func folded(n *yaml.Node) (string, bool) {
+	if n.Kind != yaml.ScalarNode || n.Tag != strTag || utf8.RuneCountInString(n.Value) <= widestText || !utf8.ValidString(n.Value) {
+		return "", false
+	}
+	text, ended := strings.CutSuffix(n.Value, "\n")
+	words := strings.Split(text, " ")
+	for _, word := range words {
+		if word == "" || strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsGraphic(r) }) {
+			return "", false
+		}
+	}
+	var block strings.Builder
+	block.WriteString(">")
+	if !ended {
+		block.WriteString("-")
+	}
+	column := widestText
+	for _, word := range words {
+		length := utf8.RuneCountInString(word)
+		if column += 1 + length; column > widestText {
+			block.WriteString("\n  " + word)
+			column = 2 + length
+			continue
+		}
+		block.WriteString(" " + word)
+	}
+	return block.String() + "\n", true
 }

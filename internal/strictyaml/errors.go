@@ -2,6 +2,7 @@ package strictyaml
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,91 +20,82 @@ const (
 // An Error is one fault of a file.
 type Error struct {
 	File         string
-	Line, Column int      // from 1; the column counts characters, not bytes
-	Path         string   // where in the document, as nodes[2].clock; empty at its root
-	Word         string   // the offending word, shortened if very long
-	Suggestion   string   // the nearest valid word, if one is near
-	Valid        []string // the valid words, if none is near
+	Line, Column int    // from 1; the column counts characters, not bytes
+	Path         string // where in the document, as nodes[2].clock; empty at its root
 	Msg          string
+	Word         string // the offending word, shortened if very long
 
+	hint  string // of what would be right
 	cause error
 }
 
 // Error prints file:line:col: path: message "word"; did you mean "x"?
 func (e *Error) Error() string {
-	var b strings.Builder
-	b.WriteString(e.File)
+	text := e.File
 	if e.Line > 0 {
-		fmt.Fprintf(&b, ":%d:%d", e.Line, e.Column)
+		text += fmt.Sprintf(":%d:%d", e.Line, e.Column)
 	}
-	b.WriteString(": ")
 	if e.Path != "" {
-		b.WriteString(e.Path + ": ")
+		text += ": " + e.Path
 	}
-	b.WriteString(e.Msg)
-	if e.Word != "" {
-		fmt.Fprintf(&b, " %q", e.Word)
+	return text + ": " + e.said()
+}
+
+// said is what is wrong, without where.
+func (e *Error) said() string {
+	if e.Word == "" {
+		return e.Msg + e.hint
 	}
-	switch {
-	case e.Suggestion != "":
-		fmt.Fprintf(&b, "; did you mean %q?", e.Suggestion)
-	case len(e.Valid) > maxValid:
-		fmt.Fprintf(&b, "; valid: %s, ...", wordList(e.Valid[:maxValid]))
-	case len(e.Valid) > 0:
-		fmt.Fprintf(&b, "; valid: %s", wordList(e.Valid))
-	}
-	return b.String()
+	return fmt.Sprintf("%s %q%s", e.Msg, e.Word, e.hint)
 }
 
 // Unwrap returns the error of an [Unmarshaler] that this one locates, or nil.
 func (e *Error) Unwrap() error { return e.cause }
 
 // without takes away the line and the key of a text that is the value of one key.
-func (e *Error) without(key string) *Error {
+func (e *Error) without(key string) {
 	e.Line, e.Column = 0, 0
 	e.Path = strings.TrimPrefix(strings.TrimPrefix(e.Path, key), ".")
-	return e
 }
 
-// Errorf makes an error for a place in a file, for checks made after decoding: a reference to a node that does not exist, at
-// the position that a [Located] kept. The nearest word of valid becomes the suggestion; if none is near, the error lists them
-// all. The caller may set Path.
+// Errorf makes an error for a place in a file, for checks made after decoding. The word is what is wrong there, and the nearest
+// of the valid ones is suggested; if none is near, the error lists them all.
 func Errorf(file string, line, column int, word string, valid []string, format string, args ...any) *Error {
-	e := &Error{
-		File:   file,
-		Line:   line,
-		Column: column,
-		Word:   clip(word),
-		Msg:    oneLine(fmt.Sprintf(format, args...)),
-	}
-	if near, ok := Nearest(word, valid); ok {
-		e.Suggestion = near
-	} else {
-		e.Valid = slices.Clone(valid)
+	near, _ := Nearest(word, valid)
+	return suggesting(file, line, column, word, near, valid, format, args...)
+}
+
+// suggesting is Errorf where it is known what was meant, unless near is empty.
+func suggesting(file string, line, column int, word, near string, valid []string, format string, args ...any) *Error {
+	e := &Error{File: file, Line: line, Column: column, Msg: oneLine(fmt.Sprintf(format, args...)), Word: clip(word)}
+	switch {
+	case near != "":
+		e.hint = fmt.Sprintf("; did you mean %q?", near)
+	case len(valid) > 0:
+		var words []string
+		for _, w := range valid[:min(len(valid), maxValid)] {
+			words = append(words, plainly(w))
+		}
+		if len(valid) > maxValid {
+			words = append(words, "...")
+		}
+		e.hint = "; valid: " + strings.Join(words, ", ")
 	}
 	return e
 }
 
-// Errors are the faults of a file, in the order of the file. It is the type of every error that [Decode] and [DecodeNode]
-// return.
+// Errors are the faults of a file, in the order of the file: the type of every error of [Decode].
 type Errors []*Error
 
 // Error prints one fault a line.
-func (e Errors) Error() string {
-	lines := make([]string, len(e))
-	for i, one := range e {
-		lines[i] = one.Error()
-	}
-	return strings.Join(lines, "\n")
-}
+func (e Errors) Error() string { return errors.Join(e.Unwrap()...).Error() }
 
 // Unwrap returns the faults, for errors.Is and errors.As.
-func (e Errors) Unwrap() []error {
-	errs := make([]error, len(e))
-	for i, one := range e {
-		errs[i] = one
+func (e Errors) Unwrap() (all []error) {
+	for _, one := range e {
+		all = append(all, one)
 	}
-	return errs
+	return all
 }
 
 // Err sorts the faults by position and keeps the first 20 of them. It returns nil if there are none, so that a check can end in
@@ -112,70 +104,39 @@ func (e Errors) Err() error {
 	if len(e) == 0 {
 		return nil
 	}
-	sorted := slices.Clone(e)
-	slices.SortStableFunc(sorted, func(a, b *Error) int {
-		return cmp.Or(
-			cmp.Compare(a.File, b.File),
-			cmp.Compare(a.Line, b.Line),
-			cmp.Compare(a.Column, b.Column),
-			cmp.Compare(a.Msg, b.Msg),
-			cmp.Compare(a.Word, b.Word),
-		)
+	sorted := slices.SortedStableFunc(slices.Values(e), func(a, b *Error) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.said(), b.said()))
 	})
 	if len(sorted) > maxErrors {
 		first := sorted[maxErrors]
-		sorted = append(sorted[:maxErrors:maxErrors], &Error{
-			File: first.File, Line: first.Line, Column: first.Column,
-			Msg: "from here on there are more errors; mend these first",
-		})
+		sorted = append(sorted[:maxErrors], &Error{File: first.File, Line: first.Line, Column: first.Column,
+			Msg: "from here on there are more errors; mend these first"})
 	}
-	return sorted
+	return Errors(sorted)
 }
 
-// Invalid is an error for an [Unmarshaler] to return that knows which words would have been right. Decoding turns it into an
-// [Error] with a suggestion.
+// Invalid is an error for an [Unmarshaler] to return that knows which words would have been right.
 type Invalid struct {
 	Msg   string   // "unknown fault kind"
-	Word  string   // the wrong word; if empty, the whole text
+	Word  string   // the wrong word
 	Valid []string // in the order to list them
 }
 
 // Error prints the message and the word.
-func (i *Invalid) Error() string {
-	if i.Word == "" {
-		return i.Msg
-	}
-	return fmt.Sprintf("%s %q", i.Msg, i.Word)
-}
+func (i *Invalid) Error() string { return fmt.Sprintf("%s %q", i.Msg, i.Word) }
 
-// wordList leaves plain words plain and quotes those that are not.
-func wordList(words []string) string {
-	shown := make([]string, len(words))
-	for i, w := range words {
-		shown[i] = pathWord(w)
+// plainly quotes a word that would not read as one word.
+func plainly(word string) string {
+	isPlain := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-' }
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !isPlain(r) }) < 0 {
+		return clip(word)
 	}
-	return strings.Join(shown, ", ")
-}
-
-// pathWord quotes a word that would not read as one word.
-func pathWord(word string) string {
-	plain := word != ""
-	for _, r := range word {
-		plain = plain && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-')
-	}
-	if word = clip(word); plain {
-		return word
-	}
-	return fmt.Sprintf("%q", word)
+	return fmt.Sprintf("%q", clip(word))
 }
 
 func clip(word string) string {
-	count := 0
-	for i := range word {
-		if count == maxWord {
-			return word[:i] + "..."
-		}
-		count++
+	if runes := []rune(word[:min(len(word), maxWord*4+1)]); len(runes) > maxWord {
+		return string(runes[:maxWord]) + "..."
 	}
 	return word
 }

@@ -13,23 +13,24 @@ import (
 
 // An experiment has one field of everything that can be decoded.
 type experiment struct {
-	Name   string                        `yaml:"name,required"`
-	Seed   int64                         `yaml:"seed"`
-	Rounds uint8                         `yaml:"rounds"`
-	Skew   int8                          `yaml:"skew"`
-	Quick  bool                          `yaml:"quick"`
-	TTL    time.Duration                 `yaml:"ttl"`
-	Kind   kind                          `yaml:"kind"`
-	Even   even                          `yaml:"even"`
-	Clock  *clock                        `yaml:"clock"`
-	Nodes  []node                        `yaml:"nodes"`
-	Leader strictyaml.Located[string]    `yaml:"leader"`
-	Links  map[string]time.Duration      `yaml:"links"`
-	Cases  strictyaml.Ordered[clock]     `yaml:"cases"`
-	Steps  []step                        `yaml:"steps"`
-	Tree   tree                          `yaml:"tree"`
-	Modes  map[kind]int                  `yaml:"modes"`
-	Later  strictyaml.Located[yamlBytes] `yaml:"later"`
+	Name   string                            `yaml:"name,required"`
+	Seed   int64                             `yaml:"seed"`
+	Rounds uint8                             `yaml:"rounds"`
+	Times  int                               `yaml:"times" range:"1..9"`
+	Wait   *time.Duration                    `yaml:"wait" range:"0s.."`
+	Skew   int8                              `yaml:"skew"`
+	Quick  bool                              `yaml:"quick"`
+	TTL    time.Duration                     `yaml:"ttl"`
+	Kind   kind                              `yaml:"kind"`
+	Even   even                              `yaml:"even"`
+	Clock  *clock                            `yaml:"clock"`
+	Nodes  []node                            `yaml:"nodes"`
+	Leader string                            `yaml:"leader"`
+	Links  strictyaml.Ordered[time.Duration] `yaml:"links"`
+	Cases  strictyaml.Ordered[clock]         `yaml:"cases"`
+	Steps  []step                            `yaml:"steps"`
+	Tree   tree                              `yaml:"tree"`
+	Later  yamlBytes                         `yaml:"later"`
 
 	limits `yaml:",inline"`
 

@@ -2,10 +2,13 @@ package strictyaml
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Field is a field of a struct that a key of the file is decoded into.
@@ -20,71 +23,107 @@ type Field struct {
 	// Index is where it is, as reflect.Value.FieldByIndex takes it.
 	Index    []int
 	required bool
+	within   *bounds // nil if there are none
 }
+
+// bounds are what a number or a duration, in nanoseconds, must be within.
+type bounds struct{ least, most int64 }
+
+var knownFields sync.Map // reflect.Type to []Field
 
 // Fields lists the fields of a struct type that have keys, in the order of the struct, even if the type decodes itself.
 func Fields(t reflect.Type) []Field {
-	f := fieldsOf(t)
-	all := make([]Field, len(f.names))
-	for i, name := range f.names {
-		all[i] = f.named[name]
+	if known, ok := knownFields.Load(t); ok {
+		return known.([]Field)
 	}
+	all := collect(t, nil)
+	knownFields.Store(t, all)
 	return all
 }
 
-type fields struct {
-	names []string // in the order of the struct
-	named map[string]Field
-}
-
-var knownFields sync.Map // reflect.Type to *fields
-
-func fieldsOf(t reflect.Type) *fields {
-	if known, ok := knownFields.Load(t); ok {
-		return known.(*fields)
-	}
-	f := &fields{named: make(map[string]Field)}
-	f.collect(t, nil)
-	knownFields.Store(t, f)
-	return f
-}
-
-func (f *fields) collect(t reflect.Type, prefix []int) {
+func collect(t reflect.Type, prefix []int) (all []Field) {
 	for i := range t.NumField() {
 		sf := t.Field(i)
-		tag, tagged := sf.Tag.Lookup("yaml")
-		if !tagged || tag == "-" {
+		tag := sf.Tag.Get("yaml")
+		if tag == "" || tag == "-" {
 			continue
 		}
 		name, options, _ := strings.Cut(tag, ",")
 		index := slices.Concat(prefix, []int{i})
 		if options == "inline" {
-			if name != "" || sf.Type.Kind() != reflect.Struct || !sf.IsExported() && !sf.Anonymous {
-				panicf("%v.%s: only a struct can be inline, and it has no name", t, sf.Name)
-			}
-			f.collect(sf.Type, index)
+			all = append(all, collect(sf.Type, index)...)
 			continue
 		}
-		switch {
-		case !sf.IsExported():
-			panicf("%v.%s: an unexported field with a yaml tag", t, sf.Name)
-		case name == "" || options != "" && options != "required":
-			panicf("%v.%s: tag %q is not a name, with required or inline", t, sf.Name, tag)
-		case f.named[name].Index != nil:
-			panicf("%v.%s: a second field named %q", t, sf.Name, name)
+		if !sf.IsExported() || name == "" || options != "" && options != "required" {
+			panicf("%v.%s: an exported field has a tag with a name and perhaps required, not %q", t, sf.Name, tag)
 		}
-		f.names = append(f.names, name)
-		f.named[name] = Field{Key: name, Owner: t, Name: sf.Name, Type: sf.Type, Index: index, required: options == "required"}
+		all = append(all, Field{Key: name, Owner: t, Name: sf.Name, Type: sf.Type, Index: index, required: options == "required",
+			within: boundsOf(sf)})
 	}
+	for i, f := range all {
+		if slices.ContainsFunc(all[:i], func(other Field) bool { return other.Key == f.Key }) {
+			panicf("%v: a second field named %q", t, f.Key)
+		}
+	}
+	return all
 }
 
-// target is the variable that into points to.
-func target(into any) reflect.Value {
-	v := reflect.ValueOf(into)
-	if v.Kind() != reflect.Pointer || v.IsNil() {
-		panicf("decoding into %T, which is not a non-nil pointer", into)
+// boundsOf reads the tag of a range: "1..5", "0s..".
+func boundsOf(f reflect.StructField) *bounds {
+	least, most, is := strings.Cut(f.Tag.Get("range"), "..")
+	if !is {
+		return nil
 	}
-	return v.Elem()
+	end := func(text string, open int64) int64 {
+		if text == "" {
+			return open
+		}
+		n, err := strconv.ParseInt(text, 10, 64)
+		if isDuration(f.Type) {
+			var d time.Duration
+			d, err = time.ParseDuration(text)
+			n = int64(d)
+		}
+		if err != nil {
+			panicf("the range of %s: %v", f.Name, err)
+		}
+		return n
+	}
+	return &bounds{end(least, math.MinInt64), end(most, math.MaxInt64)}
+}
+
+func isDuration(t reflect.Type) bool { return indirect(t) == reflect.TypeFor[time.Duration]() }
+
+func indirect(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t
+}
+
+// misses says how a value is outside of the bounds of its field; empty if it is not.
+func (f *Field) misses(v reflect.Value) string {
+	for v.Kind() == reflect.Pointer && !v.IsNil() {
+		v = v.Elem()
+	}
+	if f.within == nil || !v.CanInt() || v.Int() >= f.within.least && v.Int() <= f.within.most {
+		return ""
+	}
+	text := func(n int64) string {
+		if isDuration(f.Type) {
+			return written(time.Duration(n))
+		}
+		return strconv.FormatInt(n, 10)
+	}
+	switch {
+	case f.within.most < math.MaxInt64:
+		return "must be from " + text(f.within.least) + " to " + text(f.within.most)
+	case f.within.least > 1:
+		return "must be at least " + text(f.within.least)
+	case f.within.least == 1:
+		return "must be positive"
+	}
+	return "must not be negative"
 }
 
 func panicf(format string, args ...any) {

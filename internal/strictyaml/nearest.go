@@ -22,7 +22,7 @@ func Nearest(word string, valid []string) (string, bool) {
 	limit := max(length, 3) / 3
 	best, bestDistance := "", limit+1
 	for _, candidate := range valid {
-		if candidate == word || abs(utf8.RuneCountInString(candidate)-length) > limit {
+		if candidate == word || max(utf8.RuneCountInString(candidate)-length, length-utf8.RuneCountInString(candidate)) > limit {
 			continue
 		}
 		if distance := editDistance(folded, fold(candidate)); distance < bestDistance {
@@ -34,8 +34,7 @@ func Nearest(word string, valid []string) (string, bool) {
 	}
 	// Shorter than three letters, a common beginning is a coincidence.
 	for _, candidate := range valid {
-		other := fold(candidate)
-		short, long := folded, other
+		short, long := folded, fold(candidate)
 		if len(short) > len(long) {
 			short, long = long, short
 		}
@@ -48,28 +47,18 @@ func Nearest(word string, valid []string) (string, bool) {
 
 var separators = strings.NewReplacer("_", "-", " ", "-")
 
-func fold(word string) string {
-	return separators.Replace(strings.ToLower(word))
-}
+func fold(word string) string { return separators.Replace(strings.ToLower(word)) }
 
 // editDistance counts two swapped neighbours as one edit, where Levenshtein's measure counts two: it is the commonest slip of
 // the fingers.
 func editDistance(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	if len(x) == len(y) {
-		for i := 0; i+1 < len(x); i++ {
-			if x[i] == y[i] {
-				continue
-			}
-			if x[i] == y[i+1] && x[i+1] == y[i] && string(x[i+2:]) == string(y[i+2:]) {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			if i+1 < len(a) && i+1 < len(b) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:] {
 				return 1
 			}
 			break
 		}
 	}
 	return levenshtein.ComputeDistance(a, b)
-}
-
-func abs(n int) int {
-	return max(n, -n)
 }

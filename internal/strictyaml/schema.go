@@ -1,8 +1,9 @@
 package strictyaml
 
 import (
-	"fmt"
+	"math"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -54,23 +55,17 @@ func (s *Schemas) whole() *Schemas { return &Schemas{s.Comment, false, s.defs} }
 
 // Of is the schema of a type. It panics for a type that Decode does not know, or that reads itself and cannot be described.
 func (s *Schemas) Of(t reflect.Type) *jsonschema.Schema {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
+	t = indirect(t)
 	if words := WordsOf(t); words != nil {
 		return OneOf(words...)
 	}
 	switch zero := reflect.New(t).Interface().(type) {
 	case Describer:
 		return zero.DescribeNode(s)
-	case NodeUnmarshaler:
+	case Patterned:
+		return &jsonschema.Schema{Type: "string", Pattern: zero.ScalarPattern()}
+	case NodeUnmarshaler, Unmarshaler:
 		panicf("%v does not say what it reads", t)
-	case Unmarshaler:
-		p, ok := zero.(Patterned)
-		if !ok {
-			panicf("%v does not say which words it takes", t)
-		}
-		return &jsonschema.Schema{Type: "string", Pattern: p.ScalarPattern()}
 	case *time.Duration:
 		return &jsonschema.Schema{Type: "string", Pattern: durationPattern}
 	}
@@ -81,16 +76,15 @@ func (s *Schemas) Of(t reflect.Type) *jsonschema.Schema {
 		return &jsonschema.Schema{Type: "boolean"}
 	case reflect.Slice:
 		return &jsonschema.Schema{Type: "array", Items: s.whole().Of(t.Elem())}
-	case reflect.Map:
-		return &jsonschema.Schema{Type: "object", AdditionalProperties: s.value(s.Of(t.Elem()))}
 	case reflect.Struct:
 		return s.Struct(t)
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		checkInteger(t)
-		return &jsonschema.Schema{Type: "integer", Minimum: new(float64)}
 	}
 	checkInteger(t)
-	return &jsonschema.Schema{Type: "integer"}
+	n := &jsonschema.Schema{Type: "integer"}
+	if reflect.Zero(t).CanUint() {
+		n.Minimum = new(float64)
+	}
+	return n
 }
 
 // durationPattern is what time.ParseDuration takes, but for a number without a unit.
@@ -106,7 +100,7 @@ func OneOf(words ...string) *jsonschema.Schema {
 }
 
 // Struct refers to the schema of a struct by its tags, also if the type reads itself. The keys of others can stand beside its
-// own; those that several of them have must be one field, of a struct that is inline in them.
+// own, and what several of them have is one key.
 func (s *Schemas) Struct(t reflect.Type, others ...reflect.Type) *jsonschema.Schema {
 	name := t.Name()
 	if s.partial {
@@ -126,28 +120,18 @@ func (s *Schemas) Struct(t reflect.Type, others ...reflect.Type) *jsonschema.Sch
 
 // Definition is the schema that Struct refers to, to be made narrower.
 func (s *Schemas) Definition(ref *jsonschema.Schema) *jsonschema.Schema {
-	for name, def := range s.defs {
-		if ref.Ref == "#/definitions/"+name {
-			return def.schema
-		}
-	}
-	panic(fmt.Sprintf("strictyaml: %q is no definition", ref.Ref))
+	return s.defs[strings.TrimPrefix(ref.Ref, "#/definitions/")].schema
 }
 
 func (s *Schemas) structure(t reflect.Type, others []reflect.Type) *jsonschema.Schema {
 	o := &jsonschema.Schema{Type: "object", Description: s.Comment(t, ""), Properties: map[string]*jsonschema.Schema{},
 		AdditionalProperties: Nothing()}
-	known := map[string]Field{}
 	for _, part := range append([]reflect.Type{t}, others...) {
 		for _, f := range Fields(part) {
-			if other, is := known[f.Key]; is {
-				if other.Owner != f.Owner || other.Name != f.Name {
-					panicf("the key %s is %v.%s and %v.%s", f.Key, other.Owner, other.Name, f.Owner, f.Name)
-				}
+			if o.Properties[f.Key] != nil {
 				continue
 			}
-			known[f.Key] = f
-			p := s.value(s.Of(f.Type))
+			p := s.value(f.within.narrow(s.Of(f.Type)))
 			p.Description = s.Comment(f.Owner, f.Name)
 			o.Properties[f.Key] = p
 			o.PropertyOrder = append(o.PropertyOrder, f.Key)
@@ -157,6 +141,20 @@ func (s *Schemas) structure(t reflect.Type, others []reflect.Type) *jsonschema.S
 		}
 	}
 	return o
+}
+
+// narrow has the schema of a number keep to the bounds.
+func (b *bounds) narrow(s *jsonschema.Schema) *jsonschema.Schema {
+	if b == nil || s.Type != "integer" {
+		return s
+	}
+	if least := float64(b.least); b.least > math.MinInt64 {
+		s.Minimum = &least
+	}
+	if most := float64(b.most); b.most < math.MaxInt64 {
+		s.Maximum = &most
+	}
+	return s
 }
 
 // value is the schema of the value of a key.

@@ -7,41 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
 	"redlocksim/internal/strictyaml"
 )
 
-type mute struct{}
-
-func (mute) UnmarshalNode(*strictyaml.Decoder, *yaml.Node) {}
-
-type wordless struct{}
-
-func (*wordless) UnmarshalScalar(string) error { return nil }
-
 func quiet(reflect.Type, string) string { return "" }
-
-// What reads itself and does not say what is a mistake in the program, which shows at the first schema.
-func TestSchemasOfWhatDoesNotSay(t *testing.T) {
-	for name, of := range map[string]reflect.Type{
-		"does not say what it reads": reflect.TypeFor[struct {
-			M mute `yaml:"m"`
-		}](),
-		"does not say which words it takes": reflect.TypeFor[struct {
-			W wordless `yaml:"w"`
-		}](),
-	} {
-		func() {
-			defer func() {
-				if p, _ := recover().(string); !strings.Contains(p, name) {
-					t.Errorf("panics with %q, want %q", p, name)
-				}
-			}()
-			(&strictyaml.Schemas{Comment: quiet}).Document(of)
-		}()
-	}
-}
 
 // A part of a file is without what is required, and with nulls; what is in a list is whole.
 func TestSchemasOfParts(t *testing.T) {

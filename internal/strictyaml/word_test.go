@@ -52,27 +52,3 @@ func TestWords(t *testing.T) {
 		t.Error(words)
 	}
 }
-
-type unnamed int
-
-// Mistakes of a program show at once.
-func TestWrongEnumerations(t *testing.T) {
-	for what, f := range map[string]func(){
-		"a type declared twice": func() { strictyaml.Enum[level]("level") },
-		"a word used twice":     func() { levels.Word("low", high) },
-		"a number without a word": func() {
-			_ = strictyaml.Decode("f", []byte("a: 1"), &struct {
-				A unnamed `yaml:"a"`
-			}{})
-		},
-	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s is not noticed", what)
-				}
-			}()
-			f()
-		}()
-	}
-}

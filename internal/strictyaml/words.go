@@ -24,12 +24,9 @@ var enumerations = map[reflect.Type]*words{}
 // Enum declares, in the initialiser of a package variable, that a type is an enumeration: its values are read, written and
 // described as the words added with Word. what names the type in errors: "no such clean-up".
 func Enum[T comparable](what string) Enumeration[T] {
-	t := reflect.TypeFor[T]()
-	if enumerations[t] != nil {
-		panicf("%v is declared as an enumeration twice", t)
-	}
-	enumerations[t] = &words{what: what}
-	return Enumeration[T]{enumerations[t]}
+	w := &words{what: what}
+	enumerations[reflect.TypeFor[T]()] = w
+	return Enumeration[T]{w}
 }
 
 // EnumOf is [Enum] for texts that are their own words.
@@ -43,27 +40,22 @@ func EnumOf[T ~string](what string, values ...T) Enumeration[T] {
 
 // Word adds a word. A value that has several is written as the first of them.
 func (e Enumeration[T]) Word(word string, value T) Enumeration[T] {
-	if slices.Contains(e.words.list, word) {
-		panicf("two values of %v are named %q", reflect.TypeFor[T](), word)
-	}
 	e.words.list, e.words.values = append(e.words.list, word), append(e.words.values, value)
 	return e
 }
 
 // Parse reads a word. The error is an [*Invalid] with all words.
-func (e Enumeration[T]) Parse(word string) (T, error) {
-	value, err := e.words.parse(word)
-	if err != nil {
-		return *new(T), err
-	}
-	return value.(T), nil
+func (e Enumeration[T]) Parse(word string) (value T, err error) {
+	return value, e.words.parse(word, reflect.ValueOf(&value).Elem())
 }
 
-func (w *words) parse(word string) (any, error) {
-	if i := slices.Index(w.list, word); i >= 0 {
-		return w.values[i], nil
+func (w *words) parse(word string, into reflect.Value) error {
+	i := slices.Index(w.list, word)
+	if i < 0 {
+		return &Invalid{Msg: "no such " + w.what, Word: word, Valid: w.list}
 	}
-	return nil, &Invalid{Msg: "no such " + w.what, Word: word, Valid: w.list}
+	into.Set(reflect.ValueOf(w.values[i]))
+	return nil
 }
 
 // of is the word for a value.

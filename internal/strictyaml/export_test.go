@@ -1,4 +1,0 @@
-package strictyaml
-
-// MaxErrors is maxErrors.
-const MaxErrors = maxErrors
