@@ -486,7 +486,7 @@ var library = []Mutant{
 	{
 		Name:    "who-waits-is-deaf",
 		Bug:     "a call that waits does not listen for releases",
-		Edits:   []Edit{{"redlock/turn.go", "q.subscription = c.waiters.subscribe(t.keys, &c.settings)", "_ = q"}},
+		Edits:   []Edit{{"redlock/turn.go", "q.subscription = c.subscribe(t.keys)", "_ = q"}},
 		Killers: []string{"66-wake-up/told"},
 	},
 	{
@@ -665,7 +665,7 @@ var library = []Mutant{
 	{
 		Name:    "unlock-with-an-ended-context",
 		Bug:     "Unlock with the lease's own context does not wait for the answers, since it ends that context first",
-		Edits:   []Edit{{"redlock/lease.go", "if of.lease == l {", "if of.lease == nil {"}},
+		Edits:   []Edit{{"redlock/lease.go", "if ctx.Value(l) == nil ||", "if true || ctx.Value(l) == nil ||"}},
 		Killers: []string{"80-contexts-that-end/unlock-with-the-lease"},
 		Tests:   []Test{{"redlock", "TestUnlockWithTheLeasesContext"}, {"redlock", "TestUnlockWithTheContextOfHold"}},
 	},

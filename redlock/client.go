@@ -25,7 +25,6 @@ type Client struct {
 	lastTerm atomic.Pointer[term]
 	tokens   tokens
 	watching watching
-	waiters  waiters
 	queues   queues
 
 	closed  atomic.Bool

@@ -2,7 +2,6 @@ package redlock
 
 import (
 	"cmp"
-	"container/list"
 	"fmt"
 	"slices"
 	"sync"
@@ -73,21 +72,15 @@ func WithTokens(source driver.TokenSource) Option {
 // maxToken is the largest number up to which Redis' Lua, which has only doubles, tells any two integers apart.
 const maxToken = 1<<53 - 1
 
-// rememberedTokens is the number of resources whose token a client remembers. For one that it forgot it begins at 1 again, and
-// needs a second round.
-const rememberedTokens = 4096
+// rememberedTokens is the number of resources whose token a client remembers at least. For one that it forgot it begins at 1
+// again, and needs a second round.
+const rememberedTokens = 2048
 
 // tokens is what a client knows of fencing tokens: for each resource the highest one that it has proposed or can believe. The
 // zero tokens know nothing.
 type tokens struct {
-	mu     sync.Mutex
-	byKey  map[string]*list.Element
-	recent list.List // of *knownToken, those used last in front
-}
-
-type knownToken struct {
-	key   string
-	token int64
+	mu            sync.Mutex
+	recent, older map[string]int64 // older is forgotten when recent is full
 }
 
 // propose picks a token that is higher than all known ones of the keys, and at least least, which is at most the largest.
@@ -96,9 +89,7 @@ func (t *tokens) propose(keys []string, least int64) int64 {
 	defer t.mu.Unlock()
 	token := max(least, 1)
 	for _, key := range keys {
-		if e := t.byKey[key]; e != nil {
-			token = max(token, e.Value.(*knownToken).token+1)
-		}
+		token = max(token, t.known(key)+1)
 	}
 	t.raise(keys, token)
 	return token
@@ -111,33 +102,22 @@ func (t *tokens) learn(keys []string, token int64) {
 	t.raise(keys, token)
 }
 
+// known is for t locked.
+func (t *tokens) known(key string) int64 { return max(t.recent[key], t.older[key]) }
+
 // raise is for t locked. It does not remember the largest token: there is none above it, until the counters are mended, and so
 // the nodes are asked.
 func (t *tokens) raise(keys []string, token int64) {
 	if token >= maxToken {
 		return
 	}
-	if t.byKey == nil {
-		t.byKey = map[string]*list.Element{}
-	}
 	for _, key := range keys {
-		if e := t.byKey[key]; e != nil {
-			known := e.Value.(*knownToken)
-			known.token = max(known.token, token)
-			t.recent.MoveToFront(e)
-			continue
+		token := max(t.known(key), token)
+		if t.recent == nil || len(t.recent) == rememberedTokens {
+			t.recent, t.older = map[string]int64{}, t.recent
 		}
-		t.byKey[key] = t.recent.PushFront(&knownToken{key, token})
-		if len(t.byKey) > rememberedTokens {
-			t.forget(t.recent.Back())
-		}
+		t.recent[key] = token
 	}
-}
-
-// forget is for t locked.
-func (t *tokens) forget(e *list.Element) {
-	delete(t.byKey, e.Value.(*knownToken).key)
-	t.recent.Remove(e)
 }
 
 // A counter that is wrong by far must not be followed: one node whose counter was overwritten would take the resource's

@@ -229,49 +229,41 @@ func TestUnlockWithTheLeasesContext(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		slow    bool // the nodes answer after 40 ms only
-		context func(w *world, outer context.Context, l *Lease) context.Context
-		before  func(w *world, cancel context.CancelFunc)
+		context func(w *world, l *Lease) context.Context
 		took    string
 		matches string
 	}{
 		{name: "its own", took: "3",
-			context: func(_ *world, _ context.Context, l *Lease) context.Context { return l.Context() }},
+			context: func(_ *world, l *Lease) context.Context { return l.Context() }},
 		{name: "with a value", took: "3",
-			context: func(_ *world, _ context.Context, l *Lease) context.Context {
+			context: func(_ *world, l *Lease) context.Context {
 				return context.WithValue(l.Context(), key{}, 1)
 			}},
 		{name: "with a deadline that is far", took: "3",
-			context: func(w *world, _ context.Context, l *Lease) context.Context {
+			context: func(w *world, l *Lease) context.Context {
 				ctx, cancel := context.WithTimeout(l.Context(), millis("20"))
 				w.Cleanup(cancel)
 				return ctx
 			}},
 		{name: "with a deadline that passes", slow: true, took: "20", matches: "DeadlineExceeded",
-			context: func(w *world, _ context.Context, l *Lease) context.Context {
+			context: func(w *world, l *Lease) context.Context {
 				ctx, cancel := context.WithTimeout(l.Context(), millis("20"))
 				w.Cleanup(cancel)
 				return ctx
 			}},
 		{name: "cancelled before", took: "0", matches: "Canceled",
-			context: func(_ *world, _ context.Context, l *Lease) context.Context {
+			context: func(_ *world, l *Lease) context.Context {
 				ctx, cancel := context.WithCancel(l.Context())
 				cancel()
 				return ctx
 			}},
 		{name: "of a lease that was lost", took: "3", matches: "Lost",
-			context: func(w *world, _ context.Context, l *Lease) context.Context {
+			context: func(w *world, l *Lease) context.Context {
 				w.atTime(2 * time.Second)
 				return l.Context()
 			}},
-		{name: "the one above is cancelled meanwhile", slow: true, took: "10", matches: "Canceled",
-			context: func(w *world, outer context.Context, l *Lease) context.Context {
-				ctx, unbind := l.contexts.bind(outer, w.clock)
-				w.Cleanup(unbind)
-				return ctx
-			},
-			before: func(_ *world, cancel context.CancelFunc) { time.AfterFunc(millis("10"), cancel) }},
 		{name: "below that of another lease", took: "3",
-			context: func(w *world, _ context.Context, l *Lease) context.Context {
+			context: func(w *world, l *Lease) context.Context {
 				other, err := w.TryLock(l.Context(), "other", time.Hour)
 				if err != nil {
 					w.Fatal(err)
@@ -281,7 +273,7 @@ func TestUnlockWithTheLeasesContext(t *testing.T) {
 				return ctx
 			}},
 		{name: "of work whose context was that of the lease", took: "3",
-			context: func(w *world, _ context.Context, l *Lease) context.Context {
+			context: func(w *world, l *Lease) context.Context {
 				ctx, unbind := l.contexts.bind(context.WithValue(l.Context(), key{}, 1), w.clock)
 				w.Cleanup(unbind)
 				return ctx
@@ -290,14 +282,9 @@ func TestUnlockWithTheLeasesContext(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			in(t, 5, func(w *world) {
 				lease := w.mustLock(time.Second)
-				outer, cancel := context.WithCancel(w.Context())
-				defer cancel()
-				ctx := c.context(w, outer, lease)
+				ctx := c.context(w, lease)
 				if c.slow {
 					w.script(driver.OpRelease, "ok:40 ok:40 ok:40 ok:40 ok:40")
-				}
-				if c.before != nil {
-					c.before(w, cancel)
 				}
 				begin := w.at()
 				err := lease.Unlock(ctx)

@@ -19,7 +19,8 @@ import (
 //   - the error of ctx, if it ended first: the release goes on.
 //
 // Unlock works after the client is closed. ctx may be the lease's own Context, that of the work of [Client.Hold] or
-// [Lease.Renew], or derived from one: Unlock then waits for as long as the context above it and its deadline allow.
+// [Lease.Renew], or derived from one: if that ends with the lease, or while the nodes are asked, Unlock waits for them all the
+// same, but not beyond its deadline.
 func (l *Lease) Unlock(ctx context.Context) error {
 	if ctx == nil {
 		return fmt.Errorf("%w: nil context", ErrInvalid)

@@ -140,7 +140,7 @@ func (t *turn) attempt(ctx context.Context) *Lease {
 	if failed.err.Reason == ErrTaken {
 		q.inARow = 0 // another process has its turn
 		if c.wakeSpread != 0 && q.subscription == nil && failed.err.Cause == nil {
-			q.subscription = c.waiters.subscribe(t.keys, &c.settings)
+			q.subscription = c.subscribe(t.keys)
 		}
 	}
 	if failed.err.Reason != nil { // otherwise it says nothing new of the lock

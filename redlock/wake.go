@@ -3,8 +3,7 @@ package redlock
 import (
 	"context"
 	"fmt"
-	"slices"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"redlocksim/redlock/driver"
@@ -41,108 +40,36 @@ func WithWakeUp(spread time.Duration) Option {
 	}
 }
 
-// waiters are the subscriptions of a client to releases, by key. Calls that wait for the same key share what listens on
-// the nodes.
-type waiters struct {
-	mu    sync.Mutex
-	byKey map[string]*listeners
-}
-
-// listeners listen on each node for releases of one key.
-type listeners struct {
-	subscriptions []*subscription // in the order in which they came
-	stops         []func()        // one for each node
-}
-
-// subscription notifies a call that waits. A nil one never does.
+// subscription notifies those of a queue who wait of releases by other clients. A nil one never does.
 type subscription struct {
-	waiters  *waiters
-	keys     []string
 	waiter   driver.Waiter
-	notified bool // guarded by the waiters' lock
+	notified atomic.Bool
+	stops    []func() // one for each key and node
 }
 
-// subscribe notifies a call of releases of the keys, from some time soon on.
-func (w *waiters) subscribe(keys []string, on *settings) *subscription {
-	s := &subscription{waiters: w, keys: keys, waiter: on.tasks.NewWaiter()}
+// subscribe notifies of releases of the keys, from some time soon on.
+func (c *Client) subscribe(keys []string) *subscription {
+	s := &subscription{waiter: c.tasks.NewWaiter()}
+	heard := func() { s.notified.Store(true); s.waiter.Wake() }
 	for _, key := range keys {
-		of, isNew := w.add(key, s)
-		if !isNew {
-			continue
+		for _, n := range c.nodes {
+			s.stops = append(s.stops, n.(driver.Listener).Listen(driver.WakeChannel(key), heard))
 		}
-		var stops []func()
-		for _, n := range on.nodes {
-			stops = append(stops, n.(driver.Listener).Listen(driver.WakeChannel(key), func() { w.notify(of) }))
-		}
-		w.mu.Lock()
-		of.stops = stops // before s is closed, which keeps the listeners
-		w.mu.Unlock()
 	}
 	return s
 }
 
-// add has s notified of releases of the key, and says whether nobody has listened for them before.
-func (w *waiters) add(key string, s *subscription) (of *listeners, isNew bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.byKey == nil {
-		w.byKey = map[string]*listeners{}
-	}
-	of = w.byKey[key]
-	if of == nil {
-		of, isNew = &listeners{}, true
-		w.byKey[key] = of
-	}
-	of.subscriptions = append(of.subscriptions, s)
-	return of, isNew
-}
-
-// notify wakes all who wait for a key.
-func (w *waiters) notify(of *listeners) {
-	w.mu.Lock()
-	all := slices.Clone(of.subscriptions)
-	for _, s := range all {
-		s.notified = true
-	}
-	w.mu.Unlock()
-	for _, s := range all {
-		s.waiter.Wake()
-	}
-}
-
-// close ends the subscription, and the listening on the nodes for keys that nobody waits for any more.
 func (s *subscription) close() {
 	if s == nil {
 		return
 	}
-	w := s.waiters
-	var stops []func()
-	w.mu.Lock()
-	for _, key := range s.keys {
-		of := w.byKey[key]
-		of.subscriptions = slices.DeleteFunc(of.subscriptions, func(o *subscription) bool { return o == s })
-		if len(of.subscriptions) == 0 {
-			delete(w.byKey, key)
-			stops = append(stops, of.stops...)
-		}
-	}
-	w.mu.Unlock()
-	for _, stop := range stops {
+	for _, stop := range s.stops {
 		stop()
 	}
 }
 
 // take says whether a release was published since it was asked last.
-func (s *subscription) take() bool {
-	if s == nil {
-		return false
-	}
-	s.waiters.mu.Lock()
-	defer s.waiters.mu.Unlock()
-	notified := s.notified
-	s.notified = false
-	return notified
-}
+func (s *subscription) take() bool { return s != nil && s.notified.Swap(false) }
 
 // sleepUntil returns when the clock reads t, ctx ends, or the client is closed. With a subscription it returns earlier if a
 // release is published: a random part of the wake-up's spread later. It gives the time until which it slept, or would have.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"redlocksim/redlock/driver"
-	"redlocksim/redlock/observe"
 )
 
 // listeners make nodes that can be listened to: each message takes half of the node's round trip.
@@ -17,7 +16,6 @@ func (n *scripted) Listen(channel string, heard func()) (stop func()) {
 	defer n.mu.Unlock()
 	l := &listener{channel, heard}
 	n.listeners = append(n.listeners, l)
-	n.listened++
 	return func() {
 		n.mu.Lock()
 		defer n.mu.Unlock()
@@ -100,46 +98,6 @@ func TestWakeUp(t *testing.T) {
 			}, WithWakeUp(1))
 		})
 	}
-}
-
-// Those who wait in one client for different sets of keys share the subscription to a key that they have in common, and
-// all of them are told.
-func TestWaitersShare(t *testing.T) {
-	in(t, 3, func(w *world) {
-		lease := w.mustLock(time.Minute)
-		done := make(chan time.Duration)
-		for i := range 4 {
-			go func() {
-				l, err := w.LockAll(w.Context(), []string{"r", fmt.Sprint("s", i)}, time.Minute)
-				if err != nil {
-					w.Error(err)
-				}
-				at := w.at()
-				if err := l.Unlock(w.Context()); err != nil {
-					w.Error(err)
-				}
-				done <- at
-			}()
-		}
-		w.atTime(time.Second)
-		for _, n := range w.nodes {
-			if n.listened != 1+4 { // to r, and to what each of the others wants besides
-				w.Errorf("%s was listened to %d times", n.name, n.listened)
-			}
-		}
-		if err := lease.Unlock(w.Context()); err != nil {
-			w.Error(err)
-		}
-		for range 4 {
-			if at := <-done; at > time.Minute {
-				w.Errorf("one waited until %v", at)
-			}
-		}
-		w.atTime(w.at() + time.Second)
-		if len(w.waiters.byKey) != 0 || len(w.node(0).listeners) != 0 {
-			w.Error("something is left")
-		}
-	}, WithWakeUp(100*time.Millisecond), WithRetryDelay(time.Hour, time.Hour), WithObserver(atStep(func(observe.Event) {})))
 }
 
 func TestWakeUpArguments(t *testing.T) {

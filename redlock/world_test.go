@@ -236,7 +236,6 @@ type scripted struct {
 	tell  func(format string, args ...any) // of what it is asked and does; nil: nobody is told
 
 	listeners []*listener
-	listened  int  // how often
 	mumbles   bool // what it publishes is lost
 
 	counters map[string]int64
