@@ -98,9 +98,9 @@ var library = []Mutant{
 		Killers: []string{"108-what-locks-cost/late-vote"},
 	},
 	{
-		Name:    "no-context-above-that-of-work",
-		Bug:     "work that releases its lock in its own context ends with a panic",
-		Edits:   []Edit{{"redlock/lease.go", "lease: l, above: above}, func", "lease: l}, func"}},
+		Name:    "no-lease-in-the-context-of-work",
+		Bug:     "work that releases its lock in its own context is not told what came of that",
+		Edits:   []Edit{{"redlock/lease.go", "return &leaseContext{ctx, l}, func", "return ctx, func"}},
 		Killers: []string{"82-with-lock/released-by-the-work"},
 	},
 	{
@@ -676,10 +676,9 @@ var library = []Mutant{
 		Tests: []Test{{"redlock", "TestCounterFarBeyond"}},
 	},
 	{
-		Name: "tokens-of-all-resources",
-		Bug:  "a fencing token is drawn above those of all resources, so that a counter of one moves the others",
-		Edits: []Edit{{"redlock/fencing.go", "\tfor _, key := range keys {\n\t\tif e := t.byKey[key]; e != nil {\n\t\t\ttoken = max",
-			"\tfor _, e := range t.byKey {\n\t\tif e != nil {\n\t\t\ttoken = max"}},
+		Name:  "tokens-of-all-resources",
+		Bug:   "a fencing token is drawn above those of all resources, so that a counter of one moves the others",
+		Edits: []Edit{{"redlock/fencing.go", "\tfor _, key := range keys {\n\t\ttoken = max", "\tfor key := range t.recent {\n\t\ttoken = max"}},
 		Tests: []Test{{"redlock", "TestCounterFarBeyond"}},
 	},
 	{
@@ -860,7 +859,7 @@ var library = []Mutant{
 	{
 		Name:    "token-proposed-again",
 		Bug:     "a client remembers only the first token of a resource, and is told of a higher one each time",
-		Edits:   []Edit{{"redlock/fencing.go", "known.token = max(known.token, token)", "_ = known"}},
+		Edits:   []Edit{{"redlock/fencing.go", "token := max(t.known(key), token)", "token := cmp.Or(t.known(key), token)"}},
 		Killers: []string{"63-votes-for-two-tokens"},
 	},
 	{

@@ -313,5 +313,3 @@ func TestCloseWaitsForCalls(t *testing.T) {
 		})
 	}
 }
-
-// Lease.Unlock stops the loss timer, then tells the observer, and only then cancels the context: as long as the

@@ -103,15 +103,3 @@ func TestTimerOfBatchesIsStopped(t *testing.T) {
 		}
 	})
 }
-
-// An expiry that had begun when the lease was released finds it released.
-func TestExpireAfterUnlock(t *testing.T) {
-	in(t, 3, func(w *world) {
-		lease := w.mustLock(time.Second)
-		lease.Unlock(w.Context())
-		w.atTime(2 * time.Second)
-		w.hush()
-		lease.expire()
-		w.transcript("")
-	})
-}

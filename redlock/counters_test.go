@@ -38,15 +38,6 @@ func TestCredible(t *testing.T) {
 	}
 }
 
-// One more than may be wrong, and no node by itself where there is another.
-func TestWitnesses(t *testing.T) {
-	for _, c := range []struct{ n, quorum, want int }{{1, 1, 1}, {2, 2, 2}, {3, 2, 2}, {3, 3, 2}, {5, 3, 3}, {5, 4, 2}, {5, 5, 2}, {7, 4, 4}} {
-		if got := witnesses(c.n, c.quorum); got != c.want {
-			t.Errorf("quorum %d of %d: %d, want %d", c.quorum, c.n, got, c.want)
-		}
-	}
-}
-
 // counter sets a node's counter of a key.
 func (n *scripted) counter(key string, to int64) {
 	n.mu.Lock()

@@ -108,23 +108,6 @@ func TestExtendMovesTheContext(t *testing.T) {
 	})
 }
 
-// A failed extend is no reason to give the lease up.
-func TestExtendAgain(t *testing.T) {
-	in(t, 3, func(w *world) {
-		lease := w.mustLock(time.Second)
-		w.script(driver.OpExtend, "ok:1 lost lost")
-		if err := lease.Extend(w.Context(), 2*time.Second); matches(err) != "NoQuorum" {
-			w.Error(err)
-		}
-		if err := lease.Extend(w.Context(), 2*time.Second); err != nil {
-			w.Error(err)
-		}
-		if want := millis("52") + 2*time.Second - millis("22"); lease.Until().Sub(w.began) != want {
-			w.Errorf("until %v, want %v", lease.Until().Sub(w.began), want)
-		}
-	})
-}
-
 // An extend under way when the lease is released neither brings the lease back nor the keys.
 func TestExtendDuringUnlock(t *testing.T) {
 	for _, c := range []struct{ name, extend, release string }{
@@ -154,22 +137,6 @@ func TestExtendDuringUnlock(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A timer that had fired when the extend came finds that it came too early.
-func TestExpireAfterExtend(t *testing.T) {
-	in(t, 3, func(w *world) {
-		lease := w.mustLock(time.Second)
-		w.atTime(millis("500"))
-		lease.expire()
-		if lease.Context().Err() != nil {
-			w.Error("lost half a second early")
-		}
-		<-lease.Context().Done()
-		if w.at() != millis("938") {
-			w.Errorf("lost at %v", w.at())
-		}
-	})
 }
 
 // How long before its end a lease is cancelled follows from the TTL it was last extended by.
@@ -231,5 +198,3 @@ func TestFailedExtendIsTold(t *testing.T) {
 		}
 	})))
 }
-
-// A reply that comes after the node timeout counts if the timer has not run: after a pause that is for the scheduler

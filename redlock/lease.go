@@ -188,16 +188,15 @@ func (l *leaseContexts) bind(ctx context.Context, clock driver.Clock) (context.C
 	}
 }
 
-// outlasting is ctx without the end of the lease, which Unlock itself causes: one that is derived from a context of the lease ends
-// only by its deadline. A context that has ended for another reason stays as it is.
+// outlasting is ctx without the end of the lease, which Unlock itself causes: one that is derived from a context of the lease
+// ends only by its deadline. A context that has ended for another reason stays as it is.
 func (l *leaseContexts) outlasting(ctx context.Context, clock driver.Clock) (context.Context, context.CancelFunc) {
 	why := context.Cause(ctx)
 	if ctx.Value(l) == nil || why != nil && why != ErrLost && why != ErrReleased {
 		return ctx, func() {}
 	}
-	deadline, ok := ctx.Deadline()
-	if ctx = context.WithoutCancel(ctx); !ok {
-		return ctx, func() {}
+	if deadline, ok := ctx.Deadline(); ok {
+		return clock.WithDeadline(context.WithoutCancel(ctx), deadline)
 	}
-	return clock.WithDeadline(ctx, deadline)
+	return context.WithoutCancel(ctx), func() {}
 }

@@ -2,13 +2,11 @@ package redlock
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"testing"
 	"time"
 
 	"redlocksim/redlock/driver"
-	"redlocksim/redlock/observe"
 )
 
 // The context ends before Until, by the client's clock alone: all nodes are black holes once the lease is granted.
@@ -69,18 +67,6 @@ func TestContextOfTheCaller(t *testing.T) {
 		if context.Cause(lease.Context()) != ErrReleased {
 			w.Errorf("cause %v", context.Cause(lease.Context()))
 		}
-	})
-}
-
-// Nothing is lost after a release, and nothing is left that could fire.
-func TestNotLostAfterRelease(t *testing.T) {
-	in(t, 3, func(w *world) {
-		lease := w.mustLock(time.Second)
-		w.atTime(millis("100"))
-		lease.Unlock(w.Context())
-		w.hush()
-		w.atTime(5 * time.Second)
-		w.transcript("103ms node-answered C released, late [release]")
 	})
 }
 
@@ -160,41 +146,6 @@ func TestUnlock(t *testing.T) {
 				}
 				if w.sent(driver.OpRelease) != "11111" || w.sent(driver.OpExtend) != "00000" {
 					w.Errorf("sent releases %s, extends %s", w.sent(driver.OpRelease), w.sent(driver.OpExtend))
-				}
-			})
-		})
-	}
-}
-
-// Unlock cancels the context before it does anything that takes time, such as telling the observer.
-func TestUnlockCancelsFirst(t *testing.T) {
-	var lease *Lease
-	in(t, 3, func(w *world) {
-		lease = w.mustLock(time.Second)
-		go lease.Unlock(w.Context())
-		<-lease.Context().Done()
-		if !time.Now().Before(lease.Until()) {
-			w.Errorf("context ended at %v, the lease at %v", w.at(), lease.Until().Sub(w.began))
-		}
-	}, WithObserver(atStep(func(e observe.Event) {
-		if e.Step == observe.ReleaseStarted {
-			time.Sleep(5 * time.Second)
-		}
-	})))
-}
-
-// Unlock of a lease that was over says so, also if the nodes do not answer or ctx ends.
-func TestUnlockAfterTheEndIsALoss(t *testing.T) {
-	for _, bound := range []time.Duration{time.Hour, millis("10")} {
-		t.Run(bound.String(), func(t *testing.T) {
-			in(t, 3, func(w *world) {
-				lease := w.mustLock(time.Second)
-				w.silence(w.nodes...)
-				w.atTime(2 * time.Second)
-				ctx, cancel := context.WithTimeout(w.Context(), bound)
-				defer cancel()
-				if err := lease.Unlock(ctx); !errors.Is(err, ErrLost) {
-					w.Errorf("Unlock after the end: %v", err)
 				}
 			})
 		})

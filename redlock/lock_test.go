@@ -13,45 +13,6 @@ import (
 	"redlocksim/redlock/driver"
 )
 
-// Every attempt has a value and a start of its own, and the lease counts from the winning one.
-func TestRetries(t *testing.T) {
-	in(t, 3, func(w *world) {
-		for _, n := range w.nodes {
-			n.hold("r", millis("30"))
-		}
-		lease, err := w.Lock(w.Context(), "r", time.Second)
-		if err != nil {
-			w.Fatal(err)
-		}
-		values := map[string]bool{}
-		acquires := w.node(0).received(driver.OpAcquire)
-		for _, r := range acquires {
-			values[r.Value] = true
-		}
-		last := acquires[len(acquires)-1]
-		if len(acquires) != 4 || len(values) != len(acquires) {
-			w.Errorf("%d values in %d attempts", len(values), len(acquires))
-		}
-		if lease.Value() != last.Value {
-			w.Errorf("lease has value %s, the last attempt %s", lease.Value(), last.Value)
-		}
-		if want := last.sent.Add(time.Second - millis("12")); !lease.Until().Equal(want) {
-			w.Errorf("lease until %v, want %v", lease.Until().Sub(w.began), want.Sub(w.began))
-		}
-		// 2 ms for an answer from two of three nodes, 10 ms of delay.
-		if want := millis("38"); w.at() != want {
-			w.Errorf("granted at %v, want %v", w.at(), want)
-		}
-		if err := lease.Unlock(w.Context()); err != nil {
-			w.Error(err)
-		}
-		w.atTime(time.Second)
-		if w.holders("r") != "" {
-			w.Errorf("%s still hold the key", w.holders("r"))
-		}
-	})
-}
-
 // The next attempt waits for the delay and for the release's answers of those nodes that answered the acquire.
 func TestRetryWaits(t *testing.T) {
 	for _, c := range []struct {

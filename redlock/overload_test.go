@@ -14,39 +14,6 @@ import (
 	"redlocksim/redlock/driver"
 )
 
-// keeper is a node that answers everything it is sent, after a round trip of 11 ms.
-type keeper struct {
-	name string
-	mu   sync.Mutex
-	keys map[string]string
-}
-
-func (k *keeper) Name() string { return k.name }
-
-func (k *keeper) Do(batch []*driver.Command) {
-	kept := append([]*driver.Command(nil), batch...)
-	time.AfterFunc(millis("11"), func() {
-		for _, cmd := range kept {
-			cmd.Done(cmd, driver.Reply{Outcome: k.apply(cmd)})
-		}
-	})
-}
-
-func (k *keeper) apply(cmd *driver.Command) driver.Outcome {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	key := cmd.Keys[0]
-	switch held := k.keys[key]; {
-	case cmd.Op == driver.OpAcquire && held == "":
-		k.keys[key] = cmd.Value
-		return driver.Accepted
-	case cmd.Op == driver.OpRelease && held == cmd.Value:
-		delete(k.keys, key)
-		return driver.Accepted
-	}
-	return driver.Declined
-}
-
 // A client with far more to do than its nodes can take refuses some calls, but leaves nothing behind: releases go before
 // everything else, and are sent however late it is.
 func TestOverload(t *testing.T) {
@@ -55,53 +22,42 @@ func TestOverload(t *testing.T) {
 			if testing.Short() && test.calls > 2000 {
 				t.Skip("the race detector takes minutes for 8000 calls at once")
 			}
-			synctest.Test(t, func(t *testing.T) {
-				var nodes []driver.Node
-				for _, name := range []string{"A", "B", "C"} {
-					nodes = append(nodes, &keeper{name: name, keys: map[string]string{}})
+			in(t, 3, func(w *world) {
+				for _, n := range w.nodes {
+					n.trip = millis("11")
 				}
-				c, err := New(nodes, WithBatching(test.batches))
+				mine, err := w.TryLock(w.Context(), "mine", time.Hour)
 				if err != nil {
-					t.Fatal(err)
-				}
-				ctx := t.Context()
-				mine, err := c.TryLock(ctx, "mine", time.Hour)
-				if err != nil {
-					t.Fatal(err)
+					w.Fatal(err)
 				}
 				var mu sync.Mutex
-				refused := map[string]bool{}
+				refused := []string{"mine"}
 				var all sync.WaitGroup
 				for i := range test.calls {
 					all.Go(func() {
 						resource := fmt.Sprint(i)
-						if _, err := c.TryLock(ctx, resource, time.Hour); err != nil {
+						if _, err := w.TryLock(w.Context(), resource, time.Hour); err != nil {
 							mu.Lock()
-							refused[resource] = true
+							refused = append(refused, resource)
 							mu.Unlock()
 						}
 					})
 				}
 				synctest.Wait()
-				if err := mine.Unlock(ctx); err != nil {
-					t.Errorf("the release behind %d acquires: %v", test.calls, err)
+				if err := mine.Unlock(w.Context()); err != nil {
+					w.Errorf("the release behind %d acquires: %v", test.calls, err)
 				}
 				all.Wait()
-				time.Sleep(time.Minute)
-				if n := len(refused); n == 0 || n == test.calls {
-					t.Fatalf("%d of %d calls were refused: that is no overload", n, test.calls)
+				w.atTime(time.Minute)
+				if n := len(refused) - 1; n == 0 || n == test.calls {
+					w.Fatalf("%d of %d calls were refused: that is no overload", n, test.calls)
 				}
-				for _, n := range nodes {
-					k := n.(*keeper)
-					k.mu.Lock()
-					for key := range k.keys {
-						if key == "mine" || refused[key] {
-							t.Errorf("%s is left on %s", key, n.Name())
-						}
+				for _, key := range refused {
+					if held := w.holders(key); held != "" {
+						w.Errorf("%s is left on %s", key, held)
 					}
-					k.mu.Unlock()
 				}
-			})
+			}, silent, WithBatching(test.batches))
 		})
 	}
 }

@@ -3,13 +3,10 @@ package redlock
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -92,43 +89,6 @@ func (w *world) noQueues() {
 	}
 }
 
-// What a grant costs the nodes does not depend on how many wait for it, and neither does what polling costs.
-func TestQueueCost(t *testing.T) {
-	cost := func(waiters int) (acquires, polls int) {
-		in(t, 3, func(w *world) {
-			for _, n := range w.nodes {
-				n.hold("r", millis("1005"))
-			}
-			var all sync.WaitGroup
-			for range waiters {
-				all.Go(func() {
-					lease, err := w.Lock(w.Context(), "r", time.Minute)
-					if err != nil {
-						w.Error(err)
-						return
-					}
-					if err := lease.Unlock(w.Context()); err != nil {
-						w.Error(err)
-					}
-				})
-			}
-			w.atTime(time.Second)
-			polls = len(w.node(0).received(driver.OpAcquire))
-			all.Wait()
-			acquires = len(w.node(0).received(driver.OpAcquire)) - polls
-		}, silent)
-		return acquires, polls
-	}
-	one, onePolls := cost(1)
-	many, manyPolls := cost(200)
-	if onePolls < 50 || manyPolls != onePolls {
-		t.Errorf("one caller asks %d times, 200 of them %d times", onePolls, manyPolls)
-	}
-	if one != 1 || many != 200 {
-		t.Errorf("%d and %d acquires a node for 1 and 200 grants", one, many)
-	}
-}
-
 // What a lock that another process has costs the nodes does not depend on how many wait for it either where the first of them
 // give up, one after the other: also where each gives up before the nodes have answered its attempt.
 func TestQueueCostOfGivingUp(t *testing.T) {
@@ -189,55 +149,6 @@ func TestQueueKeepsTheNews(t *testing.T) {
 		`)
 	}, silent, WithWakeUp(millis("41")), WithRetryDelay(time.Hour, time.Hour), WithRuntime(driver.Runtime{Rand: always(millis("40"))}))
 }
-
-// As many calls are woken as have left at the head of the queue, one each; who leaves behind others wakes nobody.
-func TestQueueLeavingWakesTheNext(t *testing.T) {
-	var woken int
-	c, err := New(fakes(3), WithRuntime(driver.Runtime{Tasks: countedWakes{driver.SystemTasks(), &woken}}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.queues.enter([]string{"r"}) // which is never over
-	const waiters = 1000
-	var all []*turn
-	for range waiters {
-		all = append(all, c.join([]string{"r"}, term{}))
-	}
-	q := all[0].queue
-	for _, i := range []int{500, 1, 998} {
-		all[i].leave()
-		all = slices.Delete(all, i, i+1)
-		all = append(all, c.join([]string{"r"}, term{}))
-	}
-	if woken != 0 {
-		t.Errorf("%d woken by those that left behind others", woken)
-	}
-	q.leases = 0 // as if it were over
-	for i, one := range all {
-		one.leave()
-		if want := min(i+1, waiters-1); woken != want { // the last wakes nobody
-			t.Fatalf("%d woken after %d have left at the head", woken, i+1)
-		}
-	}
-	if len(c.queues.bySet) != 0 {
-		t.Error("the queue is left")
-	}
-}
-
-// countedWakes counts the calls of Wake.
-type countedWakes struct {
-	driver.Tasks
-	n *int
-}
-
-type countedWaiter struct {
-	driver.Waiter
-	n *int
-}
-
-func (c countedWakes) NewWaiter() driver.Waiter { return countedWaiter{c.Tasks.NewWaiter(), c.n} }
-
-func (w countedWaiter) Wake() { *w.n++; w.Waiter.Wake() }
 
 // An observer that panics while a lease is released leaves nobody waiting behind that: the next asks at once, and has the lock
 // when the keys have expired.
@@ -700,107 +611,4 @@ func TestCloseEndsQueues(t *testing.T) {
 			w.Errorf("%d are still to be told of the end", w.closing.Len())
 		}
 	}, silent)
-}
-
-// Thousands wait for one lock, and each is granted it in its turn; the others give up on time.
-func TestQueueOfThousands(t *testing.T) {
-	waiters := 5000
-	if testing.Short() {
-		waiters = 1000
-	}
-	in(t, 3, func(w *world) {
-		lease := w.mustLock(time.Hour)
-		var mu sync.Mutex
-		var order []int
-		var all sync.WaitGroup
-		for i := range waiters {
-			all.Go(func() {
-				ctx := w.Context()
-				patience := time.Duration(1+i) * time.Microsecond
-				if i%2 == 1 {
-					var cancel context.CancelFunc
-					ctx, cancel = context.WithTimeout(ctx, patience)
-					defer cancel()
-				}
-				began := w.at()
-				l, err := w.Lock(ctx, "r", time.Minute)
-				if i%2 == 1 {
-					if !errors.Is(err, context.DeadlineExceeded) || w.at() != began+patience {
-						w.Errorf("waiter %d gave up after %v of %v: %v", i, w.at()-began, patience, err)
-					}
-					return
-				}
-				if err != nil {
-					w.Error(err)
-					return
-				}
-				mu.Lock()
-				order = append(order, i)
-				mu.Unlock()
-				if err := l.Unlock(w.Context()); err != nil {
-					w.Errorf("waiter %d: %v", i, err)
-				}
-			})
-			synctest.Wait()
-		}
-		w.atTime(time.Minute)
-		if err := lease.Unlock(w.Context()); err != nil {
-			w.Error(err)
-		}
-		all.Wait()
-		if len(order) != waiters/2 || !slices.IsSorted(order) {
-			w.Errorf("%d of %d were granted the lock, in their order: %v", len(order), waiters/2, slices.IsSorted(order))
-		}
-		if n := len(w.node(0).received(driver.OpAcquire)); n != waiters/2+1 {
-			w.Errorf("%d acquires for %d grants", n, waiters/2+1)
-		}
-		w.noQueues()
-	}, silent)
-}
-
-// A call that waits in its client takes less than 1 KB beyond the stack of its goroutine.
-func TestQueueMemory(t *testing.T) {
-	const waiters = 20000
-	c, err := New(fakes(5))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.queues.enter([]string{"r"}) // which is never over
-	heap := func() uint64 {
-		runtime.GC()
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
-	// measured is what so many goroutines take that do something until the context ends.
-	measured := func(do func(ctx context.Context), isReady func() bool) uint64 {
-		before := heap()
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		var all sync.WaitGroup
-		defer all.Wait()
-		defer cancel()
-		for range waiters {
-			all.Go(func() { do(ctx) })
-		}
-		for !isReady() {
-			runtime.Gosched()
-		}
-		return (heap() - before) / waiters
-	}
-	var started atomic.Int64
-	// Twice, since the runtime keeps what it needs for so many goroutines.
-	measured(func(ctx context.Context) { started.Add(1); <-ctx.Done() }, func() bool { return started.Load() == waiters })
-	goroutine := measured(func(ctx context.Context) { started.Add(1); <-ctx.Done() }, func() bool { return started.Load() == 2*waiters })
-	waiter := measured(func(ctx context.Context) { _, _ = c.Lock(ctx, "r", time.Minute) }, func() bool {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		return c.closing.Len() == waiters
-	})
-	each := waiter - min(goroutine, waiter)
-	t.Logf("%d bytes a waiter", each)
-	if each >= 1000 {
-		t.Errorf("%d bytes a waiter", each)
-	}
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -308,46 +307,6 @@ func TestWakeUp(t *testing.T) {
 			})
 		})
 	}
-}
-
-// Many services at once, with nodes that fail meanwhile, so that leases are lost: nobody holds a lock together with another,
-// and nothing is left running.
-func TestManyClients(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		nodes := redlocktest.New(t, 5)
-		var together, worked atomic.Int32
-		var all sync.WaitGroup
-		for range 5 {
-			client := nodes.Client(redlock.WithFencing(redlock.Fencing{}))
-			all.Go(func() {
-				for range 5 {
-					_ = client.Hold(t.Context(), "r", time.Second, redlock.Renewal{}, func(ctx context.Context, _ *redlock.Lease) error {
-						if together.Add(1) > 1 {
-							t.Error("two hold it")
-						}
-						defer together.Add(-1)
-						select {
-						case <-time.After(2 * time.Second): // so long that it needs renewals
-							worked.Add(1)
-						case <-ctx.Done():
-						}
-						return ctx.Err()
-					})
-				}
-			})
-		}
-		for i := range 16 {
-			time.Sleep(5 * time.Second)
-			nodes.Heal()
-			nodes.Down(i % 5)
-			nodes.Slow(20*time.Millisecond, (i+1)%5)
-		}
-		nodes.Heal()
-		all.Wait()
-		if n := worked.Load(); n < 12 {
-			t.Errorf("%d of 25 calls worked to their end", n)
-		}
-	})
 }
 
 // In a bubble a service takes the same course every time.

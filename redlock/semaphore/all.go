@@ -129,7 +129,7 @@ func (g *gathering) withPermits(ctx context.Context, work func(context.Context) 
 func (g *gathering) gathered(ctx context.Context) error {
 	for {
 		g.mu.Lock()
-		isAll, refused, hasEnded := g.held == len(g.permits), g.refused, g.running < len(g.permits)
+		isAll, refused := g.held == len(g.permits), g.refused
 		g.mu.Unlock()
 		failed := &redlock.Error{Op: driver.OpAcquire, Resource: g.name}
 		switch {
@@ -143,9 +143,6 @@ func (g *gathering) gathered(ctx context.Context) error {
 			return failed
 		case isAll:
 			return nil
-		case hasEnded: // a task was ended, by an observer that it called
-			failed.Reason = redlock.ErrLost
-			return failed
 		}
 		g.call.Wait(context.Background()) // when ctx ends, those that are not held are refused
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -437,33 +436,4 @@ func TestHoldAllBesideReadersOfItsProcess(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second) // which the readers take
 	})
-}
-
-// A task that an observer ends is no reason to wait for it.
-func TestHoldAllLosesATask(t *testing.T) {
-	nodes := redlocktest.New(t, 1)
-	client := nodes.Client(redlock.WithObserver(watcher(func(e observe.Event) {
-		if e.Step == observe.AttemptStarted && e.Resource == "pool/2" {
-			runtime.Goexit()
-		}
-	})))
-	if err := newSemaphore(t, client, 2).HoldAll(t.Context(), ttl, redlock.Renewal{}, never(t)); !errors.Is(err, redlock.ErrLost) {
-		t.Error(err)
-	}
-}
-
-// Work that returns in the moment in which its call is cancelled: a data race, once.
-func TestHoldAllIsCancelledAsItReturns(t *testing.T) {
-	nodes := redlocktest.New(t, 1)
-	s := newSemaphore(t, nodes.Client(), 16)
-	for range 50 {
-		ctx, cancel := context.WithCancel(t.Context())
-		err := s.HoldAll(ctx, ttl, redlock.Renewal{}, func(context.Context, *redlock.Lease) error {
-			cancel()
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 }

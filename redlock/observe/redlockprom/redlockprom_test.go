@@ -172,34 +172,6 @@ redlock_wait_seconds_sum{resource="r"} 0.04
 redlock_wait_seconds_count{resource="r"} 2
 `
 
-// Without options there is no label for the resource, however many there are, and what nobody did has no series.
-func TestZeroOptions(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		a, b, c := testnode.Three()
-		client, metrics, _ := observed(t, Options{}, []*testnode.Node{a, b, c})
-		if n := testutil.CollectAndCount(metrics); n != 0 {
-			t.Errorf("%d series before anything happened", n)
-		}
-		for _, r := range []string{"r", "s", "t"} {
-			lease, err := client.TryLock(t.Context(), r, time.Second)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := lease.Unlock(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		time.Sleep(time.Second)
-		// Wait, hold and margin; and acquire and release on three nodes.
-		if n := testutil.CollectAndCount(metrics); n != 3+6 {
-			t.Errorf("%d series, want 9", n)
-		}
-		if n := testutil.ToFloat64(metrics.all.WithLabelValues("c", "release", "accepted")); n != 3 {
-			t.Errorf("%v releases on c, want 3", n)
-		}
-	})
-}
-
 // sum is that of a histogram for a resource.
 func sum(t *testing.T, registry *prometheus.Registry, name, resource string) (seconds float64) {
 	t.Helper()
@@ -300,21 +272,6 @@ func TestSemaphore(t *testing.T) {
 		nothing := func(context.Context, *redlock.Lease) error { return nil }
 		p.must(p.HoldAll(t.Context(), time.Minute, redlock.Renewal{Wait: 50 * time.Millisecond}, nothing), redlock.ErrTaken)
 		p.check("all", 4, "redlock_given_up_seconds", "pool", took+50*time.Millisecond)
-	})
-}
-
-// A lock that work under a permit asks for is one like any other.
-func TestLockUnderAPermit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPooled(t)
-		permit, err := p.Acquire(t.Context(), time.Minute)
-		p.must(err, nil)
-		p.others(time.Minute, "r")
-		_, err = p.client.TryLock(permit.Context(), "r", time.Minute)
-		p.must(err, redlock.ErrTaken)
-		if n := testutil.ToFloat64(p.metrics.givenUp.WithLabelValues("taken", "r")); n != 1 {
-			t.Errorf("%v gave up", n)
-		}
 	})
 }
 

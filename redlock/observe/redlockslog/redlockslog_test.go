@@ -253,41 +253,6 @@ level=INFO msg="redlock node-answered" resource=r attempt=1 op=acquire node=a ou
 	}
 }
 
-func TestOutages(t *testing.T) {
-	var all outages
-	now := time.Unix(1000, 0)
-	for i, c := range []struct {
-		after   time.Duration
-		node    string
-		outcome driver.Outcome
-		news    bool
-		over    string
-	}{
-		{0, "a", driver.Accepted, true, ""},
-		{0, "a", driver.Refused, true, ""},
-		{time.Second, "a", driver.Refused, false, ""},
-		{time.Second, "b", driver.Accepted, true, ""},
-		{time.Second, "a", driver.Quarantined, true, ""},
-		{time.Second, "a", driver.Refused, false, ""},
-		{time.Second, "b", driver.TimedOut, true, ""},
-		{time.Second / 2, "b", driver.Declined, true, ""},
-		{time.Second / 2, "a", driver.Declined, true, "4 failures in 4s at WARN"},
-		{0, "a", driver.Accepted, true, ""},
-		{0, "b", driver.Behind, true, "1 failures in 0s at WARN"},
-		{0, "a", driver.Refused, true, ""},
-	} {
-		now = now.Add(c.after)
-		news, over := all.answered(observe.NodeOutcome{Node: c.node, Outcome: c.outcome}, now, time.Second, slog.LevelWarn)
-		text := ""
-		if over != nil {
-			text = fmt.Sprintf("%d failures in %v at %v", over.failures, over.last.Sub(over.began), over.level)
-		}
-		if news != c.news || text != c.over {
-			t.Errorf("step %d: news %v, over %q", i, news, text)
-		}
-	}
-}
-
 // No record shows a lock's value, at any level.
 func TestNoValues(t *testing.T) {
 	var values []string
