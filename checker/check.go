@@ -13,7 +13,7 @@ import (
 
 // Check judges h. A history that shows violations is not an error: they are the report's findings.
 //
-// Holds, lost updates and effects are checked directly; porcupine checks holds and updates once more, from the same events.
+// Holds, lost updates and effects are checked directly; porcupine checks holds once more, from the same events.
 // Check takes O(n log n), O(n) for each takeover and each grant of a semaphore, and what porcupine takes within its bounds.
 // Equal arguments give equal reports.
 //
@@ -66,7 +66,7 @@ func (r *Report) addSafety(t *transcript, o Options) error {
 	if err := r.addLeases(t, o); err != nil {
 		return err
 	}
-	if err := r.addUpdates(t, o); err != nil {
+	if err := r.addUpdates(t); err != nil {
 		return err
 	}
 	r.Findings = append(r.Findings, tooLittle(t, o)...)

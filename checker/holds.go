@@ -265,11 +265,11 @@ func (r *Report) addHolds(t *transcript, l *leases, o Options) error {
 		}
 		slices.SortFunc(holds, func(a, b hold) int { return cmp.Compare(a.from, b.from) })
 		count, first := excesses(t, holds, confirmations, lock.Permits, o.Reentrant)
-		within, why := linearizable(lockModel(lock.Permits), n, o, func() []porcupine.Operation { return ops })
+		within, why := linearizable(lockModel(lock.Permits), n, o, ops)
 		r.compareHolds(t, holds, within != unknown)
 		switch {
 		case within == unknown:
-			r.Unchecked = append(r.Unchecked, Unchecked{Kind: LeaseOverlap, Resource: lock.Name, Decided: true, Why: why})
+			r.Unchecked = append(r.Unchecked, Unchecked{lock.Name, why})
 		case (within == no) != (count > 0):
 			return &DisagreeError{Kind: LeaseOverlap, Resource: lock.Name, Direct: count > 0, Linearizable: within == no}
 		}

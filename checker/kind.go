@@ -11,11 +11,8 @@ const (
 	// AcceptedAfterExpiry: a write was accepted after its own lease ended, before any effect of a later grant. An
 	// observation, not a violation.
 	AcceptedAfterExpiry Kind = "accepted-after-expiry"
-	// LostUpdate: a critical section wrote over a number that it had not read.
+	// LostUpdate: a critical section wrote over a number that it had not read. Only effects show it.
 	LostUpdate Kind = "lost-update"
-	// StaleRead: a read gave a number that had been written over, or that nobody had written. It is looked for where the
-	// resource recorded no effects; where it did, such a history contradicts itself.
-	StaleRead Kind = "stale-read"
 	// TokenRegressed: a grant got a lower fencing token than an earlier one, or the resource accepted an effect with a lower
 	// token than it had accepted before.
 	TokenRegressed Kind = "token-regressed"
@@ -44,7 +41,7 @@ const (
 )
 
 var kinds = []Kind{
-	LeaseOverlap, StaleWrite, AcceptedAfterExpiry, LostUpdate, StaleRead, TokenRegressed, TokenRepeated, Conduct, Contract,
+	LeaseOverlap, StaleWrite, AcceptedAfterExpiry, LostUpdate, TokenRegressed, TokenRepeated, Conduct, Contract,
 	Refinement, Unprotected, Leftover, NeedlesslyUnavailable, BusyWait, HolderRefused, NotTested,
 }
 

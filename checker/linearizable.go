@@ -27,9 +27,9 @@ const (
 	maxSteps = 500_000
 )
 
-// linearizable asks porcupine whether some order of n operations, each at an instant within its call and return, is one
-// that the model allows. It calls operations only if it runs porcupine. Unknown comes with the reason.
-func linearizable(m porcupine.Model, n int, o Options, operations func() []porcupine.Operation) (answer, string) {
+// linearizable asks porcupine whether some order of the operations, each at an instant within its call and return, is one
+// that the model allows. There are n, or fewer if these are too many. Unknown comes with the reason.
+func linearizable(m porcupine.Model, n int, o Options, ops []porcupine.Operation) (answer, string) {
 	limit := o.MaxOperations
 	if limit == 0 {
 		limit = DefaultMaxOperations
@@ -64,7 +64,7 @@ func linearizable(m porcupine.Model, n int, o Options, operations func() []porcu
 		return ok, next
 	}
 	switch {
-	case porcupine.CheckOperations(m, operations()):
+	case porcupine.CheckOperations(m, ops):
 		return yes, ""
 	case exhausted != "":
 		return unknown, exhausted
@@ -84,31 +84,6 @@ const (
 type lockInput struct {
 	act   lockAct
 	owner int
-}
-
-// mutex is the state of a lock with owners. An owner may take it again: a process if the lock is re-entrant, and a grant with
-// an extend that was called before its window ended and answered after, which does not free the lock in between.
-type mutex struct {
-	owner int
-	depth int
-}
-
-var mutexModel = porcupine.Model{
-	Init: func() any { return mutex{} },
-	Step: func(state, input, _ any) (bool, any) {
-		s, in := state.(mutex), input.(lockInput)
-		free := s.depth == 0 || s.owner == in.owner
-		switch in.act {
-		case take:
-			return free, mutex{in.owner, s.depth + 1}
-		case leave:
-			if s.depth == 1 {
-				return s.owner == in.owner, mutex{}
-			}
-			return s.depth > 1 && s.owner == in.owner, mutex{s.owner, s.depth - 1}
-		}
-		return free, s
-	},
 }
 
 // crowded counts the successes on the resources that certainly have too many operations for porcupine.
@@ -261,12 +236,4 @@ func (g *grantEvents) takings() []taking {
 		}
 	}
 	return all
-}
-
-// Linearizable asks porcupine whether some order of ops, each at an instant within its call and return, is one that the
-// model allows. It keeps to the bounds that [Check] keeps to: maxOperations as in [Options], and numbers of steps and states.
-// Where they are too narrow it says why, and legal means nothing.
-func Linearizable(m porcupine.Model, ops []porcupine.Operation, maxOperations int) (legal bool, undecided string) {
-	found, why := linearizable(m, len(ops), Options{MaxOperations: maxOperations}, func() []porcupine.Operation { return ops })
-	return found == yes, why
 }

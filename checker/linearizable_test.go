@@ -20,17 +20,8 @@ func TestWhatPorcupineIsNotGivenIsReported(t *testing.T) {
 		want   []Unchecked
 	}{
 		{overlap, 2, nil},
-		{overlap, 1, []Unchecked{{LeaseOverlap, "r", true, "2 operations, porcupine is given at most 1"}}},
-		{overlap, -1, []Unchecked{
-			{LeaseOverlap, "r", true, "porcupine is turned off"},
-			{LostUpdate, "r", true, "porcupine is turned off"},
-		}},
-		{"c1 acquire 1; fail 1; c1 write 2 =1; applied 2; c1 write 3 =2; applied 3", 1, []Unchecked{
-			{LostUpdate, "r", true, "2 operations, porcupine is given at most 1"},
-		}},
-		{"c1 acquire 1; fail 1; c1 write 2 =1; ok 2; c1 write 3 =2; ok 3", 1, []Unchecked{
-			{LostUpdate, "r", false, "2 operations, porcupine is given at most 1"},
-		}},
+		{overlap, 1, []Unchecked{{"r", "2 operations, porcupine is given at most 1"}}},
+		{overlap, -1, []Unchecked{{"r", "porcupine is turned off"}}},
 	} {
 		r, err := Check(script(t, c.script), Options{MaxOperations: c.max, MinGrants: -1, MinClients: -1})
 		if err != nil {
@@ -42,60 +33,11 @@ func TestWhatPorcupineIsNotGivenIsReported(t *testing.T) {
 		if c.script == overlap && shown(r) != "lease-overlap r x1" {
 			t.Errorf("at most %d: found %q", c.max, shown(r))
 		}
-		undecided := len(c.want) > 0 && !c.want[0].Decided
-		if c.script != overlap && r.Passed() == undecided {
-			t.Errorf("%s: passed %t", c.script, r.Passed())
-		}
 	}
-}
-
-// Many writes that perhaps happened make a search that no machine ends.
-func TestASearchThatGivesUpIsReported(t *testing.T) {
-	var b strings.Builder
-	b.WriteString("c1 acquire 1; ok 1; c2 acquire 2; ok 2; expire 1; expire 2; c1 read 3 of 1; ok 3 =99; c1 write 4 =1 of 1; ok 4;")
-	for i := range 40 {
-		fmt.Fprintf(&b, "c%d write %d =%d;", i+10, i+5, i+1)
-	}
-	text := strings.Replace(b.String(), "ok 4;", "", 1) + "ok 4"
-	r, err := Check(script(t, text), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(r.Unchecked) != 1 || r.Unchecked[0].Decided || !strings.Contains(r.Unchecked[0].Why, "100000 states") || r.Passed() {
-		t.Errorf("unchecked %+v, passed %t", r.Unchecked, r.Passed())
-	}
-}
-
-// crowd is a history in which so many clients write to one resource at once, having read, and none is ever told whether
-// the write happened.
-func crowd(t *testing.T, clients int) history.History {
-	var b strings.Builder
-	b.WriteString("c1 acquire 1; ok 1; c2 acquire 2; ok 2; expire 1; expire 2")
-	op := 3
-	for i := range clients {
-		fmt.Fprintf(&b, "; c%d acquire %d; ok %d; expire %d; c%d read %d of %d; ok %d =%d; c%d write %d =%d of %d",
-			i+10, op, op, op, i+10, op+1, op, op+1, i%7, i+10, op+2, i%5, op)
-		op += 3
-	}
-	// One reads what nobody wrote, so that every order has to be tried.
-	fmt.Fprintf(&b, "; c1 read %d of 1; ok %d =99; c1 write %d =1 of 1; ok %d", op, op, op+1, op+1)
-	return script(t, b.String())
 }
 
 // With 200 operations open at once each state that is reached costs 200 steps, of which the model refuses most.
 func TestASearchIsBoundedInStepsThatAreRefused(t *testing.T) {
-	h := crowd(t, 200)
-	r, err := Check(h, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(r.Unchecked) != 1 || r.Unchecked[0].Kind != LostUpdate || r.Unchecked[0].Decided || r.Passed() {
-		t.Errorf("unchecked %+v, passed %t", r.Unchecked, r.Passed())
-	}
-	if again, err := Check(h, Options{}); err != nil || fmt.Sprint(again) != fmt.Sprint(r) {
-		t.Errorf("%+v and, the second time, %+v, %v", r, again, err)
-	}
-
 	// Takes of a lock that is held: none is legal, and each is tried again in every order of what is.
 	steps, legal := 0, 0
 	model := porcupine.Model{
@@ -113,9 +55,9 @@ func TestASearchIsBoundedInStepsThatAreRefused(t *testing.T) {
 	for i := range 220 {
 		ops = append(ops, porcupine.Operation{Input: i, Call: int64(i), Return: 1000 + int64(i)})
 	}
-	is, why := Linearizable(model, ops, 0)
-	if is || !strings.Contains(why, "500000 steps") || steps != maxSteps || legal > maxStates {
-		t.Errorf("%t, %q, after %d steps, %d of them legal", is, why, steps, legal)
+	is, why := linearizable(model, len(ops), Options{}, ops)
+	if is != unknown || !strings.Contains(why, "500000 steps") || steps != maxSteps || legal > maxStates {
+		t.Errorf("%v, %q, after %d steps, %d of them legal", is, why, steps, legal)
 	}
 }
 
@@ -146,9 +88,6 @@ func TestManyAtOnce(t *testing.T) {
 			why := ""
 			for _, u := range r.Unchecked {
 				why = u.Why
-				if !u.Decided {
-					t.Errorf("%+v: the direct check has no answer", c)
-				}
 			}
 			// An overlap may show before the bound is reached.
 			if err != nil || shown(r) != want || why != c.why && !(overlap && why == "") {

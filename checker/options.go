@@ -27,8 +27,6 @@ type Options struct {
 	// Stopping are the names of the faults that keep the process they affect from ending its critical sections. Nil
 	// means pause and cut-off.
 	Stopping []string
-	// Initial is the number every resource holds at the start.
-	Initial int64
 	// MaxOperations is the most operations on a resource that porcupine is given: its memory grows with their square. Beyond
 	// it only the direct checks run, and Report.Unchecked says so. Zero means [DefaultMaxOperations], negative that porcupine
 	// does not run.

@@ -26,30 +26,29 @@ func (s Semaphore) Has(resource string) bool {
 	return is && err == nil
 }
 
-// lockModel is a lock that so many can hold.
-func lockModel(permits int) porcupine.Model {
-	if permits == 1 {
-		return mutexModel
-	}
-	return permitModel(permits)
-}
+// share is what an owner has of a lock: an owner may take it again. A process may if the lock is re-entrant, and a grant with an
+// extend that was called before its window ended and answered after, which does not free the lock in between.
+type share struct{ owner, depth int }
 
-// permitModel is a semaphore: its state is who holds a permit, and how often.
-func permitModel(permits int) porcupine.Model {
+// lockModel is a lock that so many can hold: its state is who does, and how often.
+func lockModel(permits int) porcupine.Model {
 	return porcupine.Model{
-		Init: func() any { return []mutex(nil) },
+		Init: func() any { return []share(nil) },
 		Step: func(state, input, _ any) (bool, any) {
-			held, in := state.([]mutex), input.(lockInput)
-			i, holds := slices.BinarySearchFunc(held, in.owner, func(m mutex, owner int) int { return cmp.Compare(m.owner, owner) })
+			held, in := state.([]share), input.(lockInput)
+			i, holds := slices.BinarySearchFunc(held, in.owner, func(s share, owner int) int { return cmp.Compare(s.owner, owner) })
 			free := holds || len(held) < permits
 			switch in.act {
 			case take:
+				if !free {
+					return false, held
+				}
 				held = slices.Clone(held)
 				if !holds {
-					held = slices.Insert(held, i, mutex{owner: in.owner})
+					held = slices.Insert(held, i, share{owner: in.owner})
 				}
 				held[i].depth++
-				return free, held
+				return true, held
 			case leave:
 				if !holds {
 					return false, held
@@ -62,6 +61,6 @@ func permitModel(permits int) porcupine.Model {
 			}
 			return free, held
 		},
-		Equal: func(a, b any) bool { return slices.Equal(a.([]mutex), b.([]mutex)) },
+		Equal: func(a, b any) bool { return slices.Equal(a.([]share), b.([]share)) },
 	}
 }

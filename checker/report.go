@@ -12,14 +12,13 @@ type Finding struct {
 	Resource string // empty if NotTested
 	// Count is how often the rule is broken on the resource: LeaseOverlap, the holds that begin, and the confirmed holds
 	// that lie, inside another client's; StaleWrite and AcceptedAfterExpiry, such writes; HolderRefused, such requests;
-	// LostUpdate, the writes over another number than was read, or 1 where that cannot be told because the resource recorded
-	// no effects; StaleRead, 1.
+	// LostUpdate, the writes over another number than was read.
 	Count int
 	// Windows are the witnesses in the order in which they began. LeaseOverlap: the two holds, or one more than a semaphore
 	// has permits; a hold that is only confirmed is shown as the operation that confirms it. StaleWrite: the ended lease and
 	// the later one; AcceptedAfterExpiry: the ended lease; HolderRefused: the lease that lasted; LostUpdate: the critical
-	// sections, from the call of the read to the end of the write, the one whose write was lost and the one that overwrote it;
-	// one only if there is no other to name. Tokens: the two grants.
+	// sections, from the call of the read to the end of the write, the one whose write was lost and the one that overwrote it.
+	// Tokens: the two grants.
 	Windows []Window
 	// FromSeq and ToSeq, From and To enclose the violation. LeaseOverlap: the overlap of the two holds, ToSeq 0 if it
 	// never ended; StaleWrite and AcceptedAfterExpiry: from the end of the lease to the write; LostUpdate: from the
@@ -74,14 +73,9 @@ type Resource struct {
 	AfterHealing Wait
 }
 
-// Unchecked is a question that porcupine was not asked, or did not answer within its bounds.
-type Unchecked struct {
-	Kind     Kind // LeaseOverlap, LostUpdate or StaleRead
-	Resource string
-	// Decided: the direct check answered it all the same, so that only the second opinion is missing.
-	Decided bool
-	Why     string
-}
+// Unchecked is a lock of which porcupine was not asked, or did not answer within its bounds, whether too many held it: the
+// second opinion is missing.
+type Unchecked struct{ Resource, Why string }
 
 // Compared counts what the rules had to compare: that a rule found nothing says nothing if it compared nothing.
 type Compared struct {
@@ -128,7 +122,7 @@ type Report struct {
 	// Findings has at most one for a kind and resource, or two of monitors, one that faults excuse and one that they do not.
 	// They are ordered by kind, in the order in which the kinds are declared, and then by resource.
 	Findings []Finding
-	// Unchecked says what was not checked twice, or not at all.
+	// Unchecked says what was not checked twice.
 	Unchecked []Unchecked
 	// Grants is the number of successful acquires.
 	Grants int
@@ -138,10 +132,9 @@ type Report struct {
 	Resources []Resource
 }
 
-// Passed reports whether mutual exclusion held: no violation, nothing undecided, and enough happened to tell.
+// Passed reports whether mutual exclusion held: no violation, and enough happened to tell.
 func (r Report) Passed() bool {
-	return !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Kind.Violation() || f.Kind == NotTested }) &&
-		!slices.ContainsFunc(r.Unchecked, func(u Unchecked) bool { return !u.Decided })
+	return !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Kind.Violation() || f.Kind == NotTested })
 }
 
 // NotTested says why the run shows nothing about the lock. It is empty if it does, as every run with a finding that no lock

@@ -33,7 +33,6 @@ var words = map[Kind]Word{
 	StaleWrite:            LateWrite,
 	AcceptedAfterExpiry:   Holds,
 	LostUpdate:            LateWrite,
-	StaleRead:             LateWrite,
 	TokenRegressed:        BreaksPromise,
 	TokenRepeated:         BreaksPromise,
 	Conduct:               BreaksPromise,

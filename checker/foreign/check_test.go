@@ -418,25 +418,6 @@ func TestNative(t *testing.T) {
 	}
 }
 
-// What cannot be decided about some resource does not hide what is bad on another.
-func TestNativeThatIsNotDecided(t *testing.T) {
-	writes := func(first int) (text string) {
-		for i := range 2 {
-			head := fmt.Sprintf(`"process":"c1","op":%d,"f":"write","resource":"q"`, 3+i)
-			text += fmt.Sprintf("{\"seq\":%d,\"t\":9,\"kind\":\"call\",%s,\"number\":%d}\n", first+2*i, head, i+1)
-			text += fmt.Sprintf("{\"seq\":%d,\"t\":9,\"kind\":\"return\",%s,\"outcome\":\"ok\"}\n", first+2*i+1, head)
-		}
-		return text
-	}
-	if r, err := Check(strings.NewReader(writes(1)), Options{MaxPorcupine: 1}); !errors.Is(err, ErrUndecided) {
-		t.Errorf("%+v, %v", r, err)
-	}
-	r, err := Check(strings.NewReader(nativeOverlap+writes(5)), Options{MaxPorcupine: 1})
-	if err != nil || shown(r) != "lease-overlap x1 1-2,3-4" || len(r.Notes) != 1 || !strings.Contains(r.Notes[0], `undecided: late write (lost-update) on "q"`) {
-		t.Errorf("%+v, %v", r, err)
-	}
-}
-
 // The holders of a semaphore are as many as it has permits.
 func TestNativeSemaphore(t *testing.T) {
 	for _, c := range []struct {

@@ -25,8 +25,6 @@ var (
 	ErrMixedUp = errors.New("mixed up")
 	// ErrNotJudged: the history is of a kind of lock that the model does not cover.
 	ErrNotJudged = errors.New("cannot be judged")
-	// ErrUndecided: no checker could answer within its bounds.
-	ErrUndecided = errors.New("undecided")
 )
 
 func notOperation(format string, args ...any) error {

@@ -17,7 +17,7 @@ func checkNative(in io.Reader, o Options) (*Report, error) {
 		return nil, nativeError(err)
 	}
 	found, err := l.Check(checker.Options{
-		Reentrant: o.Model == Reentrant, Semaphores: o.Semaphores, MinGrants: -1, MinClients: -1, MaxOperations: o.MaxPorcupine,
+		Reentrant: o.Model == Reentrant, Semaphores: o.Semaphores, MinGrants: -1, MinClients: -1,
 	})
 	if err != nil {
 		return nil, nativeError(err)
@@ -29,11 +29,7 @@ func checkNative(in io.Reader, o Options) (*Report, error) {
 	}
 	r := &Report{Format: Native, Model: o.Model, Lines: l.Len(), Locks: len(found.Resources), Grants: found.Grants}
 	r.count(l)
-	var undecided error
 	for _, u := range found.Unchecked {
-		if !u.Decided && undecided == nil {
-			undecided = &InputError{Line: l.Len(), Err: fmt.Errorf("%w: %s on %q: %s", ErrUndecided, u.Kind.Says(), u.Resource, u.Why)}
-		}
 		r.Unconfirmed = u.Why
 	}
 	if r.Unconfirmed == "" {
@@ -51,13 +47,6 @@ func checkNative(in io.Reader, o Options) (*Report, error) {
 		}
 	}
 	r.show(l, found.Findings)
-	switch {
-	case undecided == nil:
-	case r.Good():
-		return nil, undecided
-	default: // it is bad whatever the answer
-		r.Notes = append(r.Notes, undecided.Error())
-	}
 	if r.Grants == 0 {
 		r.Notes = append(r.Notes, "no acquire succeeded, so that nothing could go wrong")
 	} else if !contended {

@@ -108,9 +108,6 @@ type Options struct {
 	// is that lock. Of other formats than Native, they are for the models Mutex, Owner and Lease, and no process may
 	// hold one twice.
 	Semaphores []checker.Semaphore
-	// MaxPorcupine bounds what porcupine is given, in operations on one lock: zero means
-	// [checker.DefaultMaxOperations], negative that it is not asked.
-	MaxPorcupine int
 }
 
 // leased reports whether holds end by themselves.

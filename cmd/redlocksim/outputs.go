@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"redlocksim/checker"
 	"redlocksim/reports/timeline"
 	"redlocksim/reports/why"
 	"redlocksim/scenarios"
@@ -54,9 +53,6 @@ var runReports = []fileReport[*judged]{
 	{"write", "write the scenario with a remedy that --why found to this file", writeVariant},
 	{"html", "write an interactive timeline to this file", drawnBy(timeline.WriteHTML)},
 	{"svg", "write the timeline to this file, as an SVG image", drawnBy(timeline.WriteSVG)},
-	{"porcupine", "write porcupine's visualization of the holds to this file, as HTML", func(w io.Writer, j *judged) error {
-		return checker.Visualize(w, j.History, j.Scenario.CheckOptions())
-	}},
 }
 
 // outputs are what the run command writes besides its report.

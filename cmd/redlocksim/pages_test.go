@@ -49,7 +49,7 @@ func TestPagesOfHostileNames(t *testing.T) {
 			t.Fatalf("%v: exit code %d\n%s%s", args, code, &stdout, &stderr)
 		}
 	}
-	do("run", "hostile.yaml", "--html", "run.html", "--porcupine", "porcupine.html")
+	do("run", "hostile.yaml", "--html", "run.html")
 	do("suite", "hostile.yaml", "--tier", "model", "--html", "suite")
 	do("sweep", "--scenario", "hostile.yaml", "--axis", "lock.ttl=1s,2s", "--html", "sweep.html")
 	do("explore", "--beyond", "--seeds", "8", "--generation", "8", "--dir", "found")
@@ -57,7 +57,7 @@ func TestPagesOfHostileNames(t *testing.T) {
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("explore drew no pages: %v", err)
 	}
-	pages = append(pages[:1], "run.html", "porcupine.html", "suite/index.html", "suite/hostile.html", "sweep.html")
+	pages = append(pages[:1], "run.html", "suite/index.html", "suite/hostile.html", "sweep.html")
 	for _, path := range pages {
 		complaints := visit(t, ctx, filepath.Join(dir, path))
 		for _, c := range complaints {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"redlocksim/checker"
 	"redlocksim/reports/heatmap"
 )
 
@@ -62,7 +61,7 @@ func (f *fileReports[T]) write(to *sink, of T) error {
 		}
 		var b bytes.Buffer
 		switch err := r.write(&b, of); {
-		case errors.Is(err, checker.ErrNotVisual), errors.Is(err, heatmap.ErrEmpty):
+		case errors.Is(err, heatmap.ErrEmpty):
 			return &failure{exitUsage, fmt.Errorf("--%s: %w", r.flag, err)}
 		case err != nil:
 			return wrap(fmt.Errorf("--%s: %w", r.flag, err))

@@ -37,8 +37,7 @@ expected if it shows no violation that a sound Redlock does not show under the
 same faults. A scenario that says nothing about it is refused, with the reason.
 
 --html and --svg draw the run: beliefs, votes, messages, faults, and what went
-wrong. --porcupine writes porcupine's own picture. "-" is standard output; the
-report then goes to standard error.
+wrong. "-" is standard output; the report then goes to standard error.
 
 ` + keepsFiles + `
 

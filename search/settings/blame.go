@@ -97,7 +97,7 @@ func short(s *scenarios.Scenario, f *checker.Finding) (why string, mend func(*pr
 	}
 	own := *s
 	switch f.Kind {
-	case checker.StaleWrite, checker.AcceptedAfterExpiry, checker.LostUpdate, checker.StaleRead:
+	case checker.StaleWrite, checker.AcceptedAfterExpiry, checker.LostUpdate:
 	default: // a guard time is about what reaches the resource
 		own.Lock.GuardTime = lateness(s)
 		if !isOfTokens(f.Kind) {
