@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,10 +32,10 @@ first 8 bytes of a value are shown, since whoever has all of it can release the
 lock. The fingerprint is the name of the value in the library's logs and traces.
 
 Every non-empty string counts as a lock key, except fencing counters and the
-restart guard's record, which are listed apart, and so does each holder of a
-lock of Redisson, which is a hash. If the servers have other strings too, name
-the locks with --match, a glob pattern as in Redis' SCAN. It applies to counters
-and records as well. A semaphore of Redisson is a string like any other.
+restart guard's record, which are listed apart. If the servers have other strings
+too, name the locks with --match, a glob pattern as in Redis' SCAN. It applies to
+counters and records as well. What is no string, as the hashes of Redisson, is
+counted among the other keys.
 
 Nothing is written, deleted or kept from expiring. Keys are found with SCAN, so
 the servers stay responsive. A key that is set or released meanwhile may or may
@@ -60,7 +59,7 @@ func newKeys() *cobra.Command {
   redlocksim keys --match 'invoices/*' --json redis://user:secret@10.0.0.1:6379/2`,
 		Args: cobra.RangeArgs(1, redlock.MaxNodes),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			servers, err := parseServers(args)
+			servers, err := addresses.Parse(args)
 			if err != nil {
 				return &failure{exitUsage, err}
 			}
@@ -135,8 +134,7 @@ type lockReport struct {
 	Holder string `json:"holder_prefix"`
 	// Fingerprint is what logs and traces of the library call the value; empty for one that is longer than what is read.
 	Fingerprint string       `json:"fingerprint,omitempty"`
-	Kind        string       `json:"kind,omitempty"` // of a lock of Redisson
-	Held        bool         `json:"held"`           // by a quorum of the nodes
+	Held        bool         `json:"held"` // by a quorum of the nodes
 	ForMS       *int64       `json:"held_for_ms"`
 	OnNodes     []keysOnNode `json:"nodes"`
 }
@@ -167,8 +165,8 @@ func newKeysReport(all []*found) *keysReport {
 		r.Nodes = append(r.Nodes, n)
 	}
 	for _, h := range holdings(all) {
-		l := lockReport{Key: quotedIfOdd(h.key), Holder: prefix(h.value), Kind: h.kind}
-		if len(h.value) < valueBytes && h.kind == "" {
+		l := lockReport{Key: quotedIfOdd(h.key), Holder: prefix(h.value)}
+		if len(h.value) < valueBytes {
 			l.Fingerprint = observe.Fingerprint(h.value)
 		}
 		if left, ok := h.quorate(r.Quorum); ok {
@@ -234,22 +232,21 @@ func (r *keysReport) write(w io.Writer, width int) error {
 		nodes.AppendRow(table.Row{i + 1, n.Address, n.LockKeys, n.WithoutTTL, len(n.Counters), n.OtherKeys, guard})
 	}
 	locks := reports.Look{Width: width}.NewTable()
-	each := 0
 	if width > 0 {
-		each = max(16, (width-59)/2) // the first two columns, of what the others leave
-		locks.SetColumnConfigs([]table.ColumnConfig{{Number: 1, WidthMax: each}})
+		each := max(15, (width-61)/2) // the first two columns, of what the others leave
+		locks.SetColumnConfigs([]table.ColumnConfig{{Number: 1, WidthMax: each}, {Number: 2, WidthMax: each, WidthMaxEnforcer: text.WrapSoft}})
 	}
 	locks.AppendHeader(table.Row{"lock", "left on", "holder", "fingerprint", "nodes", "still held for"})
 	for _, l := range r.Locks {
 		var left []string
 		for _, n := range l.OnNodes {
-			left = append(left, fmt.Sprintf("%d: %s", n.number, forHowLong(n.LeftMS)))
+			left = append(left, fmt.Sprintf("%d=%s", n.number, forHowLong(n.LeftMS)))
 		}
 		held := "not held"
 		if l.Held {
 			held = forHowLong(l.ForMS)
 		}
-		locks.AppendRow(table.Row{printable.Short(l.Key, shownKey), pack(left, each), l.Holder, cmp.Or(l.Fingerprint, l.Kind), fmt.Sprintf("%d of %d", len(l.OnNodes), len(r.Nodes)), held})
+		locks.AppendRow(table.Row{printable.Short(l.Key, shownKey), strings.Join(left, ", "), l.Holder, l.Fingerprint, fmt.Sprintf("%d of %d", len(l.OnNodes), len(r.Nodes)), held})
 	}
 	_, err := fmt.Fprintln(w, nodes.Render())
 	if err == nil && len(r.Locks) > 0 {
@@ -283,27 +280,4 @@ func forHowLong(ms *int64) string {
 		return "no TTL"
 	}
 	return (time.Duration(*ms) * time.Millisecond).String()
-}
-
-// pack lists texts in lines that are at most so wide; 0 for one line.
-func pack(texts []string, width int) string {
-	var b strings.Builder
-	column := 0
-	for i, t := range texts {
-		if i < len(texts)-1 {
-			t += ","
-		}
-		switch {
-		case i == 0:
-		case width > 0 && column+1+len(t) > width:
-			b.WriteByte('\n')
-			column = 0
-		default:
-			b.WriteByte(' ')
-			column++
-		}
-		b.WriteString(t)
-		column += len(t)
-	}
-	return b.String()
 }

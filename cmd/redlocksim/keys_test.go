@@ -218,10 +218,10 @@ func TestKeysFindsLeaks(t *testing.T) {
 	for _, want := range []string{
 		`1  \S+ +2 +0 +0 +0  no record`,
 		`3  \S+ +3 +2 +0 +0  no record`,
-		`orders/held +1: 2h46m, 2: 5h33m, 3: 8h1\dm +AAAAAAAA…  595dc0d36b6b  3 of 3  5h33m`,
-		`orders/split +1: 2h46m +BBBBBBBB…  [0-9a-f]{12}  1 of 3  not held`,
-		`orders/split +3: no TTL +BBBBBBBB…  eacfa6ba57f9  1 of 3  not held`,
-		`orders/stuck +2: no TTL, 3: no TTL +CCCCCCCC…  722767feddfe  2 of 3  no TTL`,
+		`orders/held +1=2h46m, 2=5h33m, 3=8h1\dm +AAAAAAAA…  595dc0d36b6b  3 of 3  5h33m`,
+		`orders/split +1=2h46m +BBBBBBBB…  [0-9a-f]{12}  1 of 3  not held`,
+		`orders/split +3=no TTL +BBBBBBBB…  eacfa6ba57f9  1 of 3  not held`,
+		`orders/stuck +2=no TTL, 3=no TTL +CCCCCCCC…  722767feddfe  2 of 3  no TTL`,
 		`lock keys without a TTL, which never expire: 3\n`,
 	} {
 		if !regexp.MustCompile(want).MatchString(out) {
@@ -260,7 +260,7 @@ func TestKeysWithAServerDown(t *testing.T) {
 	c.do(0, "SET", "r", "v", "PX", 10_000_000)
 	c.servers[2].Kill()
 	out, errs := c.keys(exitUsage, c.addrs...)
-	if !strings.HasPrefix(errs, "redlocksim: "+c.addrs[2]+": ") || !regexp.MustCompile(`r +1: 2h46m\S+ +v +4c94485e0c21 +1 of 3  not held`).MatchString(out) {
+	if !strings.HasPrefix(errs, "redlocksim: "+c.addrs[2]+": ") || !regexp.MustCompile(`r +1=2h46m\S+ +v +4c94485e0c21 +1 of 3  not held`).MatchString(out) {
 		t.Errorf("got\n%s%s", out, errs)
 	}
 }
@@ -324,7 +324,7 @@ func TestKeysFitTheTerminal(t *testing.T) {
 		}
 		_, locks, _ := strings.Cut(b.String(), "\n\n")
 		for i := range f {
-			if want := fmt.Sprintf("%d: 1h0m0", i+1); !strings.Contains(locks, want) {
+			if want := fmt.Sprintf("%d=1h0m0", i+1); !strings.Contains(locks, want) {
 				t.Errorf("width %d: %q is not in\n%s", width, want, locks)
 			}
 		}

@@ -54,7 +54,6 @@ type found struct {
 type lockKey struct {
 	key, value string
 	left       time.Duration // or noTTL
-	kind       string        // of a lock of Redisson; empty for a string
 }
 
 type counterKey struct {
@@ -73,34 +72,12 @@ func (f *found) leaks() int {
 	return n
 }
 
-// parseServers reads addresses as goredis.Open takes them.
-func parseServers(args []string) ([]*redis.Options, error) {
-	var all []*redis.Options
-	seen := map[string]bool{}
-	for i, arg := range args {
-		o := &redis.Options{Addr: arg}
-		if err := redisaddr.Check(arg); err != nil {
-			return nil, fmt.Errorf("server %d: %w", i+1, err)
-		}
-		switch {
-		case arg == "":
-			return nil, fmt.Errorf("server %d: the address is empty", i+1)
-		case strings.Contains(arg, "://"):
-			parsed, err := redis.ParseURL(arg)
-			if err != nil {
-				return nil, fmt.Errorf("server %d: %w", i+1, err)
-			}
-			o = parsed
-		case !strings.Contains(arg, ":"):
-			return nil, fmt.Errorf("server %d: %q has no port: HOST:PORT or redis://USER:PASSWORD@HOST:PORT/DB", i+1, arg)
-		}
-		if seen[o.Addr] {
-			return nil, fmt.Errorf("server %d: %s is named twice, and one server has one vote", i+1, o.Addr)
-		}
-		seen[o.Addr] = true
-		all = append(all, o)
-	}
-	return all, nil
+// addresses are read as goredis.Open does, but that URLs may say anything of timeouts.
+var addresses = redisaddr.Parser[*redis.Options]{
+	OfAddr:  func(addr string) *redis.Options { return &redis.Options{Addr: addr} },
+	OfURL:   redis.ParseURL,
+	Addr:    func(o *redis.Options) string { return o.Addr },
+	Ignores: func(*redis.Options, string) bool { return false },
 }
 
 // scanServers looks at all servers at once; each answer is waited for as long as timeout. If ctx ends first it returns
@@ -196,16 +173,12 @@ func (f *found) read(ctx context.Context, client *redis.Client, keys []string) e
 		}
 		return nil
 	})
-	var hashes []lockKey
 	for i, k := range keys {
 		value, err := values[i].Result()
 		left, leftErr := lefts[i].Result()
 		switch {
 		case err != nil && redis.HasErrorPrefix(err, "WRONGTYPE"):
-			if left < noTTL || leftErr != nil {
-				left = noTTL
-			}
-			hashes = append(hashes, lockKey{key: k, left: left})
+			f.others++
 		case cmp.Or(err, leftErr) != nil:
 			return cmp.Or(err, leftErr)
 		case value == "" || left < noTTL:
@@ -213,17 +186,13 @@ func (f *found) read(ctx context.Context, client *redis.Client, keys []string) e
 			f.add(k, value, left)
 		}
 	}
-	return f.readHashes(ctx, client, hashes)
+	return nil
 }
 
 func (f *found) add(key, value string, left time.Duration) {
 	switch {
 	case key == driver.GuardKey:
 		f.guard = value
-	case isReaderTimeout(key):
-		f.others++
-	case fencedByRedisson(key) != "":
-		f.counters = append(f.counters, counterKey{fencedByRedisson(key), value})
 	case driver.IsLockKey(key):
 		f.locks = append(f.locks, lockKey{key: key, value: value, left: left})
 	default:
@@ -234,7 +203,6 @@ func (f *found) add(key, value string, left time.Duration) {
 // holding is one value that stands at one key on some of the nodes.
 type holding struct {
 	key, value string
-	kind       string
 	nodes      []int           // indexes of the servers
 	left       []time.Duration // on these
 }
@@ -262,22 +230,22 @@ func longestFirst(a, b time.Duration) int {
 
 // holdings puts together what the servers have, by key, and for each key the value on most nodes first.
 func holdings(all []*found) []*holding {
-	type id struct{ key, value, kind string }
+	type id struct{ key, value string }
 	byID := map[id]*holding{}
 	var list []*holding
 	for i, f := range all {
 		for _, l := range f.locks {
-			h := byID[id{l.key, l.value, l.kind}]
+			h := byID[id{l.key, l.value}]
 			if h == nil {
-				h = &holding{key: l.key, value: l.value, kind: l.kind}
-				byID[id{l.key, l.value, l.kind}] = h
+				h = &holding{key: l.key, value: l.value}
+				byID[id{l.key, l.value}] = h
 				list = append(list, h)
 			}
 			h.nodes, h.left = append(h.nodes, i), append(h.left, l.left)
 		}
 	}
 	slices.SortFunc(list, func(a, b *holding) int {
-		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(len(b.nodes), len(a.nodes)), cmp.Compare(a.value, b.value), cmp.Compare(a.kind, b.kind))
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(len(b.nodes), len(a.nodes)), cmp.Compare(a.value, b.value))
 	})
 	return list
 }
