@@ -58,20 +58,12 @@ func (r *run) setUp(ctx context.Context) error {
 // startServers starts what the nodes run.
 func (r *run) startServers(ctx context.Context) error {
 	s := r.scenario
-	switch r.kind {
-	case server.Etcd:
-		return r.AddCluster(ctx, s.Nodes.Names)
-	case server.ZooKeeper:
-		return r.AddEnsemble(ctx, s.Nodes.Names)
-	case server.Postgres:
-		return r.AddDatabases(ctx, s.Nodes.Names)
-	}
-	persistence, preloaded := s.Nodes.Persistence, needsPreload(s)
-	if err := r.AddServers(ctx, s.Nodes.Names, persistence, string(s.Nodes.Forbidden), preloaded); err != nil {
+	c := server.Config{Names: s.Nodes.Names, Persistence: s.Nodes.Persistence, Forbidden: string(s.Nodes.Forbidden), Changes: needsPreload(s)}
+	if err := r.AddServers(ctx, r.kind, c); err != nil {
 		return err
 	}
 	for _, of := range s.Nodes.Replicas {
-		if err := r.AddReplicas(ctx, of.Key, of.Value, persistence, preloaded); err != nil {
+		if err := r.AddReplicas(ctx, of.Key, of.Value, c); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ package child
 
 import (
 	"bytes"
+	"fmt"
 	"os/exec"
 	"runtime"
 	"sync"
@@ -52,7 +53,10 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 // InOwnGroup has a command started in a process group of its own, so that Ctrl-C reaches only this process, which ends its
 // children in order.
 func InOwnGroup(cmd *exec.Cmd) *exec.Cmd {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = new(syscall.SysProcAttr)
+	}
+	cmd.SysProcAttr.Setpgid = true
 	return cmd
 }
 
@@ -68,30 +72,45 @@ func (p *Process) Exited() <-chan struct{} { return p.exited }
 // Status says how the process exited, once it has.
 func (p *Process) Status() string { return p.cmd.ProcessState.String() }
 
-// Signal sends a signal. The error is os.ErrProcessDone for a process that has exited. What stops, continues or kills it does
-// so to its group, if that is its own, and on Linux to all that it has started, too.
+// Signal sends a signal. The error is os.ErrProcessDone for a process that has exited. What continues or kills it does so, on
+// Linux, to all that it has started, too.
 func (p *Process) Signal(sig syscall.Signal) error {
-	switch sig {
-	case syscall.SIGSTOP, syscall.SIGCONT, syscall.SIGKILL:
-	default:
-		return p.cmd.Process.Signal(sig)
+	if sig == syscall.SIGKILL {
+		_ = p.Stop(settling) // so that none starts another one, or again one that was killed
 	}
-	if p.isRunning() {
-		if sig != syscall.SIGCONT {
-			_ = p.send(syscall.SIGSTOP) // an error is that of the next
+	if (sig == syscall.SIGKILL || sig == syscall.SIGCONT) && p.isRunning() {
+		for _, d := range descendants(p.PID()) {
+			_ = syscall.Kill(d, sig) // it may have exited
 		}
-		descend(p.PID(), sig)
 	}
-	return p.send(sig)
+	return p.cmd.Process.Signal(sig)
 }
 
-// send sends a signal to the process, and to its group if that is its own.
-func (p *Process) send(sig syscall.Signal) error {
-	err := p.cmd.Process.Signal(sig)
-	if err == nil && p.cmd.SysProcAttr.Setpgid {
-		_ = syscall.Kill(-p.PID(), sig) // there may be no others, or none any more
+// settling is how long what is to be killed may take to stand still.
+const settling = time.Second
+
+// Stop stops the process and all that it has started, whatever groups and sessions they have made for themselves, and returns
+// when none of their threads can run: a signal is taken by one thread of a process, some time after it was sent. The error says
+// what still ran after that time. SIGCONT lets them go on.
+func (p *Process) Stop(within time.Duration) error {
+	deadline := time.Now().Add(within)
+	told := map[int]bool{}
+	for more := true; more && p.isRunning(); { // until all stand still there can be more
+		more = false
+		for _, pid := range append([]int{p.PID()}, descendants(p.PID())...) {
+			if !told[pid] {
+				told[pid], more = true, true
+				_ = syscall.Kill(pid, syscall.SIGSTOP)
+			}
+			for !isStopped(pid) {
+				if time.Now().After(deadline) {
+					return fmt.Errorf("child: process %d still runs %v after it was told to stop", pid, within)
+				}
+				time.Sleep(100 * time.Microsecond)
+			}
+		}
 	}
-	return err
+	return nil
 }
 
 func (p *Process) isRunning() bool {

@@ -1,6 +1,6 @@
 //go:build unix
 
-// Package redisproc starts redis-server processes on loopback ports, and asks them single questions.
+// Package redisproc starts server processes on loopback ports, and asks redis-servers single questions.
 package redisproc
 
 import (
@@ -20,30 +20,43 @@ import (
 // Patience is how long a process that was started, or told to end, may take. It is generous: the machine may be busy.
 const Patience = 20 * time.Second
 
-// Start starts a redis-server that listens at addr, and returns when it answers with its data loaded. The error has what it
-// wrote.
-func Start(ctx context.Context, cmd *exec.Cmd, addr string) (*child.Process, error) {
+// Start starts a server, and returns when it is ready, as Await does. The error has what it wrote.
+func Start(ctx context.Context, cmd *exec.Cmd, ready func(*child.Process) (bool, error)) (*child.Process, error) {
 	p, err := child.Start(cmd)
 	if err != nil {
 		return nil, err
 	}
-	if err := Await(ctx, p, func() (bool, error) { return answers(p, addr) }); err != nil {
+	if err := Await(ctx, p, func() (bool, error) { return ready(p) }); err != nil {
 		p.Kill()
-		return nil, fmt.Errorf("redis-server at %s: %w\n%s", addr, err, p.Output())
+		return nil, fmt.Errorf("%w\n%s", err, p.Output())
 	}
 	return p, nil
 }
 
-// answers says whether a process answers at an address. The error, if it says yes, is that another one does.
-func answers(p *child.Process, addr string) (bool, error) {
-	info, err := Ask(addr, "INFO", "server")
-	if err == nil && !strings.Contains(info, fmt.Sprintf("\r\nprocess_id:%d\r\n", p.PID())) {
-		return true, errors.New("another process answers there")
+// Answers says whether a process is the redis-server that answers at an address, with its data loaded. The error, if it says
+// yes, is that another one does.
+func Answers(addr string) func(*child.Process) (bool, error) {
+	return func(p *child.Process) (bool, error) {
+		info, err := Ask(addr, "INFO", "server")
+		if err == nil && !strings.Contains(info, fmt.Sprintf("\r\nprocess_id:%d\r\n", p.PID())) {
+			return true, errors.New("another process answers there")
+		}
+		if err == nil { // unlike INFO, this is answered only when the data is loaded
+			_, err = Ask(addr, "PING")
+		}
+		return err == nil, err
 	}
-	if err == nil { // unlike INFO, this is answered only when the data is loaded
-		_, err = Ask(addr, "PING")
+}
+
+// Accepts says whether somebody accepts connections at an address.
+func Accepts(addr string) func(*child.Process) (bool, error) {
+	return func(*child.Process) (bool, error) {
+		c, err := net.Dial("tcp", addr)
+		if err == nil {
+			Reset(c)
+		}
+		return err == nil, err
 	}
-	return err == nil, err
 }
 
 // Await looks again and again until look says that a process which was started is ready, with an error if it can never be. It
@@ -78,21 +91,8 @@ func FreeAddr() string {
 	for {
 		n := ports.Add(1) + uint32(os.Getpid())*997
 		addr := fmt.Sprintf("127.0.0.1:%d", firstPort+n%(lastPort-firstPort+1))
-		c, err := net.Dial("tcp", addr)
-		if err != nil {
+		if taken, _ := Accepts(addr)(nil); !taken {
 			return addr
 		}
-		Reset(c)
 	}
-}
-
-// AwaitPort waits until a process accepts connections at an address. The error is that of Await.
-func AwaitPort(ctx context.Context, p *child.Process, addr string) error {
-	return Await(ctx, p, func() (bool, error) {
-		c, err := net.Dial("tcp", addr)
-		if err == nil {
-			Reset(c)
-		}
-		return err == nil, err
-	})
 }

@@ -152,6 +152,6 @@ func (s *Server) end(sig syscall.Signal) {
 func (s *Server) launch() (err error) {
 	cmd := exec.Command(s.program, s.args...)
 	cmd.Env = append(os.Environ(), s.env...)
-	s.proc, err = redisproc.Start(context.Background(), cmd, s.Addr)
+	s.proc, err = redisproc.Start(context.Background(), cmd, redisproc.Answers(s.Addr))
 	return err
 }

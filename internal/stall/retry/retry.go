@@ -3,9 +3,7 @@
 package retry
 
 import (
-	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -16,20 +14,19 @@ import (
 	"redlocksim/internal/stall"
 )
 
-// T is one attempt at a test. It fails the test only if the attempt counts. Its methods are those of testing.TB, and as safe
-// for concurrent use; clean-ups run, and files are removed, at the end of the attempt.
+// T is one attempt at a test. Its errors fail the test only if the attempt counts; all else is the test's, clean-ups too.
 type T struct {
 	testing.TB
 	// Slower is by how much the test must multiply its times in this attempt: 1, 2, 3 …
 	Slower time.Duration
 
-	ctx      context.Context
 	mu       sync.Mutex
 	problems []string
 	found    bool
-	skipped  bool
-	cleanups []func()
 }
+
+// ended is what Fatal and Fatalf panic with.
+type ended struct{}
 
 // Test runs a test until an attempt counts: it passes, or the machine was not busy, or it Found what no delay excuses;
 // stall.MaxAttempts times at the most. A machine is busy if it holds something up for as long as disturbing, or if threads wait
@@ -50,148 +47,58 @@ func until[M meter](t testing.TB, disturbing time.Duration, test func(*T), begin
 	t.Helper()
 	for n := 1; ; n++ {
 		m, began := begin(), time.Now()
-		a := attempt(t, n, test)
+		a := &T{TB: t, Slower: time.Duration(n)}
+		a.try(test)
 		m.Stop()
 		heldUp, waited, took := m.Longest(), m.Waited(), time.Since(began)
-		busy := fmt.Sprintf("for %v, and threads waited for %v of %v", heldUp.Round(time.Millisecond), waited.Round(time.Millisecond), took.Round(time.Millisecond))
+		problems := strings.Join(a.problems, "\n")
 		switch {
-		case a.skipped:
-			t.SkipNow()
-		case len(a.problems) == 0:
+		case problems == "":
 			return
 		case a.found || heldUp < disturbing && waited < took/2:
-			for _, text := range a.problems {
-				t.Error(text)
-			}
+			t.Error(problems)
 			return
 		case n == stall.MaxAttempts:
-			t.Fatalf("not tested: the machine held up each of %d attempts, the last one %s, of which came:\n%s", n, busy, strings.Join(a.problems, "\n"))
+			t.Fatalf("not tested: the machine held up each of %d attempts, of the last of which came:\n%s", n, problems)
 		}
-		t.Logf("attempt %d does not count: the machine held it up %s, and it came to\n%s", n, busy, strings.Join(a.problems, "\n"))
+		t.Logf("attempt %d does not count: the machine held it up for %v, and threads waited for %v of %v. It came to\n%s",
+			n, heldUp.Round(time.Millisecond), waited.Round(time.Millisecond), took.Round(time.Millisecond), problems)
 	}
 }
 
-// attempt makes one attempt, in a goroutine of its own, which it may end.
-func attempt(t testing.TB, n int, test func(*T)) *T {
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	a := &T{TB: t, Slower: time.Duration(n), ctx: ctx}
-	isOver := make(chan any)
-	in := func(f func()) {
-		go func() {
-			defer func() { isOver <- recover() }()
-			f()
-		}()
-		if p := <-isOver; p != nil {
+func (t *T) try(test func(*T)) {
+	defer func() {
+		if p := recover(); p != nil && p != (ended{}) {
 			panic(p)
 		}
-	}
-	in(func() { test(a) })
-	cancel()
-	for a.cleanUp(in) {
-	}
-	return a
-}
-
-// cleanUp runs the last registered clean-up, if there is one, and reports whether there was.
-func (t *T) cleanUp(in func(func())) bool {
-	t.mu.Lock()
-	last := len(t.cleanups) - 1
-	if last < 0 {
-		t.mu.Unlock()
-		return false
-	}
-	f := t.cleanups[last]
-	t.cleanups = t.cleanups[:last]
-	t.mu.Unlock()
-	in(f)
-	return true
+	}()
+	test(t)
 }
 
 // problem notes what went wrong.
 func (t *T) problem(text string) {
-	callers := make([]uintptr, 20)
-	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers)])
-	frame, _ := frames.Next()
+	_, file, line, _ := runtime.Caller(2)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.problems = append(t.problems, fmt.Sprintf("%s:%d: %s", filepath.Base(frame.File), frame.Line, strings.TrimSpace(text)))
+	t.problems = append(t.problems, fmt.Sprintf("%s:%d: %s", filepath.Base(file), line, strings.TrimSpace(text)))
 }
 
 // Found fails the test, whatever the machine did: for what no delay excuses, such as two holders of a lock.
 func (t *T) Found(format string, args ...any) {
 	t.problem(fmt.Sprintf(format, args...))
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.found = true
 }
 
+// Error, Errorf, Fatal and Fatalf are those of testing.TB. The last two must be called by the test's own goroutine.
 func (t *T) Error(args ...any)                 { t.problem(fmt.Sprintln(args...)) }
 func (t *T) Errorf(format string, args ...any) { t.problem(fmt.Sprintf(format, args...)) }
-func (t *T) Fail()                             { t.problem("failed") }
 
 func (t *T) Fatal(args ...any) {
 	t.problem(fmt.Sprintln(args...))
-	runtime.Goexit()
+	panic(ended{})
 }
 
 func (t *T) Fatalf(format string, args ...any) {
 	t.problem(fmt.Sprintf(format, args...))
-	runtime.Goexit()
-}
-
-func (t *T) FailNow() {
-	t.problem("failed")
-	runtime.Goexit()
-}
-
-// Context ends before the clean-ups of the attempt are run.
-func (t *T) Context() context.Context { return t.ctx }
-
-func (t *T) Failed() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return len(t.problems) > 0
-}
-
-func (t *T) Skip(args ...any) {
-	t.Log(args...)
-	t.SkipNow()
-}
-
-func (t *T) Skipf(format string, args ...any) {
-	t.Logf(format, args...)
-	t.SkipNow()
-}
-
-func (t *T) SkipNow() {
-	t.mu.Lock()
-	t.skipped = true
-	t.mu.Unlock()
-	runtime.Goexit()
-}
-
-func (t *T) Skipped() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.skipped
-}
-
-func (t *T) Cleanup(f func()) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.cleanups = append(t.cleanups, f)
-}
-
-func (t *T) TempDir() string {
-	dir, err := os.MkdirTemp("", "retry")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
+	panic(ended{})
 }

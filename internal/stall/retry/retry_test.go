@@ -2,9 +2,7 @@ package retry
 
 import (
 	"fmt"
-	"os"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,15 +13,14 @@ import (
 // spy is a test that takes down what becomes of it.
 type spy struct {
 	testing.TB
-	errors           []string
-	skipped, stopped bool
+	errors  []string
+	stopped bool
 }
 
 func (s *spy) Helper()             {}
 func (s *spy) Log(...any)          {}
 func (s *spy) Logf(string, ...any) {}
 func (s *spy) Error(args ...any)   { s.errors = append(s.errors, fmt.Sprint(args...)) }
-func (s *spy) SkipNow()            { s.skipped = true; runtime.Goexit() }
 func (s *spy) Fatalf(f string, args ...any) {
 	s.errors, s.stopped = append(s.errors, fmt.Sprintf(f, args...)), true
 	runtime.Goexit()
@@ -93,40 +90,6 @@ func TestWhichAttemptCounts(t *testing.T) {
 		}
 		if s.stopped != (test.name == "always held up") {
 			t.Errorf("%s: stopped: %v", test.name, s.stopped)
-		}
-	}
-}
-
-func TestSkip(t *testing.T) {
-	if s := tryOn(t, []still{{}}, func(a *T) { a.Skip("no server") }); !s.skipped || len(s.errors) > 0 {
-		t.Errorf("%+v", s)
-	}
-}
-
-// An attempt leaves nothing to the next one: its context has ended and its clean-ups were run, the last first, those that
-// fail too.
-func TestAttemptsAreApart(t *testing.T) {
-	var order, dirs []string
-	s := tryOn(t, []still{{longest: disturbing}, {longest: disturbing}, {}}, func(a *T) {
-		dirs = append(dirs, a.TempDir())
-		a.Cleanup(func() { order = append(order, "first") })
-		a.Cleanup(func() {
-			order = append(order, "last")
-			if a.Context().Err() == nil {
-				t.Error("the context lives on")
-			}
-			a.Fatalf("in a clean-up")
-		})
-	})
-	if want := []string{"last", "first", "last", "first", "last", "first"}; !slices.Equal(order, want) {
-		t.Errorf("%q, want %q", order, want)
-	}
-	if len(s.errors) != 1 || !strings.Contains(s.errors[0], "retry_test.go") || !strings.Contains(s.errors[0], "in a clean-up") {
-		t.Errorf("%q", s.errors)
-	}
-	for _, dir := range dirs {
-		if _, err := os.Stat(dir); !os.IsNotExist(err) {
-			t.Errorf("%s is left: %v", dir, err)
 		}
 	}
 }

@@ -12,70 +12,35 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"syscall"
 	"time"
 
-	"redlocksim/internal/child"
-	"redlocksim/internal/faketime"
 	"redlocksim/internal/redisproc"
-	"redlocksim/sim/redis"
+	"redlocksim/live/internal/proxy"
 )
 
-// etcd is a member of an etcd cluster.
+// newEtcd makes the members of an etcd cluster. Their election timeout is the default one second divided by the speed.
 //
 // The members have addresses of which none exists, from a range for documentation, so that each connects to its peers through
 // the HTTP proxy that it is given: Go programs connect to loopback addresses without one.
-type etcd struct {
-	number  int // among the members, from 1
-	members []string
-	speed   int
-}
-
-// PeerAddr is the address at which a member finds the member of that number, from 1, through its tunnel.
-func PeerAddr(number int) string { return fmt.Sprintf("192.0.2.%d:2380", number) }
-
-// NewEtcd makes the directory of a member of a cluster that is to be started. It connects to its peers
-// through the tunnel at that address. Its election timeout is the default one second divided by speed.
-func NewEtcd(name, dir string, number int, members []string, speed int) (*Server, error) {
-	clocks, err := faketime.New(dir + ".clocks")
-	if err != nil {
-		return nil, err
-	}
-	return &Server{Name: name, Kind: Etcd, Addr: redisproc.FreeAddr(), Peer: redisproc.FreeAddr(), dir: dir, Clocks: clocks,
-		software: &etcd{number: number, members: members, speed: speed}}, nil
-}
-
-// start returns when the member listens to its peers: without a majority it answers no client.
-func (e *etcd) start(ctx context.Context, s *Server) (*child.Process, error) {
+func newEtcd(all []*Server, c Config) {
 	var cluster []string
-	for i, name := range e.members {
-		cluster = append(cluster, fmt.Sprintf("%s=https://%s", name, PeerAddr(i+1)))
+	heartbeat := max(100/c.Speed, 10)
+	for i, s := range all {
+		known, peer := fmt.Sprintf("192.0.2.%d:2380", i+1), redisproc.FreeAddr()
+		s.Peers, s.Greets = map[string]string{known: peer}, proxy.HTTP
+		cluster = append(cluster, fmt.Sprintf("%s=https://%s", s.Name, known))
+		s.ready = redisproc.Accepts(peer) // without a majority it answers no client
+		s.command = func() (*exec.Cmd, error) {
+			cmd := exec.Command("etcd", "--name", s.Name, "--data-dir", s.dir, "--log-level", "error",
+				"--listen-client-urls", "http://"+s.Addr, "--advertise-client-urls", "http://"+s.Addr,
+				"--listen-peer-urls", "https://"+peer, "--initial-advertise-peer-urls", "https://"+known,
+				"--initial-cluster", strings.Join(cluster, ","), "--peer-auto-tls",
+				"--heartbeat-interval", fmt.Sprint(heartbeat), "--election-timeout", fmt.Sprint(10*heartbeat))
+			cmd.Env = append(os.Environ(), "HTTPS_PROXY=http://"+s.Tunnel, "NO_PROXY=", "no_proxy=")
+			return cmd, nil
+		}
 	}
-	heartbeat := max(100/e.speed, 10)
-	cmd := exec.Command("etcd", "--name", s.Name, "--data-dir", s.dir, "--log-level", "error",
-		"--listen-client-urls", "http://"+s.Addr, "--advertise-client-urls", "http://"+s.Addr,
-		"--listen-peer-urls", "https://"+s.Peer, "--initial-advertise-peer-urls", "https://"+PeerAddr(e.number),
-		"--initial-cluster", strings.Join(cluster, ","), "--peer-auto-tls",
-		"--heartbeat-interval", fmt.Sprint(heartbeat), "--election-timeout", fmt.Sprint(10*heartbeat))
-	cmd.Env = append(os.Environ(), "HTTPS_PROXY=http://"+s.Tunnel, "NO_PROXY=", "no_proxy=")
-	p, err := child.Start(child.InOwnGroup(cmd))
-	if err != nil {
-		return nil, err
-	}
-	if err := redisproc.AwaitPort(ctx, p, s.Peer); err != nil {
-		p.Kill()
-		return nil, fmt.Errorf("etcd at %s: %w\n%s", s.Addr, err, p.Output())
-	}
-	return p, nil
 }
-
-func (*etcd) shutdown() syscall.Signal { return syscall.SIGTERM }
-
-// dump has nothing: what etcd has answered, nothing takes from it.
-func (*etcd) dump(*Server) ([]redis.Record, error) { return nil, nil }
-
-// killed has nothing to do: what etcd has answered is fsynced.
-func (*etcd) killed(*Server, bool) error { return nil }
 
 // status is what a member says of itself.
 type status struct {
@@ -105,10 +70,9 @@ func (s *Server) call(ctx context.Context, method, request string, into any) err
 	return json.NewDecoder(answer.Body).Decode(into)
 }
 
-// Lead makes the first of the members of a running cluster its leader, and returns when all know it.
-func Lead(ctx context.Context, members []*Server) error {
-	first := members[0]
-	return redisproc.Await(ctx, first.process, func() (bool, error) {
+// leadEtcd makes the first of the members of a running cluster its leader, and returns when all know it.
+func leadEtcd(ctx context.Context, members []*Server) error {
+	return redisproc.Await(ctx, members[0].process, func() (bool, error) {
 		all := make([]status, len(members))
 		for i, s := range members {
 			select {

@@ -19,14 +19,30 @@ type Kind struct {
 	// IsRedis says that clients connect to it themselves, that its keys stay if nobody removes them, and that it can have
 	// replicas. The locks of other servers end with their sessions, or have no time to live.
 	IsRedis bool
-	// Refuses is why a fault cannot be put on such a server; empty if it can. on is what a run has to know of the fault.
-	Refuses func(f faults.Fault, on faults.Live) string
 
 	program   string // one of its programs
 	elsewhere string // where that is if it is not on the PATH, as a pattern; empty if nowhere
 	debian    string // the package that has it
 	fastest   int    // how many times as fast as its scenario a run can be at the most; 0 for no limit
+	// evictions, promotions and clocks are why there are no such faults of it; empty if there are.
+	evictions, promotions, clocks string
 }
+
+// The kinds of servers. Debian has the programs of PostgreSQL and ZooKeeper in none of the PATH. etcd counts leases in seconds,
+// and looks for those that are over twice a second, however fast a run is; members of a ZooKeeper ensemble wait for each other's
+// votes for a fifth of a second.
+var (
+	Redis = &Kind{Name: "redis-server", program: "redis-server", debian: "redis-server", IsRedis: true}
+	Etcd  = &Kind{Name: "etcd", program: "etcd", debian: "etcd-server", fastest: 2,
+		evictions: "etcd evicts no keys", promotions: "etcd elects its leader itself",
+		clocks: "it changes the clock of etcd, a Go program, which does not ask the C library for the time"}
+	Postgres = &Kind{Name: "PostgreSQL", program: "initdb", elsewhere: "/usr/lib/postgresql/*/bin/initdb", debian: "postgresql",
+		evictions: "PostgreSQL evicts no keys", promotions: "the PostgreSQL servers of tier live have no standby",
+		clocks: "it changes the clock of a PostgreSQL server, into which tier live loads no library for that"}
+	ZooKeeper = &Kind{Name: "ZooKeeper", program: "zkServer.sh", elsewhere: "/usr/share/zookeeper/bin/zkServer.sh", debian: "zookeeper",
+		fastest: 2, evictions: "ZooKeeper evicts no nodes", promotions: "ZooKeeper elects its leader itself",
+		clocks: "it changes the clock of ZooKeeper, into whose Java machine tier live loads no library for that"}
+)
 
 // KindOf is the kind of a server: of redis if none is named. The program of a lock has named one that there is.
 func KindOf(s lines.Server) *Kind {
@@ -39,6 +55,20 @@ func (k *Kind) AtMost(speed int) int {
 		return speed
 	}
 	return min(speed, k.fastest)
+}
+
+// Refuses is why a fault cannot be put on such a server; empty if it can. on is what a run has to know of the fault.
+func (k *Kind) Refuses(f faults.Fault, on faults.Live) string {
+	switch f.(type) {
+	case *faults.Evict:
+		return k.evictions
+	case *faults.Promote, *faults.Failover:
+		return k.promotions
+	}
+	if on.Clocks {
+		return k.clocks
+	}
+	return ""
 }
 
 // ErrNotInstalled is what the errors of Programs match.
@@ -68,39 +98,4 @@ func (k *Kind) Programs() (dir string, err error) {
 		return "", notInstalled{k}
 	}
 	return filepath.Dir(slices.Max(found)), nil
-}
-
-// Redis is redis-server.
-var Redis = &Kind{Name: "redis-server", program: "redis-server", debian: "redis-server", IsRedis: true,
-	Refuses: func(faults.Fault, faults.Live) string { return "" }}
-
-// Etcd is etcd. It counts leases in seconds, and looks for those that are over twice a second, however fast a run is.
-var Etcd = &Kind{Name: "etcd", program: "etcd", debian: "etcd-server", fastest: 2, Refuses: refuses("etcd evicts no keys",
-	"etcd elects its leader itself", "it changes the clock of etcd, a Go program, which does not ask the C library for the time")}
-
-// Postgres is PostgreSQL. Debian has its programs in none of the PATH.
-var Postgres = &Kind{Name: "PostgreSQL", program: "initdb", elsewhere: "/usr/lib/postgresql/*/bin/initdb", debian: "postgresql",
-	Refuses: refuses("PostgreSQL evicts no keys", "the PostgreSQL servers of tier live have no standby",
-		"it changes the clock of a PostgreSQL server, into which tier live loads no library for that")}
-
-// ZooKeeper is Apache ZooKeeper. Its members wait for each other's votes for a fifth of a second, however fast a run is.
-// Debian has its programs in none of the PATH.
-var ZooKeeper = &Kind{Name: "ZooKeeper", program: "zkServer.sh", elsewhere: "/usr/share/zookeeper/bin/zkServer.sh", debian: "zookeeper", fastest: 2,
-	Refuses: refuses("ZooKeeper evicts no nodes", "ZooKeeper elects its leader itself",
-		"it changes the clock of ZooKeeper, into whose Java machine tier live loads no library for that")}
-
-// refuses gives these reasons why such a server has no evictions, no promotions and no changes of its clock.
-func refuses(evictions, promotions, clocks string) func(faults.Fault, faults.Live) string {
-	return func(f faults.Fault, on faults.Live) string {
-		switch f.(type) {
-		case *faults.Evict:
-			return evictions
-		case *faults.Promote, *faults.Failover:
-			return promotions
-		}
-		if on.Clocks {
-			return clocks
-		}
-		return ""
-	}
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"os/user"
@@ -19,22 +18,48 @@ import (
 	"golang.org/x/sys/unix"
 
 	"redlocksim/internal/child"
-	"redlocksim/internal/faketime"
 	"redlocksim/internal/redisproc"
 	"redlocksim/sim/redis"
 )
 
 // postgres is a PostgreSQL server, with user and database postgres and no password.
 type postgres struct {
+	*Server
 	programs string // their directory
-	account  *account
 }
 
-// account is the user that a server runs as, since PostgreSQL refuses to be root. Nil is this process's.
-type account struct{ uid, gid int }
+// newPostgres makes PostgreSQL servers. The directory of the first is initialized, and the others are copies of it.
+func newPostgres(ctx context.Context, all []*Server, _ Config, programs string) error {
+	as, err := unprivileged()
+	if err != nil {
+		return err
+	}
+	for i, s := range all {
+		x := postgres{s, programs}
+		if as != nil {
+			if err := os.Chown(s.dir, int(as.Uid), int(as.Gid)); err != nil {
+				return err
+			}
+		}
+		fill := exec.CommandContext(ctx, filepath.Join(programs, "initdb"), "--pgdata", s.dir, "--username", "postgres",
+			"--auth", "trust", "--no-sync", "--locale", "C", "--encoding", "UTF8", "--wal-segsize", "1", "--no-instructions")
+		fill.SysProcAttr = &syscall.SysProcAttr{Credential: as, Pdeathsig: syscall.SIGKILL}
+		if i > 0 {
+			fill = exec.CommandContext(ctx, "cp", "--archive", all[0].dir+"/.", s.dir)
+		}
+		if said, err := fill.CombinedOutput(); err != nil {
+			return fmt.Errorf("live: %s: %w: %s", s.Name, err, said)
+		}
+		s.command = func() (*exec.Cmd, error) { return x.server(as), nil }
+		s.ready = x.isReady
+		s.shutdown = syscall.SIGINT // which rolls open transactions back
+		s.dump, s.killed, s.notes = x.locks, x.forget, x.committed
+	}
+	return nil
+}
 
-// unprivileged is the account for a PostgreSQL server.
-func unprivileged() (*account, error) {
+// unprivileged is the account for a PostgreSQL server, which refuses to be root's; nil for that of this process.
+func unprivileged() (*syscall.Credential, error) {
 	if os.Getuid() != 0 {
 		return nil, nil
 	}
@@ -42,84 +67,14 @@ func unprivileged() (*account, error) {
 	if err != nil {
 		return nil, fmt.Errorf("live: PostgreSQL does not run as root: %w", err)
 	}
-	a := &account{}
-	a.uid, err = strconv.Atoi(u.Uid)
-	if err == nil {
-		a.gid, err = strconv.Atoi(u.Gid)
-	}
-	return a, err
+	uid, err := strconv.ParseUint(u.Uid, 10, 32)
+	gid, gidErr := strconv.ParseUint(u.Gid, 10, 32)
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, errors.Join(err, gidErr)
 }
 
-// as has a command run as the account, in a process group of its own.
-func (a *account) as(cmd *exec.Cmd) *exec.Cmd {
-	child.InOwnGroup(cmd)
-	if a != nil {
-		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(a.uid), Gid: uint32(a.gid)}
-	}
-	return cmd
-}
-
-// InitPostgres makes the directory of a server that was never started, which NewPostgres copies.
-func InitPostgres(ctx context.Context, dir string) error {
-	programs, err := Postgres.Programs()
-	if err != nil {
-		return err
-	}
-	a, err := unprivileged()
-	if err != nil {
-		return err
-	}
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return err
-	}
-	if a != nil {
-		if err := os.Chown(dir, a.uid, a.gid); err != nil {
-			return err
-		}
-	}
-	p, err := child.Start(a.as(exec.Command(filepath.Join(programs, "initdb"), "--pgdata", dir, "--username", "postgres",
-		"--auth", "trust", "--no-sync", "--locale", "C", "--encoding", "UTF8", "--wal-segsize", "1", "--no-instructions")))
-	if err != nil {
-		return err
-	}
-	select {
-	case <-p.Exited():
-	case <-ctx.Done():
-		p.Kill()
-		return context.Cause(ctx)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "PG_VERSION")); err != nil {
-		return fmt.Errorf("live: initdb: %s\n%s", p.Status(), p.Output())
-	}
-	return nil
-}
-
-// NewPostgres makes the directory of a server that is to be started, a copy of the one that InitPostgres has made.
-func NewPostgres(name, dir, initialized string) (*Server, error) {
-	programs, err := Postgres.Programs()
-	if err != nil {
-		return nil, err
-	}
-	a, err := unprivileged()
-	if err != nil {
-		return nil, err
-	}
-	if said, err := exec.Command("cp", "--archive", initialized, dir).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("live: %s: %w: %s", name, err, said)
-	}
-	clocks, err := faketime.New(dir + ".clocks")
-	if err != nil {
-		return nil, err
-	}
-	return &Server{Name: name, Kind: Postgres, Addr: redisproc.FreeAddr(), dir: dir, Clocks: clocks, software: &postgres{programs, a}}, nil
-}
-
-func (x *postgres) start(ctx context.Context, s *Server) (*child.Process, error) {
-	host, port, err := net.SplitHostPort(s.Addr)
-	if err != nil {
-		return nil, err
-	}
-	args := []string{"-D", s.dir, "-h", host, "-p", port, "-k", ""}
+func (x postgres) server(as *syscall.Credential) *exec.Cmd {
+	host, port := hostAndPort(x.Addr)
+	args := []string{"-D", x.dir, "-h", host, "-p", port, "-k", ""}
 	for _, setting := range []string{
 		// Nothing outlives the processes but what is in the directory.
 		"shared_memory_type=mmap", "dynamic_shared_memory_type=mmap",
@@ -129,44 +84,38 @@ func (x *postgres) start(ctx context.Context, s *Server) (*child.Process, error)
 	} {
 		args = append(args, "-c", setting)
 	}
-	p, err := child.Start(x.account.as(exec.Command(filepath.Join(x.programs, "postgres"), args...)))
-	if err != nil {
-		return nil, err
-	}
-	if err := redisproc.Await(ctx, p, func() (bool, error) {
-		text, err := os.ReadFile(x.lockFile(s))
-		lines := strings.Split(string(text), "\n")
-		return len(lines) > 7 && lines[0] == strconv.Itoa(p.PID()) && strings.TrimSpace(lines[7]) == "ready", err
-	}); err != nil {
-		p.Kill()
-		return nil, fmt.Errorf("postgres at %s: %w\n%s", s.Addr, err, p.Output())
-	}
-	return p, nil
+	cmd := exec.Command(filepath.Join(x.programs, "postgres"), args...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as}
+	return cmd
 }
 
-// lockFile is a file in which the server says how far it is.
-func (*postgres) lockFile(s *Server) string { return filepath.Join(s.dir, "postmaster.pid") }
+// says is what the server says in a file of how far it is.
+func (x postgres) says() ([]string, error) {
+	text, err := os.ReadFile(filepath.Join(x.dir, "postmaster.pid"))
+	return strings.Split(string(text), "\n"), err
+}
 
-// shutdown rolls open transactions back.
-func (*postgres) shutdown() syscall.Signal { return syscall.SIGINT }
+func (x postgres) isReady(p *child.Process) (bool, error) {
+	says, err := x.says()
+	return len(says) > 7 && says[0] == strconv.Itoa(p.PID()) && strings.TrimSpace(says[7]) == "ready", err
+}
 
-// killed removes the few bytes of shared memory by which the server tells whether another one uses its directory. What was
-// committed is fsynced.
-func (x *postgres) killed(s *Server, _ bool) error {
-	text, err := os.ReadFile(x.lockFile(s))
+// forget removes the few bytes of shared memory by which a server that was killed tells whether another one uses its directory.
+// What was committed is fsynced.
+func (x postgres) forget(bool) error {
+	says, err := x.says()
 	if errors.Is(err, os.ErrNotExist) {
 		return nil // it has exited by itself
 	}
-	lines := strings.Split(string(text), "\n")
 	var key, id int
-	if err == nil && len(lines) > 6 {
-		_, err = fmt.Sscan(lines[6], &key, &id)
+	if err == nil && len(says) > 6 {
+		_, err = fmt.Sscan(says[6], &key, &id)
 	}
 	if err == nil {
 		_, err = unix.SysvShmCtl(id, unix.IPC_RMID, nil)
 	}
 	if err != nil {
-		return fmt.Errorf("live: the shared memory of %s: %w", s.Name, err)
+		return fmt.Errorf("live: the shared memory of %s: %w", x.Name, err)
 	}
 	return nil
 }
@@ -175,9 +124,8 @@ func (x *postgres) killed(s *Server, _ bool) error {
 const locksQuery = `SELECT locktype, classid, objid, transactionid, virtualtransaction FROM pg_locks
 	WHERE granted AND locktype IN ('advisory', 'transactionid') AND pid <> pg_backend_pid()`
 
-func (x *postgres) dump(s *Server) ([]redis.Record, error) {
-	text, err := x.query(s, locksQuery)
-	var held []redis.Record
+func (x postgres) locks() (held []redis.Record, err error) {
+	text, err := x.query(locksQuery)
 	for line := range strings.Lines(text) {
 		held = append(held, redis.Record{Key: strings.TrimSpace(line)})
 	}
@@ -185,11 +133,8 @@ func (x *postgres) dump(s *Server) ([]redis.Record, error) {
 }
 
 // query asks the server, and returns a line for each row.
-func (x *postgres) query(s *Server, sql string) (string, error) {
-	host, port, err := net.SplitHostPort(s.Addr)
-	if err != nil {
-		return "", err
-	}
+func (x postgres) query(sql string) (string, error) {
+	host, port := hostAndPort(x.Addr)
 	ctx, cancel := context.WithTimeout(context.Background(), redisproc.Patience)
 	defer cancel()
 	psql := exec.CommandContext(ctx, filepath.Join(x.programs, "psql"), "--no-psqlrc", "--tuples-only", "--no-align",
@@ -198,7 +143,7 @@ func (x *postgres) query(s *Server, sql string) (string, error) {
 	psql.Stderr = &said
 	text, err := psql.Output()
 	if err != nil {
-		return "", fmt.Errorf("live: what %s knows: %w: %s", s.Name, err, said.String())
+		return "", fmt.Errorf("%w: %s", err, said.String())
 	}
 	return string(text), nil
 }
@@ -209,23 +154,18 @@ type Committed struct {
 	At   time.Time
 }
 
-// Notes are those that committed transactions have left in the table effects; only a PostgreSQL server has any.
-func (s *Server) Notes() ([]Committed, error) {
-	db, is := s.software.(*postgres)
-	if !is {
-		return nil, nil
-	}
-	table, err := db.query(s, "SELECT to_regclass('effects')")
+// committed are the notes that committed transactions have left in the table effects.
+func (x postgres) committed() (all []Committed, err error) {
+	table, err := x.query("SELECT to_regclass('effects')")
 	if err != nil || strings.TrimSpace(table) == "" { // no client has come as far as to make it
 		return nil, err
 	}
-	text, err := db.query(s, "SELECT extract(epoch FROM pg_xact_commit_timestamp(xmin)) * 1000000, note FROM effects")
-	var all []Committed
+	text, err := x.query("SELECT extract(epoch FROM pg_xact_commit_timestamp(xmin)) * 1000000, note FROM effects")
 	for line := range strings.Lines(text) {
 		at, note, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "|")
 		micros, err := strconv.ParseFloat(at, 64)
 		if err != nil {
-			return nil, fmt.Errorf("live: a note of %s: %w", s.Name, err)
+			return nil, fmt.Errorf("live: a note of %s: %w", x.Name, err)
 		}
 		all = append(all, Committed{note, time.UnixMicro(int64(micros))})
 	}

@@ -3,71 +3,62 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
+	"strconv"
+	"strings"
 
-	"redlocksim/internal/child"
-	"redlocksim/internal/faketime"
 	"redlocksim/internal/redisproc"
 	"redlocksim/sim/redis"
 )
 
-// redisServer is redis-server.
-type redisServer struct {
-	persistence redis.Persistence
-	preload     string // the library; empty if there is none, and the clocks are the machine's
+// newRedis makes redis-servers.
+func newRedis(all []*Server, c Config) {
+	for i, s := range all {
+		forbidden := ""
+		if i == len(all)-1 {
+			forbidden = c.Forbidden
+		}
+		s.command = func() (*exec.Cmd, error) { return s.redisServer(c, forbidden) }
+		s.ready = redisproc.Answers(s.Addr)
+		s.dump = s.keys
+		s.killed = func(withoutPower bool) error {
+			if !withoutPower || c.Persistence == redis.NoPersistence {
+				return nil
+			}
+			return s.cutToSynced()
+		}
+	}
 }
 
-// NewRedis makes the directory and the clocks of a redis-server that is to be started. preload is empty
-// if faults need neither its clock nor its fsyncs.
-func NewRedis(name, dir string, persistence redis.Persistence, preload string) (*Server, error) {
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return nil, err
-	}
-	clocks, err := faketime.New(dir + ".clocks")
-	if err != nil {
-		return nil, err
-	}
-	return &Server{Name: name, Kind: Redis, Addr: redisproc.FreeAddr(), dir: dir, Clocks: clocks, software: redisServer{persistence, preload}}, nil
-}
-
-func (r redisServer) start(ctx context.Context, s *Server) (*child.Process, error) {
-	host, port, err := net.SplitHostPort(s.Addr)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) redisServer(c Config, forbidden string) (*exec.Cmd, error) {
+	host, port := hostAndPort(s.Addr)
 	args := []string{"--bind", host, "--port", port, "--dir", s.dir, "--save", "", "--daemonize", "no", "--appendonly", "no",
 		// A replica that was sent a file gets changes as soon as it has loaded it; without a file, only after its next
 		// message, one second later. Periodic work is done often.
 		"--repl-diskless-sync", "no", "--hz", "50",
 		// A master that is shut down does not wait for its replicas.
 		"--shutdown-timeout", "0"}
-	switch r.persistence {
+	switch c.Persistence {
 	case redis.EverySecond:
 		args = append(args, "--appendonly", "yes", "--appendfsync", "everysec")
 	case redis.Always:
 		args = append(args, "--appendonly", "yes", "--appendfsync", "always")
 	}
-	if s.Forbidden != "" {
-		args = append(args, "--rename-command", s.Forbidden, "")
+	if forbidden != "" {
+		args = append(args, "--rename-command", forbidden, "")
 	}
-	if s.Forbidden == redis.Scripts {
+	if forbidden == redis.Scripts {
 		args = append(args, "--rename-command", "EVALSHA", "")
 	}
 	if s.Successor != "" {
 		s.Follows, s.Successor = s.Successor, ""
 	}
 	if s.Follows != "" {
-		master, port, err := net.SplitHostPort(s.Follows)
-		if err != nil {
-			return nil, err
-		}
+		master, port := hostAndPort(s.Follows)
 		args = append(args, "--replicaof", master+" "+port)
 	}
 	program, err := redisproc.Program()
@@ -76,23 +67,18 @@ func (r redisServer) start(ctx context.Context, s *Server) (*child.Process, erro
 	}
 	cmd := exec.Command(program, args...)
 	cmd.Env = os.Environ()
-	if r.preload != "" {
-		cmd.Env = append(cmd.Env, s.Clocks.Preload(r.preload)...)
+	if c.preload != "" {
+		cmd.Env = append(cmd.Env, s.Clocks.Preload(c.preload)...)
 	}
 	// A replica's copy of its master's data is not persistence.
 	if err := os.Remove(filepath.Join(s.dir, "dump.rdb")); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	return redisproc.Start(ctx, child.InOwnGroup(cmd), s.Addr)
+	return cmd, nil
 }
 
-func (redisServer) shutdown() syscall.Signal { return syscall.SIGTERM }
-
-// killed cuts the append-only files back to what was fsynced, without power.
-func (r redisServer) killed(s *Server, withoutPower bool) error {
-	if !withoutPower || r.persistence == redis.NoPersistence {
-		return nil
-	}
+// cutToSynced cuts the append-only files back to what was fsynced.
+func (s *Server) cutToSynced() error {
 	logs, err := filepath.Glob(filepath.Join(s.dir, "appendonlydir", "*.incr.aof"))
 	if err != nil || len(logs) == 0 {
 		return fmt.Errorf("live: %s has no append-only file: %w", s.Name, err)
@@ -103,4 +89,37 @@ func (r redisServer) killed(s *Server, withoutPower bool) error {
 		}
 	}
 	return nil
+}
+
+// Follow makes a running server a replica of the master that it is to follow.
+func (s *Server) Follow() error {
+	host, port := hostAndPort(s.Follows)
+	if _, err := redisproc.Ask(s.Addr, "REPLICAOF", host, port); err != nil {
+		return fmt.Errorf("live: %s: %w", s.Name, err)
+	}
+	return nil
+}
+
+// keysScript returns a line for each key: the key, a digest of its value, and when it expires by the server's clock, in
+// milliseconds.
+const keysScript = `local out = {}
+for _, k in ipairs(redis.call('KEYS', '*')) do
+  out[#out+1] = k .. '\t' .. redis.sha1hex(redis.call('DUMP', k)) .. '\t' .. redis.call('PEXPIRETIME', k)
+end
+return table.concat(out, '\n')`
+
+func (s *Server) keys() (records []redis.Record, err error) {
+	text, err := redisproc.Ask(s.Addr, "EVAL", keysScript, "0")
+	for line := range strings.Lines(text) {
+		field := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(field) != 3 {
+			return nil, fmt.Errorf("%q", line)
+		}
+		expires, err := strconv.ParseInt(field[2], 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, redis.Record{Key: field[0], Value: field[1], ExpiresAt: max(expires, 0)})
+	}
+	return records, err
 }

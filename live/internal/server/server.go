@@ -9,12 +9,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"sync"
 	"syscall"
 
 	"redlocksim/faults"
 	"redlocksim/internal/child"
 	"redlocksim/internal/faketime"
 	"redlocksim/internal/redisproc"
+	"redlocksim/live/internal/proxy"
 	"redlocksim/sim/redis"
 )
 
@@ -23,43 +28,119 @@ type Server struct {
 	Name   string
 	Kind   *Kind
 	Addr   string           // where clients connect
-	Peer   string           // where the other members of its cluster do; empty if it has none
-	Votes  string           // where they do to elect a leader, if that is another address
-	Tunnel string           // the proxy through which it connects to them
 	Clocks *faketime.Clocks // the machine's, unless a library that changes them is loaded into the process
 	Paused bool
 	IsDark bool // it is down and without power
 
+	// Peers are where the other members of its cluster connect to it, by the addresses at which they know it: none of these
+	// exists, as all connect through a Tunnel, which they tell the addresses as Greets says.
+	Peers  map[string]string
+	Greets proxy.Greeting
+	Tunnel string
+
 	// Follows is the address of its master; empty for a master. Successor is that of who was promoted in its place, which it
-	// follows after its next start. Forbidden is a command that it does not have; empty if it has all. Knew are its keys when
-	// it was last paused or stopped, if they may be needed; the values are digests. All this is of a redis-server.
+	// follows after its next start. Knew are its keys when it was last paused or stopped, if they may be needed; the values are
+	// digests. All this is of a redis-server.
 	Follows   string
 	Successor string
-	Forbidden string
 	Knew      []redis.Record
 
-	dir      string
-	software software
-	process  *child.Process // nil while it is down
+	dir     string
+	process *child.Process // nil while it is down
+
+	// What its kind makes of it: the command that starts it with what is in its directory, whether the process can take part
+	// now, and the signal at which it exits in good order, whoever is connected.
+	command  func() (*exec.Cmd, error)
+	ready    func(*child.Process) (bool, error)
+	shutdown syscall.Signal
+	// dump is what it knows that a restart can take from it; nil if that is nothing.
+	dump func() ([]redis.Record, error)
+	// killed is called when the process was killed: without power its directory loses what a machine would have lost. Nil if
+	// there is nothing to do.
+	killed func(withoutPower bool) error
+	notes  func() ([]Committed, error)
 }
 
-// software is what the process of a server is.
-type software interface {
-	// start starts the process, with what is in the server's directory, and returns when it can take part.
-	start(context.Context, *Server) (*child.Process, error)
-	// shutdown is the signal at which it exits in good order, whoever is connected.
-	shutdown() syscall.Signal
-	// dump is what the server knows that a restart can take from it.
-	dump(*Server) ([]redis.Record, error)
-	// killed is called when the process was killed: without power its directory loses what a machine would have lost.
-	killed(s *Server, withoutPower bool) error
+// Config says what the servers of a run are to be.
+type Config struct {
+	Names []string
+	Speed int // of the run
+	// Persistence is that of a redis-server, and Forbidden a command that the last of them does not have.
+	Persistence redis.Persistence
+	Forbidden   string
+	// Changes says that faults need the clocks or the fsyncs of redis-servers.
+	Changes bool
+
+	// Work is a directory for the files of the servers.
+	Work string
+	// preload is the library that changes clocks and notes fsyncs; empty if there is none, and the clocks are the machine's.
+	preload string
+}
+
+// New makes the servers of a kind, which are to be started. With an error it returns those that there are so far.
+func New(ctx context.Context, k *Kind, c Config) ([]*Server, error) {
+	programs, err := k.Programs()
+	if err != nil {
+		return nil, err
+	}
+	if k.IsRedis && c.Changes {
+		if c.preload, err = faketime.Build(c.Work); err != nil {
+			return nil, err
+		}
+	}
+	var all []*Server
+	for _, name := range c.Names {
+		s := &Server{Name: name, Kind: k, Addr: redisproc.FreeAddr(), shutdown: syscall.SIGTERM}
+		if s.dir, err = os.MkdirTemp(c.Work, "node-"); err != nil {
+			return all, err
+		}
+		if s.Clocks, err = faketime.New(s.dir + ".clocks"); err != nil {
+			return all, err
+		}
+		all = append(all, s)
+	}
+	switch k {
+	case Redis:
+		newRedis(all, c)
+	case Etcd:
+		newEtcd(all, c)
+	case ZooKeeper:
+		err = newZooKeeper(all, c, programs)
+	case Postgres:
+		err = newPostgres(ctx, all, c, programs)
+	}
+	return all, err
+}
+
+// StartAll starts servers of a kind, all at once, and returns when the first of them leads, if any does.
+func StartAll(ctx context.Context, servers []*Server) error {
+	var all sync.WaitGroup
+	errs := make([]error, len(servers))
+	for i, s := range servers {
+		all.Go(func() { errs[i] = s.Start(ctx) })
+	}
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	switch servers[0].Kind {
+	case Etcd:
+		return leadEtcd(ctx, servers)
+	case ZooKeeper:
+		return leadZooKeeper(ctx, servers)
+	}
+	return nil
 }
 
 // Start starts the server with what is in its directory, and returns when it can take part.
 func (s *Server) Start(ctx context.Context) error {
-	p, err := s.software.start(ctx, s)
+	cmd, err := s.command()
 	if err != nil {
-		return fmt.Errorf("live: %s: %w", s.Name, err)
+		return err
+	}
+	p, err := redisproc.Start(ctx, child.InOwnGroup(cmd), s.ready)
+	if err != nil {
+		return fmt.Errorf("live: %s, %s at %s: %w", s.Name, s.Kind.Name, s.Addr, err)
 	}
 	s.process, s.Paused = p, false
 	return nil
@@ -71,14 +152,20 @@ func (s *Server) Stop(how faults.Stop) error {
 	s.process = nil
 	if how == faults.ShutDown {
 		_ = p.Signal(syscall.SIGCONT)
-		if !p.End(s.software.shutdown(), redisproc.Patience) {
+		if !p.End(s.shutdown, redisproc.Patience) {
 			p.Kill()
 			return fmt.Errorf("live: %s did not exit within %v of being told to", s.Name, redisproc.Patience)
 		}
 		return nil
 	}
-	p.Kill()
-	return s.software.killed(s, how == faults.PoweredOff)
+	return s.kill(p, how == faults.PoweredOff)
+}
+
+func (s *Server) kill(p *child.Process, withoutPower bool) error {
+	if p.Kill(); s.killed == nil {
+		return nil
+	}
+	return s.killed(withoutPower)
 }
 
 // IsUp reports that the process of the server runs, though it may be paused.
@@ -110,12 +197,42 @@ func (s *Server) Unfreeze() {
 	}
 }
 
+// Dump is what the server knows that a restart can take from it.
+func (s *Server) Dump() (all []redis.Record, err error) {
+	if s.dump != nil {
+		all, err = s.dump()
+	}
+	if err != nil {
+		err = fmt.Errorf("live: what %s knows: %w", s.Name, err)
+	}
+	return all, err
+}
+
+// Notes are those that committed transactions have left; only a PostgreSQL server has any.
+func (s *Server) Notes() ([]Committed, error) {
+	if s.notes == nil {
+		return nil, nil
+	}
+	return s.notes()
+}
+
+// Wall is the server's clock in milliseconds.
+func (s *Server) Wall() int64 { return s.Clocks.WallNow().UnixMilli() }
+
 // Close ends the server, whatever state it is in.
 func (s *Server) Close() error {
 	var err error
 	if s.process != nil {
-		s.process.Kill()
-		err = s.software.killed(s, false)
+		err = s.kill(s.process, false)
 	}
 	return errors.Join(err, s.Clocks.Close())
+}
+
+// hostAndPort are those of an address of loopback.
+func hostAndPort(addr string) (host, port string) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		panic(err) // it was made here
+	}
+	return host, port
 }

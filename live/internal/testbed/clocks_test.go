@@ -13,13 +13,13 @@ import (
 	"redlocksim/internal/faketime"
 	"redlocksim/internal/stall/retry"
 	"redlocksim/live/internal/livetest"
-	"redlocksim/sim/redis"
+	"redlocksim/live/internal/server"
 )
 
 // The rate error in force is that which began last, of those that have not ended.
 func TestRatesOverlap(t *testing.T) {
 	r := emptyTestbed(t)
-	if err := r.AddServers(t.Context(), []string{"A"}, redis.NoPersistence, "", false); err != nil {
+	if err := r.AddServers(t.Context(), server.Redis, server.Config{Names: []string{"A"}}); err != nil {
 		t.Fatal(err)
 	}
 	want := func(ppm int64) {
@@ -45,7 +45,7 @@ func TestServerClock(t *testing.T) {
 	retry.Test(t, livetest.Disturbing, func(t *retry.T) {
 		r := emptyTestbed(t)
 		names := []string{"fast", "slow", "true"}
-		err := r.AddServers(t.Context(), names, redis.NoPersistence, "", true)
+		err := r.AddServers(t.Context(), server.Redis, server.Config{Names: names, Changes: true})
 		if errors.Is(err, faketime.ErrNoCompiler) {
 			t.Skip(err)
 		}

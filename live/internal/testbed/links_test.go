@@ -13,8 +13,8 @@ import (
 	"redlocksim/internal/redisproc"
 	"redlocksim/internal/stall/retry"
 	"redlocksim/live/internal/livetest"
+	"redlocksim/live/internal/server"
 	"redlocksim/sim/network"
-	"redlocksim/sim/redis"
 
 	"redlocksim/live/internal/proxy"
 )
@@ -69,7 +69,7 @@ func TestMet(t *testing.T) {
 		"delayed": func(w *proxy.Impairment) { w.Delay = time.Millisecond },
 	} {
 		r := emptyTestbed(t)
-		if err := r.AddServers(t.Context(), []string{"A"}, redis.NoPersistence, "", false); err != nil {
+		if err := r.AddServers(t.Context(), server.Redis, server.Config{Names: []string{"A"}}); err != nil {
 			t.Fatal(err)
 		}
 		g := newGround(r.Testbed)
@@ -104,7 +104,7 @@ func TestLead(t *testing.T) {
 	t.Parallel()
 	retry.Test(t, livetest.Disturbing, func(t *retry.T) {
 		r := emptyTestbed(t)
-		if err := r.AddServers(t.Context(), []string{"A", "B"}, redis.NoPersistence, "", false); err != nil {
+		if err := r.AddServers(t.Context(), server.Redis, server.Config{Names: []string{"A", "B"}}); err != nil {
 			t.Fatal(err)
 		}
 		addr, err := r.Link("c", "A", r.ServerNamed("A").Addr)

@@ -10,14 +10,13 @@ import (
 	"time"
 
 	"redlocksim/internal/redisproc"
-	"redlocksim/sim/redis"
+	"redlocksim/live/internal/server"
 )
 
-// AddReplicas starts the replicas of a running node and has them follow it.
-func (r *Testbed) AddReplicas(
-	ctx context.Context, node string, replicas []string, persistence redis.Persistence, needsPreload bool,
-) error {
-	if err := r.AddServers(ctx, replicas, persistence, "", needsPreload); err != nil {
+// AddReplicas starts the replicas of a running node, which are configured as it is but can do all, and has them follow it.
+func (r *Testbed) AddReplicas(ctx context.Context, node string, replicas []string, c server.Config) error {
+	c.Names, c.Forbidden = replicas, ""
+	if err := r.AddServers(ctx, server.Redis, c); err != nil {
 		return err
 	}
 	g := &group{node: node, replicas: replicas}

@@ -5,18 +5,15 @@ package testbed
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 
-	"redlocksim/internal/faketime"
 	"redlocksim/live/internal/loop"
 	"redlocksim/live/internal/messages"
 	"redlocksim/live/internal/proxy"
 	"redlocksim/live/internal/record"
 	"redlocksim/live/internal/server"
 	"redlocksim/sim/history"
-	"redlocksim/sim/redis"
 )
 
 // Testbed is the servers, the client processes, and the links between them. [NewField] injects faults into it.
@@ -57,33 +54,38 @@ func New(speed int, command []string) (*Testbed, error) {
 // Path is where a file of this name is kept until the testbed is closed.
 func (r *Testbed) Path(name string) string { return filepath.Join(r.work.path, name) }
 
-// AddServers starts a redis-server for each node, with the library that changes clocks and notes fsyncs if they need it.
-func (r *Testbed) AddServers(ctx context.Context, names []string, persistence redis.Persistence, forbidden string, needsPreload bool) error {
-	if _, err := server.Redis.Programs(); err != nil {
+// AddServers starts the servers of nodes. The members of a cluster, of which the first leads, have a link from each to each
+// other, and a tunnel each through which it finds the others.
+func (r *Testbed) AddServers(ctx context.Context, k *server.Kind, c server.Config) error {
+	c.Work, c.Speed = r.work.path, int(r.Speed)
+	servers, err := server.New(ctx, k, c)
+	r.Servers = append(r.Servers, servers...)
+	if err != nil {
 		return err
 	}
-	preload := ""
-	if needsPreload {
-		var err error
-		if preload, err = faketime.Build(r.work.path); err != nil {
+	for _, from := range servers {
+		routes := map[string]proxy.Route{}
+		for _, to := range servers {
+			if from == to || to.Peers == nil {
+				continue
+			}
+			if _, err := r.Link(from.Name, to.Name, to.Addr); err != nil {
+				return err
+			}
+			link := r.LinkOf(from.Name, to.Name)
+			link.AmongNodes = true
+			for by, addr := range to.Peers {
+				routes[by] = proxy.Route{Link: link, Addr: addr}
+			}
+		}
+		if from.Greets == nil {
+			continue
+		}
+		if from.Tunnel, err = r.network.Tunnel(from.Greets, routes); err != nil {
 			return err
 		}
 	}
-	for i, name := range names {
-		dir := r.Path(fmt.Sprintf("node-%d", len(r.Servers)))
-		x, err := server.NewRedis(name, dir, persistence, preload)
-		if err != nil {
-			return err
-		}
-		if i == len(names)-1 {
-			x.Forbidden = forbidden
-		}
-		r.Servers = append(r.Servers, x)
-		if err := x.Start(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
+	return server.StartAll(ctx, servers)
 }
 
 // Link makes the link from a client to a node, and returns its address.

@@ -10,6 +10,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/internal/redisproc"
 	"redlocksim/live/internal/livetest"
+	"redlocksim/live/internal/server"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
 )
@@ -76,11 +77,11 @@ func mustInject(t testing.TB, r *bed, f faults.Fault) {
 func replicated(t testing.TB, persistence redis.Persistence) *bed {
 	t.Helper()
 	r := emptyTestbed(t)
-	if err := r.AddServers(t.Context(), []string{"M"}, persistence, "", false); err != nil {
+	if err := r.AddServers(t.Context(), server.Redis, server.Config{Names: []string{"M"}, Persistence: persistence}); err != nil {
 		t.Fatal(err)
 	}
 	r.mustAsk(t, "M", "SET", "first", "1")
-	if err := r.AddReplicas(t.Context(), "M", []string{"M2", "M3", "M4"}, persistence, false); err != nil {
+	if err := r.AddReplicas(t.Context(), "M", []string{"M2", "M3", "M4"}, server.Config{Persistence: persistence}); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.ReplicasReady(t.Context()); err != nil {

@@ -27,6 +27,9 @@ func newWorkDir(parent string) (*workDir, error) {
 		return nil, err
 	}
 	path, err := os.MkdirTemp(parent, workDirs)
+	if err == nil {
+		err = os.Chmod(path, 0o711) // servers may run as another user, who has to get to their directories
+	}
 	if err != nil {
 		return nil, err
 	}

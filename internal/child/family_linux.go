@@ -1,0 +1,67 @@
+package child
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// dieWithParent has the kernel kill the process if this one ends without having done so.
+func dieWithParent(a *syscall.SysProcAttr) { a.Pdeathsig = syscall.SIGKILL }
+
+// AdoptOrphans makes this process the parent of what a descendant leaves behind when it ends, as a daemon does, so that who
+// stops or kills this process finds that, too.
+func AdoptOrphans() error {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("child: adopting orphans: %w", err)
+	}
+	return nil
+}
+
+// descendants are the processes that a process has started, and those that they have.
+func descendants(pid int) (all []int) {
+	files, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is a good one
+	children := map[int][]int{}
+	for _, path := range files {
+		if stat := statOf(path); stat != nil {
+			parent, _ := strconv.Atoi(stat[1]) // they are numbers
+			child, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+			children[parent] = append(children[parent], child)
+		}
+	}
+	all = append(all, children[pid]...)
+	for i := 0; i < len(all); i++ {
+		all = append(all, children[all[i]]...)
+	}
+	return all
+}
+
+// isStopped reports that no thread of a process can run.
+func isStopped(pid int) bool {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid)) // the pattern is a good one
+	for _, path := range threads {
+		if stat := statOf(path); stat != nil && stat[0] != "T" && stat[0] != "Z" {
+			return false
+		}
+	}
+	return true
+}
+
+// statOf are the state and the parent of a process or thread, as its file says; nil if it has ended.
+func statOf(path string) []string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	// They come after the name, which is in parentheses and may hold any character.
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	if len(fields) < 2 {
+		return nil
+	}
+	return fields[:2]
+}
