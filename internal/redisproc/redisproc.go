@@ -85,8 +85,8 @@ const firstPort, lastPort = 10000, 32767
 
 var ports atomic.Uint32 // that this process has taken so far
 
-// FreeAddr is an address on loopback at which nobody listens. A process takes one port after the other, from one that its number
-// says, so that none is taken again while its server is down.
+// FreeAddr is an address on loopback at which nobody listens. A process takes one port after the other, from one that its
+// number says, so that none is taken again while its server is down.
 func FreeAddr() string {
 	for {
 		n := ports.Add(1) + uint32(os.Getpid())*997

@@ -40,8 +40,7 @@ type Storage struct {
 	*kernel.Process
 	network *network.Network
 	record  func(history.Event)
-	kind    Kind
-	cells   map[string]*cell
+	cells   Cells
 	links   map[string]*network.Link // by the client's name
 	drawn   int64                    // the last number of the sequence
 }
@@ -58,8 +57,8 @@ const Name = "storage"
 
 // New makes the storage, which gives record every request that it has taken or turned down.
 func New(k *kernel.Kernel, n *network.Network, kind Kind, record func(history.Event)) *Storage {
-	return &Storage{Process: k.NewProcess(Name, kernel.Monotonic), network: n, record: record, kind: kind,
-		cells: map[string]*cell{}, links: map[string]*network.Link{}}
+	return &Storage{Process: k.NewProcess(Name, kernel.Monotonic), network: n, record: record, cells: NewCells(kind),
+		links: map[string]*network.Link{}}
 }
 
 // Connect makes the link of a client to the storage, which is always up.
@@ -71,9 +70,38 @@ func (s *Storage) Connect(client *kernel.Process, latency network.Latency) {
 // served is a request to the storage.
 type served interface{ serve(*Storage) }
 
+// Cells are what a storage of a kind keeps of each resource. Make them with NewCells.
+type Cells struct {
+	kind  Kind
+	cells map[string]*cell
+}
+
+// NewCells makes those of a storage that nobody has used.
+func NewCells(kind Kind) Cells { return Cells{kind, map[string]*cell{}} }
+
+// Take gives a request its effect, or turns it down: it sets the Outcome, and the Number that is read.
+func (c *Cells) Take(e *history.Event) {
+	x := c.cells[e.Resource]
+	if x == nil {
+		x = &cell{}
+		c.cells[e.Resource] = x
+	}
+	e.Outcome = history.OK
+	switch {
+	case !c.kind.takes(x, e):
+		e.Outcome = history.Failed
+	case e.Func == history.Read:
+		e.Number = x.number
+	case e.Func == history.Write:
+		x.number = e.Number
+	case e.Func == history.Mark:
+		x.mark = e.Number
+	}
+}
+
 // takes says whether a request may have its effect, and notes its token.
-func (s *Storage) takes(c *cell, e *history.Event) bool {
-	switch s.kind {
+func (k Kind) takes(c *cell, e *history.Event) bool {
+	switch k {
 	case FencedWrites:
 		if e.Func == history.Read {
 			return true
@@ -107,22 +135,7 @@ type access struct {
 }
 
 func (a *access) serve(s *Storage) {
-	c := s.cells[a.event.Resource]
-	if c == nil {
-		c = &cell{}
-		s.cells[a.event.Resource] = c
-	}
-	a.event.Outcome = history.OK
-	switch {
-	case !s.takes(c, &a.event):
-		a.event.Outcome = history.Failed
-	case a.event.Func == history.Read:
-		a.event.Number = c.number
-	case a.event.Func == history.Write:
-		c.number = a.event.Number
-	case a.event.Func == history.Mark:
-		c.mark = a.event.Number
-	}
+	s.cells.Take(&a.event)
 	s.record(a.event)
 	a.Exchange.Reply()
 }

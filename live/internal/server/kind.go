@@ -29,8 +29,8 @@ type Kind struct {
 }
 
 // The kinds of servers. Debian has the programs of PostgreSQL and ZooKeeper in none of the PATH. etcd counts leases in seconds,
-// and looks for those that are over twice a second, however fast a run is; members of a ZooKeeper ensemble wait for each other's
-// votes for a fifth of a second.
+// and looks for those that are over twice a second, however fast a run is; members of a ZooKeeper ensemble wait for each
+// other's votes for a fifth of a second.
 var (
 	Redis = &Kind{Name: "redis-server", program: "redis-server", debian: "redis-server", IsRedis: true}
 	Etcd  = &Kind{Name: "etcd", program: "etcd", debian: "etcd-server", fastest: 2,

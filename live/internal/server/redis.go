@@ -91,15 +91,6 @@ func (s *Server) cutToSynced() error {
 	return nil
 }
 
-// Follow makes a running server a replica of the master that it is to follow.
-func (s *Server) Follow() error {
-	host, port := hostAndPort(s.Follows)
-	if _, err := redisproc.Ask(s.Addr, "REPLICAOF", host, port); err != nil {
-		return fmt.Errorf("live: %s: %w", s.Name, err)
-	}
-	return nil
-}
-
 // keysScript returns a line for each key: the key, a digest of its value, and when it expires by the server's clock, in
 // milliseconds.
 const keysScript = `local out = {}

@@ -22,8 +22,8 @@ import (
 // tick is ZooKeeper's unit of time at speed 1. Sessions end at its multiples, and a follower gives its leader up after ten.
 const tick = 100 * time.Millisecond
 
-// newZooKeeper makes the members of a ZooKeeper ensemble. They elect the one with the highest number, all else being equal: that
-// is the first.
+// newZooKeeper makes the members of a ZooKeeper ensemble. They elect the one with the highest number, all else being equal:
+// that is the first.
 //
 // The members have addresses of which none exists, from a range for documentation, so that each connects to its peers through
 // the SOCKS proxy that it is given: Java connects to loopback addresses without one.

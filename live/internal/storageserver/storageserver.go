@@ -20,25 +20,21 @@ import (
 // request is an event with Func, Op, Grant, Resource, Number and Token, as JSON; the answer is its effect.
 type Server struct {
 	Listener net.Listener
-	kind     storage.Kind
 	// record records an effect, and returns when the timeline has done what it does at such an event.
 	record func(at int64, e history.Event)
 
 	mu    sync.Mutex // effects happen one at a time
-	cells map[string]*cell
+	cells storage.Cells
 	conns map[net.Conn]bool
 	drawn int64 // the last number of the sequence
 }
-
-// cell is what the storage keeps of one resource; see storage.Kind.
-type cell struct{ number, token, mark int64 }
 
 func New(kind storage.Kind, record func(int64, history.Event)) (*Server, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Listener: l, kind: kind, record: record, cells: map[string]*cell{}, conns: map[net.Conn]bool{}}
+	s := &Server{Listener: l, record: record, cells: storage.NewCells(kind), conns: map[net.Conn]bool{}}
 	go func() {
 		for {
 			c, err := l.Accept()
@@ -89,49 +85,9 @@ func (s *Server) take(e *history.Event) {
 		e.Number = s.drawn
 		return
 	}
-	x := s.cells[e.Resource]
-	if x == nil {
-		x = &cell{}
-		s.cells[e.Resource] = x
-	}
-	e.Kind, e.Outcome = history.Effect, history.OK
-	switch {
-	case !s.takes(x, e):
-		e.Outcome = history.Failed
-	case e.Func == history.Read:
-		e.Number = x.number
-	case e.Func == history.Write:
-		x.number = e.Number
-	case e.Func == history.Mark:
-		x.mark = e.Number
-	}
+	e.Kind = history.Effect
+	s.cells.Take(e)
 	s.record(faketime.MachineTime(), *e)
-}
-
-// takes reports whether a request is accepted, and notes its token.
-func (s *Server) takes(x *cell, e *history.Event) bool {
-	isWrite := e.Func == history.Write
-	switch s.kind {
-	case storage.CompareAndSet:
-		return !isWrite || e.Grant != 0 && x.mark == int64(e.Grant)
-	case storage.Fenced, storage.FencedWrites:
-		if s.kind == storage.FencedWrites && e.Func == history.Read {
-			return true
-		}
-		if e.Token < x.token {
-			return false
-		}
-		x.token = e.Token
-	case storage.Table:
-		if !isWrite {
-			return true
-		}
-		if e.Token <= x.token {
-			return false
-		}
-		x.token = e.Token
-	}
-	return true
 }
 
 // Access sends a request to the storage and waits for the answer.
