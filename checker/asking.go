@@ -43,9 +43,9 @@ func wantsUntil(t *transcript, o *operation) Instant {
 }
 
 // askings finds who asked for each resource, and when, sorted by beginning: from the call of an acquire to its return or the
-// crash of the process, and on to the next call if the acquire did not succeed and the gap is at most o.RetryGap. What a call
+// crash of the process, and on through the next call if the acquire did not succeed and that comes at the same time. What a call
 // wanted that gave up early ends with the next call or the crash.
-func askings(t *transcript, o Options) map[string][]asking {
+func askings(t *transcript) map[string][]asking {
 	type caller struct{ process, resource string }
 	type failure struct {
 		asking int // its place in the resource's
@@ -82,7 +82,7 @@ func askings(t *transcript, o Options) map[string][]asking {
 			before := &found[op.resource][last.asking]
 			before.until = min(before.until, Instant(e.Time))
 		}
-		if again && last.ret < op.call && crashes[op.process] < last.ret && t.at(op.call).Since(t.at(last.ret)) <= o.RetryGap {
+		if again && last.ret < op.call && crashes[op.process] < last.ret && t.at(op.call) == t.at(last.ret) {
 			at = last.asking
 			whole := &found[op.resource][at]
 			whole.to, whole.granted, whole.until = a.to, a.granted, a.until

@@ -6,6 +6,8 @@
 package checker
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 
 	"redlocksim/sim/history"
@@ -77,11 +79,6 @@ func (r *Report) addSafety(t *transcript, o Options) error {
 // addLeases reports what the believed windows show.
 func (r *Report) addLeases(t *transcript, o Options) error {
 	l := believe(t)
-	if !o.Unlocked {
-		if err := t.trespass(l); err != nil {
-			return err
-		}
-	}
 	if err := r.addHolds(t, l, o); err != nil {
 		return err
 	}
@@ -93,7 +90,7 @@ func (r *Report) addLeases(t *transcript, o Options) error {
 
 // addResources measures what clients got of each resource, and how long they waited.
 func (r *Report) addResources(t *transcript, o Options) {
-	efforts, asked, used := t.efforts(), askings(t, o), criticalSections(t, o)
+	efforts, asked, used := t.efforts(), askings(t), criticalSections(t, o)
 	granted, healed, holds := t.grants(), t.healed(), believe(t).holds
 	for _, name := range t.resources {
 		e, waits, uses := efforts[name], asked[name], used[name]
@@ -107,3 +104,61 @@ func (r *Report) addResources(t *transcript, o Options) {
 		r.Resources = append(r.Resources, m)
 	}
 }
+
+// Options say how a history is to be judged. The zero value is right for a run of this simulator.
+type Options struct {
+	// Reentrant: grants of one process on one resource may overlap, and count as one hold.
+	Reentrant bool
+	// Semaphores are locks that several may hold at a time: their permits are resources, and so is a semaphore whose holders
+	// do not say which permit they have.
+	Semaphores []Semaphore
+	// MinGrants is how many acquires must have succeeded, and MinClients how many processes must have called acquire on the
+	// same resource, for the run to count as a test. Zero means 1 and 2, negative no minimum.
+	MinGrants, MinClients int
+	// End is when the run ended, if that is later than its last event. A process that still asks or holds then did so until
+	// End.
+	End Instant
+	// Stopping are the names of the faults that keep the process they affect from ending its critical sections. Nil
+	// means pause and cut-off.
+	Stopping []string
+	// MaxOperations is the most operations on a resource that porcupine is given: its memory grows with their square. Beyond
+	// it only the direct checks run, and Report.Unchecked says so. Zero means [maxOperations], negative that porcupine
+	// does not run.
+	MaxOperations int
+}
+
+// isPermits says whether a resource is a semaphore, which several may hold.
+func (o *Options) isPermits(resource string) bool {
+	return slices.ContainsFunc(o.Semaphores, func(s Semaphore) bool { return s.Name == resource })
+}
+
+// maxOperations lets porcupine use some 3 MB on a resource that it judges without backtracking, and 60 MB before it
+// gives up.
+const maxOperations = 5000
+
+// What an error of [Check] can be matched against with errors.Is.
+var (
+	// ErrMalformed: the events contradict each other, as a return without a call does. The error is a
+	// [*history.InvalidError] and names the event. Events that are not valid one by one give the errors of
+	// [history.History.Validate].
+	ErrMalformed = errors.New("malformed history")
+	// ErrDisagree: two ways to answer the same question gave different answers. It is a defect of this package, whatever
+	// the history; the error is a [*DisagreeError].
+	ErrDisagree = errors.New("checkers disagree")
+)
+
+// DisagreeError says on which question the checkers disagree. It matches [ErrDisagree].
+type DisagreeError struct {
+	Kind     Kind // what one found and the other did not
+	Resource string
+	// Direct and Linearizable say whether the direct check and porcupine found a violation. Never equal.
+	Direct, Linearizable bool
+}
+
+func (e *DisagreeError) Error() string {
+	return fmt.Sprintf("checker: %v about %s on %q: direct check %t, porcupine %t; report it with the history",
+		ErrDisagree, e.Kind, e.Resource, e.Direct, e.Linearizable)
+}
+
+// Unwrap gives ErrDisagree.
+func (e *DisagreeError) Unwrap() error { return ErrDisagree }

@@ -158,9 +158,6 @@ func TestContradictionsAreRefused(t *testing.T) {
 		{"c1 acquire 1; fail 1; effect write =1 of 1", 3},
 		{"c1 acquire 1; ok 1; c1 release 2 of 1; ok 2; c1 extend 3 of 1; ok 3", 6},
 		{"c1 acquire 1; ok 1; c1 release 2 of 1; ok 2; c1 release 3 of 1; ok 3", 6},
-		{"c1 acquire 1; ok 1; effect write =1", 3},
-		{"c1 acquire 1; ok 1; c2 write 2 =1; applied 2", 4},
-		{"c1 acquire 1; ok 1; c2 acquire 2; ok 2; expire 2; c2 write 3 =1; applied 3", 7},
 	} {
 		_, err := Check(script(t, c.script), Options{})
 		var invalid *history.InvalidError

@@ -32,7 +32,7 @@ const (
 func linearizable(m porcupine.Model, n int, o Options, ops []porcupine.Operation) (answer, string) {
 	limit := o.MaxOperations
 	if limit == 0 {
-		limit = DefaultMaxOperations
+		limit = maxOperations
 	}
 	if limit < 0 {
 		return unknown, "porcupine is turned off"
@@ -90,7 +90,7 @@ type lockInput struct {
 func crowded(t *transcript, o Options) map[string]int {
 	limit := o.MaxOperations
 	if limit == 0 {
-		limit = DefaultMaxOperations
+		limit = maxOperations
 	}
 	successes := map[string]int{}
 	for e := range t.Events() {
@@ -108,12 +108,10 @@ func crowded(t *transcript, o Options) map[string]int {
 	return successes
 }
 
-// grantEvents are the events of one grant.
+// grantEvents are an acquire, and the events of what it granted.
 type grantEvents struct {
-	grant             int
-	process, resource string
-	outcome           history.Outcome // of the acquire; empty if it never returned
-	acquire           span            // from its call to its return
+	*operation
+	grant int
 	// extends and releases are those that succeeded.
 	extends, releases []span
 	expires           []int // ascending
@@ -127,30 +125,23 @@ func eventsByGrant(t *transcript, without map[string]int) []*grantEvents {
 	var all []*grantEvents
 	of := map[int]*grantEvents{}
 	living := map[string][]*grantEvents{} // by process, since its last crash
-	calls := map[int]history.Event{}      // of extends and releases under way
 	for e := range t.Events() {
 		if _, not := without[t.resourceOf(e)]; not {
 			continue
 		}
 		switch {
 		case e.Kind == history.Call && e.Func == history.Acquire:
-			g := &grantEvents{grant: e.Op, process: e.Process, resource: e.Resource, acquire: span{e.Seq, forever}, over: forever}
+			g := &grantEvents{operation: &t.ops[e.Op], grant: e.Op, over: forever}
 			of[e.Op], all, living[e.Process] = g, append(all, g), append(living[e.Process], g)
-		case e.Kind == history.Call && (e.Func == history.Extend || e.Func == history.Release):
-			calls[e.Op] = *e
-			if g := of[e.Grant]; e.Func == history.Release {
-				g.over = min(g.over, e.Seq)
-			}
-		case e.Kind == history.Return && e.Func == history.Acquire:
-			of[e.Op].acquire.to, of[e.Op].outcome = e.Seq, e.Outcome
+		case e.Kind == history.Call && e.Func == history.Release:
+			g := of[e.Grant]
+			g.over = min(g.over, e.Seq)
 		case e.Kind == history.Return && e.Outcome == history.OK && e.Func == history.Extend:
-			call := calls[e.Op]
-			delete(calls, e.Op)
-			of[call.Grant].extends = append(of[call.Grant].extends, span{call.Seq, e.Seq})
+			o := &t.ops[e.Op]
+			of[o.grant].extends = append(of[o.grant].extends, span{o.call, e.Seq})
 		case e.Kind == history.Return && e.Outcome == history.OK && e.Func == history.Release:
-			call := calls[e.Op]
-			delete(calls, e.Op)
-			of[call.Grant].releases = append(of[call.Grant].releases, span{call.Seq, e.Seq})
+			o := &t.ops[e.Op]
+			of[o.grant].releases = append(of[o.grant].releases, span{o.call, e.Seq})
 		case e.Kind == history.Expire:
 			of[e.Grant].expires = append(of[e.Grant].expires, e.Seq)
 		case e.Kind == history.Crash:
@@ -218,20 +209,20 @@ func (g *grantEvents) takings() []taking {
 	}
 	expired, extended := 0, 0 // before the acquire returned
 	for _, seq := range g.expires {
-		if seq < g.acquire.to {
+		if seq < g.ret {
 			expired = seq
 		}
 	}
 	for _, s := range g.extends {
-		if s.to < g.acquire.to {
+		if s.to < g.ret {
 			extended = s.to
 		}
 	}
 	if expired <= extended {
-		add(g.acquire)
+		add(span{g.call, g.ret})
 	}
 	for _, s := range g.extends {
-		if s.to > g.acquire.to {
+		if s.to > g.ret {
 			add(s)
 		}
 	}

@@ -18,10 +18,9 @@ func TestEachCheckFindsTheOtherOut(t *testing.T) {
 			return t
 		},
 		"porcupine does not see the second grant": func(_ *leases, t *transcript) *transcript {
-			refused := slices.Clone(h)
-			refused[3].Outcome = history.Failed
 			other := *t
-			other.Log = whole(refused)
+			other.ops = slices.Clone(t.ops)
+			other.ops[2].outcome = history.Failed
 			return &other
 		},
 	} {

@@ -1,10 +1,6 @@
 package checker
 
-import (
-	"time"
-
-	"redlocksim/sim/history"
-)
+import "time"
 
 // Takeover is the time from a holder's disappearance to the next grant. The zero Takeover is none.
 //
@@ -30,18 +26,12 @@ type Takeover struct {
 
 // longestTakeover finds the longest takeover, the first of equals. used and asked are sorted by their beginnings.
 func longestTakeover(t *transcript, asked []asking, used []use) Takeover {
-	released := map[int]bool{}
-	for i := range t.ops {
-		if o := &t.ops[i]; o.call != 0 && o.fn == history.Release && o.outcome == history.OK {
-			released[o.grant] = true
-		}
-	}
 	var longest Takeover
 	last := 0 // the end of the latest section so far
 	for i, u := range used {
 		inside := last > u.to || i+1 < len(used) && used[i+1].from < u.to && outlasts(used[i+1:], u.to)
 		last = max(last, u.to)
-		if !u.stopped || released[u.grant] || inside {
+		if !u.stopped || t.ops[u.grant].released != 0 || inside {
 			continue
 		}
 		if next, ok := takeover(t, asked, u); ok && (longest.Process == "" || next.For > longest.For) {

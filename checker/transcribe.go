@@ -7,10 +7,13 @@ import (
 	"redlocksim/sim/history"
 )
 
-// transcribe pairs calls with returns. It refuses a history in which they do not match, or which names grants or operations
-// that were never called. The run ended at end, but not before the last event.
+// transcribe pairs calls with returns. The run ended at end, but not before the last event.
+//
+// It refuses a history that no run can have recorded: calls and returns do not match, it names grants or operations that were
+// never called, a client was told two things that cannot both be true, or did what only another can. A verdict on it would mean
+// nothing, and a wrong record can hide an overlap.
 func transcribe(l *Log, end Instant) (*transcript, error) {
-	t := &transcript{Log: l, end: max(end, l.last), released: map[int]int{}, tokens: map[int]int64{}}
+	t := &transcript{Log: l, end: max(end, l.last)}
 	calls := 0
 	for e := range l.Events() {
 		if e.Kind == history.Call {
@@ -21,11 +24,7 @@ func transcribe(l *Log, end Instant) (*transcript, error) {
 	known := map[string]bool{}
 	open := map[string][]int{}
 	for e := range l.Events() {
-		err := t.take(e, open)
-		if err == nil {
-			err = t.contradicts(e)
-		}
-		if err != nil {
+		if err := t.take(e, open); err != nil {
 			return nil, malformed(e, err)
 		}
 		resource := e.Resource
@@ -46,6 +45,10 @@ func (t *transcript) take(e *history.Event, open map[string][]int) error {
 	if e.Basis != 0 && (e.Kind != history.Call || e.Func != history.Write) {
 		return fmt.Errorf("builds on operation %d, as only the call of a write can", e.Basis)
 	}
+	isGrant := e.Kind == history.Return && e.Func == history.Acquire && e.Outcome == history.OK
+	if e.Token != 0 && e.Kind != history.Effect && !isGrant {
+		return fmt.Errorf("token %d, which only a grant or an effect has", e.Token)
+	}
 	switch e.Kind {
 	case history.Call:
 		return t.takeCall(e, open)
@@ -55,15 +58,9 @@ func (t *transcript) take(e *history.Event, open map[string][]int) error {
 		if e.Grant == 0 {
 			return fmt.Errorf("of no grant")
 		}
-		return t.checkGrant(e)
+		return t.belongs(e, e.Grant)
 	case history.Effect:
-		if e.Grant == 0 && e.Resource == "" {
-			return fmt.Errorf("on no resource")
-		}
-		if o := t.op(e.Op); e.Op != 0 && (o == nil || o.fn != e.Func || o.grant != e.Grant) {
-			return fmt.Errorf("operation %d is no %s under grant %d", e.Op, e.Func, e.Grant)
-		}
-		return t.checkGrant(e)
+		return t.takeEffect(e)
 	case history.Crash:
 		if e.Process == "" {
 			return fmt.Errorf("of no process")
@@ -91,6 +88,9 @@ func (t *transcript) takeCall(e *history.Event, open map[string][]int) error {
 		ret: forever, number: e.Number, basis: e.Basis, crash: forever}
 	switch e.Func {
 	case history.Acquire:
+		if e.Grant != 0 && e.Grant != e.Op {
+			return fmt.Errorf("acquire under grant %d", e.Grant)
+		}
 		o.grant = 0
 		t.acquires = append(t.acquires, e.Op)
 	case history.Extend, history.Release:
@@ -99,7 +99,7 @@ func (t *transcript) takeCall(e *history.Event, open map[string][]int) error {
 		}
 		fallthrough
 	default:
-		if err := t.checkGrant(e); err != nil {
+		if err := t.belongs(e, e.Grant); err != nil {
 			return err
 		}
 		if e.Grant != 0 {
@@ -134,6 +134,10 @@ func (t *transcript) takeReturn(e *history.Event, open map[string][]int) error {
 		return fmt.Errorf("operation %d is %s of %s", e.Op, o.fn, o.process)
 	case o.number != 0 && e.Number != 0 && o.number != e.Number && o.fn == history.Write:
 		return fmt.Errorf("operation %d writes %d, not %d", e.Op, o.number, e.Number)
+	case e.Grant != 0 && e.Grant != o.grant && (e.Func != history.Acquire || e.Grant != e.Op):
+		return fmt.Errorf("operation %d is under grant %d, not %d", e.Op, o.grant, e.Grant)
+	case e.Resource != "" && e.Resource != o.resource:
+		return fmt.Errorf("operation %d is on %q, not %q", e.Op, o.resource, e.Resource)
 	}
 	o.ret, o.outcome = e.Seq, e.Outcome
 	if e.Number != 0 || o.fn == history.Read {
@@ -142,20 +146,59 @@ func (t *transcript) takeReturn(e *history.Event, open map[string][]int) error {
 	rest := open[o.process]
 	i := slices.Index(rest, e.Op)
 	open[o.process] = slices.Delete(rest, i, i+1)
+	switch {
+	case e.Outcome != history.OK:
+	case e.Func == history.Acquire:
+		o.token = e.Token
+	case e.Func == history.Extend || e.Func == history.Release:
+		if err := t.belongs(e, o.grant); err != nil {
+			return err
+		}
+		grant := &t.ops[o.grant]
+		if grant.released != 0 && grant.released < o.call {
+			return fmt.Errorf("grant %d was released by event %d", o.grant, grant.released)
+		}
+		if e.Func == history.Release && grant.released == 0 {
+			grant.released = e.Seq
+		}
+	}
 	return nil
 }
 
-// checkGrant refuses a grant that is no acquire, or of another resource than the event's.
-func (t *transcript) checkGrant(e *history.Event) error {
-	if e.Grant == 0 {
+func (t *transcript) takeEffect(e *history.Event) error {
+	o := t.op(e.Op)
+	switch {
+	case e.Grant == 0 && e.Resource == "":
+		return fmt.Errorf("on no resource")
+	case e.Op != 0 && (o == nil || o.fn != e.Func || o.grant != e.Grant):
+		return fmt.Errorf("operation %d is no %s under grant %d", e.Op, e.Func, e.Grant)
+	case o != nil && e.Process != "" && e.Process != o.process:
+		return fmt.Errorf("operation %d is %s's, not %s's", e.Op, o.process, e.Process)
+	}
+	if err := t.belongs(e, e.Grant); err != nil || e.Grant == 0 {
+		return err
+	}
+	if token := t.ops[e.Grant].token; e.Token != 0 && token != 0 && token != e.Token {
+		return fmt.Errorf("grant %d has the token %d, not %d", e.Grant, token, e.Token)
+	}
+	return nil
+}
+
+// belongs says why an event cannot be about a grant: it is no acquire, of another resource or process, or was refused.
+func (t *transcript) belongs(e *history.Event, grant int) error {
+	if grant == 0 {
 		return nil
 	}
-	o := t.op(e.Grant)
-	if o == nil || o.fn != history.Acquire {
-		return fmt.Errorf("grant %d is no acquire", e.Grant)
-	}
-	if e.Resource != "" && e.Resource != o.resource {
-		return fmt.Errorf("grant %d is of %q, not %q", e.Grant, o.resource, e.Resource)
+	o := t.op(grant)
+	switch {
+	case o == nil || o.fn != history.Acquire:
+		return fmt.Errorf("grant %d is no acquire", grant)
+	case e.Resource != "" && e.Resource != o.resource:
+		return fmt.Errorf("grant %d is of %q, not %q", grant, o.resource, e.Resource)
+	case e.Process != "" && e.Process != o.process:
+		return fmt.Errorf("grant %d is %s's, not %s's", grant, o.process, e.Process)
+	case o.outcome == history.Failed:
+		return fmt.Errorf("grant %d was refused", grant)
 	}
 	return nil
 }

@@ -21,6 +21,9 @@ type operation struct {
 	basis int
 	// crash is the Seq at which its process crashed before it returned, or forever.
 	crash int
+	// Of a grant: its token, and the Seq at which a release of it succeeded first; 0 if there is none.
+	token    int64
+	released int
 }
 
 // granted reports whether the operation is an acquire that gave the lock.
@@ -33,9 +36,6 @@ type transcript struct {
 	acquires  []int       // Ops in the order of their calls
 	resources []string    // sorted
 	end       Instant     // when the run did
-	// released are the Seqs at which a release of each grant succeeded first, and tokens those of the grants, so far.
-	released map[int]int
-	tokens   map[int]int64
 }
 
 // at returns when the event with this Seq happened, the end of the run for one that never does.

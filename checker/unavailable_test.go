@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestUnavailable(t *testing.T) {
@@ -39,11 +38,9 @@ func TestUnavailable(t *testing.T) {
 		{"asked by one after the other", "@5; c1 acquire 1; @8; c2 acquire 2; @9; fail 1; @14; fail 2; @30; crash c3", Options{}, "9ms 5-14 c1,c2"},
 		{"with a gap between", "@5; c1 acquire 1; @8; fail 1; @9; c2 acquire 2; @14; fail 2; @30; crash c3", Options{}, "5ms 9-14 c2"},
 		{"the first of equals", "@5; c1 acquire 1; @9; fail 1; @11; c2 acquire 2; @15; fail 2", Options{}, "4ms 5-9 c1"},
-		{"a retry within the gap", "@5; c1 acquire 1; @8; fail 1; @10; c1 acquire 2; @14; ok 2", Options{RetryGap: 2 * time.Millisecond}, "9ms 5-14 c1"},
-		{"a third try", "@5; c1 acquire 1; @8; fail 1; @10; c1 acquire 2; @14; unknown 2; @15; c1 acquire 3; @16; ok 3", Options{RetryGap: 2 * time.Millisecond}, "11ms 5-16 c1"},
-		{"a retry beyond the gap", "@5; c1 acquire 1; @8; fail 1; @11; c1 acquire 2; @15; ok 2", Options{RetryGap: 2 * time.Millisecond}, "4ms 11-15 c1"},
-		{"a retry by another", "@5; c1 acquire 1; @8; fail 1; @10; c2 acquire 2; @14; ok 2", Options{RetryGap: 2 * time.Millisecond}, "4ms 10-14 c2"},
-		{"a retry after a crash", "@5; c1 acquire 1; @8; fail 1; @9; crash c1; @10; c1 acquire 2; @14; ok 2", Options{RetryGap: 2 * time.Millisecond}, "4ms 10-14 c1"},
+		{"a retry at once", "@5; c1 acquire 1; @8; fail 1; @8; c1 acquire 2; @14; ok 2", Options{}, "9ms 5-14 c1"},
+		{"a third try", "@5; c1 acquire 1; @8; fail 1; @8; c1 acquire 2; @14; unknown 2; @14; c1 acquire 3; @16; ok 3", Options{}, "11ms 5-16 c1"},
+		{"a retry after a gap", "@5; c1 acquire 1; @8; fail 1; @11; c1 acquire 2; @15; ok 2", Options{}, "4ms 11-15 c1"},
 		{"one that gives up early counts for as long as it was to wait", "@5; c1 acquire 1; @9; fail 1 early 10; @30; crash c2", Options{}, "14ms 5-19 c1"},
 		{"up to the end of the run", "@5; c1 acquire 1; @9; fail 1 early 100; @30; crash c2", Options{}, "25ms 5-30 c1"},
 		{"behind the last event", "@5; c1 acquire 1; @9; fail 1 early 10", Options{End: 50e6}, "14ms 5-19 c1"},
@@ -53,7 +50,7 @@ func TestUnavailable(t *testing.T) {
 		{"not until another's crash", "@5; c1 acquire 1; @9; fail 1 early 30; @15; crash c2; @50; crash c2", Options{}, "34ms 5-39 c1"},
 		{"at a moment without an event, when another asks later", "@5; c1 acquire 1; @9; fail 1 early 10; @25; c2 acquire 2; @28; ok 2", Options{}, "14ms 5-19 c1"},
 		{"and when another asks before", "@5; c1 acquire 1; @9; fail 1 early 10; @15; c2 acquire 2; @28; ok 2", Options{}, "23ms 5-28 c1,c2"},
-		{"a retry within the gap that gives up early", "@5; c1 acquire 1; @8; fail 1 early 30; @10; c1 acquire 2; @14; fail 2 early 6; @50; crash c1", Options{RetryGap: 2 * time.Millisecond}, "15ms 5-20 c1"},
+		{"a retry at once that gives up early", "@5; c1 acquire 1; @8; fail 1 early 30; @8; c1 acquire 2; @14; fail 2 early 6; @50; crash c1", Options{}, "15ms 5-20 c1"},
 		{"on another resource", "@5; c1 acquire 1 a; @5; ok 1; @6; c2 acquire 2; @9; ok 2; @20; expire 1", Options{}, "3ms 6-9 c2"},
 	} {
 		r, err := Check(script(t, c.script), c.o)

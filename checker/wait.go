@@ -5,8 +5,7 @@ import (
 )
 
 // Wait is a stretch of true time in which a process asks for a resource: from the call of an acquire to its return, the
-// crash of the process or the end of the run, and over its retries as far as Options.RetryGap joins them. The zero Wait is
-// none.
+// crash of the process or the end of the run, and over a retry at the very time of the return. The zero Wait is none.
 type Wait struct {
 	Process string
 	// FromSeq and ToSeq are the events that begin and end it, at From and To. ToSeq is 0, and To the end of the run, if

@@ -388,7 +388,7 @@ func (s *Scenario) check(out *Outcome) (checker.Report, error) {
 // CheckOptions is how the histories of the scenario are judged. A scenario in which nobody is to be granted the lock says
 // so.
 func (s *Scenario) CheckOptions() checker.Options {
-	o := checker.Options{End: checker.Instant(s.Duration), Unlocked: s.hasStep(func(step *Step) bool { return step.Anyway || step.Released }), Reentrant: s.Lock.Capabilities().Reentrant, Stopping: stopping()}
+	o := checker.Options{End: checker.Instant(s.Duration), Reentrant: s.Lock.Capabilities().Reentrant, Stopping: stopping()}
 	for _, name := range s.Semaphores {
 		o.Semaphores = append(o.Semaphores, checker.Semaphore{Name: name, Permits: s.Permits(name)})
 	}

@@ -252,11 +252,7 @@ func TestForms(t *testing.T) {
 	}
 	for name, text := range forms {
 		for _, in := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text))} {
-			o := Options{Model: Fenced}
-			if _, ok := in.(*strings.Reader); !ok {
-				o.Format = Format(strings.Fields(name)[0])
-			}
-			r, err := Check(in, o)
+			r, err := Check(in, Options{Model: Fenced})
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				continue
@@ -338,15 +334,11 @@ func TestInputThatCannotBeJudged(t *testing.T) {
 		}
 	}
 	broken := errors.New("broken pipe")
-	for format, in := range map[Format]string{
-		"": invoke, EDN: invoke + "{:process", JSON: `[{"process":0,"type":"invoke","f":"acquire"}`,
-		Native: `{"seq":1,"t":0,"kind":"crash","process":"c1"}` + "\n",
-	} {
-		for _, in := range []string{"", in} {
-			_, err := Check(io.MultiReader(strings.NewReader(in), iotest.ErrReader(broken)), Options{Format: format, Model: Reentrant})
-			if !errors.Is(err, broken) {
-				t.Errorf("%q as %q: %v", in, format, err)
-			}
+	for _, in := range []string{"", invoke, invoke + "{:process", `[{"process":0,"type":"invoke","f":"acquire"}`,
+		`{"seq":1,"t":0,"kind":"crash","process":"c1"}` + "\n", invoke + strings.Repeat(" ", 1<<17)} {
+		_, err := Check(io.MultiReader(strings.NewReader(in), iotest.ErrReader(broken)), Options{Model: Reentrant})
+		if !errors.Is(err, broken) {
+			t.Errorf("%.80q: %v", in, err)
 		}
 	}
 }
@@ -372,7 +364,6 @@ func TestModelsNeedWhatTheyNeed(t *testing.T) {
 		{timed, Options{Model: Lease, Lease: -1}, 0, ErrOptions}, {timed, Options{Model: Reentrant, Lease: 1}, 0, ErrOptions},
 		{timed, Options{Model: Owner, Unit: time.Minute}, 0, ErrOptions},
 		{timed, Options{Model: Owner, Lease: 1}, 0, ErrOptions}, {timed, Options{Model: Owner, Group: "x"}, 0, ErrOptions},
-		{timed, Options{Model: Owner, Format: "x"}, 0, ErrOptions},
 		{`{"seq":1,"t":0,"kind":"crash","process":"c1"}`, Options{Model: Owner}, 0, ErrOptions},
 		{`{"seq":1,"t":0,"kind":"crash","process":"c1"}`, Options{Group: OneLock}, 0, ErrOptions},
 	} {
@@ -543,26 +534,24 @@ func FuzzCheck(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
-		for _, format := range append(Formats(), "") {
-			for _, m := range append(kinds(), "", "semaphore") {
-				o := Options{Model: m, Format: format}
-				if m == Lease || m == fencedLease {
-					o = optionsOf(m)
-					o.Format, o.Lease, o.Unit = format, time.Second, 0
-				}
-				if m == "semaphore" {
-					o.Model, o.Semaphores = Owner, []checker.Semaphore{{Name: "a", Permits: 2}}
-				}
-				r, err := Check(strings.NewReader(in), o)
-				invalid := (*InputError)(nil)
-				switch {
-				case (r == nil) == (err == nil):
-					t.Fatalf("%v and %v", r, err)
-				case err != nil && !errors.Is(err, ErrOptions) && !errors.As(err, &invalid):
-					t.Fatalf("no line: %v", err)
-				case invalid != nil && (invalid.Line < 1 || invalid.Line > strings.Count(in, "\n")+1):
-					t.Fatalf("line %d", invalid.Line)
-				}
+		for _, m := range append(kinds(), "", "semaphore") {
+			o := Options{Model: m}
+			if m == Lease || m == fencedLease {
+				o = optionsOf(m)
+				o.Lease, o.Unit = time.Second, 0
+			}
+			if m == "semaphore" {
+				o.Model, o.Semaphores = Owner, []checker.Semaphore{{Name: "a", Permits: 2}}
+			}
+			r, err := Check(strings.NewReader(in), o)
+			invalid := (*InputError)(nil)
+			switch {
+			case (r == nil) == (err == nil):
+				t.Fatalf("%v and %v", r, err)
+			case err != nil && !errors.Is(err, ErrOptions) && !errors.As(err, &invalid):
+				t.Fatalf("no line: %v", err)
+			case invalid != nil && (invalid.Line < 1 || invalid.Line > strings.Count(in, "\n")+1):
+				t.Fatalf("line %d", invalid.Line)
 			}
 		}
 	})

@@ -14,9 +14,9 @@ var encodings = []struct{ begins, is string }{
 
 const utf16 = "the file is UTF-16; make it UTF-8: iconv -f UTF-16 -t UTF-8 FILE | redlocksim check … -"
 
-// begin skips a byte-order mark, and tells the format by how the history begins, unless it is given. It consumes nothing of a
-// history that is Native.
-func (s *scanner) begin(format Format) (Format, error) {
+// begin skips a byte-order mark, and tells the format by how the history begins. It consumes nothing of a history that is
+// Native.
+func (s *scanner) begin() (Format, error) {
 	head, err := s.in.Peek(s.in.Size())
 	if err != nil && err != io.EOF {
 		return "", err
@@ -30,10 +30,9 @@ func (s *scanner) begin(format Format) (Format, error) {
 		head = head[len(marked):]
 		s.in.Discard(len(marked)) // is there
 	}
-	if format == "" {
-		if format, err = s.detect(head); err != nil {
-			return "", err
-		}
+	format, err := s.detect(head)
+	if err != nil {
+		return "", err
 	}
 	if s.json = format == JSON; format != Native {
 		s.c, s.err = s.in.ReadByte()

@@ -64,8 +64,6 @@ type reader struct {
 	several    bool
 	entries    []entry
 	lastInFile int64
-	// others are the names of locks that are not to be judged, some of them.
-	others []string
 	// The lines at which, with the grouping auto, the first operations stand that name a lock and that do not.
 	firstNamed, firstUnnamed position
 	// firstName is the first value of an acquire that may be the name of a lock.
@@ -77,9 +75,6 @@ type reader struct {
 	begun          int
 	firstTime      position
 	dated, assumed bool
-	// meanings are those of the functions met so far, and roles those of the fields.
-	meanings map[string]meaning
-	roles    map[string]role
 	// unused has what was read and not used, by what a note calls it.
 	unused notices
 }
@@ -90,7 +85,7 @@ type position struct{ file, line int32 }
 // interpret makes an entry of the nodes that the scanner holds.
 func (r *reader) interpret(line int) (entry, error) {
 	e := entry{line: int32(line), index: noIndex, lock: unnamed}
-	found, err := r.fields()
+	found, err := r.fields(0)
 	if err != nil {
 		return e, err
 	}
@@ -124,7 +119,7 @@ func (r *reader) interpret(line int) (entry, error) {
 	}
 	named, valuesErr := r.values(&found)
 	if named != nil && len(r.o.Keys) > 0 && !slices.Contains(r.o.Keys, string(named)) {
-		r.other(named)
+		r.notice("left out by --key, as they are other locks", "", named, line)
 		return e, r.leave(&e, onAnotherLock, found.at[typeField])
 	}
 	if r.leaves(found.at[functionField], line) {
@@ -136,8 +131,11 @@ func (r *reader) interpret(line int) (entry, error) {
 	if named != nil {
 		e.lock = r.r.locks.number(named)
 	}
-	if found.unknown {
-		r.noticeFields(&found, line)
+	for _, key := range found.unknown {
+		r.notice(notUnderstood, "", r.field(&r.s.nodes[key]), line)
+	}
+	for _, key := range found.unknownOfValue {
+		r.notice(notUnderstood, "value.", r.field(&r.s.nodes[key]), line)
 	}
 	if valuesErr == nil {
 		valuesErr = r.details(&e, &found)
@@ -183,46 +181,37 @@ func (r *reader) leaves(at int32, line int) bool {
 // leave leaves out a line, of which only the type has to be right.
 func (r *reader) leave(e *entry, why entryKind, typ int32) (err error) {
 	e.kind = why
-	e.typ, err = r.word(typ, "type", types...)
+	e.typ, err = r.typeOf(typ)
 	return err
-}
-
-// maxOthers bounds the names of locks that are listed if none is to be judged.
-const maxOthers = 5
-
-func (r *reader) other(name []byte) {
-	if len(r.others) <= maxOthers && !slices.Contains(r.others, string(name)) {
-		r.others = append(r.others, string(name))
-	}
 }
 
 // types are the words for what became of an operation.
 var types = []string{"invoke", "ok", "fail", "info"}
 
-// word is one of the known words.
-func (r *reader) word(at int32, what string, known ...string) (string, error) {
+// typeOf is one of the types.
+func (r *reader) typeOf(at int32) (string, error) {
 	if at == 0 {
-		return "", notOperation("there is no %s", what)
+		return "", notOperation("there is no type")
 	}
 	t := r.wordOf(&r.s.nodes[at])
-	for _, w := range known {
+	for _, w := range types {
 		if string(t) == w {
 			return w, nil
 		}
 	}
 	if t == nil {
-		return "", notOperation("%s is no word", what)
+		return "", notOperation("type is no word")
 	}
 	hint := ""
-	if near, ok := strictyaml.Nearest(string(t[:min(len(t), 100)]), known); ok {
+	if near, ok := strictyaml.Nearest(string(t[:min(len(t), 100)]), types); ok {
 		hint = fmt.Sprintf("; did you mean %q?", near)
 	}
-	return "", notOperation("unknown %s %.40q%s", what, t, hint)
+	return "", notOperation("unknown type %.40q%s", t, hint)
 }
 
 // words reads what kind of line it is, and what the operation does.
 func (r *reader) words(e *entry, found *fields) (err error) {
-	if e.typ, err = r.word(found.at[typeField], "type", types...); err != nil {
+	if e.typ, err = r.typeOf(found.at[typeField]); err != nil {
 		return err
 	}
 	m, known, err := r.function(found.at[functionField])
@@ -259,13 +248,15 @@ func (r *reader) values(found *fields) (name []byte, err error) {
 	switch nodes[value].kind {
 	case number:
 		found.data = value
-		found.enter(role{field: tokenField}, value)
+		found.at[tokenField] = cmp.Or(found.at[tokenField], value)
 	case text, keyword:
 		if r.o.Group == ByKey {
 			err = r.lockAt(value, &name)
 		}
 	case record:
-		if err = r.fieldsOfValue(value, found); err == nil && found.at[lockField] != 0 {
+		var inside fields
+		inside, err = r.fields(value)
+		if found.addValue(inside); err == nil && found.at[lockField] != 0 {
 			err = r.lockAt(found.at[lockField], &name)
 		}
 	}
@@ -317,9 +308,9 @@ func (r *reader) permits(e *entry, found *fields) error {
 		return fmt.Errorf("%w: an acquire of %.40s permits; write one operation, of a process of its own, "+
 			"for each, and say how many there are (--semaphore NAME=N)", ErrNotJudged, r.s.textOf(n))
 	}
-	if n := r.present(found, permitsField); n != nil {
-		if number, err := r.s.int(n); err != nil || number != 1 {
-			return several(n)
+	if at := found.at[permitsField]; at != 0 {
+		if number, err := r.s.int(&r.s.nodes[at]); err != nil || number != 1 {
+			return several(&r.s.nodes[at])
 		}
 		return nil
 	}
@@ -342,26 +333,15 @@ func (r *reader) permits(e *entry, found *fields) error {
 	return nil
 }
 
-// present is the node of a field; nil if it is not there or nil.
-func (r *reader) present(found *fields, f field) *node {
-	if at := found.at[f]; at != 0 && r.s.nodes[at].kind != nothing {
-		return &r.s.nodes[at]
-	}
-	return nil
-}
-
 // keyOf is the name of the field whose value stands at a place.
 func (r *reader) keyOf(value int32) []byte { return r.field(&r.s.nodes[value-1]) }
 
 func (r *reader) token(e *entry, found *fields) (err error) {
-	n := r.present(found, tokenField)
-	if n == nil {
+	at := found.at[tokenField]
+	if at == 0 || e.fn == write && at == found.data { // that may be what is written
 		return nil
 	}
-	if e.fn == write && found.at[tokenField] == found.data {
-		return nil // it may be what is written
-	}
-	token, err := r.s.int(n)
+	token, err := r.s.int(&r.s.nodes[at])
 	switch {
 	case !r.o.Model.fenced():
 		if err == nil && token != unknownToken && e.fn == acquire && e.typ == "ok" {
@@ -380,10 +360,11 @@ func (r *reader) token(e *entry, found *fields) (err error) {
 }
 
 func (r *reader) mode(e *entry, found *fields) error {
-	n := r.present(found, modeField)
-	if n == nil {
+	at := found.at[modeField]
+	if at == 0 {
 		return nil
 	}
+	n := &r.s.nodes[at]
 	m, known := modes[plain(string(r.wordOf(n)))]
 	switch {
 	case !known:
@@ -400,27 +381,23 @@ func (r *reader) lease(e *entry, found *fields) error {
 	if e.fn == release || e.fn == write {
 		return nil
 	}
-	at, other := found.at[leaseField], found.at[leaseNameField]
-	n, named := r.present(found, leaseField), r.present(found, leaseNameField)
-	name := n == nil
-	switch {
-	case name:
-		at, n = other, named
-	case named != nil:
-		r.notice(notUnderstood, "", r.keyOf(other), int(e.line))
+	at, perhaps := found.at[leaseField], found.at[leaseNameField]
+	if at == 0 && perhaps != 0 {
+		if _, err := r.length(&r.s.nodes[perhaps], 0); !errors.Is(err, errNoLength) {
+			at, perhaps = perhaps, 0
+		}
 	}
-	if n == nil {
+	if perhaps != 0 { // it is the lease's name
+		r.notice(notUnderstood, "", r.keyOf(perhaps), int(e.line))
+	}
+	if at == 0 {
 		return nil
 	}
-	length, err := r.length(n, found.unit)
+	length, err := r.length(&r.s.nodes[at], found.unit)
 	switch {
-	case r.o.Model == Fenced && !r.o.leased() && (err == nil || !name):
+	case r.o.Model == Fenced && !r.o.leased():
 		return fmt.Errorf("%w: the %s has a lease that ends by itself, which the model fenced judges only with "+
 			"--lease, the length of those that say none", ErrOptions, e.fn)
-	case errors.Is(err, errNoLength) && name:
-		// It may be the lease's name.
-		r.notice(notUnderstood, "", r.keyOf(at), int(e.line))
-		return nil
 	case !r.o.leased():
 		what := fmt.Sprintf("the length of a lease, which --model %s does not judge", r.o.Model)
 		r.notice(what, "", r.keyOf(at), int(e.line))
@@ -441,15 +418,7 @@ func (r *reader) function(at int32) (m meaning, known bool, err error) {
 	if t == nil {
 		return m, false, notOperation("f is no word")
 	}
-	if m, known := r.meanings[string(t)]; known {
-		return m, true, nil
-	}
-	if len(t) > maxName {
-		return m, false, nil
-	}
-	if m, known = r.o.meaningOf(string(t)); known {
-		r.meanings[string(t)] = m
-	}
+	m, known = r.o.meaningOf(string(t))
 	return m, known, nil
 }
 

@@ -89,100 +89,51 @@ func roleOf(name string) role {
 	return role{field: noField}
 }
 
-// maxRoles bounds the names of fields that are remembered.
-const maxRoles = 1000
-
-// role is what a key is for.
-func (r *reader) role(key *node) role {
-	name := r.field(key)
-	known, met := r.roles[string(name)]
-	if !met {
-		known = roleOf(string(name))
-		if (known.field == argsField || known.field == countField) && len(r.o.Semaphores) == 0 {
-			known = role{field: noField}
-		}
-		if len(name) <= maxName && len(r.roles) < maxRoles {
-			r.roles[string(name)] = known
-		}
-	}
-	return known
-}
-
 // fields are the places of an operation's values among the nodes; 0 for a field that is not there, or nil. unit is that
-// of the length of the lease, if the field's name tells. unknown says that there are fields that are not understood.
+// of the length of the lease, if the field's name tells.
 type fields struct {
-	at      [fieldCount]int32
-	unit    time.Duration
-	unknown bool
-	data    int32 // a number that is the value itself
+	at   [fieldCount]int32
+	unit time.Duration
+	data int32 // a number that is the value itself
+	// unknown are the keys of the operation that are not understood, and unknownOfValue those of its value.
+	unknown, unknownOfValue []int32
 }
 
-// enter notes the place of a value, if there is none yet, and reports whether there was.
-func (f *fields) enter(as role, at int32) (twice bool) {
-	if f.at[as.field] != 0 {
-		return true
-	}
-	f.at[as.field] = at
-	if as.field == leaseField {
-		f.unit = as.unit
-	}
-	return false
-}
-
-// fields finds the fields of the operation that the scanner holds.
-func (r *reader) fields() (found fields, err error) {
-	err = r.fieldsOf(0, &found, func(field) bool { return true })
-	return found, err
-}
-
-// fieldsOfValue adds those of a value that is a map. What the operation says itself counts first.
-func (r *reader) fieldsOfValue(value int32, found *fields) error {
-	inside := fields{}
-	err := r.fieldsOf(value, &inside, ofValue)
-	for f, at := range inside.at {
-		if at != 0 {
-			found.enter(role{field(f), inside.unit}, at)
-		}
-	}
-	found.unknown = found.unknown || inside.unknown
-	return err
-}
-
-// ofValue reports whether a field counts in a value, too.
-func ofValue(f field) bool {
-	return f >= lockField
-}
-
-func (r *reader) fieldsOf(record int32, found *fields, counts func(field) bool) error {
+// fields finds the fields of a map: of the operation that the scanner holds, or of its value, where those do not count that
+// every operation has.
+func (r *reader) fields(record int32) (found fields, err error) {
 	nodes := r.s.nodes
 	for at := record + 1; at < nodes[record].end; at = nodes[nodes[at].end].end {
-		as, val := r.role(&nodes[at]), nodes[at].end
+		as, val := roleOf(string(r.field(&nodes[at]))), nodes[at].end
 		switch {
 		case as.field == commentField:
-		case as.field == noField || !counts(as.field):
-			found.unknown = true
-		case nodes[val].kind != nothing && found.enter(as, val):
-			return notOperation("%q is there twice", r.field(&nodes[at]))
+		case as.field == noField, as.field < lockField && record != 0,
+			(as.field == argsField || as.field == countField) && len(r.o.Semaphores) == 0:
+			found.unknown = append(found.unknown, at)
+		case nodes[val].kind == nothing:
+		case found.at[as.field] != 0:
+			return found, notOperation("%q is there twice", r.field(&nodes[at]))
+		default:
+			found.at[as.field] = val
+			if as.field == leaseField {
+				found.unit = as.unit
+			}
 		}
 	}
-	return nil
+	return found, nil
 }
 
-// noticeFields remembers the fields that are not understood.
-func (r *reader) noticeFields(found *fields, line int) {
-	r.noticeFieldsOf(0, "", func(field) bool { return true }, line)
-	if value := found.at[valueField]; value != 0 && r.s.nodes[value].kind == record {
-		r.noticeFieldsOf(value, "value.", ofValue, line)
-	}
-}
-
-func (r *reader) noticeFieldsOf(record int32, prefix string, counts func(field) bool, line int) {
-	nodes := r.s.nodes
-	for at := record + 1; at < nodes[record].end; at = nodes[nodes[at].end].end {
-		if as := r.role(&nodes[at]); as.field == noField || as.field < fieldCount && !counts(as.field) {
-			r.notice(notUnderstood, prefix, r.field(&nodes[at]), line)
+// addValue adds the fields of a value that is a map. What the operation says itself counts first.
+func (f *fields) addValue(inside fields) {
+	for i, at := range inside.at {
+		if f.at[i] == 0 && at != 0 {
+			f.at[i] = at
+			if field(i) == leaseField {
+				f.unit = inside.unit
+			}
 		}
 	}
+	f.unknownOfValue = inside.unknown
 }
 
 // name is a node that names something: a text, keyword, word or whole number. A number is named by its digits.

@@ -34,8 +34,6 @@ const (
 // Models lists the models. What each allows is defined in docs/checker.md.
 func Models() []Model { return []Model{Mutex, Owner, Reentrant, Fenced, ReentrantFenced, Lease} }
 
-func (m Model) known() bool { return slices.Contains(Models(), m) }
-
 // reentrant reports whether the holder can acquire again.
 func (m Model) reentrant() bool { return m == Reentrant || m == ReentrantFenced }
 
@@ -57,9 +55,6 @@ const (
 	JSON Format = "json"
 )
 
-// Formats lists the formats.
-func Formats() []Format { return []Format{Native, EDN, JSON} }
-
 // Grouping is how the operations of a history are told apart by the lock they are on.
 type Grouping string
 
@@ -80,8 +75,6 @@ func Groupings() []Grouping { return []Grouping{ByNameIfAny, OneLock, ByKey} }
 
 // Options say how a history is to be read and judged.
 type Options struct {
-	// Format: empty means that the content tells.
-	Format Format
 	// Model: needed for all formats but Native. That has the ends of the leases in it, and takes none or Reentrant.
 	Model Model
 	// Lease is how long a lease lasts where the history does not say; for the models Lease, which needs it unless every
@@ -114,24 +107,11 @@ type Options struct {
 func (o *Options) leased() bool { return o.Model == Lease || o.Model == Fenced && o.Lease > 0 }
 
 func (o *Options) validate() error {
-	known := func(what, word string, is bool) error {
-		if is {
-			return nil
-		}
-		return fmt.Errorf("%w: there is no %s %q", ErrOptions, what, word)
-	}
-	switch o.Format {
-	case "", Native, EDN, JSON:
-	default:
-		return known("format", string(o.Format), false)
-	}
-	if o.Model != "" && !o.Model.known() {
+	if o.Model != "" && !slices.Contains(Models(), o.Model) {
 		return fmt.Errorf("%w: there is no model %q", ErrModel, o.Model)
 	}
-	switch o.Group {
-	case "", ByNameIfAny, OneLock, ByKey:
-	default:
-		return known("grouping", string(o.Group), false)
+	if o.Group != "" && !slices.Contains(Groupings(), o.Group) {
+		return fmt.Errorf("%w: there is no grouping %q", ErrOptions, o.Group)
 	}
 	if err := o.validateWords(); err != nil {
 		return err

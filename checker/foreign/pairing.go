@@ -174,11 +174,11 @@ func (r *reader) settle(op *operation) error {
 
 func (r *reader) finish() error {
 	if len(r.r.ops) == r.r.dropped {
-		why := fmt.Sprintf("%d of the nemesis", r.r.nemesis)
+		why := append([]string{fmt.Sprintf("%d of the nemesis", r.r.nemesis)}, r.notes()...)
 		if r.r.leftOut > 0 {
-			why = fmt.Sprintf("%d lines left out%s, %s", r.r.leftOut, r.elsewhere(), why)
+			why[0] = fmt.Sprintf("%d lines left out, %s", r.r.leftOut, why[0])
 		}
-		return &InputError{Line: r.s.lines(), Err: fmt.Errorf("%w on a lock, and %s", ErrEmpty, why)}
+		return &InputError{Line: r.s.lines(), Err: fmt.Errorf("%w on a lock, and %s", ErrEmpty, strings.Join(why, "; "))}
 	}
 	for _, at := range r.open {
 		if at >= 0 {
@@ -232,19 +232,4 @@ func (r *reader) leases() error {
 		}
 	}
 	return nil
-}
-
-// elsewhere names some of the locks that were not to be judged.
-func (r *reader) elsewhere() string {
-	if len(r.others) == 0 {
-		return ""
-	}
-	names := make([]string, 0, maxOthers+1)
-	for _, name := range r.others[:min(len(r.others), maxOthers)] {
-		names = append(names, fmt.Sprintf("%q", name))
-	}
-	if len(r.others) > maxOthers {
-		names = append(names, "…")
-	}
-	return " (on " + strings.Join(names, ", ") + ")"
 }

@@ -12,8 +12,7 @@ func newReader(o Options, several bool) *reader {
 	if o.Group == "" {
 		o.Group = ByNameIfAny
 	}
-	return &reader{o: o, several: several, r: &recording{blurred: o.blurs(several)},
-		meanings: map[string]meaning{}, roles: map[string]role{}, unused: notices{of: map[string][]notice{}}}
+	return &reader{o: o, several: several, r: &recording{blurred: o.blurs(several)}, unused: notices{of: map[string][]notice{}}}
 }
 
 // begin turns to a file, and says in what format it is.
@@ -22,7 +21,7 @@ func (r *reader) begin(name string, s *scanner) (Format, error) {
 	if r.several {
 		r.r.files = append(r.r.files, name)
 	}
-	format, err := s.begin(r.o.Format)
+	format, err := s.begin()
 	if err != nil {
 		return "", r.in(err)
 	}

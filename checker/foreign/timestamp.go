@@ -92,11 +92,11 @@ type clock struct {
 	firstLine int32 // 0 before the first time
 
 	// Of numbers: unit is what they count, and recognized says that the first number tells, as that many have passed
-	// since 1970. fractions says that some have one.
+	// since 1970.
 	unit       time.Duration
 	recognized bool
 	first      quantity
-	fractions  bool
+	fractions  bool // some have one
 
 	// Of dates: layout is the way in which the last one was written, and zoned whether they have a zone.
 	layout int
@@ -104,39 +104,34 @@ type clock struct {
 }
 
 // since1970 reports whether numbers count from 1970.
-func (c *clock) since1970() bool { return c.unit != 0 && c.first.since1970(c.unit, true) }
+func (c *clock) since1970() bool { return c.unit != 0 && c.first.since1970(c.unit) }
 
 // epochs are the units in which times since 1970 are counted, besides nanoseconds.
 var epochs = []time.Duration{time.Second, time.Millisecond, time.Microsecond}
 
 // The years in which histories are recorded, and for how long at most. Nanoseconds that count from elsewhere are taken
 // for seconds, or milliseconds, only if they begin at 1.2 to 2.5 s and go on for less than 95 ms, or at 21 to 42 min
-// and for 95 s. They have no fractions: what has may be from 2001 on, when the seconds got ten digits.
+// and for 95 s.
 var (
-	tenDigits = int64(1_000_000_000)
-	earliest  = time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
-	latest    = time.Date(2050, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
+	earliest = time.Date(2010, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
+	latest   = time.Date(2050, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 )
 
 const longestRecording = 3 * 365 * 24 * time.Hour
 
-// epoch is the unit in which a number is a time of these years; 0 if in none. certain says that it counts no nanoseconds.
-func (q quantity) epoch(certain bool) time.Duration {
+// epoch is the unit in which a number is a time of these years; 0 if in none.
+func (q quantity) epoch() time.Duration {
 	for _, unit := range epochs {
-		if q.since1970(unit, certain) {
+		if q.since1970(unit) {
 			return unit
 		}
 	}
 	return 0
 }
 
-func (q quantity) since1970(unit time.Duration, certain bool) bool {
-	from := earliest
-	if certain {
-		from = tenDigits
-	}
+func (q quantity) since1970(unit time.Duration) bool {
 	per := int64(time.Second / unit)
-	return q.Cmp(decimal.New(from*per, 0)) >= 0 && q.Cmp(decimal.New(latest*per, 0)) < 0
+	return q.Cmp(decimal.New(earliest*per, 0)) >= 0 && q.Cmp(decimal.New(latest*per, 0)) < 0
 }
 
 // near reports whether two times, each in its unit, can be of one recording.
@@ -169,12 +164,12 @@ func (r *reader) count(q quantity, line int) (int64, error) {
 // recognize finds the unit of times that are numbers.
 func (r *reader) recognize(q quantity, line int) error {
 	const ask = "say what the times count (--unit s, ms, us or ns)"
-	c, unit := &r.clock, q.epoch(r.clock.fractions)
+	c, unit := &r.clock, q.epoch()
 	switch {
 	case c.unit == 0:
 		c.unit, c.recognized, c.first, c.firstLine = max(unit, time.Nanosecond), unit != 0, q, int32(line)
 	case !c.recognized:
-	case unit == c.unit && (c.fractions || q.near(unit, c.first, unit)):
+	case unit == c.unit && q.near(unit, c.first, unit):
 	case unit != 0 && q.near(unit, c.first, c.unit):
 		return fmt.Errorf("it looks like %s since 1970, but that on line %d like %s; all must be of one unit",
 			unitName(unit), c.firstLine, unitName(c.unit))

@@ -48,7 +48,7 @@ var modes = map[string]mode{
 	"write": exclusive, "exclusive": exclusive, "writer": exclusive, "w": exclusive, "x": exclusive,
 }
 
+var separators = strings.NewReplacer("-", "", "_", "", " ", "")
+
 // plain is a word as it is looked up: keep-alive, keep_alive and KeepAlive are one.
-func plain(word string) string {
-	return strings.ToLower(strings.NewReplacer("-", "", "_", "", " ", "").Replace(word))
-}
+func plain(word string) string { return strings.ToLower(separators.Replace(word)) }

@@ -54,11 +54,10 @@ clocks may differ, and nothing is called bad that this explains.
 
 // checkFlags are the flags of check.
 type checkFlags struct {
-	o                    foreign.Options
-	model, format, group string
-	merge, asJSON        bool
-	semaphores           []string
-	unit                 string
+	o                  foreign.Options
+	model, group, unit string
+	merge, asJSON      bool
+	semaphores         []string
 }
 
 func newCheck() *cobra.Command {
@@ -78,7 +77,6 @@ func newCheck() *cobra.Command {
 	f.DurationVar(&c.o.Lease, "lease", 0, "length of leases without a ttl")
 	f.StringVar(&c.group, "group-by", string(foreign.ByNameIfAny), "how to tell locks apart: "+list(foreign.Groupings()))
 	f.StringSliceVar(&c.semaphores, "semaphore", nil, "how many may hold a lock at a time, as in `pool=3`")
-	f.StringVar(&c.format, "format", "", "file format: "+list(foreign.Formats())+" (default detected)")
 	f.StringArrayVar(&c.o.Keys, "key", nil, "judge only this lock; may be repeated")
 	f.StringSliceVar(&c.o.Only, "only", nil, "judge only these operations: acquire,release")
 	f.StringToStringVar(&c.o.Map, "map", nil, "what an operation does, as in `prolong=extend`")
@@ -94,7 +92,7 @@ func newCheck() *cobra.Command {
 func (c *checkFlags) run(cmd *cobra.Command, args []string) error {
 	// What a check holds grows with the history, unlike that of a run.
 	defer debug.SetGCPercent(debug.SetGCPercent(50))
-	c.o.Model, c.o.Format, c.o.Group = foreign.Model(c.model), foreign.Format(c.format), foreign.Grouping(c.group)
+	c.o.Model, c.o.Group = foreign.Model(c.model), foreign.Grouping(c.group)
 	if c.unit != "" {
 		unit, err := time.ParseDuration("1" + c.unit)
 		if err != nil || !slices.Contains(timeUnits, c.unit) {
