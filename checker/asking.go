@@ -43,8 +43,8 @@ func wantsUntil(t *transcript, o *operation) Instant {
 }
 
 // askings finds who asked for each resource, and when, sorted by beginning: from the call of an acquire to its return or the
-// crash of the process, and on through the next call if the acquire did not succeed and that comes at the same time. What a call
-// wanted that gave up early ends with the next call or the crash.
+// crash of the process, and on through the next call if the acquire did not succeed and that comes at the same time. What a
+// call wanted that gave up early ends with the next call or the crash.
 func askings(t *transcript) map[string][]asking {
 	type caller struct{ process, resource string }
 	type failure struct {

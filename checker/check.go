@@ -19,8 +19,7 @@ import (
 // Check takes O(n log n), O(n) for each takeover and each grant of a semaphore, and what porcupine takes within its bounds.
 // Equal arguments give equal reports.
 //
-// Effects are matched to the operation in their Op; where it is zero, by process, grant and number, which is ambiguous if
-// a client has several of the same under way.
+// Effects are those of the operation in their Op. One where it is zero is of an operation that was not recorded.
 //
 // It returns a [*history.InvalidError] if h is not a history, and a [*DisagreeError] if the two checks differ. An empty
 // history is not tested.

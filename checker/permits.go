@@ -26,8 +26,8 @@ func (s Semaphore) Has(resource string) bool {
 	return is && err == nil
 }
 
-// share is what an owner has of a lock: an owner may take it again. A process may if the lock is re-entrant, and a grant with an
-// extend that was called before its window ended and answered after, which does not free the lock in between.
+// share is what an owner has of a lock: an owner may take it again. A process may if the lock is re-entrant, and a grant with
+// an extend that was called before its window ended and answered after, which does not free the lock in between.
 type share struct{ owner, depth int }
 
 // lockModel is a lock that so many can hold: its state is who does, and how often.

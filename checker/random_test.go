@@ -392,8 +392,8 @@ type basis struct {
 // register is a register while its random history is drawn.
 type register struct {
 	*recorder
-	drawn                  updateHistory
-	counting, named, twice bool // each write has a number of its own; effects name their operation; some arrive twice
+	drawn           updateHistory
+	counting, twice bool // each write has a number of its own; some messages arrive twice
 
 	version, number, next int64
 	read                  map[int]basis           // what reads told each grant
@@ -409,8 +409,7 @@ func newRegister(t *rapid.T) *register {
 	r := &register{recorder: &recorder{t: t, ops: make([]history.Event, 1)},
 		read: map[int]basis{}, wrote: map[int]basis{}, under: map[int]basis{}, reached: map[int]history.Outcome{}, blind: map[int]bool{}, busy: map[int]int{}}
 	r.counting = rapid.Bool().Draw(t, "counting")
-	r.named = rapid.Bool().Draw(t, "named")
-	r.twice = r.named && rapid.Bool().Draw(t, "twice")
+	r.twice = rapid.Bool().Draw(t, "twice")
 	r.drawn.unique = r.counting && !r.twice
 	return r
 }
@@ -419,9 +418,6 @@ func newRegister(t *rapid.T) *register {
 func (r *register) reach(op int) {
 	e := r.ops[op]
 	e.Kind, e.Outcome = history.Effect, history.OK
-	if !r.named {
-		e.Op = 0
-	}
 	if r.reached[op] == "" && r.draw(5, "refused") == 0 {
 		e.Outcome = history.Failed
 	}
@@ -478,7 +474,7 @@ func (r *register) step(grant int) {
 		r.busy[grant], r.under[op] = op, r.read[grant]
 	case op == 0:
 		r.busy[grant] = r.call(history.Event{Process: r.ops[grant].Process, Func: history.Read, Resource: "r", Grant: grant})
-	case r.reached[op] == "" && r.named && r.draw(5, "given up") == 0:
+	case r.reached[op] == "" && r.draw(5, "given up") == 0:
 		r.ret(op, history.Unknown)
 		r.busy[grant], r.late = 0, append(r.late, op)
 	case r.reached[op] == "":

@@ -7,6 +7,19 @@ import (
 	"redlocksim/sim/history"
 )
 
+// actor is who reads and writes: a grant, or a process without one.
+type actor struct {
+	grant   int
+	process string
+}
+
+func actorOf(grant int, process string) actor {
+	if grant != 0 {
+		return actor{grant: grant}
+	}
+	return actor{process: process}
+}
+
 // section is a critical section as one operation on the resource's number: a write that the resource accepted, and what its
 // client had read of the resource under the same grant before.
 type section struct {
@@ -62,7 +75,11 @@ type loss struct{ overwritten, by *section }
 // late. Under no grant it loses nothing.
 type replay struct {
 	*transcript
-	a        *application
+	// accepted are the Seqs of the effect of each operation, by its Op; 0 if it has none or was turned down. A second effect
+	// is of a message that came twice.
+	accepted []int
+	// recorded has the resources with any effect: on these, what has no effect did not happen.
+	recorded map[string]bool
 	contents map[string]*content
 	sections map[string]int  // how many there are on each resource
 	read     map[actor]sight // by a read that returned, so far
@@ -75,14 +92,25 @@ type replay struct {
 // addUpdates reports lost updates on the resources that recorded effects. On others nobody knows in which order writes
 // happened.
 func (r *Report) addUpdates(t *transcript) error {
-	p := &replay{transcript: t, a: apply(t), contents: map[string]*content{}, sections: map[string]int{},
+	p := &replay{transcript: t, accepted: make([]int, len(t.ops)), recorded: map[string]bool{}, contents: map[string]*content{}, sections: map[string]int{},
 		read: map[actor]sight{}, wrote: map[actor]sight{}, called: map[int]sight{}, seen: map[int]sight{}, blind: map[int]bool{}}
+	arrived := make([]bool, len(t.ops))
+	for e := range t.Events() {
+		if e.Kind != history.Effect {
+			continue
+		}
+		p.recorded[t.on(e)] = true
+		if e.Outcome == history.OK && !arrived[e.Op] {
+			p.accepted[e.Op] = e.Seq
+		}
+		arrived[e.Op] = true
+	}
 	for e := range t.Events() {
 		var err error
 		switch {
 		case e.Kind == history.Effect && e.Outcome == history.OK && e.Func != history.Mark:
 			err = p.effect(e)
-		case e.Func != history.Read && e.Func != history.Write || e.Kind == history.Effect || !p.a.recorded[t.resourceOf(e)]:
+		case e.Func != history.Read && e.Func != history.Write || e.Kind == history.Effect || !p.recorded[t.resourceOf(e)]:
 		case e.Kind == history.Call:
 			err = p.call(e)
 		case e.Kind == history.Return:
@@ -107,7 +135,22 @@ func (p *replay) call(e *history.Event) error {
 	if o.fn == history.Write && o.outcome != history.Failed && p.read[by].at == 0 && p.wrote[by].at == 0 {
 		p.called[e.Op] = p.seen[o.basis]
 	}
-	return p.a.contradiction(e.Op, o, p.transcript)
+	return p.contradiction(e.Op, o)
+}
+
+// contradiction says how what the client was told of the operation cannot be what happened at the resource.
+func (p *replay) contradiction(op int, o *operation) error {
+	accepted := p.accepted[op]
+	switch {
+	case o.outcome == history.OK && (accepted == 0 || accepted > o.ret):
+		return fmt.Errorf("%s %d succeeded, but the resource had not accepted it", o.fn, op)
+	case o.outcome == history.Failed && accepted != 0:
+		return fmt.Errorf("%s %d failed, but the resource accepted it", o.fn, op)
+	case accepted != 0 && (o.outcome == history.OK || o.fn == history.Write && o.number != 0) &&
+		p.Event(accepted).Number != o.number:
+		return fmt.Errorf("%s %d is of %d, its effect of %d", o.fn, op, o.number, p.Event(accepted).Number)
+	}
+	return nil
 }
 
 func (p *replay) ret(e *history.Event) {
@@ -115,7 +158,7 @@ func (p *replay) ret(e *history.Event) {
 	if o.fn != history.Read || o.outcome != history.OK {
 		return
 	}
-	seen := sight{number: o.number, call: o.call, at: p.a.accepted[e.Op], grant: o.grant}
+	seen := sight{number: o.number, call: o.call, at: p.accepted[e.Op], grant: o.grant}
 	if p.seen[e.Op] = seen; o.grant != 0 {
 		p.read[actorOf(o.grant, o.process)] = seen
 	}
@@ -130,9 +173,9 @@ func (p *replay) effect(e *history.Event) error {
 		r = &content{}
 		p.contents[resource] = r
 	}
-	by, op := actorOf(e.Grant, e.Process), p.a.of[e.Seq]
+	by, op := actorOf(e.Grant, e.Process), e.Op
 	if e.Func == history.Read {
-		if e.Op == 0 && op == 0 && e.Grant != 0 {
+		if op == 0 && e.Grant != 0 {
 			p.read[by] = sight{number: e.Number, call: e.Seq, at: e.Seq, grant: e.Grant}
 		}
 		if e.Number != r.number {
@@ -145,10 +188,9 @@ func (p *replay) effect(e *history.Event) error {
 		s.process = p.ops[e.Grant].process
 	}
 	call, known, again := e.Seq, p.read[by], false
-	if e.Op != 0 || op != 0 {
-		// Named without being its first effect: the message arrived twice, and still rests on what was known then.
-		again = op == 0
-		op = max(op, e.Op)
+	if op != 0 {
+		// A message that arrived twice still rests on what was known then.
+		again = p.accepted[op] != e.Seq
 		call, known = p.ops[op].call, p.called[op]
 		if ret := p.ops[op].ret; ret != forever {
 			s.to = max(s.to, ret)

@@ -38,7 +38,6 @@ func TestUpdates(t *testing.T) {
 		{"a write that arrives twice, after its client read again", "c1 read 3 of 1; applied 3; ok 3; c1 write 4 =1 of 1; applied 4; ok 4; c2 write 5 =3 of 2; applied 5; c1 read 6 of 1; applied 6 =3; ok 6 =3; applied 4", lost},
 		{"applied after its return and after others", "c1 read 3 of 1; applied 3; ok 3; c1 write 4 =9 of 1; unknown 4; c2 read 5 of 2; applied 5; ok 5; c2 write 6 =1 of 2; applied 6; ok 6; c2 write 7 =0 of 2; applied 7; ok 7; applied 4", none},
 		{"effects that name no operation", "effect read of 1; effect read of 2; effect write =1 of 1; effect write =2 of 2", lost},
-		{"effects that name no operation, matched by number", "c1 read 3 of 1; c1 read 4 of 1; effect read of 1; effect write =1 of 2; effect read =1 of 1; ok 4; ok 3 =1; c1 write 5 =2 of 1; unknown 5; c1 write 6 =3 of 1; effect write =3 of 1; effect write =2 of 1", none},
 		{"effects that name no operation, in turn", "effect read of 1; effect write =1 of 1; effect read =1 of 2; effect write =2 of 2", none},
 
 		{"a write that depends on nothing and arrives twice", "c1 write 4 =1 of 1; applied 4; c2 write 5 =3 of 2; applied 5; applied 4", none},

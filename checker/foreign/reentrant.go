@@ -5,7 +5,8 @@ type gap struct {
 	op       int32 // the operation; none at the end
 	releases []int32
 	acquires int
-	// needs is how often the lock must be held before op for it and all later ones to be possible, and most how often it can be.
+	// needs is how often the lock must be held before op for it and all later ones to be possible, and most how often it can
+	// be.
 	needs, most int
 }
 
