@@ -17,15 +17,11 @@ import (
 )
 
 // SearchProgress is a line about a search under way, of whose runs some were made before it was resumed and the others took
-// a while: with the runs a second, how many times faster than real time that is, and the smallest margin.
+// a while: with the runs a second, and how many times faster than real time that is.
 func SearchProgress(s *random.Summary, before int, took time.Duration) string {
 	runs := float64(s.Runs-before) / max(took.Seconds(), 1e-9)
 	times := runs * s.Virtual.Seconds() / float64(max(s.Runs, 1))
-	text := fmt.Sprintf("%d runs, %.0f/s, %.0f× real time, %d grants, %d orders", s.Runs, runs, times, s.Grants, s.Orders)
-	if s.Narrowest != nil {
-		text += fmt.Sprintf(", margin %v", rounded.Duration(s.Narrowest.Slack()))
-	}
-	return text + fmt.Sprintf(", %d found", len(s.Findings))
+	return fmt.Sprintf("%d runs, %.0f/s, %.0f× real time, %d grants, %d found", s.Runs, runs, times, s.Grants, len(s.Findings))
 }
 
 // Searched is a search that has been made.
@@ -46,19 +42,12 @@ func Search(w io.Writer, s *Searched) error {
 	line := func(word, format string, args ...any) { labelledText(&b, word, format, args...) }
 	line("runs", "%d, %v of simulated time", s.Runs, s.Virtual)
 	line("grants", "%d, %d a run", s.Grants, s.Grants/max(s.Runs, 1))
-	line("orders", "about %d distinct orders of lock events", s.Orders)
-	if s.Foreign == nil {
-		line("states", "about %s, %d of them new in the last %s", plural.Count(s.States, "abstract state"), s.NewStates, plural.Count(s.NewIn, "run"))
-	}
 	line("not tested", "%s without contention, which show nothing", plural.Count(s.NotTested, "run"))
 	beyond := fmt.Sprintf("%s exceeded the budget", plural.Count(s.Beyond, "run"))
 	if s.BeyondViolations > 0 {
 		beyond += fmt.Sprintf("; %d of them broke the lock, which does not count", s.BeyondViolations)
 	}
 	line("beyond", "%s", beyond)
-	if n := s.Narrowest; n != nil {
-		line("margin", "%v at the narrowest: the lease of %s expired at %v, seed %d", rounded.Duration(n.Slack()), n.Client, rounded.Duration(time.Duration(n.Expiry)), n.Candidate.Seed)
-	}
 	onWire := fmt.Sprintf(" and %s came out the same on tier wire", plural.Count(s.OnWire, "run"))
 	if s.Foreign != nil { // which none is made on
 		onWire = ""

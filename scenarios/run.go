@@ -60,10 +60,6 @@ type Options struct {
 	Seed uint64
 	// Trace, if not nil, is told of every step of the kernel.
 	Trace func(kernel.TraceStep)
-	// Margins has the run's Margin measured, on tier model.
-	Margins bool
-	// States has the States noted that the run goes through.
-	States bool
 	// Scheduler, if not nil, decides what happens next; see sim.Scheduler.
 	Scheduler sim.Scheduler
 	// Unhashed leaves the hashes out of the Outcome, for many runs of which few matter.
@@ -107,12 +103,6 @@ type Outcome struct {
 	Watched checker.Watched
 	// Leaks are the lock keys without a time to live, when the run was over.
 	Leaks []Leak
-	// Margin is the narrowest escape; nil if none was measured.
-	Margin *Margin
-	// States are those that the run went through, each once, ascending; nil if they were not noted.
-	States []State
-	// Wordings are how commands were put to nodes, on a tier that tells.
-	Wordings []redis.Wording
 	// Recording is what the history leaves out; nil unless the run was recorded.
 	Recording *recording.Recording
 }
@@ -189,14 +179,6 @@ func (s *Scenario) readers(w *sim.World, o Options) (all []func(*Outcome)) {
 	if o.Record {
 		r := recording.Start(w.Kernel, w.Deployment, append([]*kernel.Process{w.Storage.Process}, w.Clients...))
 		adds(func(out *Outcome) { out.Recording = r.Recording() })
-	}
-	if o.Margins {
-		m := watchMargins(w, s)
-		adds(func(out *Outcome) { out.Margin = m.narrow })
-	}
-	if o.States {
-		x := watchStates(w, s)
-		adds(func(out *Outcome) { out.States, out.Wordings = x.all(), w.Wordings() })
 	}
 	return all
 }

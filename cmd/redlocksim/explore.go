@@ -21,8 +21,7 @@ import (
 	"redlocksim/search/random"
 )
 
-var exploreHelp = `Search for a schedule of faults that breaks the lock. The search runs random
-experiments and concentrates on near misses, in which the lock only just held.
+var exploreHelp = `Search for a schedule of faults that breaks the lock, by random experiments.
 Lock settings and budget come from a scenario or a settings file; without, each
 run draws its own (--lock: those of the library). Faults stay within the budget.
 
@@ -76,8 +75,7 @@ func newExplore() *cobra.Command {
 	f.BoolVar(&e.o.Resume, "resume", false, "continue the search in the directory, or start it")
 	f.Uint64Var(&e.o.Seed, "seed", 0, "seed of the whole search")
 	f.IntVar(&e.o.Jobs, "jobs", 0, "number of parallel runs (default one per core)")
-	f.IntVar(&e.o.Generation, "generation", random.DefaultGeneration, "choose new starting points after this many")
-	f.BoolVar(&e.o.Blind, "blind", false, "draw every experiment afresh, whatever the runs before showed")
+	f.IntVar(&e.o.Generation, "generation", random.DefaultGeneration, "check itself, shrink and save after this many")
 	f.IntVar(&e.clients, "clients", 3, "maximum number of clients, at least 2")
 	f.DurationVar(&e.duration, "duration", 30*time.Second, "length of a run in virtual time")
 	f.StringVar(&e.jsonPath, "json", "", "write JSON"+toFile)
@@ -134,7 +132,7 @@ func (e *exploreFlags) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 		defer e.lock.close()
-		space.Swarm, space.Own, space.Foreign, e.o.Blind = false, true, e.lock.foreign(), true
+		space.Swarm, space.Own, space.Foreign = false, true, e.lock.foreign()
 		if !cmd.Flags().Changed("generation") {
 			e.o.Generation = random.ForeignGeneration
 		}

@@ -24,7 +24,6 @@ var searchFlags = []struct {
 	{"for", []string{atRandom}},
 	{"resume", []string{atRandom}},
 	{"generation", []string{atRandom}},
-	{"blind", []string{atRandom}},
 	{"clients", []string{atRandom}},
 	{"duration", []string{atRandom}},
 	{"json", []string{atRandom, bySystem, allOrders}},

@@ -13,18 +13,14 @@ import (
 	"redlocksim/scenarios/protocols"
 )
 
-// Whatever the lock is, every experiment that is drawn about it, and every change of it, is a scenario that a file can say.
+// Whatever the lock is, every experiment that is drawn about it is a scenario that a file can say.
 func TestDrawForEveryLock(t *testing.T) {
 	protocols := map[string]bool{}
 	for _, s := range scenarios.Catalogue() {
 		space := NewSpace(s.Settings())
 		space.Beyond = true
 		for seed := range uint64(4) {
-			c := Candidate{Seed: seed}
-			for i := range 3 * seed {
-				c = c.With(Mutation{Seed: seed + i})
-			}
-			x := c.Scenario(space)
+			x := Candidate{Seed: seed}.Scenario(space)
 			data, err := x.Encode()
 			if err == nil {
 				_, err = scenarios.Parse("x.yaml", data)
@@ -40,7 +36,7 @@ func TestDrawForEveryLock(t *testing.T) {
 	}
 }
 
-// Nodes with a restart guard are prepared, and stay so when a client is given other work.
+// Nodes with a restart guard are prepared.
 func TestAGuardIsPrepared(t *testing.T) {
 	base, err := scenarios.ParseSettings("guard.yaml", []byte("lock: {ttl: 10s, guard: {max-ttl: 60s}}\n"))
 	if err != nil {
@@ -49,11 +45,7 @@ func TestAGuardIsPrepared(t *testing.T) {
 	space := NewSpace(base)
 	calm := 0
 	for seed := range uint64(40) {
-		c := Candidate{Seed: seed}
-		for i := range seed % 8 {
-			c = c.With(Mutation{Seed: 100*seed + i})
-		}
-		x := c.Scenario(space)
+		x := Candidate{Seed: seed}.Scenario(space)
 		x.Timeline = slices.DeleteFunc(x.Timeline, func(i scenarios.Item) bool { return i.Fault != nil })
 		r, err := scenarios.Judge(x, scenarios.Options{Seed: seed})
 		if err != nil {
@@ -74,9 +66,6 @@ func TestDrawKeepsToTheBudget(t *testing.T) {
 	over := 0
 	for i := range n {
 		c := Candidate{Seed: uint64(i)}
-		for j := range i % 4 {
-			c = c.With(Mutation{Seed: uint64(j)})
-		}
 		space := NewSpace(DefaultBase())
 		space.Strays = false
 		x := c.Scenario(space)

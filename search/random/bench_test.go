@@ -14,7 +14,6 @@ import (
 	"redlocksim/internal/jobs"
 	"redlocksim/internal/redisserver"
 	"redlocksim/internal/workers"
-	"redlocksim/scenarios"
 	"redlocksim/search/experiment"
 	"redlocksim/search/random"
 )
@@ -108,38 +107,4 @@ func explore(b *testing.B, o random.Options) (runs int) {
 	b.ReportMetric(float64(grants)/float64(runs), "grants/run")
 	b.ReportMetric(0, "ns/op")
 	return runs
-}
-
-// BenchmarkGuidance looks for a planted bug at a boundary, a drift allowance of half of what the clocks need, with and
-// without starting from near misses, and reports in how many of 3,000 runs it is found (3,000 if it is not), and the
-// smallest margin.
-func BenchmarkGuidance(b *testing.B) {
-	base, err := scenarios.ParseSettings("x.yaml", []byte(`
-lock: {ttl: 2s, drift: {factor: 0.5%, constant: 0s}}
-budget: {clock-rate: 0.5%, delay: 100ms, pause: 200ms, restart-delay: 2s}
-`))
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, blind := range []bool{false, true} {
-		b.Run(map[bool]string{false: "guided", true: "blind"}[blind], func(b *testing.B) {
-			runs, margin, seed := 0, time.Duration(0), uint64(0)
-			for b.Loop() {
-				seed++
-				s, err := random.Explore(context.Background(), experiment.NewSpace(base), random.Options{Seed: seed, Runs: 3000, Generation: 250, Blind: blind})
-				if err != nil {
-					b.Fatal(err)
-				}
-				first := s.Runs
-				for _, f := range s.Findings {
-					first = min(first, f.Run+1)
-				}
-				runs += first
-				margin += s.Narrowest.Slack()
-			}
-			b.ReportMetric(float64(runs)/float64(seed), "runs/find")
-			b.ReportMetric(margin.Seconds()*1e3/float64(seed), "ms-margin")
-			b.ReportMetric(0, "ns/op")
-		})
-	}
 }

@@ -1,14 +1,23 @@
+// Package random searches for a schedule of faults that breaks a lock by drawing experiments, each from the seed of the search
+// and its number. It checks itself on the way: some runs are repeated, some are made on tier wire, and a known-broken lock must
+// be caught. What it finds is shrunk, and is the same wherever and by how many workers the runs are made. Start at [Explore].
 package random
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
+	"redlocksim/internal/jobs"
+	"redlocksim/internal/mark"
+	"redlocksim/scenarios"
 	"redlocksim/search"
 	"redlocksim/search/experiment"
+	"redlocksim/search/shrink"
+	"redlocksim/sim/history"
 )
 
 // Explore searches until all runs are made or ctx ends, which is no error. It fails if the search itself does: no run of a
@@ -20,8 +29,7 @@ func Explore(ctx context.Context, space experiment.Space, o Options) (*Summary, 
 	if err := space.Check(); err != nil {
 		return nil, err
 	}
-	o = o.whole(space.Foreign != nil)
-	x := &explorer{space: space, options: o}
+	e := &explorer{space: space, options: o.whole(space.Foreign != nil)}
 	if o.Dir != "" {
 		unlock, err := search.OpenDir(o.Dir, o.Rules)
 		if err != nil {
@@ -30,30 +38,38 @@ func Explore(ctx context.Context, space experiment.Space, o Options) (*Summary, 
 		defer unlock()
 	}
 	var err error
-	if x.checkpoint, err = open(space, o); err != nil {
+	if e.checkpoint, err = open(space, e.options); err != nil {
 		return nil, err
 	}
-	if err := x.search(ctx); err != nil {
-		return &x.Summary, err
+	if err := e.search(ctx); err != nil {
+		return &e.Summary, err
 	}
-	return &x.Summary, x.Summary.Failures.Err(o.Dir, o.With)
+	return &e.Summary, e.Summary.Failures.Err(o.Dir, o.With)
 }
 
-func (x *explorer) search(ctx context.Context) error {
-	o := &x.options
+// explorer is a search under way.
+type explorer struct {
+	space   experiment.Space
+	options Options
+	*checkpoint
+	raw int // files with violations that are not shrunk yet
+}
+
+func (e *explorer) search(ctx context.Context) error {
+	o := &e.options
 	for start := time.Now(); ctx.Err() == nil; {
 		n := o.Generation
 		if o.Runs > 0 {
-			n = min(n, o.Runs-x.Summary.Runs)
+			n = min(n, o.Runs-e.Summary.Runs)
 		}
 		if n <= 0 || o.For > 0 && time.Since(start) >= o.For {
-			return x.finish(ctx)
+			return e.finish(ctx)
 		}
-		if done, err := x.generation(ctx, n); err != nil || !done {
+		if done, err := e.generation(ctx, n); err != nil || !done {
 			return err
 		}
 		if o.Progress != nil {
-			o.Progress(&x.Summary)
+			o.Progress(&e.Summary)
 		}
 	}
 	return nil
@@ -63,27 +79,29 @@ func (x *explorer) search(ctx context.Context) error {
 var errAllFail = errors.New("every run of a generation failed")
 
 // generation makes n runs and adds up what they show. It is not done if ctx ended first.
-func (x *explorer) generation(ctx context.Context, n int) (done bool, err error) {
-	before, trials := x.Summary.clone(), make([]trial, n)
+func (e *explorer) generation(ctx context.Context, n int) (done bool, err error) {
+	before, trials := e.Summary.clone(), make([]trial, n)
 	defer func() {
 		if done {
 			return
 		}
-		x.Summary = before
+		e.Summary = before
 		for i := range trials {
-			if len(counting(x.space, &trials[i])) > 0 {
-				x.Summary.Unfinished++
+			if len(counting(e.space, &trials[i])) > 0 {
+				e.Summary.Unfinished++
 			}
 		}
 	}()
-	if err := x.canary(ctx); err != nil || ctx.Err() != nil {
+	if err := e.canary(ctx); err != nil || ctx.Err() != nil {
 		return false, err
 	}
-	first := x.Summary.Runs
-	all := x.candidates(first, n)
-	made, err := each(ctx, x, trialJobs, all, func(i int, m made[tried]) error {
+	runs := make([]numbered, n)
+	for i := range runs {
+		runs[i] = numbered{e.Summary.Runs + i, candidate(e.options.Seed, e.Summary.Runs+i)}
+	}
+	made, err := each(ctx, e, trialJobs, runs, func(i int, m made[tried]) error {
 		trials[i], trials[i].failed = m.Output.Trial, m.Failed
-		return x.keepRaw(&m.Output, first+i)
+		return e.keepRaw(m.Output.Pending)
 	})
 	if err != nil || ctx.Err() != nil {
 		return false, err
@@ -91,24 +109,191 @@ func (x *explorer) generation(ctx context.Context, n int) (done bool, err error)
 	if !slices.ContainsFunc(trials, func(t trial) bool { return !t.failed }) {
 		return false, fmt.Errorf("%w: all %d", errAllFail, n)
 	}
-	if err := x.selfCheck(ctx, first, trials); err != nil || ctx.Err() != nil {
-		return false, err
-	}
-	x.Summary.NewIn = n
 	for i := range trials {
-		x.add(&trials[i])
-		x.Pending = append(x.Pending, made[i].Output.Pending...)
+		e.add(&trials[i])
+		e.Pending = append(e.Pending, made[i].Output.Pending...)
 	}
-	x.Summary.Orders, x.Summary.States = x.orders.Estimate(), x.Visits.seen()
-	x.Summary.NewStates = x.Summary.States - before.States
-	if x.space.Foreign == nil {
-		if err := x.effects(ctx, trials); err != nil {
+	if e.space.Foreign == nil {
+		if err := e.effects(ctx, runs, trials); err != nil {
 			return false, err
 		}
 	}
-	x.Pool, x.Rare = x.narrowest(trials), x.rare(trials)
-	if err := x.settle(ctx, shrinksPerGeneration); err != nil || ctx.Err() != nil {
+	if err := e.settle(ctx, shrinksPerGeneration); err != nil || ctx.Err() != nil {
 		return false, err
 	}
-	return true, x.save()
+	return true, e.save()
+}
+
+// candidate is the experiment of a run, by its number.
+func candidate(seed uint64, run int) experiment.Candidate {
+	c := experiment.Choices(seed, "shard", 0).For("run", run) // the words are for good: a seed stands for the same search
+	return experiment.Candidate{Seed: uint64(c.For("seed", 0).Below(1 << 53))}
+}
+
+// each does the jobs of a step and notes which runs failed. It stops when ctx ends, or at an error that is not that of a run.
+func each[I about, O any](ctx context.Context, e *explorer, k jobs.Kind[*question, history.History, I, made[O]], inputs []I,
+	done func(int, made[O]) error) ([]made[O], error) {
+	shared := &question{space: e.space, findings: e.Summary.Findings, shrinkRuns: e.options.shrinkRuns, onWire: e.options.onWire}
+	results, err := k.Run(ctx, jobs.Place{Workers: e.options.Jobs, Elsewhere: e.options.Elsewhere}, shared, inputs, done)
+	if err != nil || ctx.Err() != nil {
+		return nil, err
+	}
+	all := make([]made[O], len(results))
+	for i := range results {
+		all[i] = results[i].Value
+		if err := e.note(ctx, all[i].Failures...); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// wireRuns bounds the runs on both tiers for shrinking one that is not the same on both.
+const wireRuns = 400
+
+// note takes in runs that failed. The first that is not the same on tier wire is shrunk.
+func (e *explorer) note(ctx context.Context, failures ...search.Failure) error {
+	for _, f := range failures {
+		isFirst := !slices.ContainsFunc(e.Summary.Failures.Failures, search.Failure.IsDifference)
+		if f.IsDifference() && isFirst && e.options.Dir != "" {
+			if err := e.shrinkDifference(ctx, &f); err != nil {
+				f.Text += "\nit could not be made smaller: " + err.Error()
+			}
+		}
+		if err := e.Summary.Failures.Note(f, e.options.Dir, e.options.Rules); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shrinkDifference has a failure be that of a smaller run.
+func (e *explorer) shrinkDifference(ctx context.Context, f *search.Failure) error {
+	all, err := scenarios.Parse(f.File, f.Scenario)
+	if err != nil {
+		return err
+	}
+	s, err := shrink.Difference(ctx, all[0], f.Seed, e.options.onWire, wireRuns)
+	if err != nil {
+		return err
+	}
+	f.Scenario, err = s.Encode()
+	return err
+}
+
+// maxRaw bounds how many violations are written down unshrunk in a generation.
+const maxRaw = 20
+
+// keepRaw writes the violation of a run that no finding explains down unshrunk as soon as it is found, in case the search is
+// killed.
+func (e *explorer) keepRaw(all []pending) error {
+	i := slices.IndexFunc(all, func(p pending) bool { return p.Known == 0 })
+	if i < 0 || e.options.Dir == "" || e.raw == maxRaw {
+		return nil
+	}
+	e.raw++
+	p := &all[i]
+	s := experiment.Candidate{Seed: p.Seed}.Scenario(e.space)
+	s.Title, s.Source = fmt.Sprintf("%s, not shrunk yet", p.Kind), "a random search"
+	s.Explanation = fmt.Sprintf("Run %d.", p.Run)
+	s.Recorded = &scenarios.Recorded{Seed: p.Seed, History: p.History}
+	data, err := s.Encode()
+	if err != nil {
+		return err
+	}
+	return e.options.Rules.Write(filepath.Join(e.options.Dir, search.RawFile(p.Run)), append([]byte(mark.YAML+"\n"), data...))
+}
+
+const (
+	// shrinksPerGeneration bounds how many violations are shrunk in a generation, and shrinksAtATime how many before pending
+	// ones are compared with the new findings.
+	shrinksPerGeneration = 8
+	shrinksAtATime       = 4
+	// maxPending bounds how many are pending.
+	maxPending = 200
+)
+
+// settle shrinks at most limit pending violations, and counts those that a finding explains. If ctx ends first, its result must
+// be discarded.
+func (e *explorer) settle(ctx context.Context, limit int) error {
+	e.raw = 0
+	for {
+		if err := e.explain(ctx); err != nil || ctx.Err() != nil {
+			return err
+		}
+		batch := e.batch(min(limit, shrinksAtATime))
+		if len(batch) == 0 {
+			break
+		}
+		limit -= len(batch)
+		found, err := each(ctx, e, shrinkJobs, batch, nil)
+		if err != nil || ctx.Err() != nil {
+			return err
+		}
+		for i := range found {
+			if found[i].Failed {
+				e.Summary.Unshrunk++
+				continue
+			}
+			if err := e.Summary.Findings.Add(found[i].Output.Finding, e.options.Dir, e.options.Rules); err != nil {
+				return err
+			}
+		}
+		e.Pending = slices.DeleteFunc(e.Pending, func(p pending) bool {
+			return slices.ContainsFunc(batch, func(b pending) bool { return b.Run == p.Run && b.Kind == p.Kind })
+		})
+	}
+	if over := len(e.Pending) - maxPending; over > 0 {
+		e.Summary.Unshrunk += over
+		e.Pending = e.Pending[:maxPending]
+	}
+	return nil
+}
+
+// explain counts the pending violations that a finding explains, and removes them. Those within the budget come first, so that
+// they are never crowded out.
+func (e *explorer) explain(ctx context.Context) error {
+	all, err := each(ctx, e, reduceJobs, e.Pending, nil)
+	if err != nil || ctx.Err() != nil {
+		return err
+	}
+	var open []pending
+	for i, p := range e.Pending {
+		if !all[i].Failed {
+			p = all[i].Output
+		}
+		if p.Known != 0 {
+			e.Summary.Findings[p.Known-1].Times++
+		} else {
+			open = append(open, p)
+		}
+	}
+	search.WithinFirst(open, func(p pending) bool { return p.Beyond })
+	e.Pending = open
+	return nil
+}
+
+// batch is the first n pending violations that differ in more than their runs.
+func (e *explorer) batch(n int) (batch []pending) {
+	for _, p := range e.Pending {
+		if len(batch) < n && !slices.ContainsFunc(batch, func(b pending) bool { return b.Alike(&p.Shown) }) {
+			batch = append(batch, p)
+		}
+	}
+	return batch
+}
+
+// finish shrinks all pending violations once all runs are made, and saves after every few.
+func (e *explorer) finish(ctx context.Context) error {
+	for len(e.Pending) > 0 {
+		before := e.Summary.clone()
+		if err := e.settle(ctx, shrinksAtATime); err != nil || ctx.Err() != nil {
+			e.Summary = before
+			return err
+		}
+		if err := e.save(); err != nil {
+			return err
+		}
+	}
+	return e.save() // also if there was nothing to do
 }

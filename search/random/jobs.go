@@ -3,7 +3,9 @@ package random
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"redlocksim/internal/jobs"
@@ -14,12 +16,14 @@ import (
 	"redlocksim/sim/history"
 )
 
-// A generation is made in steps, each of them jobs that do not depend on each other: runs, those that are made again,
-// violations that may be known, and those that are shrunk. They are the same wherever they are done.
+// A generation is made in steps, each of them jobs that do not depend on each other: runs, violations that may be known, and
+// those that are shrunk. They are the same wherever they are done. Workers, or whoever writes to their Redis, may answer
+// anything: what is checked here is what the search prints, makes file names of, or counts by. It cannot see whether a run
+// really showed what a worker says.
 
 // Jobs are the kinds of jobs that a search gives to workers, which load lock programs with load.
 func Jobs(load scenarios.Loader) []jobs.Served {
-	return []jobs.Served{served(trialJobs, load), served(againJobs, load), served(reduceJobs, load), served(shrinkJobs, load)}
+	return []jobs.Served{served(trialJobs, load), served(reduceJobs, load), served(shrinkJobs, load)}
 }
 
 // question is what all jobs of a step share.
@@ -82,13 +86,16 @@ func unpack(ctx context.Context, data []byte, fetch jobs.Fetch, load scenarios.L
 	return &question{space: space, findings: a.Findings, shrinkRuns: a.ShrinkRuns, onWire: onWire}, nil
 }
 
-// about is what a job is about: a candidate, by the number of its run.
-type about interface {
-	of() (run int, c experiment.Candidate)
+// about is what a job is about: the run of a candidate.
+type about interface{ of() numbered }
+
+// numbered is a run to make.
+type numbered struct {
+	Run int `json:"run"`
+	experiment.Candidate
 }
 
-func (n numbered) of() (int, experiment.Candidate) { return n.Run, n.Candidate }
-func (p pending) of() (int, experiment.Candidate)  { return p.Run, p.Candidate }
+func (n numbered) of() numbered { return n }
 
 // made is what came of a job: of one that Failed, nothing but Failures. Other runs may have failed on the way.
 type made[O any] struct {
@@ -104,8 +111,9 @@ type job[I, O any] func(ctx context.Context, q *question, buffer *history.Histor
 // at an output that a worker has sent.
 func kindOf[I about, O any](name string, do job[I, O], check func(*question, I, *O) error) jobs.Kind[*question, history.History, I, made[O]] {
 	one := func(ctx context.Context, q *question, buffer *history.History, in I) (m made[O], err error) {
-		run, c := in.of()
-		failed := func(err error) { m.Failures = append(m.Failures, failureOf(q.space, c, run, err)) }
+		failed := func(err error) {
+			m.Failures = append(m.Failures, failureOf(q.space, in.of().Candidate, in.of().Run, err))
+		}
 		err = search.Safely(func() (err error) {
 			m.Output, err = do(ctx, q, buffer, in, failed)
 			return err
@@ -149,52 +157,97 @@ func served[I, O any](k jobs.Kind[*question, history.History, I, O], load scenar
 	return k
 }
 
-// numbered is a run to make.
-type numbered struct {
-	Run       int
-	Candidate experiment.Candidate
-}
-
 // tried is a run that was made, and its violations as far as they are explained by what was found before.
 type tried struct {
 	Trial   trial
 	Pending []pending
 }
 
-var trialJobs = kindOf("trial", func(_ context.Context, q *question, buffer *history.History, in numbered, failed func(error)) (r tried, err error) {
-	if r.Trial, err = try(q.space, in.Candidate, buffer); err != nil {
-		return r, err
+var trialJobs = kindOf("trial", func(_ context.Context, q *question, buffer *history.History, in numbered, failed func(error)) (tried, error) {
+	t, r, err := try(q.space, in.Candidate, buffer)
+	if err != nil {
+		return tried{}, err
 	}
-	for _, kind := range counting(q.space, &r.Trial) {
-		p := pending{Run: in.Run, Candidate: in.Candidate, Shown: r.Trial.Shown(kind, r.Trial.Settings)}
-		r.Pending = append(r.Pending, q.reduce(p, buffer, failed))
+	if err := search.Safely(func() error { return q.check(&t, r, in.Run) }); err != nil {
+		failed(err)
 	}
-	return r, nil
-}, checkTried)
+	out := tried{Trial: t}
+	for _, kind := range counting(q.space, &t) {
+		p := pending{numbered: in, Shown: t.Shown(kind, t.Settings), History: t.History}
+		out.Pending = append(out.Pending, q.reduce(p, buffer, failed))
+	}
+	return out, nil
+}, func(q *question, in numbered, out *tried) error {
+	if out.Trial.Run == nil {
+		return fmt.Errorf("run %d does not say what it reached", in.Run)
+	}
+	for i := range out.Pending {
+		if err := out.Pending[i].check(q, in); err != nil {
+			return err
+		}
+	}
+	return nil
+})
 
-// check is a run to make again, in the same way or on tier wire.
-type check struct {
+// pending is a violation that is to be shrunk.
+type pending struct {
 	numbered
-	Repeat, OnWire bool
+	search.Shown
+	// Known is the number, from 1, of the finding that explains it; 0 if none does.
+	Known int `json:"known,omitempty"`
+	// History is the hash of that of the run.
+	History string `json:"history,omitempty"`
 }
 
-var againJobs = kindOf("again", func(_ context.Context, q *question, buffer *history.History, in check, _ func(error)) (struct{}, error) {
-	_, r, err := perform(q.space, in.Candidate, buffer)
-	if err == nil && in.OnWire {
-		err = q.onWire(r)
+// check looks at a violation of a run, from whose experiment something may have been taken out.
+func (p *pending) check(q *question, in numbered) error {
+	switch {
+	case p.Run != in.Run || p.Seed != in.Seed:
+		return fmt.Errorf("a violation of run %d is one of another run", in.Run)
+	case p.Known < 0 || p.Known > len(q.findings):
+		return fmt.Errorf("a violation of run %d is explained by finding %d of %d", in.Run, p.Known, len(q.findings))
 	}
-	if err == nil && in.Repeat {
-		err = again(q.space, r)
+	return p.Shown.Check()
+}
+
+// reduce removes from an experiment the faults and the settings that are known to cause its violation, finding by finding, as
+// long as the violation remains. In the end either no finding explains it, or it needs those of one.
+// Where the run without them fails, the finding may as well be the cause.
+func (q *question) reduce(p pending, buffer *history.History, failed func(error)) pending {
+	for {
+		known := q.findings.Explain(p.Shown)
+		if known == 0 {
+			return p
+		}
+		f := &q.findings[known-1]
+		less := p.Candidate.Less(f.Causes()...)
+		var t trial
+		if len(f.Causes()) > 0 {
+			var err error
+			if t, _, err = try(q.space, less, buffer); err != nil && !errors.Is(err, scenarios.ErrTooLong) {
+				failed(err)
+			}
+		}
+		shown := t.Shown(p.Kind, t.Settings)
+		if !slices.Contains(t.Kinds, p.Kind) || shown.Beyond && !p.Beyond || shown.Despite && !p.Beyond && !p.Despite {
+			p.Known = known
+			return p
+		}
+		p.Candidate, p.Shown = less, shown
 	}
-	return struct{}{}, err
-}, func(*question, check, *struct{}) error { return nil })
+}
 
 var reduceJobs = kindOf("reduce", func(_ context.Context, q *question, buffer *history.History, p pending, failed func(error)) (pending, error) {
 	if p.Known != 0 {
 		return p, nil
 	}
 	return q.reduce(p, buffer, failed), nil
-}, checkReduced)
+}, func(q *question, in pending, out *pending) error {
+	if out.Kind != in.Kind {
+		return fmt.Errorf("a violation %s of run %d became %q", in.Kind, in.Run, out.Kind)
+	}
+	return out.check(q, in.numbered)
+})
 
 // shrunk is a finding with its scenario, which its JSON form leaves out.
 type shrunk struct {
@@ -202,12 +255,27 @@ type shrunk struct {
 }
 
 var shrinkJobs = kindOf("shrink", func(ctx context.Context, q *question, _ *history.History, p pending, failed func(error)) (shrunk, error) {
-	v := search.Violation{Foreign: q.space.Foreign, Scenario: p.Candidate.Scenario(q.space), Seed: p.Candidate.Seed, Kind: p.Kind, Beyond: p.Beyond, Despite: p.Despite,
-		Unrefined: !isRefined(p.Candidate.Seed), Base: q.space.DrawnAround(), Failed: failed}
+	v := search.Violation{Foreign: q.space.Foreign, Scenario: p.Scenario(q.space), Seed: p.Seed, Kind: p.Kind, Beyond: p.Beyond, Despite: p.Despite,
+		Unrefined: !isRefined(p.Seed), Base: q.space.DrawnAround(), Failed: failed}
 	f, _, err := shrink.Finding(ctx, v, q.shrinkRuns)
 	f.Run = p.Run
 	return shrunk{f}, err
 }, checkShrunk)
+
+func checkShrunk(q *question, in pending, out *shrunk) error {
+	f := &out.Finding
+	switch {
+	case f.Scenario == nil:
+		return errors.New("a finding has no scenario")
+	case f.Kind != in.Kind || f.Run != in.Run || f.Seed != in.Seed || f.Times != 1 || f.Foreign != (q.space.Foreign != nil):
+		return fmt.Errorf("the violation %s of run %d became a finding of another: %q of run %d", in.Kind, in.Run, f.Kind, f.Run)
+	case f.File != "":
+		return fmt.Errorf("a finding has the file %q already", f.File)
+	case !slices.Equal(f.Families, search.Families(f.Scenario)):
+		return fmt.Errorf("the families of a finding are %q, and its scenario has others", f.Families)
+	}
+	return f.Check()
+}
 
 // packed is a finding on its way.
 type packed struct {
@@ -229,19 +297,16 @@ func (s shrunk) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (s *shrunk) UnmarshalJSON(data []byte) error {
-	if string(data) == "null" {
-		return nil
-	}
-	var f packed
-	if err := json.Unmarshal(data, &f); err != nil {
+	var f *packed
+	if err := json.Unmarshal(data, &f); err != nil || f == nil {
 		return err
 	}
 	all, err := scenarios.Parse(f.Name, []byte(f.Scenario))
+	if err == nil && len(all) != 1 {
+		err = fmt.Errorf("%d scenarios", len(all))
+	}
 	if err != nil {
 		return fmt.Errorf("a finding: %w", err)
-	}
-	if len(all) != 1 {
-		return fmt.Errorf("a finding has %d scenarios", len(all))
 	}
 	s.Finding = f.Finding
 	s.Finding.Scenario = all[0]

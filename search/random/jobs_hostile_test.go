@@ -15,15 +15,14 @@ import (
 
 // A worker refuses questions that the command would refuse, before it makes a run.
 func TestWorkersRefuseWhatTheCommandDoes(t *testing.T) {
-	x := &explorer{space: experiment.NewSpace(experiment.DefaultBase()), options: Options{}.whole(false), checkpoint: &checkpoint{}}
-	packed, err := x.question().pack()
+	packed, err := (&question{space: experiment.NewSpace(experiment.DefaultBase()), shrinkRuns: shrinkRuns}).pack()
 	if err != nil {
 		t.Fatal(err)
 	}
 	load := func(context.Context, *scenarios.Module, func(context.Context, string) ([]byte, error)) (*scenarios.Foreign, error) {
 		return nil, errors.New("none")
 	}
-	input := []byte(`{"Run":1,"Candidate":{"seed":1}}`)
+	input := []byte(`{"run":1,"seed":1}`)
 	for _, c := range []struct {
 		key   string
 		value any

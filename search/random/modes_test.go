@@ -15,16 +15,15 @@ import (
 // finds is no alarm, but a panic, a run that differs on tier wire and a finding that is not confirmed are.
 func TestEveryModeRuns(t *testing.T) {
 	t.Parallel()
-	for _, base := range searchtest.Settings(t) {
-		for _, beyond := range []bool{false, true} {
-			space := experiment.NewSpace(base)
-			space.Beyond = beyond
-			explored(t, space, Options{Seed: 51, Runs: 3, shrinkRuns: 12})
-		}
+	for i, base := range searchtest.Settings(t) { // those of a protocol follow each other
+		space := experiment.NewSpace(base)
+		space.Beyond = i%2 == 0
+		explored(t, space, Options{Seed: 51, Runs: 3, shrinkRuns: 8})
 	}
 }
 
-// Nor do searches with a lock program in the place of the protocol.
+// Nor do searches with a lock program in the place of the protocol, of whose settings little is left then: two for each
+// arrangement of nodes.
 func TestEveryModeRunsWithALockProgram(t *testing.T) {
 	t.Parallel()
 	p, err := programs.Load(wasmtest.Build(t, filepath.Join("..", "..", "locks", "naive")), nil, wasmtest.Cache(t))
@@ -32,13 +31,17 @@ func TestEveryModeRunsWithALockProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	violations := 0
+	violations, of := 0, map[int]int{}
 	for i, base := range searchtest.Settings(t) {
+		nodes := 10*len(base.Nodes.Names) + len(base.Nodes.Replicas)
+		if of[nodes]++; of[nodes] > 2 {
+			continue
+		}
 		short := *base
 		short.Lock.TTL = time.Second
 		space := experiment.NewSpace(&short)
 		space.Own, space.Foreign, space.Beyond, space.Duration = true, p.Foreign(), i%2 == 1, 5*time.Second
-		violations += explored(t, space, Options{Seed: uint64(i), Runs: 1, Blind: true, shrinkRuns: 2}).Violations
+		violations += explored(t, space, Options{Seed: uint64(i), Runs: 1, shrinkRuns: 2}).Violations
 	}
 	if violations == 0 {
 		t.Error("nothing is found that could be shrunk")

@@ -1,6 +1,7 @@
 package random
 
 import (
+	"cmp"
 	"time"
 
 	"redlocksim/internal/jobs"
@@ -21,10 +22,9 @@ type Options struct {
 	Jobs int
 	// Elsewhere, if not nil, makes the runs on other machines, and what is found is the same.
 	Elsewhere jobs.Elsewhere
-	// Generation is after how many experiments new near misses and rare runs are chosen; 0 is DefaultGeneration.
+	// Generation is after how many experiments the search checks itself, shrinks what it found and saves its state; 0 is
+	// DefaultGeneration.
 	Generation int
-	// Blind ignores what runs showed: every experiment is drawn afresh.
-	Blind bool
 	// Dir is the directory for findings and for the checkpoint; if empty, nothing is written.
 	Dir string
 	// Rules say which existing files may be replaced.
@@ -43,25 +43,25 @@ type Options struct {
 	onWire     func(*scenarios.Result) error
 }
 
-// DefaultGeneration is the default size of a generation: a second or two.
-const DefaultGeneration = 1000
+const (
+	// DefaultGeneration is the default size of a generation, and ForeignGeneration that of somebody's lock, whose runs take far
+	// longer.
+	DefaultGeneration = 1000
+	ForeignGeneration = 50
+	// shrinkRuns bounds the runs for shrinking a violation, and shrinkForeign those for one of somebody's lock.
+	shrinkRuns    = 3000
+	shrinkForeign = 400
+)
 
-// ForeignGeneration is that of somebody's lock: some ten seconds.
-const ForeignGeneration = 50
-
-// whole is the options with the defaults in place of zeros, for the library or for somebody's lock, whose runs take far longer.
+// whole is the options with the defaults in place of zeros, for the library or for somebody's lock.
 func (o Options) whole(foreign bool) Options {
-	if o.Generation <= 0 {
-		o.Generation = DefaultGeneration
+	size, shrinks := DefaultGeneration, shrinkRuns
+	if foreign {
+		size, shrinks = ForeignGeneration, shrinkForeign
 	}
+	o.Generation, o.shrinkRuns = cmp.Or(o.Generation, size), cmp.Or(o.shrinkRuns, shrinks)
 	if o.onWire == nil {
 		o.onWire = onWire
-	}
-	if o.shrinkRuns <= 0 {
-		o.shrinkRuns = shrinkRuns
-		if foreign {
-			o.shrinkRuns = shrinkForeign
-		}
 	}
 	return o
 }

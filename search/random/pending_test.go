@@ -40,7 +40,7 @@ func (p *patient) Err() error {
 // interrupted among its runs or among those of shrinking, and its violations in the directory.
 func TestAnInterruptedGeneration(t *testing.T) {
 	first := t.TempDir()
-	o := Options{Seed: 1, Runs: 120, Generation: 60, Jobs: 1, Dir: first, shrinkRuns: 30}
+	o := Options{Seed: 1, Runs: 60, Generation: 30, Jobs: 1, Dir: first, shrinkRuns: 6}
 	ctx, cancel := context.WithCancel(t.Context())
 	o.Progress = func(*Summary) { cancel() }
 	if _, err := Explore(ctx, beyond(), o); err != nil {
@@ -48,11 +48,11 @@ func TestAnInterruptedGeneration(t *testing.T) {
 	}
 	o.Resume, o.Progress = true, func(*Summary) { t.Error("the second generation was not interrupted") }
 	whole, err := Explore(ctx, beyond(), o)
-	if err != nil || whole.Runs != 60 || whole.Unfinished != 0 {
+	if err != nil || whole.Runs != 30 || whole.Unfinished != 0 {
 		t.Fatalf("%v, %+v", err, whole)
 	}
 	unfinished := 0
-	for _, looks := range []int64{3, 30, 60, 70, 80, 100} {
+	for _, looks := range []int64{3, 15, 30, 40, 60} {
 		o.Dir = t.TempDir()
 		if err := os.CopyFS(o.Dir, os.DirFS(first)); err != nil {
 			t.Fatal(err)
@@ -70,7 +70,7 @@ func TestAnInterruptedGeneration(t *testing.T) {
 			t.Errorf("after %d looks\n%+v\nwant\n%+v", looks, *s, *whole)
 		}
 		raw := rawFiles(t, o.Dir)
-		if len(raw) > n || looks >= 60 && len(raw) == 0 {
+		if len(raw) > n || looks >= 30 && len(raw) == 0 {
 			t.Errorf("after %d looks %d violations and %d files", looks, n, len(raw))
 		}
 		for _, file := range raw {
@@ -106,21 +106,21 @@ func rawFiles(t *testing.T, dir string) []string {
 // A search with a limit on time drops nothing: the last generation is a whole one, and what waits then is shrunk.
 func TestForEndsBetweenGenerations(t *testing.T) {
 	dir := t.TempDir()
-	o := Options{Seed: 3, For: 100 * time.Millisecond, Generation: 50, Dir: dir, shrinkRuns: 20}
+	o := Options{Seed: 3, For: 100 * time.Millisecond, Generation: 5, Dir: dir, shrinkRuns: 4}
 	s, err := Explore(t.Context(), beyond(), o)
-	if err != nil || s.Runs == 0 || s.Runs%50 != 0 || s.Violations == 0 || s.Unfinished != 0 || len(s.Findings) == 0 {
+	if err != nil || s.Runs == 0 || s.Runs%5 != 0 || s.Violations == 0 || s.Unfinished != 0 || len(s.Findings) == 0 {
 		t.Fatalf("%v, %+v", err, s)
 	}
 	// Something nobody knows of yet, and no time.
 	space := experiment.NewSpace(weak(t))
 	space.Beyond = true
-	violated := firstWithin(t, space, 0, func(*trial) bool { return true })
+	first := firstWithin(t, space, 0, func(*violated) bool { return true })
 	o.Dir, o.For = t.TempDir(), 1
 	c, err := open(space, o.whole(false))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Pending = []pending{{Candidate: violated.Candidate, Shown: violated.Shown(violated.Kinds[0], violated.Settings)}}
+	c.Pending = []pending{first.pending()}
 	if err := c.write(o.Dir, o.Rules); err != nil {
 		t.Fatal(err)
 	}
@@ -162,14 +162,14 @@ func TestABrokenBudgetExcusesNothingWithinIt(t *testing.T) {
 			t.Errorf("known within it, beyond is %v: %d", beyond, n)
 		}
 	}
-	x := explorer{checkpoint: &checkpoint{Pending: []pending{{Run: 1, Shown: search.Shown{Kind: checker.LeaseOverlap, Families: families, Beyond: true}}, {Run: 2, Shown: search.Shown{Kind: checker.LeaseOverlap, Families: families}}}}}
+	x := explorer{checkpoint: &checkpoint{Pending: []pending{{numbered: numbered{Run: 1}, Shown: search.Shown{Kind: checker.LeaseOverlap, Families: families, Beyond: true}}, {numbered: numbered{Run: 2}, Shown: search.Shown{Kind: checker.LeaseOverlap, Families: families}}}}}
 	if batch := x.batch(5); len(batch) != 2 {
 		t.Errorf("taken for alike: %+v", batch)
 	}
 	// However many there are beyond it, those within it are not left aside.
 	x = explorer{options: Options{Jobs: 2}, checkpoint: &checkpoint{}}
 	for i := range 2 * maxPending {
-		x.Pending = append(x.Pending, pending{Run: i, Shown: search.Shown{Kind: checker.LeaseOverlap, Beyond: i != 2*maxPending-1}})
+		x.Pending = append(x.Pending, pending{numbered: numbered{Run: i}, Shown: search.Shown{Kind: checker.LeaseOverlap, Beyond: i != 2*maxPending-1}})
 	}
 	if err := x.settle(t.Context(), 0); err != nil || len(x.Pending) != maxPending || x.Summary.Unshrunk != maxPending || x.Pending[0].Beyond {
 		t.Errorf("%v, %d wait, %d do not, the first %+v", err, len(x.Pending), x.Summary.Unshrunk, x.Pending[0])
@@ -190,19 +190,19 @@ func weak(t *testing.T) *scenarios.Scenario {
 // A search finds what is within the budget, and shows it there. It does so when what looks alike is known from beyond it.
 func TestWithinTheBudgetAmongThoseBeyondIt(t *testing.T) {
 	space := experiment.NewSpace(weak(t))
-	sum, err := Explore(t.Context(), space, Options{Runs: 60, Generation: 60, shrinkRuns: 100})
+	sum, err := Explore(t.Context(), space, Options{Runs: 30, Generation: 30, shrinkRuns: 30})
 	if err != nil || sum.Violations == 0 || len(sum.Findings) == 0 || sum.Findings[0].Beyond {
 		t.Fatalf("%v, %+v", err, sum)
 	}
 	space.Beyond = true
-	violated := firstWithin(t, space, 0, func(*trial) bool { return true })
-	x := explorer{space: space, options: Options{Jobs: 1, shrinkRuns: 100}, checkpoint: &checkpoint{}}
-	x.Pending = []pending{{Candidate: violated.Candidate, Shown: violated.Shown(violated.Kinds[0], violated.Settings)}}
-	x.Summary.Findings = search.Findings{{Kind: violated.Kinds[0], Families: violated.Families, Beyond: true}}
+	first := firstWithin(t, space, 0, func(*violated) bool { return true })
+	x := explorer{space: space, options: Options{Jobs: 1, shrinkRuns: 30}, checkpoint: &checkpoint{}}
+	x.Pending = []pending{first.pending()}
+	x.Summary.Findings = search.Findings{{Kind: first.Kinds[0], Families: first.Families, Beyond: true}}
 	if err := x.settle(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
-	if found := x.Summary.Findings; len(found) != 2 || found[1].Beyond || found[1].Kind != violated.Kinds[0] || found[0].Times != 0 {
+	if found := x.Summary.Findings; len(found) != 2 || found[1].Beyond || found[1].Kind != first.Kinds[0] || found[0].Times != 0 {
 		t.Errorf("%+v", found)
 	}
 }
@@ -226,20 +226,30 @@ func TestWhatCounts(t *testing.T) {
 	}
 }
 
+// violated is a run of a seed that violates something.
+type violated struct {
+	trial
+	seed uint64
+}
+
+func (v *violated) pending() pending {
+	return pending{numbered: numbered{Candidate: experiment.Candidate{Seed: v.seed}}, Shown: v.Shown(v.Kinds[0], v.Settings)}
+}
+
 // firstWithin is the first run of a space from a seed on that violates something within the budget, and that is as it is to be.
-func firstWithin(t *testing.T, space experiment.Space, seed uint64, is func(*trial) bool) trial {
+func firstWithin(t *testing.T, space experiment.Space, seed uint64, is func(*violated) bool) violated {
 	t.Helper()
 	for end := seed + 10_000; seed < end; seed++ {
-		found, err := try(space, experiment.Candidate{Seed: seed}, new(history.History))
+		found, _, err := try(space, experiment.Candidate{Seed: seed}, new(history.History))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(found.Kinds) > 0 && !found.Beyond && is(&found) {
-			return found
+		if v := (violated{found, seed}); len(found.Kinds) > 0 && !found.Beyond && is(&v) {
+			return v
 		}
 	}
 	t.Fatal("there is none")
-	return trial{}
+	return violated{}
 }
 
 // Without some fault, a client that crashed or a node that was down, others can do more harm: what is within the budget is
@@ -248,9 +258,9 @@ func TestReduceStaysWithinTheBudget(t *testing.T) {
 	space := experiment.NewSpace(weak(t))
 	space.Beyond = true
 	var known string
-	violated := firstWithin(t, space, 1190, func(found *trial) bool {
+	first := firstWithin(t, space, 1190, func(found *violated) bool {
 		for _, known = range found.Families {
-			without, err := try(space, found.Candidate.With(experiment.Mutation{Without: []string{known}}), new(history.History))
+			without, _, err := try(space, experiment.Candidate{Seed: found.seed, Without: []string{known}}, new(history.History))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -261,9 +271,9 @@ func TestReduceStaysWithinTheBudget(t *testing.T) {
 		return false
 	})
 	x := explorer{space: space, checkpoint: &checkpoint{}}
-	x.Summary.Findings = search.Findings{{Kind: violated.Kinds[0], Families: []string{known}}}
-	p := pending{Candidate: violated.Candidate, Shown: violated.Shown(violated.Kinds[0], violated.Settings)}
-	p = x.question().reduce(p, new(history.History), func(err error) { t.Error(err) })
+	x.Summary.Findings = search.Findings{{Kind: first.Kinds[0], Families: []string{known}}}
+	p := first.pending()
+	p = (&question{space: space, findings: x.Summary.Findings}).reduce(p, new(history.History), func(err error) { t.Error(err) })
 	if p.Known != 1 || p.Beyond {
 		t.Errorf("%+v", p)
 	}

@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"redlocksim/scenarios"
+	"redlocksim/search"
 	"redlocksim/search/experiment"
-	"redlocksim/sim/redis"
 )
 
 // oddRelease is a tier wire on which a run differs as soon as client-2 releases a lock.
@@ -71,41 +70,23 @@ func TestARunThatDoesNotRepeat(t *testing.T) {
 	}
 }
 
-// The first run is made on tier wire too, and of the others a share.
+// The first run is made on tier wire too, and of the others a share, but for those that show nothing.
 func TestRunsOnWire(t *testing.T) {
-	runs := make([]trial, 10_000)
-	for i := range runs {
-		runs[i].Candidate.Seed = uint64(i)
+	const runs = 10_000
+	made := 0
+	q := &question{onWire: func(*scenarios.Result) error { made++; return nil }}
+	wires := func(run, seed int, t0 trial) bool {
+		err := q.check(&t0, &scenarios.Result{Seed: uint64(seed)}, run)
+		return err == nil && t0.OnWire
 	}
-	chosen := newWorded().choose(runs, 0)
-	if share := len(runs) / wireEvery; len(chosen) < share*3/4 || len(chosen) > share*5/4 || chosen[0] != 0 {
-		t.Errorf("%d of %d runs are made on tier wire, want about %d, and the first", len(chosen), len(runs), share)
+	for seed := range runs {
+		wires(1, seed, trial{})
+		if wires(1, seed, trial{Trial: search.Trial{NotTested: true}}) {
+			t.Fatalf("a run that shows nothing is made on tier wire")
+		}
 	}
-	for i := range runs {
-		runs[i].NotTested, runs[i].Wordings = true, []redis.Wording{redis.Wording(i % redis.NumWordings)}
-	}
-	if chosen := newWorded().choose(runs, 0); chosen != nil {
-		t.Errorf("%d runs that show nothing are made on tier wire", len(chosen))
-	}
-}
-
-// A run that has something to say on tier wire that few others had goes there, that with the most first, and not too many do.
-func TestWordings(t *testing.T) {
-	w, unsampled := newWorded(), trial{}
-	for len(newWorded().choose([]trial{unsampled}, 1)) > 0 {
-		unsampled.Candidate.Seed++
-	}
-	generation := slices.Repeat([]trial{unsampled}, wordedEvery)
-	generation[2].Wordings, generation[5].Wordings = []redis.Wording{1, redis.NumWordings - 1}, []redis.Wording{1, 2, 3}
-	var got []int
-	for range 3 * wireWordings {
-		got = append(got, w.choose(generation, 1)...)
-	}
-	if want := []int{5, 5, 5, 2, 2, 2}; !slices.Equal(got, want) {
-		t.Errorf("runs %v of their generations go on tier wire, want %v", got, want)
-	}
-	if got := newWorded().choose(slices.Repeat(generation, 2), 1); len(got) != 2 {
-		t.Errorf("runs %v of %d go on tier wire, want two", got, 2*wordedEvery)
+	if share := runs / wireEvery; made < share*3/4 || made > share*5/4 {
+		t.Errorf("%d of %d runs are made on tier wire, want about %d", made, runs, share)
 	}
 }
 

@@ -26,15 +26,6 @@ type Summary struct {
 	// Violations is how many runs had a violation that counts: within the budget or one that no fault excuses, or any if the
 	// search goes beyond it.
 	Violations int `json:"violations"`
-	// Orders estimates how many distinct orders of lock events were seen (HyperLogLog, ±1 %).
-	Orders uint64 `json:"orders"`
-	// States estimates through how many abstract states the runs went (±1 % up to seven for each of scenarios.NumStates), and
-	// NewStates how many of them came up in the last NewIn runs for the first time.
-	States    int `json:"states"`
-	NewStates int `json:"new_states"`
-	NewIn     int `json:"new_in"`
-	// Narrowest is the nearest miss; nil if no lease expired.
-	Narrowest *NearMiss `json:"narrowest,omitempty"`
 	// Repeated is how many runs were repeated and came out the same, and Canaries how often the known-broken lock was caught.
 	Repeated int `json:"repeated"`
 	// OnWire is how many runs were made on tier wire too, and came out the same.
@@ -60,17 +51,20 @@ func (s *Summary) clone() Summary {
 	return c
 }
 
-// add counts a run. It does not update the estimate of orders, which is slow.
-func (x *explorer) add(t *trial) {
-	s := &x.Summary
+// add counts a run.
+func (e *explorer) add(t *trial) {
+	s := &e.Summary
 	s.Runs++
 	if t.failed {
 		return
 	}
-	s.Virtual += x.space.Duration
+	s.Virtual += e.space.Duration
 	s.Grants += t.Grants
 	if isRepeated(s.Runs - 1) {
 		s.Repeated++
+	}
+	if t.OnWire {
+		s.OnWire++
 	}
 	if t.NotTested {
 		s.NotTested++
@@ -79,33 +73,24 @@ func (x *explorer) add(t *trial) {
 		s.Beyond++
 	}
 	switch {
-	case len(counting(x.space, t)) > 0:
+	case len(counting(e.space, t)) > 0:
 		s.Violations++
 	case len(t.Kinds) > 0:
 		s.BeyondViolations++
 	}
-	x.Visits.add(t.States)
 	s.Tally.Add(t.Reached, t.Run)
-	x.orders.InsertHash(t.Fingerprint)
-	if t.Margin != nil && (x.space.Beyond || !t.Beyond) {
-		if e := t.nearMiss(); s.Narrowest == nil || e.Slack() < s.Narrowest.Slack() {
-			s.Narrowest = &e
-		}
-	}
 }
 
 // effects looks for kinds of faults that made a difference to one of the runs, if that is not known of them yet.
-func (x *explorer) effects(ctx context.Context, trials []trial) error {
+func (e *explorer) effects(ctx context.Context, runs []numbered, trials []trial) error {
 	var first search.Effects
 	for i := range trials {
-		t := &trials[i]
-		if t.failed {
-			continue
+		if t := &trials[i]; !t.failed {
+			first.Add(search.Injected{Number: i, Scenario: func() *scenarios.Scenario { return runs[i].Scenario(e.space) }, Seed: runs[i].Seed}, t.Run.Injected)
 		}
-		first.Add(search.Injected{Number: i, Scenario: func() *scenarios.Scenario { return t.Candidate.Scenario(x.space) }, Seed: t.Candidate.Seed}, t.Run.Injected)
 	}
-	if err := search.Safely(func() error { return first.Tell(&x.Summary.Tally) }); err != nil {
-		return x.note(ctx, search.NewFailure(nil, 0, x.Summary.Runs, err))
+	if err := search.Safely(func() error { return first.Tell(&e.Summary.Tally) }); err != nil {
+		return e.note(ctx, search.NewFailure(nil, 0, e.Summary.Runs, err))
 	}
 	return nil
 }

@@ -57,15 +57,12 @@ type store struct {
 	keys    map[string]record
 	scripts batch.Scripts // the library's that the node knows
 	known   map[*rediscmd.Script]bool
-	gone    map[string]kernel.True // when a key went last; nil unless somebody wants to know
-	wiped   kernel.True            // when all did
-	changed func(redis.Change)     // nil unless somebody wants to know
+	changed func(redis.Change) // nil unless somebody wants to know
 }
 
 type record struct {
 	value     string
-	expiresAt int64       // as in redis.Record
-	set       kernel.True // when the lock was taken; only the library's own commands say so
+	expiresAt int64 // as in redis.Record
 }
 
 func (r record) of(key string) redis.Record {
@@ -76,7 +73,7 @@ func (r record) of(key string) redis.Record {
 func (s *store) get(key string, now int64) (record, bool) {
 	r, ok := s.keys[key]
 	if ok && r.expiresAt != 0 && now > r.expiresAt {
-		s.remove(key, s.runsOut(r))
+		delete(s.keys, key)
 		return record{}, false
 	}
 	return r, ok
@@ -104,22 +101,11 @@ func (s *store) before(key string) redis.Record {
 // take removes a key for a request.
 func (s *store) take(key string) {
 	before := s.before(key)
-	s.remove(key, s.server.Now())
+	delete(s.keys, key)
 	if s.changed != nil {
 		s.changed(redis.Change{Key: key, Before: before})
 	}
 }
-
-// remove removes a key, which went at a true time.
-func (s *store) remove(key string, at kernel.True) {
-	delete(s.keys, key)
-	if s.gone != nil {
-		s.gone[key] = at
-	}
-}
-
-// runsOut is when a key expires or has expired.
-func (s *store) runsOut(r record) kernel.True { return s.server.RunsOut(r.expiresAt) }
 
 // TellChanges implements redis.Observable.
 func (s *store) TellChanges(f func(redis.Change)) { s.changed = f }
@@ -130,22 +116,7 @@ func (s *store) Peek(key string) (redis.Record, kernel.True, bool) {
 	if !ok {
 		return redis.Record{}, 0, false
 	}
-	return r.of(key), s.runsOut(r), true
-}
-
-// TrackRemovals implements redis.RemovalTracker.
-func (s *store) TrackRemovals() { s.gone = map[string]kernel.True{} }
-
-// Freed implements redis.RemovalTracker.
-func (s *store) Freed(key string, since kernel.True) kernel.True {
-	switch r, there := s.keys[key]; {
-	case !there:
-		return max(s.gone[key], s.wiped)
-	case r.set > since:
-		return r.set
-	default:
-		return s.runsOut(r)
-	}
+	return r.of(key), s.server.RunsOut(r.expiresAt), true
 }
 
 // keys are the store's, as the library's commands see them.
@@ -158,12 +129,10 @@ func (k keys) Get(key string, now int64) (votes.Key, bool) {
 }
 
 // Take implements votes.Keys.
-func (k keys) Take(key, value string, until int64) { k.put(key, record{value, until, k.server.Now()}) }
+func (k keys) Take(key, value string, until int64) { k.put(key, record{value, until}) }
 
 // Set implements votes.Keys.
-func (k keys) Set(key, value string, until int64) {
-	k.put(key, record{value, until, k.store.keys[key].set})
-}
+func (k keys) Set(key, value string, until int64) { k.put(key, record{value, until}) }
 
 // Delete implements votes.Keys.
 func (k keys) Delete(key string) { k.take(key) }
@@ -189,19 +158,18 @@ func (s *store) Dump() []redis.Record {
 // Remove implements redis.Memory.
 func (s *store) Remove(keys []string) {
 	for _, key := range keys {
-		s.remove(key, s.server.Now())
+		delete(s.keys, key)
 	}
 }
 
 // Put implements redis.Memory.
 func (s *store) Put(r redis.Record) {
-	s.keys[r.Key] = record{r.Value, r.ExpiresAt, s.server.Now()}
+	s.keys[r.Key] = record{r.Value, r.ExpiresAt}
 }
 
 // Load implements redis.Memory.
 func (s *store) Load(records []redis.Record) {
 	clear(s.keys)
-	s.wiped = s.server.Now()
 	s.scripts = 0
 	clear(s.known)
 	for _, r := range records {

@@ -166,7 +166,5 @@ func (x *exchange) answer(request, command int) (batch.Fate, driver.Reply) {
 	case reply.Outcome == driver.Refused, errors.Is(reply.Err, errCommands):
 		n.known.Doubt()
 	}
-	n.store.server.Worded(&redis.Put{Command: r.Command(command), Script: uint8(r.Script), InFull: r.InFull, Looks: looks,
-		Place: command, Of: r.Len(), Requests: x.Requests(), Fate: uint8(fate)}, reply)
 	return fate, reply
 }

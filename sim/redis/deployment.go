@@ -32,15 +32,14 @@ type Deployment struct {
 	// Replicas are those of all Servers; no client knows of them.
 	Replicas []*Server
 
-	kernel   *kernel.Kernel
-	network  *network.Network
-	tier     Tier
-	latency  network.Latency
-	counts   *Counts
-	wordings *wordings
-	nodes    map[*kernel.Process][]driver.Node
-	conns    map[*kernel.Process][]Conn
-	serving  *network.Exchange // the request that a node carries out
+	kernel  *kernel.Kernel
+	network *network.Network
+	tier    Tier
+	latency network.Latency
+	counts  *Counts
+	nodes   map[*kernel.Process][]driver.Node
+	conns   map[*kernel.Process][]Conn
+	serving *network.Exchange // the request that a node carries out
 	// listening counts on how many nodes libraries listen.
 	listening map[listener]int
 	served    *trace.Kind[Served]
@@ -50,7 +49,7 @@ type Deployment struct {
 
 // Deploy makes the nodes.
 func Deploy(k *kernel.Kernel, n *network.Network, tier Tier, cfg Config) *Deployment {
-	d := &Deployment{kernel: k, network: n, tier: tier, latency: cfg.Latency, counts: new(Counts), wordings: new(wordings), listening: map[listener]int{},
+	d := &Deployment{kernel: k, network: n, tier: tier, latency: cfg.Latency, counts: new(Counts), listening: map[listener]int{},
 		nodes: map[*kernel.Process][]driver.Node{}, conns: map[*kernel.Process][]Conn{},
 		served: trace.Of[Served](k.Events), told: trace.Of[Told](k.Events), heard: trace.Of[Heard](k.Events)}
 	for _, name := range cfg.Nodes {
@@ -174,7 +173,7 @@ func (d *Deployment) Subscribe(client *kernel.Process, node string, key kernel.K
 }
 
 func (d *Deployment) newServer(name string, persistence Persistence) *Server {
-	s := &Server{Process: d.kernel.NewProcess(name, kernel.Monotonic), wordings: d.wordings, disk: disk{persistence: persistence}}
+	s := &Server{Process: d.kernel.NewProcess(name, kernel.Monotonic), disk: disk{persistence: persistence}}
 	s.broker = newBroker(s, d.counts)
 	s.serves = func(x *network.Exchange, carryOut func()) { d.serves(s, x, carryOut) }
 	s.drawRunID()

@@ -26,17 +26,6 @@ type Memory interface {
 	Load([]Record)
 }
 
-// RemovalTracker is a Memory that remembers when keys went.
-type RemovalTracker interface {
-	Memory
-	// TrackRemovals has it remember, from now on.
-	TrackRemovals()
-	// Freed is the true time from which a key was or will be in nobody's way: when it was removed or ran out, or will run
-	// out if nothing happens to the clock. A key that was set later than since is somebody else's vote, and counts as
-	// freed when it was set. Forever is never; zero is always.
-	Freed(key string, since kernel.True) kernel.True
-}
-
 // Fingerprinted is a Memory that can be compared.
 type Fingerprinted interface {
 	Memory

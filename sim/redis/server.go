@@ -24,7 +24,6 @@ type Server struct {
 	forbidden   string
 	software    Software
 	instead     []*any                                     // answers in place of those of the node; the last counts
-	wordings    *wordings                                  // of all nodes
 	serves      func(x *network.Exchange, carryOut func()) // see Deployment.serves
 	awaiting    func()                                     // begins the WAIT behind the command under way; nil if there is none
 }

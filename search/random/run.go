@@ -1,0 +1,183 @@
+package random
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"redlocksim/checker"
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/search"
+	"redlocksim/search/experiment"
+	"redlocksim/search/settings"
+	"redlocksim/sim/history"
+	"redlocksim/sim/kernel"
+)
+
+// trial is what one run of a candidate showed.
+type trial struct {
+	search.Trial
+	// Settings are those that were drawn for a violation.
+	Settings []string
+	Grants   int
+	History  string // its hash, of a violation
+	// OnWire says that the run was made on tier wire, too.
+	OnWire bool
+
+	failed bool // there is nothing else
+}
+
+// isRefined says whether the run with a seed is compared with the specification of Redlock: one of three, as that costs half as
+// much as all else that watches it. A violation is shrunk as it was found, and the file is verified with all.
+func isRefined(seed uint64) bool { return isDrawn("refinement", seed, 3) }
+
+// isDrawn says whether something is done with one of so many seeds.
+func isDrawn(what string, seed, every uint64) bool {
+	return uint64(kernel.Key(0).WithString(what).With(seed))%every == 0
+}
+
+// try runs a candidate, and keeps nothing in the trial that is in the buffer: the result is good until the next run with that.
+func try(space experiment.Space, c experiment.Candidate, buffer *history.History) (trial, *scenarios.Result, error) {
+	found, r, err := search.Try(c.Scenario(space), scenarios.Options{Seed: c.Seed, Foreign: space.Foreign, Unrefined: !isRefined(c.Seed)}, buffer)
+	if err != nil {
+		return trial{}, nil, err
+	}
+	t := trial{Trial: found, Grants: r.Report.Grants}
+	if len(t.Kinds) > 0 {
+		t.History = history.Hash(r.History)
+		if space.Swarm {
+			t.Settings = settings.Changed(r.Scenario, space.Base)
+		}
+	}
+	return t, r, nil
+}
+
+// counting are the violations of a run that count: those that faults beyond the budget excuse only if the search goes there.
+func counting(space experiment.Space, t *trial) []checker.Kind {
+	return slices.DeleteFunc(slices.Clone(t.Kinds), func(k checker.Kind) bool { return !space.Beyond && slices.Contains(t.Excused, k) })
+}
+
+const (
+	// repeatEvery: of so many runs, by their numbers, one is repeated and compared.
+	repeatEvery = 1000
+	// wireEvery: of so many runs, by their seeds, one is made on tier wire too, which costs as much as seven on tier model.
+	wireEvery = 16
+)
+
+// check makes a run again if it is one of those that are to be the same: in the same way, or on tier wire, where the adapter and
+// its scripts run, which tier model replaces. A run that shows nothing shows nothing there.
+func (q *question) check(t *trial, r *scenarios.Result, run int) error {
+	if q.space.Foreign == nil && !t.NotTested && (run == 0 || isDrawn("wire", r.Seed, wireEvery)) {
+		t.OnWire = true
+		if err := q.onWire(r); err != nil {
+			return err
+		}
+	}
+	if !isRepeated(run) {
+		return nil
+	}
+	o := scenarios.Options{Seed: r.Seed, Foreign: q.space.Foreign}
+	out, err := scenarios.Run(r.Scenario, o)
+	if err != nil {
+		return err
+	}
+	if history.Hash(r.History) != out.HistoryHash {
+		return fmt.Errorf("random: seed %d: %w: %s", r.Seed, scenarios.ErrNotRepeated, scenarios.FirstDifference(r.History, out.History))
+	}
+	return scenarios.Again(r.Scenario, o, out)
+}
+
+// isRepeated says whether a run, by its number, is repeated and compared.
+func isRepeated(run int) bool { return run%repeatEvery == 0 }
+
+// onWire makes a run on tier wire too. Both must show the same: the error matches scenarios.ErrTiersDiffer if they do not. A
+// program without that tier makes none.
+func onWire(r *scenarios.Result) error {
+	if !slices.Contains(scenarios.Tiers(), scenarios.Wire) {
+		return nil
+	}
+	return r.SameOn(scenarios.Wire)
+}
+
+// errBlind: the known-broken lock was not caught, so an empty result would mean nothing.
+var errBlind = errors.New("the search is blind: a lock with a planted bug was not caught")
+
+// canaryTries bounds how many experiments a generation runs on the broken lock.
+const canaryTries = 50
+
+// broken is a lock that deletes the key even if it was not granted, which is wrong without any fault.
+func broken(base *scenarios.Scenario) *scenarios.Scenario {
+	b := *base
+	b.Lock = b.Lock.With("redlock-plain")
+	protocols.Change(&b.Lock, func(own *protocols.RedlockPlainSettings) { own.Cleanup = protocols.CleanupDel })
+	return &b
+}
+
+// canary runs experiments on the broken lock, judged like all others, until it is caught.
+func (e *explorer) canary(ctx context.Context) error {
+	space := e.space
+	space.Foreign = nil // which would be run in the place of the broken one
+	space.Base = broken(space.Base)
+	if e.options.canary != nil {
+		space.Base = e.options.canary
+	}
+	var buffer history.History
+	for i := 0; i < canaryTries && ctx.Err() == nil; i++ {
+		seed := experiment.Choices(e.options.Seed, "canary", e.Summary.Runs).For("try", i).Below(1 << 53)
+		c := experiment.Candidate{Seed: uint64(seed)}
+		var t trial
+		err := search.Safely(func() (err error) {
+			t, _, err = try(space, c, &buffer)
+			return err
+		})
+		if err != nil {
+			if err := e.note(ctx, failureOf(space, c, e.Summary.Runs, err)); err != nil {
+				return err
+			}
+			continue
+		}
+		if len(counting(e.space, &t)) > 0 {
+			e.Summary.Canaries++
+			return nil
+		}
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return fmt.Errorf("%w in %d runs", errBlind, canaryTries)
+}
+
+// FirstViolation is the first run of a search that violates something that counts.
+type FirstViolation struct {
+	// Run is its number, from 1; zero if there is none.
+	Run int
+	// Kinds are what it violates.
+	Kinds []checker.Kind
+}
+
+// First searches as Explore does, but stops at the first violation, shrinks and writes nothing, and searches no known-broken
+// lock. The error matches scenarios.ErrTiersDiffer if a run is not the same on tier wire. It is for locks that are known to be
+// broken. Violations of the known kinds do not count: the lock has them by design, and is searched for others.
+func First(ctx context.Context, space experiment.Space, seed uint64, runs int, known ...checker.Kind) (FirstViolation, error) {
+	q := &question{space: space, onWire: onWire}
+	var buffer history.History
+	for run := range runs {
+		if ctx.Err() != nil {
+			return FirstViolation{}, context.Cause(ctx)
+		}
+		t, r, err := try(space, candidate(seed, run), &buffer)
+		if err != nil {
+			return FirstViolation{}, err
+		}
+		kinds := slices.DeleteFunc(counting(space, &t), func(k checker.Kind) bool { return slices.Contains(known, k) })
+		if len(kinds) > 0 {
+			return FirstViolation{run + 1, kinds}, nil
+		}
+		if err := q.check(&t, r, run); err != nil {
+			return FirstViolation{}, err
+		}
+	}
+	return FirstViolation{}, nil
+}
