@@ -17,10 +17,16 @@ func Placements(w io.Writer, s *systematic.Summary, dir string, seed uint64) err
 	labelled(b, "moments", "%d", s.Moments)
 	labelled(b, "faults", "%d", s.Faults)
 	labelledText(b, "base", "%v", s.Base)
-	part(b, "singles", &s.Singles)
-	if s.Pairs.Of > 0 {
-		part(b, "pairs", &s.Pairs)
+	p := &s.Placements
+	labelledText(b, "placements", "%v; %d made a difference", p, p.Different)
+	if n := p.NotTested; n.Sum() > 0 {
+		failed := ""
+		if n.Failed > 0 {
+			failed = fmt.Sprintf(", %d that failed", n.Failed)
+		}
+		labelledText(b, "", "%d not tested: %d whose fault had nothing to take effect on, %d in which too little happened%s", n.Sum(), n.NotInjected, n.Idle, failed)
 	}
+	labelledText(b, "", "%s within the budget, %d beyond it", plural.Count(int(p.Violations), "violation"), p.Beyond)
 	if err := s.Tally.Write(b); err != nil {
 		return err
 	}
@@ -51,18 +57,4 @@ func Placements(w io.Writer, s *systematic.Summary, dir string, seed uint64) err
 	b.WriteString(s.Failures.Text(dir, ""))
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// part writes what the placements of one depth showed.
-func part(b *strings.Builder, name string, p *systematic.Part) {
-	labelledText(b, name, "%v; %d made a difference", p, p.Different)
-	if n := p.NotTested; n.Sum() > 0 {
-		failed := ""
-		if n.Failed > 0 {
-			failed = fmt.Sprintf(", %d that failed", n.Failed)
-		}
-		labelledText(b, "", "%d not tested: %d whose moment never came, %d whose fault had nothing to take effect on, %d in which too little happened%s",
-			n.Sum(), n.Missed, n.NotInjected, n.Idle, failed)
-	}
-	labelledText(b, "", "%s within the budget, %d beyond it", plural.Count(int(p.Violations), "violation"), p.Beyond)
 }

@@ -347,14 +347,11 @@ func (a *armed) tell(out *Outcome) {
 		case placed.Err != nil:
 			out.NotInjected = append(out.NotInjected, fmt.Sprintf("%v: %v", placed.When, placed.Err))
 		default:
-			out.NotInjected = append(out.NotInjected, NeverCame(item))
+			out.NotInjected = append(out.NotInjected, fmt.Sprintf("%v: the moment never came", item.When))
 		}
 		out.Left = append(out.Left, i)
 	}
 }
-
-// NeverCame is what Outcome.NotInjected says of a fault that waited for a moment to which the run did not come.
-func NeverCame(item *Item) string { return fmt.Sprintf("%v: the moment never came", item.When) }
 
 // asError is what was panicked with, if it is an error.
 func asError(p any) error {

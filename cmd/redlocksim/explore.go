@@ -85,7 +85,6 @@ func newExplore() *cobra.Command {
 	addForce(f, &e.force)
 	e.files.addFlags(f)
 	f.Bool(bySystem, false, "inject every fault at every step")
-	f.IntVar(&e.so.depth, "depth", 1, "how many faults to inject at a time with --systematic, 1 or 2")
 	f.Bool(allOrders, false, "explore all orders of messages in small worlds")
 	f.IntVar(&e.so.late, "late", 1, "how often messages may be late with --orders; -1 for no limit")
 	f.IntVar(&e.so.runs, "limit", 15_000, "maximum number of placements or runs; 0 for no limit")

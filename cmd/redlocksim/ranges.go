@@ -31,7 +31,6 @@ var ranges = map[string]span{
 	"check --clock-error":  lasting(0, day),
 	"check --lease":        lasting(1, 100*year),
 	"explore --clients":    {experiment.MinClients, experiment.MaxClients},
-	"explore --depth":      {1, 2},
 	"explore --duration":   lasting(experiment.MinDuration, experiment.MaxDuration),
 	"explore --for":        lasting(time.Millisecond, year),
 	"explore --generation": {1, 1_000_000},

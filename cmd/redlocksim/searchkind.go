@@ -34,7 +34,6 @@ var searchFlags = []struct {
 	{"beyond", []string{atRandom, bySystem}},
 	{"dir", []string{atRandom, bySystem}},
 	{"seed", []string{atRandom, bySystem}},
-	{"depth", []string{bySystem}},
 	{"limit", []string{bySystem, allOrders}},
 	{"late", []string{allOrders}},
 }

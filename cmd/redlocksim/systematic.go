@@ -18,7 +18,6 @@ import (
 // systematicOptions are the flags of the two systematic searches.
 type systematicOptions struct {
 	seed   uint64
-	depth  int    // how many faults are placed
 	beyond bool   // beyond the budget, too
 	runs   int    // the limit on placements, or on the runs of each small world; 0: none
 	late   int    // how often time may go on while messages are under way; negative: without a limit
@@ -37,7 +36,7 @@ func runSystematic(cmd *cobra.Command, to *sink, base *scenarios.Scenario, o sys
 	if err != nil {
 		return wrap(err)
 	}
-	so := systematic.Options{Depth: o.depth, Beyond: o.beyond, Runs: o.runs, Jobs: o.jobs, Dir: o.dir, Rules: to.Rules}
+	so := systematic.Options{Beyond: o.beyond, Runs: o.runs, Jobs: o.jobs, Dir: o.dir, Rules: to.Rules}
 	if bar := progress(cmd.ErrOrStderr(), 0); bar != nil {
 		defer func() { _ = bar.Clear() }() // it is only a picture
 		so.Progress = func(p *systematic.Part) {
@@ -56,7 +55,7 @@ func runSystematic(cmd *cobra.Command, to *sink, base *scenarios.Scenario, o sys
 	if err == nil {
 		err = jerr
 	}
-	speed(cmd.ErrOrStderr(), int(s.Singles.Covered+s.Pairs.Covered), "placements", time.Since(start))
+	speed(cmd.ErrOrStderr(), int(s.Placements.Covered), "placements", time.Since(start))
 	if ctx.Err() != nil {
 		fmt.Fprintln(cmd.ErrOrStderr(), "redlocksim: stopped early")
 	}
@@ -92,7 +91,7 @@ func placementsVerdict(cmd *cobra.Command, s *systematic.Summary, expected scena
 	if len(found) > 0 || s.Unshrunk > 0 {
 		code = exitcode.Worst(code, findingsCode(found, s.Unshrunk))
 	}
-	if s.Singles.Covered > 0 && s.Tested() == 0 {
+	if s.Placements.Covered > 0 && s.Placements.Tested() == 0 {
 		code = exitcode.Worst(code, exitNotTested)
 	}
 	return ending(code)

@@ -51,12 +51,12 @@ duration: 5s
 timeline: [{at: 0s, client: client-1, do: [try-lock, hold: 1s, unlock]}]
 `)
 	out, code := asked(func(cmd *cobra.Command) error {
-		return runSystematic(cmd, newTestSink(cmd), base, systematicOptions{depth: 2, runs: 1225})
+		return runSystematic(cmd, newTestSink(cmd), base, systematicOptions{})
 	})
 	if code != exitNotTested { // one client alone can show nothing
 		t.Errorf("exit code %d", code)
 	}
-	for _, line := range []string{"moments    15\n", "faults     17\n", "singles    all 255; ", "255 not tested: 0 whose moment never came, 51 whose fault had nothing to take effect on, 204 in which too little happened", "pairs      970 of 32385, spread evenly; ", "findings   none\n"} {
+	for _, line := range []string{"moments    15\n", "faults     17\n", "placements all 255; ", "255 not tested: 51 whose fault had nothing to take effect on, 204 in which too little happened", "findings   none\n"} {
 		if !strings.Contains(unwrapped(out), unwrapped(line)) {
 			t.Errorf("no %q in\n%s", line, out)
 		}
@@ -76,7 +76,7 @@ timeline:
 `)
 	dir := t.TempDir()
 	out, code := asked(func(cmd *cobra.Command) error {
-		return runSystematic(cmd, newTestSink(cmd), base, systematicOptions{depth: 1, dir: dir})
+		return runSystematic(cmd, newTestSink(cmd), base, systematicOptions{dir: dir})
 	})
 	if code != exitSafety || !strings.Contains(out, "finding 1  two holders (lease-overlap), with clock-step-of-node, within the") ||
 		!strings.Contains(out, "redlocksim run "+dir+"/1-lease-overlap-clock-step-of-node.yaml --seed 0\n") {
@@ -91,14 +91,14 @@ nodes: {names: [A]}
 timeline: [{at: 0s, client: client-1, do: [try-lock, unlock]}]
 `
 	out, code := asked(func(cmd *cobra.Command) error {
-		return runOrders(cmd, newTestSink(cmd), parsed(t, settings+"lock: {protocol: single}\n"), systematicOptions{depth: 1, runs: 200})
+		return runOrders(cmd, newTestSink(cmd), parsed(t, settings+"lock: {protocol: single}\n"), systematicOptions{runs: 200})
 	})
 	// Which of two requests is first at the node is all that there is.
 	if want := "two clients ask at once, no fault\n  all orders with no late message: 2 runs (0 more cut short), 2 different outcomes, "; code != exitOK || !strings.HasPrefix(unwrapped(out), unwrapped(want)) {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 	out, code = asked(func(cmd *cobra.Command) error {
-		return runOrders(cmd, newTestSink(cmd), parsed(t, settings+"lock: {protocol: get-set}\n"), systematicOptions{depth: 1, runs: 200})
+		return runOrders(cmd, newTestSink(cmd), parsed(t, settings+"lock: {protocol: get-set}\n"), systematicOptions{runs: 200})
 	})
 	for _, line := range []string{"\ntwo clients ask at once, no fault: two holders (lease-overlap), breaks a promise (conduct)\n", "finds no key\n", "\nin this order:\n", "  request arrives client-1 → A\n"} {
 		if code != exitSafety || !strings.Contains(out, line) {
@@ -115,7 +115,7 @@ lock: {protocol: redlock-plain, quorum: 5}
 timeline: [{at: 0s, client: client-1, do: [try-lock, unlock]}]
 `)
 	out, code := asked(func(cmd *cobra.Command) error {
-		return runOrders(cmd, newTestSink(cmd), base, systematicOptions{depth: 1, runs: 5})
+		return runOrders(cmd, newTestSink(cmd), base, systematicOptions{runs: 5})
 	})
 	if code != exitNotTested || !strings.Contains(out, "5 not tested: nobody was granted the lock\n") {
 		t.Errorf("exit code %d\n%s", code, out)
@@ -130,9 +130,9 @@ func TestPlacementsVerdict(t *testing.T) {
 		want int
 	}{
 		"nothing":            {systematic.Summary{}, nil, exitOK},
-		"some tested":        {systematic.Summary{Singles: systematic.Part{Covered: 9, NotTested: systematic.NotTested{Missed: 8}}}, nil, exitOK},
-		"none tested":        {systematic.Summary{Singles: systematic.Part{Covered: 9, NotTested: systematic.NotTested{Missed: 5, NotInjected: 3, Idle: 1}}}, nil, exitNotTested},
-		"found anyway":       {systematic.Summary{Singles: systematic.Part{Covered: 9, NotTested: systematic.NotTested{Idle: 9}}, Unshrunk: 1}, nil, exitSafety},
+		"some tested":        {systematic.Summary{Placements: systematic.Part{Covered: 9, NotTested: systematic.NotTested{NotInjected: 8}}}, nil, exitOK},
+		"none tested":        {systematic.Summary{Placements: systematic.Part{Covered: 9, NotTested: systematic.NotTested{NotInjected: 8, Idle: 1}}}, nil, exitNotTested},
+		"found anyway":       {systematic.Summary{Placements: systematic.Part{Covered: 9, NotTested: systematic.NotTested{Idle: 9}}, Unshrunk: 1}, nil, exitSafety},
 		"a finding":          {systematic.Summary{Findings: make([]search.Finding, 1)}, nil, exitSafety},
 		"liveness":           {systematic.Summary{Findings: []search.Finding{{Kind: checker.Leftover}}}, nil, exitLiveness},
 		"both":               {systematic.Summary{Findings: []search.Finding{{Kind: checker.Leftover}, {Kind: checker.LeaseOverlap}}}, nil, exitSafety},

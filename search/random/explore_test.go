@@ -126,21 +126,25 @@ func TestExplore(t *testing.T) {
 		}
 		same(t, "interrupted", want, files(t, o.Dir))
 	})
-	// A search's state names no files but its own, and all of them.
+	t.Run("with a wrong state", func(t *testing.T) { refusesWrongStates(t, dir, want, sum.Findings[0].File) })
+}
+
+// refusesWrongStates checks that the state of a search names no files but its own, and that they are all there.
+func refusesWrongStates(t *testing.T, dir string, want map[string]string, file string) {
 	state := filepath.Join(dir, search.CheckpointFile)
 	for wrong, change := range map[string]func(map[string]any){
 		"":                                 func(map[string]any) {},
 		`its file is "../../x"`:            set("../../x", "findings", "file"),
 		`no violation of kind "../../x"`:   set("../../x", "findings", "kind"),
 		`failure 1: its file is "../../x"`: set([]any{map[string]any{"file": "../../x"}}, "failures"),
-		sum.Findings[0].File:               func(map[string]any) { _ = os.Remove(filepath.Join(dir, sum.Findings[0].File)) },
+		file:                               func(map[string]any) { _ = os.Remove(filepath.Join(dir, file)) },
 	} {
 		var all map[string]any
 		if err := json.Unmarshal([]byte(want[search.CheckpointFile]), &all); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := os.Stat(filepath.Join(dir, sum.Findings[0].File)); err != nil { // the last was before
-			_ = os.WriteFile(filepath.Join(dir, sum.Findings[0].File), []byte(want[sum.Findings[0].File]), 0o666)
+		if _, err := os.Stat(filepath.Join(dir, file)); err != nil { // the last was before
+			_ = os.WriteFile(filepath.Join(dir, file), []byte(want[file]), 0o666)
 		}
 		change(all["summary"].(map[string]any))
 		changed, err := json.Marshal(all)

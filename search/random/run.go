@@ -38,7 +38,7 @@ func isDrawn(what string, seed, every uint64) bool {
 	return uint64(kernel.Key(0).WithString(what).With(seed))%every == 0
 }
 
-// try runs a candidate, and keeps nothing in the trial that is in the buffer: the result is good until the next run with that.
+// try runs a candidate. The trial keeps nothing that is in the buffer: the result is good until the next run with that.
 func try(space experiment.Space, c experiment.Candidate, buffer *history.History) (trial, *scenarios.Result, error) {
 	found, r, err := search.Try(c.Scenario(space), scenarios.Options{Seed: c.Seed, Foreign: space.Foreign, Unrefined: !isRefined(c.Seed)}, buffer)
 	if err != nil {

@@ -1,7 +1,11 @@
+// Package systematic injects every fault of the vocabulary at every step of a run. It finds what takes one fault more, at a moment
+// at which something happens anyway, and which a random search may miss. Start at [Explore].
 package systematic
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -11,17 +15,16 @@ import (
 	"redlocksim/internal/outfile"
 	"redlocksim/scenarios"
 	"redlocksim/search"
+	"redlocksim/search/shrink"
 	"redlocksim/sim/history"
 )
 
-// Options say how far to go. The zero value places single faults, all of them, and keeps nothing.
+// Options say how far to go. The zero value makes all placements, and keeps nothing.
 type Options struct {
-	// Depth is 2 to place pairs of faults, too; otherwise only single ones are placed.
-	Depth int
 	// Beyond counts violations that faults beyond the budget excuse as findings, too. NewBase says whether such faults are
 	// placed.
 	Beyond bool
-	// Runs bounds how many placements are run, single ones and pairs together; 0 is no limit.
+	// Runs bounds how many placements are run, spread evenly; 0 is no limit.
 	Runs int
 	// Jobs is the number of parallel runs; 0 is one per core. It does not change what is found.
 	Jobs int
@@ -40,8 +43,8 @@ type trial struct {
 	search.Trial
 	// different says that it made a difference to a client or the resource.
 	different bool
-	// missed and notInjected say why a fault was not injected.
-	missed, notInjected bool
+	// notInjected says that the fault had nothing to take effect on.
+	notInjected bool
 	// failed is why the run shows nothing; nil if it was made.
 	failed *search.Failure
 }
@@ -54,10 +57,10 @@ type explorer struct {
 	classes []*class
 }
 
-// class is the violations of one kind by the same families of faults, the first of them by the placements with these numbers.
+// class is the violations of one kind by the same families of faults, the first of them by the placement with this number.
 type class struct {
 	search.Shown
-	placed []uint64
+	placed uint64
 	times  int
 }
 
@@ -66,7 +69,7 @@ type class struct {
 // was done until then. With
 // an error of search.NewDir nothing was run, and there is no summary.
 func Explore(ctx context.Context, b *Base, o Options) (*Summary, error) {
-	x := &explorer{base: b, options: o}
+	e := &explorer{base: b, options: o}
 	if o.Dir != "" {
 		unlock, err := search.NewDir(o.Dir, o.Rules)
 		if err != nil {
@@ -74,67 +77,74 @@ func Explore(ctx context.Context, b *Base, o Options) (*Summary, error) {
 		}
 		defer unlock()
 	}
-	x.summary = Summary{Moments: len(b.moments), Faults: len(b.faults), Base: b.kinds, Tally: b.tally.Clone()}
-	n := uint64(len(b.moments)) * uint64(len(b.faults))
-	left := ^uint64(0)
-	if o.Runs > 0 {
-		left = uint64(o.Runs)
+	e.summary = Summary{Moments: len(b.moments), Faults: len(b.faults), Base: b.kinds, Tally: b.tally.Clone()}
+	if err := e.cover(ctx); err != nil {
+		return &e.summary, err
 	}
-	if err := x.cover(ctx, &x.summary.Singles, n, left, func(k uint64) []uint64 { return []uint64{k} }); err != nil {
-		return &x.summary, err
+	if err := e.settle(ctx); err != nil {
+		return &e.summary, err
 	}
-	if o.Depth >= 2 && n > 1 {
-		err := x.cover(ctx, &x.summary.Pairs, n*(n-1)/2, left-x.summary.Singles.Covered, func(k uint64) []uint64 { return pair(k, n) })
-		if err != nil {
-			return &x.summary, err
-		}
-	}
-	if err := x.settle(ctx); err != nil {
-		return &x.summary, err
-	}
-	return &x.summary, x.summary.Failures.Err(o.Dir, "")
+	return &e.summary, e.summary.Failures.Err(o.Dir, "")
 }
 
 const perBatch = 2000
 
-// cover runs the placements of one depth: all, or as many as are left, spread evenly.
-func (x *explorer) cover(ctx context.Context, p *Part, of, left uint64, numbers func(uint64) []uint64) error {
-	p.Of, p.Stride = of, 1
-	if of > left {
-		p.Stride = stride(of)
+// cover runs the placements: all, or as many as are allowed, spread evenly.
+func (e *explorer) cover(ctx context.Context) error {
+	p := &e.summary.Placements
+	p.Of, p.Stride = uint64(len(e.base.moments))*uint64(len(e.base.faults)), 1
+	goal := p.Of
+	if allowed := uint64(e.options.Runs); allowed > 0 && allowed < p.Of {
+		goal, p.Stride = allowed, stride(p.Of)
 	}
-	for goal := min(of, left); p.Covered < goal && ctx.Err() == nil; {
-		batch := make([][]uint64, min(goal-p.Covered, perBatch))
+	for p.Covered < goal && ctx.Err() == nil {
+		batch := make([]uint64, min(goal-p.Covered, perBatch))
 		for i := range batch {
 			hi, lo := bits.Mul64(p.Covered+uint64(i), p.Stride)
-			batch[i] = numbers(bits.Rem64(hi, lo, of))
+			batch[i] = bits.Rem64(hi, lo, p.Of)
 		}
-		trials, err := x.run(ctx, batch)
+		trials, err := e.run(ctx, batch)
 		if err != nil {
 			return err
 		}
 		for i := range trials {
-			if err := x.add(p, &trials[i], batch[i]); err != nil {
+			if err := e.add(&trials[i], batch[i]); err != nil {
 				return err
 			}
 		}
-		if x.options.Progress != nil {
-			x.options.Progress(p)
+		if e.options.Progress != nil {
+			e.options.Progress(p)
 		}
 	}
 	return nil
 }
 
+// stride is a step that spreads any number of placements evenly over all n: close to the golden ratio, and coprime to n so that
+// every placement comes up once.
+func stride(n uint64) uint64 {
+	gcd := func(a, b uint64) uint64 {
+		for b != 0 {
+			a, b = b, a%b
+		}
+		return a
+	}
+	hi, lo := bits.Mul64(n, 618_034)
+	s, _ := bits.Div64(hi, lo, 1_000_000)
+	for s = max(s, 1); gcd(s, n) != 1; s++ {
+	}
+	return s
+}
+
 // run makes the runs of a batch in parallel, and returns those that were done before the context ended: the first ones.
-func (x *explorer) run(ctx context.Context, batch [][]uint64) ([]trial, error) {
-	results, err := jobs.Set[history.History, trial]{N: len(batch), Workers: x.options.Jobs,
+func (e *explorer) run(ctx context.Context, batch []uint64) ([]trial, error) {
+	results, err := jobs.Set[history.History, trial]{N: len(batch), Workers: e.options.Jobs,
 		Do: func(_ context.Context, buffer *history.History, i int) (t trial, _ error) {
 			err := search.Safely(func() (err error) {
-				t, err = x.try(batch[i], buffer)
+				t, err = e.try(batch[i], buffer)
 				return err
 			})
 			if err != nil {
-				f := search.NewFailure(x.base.place(batch[i]), x.base.seed, 0, err)
+				f := search.NewFailure(e.base.place(batch[i]), e.base.seed, 0, err)
 				t.failed = &f
 			}
 			return t, nil
@@ -154,45 +164,32 @@ func (x *explorer) run(ctx context.Context, batch [][]uint64) ([]trial, error) {
 }
 
 // try runs a placement. The history is recorded in the buffer.
-func (x *explorer) try(numbers []uint64, buffer *history.History) (trial, error) {
-	s := x.base.place(numbers)
-	found, r, err := search.Try(s, scenarios.Options{Seed: x.base.seed}, buffer)
+func (e *explorer) try(number uint64, buffer *history.History) (trial, error) {
+	s := e.base.place(number)
+	found, r, err := search.Try(s, scenarios.Options{Seed: e.base.seed}, buffer)
 	if err != nil {
 		return trial{}, err
 	}
-	t := trial{Trial: found, different: fingerprint(r.History) != x.base.fingerprint}
-	for _, i := range r.Left {
-		if i < len(x.base.scenario.Timeline) {
-			continue
-		}
-		if slices.Contains(r.NotInjected, scenarios.NeverCame(&s.Timeline[i])) {
-			t.missed = true
-		} else {
-			t.notInjected = true
-		}
-	}
-	isOfBase := func(k checker.Kind) bool { return slices.Contains(x.base.kinds, k) }
+	t := trial{Trial: found, different: fingerprint(r.History) != e.base.fingerprint, notInjected: slices.Contains(r.Left, len(s.Timeline)-1)}
+	isOfBase := func(k checker.Kind) bool { return slices.Contains(e.base.kinds, k) }
 	t.Kinds, t.Excused = slices.DeleteFunc(t.Kinds, isOfBase), slices.DeleteFunc(t.Excused, isOfBase)
 	return t, nil
 }
 
 // add counts a placement.
-func (x *explorer) add(p *Part, t *trial, numbers []uint64) error {
+func (e *explorer) add(t *trial, number uint64) error {
+	p := &e.summary.Placements
 	p.Covered++
 	if t.failed != nil {
 		p.NotTested.Failed++
-		return x.summary.Failures.Note(*t.failed, x.options.Dir, x.options.Rules)
+		return e.summary.Failures.Note(*t.failed, e.options.Dir, e.options.Rules)
 	}
-	x.summary.Tally.Add(t.Reached, t.Run)
+	e.summary.Tally.Add(t.Reached, t.Run)
 	if t.different {
 		p.Different++
-		if len(numbers) == 1 { // it is that fault which makes the difference
-			x.summary.Reached.AddEffect(x.base.faults[numbers[0]%uint64(len(x.base.faults))].Kind)
-		}
+		e.summary.Reached.AddEffect(e.base.fault(number).Kind)
 	}
 	switch {
-	case t.missed:
-		p.NotTested.Missed++
 	case t.notInjected:
 		p.NotTested.NotInjected++
 	case t.NotTested:
@@ -208,12 +205,62 @@ func (x *explorer) add(p *Part, t *trial, numbers []uint64) error {
 	}
 	for _, kind := range t.Kinds {
 		shown := t.Shown(kind, nil)
-		i := slices.IndexFunc(x.classes, func(c *class) bool { return c.Alike(&shown) })
+		i := slices.IndexFunc(e.classes, func(c *class) bool { return c.Alike(&shown) })
 		if i < 0 {
-			i = len(x.classes)
-			x.classes = append(x.classes, &class{Shown: shown, placed: numbers})
+			i = len(e.classes)
+			e.classes = append(e.classes, &class{Shown: shown, placed: number})
 		}
-		x.classes[i].times++
+		e.classes[i].times++
+	}
+	return nil
+}
+
+const (
+	// maxFindings bounds how many classes of violations are shrunk, and shrinkRuns the runs that each takes.
+	maxFindings = 40
+	shrinkRuns  = 2000
+)
+
+// settle makes findings of the violations that count, those within the budget first. After an error the rest is unshrunk.
+func (e *explorer) settle(ctx context.Context) error {
+	counting := slices.DeleteFunc(e.classes, func(c *class) bool { return c.Beyond && !e.options.Beyond })
+	search.WithinFirst(counting, func(c *class) bool { return c.Beyond })
+	known := &e.summary.Findings
+	for i, c := range counting {
+		if n := known.Explain(c.Shown); n != 0 {
+			(*known)[n-1].Times += c.times
+			continue
+		}
+		if len(*known) == maxFindings || ctx.Err() != nil {
+			e.summary.Unshrunk++
+			continue
+		}
+		var failed []error
+		v := search.Violation{Scenario: e.base.place(c.placed), Seed: e.base.seed, Kind: c.Kind, Beyond: c.Beyond, Despite: c.Despite,
+			Failed: func(err error) { failed = append(failed, err) }}
+		var f search.Finding
+		done := false
+		err := search.Safely(func() (err error) {
+			f, done, err = shrink.Finding(ctx, v, cmp.Or(e.options.runsToShrink, shrinkRuns))
+			return err
+		})
+		if err != nil {
+			failed = append(failed, err)
+		}
+		err = nil
+		for _, one := range failed {
+			err = errors.Join(err, e.summary.Failures.Note(search.NewFailure(v.Scenario, v.Seed, 0, one), e.options.Dir, e.options.Rules))
+		}
+		if err == nil && done {
+			f.Times = c.times
+			err = known.Add(f, e.options.Dir, e.options.Rules)
+		} else {
+			e.summary.Unshrunk++
+		}
+		if err != nil {
+			e.summary.Unshrunk += len(counting) - i - 1
+			return err
+		}
 	}
 	return nil
 }

@@ -127,3 +127,34 @@ func fingerprint(h history.History) kernel.Key {
 	}
 	return k
 }
+
+// enumerate lists the faults of the vocabulary with significant parameters: every process, every link, all links of a
+// client or a node, each direction; as large as the budget allows and, beyond it, about the time to live and twice that.
+func (b *Base) enumerate(beyond bool) []scenarios.Item {
+	l := scenarios.Limits(b.scenario, beyond)
+	l.Resource = b.usesResource
+	var all []scenarios.Item
+	for _, k := range faults.Vocabulary() {
+		if k.Applies != nil && !k.Applies(l) {
+			continue
+		}
+		for _, f := range k.Place(l) {
+			if len(faults.Check(f, l.Names)) == 0 {
+				all = append(all, scenarios.Item{Kind: k.Name, Fault: f})
+			}
+		}
+	}
+	return all
+}
+
+// fault is the one of a placement, by its number.
+func (b *Base) fault(number uint64) scenarios.Item { return b.faults[number%uint64(len(b.faults))] }
+
+// place is the base with the placement of a number.
+func (b *Base) place(number uint64) *scenarios.Scenario {
+	s := *b.scenario
+	item := b.fault(number)
+	item.When = b.moments[number/uint64(len(b.faults))]
+	s.Timeline = append(slices.Clip(s.Timeline), item)
+	return &s
+}

@@ -79,7 +79,7 @@ func TestPlacementsAroundEachResourcesGrants(t *testing.T) {
 		if m.After == nil || m.After.Event != "acquire-done" || m.After.Client != "client-1" {
 			continue
 		}
-		r, err := scenarios.Judge(b.place([]uint64{uint64(i)}), scenarios.Options{})
+		r, err := scenarios.Judge(b.place(uint64(i)), scenarios.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,8 +104,8 @@ func TestPlacementsAroundEachResourcesGrants(t *testing.T) {
 		kinds = append(kinds, f.Kind)
 	}
 	// Where nobody else comes by, the lock is only unprotected.
-	if err != nil || !slices.Equal(kinds, []checker.Kind{checker.LeaseOverlap, checker.Unprotected}) || s.Singles.Violations == 0 {
-		t.Errorf("%v, %v, %+v", err, kinds, s.Singles)
+	if err != nil || !slices.Equal(kinds, []checker.Kind{checker.LeaseOverlap, checker.Unprotected}) || s.Placements.Violations == 0 {
+		t.Errorf("%v, %v, %+v", err, kinds, s.Placements)
 	}
 }
 

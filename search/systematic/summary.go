@@ -15,9 +15,8 @@ type Summary struct {
 	Faults  int `json:"faults"`
 	// Base is what the run shows with nothing placed. That is never a finding of the search.
 	Base scenarios.Findings `json:"base"`
-	// Singles and Pairs are the placements of one and of two faults, the second after the first.
-	Singles Part `json:"singles"`
-	Pairs   Part `json:"pairs"`
+	// Placements are those of each fault at each moment.
+	Placements Part `json:"placements"`
 	// Findings are the ways to break the lock that were found, shrunk.
 	Findings search.Findings `json:"findings"`
 	// Unshrunk is how many more classes of violations there are, by kind and faults, that there was no room or no time to
@@ -29,16 +28,13 @@ type Summary struct {
 	reach.Tally
 }
 
-// Tested is how many placements took place and say something about the lock.
-func (s *Summary) Tested() uint64 { return s.Singles.Tested() + s.Pairs.Tested() }
-
-// Part is the placements of one depth.
+// Part is the placements that were made.
 type Part struct {
 	// Of is how many there are, and Covered how many were run.
 	Of      uint64 `json:"of"`
 	Covered uint64 `json:"covered"`
 	// Stride says which: placement number k·Stride mod Of, for k from 0 to Covered−1. Placements are numbered by the moment
-	// and then by the fault; pairs by the first, and then by the second.
+	// and then by the fault.
 	Stride uint64 `json:"stride"`
 	// Different is how many made a difference to a client or the resource.
 	Different uint64 `json:"different"`
@@ -52,9 +48,7 @@ type Part struct {
 
 // NotTested counts the placements that show nothing, each by the first reason that applies.
 type NotTested struct {
-	// Missed: a fault waited for an event that did not happen, because of the other fault.
-	Missed uint64 `json:"missed"`
-	// NotInjected: the moment of a fault came, and the fault had nothing to take effect on.
+	// NotInjected: the fault had nothing to take effect on.
 	NotInjected uint64 `json:"not_injected"`
 	// Idle: too little happened, as without two clients that ask.
 	Idle uint64 `json:"idle"`
@@ -63,7 +57,7 @@ type NotTested struct {
 }
 
 // Sum is all of them together.
-func (n NotTested) Sum() uint64 { return n.Missed + n.NotInjected + n.Idle + n.Failed }
+func (n NotTested) Sum() uint64 { return n.NotInjected + n.Idle + n.Failed }
 
 // Tested is how many placements took place and say something about the lock.
 func (p *Part) Tested() uint64 { return p.Covered - p.NotTested.Sum() }
@@ -74,8 +68,6 @@ func (p *Part) Complete() bool { return p.Covered == p.Of }
 // String says which placements were run; of those spread evenly, Stride says which.
 func (p *Part) String() string {
 	switch {
-	case p.Of == 0:
-		return "none"
 	case p.Complete():
 		return fmt.Sprintf("all %d", p.Of)
 	case p.Stride == 1:

@@ -69,29 +69,26 @@ func TestCount(t *testing.T) {
 	if times != 8 || events != 7 || len(b.faults) != 6+1+3+1+1+2+2+1 {
 		t.Errorf("%d times, %d events, %d faults\n%v", times, events, len(b.faults), b.moments)
 	}
-	s, err := Explore(t.Context(), b, Options{Depth: 2, Runs: 1000})
+	s, err := Explore(t.Context(), b, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	const n = 15 * 17
-	if s.Singles.Of != n || !s.Singles.Complete() || s.Pairs.Of != n*(n-1)/2 || s.Pairs.Covered != 1000-n {
+	if s.Placements.Of != n || !s.Placements.Complete() {
 		t.Errorf("%+v", *s)
 	}
 	// A restart or a resume has nothing to take effect on, at each of 15 moments: all is up and running. There is no key to be
 	// overwritten at three moments before the SET and three after the release. All else has.
 	const nothing = 15*3 + 3 + 3
-	if s.Singles.NotTested.NotInjected != nothing {
-		t.Errorf("%d could not be injected", s.Singles.NotTested.NotInjected)
+	if s.Placements.NotTested.NotInjected != nothing {
+		t.Errorf("%d could not be injected", s.Placements.NotTested.NotInjected)
 	}
 	// And where there is one client no run says anything.
-	if s.Tested() != 0 || s.Singles.NotTested.Idle != n-nothing || s.Singles.NotTested.Missed != 0 {
-		t.Errorf("%d are tested: %+v", s.Tested(), s.Singles.NotTested)
+	if s.Placements.Tested() != 0 || s.Placements.NotTested.Idle != n-nothing {
+		t.Errorf("%d are tested: %+v", s.Placements.Tested(), s.Placements.NotTested)
 	}
-	if s.Singles.Violations+s.Singles.Beyond+s.Pairs.Violations+s.Pairs.Beyond != 0 {
+	if s.Placements.Violations+s.Placements.Beyond != 0 {
 		t.Errorf("violations with one client: %+v", *s)
-	}
-	if s, err = Explore(t.Context(), b, Options{}); err != nil {
-		t.Fatal(err)
 	}
 	// The run of the base and those of all placements, in each of which one fault was placed.
 	placed, injected := 0, 0
@@ -118,8 +115,8 @@ func TestDifference(t *testing.T) {
 	}
 	// Requests are lost from then on: that changes something until the last one has arrived, the script in full, 3 ms after
 	// the end of the work. That is before all but the last of the 8 times, and after all but the last of the 7 events.
-	if s.Singles.Of != 15 || s.Singles.Different != 7+6 {
-		t.Errorf("%+v, moments %v", s.Singles, b.moments)
+	if s.Placements.Of != 15 || s.Placements.Different != 7+6 {
+		t.Errorf("%+v, moments %v", s.Placements, b.moments)
 	}
 }
 
@@ -181,7 +178,7 @@ func TestKnown(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if test.none && len(s.Findings) > 0 || !s.Singles.Complete() || s.Singles.Different == 0 {
+			if test.none && len(s.Findings) > 0 || !s.Placements.Complete() || s.Placements.Different == 0 {
 				t.Errorf("%+v", *s)
 			}
 			for _, families := range test.want {
@@ -208,42 +205,13 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// pairs is a base in which client-1 holds all three nodes, two of which must forget it: f = k + q − N = 2.
-func pairs(t *testing.T) *Base {
-	b := newBase(t, `
-clients: [client-1, client-2]
-nodes: {names: [A, B, C]}
-duration: 30s
-timeline:
-  - {at: 0s, client: client-1, do: [try-lock, hold: 8s, unlock]}
-  - {at: 2s, client: client-2, do: [try-lock, hold: 1s, unlock]}
-`, true)
-	b.faults = slices.DeleteFunc(b.faults, func(f scenarios.Item) bool { return f.Kind != "clock-step" })
-	b.moments = slices.DeleteFunc(b.moments, func(m faults.Trigger) bool {
-		return m.After == nil || m.After.Event != "acquire-done" && m.After.Event != "acquire-called"
-	})
-	return b
-}
-
-func TestPairs(t *testing.T) {
-	b := pairs(t)
-	s, err := Explore(t.Context(), b, Options{Depth: 2, Beyond: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s.Singles.Violations+s.Singles.Beyond != 0 {
-		t.Errorf("one fault is enough: %+v", s.Singles)
-	}
-	if len(s.Findings) != 1 || !slices.Equal(s.Findings[0].Families, []string{"clock-step-of-node"}) || !s.Findings[0].Beyond || !s.Pairs.Complete() {
-		t.Errorf("%+v", *s)
-	}
-}
-
+// What is found does not depend on how many runs are made at once.
 func TestJobs(t *testing.T) {
-	b := pairs(t)
+	b := newBase(t, single, true)
+	b.faults = slices.DeleteFunc(b.faults, func(f scenarios.Item) bool { return f.Kind != "clock-step" })
 	var summaries []*Summary
 	for _, jobs := range []int{1, 5} {
-		s, err := Explore(t.Context(), b, Options{Depth: 2, Beyond: true, Jobs: jobs, Runs: 1500})
+		s, err := Explore(t.Context(), b, Options{Beyond: true, Jobs: jobs, Runs: 50})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,48 +226,14 @@ func TestStopped(t *testing.T) {
 	b := newBase(t, kleppmann, false)
 	ctx, cancel := context.WithCancel(t.Context())
 	s, err := Explore(ctx, b, Options{Progress: func(*Part) { cancel() }})
-	if err != nil || s.Singles.Covered != perBatch || s.Singles.Complete() {
-		t.Errorf("%v, %+v", err, s.Singles)
+	if err != nil || s.Placements.Covered != perBatch || s.Placements.Complete() {
+		t.Errorf("%v, %+v", err, s.Placements)
 	}
 }
 
-// TestMissed: a fault that is placed after an event which the other one prevents is not tested, and neither is one that waits
-// for nothing and has nothing to take effect on.
-func TestMissed(t *testing.T) {
-	b := newBase(t, kleppmann, false)
-	called := slices.IndexFunc(b.moments, func(m faults.Trigger) bool { return m.After != nil && m.After.Event == "acquire-called" })
-	done := slices.IndexFunc(b.moments, func(m faults.Trigger) bool { return m.After != nil && m.After.Event == "acquire-done" })
-	b.moments = []faults.Trigger{b.moments[called], b.moments[done]}
-	b.faults = []scenarios.Item{{Kind: "crash", Fault: &faults.Crash{Client: "client-1"}}, {Kind: "resume", Fault: &faults.Resume{Process: "B"}}, {Kind: "stuck", Fault: &faults.Stuck{Client: "client-2"}}}
-	s, err := Explore(t.Context(), b, Options{Depth: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Of 6 single ones, a client that crashes as it asks leaves one that asks, which is enough; the two of resume are not
-	// injected.
-	if s.Singles.NotTested != (NotTested{NotInjected: 2}) || s.Singles.Tested() != 4 {
-		t.Errorf("singles: %+v", s.Singles)
-	}
-	// Of 15 pairs, those of the crash at the call and of one of three faults at the grant, which never comes, are missed:
-	// 3. Each of the other pairs with a resume has nothing to take effect on: of the 9 pairs with one, that of the crash
-	// and the resume at the grant is among the missed.
-	if s.Pairs.NotTested != (NotTested{Missed: 3, NotInjected: 8}) || s.Pairs.Tested() != 4 || s.Tested() != 8 {
-		t.Errorf("pairs: %+v", s.Pairs)
-	}
-}
-
-// TestNumbers: every pair has one number, and a stride comes by every number once.
-func TestNumbers(t *testing.T) {
-	for n := uint64(2); n < 40; n++ {
-		k := uint64(0)
-		for i := range n {
-			for j := i + 1; j < n; j++ {
-				if got := pair(k, n); got[0] != i || got[1] != j {
-					t.Fatalf("pair %d of %d is %v, want %d %d", k, n, got, i, j)
-				}
-				k++
-			}
-		}
+// TestStride: a stride comes by every placement once.
+func TestStride(t *testing.T) {
+	for n := uint64(1); n < 40; n++ {
 		seen := map[uint64]bool{}
 		for k := range n {
 			seen[k*stride(n)%n] = true
@@ -319,7 +253,7 @@ func TestMoments(t *testing.T) {
 			continue
 		}
 		b.faults = []scenarios.Item{{Kind: "stuck", Fault: &faults.Stuck{Client: "client-1"}}}
-		out, err := scenarios.Run(b.place([]uint64{uint64(i)}), scenarios.Options{})
+		out, err := scenarios.Run(b.place(uint64(i)), scenarios.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -337,13 +271,13 @@ func TestOnlyWhatIsNew(t *testing.T) {
 	b := newBase(t, kleppmann+"  - {at: 1s, fault: {clock-step: {process: B, by: 20s}}}\n", false)
 	b.faults = []scenarios.Item{{Kind: "resume", Fault: &faults.Resume{Process: "client-1"}}}
 	s, err := Explore(t.Context(), b, Options{Beyond: true})
-	if err != nil || !slices.Equal(s.Base, scenarios.Findings{checker.LeaseOverlap}) || s.Singles.Violations+s.Singles.Beyond != 0 || s.Findings != nil {
+	if err != nil || !slices.Equal(s.Base, scenarios.Findings{checker.LeaseOverlap}) || s.Placements.Violations+s.Placements.Beyond != 0 || s.Findings != nil {
 		t.Errorf("%v, %+v", err, s)
 	}
 	b = newBase(t, single, true)
 	b.faults = slices.DeleteFunc(b.faults, func(f scenarios.Item) bool { return f.Kind != "clock-step" })
 	s, err = Explore(t.Context(), b, Options{})
-	if err != nil || s.Singles.Beyond == 0 || s.Findings != nil {
+	if err != nil || s.Placements.Beyond == 0 || s.Findings != nil {
 		t.Errorf("%v, %+v", err, s)
 	}
 }
@@ -367,38 +301,27 @@ func TestStoppedAmongRuns(t *testing.T) {
 	ctx := &patient{Context: t.Context()}
 	ctx.looks.Store(700)
 	s, err := Explore(ctx, b, Options{Jobs: 3})
-	if err != nil || s.Singles.Covered == 0 || s.Singles.Covered > 700 {
+	if err != nil || s.Placements.Covered == 0 || s.Placements.Covered > 700 {
 		t.Fatalf("%v, %+v", err, s)
 	}
-	// The same placements, by a limit. There the order is another, so that they are the first of a base with no more.
-	covered := s.Singles
+	// The same placements, without a limit.
+	covered := s.Placements
 	again := &explorer{base: b, options: Options{Jobs: 1}}
-	var p Part
-	if err := again.cover(t.Context(), &p, covered.Covered, ^uint64(0), func(k uint64) []uint64 { return []uint64{k} }); err != nil {
-		t.Fatal(err)
+	var first []uint64
+	for k := range covered.Covered {
+		first = append(first, k)
 	}
-	if p.Different != covered.Different || p.NotTested != covered.NotTested {
-		t.Errorf("%+v, %+v", covered, p)
-	}
-}
-
-// TestWhatIsNotInjectedIsNotKept: one of two faults is too late, after all are healed, and no file can place it there.
-func TestWhatIsNotInjectedIsNotKept(t *testing.T) {
-	b := newBase(t, kleppmann+"heal: 20s\n", true)
-	b.faults = []scenarios.Item{{Kind: "clock-step", Fault: &faults.ClockStep{Process: "B", By: 20 * time.Second}}}
-	early := slices.IndexFunc(b.moments, func(m faults.Trigger) bool { return m.After != nil && m.After.Event == "acquire-done" })
-	b.moments = []faults.Trigger{b.moments[early], {At: 25 * time.Second}}
-	s, err := Explore(t.Context(), b, Options{Depth: 2, Beyond: true})
+	trials, err := again.run(t.Context(), first)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Pairs.Beyond != 1 || len(s.Findings) != 1 || s.Findings[0].Times != 2 {
-		t.Errorf("%+v", *s)
+	for i := range trials {
+		if err := again.add(&trials[i], first[i]); err != nil {
+			t.Fatal(err)
+		}
 	}
-	x := &explorer{base: b, options: Options{Beyond: true}}
-	x.classes = []*class{{Shown: search.Shown{Kind: checker.LeaseOverlap, Families: []string{"clock-step-of-node", "partition"}, Beyond: true}, placed: []uint64{0, 1}, times: 1}}
-	if err := x.settle(t.Context()); err != nil || len(x.summary.Findings) != 1 {
-		t.Errorf("%v, %+v", err, x.summary)
+	if p := again.summary.Placements; p.Different != covered.Different || p.NotTested != covered.NotTested {
+		t.Errorf("%+v, %+v", covered, p)
 	}
 }
 
@@ -409,13 +332,13 @@ func TestWithinFirst(t *testing.T) {
 	early := slices.IndexFunc(b.moments, func(m faults.Trigger) bool { return m.After != nil && m.After.Event == "acquire-done" })
 	b.moments = []faults.Trigger{b.moments[early]}
 	b.faults = []scenarios.Item{{Kind: "kill", Fault: &faults.Kill{Outage: faults.Outage{Node: "B", RestartAfter: new(time.Duration)}}}, {Kind: "clock-step", Fault: &faults.ClockStep{Process: "B", By: 9500 * time.Millisecond}}}
-	x := &explorer{base: b, options: Options{Beyond: true}}
+	e := &explorer{base: b, options: Options{Beyond: true}}
 	for i, beyond := range []bool{true, false} {
-		x.classes = append(x.classes, &class{Shown: search.Shown{Kind: checker.LeaseOverlap, Families: []string{b.faults[i].Kind}, Beyond: beyond}, placed: []uint64{uint64(i)}, times: 1})
+		e.classes = append(e.classes, &class{Shown: search.Shown{Kind: checker.LeaseOverlap, Families: []string{b.faults[i].Kind}, Beyond: beyond}, placed: uint64(i), times: 1})
 	}
-	x.summary.Findings = slices.Repeat([]search.Finding{{Kind: checker.StaleWrite, Beyond: true}}, maxFindings-1)
-	if err := x.settle(t.Context()); err != nil || len(x.summary.Findings) != maxFindings || x.summary.Findings[maxFindings-1].Beyond || x.summary.Unshrunk != 1 {
-		t.Errorf("%v, %+v", err, x.summary)
+	e.summary.Findings = slices.Repeat([]search.Finding{{Kind: checker.StaleWrite, Beyond: true}}, maxFindings-1)
+	if err := e.settle(t.Context()); err != nil || len(e.summary.Findings) != maxFindings || e.summary.Findings[maxFindings-1].Beyond || e.summary.Unshrunk != 1 {
+		t.Errorf("%v, %+v", err, e.summary)
 	}
 }
 
@@ -425,7 +348,7 @@ func TestUnshrunk(t *testing.T) {
 	b.faults = slices.DeleteFunc(b.faults, func(f scenarios.Item) bool { return f.Kind != "clock-step" })
 	ctx, cancel := context.WithCancel(t.Context())
 	s, err := Explore(ctx, b, Options{Beyond: true, Progress: func(*Part) { cancel() }})
-	if err != nil || s.Singles.Beyond == 0 || len(s.Findings) != 0 || s.Unshrunk == 0 {
+	if err != nil || s.Placements.Beyond == 0 || len(s.Findings) != 0 || s.Unshrunk == 0 {
 		t.Errorf("%v, %+v", err, *s)
 	}
 }
