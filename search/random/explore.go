@@ -14,6 +14,7 @@ import (
 	"redlocksim/internal/jobs"
 	"redlocksim/internal/mark"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 	"redlocksim/search"
 	"redlocksim/search/experiment"
 	"redlocksim/search/shrink"
@@ -122,12 +123,6 @@ func (e *explorer) generation(ctx context.Context, n int) (done bool, err error)
 		return false, err
 	}
 	return true, e.save()
-}
-
-// candidate is the experiment of a run, by its number.
-func candidate(seed uint64, run int) experiment.Candidate {
-	c := experiment.Choices(seed, "shard", 0).For("run", run) // the words are for good: a seed stands for the same search
-	return experiment.Candidate{Seed: uint64(c.For("seed", 0).Below(1 << 53))}
 }
 
 // each does the jobs of a step and notes which runs failed. It stops when ctx ends, or at an error that is not that of a run.
@@ -296,4 +291,66 @@ func (e *explorer) finish(ctx context.Context) error {
 		}
 	}
 	return e.save() // also if there was nothing to do
+}
+
+// effects looks for kinds of faults that made a difference to one of the runs, if that is not known of them yet.
+func (e *explorer) effects(ctx context.Context, runs []numbered, trials []trial) error {
+	var first search.Effects
+	for i := range trials {
+		if t := &trials[i]; !t.failed {
+			first.Add(search.Injected{Number: i, Scenario: func() *scenarios.Scenario { return runs[i].Scenario(e.space) }, Seed: runs[i].Seed}, t.Run.Injected)
+		}
+	}
+	if err := search.Safely(func() error { return first.Tell(&e.Summary.Tally) }); err != nil {
+		return e.note(ctx, search.NewFailure(nil, 0, e.Summary.Runs, err))
+	}
+	return nil
+}
+
+// errBlind: the known-broken lock was not caught, so an empty result would mean nothing.
+var errBlind = errors.New("the search is blind: a lock with a planted bug was not caught")
+
+// canaryTries bounds how many experiments a generation runs on the broken lock.
+const canaryTries = 50
+
+// broken is a lock that deletes the key even if it was not granted, which is wrong without any fault.
+func broken(base *scenarios.Scenario) *scenarios.Scenario {
+	b := *base
+	b.Lock = b.Lock.With("redlock-plain")
+	protocols.Change(&b.Lock, func(own *protocols.RedlockPlainSettings) { own.Cleanup = protocols.CleanupDel })
+	return &b
+}
+
+// canary runs experiments on the broken lock, judged like all others, until it is caught.
+func (e *explorer) canary(ctx context.Context) error {
+	space := e.space
+	space.Foreign = nil // which would be run in the place of the broken one
+	space.Base = broken(space.Base)
+	if e.options.canary != nil {
+		space.Base = e.options.canary
+	}
+	var buffer history.History
+	for i := 0; i < canaryTries && ctx.Err() == nil; i++ {
+		seed := experiment.Choices(e.options.Seed, "canary", e.Summary.Runs).For("try", i).Below(1 << 53)
+		c := experiment.Candidate{Seed: uint64(seed)}
+		var t trial
+		err := search.Safely(func() (err error) {
+			t, _, err = try(space, c, &buffer)
+			return err
+		})
+		if err != nil {
+			if err := e.note(ctx, failureOf(space, c, e.Summary.Runs, err)); err != nil {
+				return err
+			}
+			continue
+		}
+		if len(counting(e.space, &t)) > 0 {
+			e.Summary.Canaries++
+			return nil
+		}
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return fmt.Errorf("%w in %d runs", errBlind, canaryTries)
 }

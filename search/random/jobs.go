@@ -168,7 +168,7 @@ var trialJobs = kindOf("trial", func(_ context.Context, q *question, buffer *his
 	if err != nil {
 		return tried{}, err
 	}
-	if err := search.Safely(func() error { return q.check(&t, r, in.Run) }); err != nil {
+	if err := search.Safely(func() error { return check(q.space.Foreign, q.onWire, &t, r, in.Run) }); err != nil {
 		failed(err)
 	}
 	out := tried{Trial: t}

@@ -2,13 +2,11 @@ package random
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"redlocksim/checker"
 	"redlocksim/scenarios"
-	"redlocksim/scenarios/protocols"
 	"redlocksim/search"
 	"redlocksim/search/experiment"
 	"redlocksim/search/settings"
@@ -27,6 +25,12 @@ type trial struct {
 	OnWire bool
 
 	failed bool // there is nothing else
+}
+
+// candidate is the experiment of a run, by its number.
+func candidate(seed uint64, run int) experiment.Candidate {
+	c := experiment.Choices(seed, "shard", 0).For("run", run) // the words are for good: a seed stands for the same search
+	return experiment.Candidate{Seed: uint64(c.For("seed", 0).Below(1 << 53))}
 }
 
 // isRefined says whether the run with a seed is compared with the specification of Redlock: one of three, as that costs half as
@@ -66,19 +70,19 @@ const (
 	wireEvery = 16
 )
 
-// check makes a run again if it is one of those that are to be the same: in the same way, or on tier wire, where the adapter and
-// its scripts run, which tier model replaces. A run that shows nothing shows nothing there.
-func (q *question) check(t *trial, r *scenarios.Result, run int) error {
-	if q.space.Foreign == nil && !t.NotTested && (run == 0 || isDrawn("wire", r.Seed, wireEvery)) {
+// check makes a run again if it is one of those that are to be the same: in the same way, or on tier wire, where the adapter
+// and its scripts run, which tier model replaces. A run that shows nothing shows nothing there.
+func check(foreign *scenarios.Foreign, onWire func(*scenarios.Result) error, t *trial, r *scenarios.Result, run int) error {
+	if foreign == nil && !t.NotTested && (run == 0 || isDrawn("wire", r.Seed, wireEvery)) {
 		t.OnWire = true
-		if err := q.onWire(r); err != nil {
+		if err := onWire(r); err != nil {
 			return err
 		}
 	}
 	if !isRepeated(run) {
 		return nil
 	}
-	o := scenarios.Options{Seed: r.Seed, Foreign: q.space.Foreign}
+	o := scenarios.Options{Seed: r.Seed, Foreign: foreign}
 	out, err := scenarios.Run(r.Scenario, o)
 	if err != nil {
 		return err
@@ -101,54 +105,6 @@ func onWire(r *scenarios.Result) error {
 	return r.SameOn(scenarios.Wire)
 }
 
-// errBlind: the known-broken lock was not caught, so an empty result would mean nothing.
-var errBlind = errors.New("the search is blind: a lock with a planted bug was not caught")
-
-// canaryTries bounds how many experiments a generation runs on the broken lock.
-const canaryTries = 50
-
-// broken is a lock that deletes the key even if it was not granted, which is wrong without any fault.
-func broken(base *scenarios.Scenario) *scenarios.Scenario {
-	b := *base
-	b.Lock = b.Lock.With("redlock-plain")
-	protocols.Change(&b.Lock, func(own *protocols.RedlockPlainSettings) { own.Cleanup = protocols.CleanupDel })
-	return &b
-}
-
-// canary runs experiments on the broken lock, judged like all others, until it is caught.
-func (e *explorer) canary(ctx context.Context) error {
-	space := e.space
-	space.Foreign = nil // which would be run in the place of the broken one
-	space.Base = broken(space.Base)
-	if e.options.canary != nil {
-		space.Base = e.options.canary
-	}
-	var buffer history.History
-	for i := 0; i < canaryTries && ctx.Err() == nil; i++ {
-		seed := experiment.Choices(e.options.Seed, "canary", e.Summary.Runs).For("try", i).Below(1 << 53)
-		c := experiment.Candidate{Seed: uint64(seed)}
-		var t trial
-		err := search.Safely(func() (err error) {
-			t, _, err = try(space, c, &buffer)
-			return err
-		})
-		if err != nil {
-			if err := e.note(ctx, failureOf(space, c, e.Summary.Runs, err)); err != nil {
-				return err
-			}
-			continue
-		}
-		if len(counting(e.space, &t)) > 0 {
-			e.Summary.Canaries++
-			return nil
-		}
-	}
-	if ctx.Err() != nil {
-		return nil
-	}
-	return fmt.Errorf("%w in %d runs", errBlind, canaryTries)
-}
-
 // FirstViolation is the first run of a search that violates something that counts.
 type FirstViolation struct {
 	// Run is its number, from 1; zero if there is none.
@@ -161,7 +117,6 @@ type FirstViolation struct {
 // lock. The error matches scenarios.ErrTiersDiffer if a run is not the same on tier wire. It is for locks that are known to be
 // broken. Violations of the known kinds do not count: the lock has them by design, and is searched for others.
 func First(ctx context.Context, space experiment.Space, seed uint64, runs int, known ...checker.Kind) (FirstViolation, error) {
-	q := &question{space: space, onWire: onWire}
 	var buffer history.History
 	for run := range runs {
 		if ctx.Err() != nil {
@@ -175,7 +130,7 @@ func First(ctx context.Context, space experiment.Space, seed uint64, runs int, k
 		if len(kinds) > 0 {
 			return FirstViolation{run + 1, kinds}, nil
 		}
-		if err := q.check(&t, r, run); err != nil {
+		if err := check(space.Foreign, onWire, &t, r, run); err != nil {
 			return FirstViolation{}, err
 		}
 	}

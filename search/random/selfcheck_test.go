@@ -74,9 +74,9 @@ func TestARunThatDoesNotRepeat(t *testing.T) {
 func TestRunsOnWire(t *testing.T) {
 	const runs = 10_000
 	made := 0
-	q := &question{onWire: func(*scenarios.Result) error { made++; return nil }}
+	onWire := func(*scenarios.Result) error { made++; return nil }
 	wires := func(run, seed int, t0 trial) bool {
-		err := q.check(&t0, &scenarios.Result{Seed: uint64(seed)}, run)
+		err := check(nil, onWire, &t0, &scenarios.Result{Seed: uint64(seed)}, run)
 		return err == nil && t0.OnWire
 	}
 	for seed := range runs {

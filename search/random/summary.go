@@ -1,11 +1,9 @@
 package random
 
 import (
-	"context"
 	"slices"
 	"time"
 
-	"redlocksim/scenarios"
 	"redlocksim/scenarios/reach"
 	"redlocksim/search"
 )
@@ -79,18 +77,4 @@ func (e *explorer) add(t *trial) {
 		s.BeyondViolations++
 	}
 	s.Tally.Add(t.Reached, t.Run)
-}
-
-// effects looks for kinds of faults that made a difference to one of the runs, if that is not known of them yet.
-func (e *explorer) effects(ctx context.Context, runs []numbered, trials []trial) error {
-	var first search.Effects
-	for i := range trials {
-		if t := &trials[i]; !t.failed {
-			first.Add(search.Injected{Number: i, Scenario: func() *scenarios.Scenario { return runs[i].Scenario(e.space) }, Seed: runs[i].Seed}, t.Run.Injected)
-		}
-	}
-	if err := search.Safely(func() error { return first.Tell(&e.Summary.Tally) }); err != nil {
-		return e.note(ctx, search.NewFailure(nil, 0, e.Summary.Runs, err))
-	}
-	return nil
 }

@@ -1,5 +1,5 @@
-// Package systematic injects every fault of the vocabulary at every step of a run. It finds what takes one fault more, at a moment
-// at which something happens anyway, and which a random search may miss. Start at [Explore].
+// Package systematic injects every fault of the vocabulary at every step of a run. It finds what takes one fault more, at a
+// moment at which something happens anyway, and which a random search may miss. Start at [Explore].
 package systematic
 
 import (
