@@ -3,8 +3,6 @@
 package live_test
 
 import (
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -16,13 +14,10 @@ import (
 // A program that asks again as soon as it was refused has a grade that one with pauses has not, as in the simulator.
 func TestProgramsThatWait(t *testing.T) {
 	livetest.NeedsServer(t)
-	program := filepath.Join(t.TempDir(), "lies")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../scenarios/programs/testdata/lies")
-	if said, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, said)
-	}
+	program := builtIn(t, "../scenarios/programs/testdata/lies")
 	for how, want := range map[string]scenarios.Grade{"waits": scenarios.AsSound, "busy-waits": scenarios.BusyWaits} {
 		t.Run(how, func(t *testing.T) {
+			t.Parallel()
 			o := options()
 			o.Lock, o.OneNode = []string{program, how}, true
 			r, err := live.Run(t.Context(), byName("64-polling"), o)

@@ -79,23 +79,18 @@ func TestSameVerdictAsModel(t *testing.T) {
 	livetest.NeedsServer(t)
 	for _, name := range []string{
 		"05-single-instance/healthy",                              // many clients, a protocol of plain commands
-		"10-two-nodes-crash",                                      // nodes that do not even refuse
 		"12-holder-dies/crash",                                    // a client that is killed
 		"17-clock-jump",                                           // a server's clock that jumps forward, lost requests
 		"20-client-clock-steps-back/wall",                         // a client's clock that steps back
+		"21-suspended-host/monotonic",                             // and one that stands still
 		"24-restart-at-once/one-of-three",                         // a server that forgets
-		"24-restart-at-once/one-of-five",                          // and is outvoted
-		"27-crash-after-set/every-second-kill",                    // an append-only file after kill −9
-		"27-crash-after-set/every-second-power-loss",              // and after a power loss
+		"27-crash-after-set/every-second-power-loss",              // an append-only file after a power loss
 		"27-crash-after-set/always-power-loss",                    // and what fsync is for
-		"31-slow-acquire/delayed-replies",                         // replies that are held back
 		"32-pause-before-write",                                   // a client that is stopped at a very step
 		"08-redlock-over-replicated-nodes",                        // a master that dies before its replica knows
 		"07-failover-with-wait/both-sides-serve",                  // clients that are led to different masters
 		"22-clock-rates/not-covered",                              // clocks of servers and clients that are fast and slow
-		"26-restart-too-early/clock-jumped",                       // a restart by a clock that jumps
 		"36-careless-tokens/highest-of-a-quorum",                  // commands to all nodes at once, without the library
-		"44-redisson/reentrant",                                   // subscriptions, a watchdog, and programs that lock twice
 		"45-redisson-fair/in-order",                               // lists and sorted sets in scripts, clients' wall clocks
 		"52-implementations-and-slow-acquires/redlock-rb-extends", // a preset, and a script that sets what is gone
 	} {
@@ -153,28 +148,6 @@ func wantStopped(t *testing.T, h history.History) {
 	}
 }
 
-// Two runs at the same time have ports, files and faults of their own.
-func TestSideBySide(t *testing.T) {
-	t.Parallel()
-	livetest.NeedsServer(t)
-	names := []string{"24-restart-at-once/one-of-three", "05-single-instance/healthy"}
-	results := make(chan error, len(names))
-	for _, name := range names {
-		go func() {
-			r, err := live.Run(t.Context(), byName(name), options())
-			if err == nil && !r.OK() {
-				err = fmt.Errorf("%s: %v", name, r.Problems)
-			}
-			results <- err
-		}()
-	}
-	for range names {
-		if err := <-results; err != nil {
-			t.Error(err)
-		}
-	}
-}
-
 // A run that is told to end leaves nothing behind, whatever it was in the middle of.
 func TestInterrupted(t *testing.T) {
 	livetest.NeedsServer(t)
@@ -182,8 +155,8 @@ func TestInterrupted(t *testing.T) {
 		name  string
 		after time.Duration
 	}{
-		{"32-pause-before-write", 0}, {"32-pause-before-write", 30 * time.Millisecond}, {"32-pause-before-write", 600 * time.Millisecond},
-		{"08-redlock-over-replicated-nodes", 300 * time.Millisecond}, {"08-redlock-over-replicated-nodes", 3 * time.Second},
+		{"32-pause-before-write", 30 * time.Millisecond}, {"32-pause-before-write", 600 * time.Millisecond},
+		{"08-redlock-over-replicated-nodes", time.Second},
 	} {
 		retry.Test(t, time.Second, func(t *retry.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), test.after)

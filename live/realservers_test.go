@@ -14,6 +14,7 @@ import (
 	"redlocksim/internal/stall/retry"
 	"redlocksim/live"
 	"redlocksim/live/internal/livetest"
+	"redlocksim/live/internal/server"
 	"redlocksim/lockprogram/lines"
 	"redlocksim/scenarios"
 	"redlocksim/sim/history"
@@ -22,9 +23,14 @@ import (
 // built compiles the program of a lock in the directory locks.
 func built(t *testing.T, lock string) string {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), lock)
+	return builtIn(t, filepath.Join("..", "locks", lock))
+}
+
+func builtIn(t *testing.T, dir string) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "program")
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".")
-	build.Dir = filepath.Join("..", "locks", lock)
+	build.Dir = dir
 	if said, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
@@ -32,78 +38,33 @@ func built(t *testing.T, lock string) string {
 }
 
 // What a protocol whose service is a part of the simulator comes to there, its lock program comes to on real servers.
-func TestEtcd(t *testing.T) {
-	livetest.NeedsEtcd(t)
-	expectVerdicts(t, live.Options{Lock: []string{built(t, "etcd"), "--count"}, Server: lines.Etcd},
-		"47-consensus/paused-client", "47-consensus/leader-cut-off", "50-conditional-update")
-}
-
-func TestZooKeeper(t *testing.T) {
-	livetest.NeedsZooKeeper(t)
-	expectVerdicts(t, live.Options{Lock: []string{built(t, "zookeeper"), "--count"}, Server: lines.ZooKeeper},
-		"47-consensus/paused-client", "47-consensus/leader-cut-off", "50-conditional-update")
-}
-
-func TestPostgres(t *testing.T) {
-	livetest.NeedsPostgres(t)
-	program := built(t, "postgres")
-	expectVerdicts(t, live.Options{Lock: []string{program, "row"}, Server: lines.Postgres},
-		"48-database-row-lock/contention", "48-database-row-lock/same-transaction", "48-database-row-lock/outside")
-	expectVerdicts(t, live.Options{Lock: []string{program, "unique"}, Server: lines.Postgres},
-		"49-database-unique-index/clean-up", "49-database-unique-index/clean-up-too-early")
-}
-
-// A server that stands still, is killed, loses its power or is shut down gives nobody a lock until it is back, and gives one
-// then: who waits for the lock outlasts requests that are not answered in time.
-func TestFaultsOfServers(t *testing.T) {
-	for name, c := range map[string]struct {
-		needs   func(testing.TB)
-		program []string
+func TestVerdictsOnOtherServers(t *testing.T) {
+	for _, c := range []struct {
+		on      *server.Kind
 		server  lines.Server
+		program []string
+		cases   []string
 	}{
-		"etcd":      {livetest.NeedsEtcd, []string{"etcd", "--count"}, lines.Etcd},
-		"zookeeper": {livetest.NeedsZooKeeper, []string{"zookeeper", "--count"}, lines.ZooKeeper},
-		"postgres":  {livetest.NeedsPostgres, []string{"postgres", "advisory"}, lines.Postgres},
+		{server.Etcd, lines.Etcd, []string{"etcd", "--count"}, []string{"47-consensus/leader-cut-off", "50-conditional-update"}},
+		{server.ZooKeeper, lines.ZooKeeper, []string{"zookeeper", "--count"},
+			[]string{"47-consensus/paused-client", "47-consensus/leader-cut-off", "50-conditional-update"}},
+		{server.Postgres, lines.Postgres, []string{"postgres", "row"}, []string{"48-database-row-lock/same-transaction", "48-database-row-lock/outside"}},
+		{server.Postgres, lines.Postgres, []string{"postgres", "unique"}, []string{"49-database-unique-index/clean-up-too-early"}},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(strings.Join(c.program, " "), func(t *testing.T) {
 			t.Parallel()
-			c.needs(t)
-			program := append([]string{built(t, c.program[0])}, c.program[1:]...)
-			for fault, back := range map[string]string{
-				"{pause: {process: A, for: 1s}}":             "resume",
-				"{kill: {node: A, restart-after: 1s}}":       "restart",
-				"{power-loss: {node: A, restart-after: 1s}}": "restart",
-				"{shutdown: {node: A, restart-after: 1s}}":   "restart",
-			} {
-				retry.Test(t, livetest.Disturbing, func(t *retry.T) {
-					s := small(t, "ttl: 3s, protocol: redlock", fmt.Sprintf(`
-  - {at: 0s, client: client-1, do: [lock, unlock]}
-  - {at: 3s, fault: %s}
-  - {at: 3200ms, client: client-2, do: [lock, unlock]}
-nodes: {names: [A]}`, fault))
-					o := options()
-					o.Lock, o.Server, o.OneNode, o.Speed = program, c.server, true, max(1, 2/int(t.Slower))
-					s.Duration = 20 * time.Second // if the machine is slow
-					r, err := live.Run(t.Context(), s, o)
+			livetest.Needs(t, c.on)
+			o := options()
+			o.Lock, o.Server, o.IsProtocol = append([]string{built(t, c.program[0])}, c.program[1:]...), c.server, true
+			for _, name := range c.cases {
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					r, err := live.Run(t.Context(), byName(name), o)
 					if err != nil {
 						t.Fatal(err)
 					}
-					isBack, granted := time.Duration(-1), firstOf(r.History, "client-2", "acquire-done")
-					for _, e := range r.History {
-						if e.Kind == history.Fault && e.Name == back {
-							isBack = time.Duration(e.Time)
-						}
-					}
-					if first := firstOf(r.History, "client-1", "acquire-done"); first < 0 || first > 3*time.Second {
-						t.Errorf("before %s the lock is granted at %v", fault, first)
-					}
-					// It serves before it is known to be back, and not before it is told to be: a second after it was stopped,
-					// which is known only when it has stopped. No delay excuses that.
-					if granted >= 0 && granted < 4*time.Second {
-						t.Found("%s begins at 3s or later, and the lock is granted at %v", fault, granted)
-					}
-					if isBack < 0 || granted < 0 {
-						t.Errorf("after %s the server is back at %v, and the lock is granted at %v", fault, isBack, granted)
+					if !r.OK() {
+						t.Errorf("%v: %v", r.Verdict(), r.Problems)
 					}
 				})
 			}
@@ -111,18 +72,61 @@ nodes: {names: [A]}`, fault))
 	}
 }
 
-// expectVerdicts runs cases with a program that is their protocol.
-func expectVerdicts(t *testing.T, o live.Options, cases ...string) {
-	o.Client, o.IsProtocol = options().Client, true
-	for _, name := range cases {
+// A server that stands still, loses its power or is shut down gives nobody a lock until it is back, and gives one
+// then: who waits for the lock outlasts requests that are not answered in time.
+func TestFaultsOfServers(t *testing.T) {
+	for name, c := range map[string]struct {
+		on      *server.Kind
+		program []string
+		server  lines.Server
+	}{
+		"etcd":      {server.Etcd, []string{"etcd", "--count"}, lines.Etcd},
+		"zookeeper": {server.ZooKeeper, []string{"zookeeper", "--count"}, lines.ZooKeeper},
+		"postgres":  {server.Postgres, []string{"postgres", "advisory"}, lines.Postgres},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, err := live.Run(t.Context(), byName(name), o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !r.OK() {
-				t.Errorf("%v: %v", r.Verdict(), r.Problems)
+			livetest.Needs(t, c.on)
+			program := append([]string{built(t, c.program[0])}, c.program[1:]...)
+			for fault, back := range map[string]string{
+				"{pause: {process: A, for: 1s}}":             "resume",
+				"{power-loss: {node: A, restart-after: 1s}}": "restart",
+				"{shutdown: {node: A, restart-after: 1s}}":   "restart",
+			} {
+				t.Run(fault, func(t *testing.T) {
+					t.Parallel()
+					retry.Test(t, livetest.Disturbing, func(t *retry.T) {
+						s := small(t, "ttl: 3s, protocol: redlock", fmt.Sprintf(`
+  - {at: 0s, client: client-1, do: [lock, unlock]}
+  - {at: 3s, fault: %s}
+  - {at: 3200ms, client: client-2, do: [lock, unlock]}
+nodes: {names: [A]}`, fault))
+						o := options()
+						o.Lock, o.Server, o.OneNode, o.Speed = program, c.server, true, max(1, 2/int(t.Slower))
+						s.Duration = 20 * time.Second // if the machine is slow
+						r, err := live.Run(t.Context(), s, o)
+						if err != nil {
+							t.Fatal(err)
+						}
+						isBack, granted := time.Duration(-1), firstOf(r.History, "client-2", "acquire-done")
+						for _, e := range r.History {
+							if e.Kind == history.Fault && e.Name == back {
+								isBack = time.Duration(e.Time)
+							}
+						}
+						if first := firstOf(r.History, "client-1", "acquire-done"); first < 0 || first > 3*time.Second {
+							t.Errorf("before %s the lock is granted at %v", fault, first)
+						}
+						// It serves before it is known to be back, and not before it is told to be: a second after it was stopped,
+						// which is known only when it has stopped. No delay excuses that.
+						if granted >= 0 && granted < 4*time.Second {
+							t.Found("%s begins at 3s or later, and the lock is granted at %v", fault, granted)
+						}
+						if isBack < 0 || granted < 0 {
+							t.Errorf("after %s the server is back at %v, and the lock is granted at %v", fault, isBack, granted)
+						}
+					})
+				})
 			}
 		})
 	}

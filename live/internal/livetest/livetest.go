@@ -23,7 +23,7 @@ import (
 const Disturbing = 25 * time.Millisecond
 
 // atOnce is how many tests run at a time: they mostly wait.
-const atOnce = "4"
+const atOnce = "6"
 
 // Main runs the tests with a directory of their own for all files, and sees that nothing is left when they are over: no file,
 // no process and no goroutine.
@@ -87,39 +87,28 @@ func children() ([]string, error) {
 // RequireEnv, set to 1, has tests fail that would skip for want of a server other than redis-server.
 const RequireEnv = "REDLOCKSIM_REQUIRE_SERVERS"
 
-// NeedsServer skips the test on a machine without redis-server, or fails it where one is required.
-func NeedsServer(t testing.TB) {
-	t.Helper()
-	needs(t, server.Redis, redisserver.RequireEnv)
-}
-
-// NeedsEtcd is the same for etcd.
-func NeedsEtcd(t testing.TB) {
-	t.Helper()
-	needs(t, server.Etcd, RequireEnv)
-}
-
-// NeedsPostgres is the same for PostgreSQL.
-func NeedsPostgres(t testing.TB) {
-	t.Helper()
-	needs(t, server.Postgres, RequireEnv)
-}
-
 // ZooKeeperEnv, set to 1, has the tests on ZooKeeper run, and fail on a machine without it. Its members, each a Java machine,
 // take seconds to start, which is too long for what is run before every change.
 const ZooKeeperEnv = "REDLOCKSIM_ZOOKEEPER"
 
-// NeedsZooKeeper is the same for ZooKeeper, unless its tests are not asked for.
-func NeedsZooKeeper(t testing.TB) {
+// NeedsServer skips the test on a machine without redis-server, or fails it where one is required.
+func NeedsServer(t testing.TB) {
 	t.Helper()
-	if os.Getenv(ZooKeeperEnv) != "1" {
-		t.Skipf("ZooKeeper takes seconds to start: run with %s=1", ZooKeeperEnv)
-	}
-	needs(t, server.ZooKeeper, ZooKeeperEnv)
+	Needs(t, server.Redis)
 }
 
-func needs(t testing.TB, kind *server.Kind, variable string) {
+// Needs is the same for a kind of server. Tests on ZooKeeper are skipped unless they are asked for.
+func Needs(t testing.TB, kind *server.Kind) {
 	t.Helper()
+	variable := RequireEnv
+	switch kind {
+	case server.Redis:
+		variable = redisserver.RequireEnv
+	case server.ZooKeeper:
+		if variable = ZooKeeperEnv; os.Getenv(variable) != "1" {
+			t.Skipf("ZooKeeper takes seconds to start: run with %s=1", variable)
+		}
+	}
 	_, err := kind.Programs()
 	switch {
 	case err == nil:

@@ -34,6 +34,14 @@ type Client struct {
 	ended   chan struct{} // closed when all its notices have been read
 }
 
+// nonsense is what the lock program of a client did that none may. It ends the run.
+type nonsense struct{ client, what string }
+
+func (n *nonsense) Error() string { return fmt.Sprintf("the lock program of %s: %s", n.client, n.what) }
+
+// OfProgram is for scenarios.EndedByProgram.
+func (n *nonsense) OfProgram() {}
+
 // startClient starts a client process. Its notices go to noticed, and gone is called when none can come any more: it
 // may have been killed already.
 func startClient(

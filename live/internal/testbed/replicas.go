@@ -6,12 +6,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"redlocksim/internal/redisproc"
 	"redlocksim/live/internal/server"
 )
+
+// group is a node and its replicas. There is a link from each to each other, so that any can follow any.
+type group struct {
+	node     string
+	replicas []string
+}
+
+func (g *group) members() []string { return append([]string{g.node}, g.replicas...) }
 
 // AddReplicas starts the replicas of a running node, which are configured as it is but can do all, and has them follow it.
 func (r *Testbed) AddReplicas(ctx context.Context, node string, replicas []string, c server.Config) error {
@@ -63,4 +72,20 @@ func (r *Testbed) ReplicasReady(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// groupOf is the group of a node or replica; nil if it has none.
+func (r *Testbed) groupOf(name string) *group {
+	for _, g := range r.groups {
+		if slices.Contains(g.members(), name) {
+			return g
+		}
+	}
+	return nil
+}
+
+// IsReplica reports that a server is a replica from the start, promoted or not.
+func (r *Testbed) IsReplica(name string) bool {
+	g := r.groupOf(name)
+	return g != nil && g.node != name
 }

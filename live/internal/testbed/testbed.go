@@ -1,5 +1,7 @@
 //go:build linux
 
+// Package testbed is what a run on tier live runs on: server processes, client processes, the proxies between them, and the
+// ground on which faults are injected into them.
 package testbed
 
 import (
@@ -170,22 +172,6 @@ func (r *Testbed) ServerNamed(name string) *server.Server {
 		}
 	}
 	return nil
-}
-
-// groupOf is the group of a node or replica; nil if it has none.
-func (r *Testbed) groupOf(name string) *group {
-	for _, g := range r.groups {
-		if g.has(name) {
-			return g
-		}
-	}
-	return nil
-}
-
-// IsReplica reports that a server is a replica from the start, promoted or not.
-func (r *Testbed) IsReplica(name string) bool {
-	g := r.groupOf(name)
-	return g != nil && g.node != name
 }
 
 // Close ends whatever has been started and removes the files.
