@@ -56,8 +56,7 @@ nodes: {replicas: {A: [A2], C: [C2]}}`
 // TestFaultsAreAlike: one engine injects faults into worlds of the simulator and into processes, so that a timeline with all
 // of them reads alike on both tiers, refusals included; only how long a node was down is measured.
 func TestFaultsAreAlike(t *testing.T) {
-	t.Parallel()
-	livetest.NeedsServer(t)
+	livetest.NeedsServer(t) // alone: its many moments are close to each other
 	s := small(t, "ttl: 60s", everything)
 	*s.Heal, s.Duration = 10*time.Second, time.Minute // which only a busy machine needs
 	kinds := map[string]bool{}

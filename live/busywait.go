@@ -33,15 +33,10 @@ func (r *run) busyWaits(h history.History) (found []checker.Finding, requests in
 			during := r.LinkOf(w.client, server.Name).Up.Came(r.start+w.from/r.Speed, r.start+w.to/r.Speed)
 			requests += len(during)
 			for _, row := range withoutPauses(during) {
-				i := slices.IndexFunc(found, func(f checker.Finding) bool { return f.Resource == w.resource })
-				if i < 0 {
-					i = len(found)
-					took := time.Duration(row.to - row.from).Round(time.Millisecond / 10)
-					found = append(found, checker.Finding{Kind: checker.BusyWait, Resource: w.resource, From: inRun(row.from), To: inRun(row.to),
-						FromSeq: w.seq, ToSeq: w.seq, Seqs: []int{w.seq},
-						Text: fmt.Sprintf("%s has sent %d requests to %s within %v, while it waits for the lock.", w.client, inARow, server.Name, took)})
-				}
-				found[i].Count++
+				took := time.Duration(row.to - row.from).Round(time.Millisecond / 10)
+				found = counted(found, checker.Finding{Kind: checker.BusyWait, Resource: w.resource, From: inRun(row.from), To: inRun(row.to),
+					FromSeq: w.seq, ToSeq: w.seq, Seqs: []int{w.seq},
+					Text: fmt.Sprintf("%s has sent %d requests to %s within %v, while it waits for the lock.", w.client, inARow, server.Name, took)})
 			}
 		}
 	}

@@ -22,14 +22,19 @@ func overGrants(h history.History) (found []checker.Finding) {
 		if text == "" {
 			continue
 		}
-		at := slices.IndexFunc(found, func(f checker.Finding) bool { return f.Resource == e.Resource })
-		if at < 0 {
-			at = len(found)
-			found = append(found, checker.Finding{Kind: checker.Contract, Resource: e.Resource, From: checker.Instant(e.Time),
-				To: checker.Instant(e.Time), FromSeq: e.Seq, ToSeq: e.Seq, Seqs: []int{e.Seq}, Text: text + "."})
-		}
-		found[at].Count++
+		found = counted(found, checker.Finding{Kind: checker.Contract, Resource: e.Resource, From: checker.Instant(e.Time),
+			To: checker.Instant(e.Time), FromSeq: e.Seq, ToSeq: e.Seq, Seqs: []int{e.Seq}, Text: text + "."})
 	}
+	return found
+}
+
+// counted are the findings with one more, which is only counted if there is one on the same resource.
+func counted(found []checker.Finding, f checker.Finding) []checker.Finding {
+	at := slices.IndexFunc(found, func(of checker.Finding) bool { return of.Resource == f.Resource })
+	if at < 0 {
+		at, found = len(found), append(found, f)
+	}
+	found[at].Count++
 	return found
 }
 

@@ -60,22 +60,16 @@ func (h *host) addNode(name string, rc *redis.Client) error {
 	return nil
 }
 
-// Name implements protocols.Host.
 func (h *host) Name() string { return h.role.Name }
 
-// LockClock implements protocols.Host.
 func (h *host) LockClock() driver.Clock { return turnClock{h.clock, &h.turn} }
 
-// Wall implements protocols.Host.
 func (h *host) Wall() time.Time { return h.clock.Wall() }
 
-// Tasks implements protocols.Host.
 func (h *host) Tasks() driver.Tasks { return turnTasks{&h.turn} }
 
-// Rand implements protocols.Host.
 func (h *host) Rand() io.Reader { return rand.Reader }
 
-// Sleep implements protocols.Host.
 func (h *host) Sleep(ctx context.Context, d time.Duration) {
 	w := h.Tasks().NewWaiter()
 	t := h.clock.AfterFunc(d, w.Wake)
@@ -83,13 +77,10 @@ func (h *host) Sleep(ctx context.Context, d time.Duration) {
 	t.Stop()
 }
 
-// Scale implements protocols.Host.
 func (h *host) Scale(d time.Duration) time.Duration { return d / time.Duration(h.role.Speed) }
 
-// Redis implements protocols.Host.
 func (h *host) Redis() []protocols.Redis { return h.redis }
 
-// Serving implements protocols.Host.
 func (h *host) Serving(node string) string {
 	if by, ok := h.serving.Load(node); ok {
 		return by.(string)
@@ -97,7 +88,6 @@ func (h *host) Serving(node string) string {
 	return node
 }
 
-// Nodes implements protocols.Host.
 func (h *host) Nodes() []driver.Node { return h.nodes }
 
 // Runtime implements protocols.Host. What the library uses in production is left to it.
@@ -108,7 +98,6 @@ func (h *host) Runtime() driver.Runtime {
 	return driver.Runtime{Clock: h.clock}
 }
 
-// Sequence implements protocols.Host.
 func (h *host) Sequence() driver.TokenSource { return storageserver.Sequence(h.role.Storage) }
 
 // NewOp implements scenarios.Host: no two clients have the same.
@@ -117,7 +106,6 @@ func (h *host) NewOp() int {
 	return (h.ops-1)*h.role.Clients + h.role.Index + 1
 }
 
-// Record implements scenarios.Host.
 func (h *host) Record(e history.Event) { h.RecordAll([]history.Event{e}) }
 
 // RecordAll implements scenarios.Host. A release ends the client's belief before it is called.
@@ -158,7 +146,6 @@ func (h *host) Access(_, _ int, e history.Event) history.Event {
 	return done
 }
 
-// Stuck implements scenarios.Host.
 func (h *host) Stuck() bool { return h.stuck.Load() }
 
 // Dead implements scenarios.Host: nothing of a killed process goes on.

@@ -22,7 +22,6 @@ type subscription struct {
 	cancel         context.CancelFunc
 }
 
-// Subscribe implements protocols.Redis.
 func (c *connection) Subscribe(channel string) protocols.Subscription {
 	ctx, cancel := context.WithCancel(context.Background())
 	inbox := rediscmd.NewInbox(turnClock{c.clock, c.turn}, turnTasks{c.turn}.NewWaiter())
@@ -56,7 +55,6 @@ func (s *subscription) listen(ctx context.Context, channel string) {
 	}
 }
 
-// Close implements protocols.Subscription.
 func (s *subscription) Close() {
 	s.cancel()
 	go s.pubsub.Close() // which waits while a connection is being made

@@ -110,7 +110,6 @@ const draw history.Func = "draw"
 // Sequence is the storage at an address as a source of fencing tokens.
 type Sequence string
 
-// Token implements driver.TokenSource.
 func (addr Sequence) Token(ctx context.Context, _ []string) (int64, error) {
 	c, err := new(net.Dialer).DialContext(ctx, "tcp", string(addr))
 	if err != nil {

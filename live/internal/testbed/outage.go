@@ -51,7 +51,6 @@ func (g ground) Stop(node string, how faults.Stop) (kernel.True, error) {
 	return at, nil
 }
 
-// Evict implements faults.Servers.
 func (g ground) Evict(node string, goes func(key string) bool) (faults.Forgotten, error) {
 	s := g.ServerNamed(node)
 	if s.Paused {
