@@ -43,6 +43,16 @@ func (r *run) busyWaits(h history.History) (found []checker.Finding, requests in
 	return found, requests
 }
 
+// counted are the findings with one more, which is only counted if there is one on the same resource.
+func counted(found []checker.Finding, f checker.Finding) []checker.Finding {
+	at := slices.IndexFunc(found, func(of checker.Finding) bool { return of.Resource == f.Resource })
+	if at < 0 {
+		at, found = len(found), append(found, f)
+	}
+	found[at].Count++
+	return found
+}
+
 // inARow requests to a node are too many without pauses.
 const inARow = rules.RequestsInARow + 1
 

@@ -28,16 +28,6 @@ func overGrants(h history.History) (found []checker.Finding) {
 	return found
 }
 
-// counted are the findings with one more, which is only counted if there is one on the same resource.
-func counted(found []checker.Finding, f checker.Finding) []checker.Finding {
-	at := slices.IndexFunc(found, func(of checker.Finding) bool { return of.Resource == f.Resource })
-	if at < 0 {
-		at, found = len(found), append(found, f)
-	}
-	found[at].Count++
-	return found
-}
-
 // outcome is what the run was, once it is over.
 func (r *run) outcome() (*scenarios.Outcome, error) {
 	entries, err := r.withTransactions()

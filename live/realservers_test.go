@@ -117,8 +117,8 @@ nodes: {names: [A]}`, fault))
 						if first := firstOf(r.History, "client-1", "acquire-done"); first < 0 || first > 3*time.Second {
 							t.Errorf("before %s the lock is granted at %v", fault, first)
 						}
-						// It serves before it is known to be back, and not before it is told to be: a second after it was stopped,
-						// which is known only when it has stopped. No delay excuses that.
+						// It serves before it is known to be back, and not before it is told to be: a second after it was
+						// stopped, which is known only when it has stopped. No delay excuses that.
 						if granted >= 0 && granted < 4*time.Second {
 							t.Found("%s begins at 3s or later, and the lock is granted at %v", fault, granted)
 						}
