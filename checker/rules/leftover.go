@@ -2,7 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -45,9 +44,8 @@ const foreignGrace = time.Second
 type owned struct {
 	vote
 	client *kernel.Process
-	ttl    time.Duration // the longest that was asked for under this value; 0 if that is not known
-	letGo  kernel.True   // when its client did; negative if it has not
-	nodes  []ownedNode   // in the order of the Servers
+	letGo  kernel.True // when its client did; negative if it has not
+	nodes  []ownedNode // in the order of the Servers
 }
 
 type ownedNode struct {
@@ -65,35 +63,6 @@ type owner struct {
 	leases []protocols.Lease // that it has not released
 	kept   []*owned          // of which it has not let go
 	ttl    time.Duration     // the longest that it has ever asked for
-	asked  []wanted          // by the commands that it has sent to set the key
-	// gone is the longest that acquires asked for which returned at goneAt: commands of theirs may leave at that very moment.
-	gone   time.Duration
-	goneAt kernel.True
-}
-
-// wanted is what was asked for with commands that were sent at some moment.
-type wanted struct {
-	sent kernel.True
-	ttl  time.Duration
-}
-
-// wants notes what a command asks for.
-func (o *owner) wants(sent kernel.True, ttl time.Duration) {
-	if last := len(o.asked) - 1; last >= 0 && o.asked[last].sent == sent {
-		o.asked[last].ttl = ttl
-		return
-	}
-	o.asked = append(o.asked, wanted{sent, ttl})
-}
-
-// wanted is what a command asked for; 0 if that is not known. It was one of the last.
-func (o *owner) wanted(sent kernel.True) time.Duration {
-	for _, w := range slices.Backward(o.asked) {
-		if w.sent == sent {
-			return w.ttl
-		}
-	}
-	return 0
 }
 
 // traffic is what became of the messages on a link.
@@ -190,9 +159,6 @@ func (l *leftover) applied(a *redis.Applied) {
 			n.since = a.Sent
 		}
 		n.isSet = true
-		if redis.IsString(a.After.Value) { // a lock that counts may be taken for longer first
-			x.ttl = max(x.ttl, o.wanted(a.Sent))
-		}
 	}
 	n.expiresAt, n.ends = a.After.ExpiresAt, a.Server.RunsOut(a.After.ExpiresAt)
 	if isNew || a.After.ExpiresAt != a.Before.ExpiresAt { // otherwise a step of the clock may have given it more time
@@ -243,13 +209,14 @@ func (l *leftover) lasts(x *owned, a *redis.Applied) {
 		return
 	}
 	left := time.Duration(a.After.ExpiresAt)*time.Millisecond - time.Duration(a.Server.Clock().Wall())
-	longest := x.ttl + rounding
+	ttl := l.owner(x.client.Name(), l.resource(x.key)).ttl
+	longest := ttl + rounding
 	if l.Foreign { // it may tell the node when the key ends, by a clock of its own
 		longest += foreignGrace
 	}
-	if x.ttl > 0 && left > longest && !l.isMany {
+	if ttl > 0 && left > longest && !l.isMany {
 		l.broken(l.resource(x.key), "%s's key on %s has a time to live of %v, and %v is the longest that was asked for",
-			x.client.Name(), a.Server.Name(), left.Round(time.Millisecond), x.ttl)
+			x.client.Name(), a.Server.Name(), left.Round(time.Millisecond), ttl)
 	}
 }
 
@@ -302,11 +269,6 @@ func (l *leftover) called(c *protocols.Call) {
 			o.ttl = max(o.ttl, c.TTL)
 		case protocols.ExtendCall:
 			o.ttl = max(o.ttl, c.TTL)
-			for _, x := range o.kept {
-				if !told && x.ttl > 0 || told && voted.Value() == x.value { // what is not known stays so
-					x.ttl = max(x.ttl, c.TTL)
-				}
-			}
 		case protocols.ReleaseCall:
 			if told {
 				l.letsGoOf(c.Client, []string{key}, voted.Value())
@@ -321,10 +283,6 @@ func (l *leftover) returned(c *protocols.Call, _ error) {
 		switch c.Func {
 		case protocols.AcquireCall:
 			o.open = slices.DeleteFunc(o.open, func(open *protocols.Call) bool { return open == c })
-			if now := l.World.Kernel.Now(); now != o.goneAt {
-				o.gone, o.goneAt = 0, now
-			}
-			o.gone = max(o.gone, c.TTL)
 			if c.Lease != nil {
 				o.leases = append(o.leases, c.Lease)
 			}
@@ -337,8 +295,11 @@ func (l *leftover) returned(c *protocols.Call, _ error) {
 
 // crashed forgets what a client has: started again it has no call under way and no lease.
 func (l *leftover) crashed(client string) {
-	maps.DeleteFunc(l.clients, func(of asking, _ *owner) bool { return of.client == client })
-	l.its = nil
+	for of, o := range l.clients {
+		if of.client == client { // what it asked for may still arrive
+			*o = owner{ttl: o.ttl}
+		}
+	}
 }
 
 // observed takes a step with which a client lets go of its votes.
@@ -412,29 +373,16 @@ func (l *leftover) asked(_ redis.Passage, a *redis.Asked) {
 			o.deadline = deadline
 		}
 	}
+	if a.Intent != redis.Deletes {
+		return
+	}
 	for _, key := range a.Keys {
-		resource, is := l.World.LockOf(key)
-		if !is {
+		if _, is := l.World.LockOf(key); !is {
 			continue
 		}
-		switch o := l.owner(a.Client.Name(), resource); a.Intent {
-		case redis.Sets:
-			ttl := time.Duration(0)
-			if a.Sent == o.goneAt {
-				ttl = o.gone
-			}
-			for _, c := range o.open {
-				ttl = max(ttl, c.TTL)
-			}
-			if ttl == 0 {
-				ttl = o.ttl
-			}
-			o.wants(a.Sent, ttl)
-		case redis.Deletes:
-			l.deletes(a, key, a.Value)
-			for _, value := range a.More {
-				l.deletes(a, key, value)
-			}
+		l.deletes(a, key, a.Value)
+		for _, value := range a.More {
+			l.deletes(a, key, value)
 		}
 	}
 }

@@ -13,8 +13,7 @@ import (
 )
 
 // returns judges how long calls of the library go on: after their contexts have ended, after their client was closed, and at
-// all where they are documented to take no longer than so many node timeouts. Of other locks it judges acquires, extends and
-// releases, in the same way.
+// all where they are documented to take no longer than so many node timeouts.
 type returns struct {
 	*watch
 	patience
@@ -42,17 +41,12 @@ type limit struct {
 }
 
 func watchReturns(r *watch) {
-	if r.Foreign {
+	if !r.isLibrary() {
 		return
 	}
 	p, _ := patienceOf(r.Lock, len(r.World.Servers), r.StepTime)
 	x := &returns{watch: r, patience: p}
-	if r.isLibrary() {
-		r.onCall(x.called)
-	} else {
-		x.attempt = attemptOf(r.Lock, len(r.World.Servers))
-		r.onCall(x.calledOther)
-	}
+	r.onCall(x.called)
 	r.onReturn(x.returned)
 	trace.On(r.World.Events, x.stops)
 	trace.On(r.World.Events, func(w protocols.WorkReturned) { x.over(func(p *pendingCall) bool { return p.work == w.Work }) })
@@ -83,47 +77,6 @@ func (x *returns) called(c *protocols.Call) {
 	}
 	if c.Context != nil { // otherwise a protocol calls by itself
 		x.follows(p)
-	}
-}
-
-// attemptOf is how long an attempt of a lock that is not the library's may take at the most, whatever it is: it takes each
-// node, cleans up and sets a time to live, one node after the other, or asks a service for as long as a lease could last.
-func attemptOf(lock protocols.Settings, nodes int) time.Duration {
-	own := protocols.Of[protocols.RedlockPlainSettings](lock)
-	return lock.TTL + time.Duration(nodes)*own.ConnectTimeout + time.Duration(3*nodes+4)*max(lock.NodeTimeout, own.ConnectedTimeout)
-}
-
-// lastsOf is how long an extend or a release of such a lock may take: it asks each node, and again on connections that it makes
-// anew. Of a service, or one that is asked in other ways, nobody has promised more than of an attempt.
-func lastsOf(lock protocols.Settings, nodes int) time.Duration {
-	if !protocols.Has[protocols.RedlockPlainSettings](lock) {
-		return attemptOf(lock, nodes)
-	}
-	own := protocols.Of[protocols.RedlockPlainSettings](lock)
-	patience := max(lock.NodeTimeout, own.ConnectedTimeout) + own.ConnectTimeout
-	node := patience + time.Duration(own.Resends)*(patience+max(patience, own.ReconnectTimeout))
-	if own.Asking == protocols.Parallel {
-		return node + patience
-	}
-	return time.Duration(nodes+1) * node
-}
-
-// calledOther begins to watch a call of a lock that is not the library's: one attempt ends, so do all when nobody waits for
-// them any more, and so do an extend and a release.
-func (x *returns) calledOther(c *protocols.Call) {
-	if c.Context == nil {
-		return
-	}
-	p := &pendingCall{call: c, client: x.World.Client(c.Client), resource: x.subjectOf(c), name: callNames[c.Func], of: x.clients.numberOf(c)}
-	switch c.Func {
-	case protocols.AcquireCall:
-		if x.opens(p); !c.Waits {
-			p.limit("it was called", x.attempt)
-		}
-		kernel.WhenEnded(c.Context, func() { p.limit("its context ended", x.attempt) })
-	case protocols.ExtendCall, protocols.ReleaseCall:
-		x.opens(p)
-		p.limit("it was called", lastsOf(x.Lock, len(x.World.Servers)))
 	}
 }
 

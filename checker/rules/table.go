@@ -57,9 +57,7 @@ A call returns at once when its context ends, and Hold stops waiting for the loc
 node timeout, or two with fencing; Extend and Unlock one; PrepareGuard two. When its work returns, Renew returns at once, and Hold
 within a node timeout. Close, and the acquires that are under way then, return within three node timeouts, or four with fencing;
 later acquires at once. A release that is called meanwhile has the time of a Close counted anew, and so has a pause. With
-step-time it may take sixteen of the longest steps for each node and two more, for each call under way. (*redlock*. One attempt of
-another lock ends a TTL and some node timeouts after it was called, or its context has ended; an extend or a release as soon, or
-as its settings let it.)`, watchReturns},
+step-time it may take sixteen of the longest steps for each node and two more, for each call under way. (*redlock*.)`, watchReturns},
 	{"tokens", checker.Contract, "a grant with a fencing token, and what the nodes' counters say", `
 Every change of a fencing counter raises it, to at most 2^53-1, and a quorum of nodes has stored the token of a grant.
 (*redlock*.)`, watchTokens},

@@ -41,15 +41,6 @@ func WhenEnded(ctx context.Context, f func()) {
 	}
 }
 
-// Derived is how many contexts end with ctx that were derived from it by a Clock, and have not ended before. It is 0 for a
-// context that no Clock has made.
-func Derived(ctx context.Context) int {
-	if c, _ := ctx.Value(simContextKey{}).(*simContext); c != nil {
-		return len(c.children)
-	}
-	return 0
-}
-
 type simContextKey struct{}
 
 func (c *simContext) Deadline() (time.Time, bool) {

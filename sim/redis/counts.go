@@ -59,7 +59,6 @@ func (c *counted) Listen(channel string, received func()) (stop func()) {
 	d.listening[by]++
 	stops := c.Node.(driver.Listener).Listen(channel, func() {
 		d.counts.Notified++
-		d.heard.Tell(Heard{c.client, channel})
 		received()
 	})
 	return sync.OnceFunc(func() {

@@ -44,14 +44,13 @@ type Deployment struct {
 	listening map[listener]int
 	served    *trace.Kind[Served]
 	told      *trace.Kind[Told]
-	heard     *trace.Kind[Heard]
 }
 
 // Deploy makes the nodes.
 func Deploy(k *kernel.Kernel, n *network.Network, tier Tier, cfg Config) *Deployment {
 	d := &Deployment{kernel: k, network: n, tier: tier, latency: cfg.Latency, counts: new(Counts), listening: map[listener]int{},
 		nodes: map[*kernel.Process][]driver.Node{}, conns: map[*kernel.Process][]Conn{},
-		served: trace.Of[Served](k.Events), told: trace.Of[Told](k.Events), heard: trace.Of[Heard](k.Events)}
+		served: trace.Of[Served](k.Events), told: trace.Of[Told](k.Events)}
 	for _, name := range cfg.Nodes {
 		d.Servers = append(d.Servers, d.newServer(name, cfg.Persistence))
 	}

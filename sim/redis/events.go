@@ -42,18 +42,6 @@ type Served struct {
 	Client *kernel.Process
 }
 
-// Published is the event that a node publishes something on a channel.
-type Published struct {
-	*Server
-	Channel string
-}
-
-// Heard is the event that the library of a client is told of a message on a channel that it listens to.
-type Heard struct {
-	Client  *kernel.Process
-	Channel string
-}
-
 // Tried is the event that a client with a Stream tries what may send nothing: to connect to a node, or to write to it over a
 // connection that is broken.
 type Tried struct {

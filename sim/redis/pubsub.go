@@ -6,7 +6,6 @@ import (
 	"redlocksim/internal/rediscmd"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
-	"redlocksim/sim/trace"
 )
 
 // Subscription is a client's connection to a node over which it is sent what is published on one channel.
@@ -43,11 +42,10 @@ type broker struct {
 	listened    map[*network.Link]uint64 // how many subscriptions of Listen there were
 	counts      *Counts
 	node        *Server
-	published   *trace.Kind[Published]
 }
 
 func newBroker(node *Server, counts *Counts) broker {
-	return broker{listened: map[*network.Link]uint64{}, counts: counts, node: node, published: trace.Of[Published](node.Kernel().Events)}
+	return broker{listened: map[*network.Link]uint64{}, counts: counts, node: node}
 }
 
 // open asks the node to send what is published on a channel to the client of the link, as messages to received, or to Next
@@ -182,7 +180,6 @@ func (b *broker) Listens(client *kernel.Process, channel string) bool {
 // Publish sends a message to those who subscribed to a channel of the node, in the order in which they did, and returns
 // how many these are: the command PUBLISH.
 func (b *broker) Publish(channel, message string) int {
-	b.published.Tell(Published{b.node, channel})
 	receivers := 0
 	for _, to := range b.subscribers {
 		if to.Hears(channel) {
