@@ -75,7 +75,7 @@ var calls = map[string]func(ctx context.Context, env *locktest.Env) func(){
 		return func() { _, _ = env.Redis[0].Do(time.Unix(1, 0), "GET", "R") }
 	},
 	"Env.Redis.Script": func(_ context.Context, env *locktest.Env) func() {
-		return func() { _, _ = env.Redis[0].Script(time.Unix(1, 0), "return 0", nil, nil, nil) }
+		return func() { _, _ = env.Redis[0].Script(time.Unix(1, 0), "return 0", nil, nil) }
 	},
 	"Env.Redis.Subscribe":  func(_ context.Context, env *locktest.Env) func() { return func() { env.Redis[0].Subscribe("c") } },
 	"Subscription.Close":   func(_ context.Context, env *locktest.Env) func() { return env.Redis[0].Subscribe("c").Close },

@@ -135,11 +135,9 @@ func (r Redis) Do(deadline time.Time, args ...string) (any, error) {
 	return reply.Value, reply.Err
 }
 
-// Script is Do for a script, which runs at the node in one piece. The simulated nodes have no Lua: model is the same in Go,
-// and its call is redis.call.
-func (r Redis) Script(deadline time.Time, lua string, model func(call func(args ...string) any, keys, args []string) any, keys, args []string) (any, error) {
-	reply := r.connection.Do(deadline, rediscmd.Request{Keys: keys, Argv: args, Script: &rediscmd.Script{Lua: lua,
-		Model: func(call rediscmd.Calls, keys, args []string) any { return model(call, keys, args) }}})
+// Script is Do for a script, which runs at the node in one piece.
+func (r Redis) Script(deadline time.Time, lua string, keys, args []string) (any, error) {
+	reply := r.connection.Do(deadline, rediscmd.Request{Keys: keys, Argv: args, Script: &rediscmd.Script{Lua: lua}})
 	return reply.Value, reply.Err
 }
 

@@ -64,13 +64,7 @@ type redisLease struct {
 func (l *redisLease) Unlock(context.Context) error {
 	_, err := l.lock.redis().Script(l.lock.deadline(),
 		"if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) redis.call('PUBLISH', ARGV[2], '') end return 0",
-		func(call func(args ...string) any, keys, args []string) any {
-			if call("GET", keys[0]) == any(args[0]) {
-				call("DEL", keys[0])
-				call("PUBLISH", args[1], "")
-			}
-			return int64(0)
-		}, []string{l.resource}, []string{l.value, released})
+		[]string{l.resource}, []string{l.value, released})
 	return err
 }
 

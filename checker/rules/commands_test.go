@@ -320,8 +320,7 @@ func TestConnectionsOfPrograms(t *testing.T) {
 
 // What a script wants is told by what it calls.
 func TestScriptsAreUnderstood(t *testing.T) {
-	release := &rediscmd.Script{Lua: `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`,
-		Model: func(redis rediscmd.Calls, keys, _ []string) any { return redis("DEL", keys[0]) }}
+	release := &rediscmd.Script{Lua: `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`}
 	r := newRig(t).patient()
 	r.goes("c1", 0, func(a *actor) {
 		a.sets("AB", "v")

@@ -18,14 +18,8 @@ type Request struct {
 	Keys, Argv []string
 }
 
-// Script is a Lua script, and the same in Go for nodes that have no Lua.
-type Script struct {
-	Lua   string
-	Model func(redis Calls, keys, argv []string) any
-}
-
-// Calls is redis.call: a command inside a script. Its result is as a Reply's Value.
-type Calls func(args ...string) any
+// Script is a script.
+type Script struct{ Lua string }
 
 // Reply is what came of a Request.
 type Reply struct {

@@ -57,14 +57,6 @@ var (
   if redis.call('SET', key, ARGV[1], 'NX', 'PX', ARGV[2]) then return i end
 end
 return 0`,
-		Model: func(redis rediscmd.Calls, keys, argv []string) any {
-			for i, key := range keys {
-				if redis("SET", key, argv[0], "NX", "PX", argv[1]) == any("OK") {
-					return int64(i + 1)
-				}
-			}
-			return int64(0)
-		},
 	}
 	deleteAll = &rediscmd.Script{
 		Lua: `local n = 0
@@ -72,16 +64,6 @@ for _, key in ipairs(KEYS) do
   if redis.call('GET', key) == ARGV[1] then n = n + redis.call('DEL', key) end
 end
 return n`,
-		Model: func(redis rediscmd.Calls, keys, argv []string) any {
-			n := int64(0)
-			for _, key := range keys {
-				if redis("GET", key) == any(argv[0]) {
-					deleted, _ := redis("DEL", key).(int64)
-					n += deleted
-				}
-			}
-			return n
-		},
 	}
 )
 

@@ -126,14 +126,6 @@ if (redis.call('hexists', KEYS[1], ARGV[2]) == 1) then
   return nil
 end
 return redis.call('pttl', KEYS[1])`,
-	Model: func(redis rediscmd.Calls, keys, argv []string) any {
-		if redis("EXISTS", keys[0]) == any(int64(0)) || redis("HEXISTS", keys[0], argv[1]) == any(int64(1)) {
-			redis("HINCRBY", keys[0], argv[1], "1")
-			redis("PEXPIRE", keys[0], argv[0])
-			return nil
-		}
-		return redis("PTTL", keys[0])
-	},
 }
 
 // redissonUnlock counts down, deletes the key at zero and publishes that (its unlockInnerAsync). It returns nil if
@@ -151,18 +143,6 @@ else
   redis.call('publish', KEYS[2], ARGV[1])
   return 1
 end`,
-	Model: func(redis rediscmd.Calls, keys, argv []string) any {
-		if redis("HEXISTS", keys[0], argv[2]) == any(int64(0)) {
-			return nil
-		}
-		if counter := redis("HINCRBY", keys[0], argv[2], "-1"); counter.(int64) > 0 {
-			redis("PEXPIRE", keys[0], argv[1])
-			return int64(0)
-		}
-		redis("DEL", keys[0])
-		redis("PUBLISH", keys[1], argv[0])
-		return int64(1)
-	},
 }
 
 // redissonRenew sets the TTL if the thread has the lock: what the watchdog does.
@@ -172,13 +152,6 @@ var redissonRenew = &rediscmd.Script{
   return 1
 end
 return 0`,
-	Model: func(redis rediscmd.Calls, keys, argv []string) any {
-		if redis("HEXISTS", keys[0], argv[1]) == any(int64(1)) {
-			redis("PEXPIRE", keys[0], argv[0])
-			return int64(1)
-		}
-		return int64(0)
-	},
 }
 
 // unlockMessage is LockPubSub.UNLOCK_MESSAGE.

@@ -3,7 +3,6 @@ package protocols
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -136,68 +135,9 @@ end
 `
 )
 
-// number reads an integer from a reply or an argument.
-func number(v any) int64 {
-	switch v := v.(type) {
-	case int64:
-		return v
-	case string:
-		n, err := strconv.ParseInt(v, 10, 64)
-		if err == nil {
-			return n
-		}
-	}
-	panic(fmt.Sprintf("protocols: %v is not a number", v))
-}
-
-// sweep is luaSweep.
-func sweep(redis rediscmd.Calls, queue, times string, now int64) {
-	for {
-		head, ok := redis("LINDEX", queue, "0").(string)
-		if !ok {
-			return
-		}
-		timeout := redis("ZSCORE", times, head)
-		if timeout == nil || number(timeout) > now {
-			return
-		}
-		redis("ZREM", times, head)
-		redis("LPOP", queue)
-	}
-}
-
-// take is luaTake. It says whether the lock was taken.
-func take(redis rediscmd.Calls, keys, argv []string) bool {
-	lock, queue, times := keys[0], keys[1], keys[2]
-	sweep(redis, queue, times, number(argv[3]))
-	isNext := redis("EXISTS", queue) == any(int64(0)) || redis("LINDEX", queue, "0") == any(argv[1])
-	if redis("EXISTS", lock) == any(int64(0)) && isNext {
-		redis("LPOP", queue)
-		redis("ZREM", times, argv[1])
-		for _, waiting := range redis("ZRANGE", times, "0", "-1").([]any) {
-			redis("ZINCRBY", times, "-"+argv[2], waiting.(string))
-		}
-		redis("HSET", lock, argv[1], "1")
-		redis("PEXPIRE", lock, argv[0])
-		return true
-	}
-	if redis("HEXISTS", lock, argv[1]) == any(int64(1)) {
-		redis("HINCRBY", lock, argv[1], "1")
-		redis("PEXPIRE", lock, argv[0])
-		return true
-	}
-	return false
-}
-
 // fairTake tries once and does not queue up.
 var fairTake = &rediscmd.Script{
 	Lua: luaTake + `return 1`,
-	Model: func(redis rediscmd.Calls, keys, argv []string) any {
-		if take(redis, keys, argv) {
-			return nil
-		}
-		return int64(1)
-	},
 }
 
 // fairQueueUp tries, queues up, and returns how long to wait at most before it tries again. A thread's time is that of the
@@ -218,26 +158,6 @@ if redis.call('zadd', KEYS[3], ttl + tonumber(ARGV[3]) + tonumber(ARGV[4]), ARGV
   redis.call('rpush', KEYS[2], ARGV[2])
 end
 return ttl`,
-	Model: func(redis rediscmd.Calls, keys, argv []string) any {
-		if take(redis, keys, argv) {
-			return nil
-		}
-		lock, queue, times, thread := keys[0], keys[1], keys[2], argv[1]
-		wait, now := number(argv[2]), number(argv[3])
-		if timeout := redis("ZSCORE", times, thread); timeout != nil {
-			return number(timeout) - wait - now
-		}
-		var ttl int64
-		if last, ok := redis("LINDEX", queue, "-1").(string); ok && last != thread {
-			ttl = number(redis("ZSCORE", times, last)) - now
-		} else {
-			ttl = number(redis("PTTL", lock))
-		}
-		if redis("ZADD", times, strconv.FormatInt(ttl+wait+now, 10), thread) == any(int64(1)) {
-			redis("RPUSH", queue, thread)
-		}
-		return ttl
-	},
 }
 
 // fairLeave takes a thread that gives up out of the queue. Those behind it will be waited for that much less.
@@ -255,18 +175,6 @@ end
 redis.call('zrem', KEYS[2], ARGV[1])
 redis.call('lrem', KEYS[1], 0, ARGV[1])
 return nil`,
-	Model: func(redis rediscmd.Calls, keys, argv []string) any {
-		behind := false
-		for _, thread := range redis("LRANGE", keys[0], "0", "-1").([]any) {
-			if behind {
-				redis("ZINCRBY", keys[1], "-"+argv[1], thread.(string))
-			}
-			behind = behind || thread == any(argv[0])
-		}
-		redis("ZREM", keys[1], argv[0])
-		redis("LREM", keys[0], "0", argv[0])
-		return nil
-	},
 }
 
 // fairUnlock counts down, deletes the key at zero and tells the head of the queue, on a channel of its own.
@@ -291,26 +199,4 @@ if head ~= false then
   redis.call('publish', KEYS[4] .. ':' .. head, ARGV[1])
 end
 return 1`,
-	Model: func(redis rediscmd.Calls, keys, argv []string) any {
-		lock, queue, times, channel := keys[0], keys[1], keys[2], keys[3]
-		sweep(redis, queue, times, number(argv[3]))
-		tell := func() any {
-			if head, ok := redis("LINDEX", queue, "0").(string); ok {
-				redis("PUBLISH", channel+":"+head, argv[0])
-			}
-			return int64(1)
-		}
-		if redis("EXISTS", lock) == any(int64(0)) {
-			return tell()
-		}
-		if redis("HEXISTS", lock, argv[2]) == any(int64(0)) {
-			return nil
-		}
-		if number(redis("HINCRBY", lock, argv[2], "-1")) > 0 {
-			redis("PEXPIRE", lock, argv[1])
-			return int64(0)
-		}
-		redis("DEL", lock)
-		return tell()
-	},
 }

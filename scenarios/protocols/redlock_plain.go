@@ -330,13 +330,6 @@ if not held or held == ARGV[1] then
   return 1
 end
 return 0`,
-	Model: func(redis rediscmd.Calls, keys, argv []string) any {
-		if held := redis("GET", keys[0]); held != nil && held != any(argv[0]) {
-			return int64(0)
-		}
-		redis("SET", keys[0], argv[0], "PX", argv[1])
-		return int64(1)
-	},
 }
 
 // Extend is for a quorum, and validity is computed as at the grant, unless the settings have it otherwise.

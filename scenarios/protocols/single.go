@@ -139,23 +139,11 @@ func (l *singleLease) Quorum() int   { return 1 }
 // compareAndDelete deletes the key if it holds the value.
 var compareAndDelete = &rediscmd.Script{
 	Lua: `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`,
-	Model: func(redis rediscmd.Calls, keys, argv []string) any {
-		if redis("GET", keys[0]) == any(argv[0]) {
-			return redis("DEL", keys[0])
-		}
-		return int64(0)
-	},
 }
 
 // compareAndExpire sets the TTL if the key holds the value.
 var compareAndExpire = &rediscmd.Script{
 	Lua: `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0`,
-	Model: func(redis rediscmd.Calls, keys, argv []string) any {
-		if redis("GET", keys[0]) == any(argv[0]) {
-			return redis("PEXPIRE", keys[0], argv[1])
-		}
-		return int64(0)
-	},
 }
 
 func (l *singleLease) Extend(ctx context.Context, ttl time.Duration) error {

@@ -12,8 +12,8 @@ import (
 	"redlocksim/sim/redis"
 )
 
-// call runs one Redis command, of those that lock protocols use. Errors are rediscmd.ServerError, as values.
-func (s *store) call(args ...string) any {
+// call runs one Redis command, of those that lock protocols use. Errors are rediscmd.ServerError, as values, and replies are otherwise as package script has them.
+func (s *store) call(args []string) any {
 	now := s.server.Clock().Wall().Milliseconds()
 	name, args := strings.ToUpper(args[0]), args[1:]
 	if why := s.server.Refuses(name, args, false); why != "" {
@@ -47,10 +47,10 @@ func deadline(now, n, unit int64) (int64, error) {
 }
 
 // ok is the status reply OK.
-const ok = "OK"
+const ok = rediscmd.Status("OK")
 
 var commands = map[string]command{
-	"PING":  {0, false, func(*store, int64, []string) any { return "PONG" }},
+	"PING":  {0, false, func(*store, int64, []string) any { return rediscmd.Status("PONG") }},
 	"GET":   {1, false, func(s *store, now int64, a []string) any { return s.text(a[0], now) }},
 	"SET":   {2, true, (*store).set},
 	"SETNX": {2, false, (*store).setnx},

@@ -13,6 +13,7 @@ import (
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
+	"redlocksim/sim/script"
 )
 
 // New returns the tier, for one run.
@@ -53,11 +54,12 @@ func (b *backend) Close() error {
 
 // store is the memory of a node.
 type store struct {
-	server  *redis.Server
-	keys    map[string]record
-	scripts batch.Scripts // the library's that the node knows
-	known   map[*rediscmd.Script]bool
-	changed func(redis.Change) // nil unless somebody wants to know
+	server      *redis.Server
+	keys        map[string]record
+	scripts     batch.Scripts // the library's that the node knows
+	known       map[*rediscmd.Script]bool
+	interpreted *script.Scripts    // of known; nil before the first
+	changed     func(redis.Change) // nil unless somebody wants to know
 }
 
 type record struct {

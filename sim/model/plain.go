@@ -1,7 +1,6 @@
 package model
 
 import (
-	"math"
 	"strings"
 	"time"
 
@@ -9,6 +8,7 @@ import (
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
+	"redlocksim/sim/script"
 )
 
 // Conn implements redis.Tier.
@@ -73,53 +73,22 @@ func (x *request) serve(s *store) {
 	switch {
 	case x.Script == nil:
 		s.server.BeforeWrite()
-		value = s.call(x.Args...)
+		value = s.call(x.Args)
 	case !x.withBody && !s.known[x.Script]:
-		value = rediscmd.ServerError("NOSCRIPT No matching script. Please use EVAL.")
+		value = script.Unknown
 	default:
 		s.server.BeforeWrite()
 		s.known[x.Script] = true
-		value = s.script(x.Script, x.Keys, x.Argv)
+		value = s.lua().Eval(x.Script.Lua, x.Keys, x.Argv)
 	}
-	if e, isError := value.(rediscmd.ServerError); isError {
-		x.reply = rediscmd.Reply{Err: e}
-	} else {
-		x.reply = rediscmd.Reply{Value: value}
-	}
+	x.Answer(value)
 	x.Reply()
 }
 
-// script runs a script, which an error of one of its calls ends: that is what redis.call does.
-func (s *store) script(script *rediscmd.Script, keys, argv []string) (value any) {
-	defer func() {
-		switch ended := recover().(type) {
-		case nil:
-		case rediscmd.ServerError:
-			value = ended
-		default:
-			panic(ended)
-		}
-	}()
-	return script.Model(func(args ...string) any {
-		reply := s.callFromLua(args...)
-		if e, isError := reply.(rediscmd.ServerError); isError {
-			panic(e)
-		}
-		return reply
-	}, keys, argv)
-}
-
-// callFromLua is call with what becomes of an integer in Lua, whose numbers are doubles: beyond 2^53 it is rounded, and if that
-// is beyond the largest integer the smallest comes out, as on servers for amd64.
-func (s *store) callFromLua(args ...string) any {
-	reply := s.call(args...)
-	n, isInteger := reply.(int64)
-	switch f := float64(n); {
-	case !isInteger:
-		return reply
-	case f >= 1<<63:
-		return int64(math.MinInt64)
-	default:
-		return int64(f)
+// lua are the scripts of the node that are not the library's.
+func (s *store) lua() *script.Scripts {
+	if s.interpreted == nil {
+		s.interpreted = script.New(s.call)
 	}
+	return s.interpreted
 }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bufio"
 	"fmt"
 	"strings"
 
@@ -9,16 +10,19 @@ import (
 
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
+	"redlocksim/sim/script"
 )
 
 // memory is a node: a miniredis that is called directly, by one request after the other.
 type memory struct {
-	server *redis.Server
-	redis  *miniredis.Miniredis
-	db     *miniredis.RedisDB
-	expiry expiry
-	own    *session // of all clients that need none of their own
-	lua    *scripts
+	server  *redis.Server
+	redis   *miniredis.Miniredis
+	db      *miniredis.RedisDB
+	expiry  expiry
+	own     *session // of all clients that need none of their own
+	lua     *script.Scripts
+	inner   *session     // of the commands of a script
+	replies bufio.Reader // to these
 
 	changed func(redis.Change) // nil unless somebody wants to know
 }
@@ -32,11 +36,11 @@ func newMemory(s *redis.Server) *memory {
 	}
 	_ = c.Close()
 	m.db = m.redis.DB(0)
-	m.own = newSession()
+	m.own, m.inner = newSession(), newSession()
 	m.expiry = expiry{redis: m.redis, db: m.db, deadlines: map[string]int64{}}
-	m.lua = newScripts(m.redis.Server())
+	m.lua = script.New(m.inScript)
 	m.redis.Server().SetPreHook(func(c *server.Peer, command string, args ...string) bool {
-		if why := s.Refuses(command, args, c == m.lua.inner); why != "" && !m.expiry.removes {
+		if why := s.Refuses(command, args, c == m.inner.peer); why != "" && !m.expiry.removes {
 			c.WriteError(why)
 			return true
 		}
@@ -45,7 +49,7 @@ func newMemory(s *redis.Server) *memory {
 			return true
 		}
 		if command == "EVAL" || command == "EVALSHA" {
-			m.lua.eval(c, command, args)
+			write(c, m.eval(command, args))
 			return true
 		}
 		if command == "INFO" && len(args) == 1 && strings.EqualFold(args[0], "server") { // a section that miniredis lacks
@@ -121,7 +125,7 @@ func (m *memory) Peek(key string) (redis.Record, kernel.True, bool) {
 
 // isUnknownScript: the command is going to be answered with NOSCRIPT, and changes nothing.
 func (m *memory) isUnknownScript(args []string) bool {
-	return strings.EqualFold(args[0], "evalsha") && !m.lua.knows(args[1])
+	return strings.EqualFold(args[0], "evalsha") && !m.lua.Knows(args[1])
 }
 
 // Dump implements redis.Memory.
@@ -160,7 +164,7 @@ func (m *memory) Put(r redis.Record) {
 // Load implements redis.Memory.
 func (m *memory) Load(records []redis.Record) {
 	m.redis.FlushAll()
-	m.lua.forget()
+	m.lua.Forget()
 	clear(m.expiry.deadlines)
 	for _, r := range records {
 		m.Put(r)

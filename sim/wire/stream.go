@@ -168,11 +168,11 @@ func (s *stream) carryOut(words []string) []byte {
 	case "CLUSTER":
 		return []byte("-ERR This instance has cluster support disabled\r\n")
 	case "SCRIPT":
-		return s.memory.lua.manage(words[1:])
+		return s.memory.manage(words[1:])
 	}
-	s.memory.lua.nonsense = nil
+	s.memory.lua.Nonsense = nil
 	reply := s.memory.doIn(s.session, words)
-	if err := s.memory.lua.nonsense; err != nil {
+	if err := s.memory.lua.Nonsense; err != nil {
 		s.err = err
 		s.changed()
 	}

@@ -1,4 +1,4 @@
-package wire
+package script
 
 import (
 	"crypto/sha1"
@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/alicebob/miniredis/v2/server"
 	lua "github.com/yuin/gopher-lua"
 
-	"redlocksim/sim/redis"
+	"redlocksim/internal/rediscmd"
 )
 
 // call is redis.call: the error of a command ends the script.
@@ -43,24 +42,10 @@ func (in *interpreter) command(l *lua.LState) (reply lua.LValue, failed bool) {
 	if len(args) == 0 {
 		return failure(l, "ERR Please specify at least one argument for this redis.call()"), true
 	}
-	s := in.lentTo
-	switch name := upper(args[0]); {
-	case forbiddenInScripts[name]:
-		return failure(l, "ERR This Redis command is not allowed from script"), true
-	case isNotSimulated(args) != "":
-		s.nonsense = &redis.Nonsense{What: "in a script: " + isNotSimulated(args)}
-		return failure(l, "ERR "+s.nonsense.Error()), true
-	}
 	in.bound.left -= perCommand
-	s.out.Reset()
-	s.in.Reset(&s.out)
-	s.node.Dispatch(s.inner, args)
-	s.inner.Flush()
-	got, err := server.ParseReply(s.in)
-	if err != nil {
-		return failure(l, err.Error()), true
-	}
-	return value(l, got), false
+	got := in.lentTo.Call(args)
+	_, failed = got.(rediscmd.ServerError)
+	return value(l, got), failed
 }
 
 func failure(l *lua.LState, text string) *lua.LTable { return field(l, "err", text) }
@@ -105,24 +90,20 @@ func value(l *lua.LState, reply any) lua.LValue {
 	switch r := reply.(type) {
 	case nil:
 		return lua.LFalse
-	case int:
-		return lua.LNumber(r)
 	case int64:
 		return lua.LNumber(r)
 	case string:
 		return lua.LString(r)
-	case []byte:
-		return lua.LString(r)
-	case server.Simple:
+	case rediscmd.Status:
 		return field(l, "ok", string(r))
+	case rediscmd.ServerError:
+		return failure(l, string(r))
 	case []any:
 		t := l.CreateTable(len(r), 0)
 		for _, e := range r {
 			t.Append(value(l, e))
 		}
 		return t
-	case error:
-		return failure(l, r.Error())
 	}
-	panic(fmt.Sprintf("wire: a script cannot see a %T", reply))
+	panic(fmt.Sprintf("script: a script cannot see a %T", reply))
 }

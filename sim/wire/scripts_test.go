@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"os/exec"
@@ -11,10 +9,10 @@ import (
 	"testing"
 
 	"github.com/alicebob/miniredis/v2"
-	"github.com/alicebob/miniredis/v2/server"
 	"github.com/redis/go-redis/v9"
 
 	"redlocksim/internal/redisserver"
+	"redlocksim/sim/script"
 )
 
 // answered is what a script gives for the key k and the argument a, or how its error begins.
@@ -102,20 +100,10 @@ var ofOurs = []struct{ script, want string }{
 // TestScriptsAnswerAsAServer: what a script returns and how it fails, with the interpreter of one script lent to the next,
 // is what redis-server says.
 func TestScriptsAnswerAsAServer(t *testing.T) {
-	m := miniredis.NewMiniRedis()
-	c, err := m.Dial()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
-	_ = c.Close()
-	var out bytes.Buffer
-	peer, ours := server.NewPeer(bufio.NewWriter(&out)), newScripts(m.Server())
+	m := unserved(t)
 	for _, a := range slices.Concat(answered, ofOurs) {
-		out.Reset()
-		ours.eval(peer, "EVAL", []string{a.script, "1", "k", "a"})
-		peer.Flush()
-		got, err := server.ParseReply(bufio.NewReader(&out))
+		got := m.eval("EVAL", []string{a.script, "1", "k", "a"})
+		err, _ := got.(error)
 		compareAnswer(t, "tier wire", a.script, a.want, got, err)
 	}
 	if _, err := exec.LookPath("redis-server"); err != nil {
@@ -132,6 +120,19 @@ func TestScriptsAnswerAsAServer(t *testing.T) {
 	}
 }
 
+// unserved is a node that only scripts ask.
+func unserved(t *testing.T) *memory {
+	m := &memory{redis: miniredis.NewMiniRedis(), inner: newSession()}
+	c, err := m.redis.Dial()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Close()
+	t.Cleanup(m.redis.Close)
+	m.lua = script.New(m.inScript)
+	return m
+}
+
 func compareAnswer(t *testing.T, who, script, want string, got any, err error) {
 	t.Helper()
 	text := strings.ReplaceAll(fmt.Sprint(got), "<nil>", "nil")
@@ -146,23 +147,17 @@ func compareAnswer(t *testing.T, who, script, want string, got any, err error) {
 // TestScriptsAreForgotten: EVALSHA runs what EVAL has run, until the scripts are forgotten.
 func TestScriptsAreForgotten(t *testing.T) {
 	const script, sha = "return 1", "e0e1f9fabfc9d4800c877a703b823ac0578ff8db"
-	var out bytes.Buffer
-	peer, ours := server.NewPeer(bufio.NewWriter(&out)), newScripts(nil)
-	ask := func(command, text string) string {
-		out.Reset()
-		ours.eval(peer, command, []string{text, "0"})
-		peer.Flush()
-		return out.String()
-	}
+	m := unserved(t)
+	ask := func(command, text string) string { return fmt.Sprint(m.eval(command, []string{text, "0"})) }
 	for i, step := range []struct{ command, text, want string }{
-		{"EVALSHA", sha, "-NOSCRIPT"}, {"EVAL", script, ":1"}, {"EVALSHA", sha, ":1"}, {"EVALSHA", strings.ToUpper(sha), ":1"}, {"EVALSHA", "ff", "-NOSCRIPT"},
+		{"EVALSHA", sha, "NOSCRIPT"}, {"EVAL", script, "1"}, {"EVALSHA", sha, "1"}, {"EVALSHA", strings.ToUpper(sha), "1"}, {"EVALSHA", "ff", "NOSCRIPT"},
 	} {
 		if got := ask(step.command, step.text); !strings.HasPrefix(got, step.want) {
 			t.Errorf("step %d: %s gives %q, want %s", i, step.command, got, step.want)
 		}
 	}
-	ours.forget()
-	if got := ask("EVALSHA", sha); !strings.HasPrefix(got, "-NOSCRIPT") || ours.knows(sha) {
+	m.lua.Forget()
+	if got := ask("EVALSHA", sha); !strings.HasPrefix(got, "NOSCRIPT") || m.lua.Knows(sha) {
 		t.Errorf("a script that was forgotten gives %q", got)
 	}
 }
