@@ -29,7 +29,7 @@ var protocols = []Mutant{
 	{
 		Name:    "redisson-releases-all",
 		Bug:     "the first release of a re-entrant lock frees it",
-		Edits:   []Edit{{"scenarios/protocols/redisson.go", `redis("HINCRBY", keys[0], argv[2], "-1"); counter.(int64) > 0 {`, `redis("HINCRBY", keys[0], argv[2], "-1"); counter.(int64) > 9 {`}},
+		Edits:   []Edit{{"scenarios/protocols/redisson.go", "if (counter > 0) then", "if (counter > 9) then"}},
 		Killers: []string{"44-redisson/reentrant"},
 	},
 	{
@@ -59,19 +59,20 @@ var protocols = []Mutant{
 	{
 		Name:    "fair-stays-in-queue",
 		Bug:     "a waiter of Redisson's fair lock that gives up stays in the queue",
-		Edits:   []Edit{{"scenarios/protocols/redisson_fair.go", `redis("LREM", keys[0], "0", argv[0])`, `redis("EXISTS", keys[0])`}},
+		Edits:   []Edit{{"scenarios/protocols/redisson_fair.go", "redis.call('lrem', KEYS[1], 0, ARGV[1])", "redis.call('exists', KEYS[1])"}},
 		Killers: []string{"45-redisson-fair/gives-up"},
 	},
 	{
 		Name:    "redisson-fair-barging",
 		Bug:     "a fair lock that whoever asks can take while others wait",
-		Edits:   []Edit{{"scenarios/protocols/redisson_fair.go", "redis(\"EXISTS\", lock) == any(int64(0)) && isNext {", "redis(\"EXISTS\", lock) == any(int64(0)) && (isNext || true) {"}},
+		Edits:   []Edit{{"scenarios/protocols/redisson_fair.go", "redis.call('lindex', KEYS[2], 0) == ARGV[2]) then", "redis.call('lindex', KEYS[2], 0) ~= 0) then"}},
 		Killers: []string{"45-redisson-fair/dead-head"},
 	},
 	{
-		Name:    "redisson-fair-tells-nobody",
-		Bug:     "a release of a fair lock that is published where nobody listens",
-		Edits:   []Edit{{"scenarios/protocols/redisson_fair.go", `channel+":"+head`, `channel+"-"+head`}},
+		Name: "redisson-fair-tells-nobody",
+		Bug:  "a release of a fair lock that is published where nobody listens",
+		Edits: []Edit{{"scenarios/protocols/redisson_fair.go", "redis.call('del', KEYS[1])\nlocal head = redis.call('lindex', KEYS[2], 0)\nif head ~= false then\n  redis.call('publish', KEYS[4] .. ':'",
+			"redis.call('del', KEYS[1])\nlocal head = redis.call('lindex', KEYS[2], 0)\nif head ~= false then\n  redis.call('publish', KEYS[4] .. '-'"}},
 		Killers: []string{"45-redisson-fair/in-order"},
 	},
 	{

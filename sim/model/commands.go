@@ -12,7 +12,7 @@ import (
 	"redlocksim/sim/redis"
 )
 
-// call runs one Redis command, of those that lock protocols use. Errors are rediscmd.ServerError, as values, and replies are otherwise as package script has them.
+// call runs one Redis command, of those that lock protocols use. Replies are as package script has them.
 func (s *store) call(args []string) any {
 	now := s.server.Clock().Wall().Milliseconds()
 	name, args := strings.ToUpper(args[0]), args[1:]
