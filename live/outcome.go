@@ -8,7 +8,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/checker/rules"
-	"redlocksim/live/internal/record"
+	"redlocksim/live/internal/testbed"
 	"redlocksim/scenarios"
 	"redlocksim/sim/history"
 	"redlocksim/sim/redis"
@@ -34,7 +34,7 @@ func (r *run) outcome() (*scenarios.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := record.Merge(entries, r.start, int(r.Speed), r.scenario.Duration)
+	h := testbed.Merge(entries, r.start, int(r.Speed), r.scenario.Duration)
 	hash := new(history.Hasher)
 	for i := range h {
 		hash.Add(&h[i])

@@ -11,7 +11,6 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/live/internal/messages"
-	"redlocksim/live/internal/record"
 	"redlocksim/live/internal/speed"
 	"redlocksim/live/internal/testbed"
 	"redlocksim/scenarios"
@@ -69,7 +68,7 @@ func runOnce(ctx context.Context, s *scenarios.Scenario, o Options) (out *scenar
 	r.field.Fenced = s.Fenced()
 	atBeliefEnd := func(it scenarios.Item) bool { return it.When.After != nil && it.When.After.Event == beliefEnded }
 	if slices.ContainsFunc(s.Timeline, atBeliefEnd) {
-		r.beliefs = record.NewBeliefs()
+		r.beliefs = testbed.NewBeliefs()
 	}
 	r.OnEntry = r.learn
 	r.OnNotice = func(c *testbed.Client, n messages.Notice) {

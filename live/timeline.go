@@ -7,9 +7,7 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/internal/faketime"
-	"redlocksim/live/internal/loop"
 	"redlocksim/live/internal/messages"
-	"redlocksim/live/internal/record"
 	"redlocksim/live/internal/server"
 	"redlocksim/live/internal/storageserver"
 	"redlocksim/live/internal/testbed"
@@ -30,8 +28,8 @@ type run struct {
 	storage  *storageserver.Server
 	items    []item
 	// beliefs are followed if the timeline waits for the end of one; beliefEnd is when the next one ends.
-	beliefs   *record.Beliefs
-	beliefEnd *loop.Moment
+	beliefs   *testbed.Beliefs
+	beliefEnd *testbed.Moment
 }
 
 // item is what became of an item of the timeline.
@@ -75,7 +73,7 @@ func (r *run) isOver() bool {
 var beliefEnded = faults.EventName(&history.Event{Kind: history.Expire})
 
 // learn fires the items of the timeline that wait for an entry of the record, or for what follows from it.
-func (r *run) learn(e record.Entry) {
+func (r *run) learn(e testbed.Entry) {
 	if e.Event != nil {
 		r.follow(e.At, e.Event)
 	}

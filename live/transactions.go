@@ -9,19 +9,19 @@ import (
 
 	"redlocksim/internal/faketime"
 	"redlocksim/live/internal/messages"
-	"redlocksim/live/internal/record"
 	"redlocksim/live/internal/server"
+	"redlocksim/live/internal/testbed"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/history"
 )
 
 // transactionEffects are the effects that clients had in transactions. A read has it when it returns, since the row is locked.
 // A write has it at the commit, with which the client's belief ends; one that was not committed has none.
-func (r *run) transactionEffects() ([]record.Entry, error) {
+func (r *run) transactionEffects() ([]testbed.Entry, error) {
 	if protocols.Of[protocols.DBRowSettings](r.scenario.Lock).Effects != protocols.InTransaction {
 		return nil, nil
 	}
-	var all []record.Entry
+	var all []testbed.Entry
 	committed, unasked := map[int]bool{}, map[string]bool{}
 	for _, s := range r.Servers {
 		if !s.IsUp() {
@@ -49,18 +49,18 @@ func (r *run) transactionEffects() ([]record.Entry, error) {
 		case e.Kind == history.Return && e.Func == history.Read && e.Outcome == history.OK:
 			read := *e
 			read.Kind = history.Effect
-			all = append(all, record.Entry{At: x.At, Process: x.Process, Event: &read})
+			all = append(all, testbed.Entry{At: x.At, Process: x.Process, Event: &read})
 		case e.Kind == history.Call && e.Func == history.Write && !committed[e.Op] && !unasked[e.Node]:
 			lost := *e
 			lost.Kind, lost.Outcome = history.Effect, history.Failed
-			all = append(all, record.Entry{At: r.Entries[len(r.Entries)-1].At, Process: x.Process, Event: &lost})
+			all = append(all, testbed.Entry{At: r.Entries[len(r.Entries)-1].At, Process: x.Process, Event: &lost})
 		}
 	}
 	return all, nil
 }
 
 // ofCommit is a write that was committed, and the end of the belief in its lock.
-func ofCommit(n server.Committed) ([]record.Entry, error) {
+func ofCommit(n server.Committed) ([]testbed.Entry, error) {
 	// The time since then is a difference of wall clocks, which gives a time that Go's monotonic clock can have read.
 	at := faketime.NewAnchor().MachineTime(time.Now().Add(-time.Since(n.At)))
 	effect := &history.Event{}
@@ -69,7 +69,7 @@ func ofCommit(n server.Committed) ([]record.Entry, error) {
 	}
 	over := &history.Event{Kind: history.Expire, Process: effect.Process, Resource: effect.Resource, Grant: effect.Grant, Detail: "its transaction is committed"}
 	end := &messages.Belief{Grant: effect.Grant, Resource: effect.Resource}
-	return []record.Entry{
+	return []testbed.Entry{
 		{At: at, Process: effect.Process, Event: effect},
 		{At: at, Process: effect.Process, Event: over},
 		{At: at, Process: effect.Process, Belief: end},
@@ -77,7 +77,7 @@ func ofCommit(n server.Committed) ([]record.Entry, error) {
 }
 
 // withTransactions are the entries of the record with those effects, which come first at equal times.
-func (r *run) withTransactions() ([]record.Entry, error) {
+func (r *run) withTransactions() ([]testbed.Entry, error) {
 	effects, err := r.transactionEffects()
 	return slices.Concat(effects, r.Entries), err
 }

@@ -19,8 +19,8 @@ import (
 	"redlocksim/scenarios"
 )
 
-// Client is the client of a scenario: it carries out what its parent orders, and reports what happens.
-type Client struct {
+// client is the client of a scenario: it carries out what its parent orders, and reports what happens.
+type client struct {
 	scenario *scenarios.Scenario // in the machine's time
 	clock    lockclock.Clock
 	report   *reporter
@@ -28,15 +28,15 @@ type Client struct {
 	session  *scenarios.Session
 }
 
-// New makes the client ready. It connects to every Redis node, as a client that has run for a while has; one that is started
-// again to those that there are then.
-func New(r *messages.Role, notices *messages.Writer) (*Client, error) {
+// newClient makes the client ready. It connects to every Redis node, as a client that has run for a while has; one that is
+// started again to those that there are then.
+func newClient(r *messages.Role, to *notices) (*client, error) {
 	all, err := scenarios.Parse("scenario.yaml", []byte(r.Scenario))
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{scenario: speed.Scenario(all[0], r.Speed)}
-	c.report = newReporter(notices, c.scenario)
+	c := &client{scenario: speed.Scenario(all[0], r.Speed)}
+	c.report = newReporter(to, c.scenario)
 	if c.clock, err = lockclock.New(r.Clocks, c.scenario.Lock.Clock); err != nil {
 		return nil, err
 	}
@@ -65,8 +65,8 @@ func New(r *messages.Role, notices *messages.Writer) (*Client, error) {
 	return c, err
 }
 
-// Obey carries out an order.
-func (c *Client) Obey(o messages.Order) {
+// obey carries out an order.
+func (c *client) obey(o messages.Order) {
 	switch {
 	case o.Run > 0:
 		item := &c.scenario.Timeline[o.Run-1]

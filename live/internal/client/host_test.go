@@ -95,11 +95,11 @@ func TestSleepGivesTheTurnUp(t *testing.T) {
 }
 
 func TestServing(t *testing.T) {
-	c := &Client{host: newHost(&messages.Role{}, nil, nil)}
+	c := &client{host: newHost(&messages.Role{}, nil, nil)}
 	if got := c.host.Serving("M"); got != "M" {
 		t.Errorf("at first M is served by %s", got)
 	}
-	c.Obey(messages.Order{Serving: &messages.Serving{Node: "M", By: "M2"}})
+	c.obey(messages.Order{Serving: &messages.Serving{Node: "M", By: "M2"}})
 	if got := c.host.Serving("M"); got != "M2" {
 		t.Errorf("M is served by %s", got)
 	}

@@ -16,7 +16,7 @@ import (
 
 // startProgram starts the client's lock program, which is stopped and killed with it, and talks to it in the client's turns. It
 // returns when the program is ready.
-func (c *Client) startProgram(env protocols.Env) (protocols.Locker, error) {
+func (c *client) startProgram(env protocols.Env) (protocols.Locker, error) {
 	h := c.host
 	nonsense := func(format string, args ...any) {
 		c.report.tell(messages.Notice{Nonsense: fmt.Sprintf(format, args...)})
@@ -53,7 +53,7 @@ func (c *Client) startProgram(env protocols.Env) (protocols.Locker, error) {
 const untilReady = redisproc.Patience * 3 / 4
 
 // addresses are those of the nodes for a lock program; one on one Redis is given first the one for that.
-func (c *Client) addresses(first string) []string {
+func (c *client) addresses(first string) []string {
 	all := slices.Clone(c.host.role.Nodes)
 	if i := slices.Index(c.scenario.Nodes.Names, first); c.host.role.OneNode && i > 0 {
 		all[0], all[i] = all[i], all[0]

@@ -3,9 +3,11 @@
 package client
 
 import (
+	"encoding/json"
 	"sync"
 
 	"redlocksim/faults"
+	"redlocksim/internal/faketime"
 	"redlocksim/live/internal/messages"
 	"redlocksim/scenarios"
 	"redlocksim/sim/history"
@@ -13,7 +15,7 @@ import (
 
 // reporter tells the parent what happens, and has the client wait where the timeline may do something.
 type reporter struct {
-	notices *messages.Writer
+	notices *notices
 	stops   []faults.Moment
 
 	mu      sync.Mutex
@@ -21,7 +23,7 @@ type reporter struct {
 	waits   int
 }
 
-func newReporter(notices *messages.Writer, s *scenarios.Scenario) *reporter {
+func newReporter(notices *notices, s *scenarios.Scenario) *reporter {
 	r := &reporter{notices: notices, waiting: map[int]chan struct{}{}}
 	for i := range s.Timeline {
 		// What the timeline does at an event of this client must be done before the client continues.
@@ -45,7 +47,7 @@ func (r *reporter) tell(notices ...messages.Notice) {
 			r.waiting[n.Wait] = goOn
 			r.mu.Unlock()
 		}
-		r.notices.Send(n)
+		r.notices.send(n)
 	}
 	for _, goOn := range stops {
 		<-goOn
@@ -67,4 +69,18 @@ func (r *reporter) release(number int) {
 	defer r.mu.Unlock()
 	close(r.waiting[number])
 	delete(r.waiting, number)
+}
+
+// notices go to the parent process.
+type notices struct {
+	mu  sync.Mutex
+	out *json.Encoder
+}
+
+// send sends a notice, with the time.
+func (n *notices) send(x messages.Notice) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	x.At = faketime.MachineTime()
+	_ = n.out.Encode(x) // a parent that is gone reads nothing
 }

@@ -1,5 +1,4 @@
-// Package messages is how a client process and its parent talk: lines of JSON, orders one way and notices the other. [Serve] is
-// the side of the client.
+// Package messages is how a client process and its parent talk: lines of JSON, orders one way and notices the other.
 package messages
 
 // Order is a line from the parent to a client process.

@@ -10,9 +10,7 @@ import (
 	"redlocksim/internal/faketime"
 
 	"redlocksim/live/internal/lockclock"
-	"redlocksim/live/internal/loop"
 	"redlocksim/live/internal/messages"
-	"redlocksim/live/internal/record"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
 )
@@ -30,7 +28,7 @@ func (g ground) clocksOf(process string) *faketime.Clocks {
 func (g ground) clocksChanged(at int64, process string) {
 	if c := g.ClientNamed(process); c != nil {
 		l := lockclock.SkewOf(c.Clocks, c.Kind)
-		g.take(record.Entry{At: at, Process: process, Clock: &l})
+		g.take(Entry{At: at, Process: process, Clock: &l})
 		if c.IsUp() {
 			c.Send(messages.Order{ClocksChanged: true})
 		}
@@ -61,7 +59,7 @@ func (g ground) SetClockRate(process string, ppb int64) {
 func (g ground) AfterWall(node string, d time.Duration, f func()) {
 	s, wait := g.ServerNamed(node), new(wallWait)
 	at := s.Clocks.WallNow().Add(d / time.Duration(g.Speed))
-	var next *loop.Moment
+	var next *Moment
 	wait.look = func() {
 		g.Drop(next)
 		if s.Clocks.WallNow().Before(at) {

@@ -10,17 +10,15 @@ import (
 	"os"
 	"path/filepath"
 
-	"redlocksim/live/internal/loop"
 	"redlocksim/live/internal/messages"
 	"redlocksim/live/internal/proxy"
-	"redlocksim/live/internal/record"
 	"redlocksim/live/internal/server"
 	"redlocksim/sim/history"
 )
 
 // Testbed is the servers, the client processes, and the links between them. [NewField] injects faults into it.
 type Testbed struct {
-	*loop.Loop
+	*Loop
 	command []string // starts a client process
 	work    *workDir
 
@@ -30,8 +28,8 @@ type Testbed struct {
 	Clients []*Client
 	gone    []*Client // that were killed and replaced
 
-	Entries  []record.Entry
-	OnEntry  func(record.Entry)             // is told of every entry, if not nil
+	Entries  []Entry
+	OnEntry  func(Entry)                    // is told of every entry, if not nil
 	OnNotice func(*Client, messages.Notice) // is told of the notices that are no entries, if not nil
 	groups   []*group                       // of masters with their replicas
 }
@@ -50,7 +48,7 @@ func New(speed int, command []string) (*Testbed, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Testbed{Loop: loop.New(speed), command: command, work: work, network: proxy.New()}, nil
+	return &Testbed{Loop: newLoop(speed), command: command, work: work, network: proxy.New()}, nil
 }
 
 // Path is where a file of this name is kept until the testbed is closed.
@@ -109,11 +107,11 @@ func (r *Testbed) LinkOf(client, node string) *proxy.Link {
 
 // Happened takes down an event that happened when CLOCK_MONOTONIC read at.
 func (r *Testbed) Happened(at int64, e history.Event) {
-	r.take(record.Entry{At: at, Process: e.Process, Event: &e})
+	r.take(Entry{At: at, Process: e.Process, Event: &e})
 }
 
 // take takes an entry of the record down.
-func (r *Testbed) take(e record.Entry) {
+func (r *Testbed) take(e Entry) {
 	r.Entries = append(r.Entries, e)
 	if r.OnEntry != nil {
 		r.OnEntry(e)
@@ -142,7 +140,7 @@ func (r *Testbed) notice(c *Client, n messages.Notice) {
 			c.Send(messages.Order{Go: n.Wait})
 		}
 	case n.Belief != nil:
-		r.take(record.Entry{At: n.At, Process: c.name, Belief: n.Belief})
+		r.take(Entry{At: n.At, Process: c.name, Belief: n.Belief})
 	case r.OnNotice != nil:
 		r.OnNotice(c, n)
 	}
@@ -176,7 +174,7 @@ func (r *Testbed) ServerNamed(name string) *server.Server {
 
 // Close ends whatever has been started and removes the files.
 func (r *Testbed) Close() error {
-	r.Loop.End()
+	r.Loop.end()
 	var errs []error
 	for _, c := range append(r.gone, r.Clients...) {
 		if c != nil {

@@ -1,8 +1,6 @@
 //go:build linux
 
-// Package loop is the one goroutine on which everything in a run on tier live happens, one thing after the other, so that the
-// testbed and what follows its events need no locks.
-package loop
+package testbed
 
 import (
 	"context"
@@ -16,8 +14,8 @@ import (
 // longStep is longer than any step of a timeline takes, such as the start of a server.
 const longStep = 500 * time.Millisecond
 
-// Loop is the one goroutine on which everything in a run happens, one thing after the other: what is planned for a time, and
-// what other goroutines post.
+// Loop is the one goroutine on which everything in a run happens, one thing after the other, so that nothing needs locks: what
+// is planned for a time, and what other goroutines post.
 type Loop struct {
 	Speed  int64        // how many times as fast as the scenario the run is
 	Stalls *stall.Meter // by how much the machine holds the run up
@@ -28,8 +26,8 @@ type Loop struct {
 	over   chan struct{} // closed when nothing more happens
 }
 
-// New makes a loop with nothing planned. It must be ended.
-func New(speed int) *Loop {
+// newLoop makes a loop with nothing planned. It must be ended.
+func newLoop(speed int) *Loop {
 	return &Loop{Speed: int64(speed), queue: make(chan func()), over: make(chan struct{}), Stalls: stall.Start()}
 }
 
@@ -119,8 +117,8 @@ func (l *Loop) Fail(err error) {
 	}
 }
 
-// End lets go of those who post: nothing more happens.
-func (l *Loop) End() {
+// end lets go of those who post: nothing more happens.
+func (l *Loop) end() {
 	close(l.over)
 	l.Stalls.Stop()
 }

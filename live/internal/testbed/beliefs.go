@@ -1,11 +1,24 @@
-package record
+//go:build linux
+
+package testbed
 
 import (
 	"slices"
 
 	"redlocksim/internal/faketime"
+	"redlocksim/live/internal/messages"
 	"redlocksim/sim/history"
 )
+
+// Entry is something that happened in a run, at a reading of CLOCK_MONOTONIC: an event, or something from which the ends of
+// believed windows follow.
+type Entry struct {
+	At      int64
+	Process string
+	Event   *history.Event
+	Belief  *messages.Belief
+	Clock   *faketime.Skew // what the client's lock clock reads from then on
+}
 
 // Window is a grant that its client believes in.
 type Window struct {

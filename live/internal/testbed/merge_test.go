@@ -1,4 +1,6 @@
-package record
+//go:build linux
+
+package testbed
 
 import (
 	"fmt"
