@@ -291,7 +291,7 @@ func TestInputThatCannotBeJudged(t *testing.T) {
 		{"[" + invoke + "]" + okay, 2, ErrSyntax}, {invoke + "]", 2, ErrSyntax}, {"[" + invoke + ")", 2, ErrSyntax},
 		{invoke + "{:process 0, :type}", 2, ErrSyntax}, {invoke + "{:process 0x, :type :ok}", 2, ErrSyntax},
 		{invoke + "{:process 01, :type :ok}", 2, ErrSyntax}, {invoke + "{:a \"\xff\"}", 2, ErrSyntax}, {invoke + "{:a \xff}", 2, ErrSyntax},
-		{invoke + `{:a "\x"}`, 2, ErrSyntax}, {invoke + `{:a "\ud800"}`, 2, ErrSyntax},
+		{invoke + `{:a "\x"}`, 2, ErrSyntax}, {`{"a":[1 2]}`, 1, ErrSyntax}, {invoke + `{:a "\ud800"}`, 2, ErrSyntax},
 		{invoke + `{:a "\ud800\u0041"}`, 2, ErrSyntax},
 		{invoke + `{:a #_ 1}`, 2, ErrSyntax}, {invoke + `{:a ^b}`, 2, ErrSyntax}, {invoke + `{: 1}`, 2, ErrSyntax},
 		{invoke + `{"process":0,"type":"ok","f":"acquire"}` + "\n", 2, ErrSyntax},
