@@ -63,19 +63,19 @@ type CheckedOperation struct {
 
 // CheckedCounts is the JSON form of what was checked.
 type CheckedCounts struct {
-	Format         string `json:"format"`
-	Model          string `json:"model"`
-	LeaseNS        int64  `json:"lease_ns"`
-	ClockErrorNS   int64  `json:"clock_error_ns"`
-	Lines          int    `json:"lines"`
-	Operations     int    `json:"operations"`
-	Grants         int    `json:"grants"`
-	Unknown        int    `json:"unknown"`
-	Processes      int    `json:"processes"`
-	Locks          int    `json:"locks"`
-	Nemesis        int    `json:"nemesis_lines"`
-	LeftOut        int    `json:"left_out_lines"`
-	Moved          int    `json:"moved_lines"`
+	Format       string `json:"format"`
+	Model        string `json:"model"`
+	LeaseNS      int64  `json:"lease_ns"`
+	ClockErrorNS int64  `json:"clock_error_ns"`
+	Lines        int    `json:"lines"`
+	Operations   int    `json:"operations"`
+	Grants       int    `json:"grants"`
+	Unknown      int    `json:"unknown"`
+	Processes    int    `json:"processes"`
+	Locks        int    `json:"locks"`
+	Nemesis      int    `json:"nemesis_lines"`
+	LeftOut      int    `json:"left_out_lines"`
+	Moved        int    `json:"moved_lines"`
 	// Porcupine judges the program's own histories, too; of others this is 0, and the reason empty.
 	CheckedTwice   int    `json:"locks_checked_twice"`
 	WhyNotAllTwice string `json:"why_not_all_twice"`
