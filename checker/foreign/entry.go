@@ -51,15 +51,13 @@ func (e *entry) located(err error) *InputError {
 
 // reader makes a recording of the entries of a history.
 type reader struct {
-	s    *scanner
-	o    Options
-	r    *recording
-	open []int32 // by process, the operation under way; -1 if none
-	// leaving says of which processes the operation under way is not to be judged.
-	leaving []bool
-	event   int32
-	last    int64 // time
-	index   int64
+	s     *scanner
+	o     Options
+	r     *recording
+	open  []int32 // by process, the operation under way; or idle, or leaving
+	event int32
+	last  int64 // time
+	index int64
 	// Of several files, or lines to be sorted: what was read, and the last time in the file that is being read.
 	several    bool
 	entries    []entry

@@ -6,6 +6,12 @@ import (
 	"time"
 )
 
+// What a process does that has no operation under way which is judged.
+const (
+	idle    = -1
+	leaving = -2 // one that is not judged is under way
+)
+
 // take enters an entry: the beginning of an operation or what became of it.
 func (r *reader) take(e *entry) error {
 	if e.kind == ofNemesis {
@@ -13,9 +19,9 @@ func (r *reader) take(e *entry) error {
 		return nil
 	}
 	for int(e.process) >= len(r.open) {
-		r.open, r.leaving = append(r.open, -1), append(r.leaving, false)
+		r.open = append(r.open, idle)
 	}
-	if e.kind != ofClient || e.typ != "invoke" && r.leaving[e.process] {
+	if e.kind != ofClient || e.typ != "invoke" && r.open[e.process] == leaving {
 		return r.leaveOut(e)
 	}
 	if e.index != noIndex && !r.o.Sort && !r.several {
@@ -92,7 +98,7 @@ func (r *reader) ret(e *entry, event int32) error {
 		return mixedUp("process %s returns from %s of mode %s, but on %s it was %s",
 			name(), e.fn, e.mode, r.r.called(op), op.mode)
 	}
-	r.open[e.process] = -1
+	r.open[e.process] = idle
 	op.retLine, op.retIndex, op.mode = e.line, e.index, max(op.mode, e.mode)
 	if e.lease != 0 {
 		op.lease = e.lease
@@ -129,14 +135,14 @@ func (r *reader) leaveOut(e *entry) error {
 		if err := r.invokes(e, "another operation"); err != nil {
 			return err
 		}
-		r.leaving[e.process] = true
-	case r.leaving[e.process]:
-		r.leaving[e.process] = false
+		r.open[e.process] = leaving
+	case at == leaving:
+		r.open[e.process] = idle
 	case at >= 0 && e.kind == onAnotherLock && r.r.ops[at].lock == unnamed:
 		// Only the return names the lock. What failed says nothing, and needs none.
 		r.r.ops[at].outcome = failed
 		r.r.dropped++
-		r.open[e.process] = -1
+		r.open[e.process] = idle
 	case at >= 0:
 		return mixedUp("process %s returns from another operation, but on %s it invoked %s", r.r.processes.in[e.process],
 			r.r.called(&r.r.ops[at]), r.r.ops[at].fn)
@@ -147,10 +153,10 @@ func (r *reader) leaveOut(e *entry) error {
 // invokes is the error of a process that invokes something while another operation of its own is open.
 func (r *reader) invokes(e *entry, what string) error {
 	name := r.r.processes.in[e.process]
-	if at := r.open[e.process]; at >= 0 {
+	switch at := r.open[e.process]; {
+	case at >= 0:
 		return mixedUp("process %s invokes %s while its %s of %s is open", name, what, r.r.ops[at].fn, r.r.called(&r.r.ops[at]))
-	}
-	if r.leaving[e.process] {
+	case at == leaving:
 		return mixedUp("process %s invokes %s while an operation of its that is left out is open", name, what)
 	}
 	return nil
