@@ -24,15 +24,14 @@ type Meter struct {
 // Start measures until Stop.
 func Start() *Meter {
 	m := &Meter{over: make(chan struct{}), ended: make(chan struct{})}
-	waiting := openPressure("/proc/pressure/cpu")
+	const waiting = pressure("/proc/pressure/cpu")
 	go m.measure(waiting, time.Now(), waiting.read()) // read here: the goroutine may be held up before it runs
 	return m
 }
 
 // measure looks again and again. waited is what the kernel said at begin.
-func (m *Meter) measure(waiting *pressure, begin time.Time, waited time.Duration) {
+func (m *Meter) measure(waiting pressure, begin time.Time, waited time.Duration) {
 	defer close(m.ended)
-	defer waiting.close()
 	for run := time.Duration(0); ; {
 		select {
 		case <-time.After(Resolution):

@@ -83,8 +83,7 @@ func TestPressure(t *testing.T) {
 		}
 	}
 	say("")
-	p := openPressure(path)
-	defer p.close()
+	p := pressure(path)
 	for text, want := range map[string]time.Duration{
 		"some avg10=85.39 avg60=61.47 avg300=45.31 total=8715937661\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=7\n": 8715937661 * time.Microsecond,
 		"some avg10=0.00 avg60=0.00 avg300=0.00 total=12\n":                                                            12 * time.Microsecond,
@@ -95,11 +94,9 @@ func TestPressure(t *testing.T) {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}
-	none := openPressure(path + "x")
-	if none.read() != 0 {
+	if pressure(path+"x").read() != 0 {
 		t.Error("a file that is not there says something")
 	}
-	none.close()
 }
 
 // A meter adds up what the kernel says that threads waited since it began.
@@ -112,7 +109,7 @@ func TestWaited(t *testing.T) {
 		}
 	}
 	say(1000)
-	m, p := &Meter{over: make(chan struct{}), ended: make(chan struct{})}, openPressure(path)
+	m, p := &Meter{over: make(chan struct{}), ended: make(chan struct{})}, pressure(path)
 	go m.measure(p, time.Now(), p.read())
 	defer m.Stop()
 	say(8000)

@@ -137,7 +137,7 @@ func (h *host) Attempt(int, int) {}
 func (h *host) Access(_, _ int, e history.Event) history.Event {
 	e.Process = h.Name()
 	h.Leave()
-	done, err := storageserver.Access(h.role.Storage, e)
+	done, err := storageserver.Access(context.Background(), h.role.Storage, e)
 	h.Enter()
 	if err != nil {
 		e.Outcome = history.Unknown

@@ -90,13 +90,14 @@ func (s *Server) take(e *history.Event) {
 	s.record(faketime.MachineTime(), *e)
 }
 
-// Access sends a request to the storage and waits for the answer.
-func Access(addr string, e history.Event) (done history.Event, err error) {
-	c, err := net.Dial("tcp", addr)
+// Access sends a request to the storage and waits for the answer, until ctx ends.
+func Access(ctx context.Context, addr string, e history.Event) (done history.Event, err error) {
+	c, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
 	if err != nil {
 		return done, err
 	}
 	defer c.Close()
+	defer context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })()
 	if err := json.NewEncoder(c).Encode(e); err != nil {
 		return done, err
 	}
@@ -110,17 +111,8 @@ const draw history.Func = "draw"
 // Sequence is the storage at an address as a source of fencing tokens.
 type Sequence string
 
+// Token implements driver.TokenSource.
 func (addr Sequence) Token(ctx context.Context, _ []string) (int64, error) {
-	c, err := new(net.Dialer).DialContext(ctx, "tcp", string(addr))
-	if err != nil {
-		return 0, err
-	}
-	defer c.Close()
-	defer context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })()
-	e := history.Event{Func: draw}
-	if err := json.NewEncoder(c).Encode(e); err != nil {
-		return 0, err
-	}
-	err = json.NewDecoder(c).Decode(&e)
+	e, err := Access(ctx, string(addr), history.Event{Func: draw})
 	return e.Number, err
 }
