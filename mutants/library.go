@@ -68,10 +68,10 @@ var library = []Mutant{
 		Killers: []string{"91-random-bytes-fail/wake-up"},
 	},
 	{
-		Name:    "follows-any-counter",
-		Bug:     "a counter is believed that no other node bears out",
-		Edits:   []Edit{{"redlock/fencing.go", "return max(n-quorum+1, min(2, n)) }", "return 1 }"}},
-		Killers: []string{"92-counters-set-by-hand/one-node"},
+		Name:  "follows-any-counter",
+		Bug:   "a counter is believed that no other node bears out",
+		Edits: []Edit{{"redlock/fencing.go", "return max(n-quorum+1, min(2, n)) }", "return 1 }"}},
+		Tests: []Test{{"redlock", "TestWitnesses"}},
 	},
 	{
 		Name:    "follows-no-counter-that-is-alone",
@@ -80,10 +80,10 @@ var library = []Mutant{
 		Killers: []string{"92-counters-set-by-hand/one-of-two"},
 	},
 	{
-		Name:    "follows-a-counter-however-far",
-		Bug:     "a counter that is alone is followed however far it is ahead",
-		Edits:   []Edit{{"redlock/fencing.go", "farCounters = 1 << 32", "farCounters = 1 << 62"}},
-		Killers: []string{"92-counters-set-by-hand/one-of-two-by-far"},
+		Name:  "follows-a-counter-however-far",
+		Bug:   "a counter that is alone is followed however far it is ahead",
+		Edits: []Edit{{"redlock/fencing.go", "farCounters = 1 << 32", "farCounters = 1 << 62"}},
+		Tests: []Test{{"redlock", "TestCounterAlone"}},
 	},
 	{
 		Name:    "releases-too-late-to-be-sent",
@@ -104,10 +104,10 @@ var library = []Mutant{
 		Killers: []string{"82-with-lock/released-by-the-work"},
 	},
 	{
-		Name:    "follows-two-counters-of-five",
-		Bug:     "a client believes counters that fewer nodes bear out than may be wrong",
-		Edits:   []Edit{{"redlock/fencing.go", "witnesses(len(p.counters), quorum)", "witnesses(quorum, len(p.counters))"}},
-		Killers: []string{"92-counters-set-by-hand/two-of-five"},
+		Name:  "follows-two-counters-of-five",
+		Bug:   "a client believes counters that fewer nodes bear out than may be wrong",
+		Edits: []Edit{{"redlock/fencing.go", "witnesses(len(p.counters), quorum)", "witnesses(quorum, len(p.counters))"}},
+		Tests: []Test{{"redlock", "TestWrongCountersAreOutvoted"}},
 	},
 	{
 		Name:    "quarantine-is-not-noted",
@@ -122,10 +122,10 @@ var library = []Mutant{
 		Killers: []string{"60-own-old-votes"},
 	},
 	{
-		Name:    "tells-a-loss-twice",
-		Bug:     "Hold returns the loss of the lease twice, as that of the work and as that of the release",
-		Edits:   []Edit{{"redlock/renew.go", "errors.Is(released, ErrReleased), errors.Is(released, ErrLost) && errors.Is(err, ErrLost):", "errors.Is(released, ErrReleased):"}},
-		Killers: []string{"82-with-lock/limit"},
+		Name:  "tells-a-loss-twice",
+		Bug:   "Hold returns the loss of the lease twice, as that of the work and as that of the release",
+		Edits: []Edit{{"redlock/renew.go", "errors.Is(released, ErrReleased), errors.Is(released, ErrLost) && errors.Is(err, ErrLost):", "errors.Is(released, ErrReleased):"}},
+		Tests: []Test{{"redlock", "TestHold"}},
 	},
 	{
 		Name:  "another-largest-ttl-in-silence",
@@ -134,10 +134,10 @@ var library = []Mutant{
 		Tests: []Test{{"redlock", "TestErrorOfANode"}},
 	},
 	{
-		Name:    "largest-token-is-remembered",
-		Bug:     "a client that has heard of the largest token asks no node again",
-		Edits:   []Edit{{"redlock/fencing.go", "	if token >= maxToken {\n\t\treturn\n\t}\n", ""}},
-		Killers: []string{"92-counters-set-by-hand/largest"},
+		Name:  "largest-token-is-remembered",
+		Bug:   "a client that has heard of the largest token asks no node again",
+		Edits: []Edit{{"redlock/fencing.go", "	if token >= maxToken {\n\t\treturn\n\t}\n", ""}},
+		Tests: []Test{{"redlock", "TestTokensUsedUpAreForgotten"}},
 	},
 	{
 		Name:    "largest-token-is-never-granted",
@@ -423,10 +423,10 @@ var library = []Mutant{
 		Killers: []string{"09-contention"},
 	},
 	{
-		Name:    "failed-extend-untold",
-		Bug:     "an extend that fails returns without having told the observer",
-		Edits:   []Edit{{"redlock/extend.go", "\tl.acquisition.observe(observe.Event{Step: observe.NotExtended, Op: driver.OpExtend, Err: err})\n", ""}},
-		Killers: []string{"80-contexts-that-end/extend-meanwhile"},
+		Name:  "failed-extend-untold",
+		Bug:   "an extend that fails returns without having told the observer",
+		Edits: []Edit{{"redlock/extend.go", "\tl.acquisition.observe(observe.Event{Step: observe.NotExtended, Op: driver.OpExtend, Err: err})\n", ""}},
+		Tests: []Test{{"redlock", "TestFailedExtendIsTold"}},
 	},
 	{
 		Name:    "node-timeout-doubled",
@@ -447,10 +447,10 @@ var library = []Mutant{
 		Killers: []string{"82-with-lock/limit", "82-with-lock/max-time"},
 	},
 	{
-		Name:    "limit-of-renewals-untold",
-		Bug:     "the error of a lease that was lost at the limit of its renewals does not say so",
-		Edits:   []Edit{{"redlock/renew.go", "if n == r.Limit {\n\t\t\treturn ErrRenewalLimit", "if n == r.Limit {\n\t\t\treturn nil"}},
-		Killers: []string{"82-with-lock/limit"},
+		Name:  "limit-of-renewals-untold",
+		Bug:   "the error of a lease that was lost at the limit of its renewals does not say so",
+		Edits: []Edit{{"redlock/renew.go", "if n == r.Limit {\n\t\t\treturn ErrRenewalLimit", "if n == r.Limit {\n\t\t\treturn nil"}},
+		Tests: []Test{{"redlock", "TestHold"}},
 	},
 	{
 		Name: "renewals-without-limit",
@@ -857,10 +857,10 @@ var library = []Mutant{
 		Tests: []Test{{"redlock", "TestTimersAreStopped"}},
 	},
 	{
-		Name:    "token-proposed-again",
-		Bug:     "a client remembers only the first token of a resource, and is told of a higher one each time",
-		Edits:   []Edit{{"redlock/fencing.go", "token := max(t.known(key), token)", "token := cmp.Or(t.known(key), token)"}},
-		Killers: []string{"63-votes-for-two-tokens"},
+		Name:  "token-proposed-again",
+		Bug:   "a client remembers only the first token of a resource, and is told of a higher one each time",
+		Edits: []Edit{{"redlock/fencing.go", "token := max(t.known(key), token)", "token := cmp.Or(t.known(key), token)"}},
+		Tests: []Test{{"redlock", "TestTheNextTokenIsProposed"}},
 	},
 	{
 		Name:    "yields-before-its-delay",

@@ -100,9 +100,9 @@ var protocols = []Mutant{
 		Killers: []string{"44-redisson/reentrant"},
 	},
 	{
-		Name:    "delays-without-jitter",
-		Bug:     "every delay between two attempts is the shortest",
-		Edits:   []Edit{{"scenarios/protocols/retry.go", "return d.Min + time.Duration(s.random(uint64(d.Max-d.Min)+1))", "return d.Min + 0*time.Duration(s.random(uint64(d.Max-d.Min)+1))"}},
-		Killers: []string{"48-database-row-lock/contention", "01-setnx-then-expire/a-minute"},
+		Name:  "delays-without-jitter",
+		Bug:   "every delay between two attempts is the shortest",
+		Edits: []Edit{{"scenarios/protocols/retry.go", "return d.Min + time.Duration(s.random(uint64(d.Max-d.Min)+1))", "return d.Min + 0*time.Duration(s.random(uint64(d.Max-d.Min)+1))"}},
+		Tests: []Test{{"scenarios/protocols", "TestDelaysAreDrawnFromTheirRange"}},
 	},
 }

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"redlocksim/internal/quorum"
+	"redlocksim/redlock/observe"
 )
 
 func TestCredible(t *testing.T) {
@@ -183,6 +184,25 @@ func TestTokensAreForgotten(t *testing.T) {
 	if got := cl.nodes[0].counters["first"]; got != 2 {
 		t.Errorf("the counter is %d", got)
 	}
+}
+
+// A client that knows the last token of a resource proposes the next one, and is told of no higher one.
+func TestTheNextTokenIsProposed(t *testing.T) {
+	raised := 0
+	in(t, 3, func(w *world) {
+		for range 3 {
+			if err := w.mustLock(time.Second).Unlock(w.Context()); err != nil {
+				w.Error(err)
+			}
+		}
+		if raised > 0 {
+			w.Errorf("a token was raised %d times", raised)
+		}
+	}, WithFencing(Fencing{}), WithObserver(atStep(func(e observe.Event) {
+		if e.Step == observe.TokenRaised {
+			raised++
+		}
+	})))
 }
 
 // Counters that are used up stop their resource, until they are mended, and no other.
