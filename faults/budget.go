@@ -14,27 +14,27 @@ type Budget struct {
 	ClockRate Rate `yaml:"clock-rate"`
 	// ClockStep bounds by how much all steps of a wall clock move it between any two moments. A step of a Redis node does not
 	// count that changes when no lock expires there, unless the node has replicas. Default: 0s. Example: 100ms
-	ClockStep time.Duration `yaml:"clock-step"`
+	ClockStep time.Duration `yaml:"clock-step" range:"0s.."`
 	// Delay bounds what is added to the network's ordinary delays. Default: 0s. Example: 50ms
-	Delay time.Duration `yaml:"delay"`
+	Delay time.Duration `yaml:"delay" range:"0s.."`
 	// Pause bounds every pause of a process. Default: 0s. Example: 800ms
-	Pause time.Duration `yaml:"pause"`
+	Pause time.Duration `yaml:"pause" range:"0s.."`
 	// Suspend bounds for how long the machine of a client is suspended in all. Default: 0s. Example: 1m
-	Suspend time.Duration `yaml:"suspend"`
+	Suspend time.Duration `yaml:"suspend" range:"0s.."`
 	// RestartDelay is how long a node that lost memory stays down at least, from when it stopped until it is back or, if it
 	// stays down, a replica that does not know all of its locks takes its place. Default: no node loses memory. Example: 10s
-	RestartDelay *time.Duration `yaml:"restart-delay"`
+	RestartDelay *time.Duration `yaml:"restart-delay" range:"0s.."`
 	// MemoryLoss is how many times a node may come back or be replaced earlier than that without all it knew, have locks
 	// evicted, or be replaced while it is up.
 	// Default: 0. Example: 1
-	MemoryLoss int `yaml:"memory-loss"`
+	MemoryLoss int `yaml:"memory-loss" range:"0.."`
 	// NoPowerLoss promises that no node loses power. A node that stops then keeps what it handed to the operating system
 	// and, with an append-only file, all it knew, however seldom it fsyncs. Default: false. Example: true
 	NoPowerLoss bool `yaml:"no-power-loss"`
 	// CounterLoss is how many nodes may ever lose fencing counters, however long they stay down: counters outlive every
 	// lock, so no delay brings them back. With a quorum of q of N nodes, tokens rise as long as this is at most 2q − N − 1,
 	// which is 0 for a majority of an odd number. Default: 0. Example: 1
-	CounterLoss int `yaml:"counter-loss"`
+	CounterLoss int `yaml:"counter-loss" range:"0.."`
 }
 
 // Used is what the faults of a run amounted to.

@@ -35,9 +35,9 @@ type Moment struct {
 	// Resource is which resource's event it is, or the key of the command. Default: any resource. Example: orders
 	Resource string `yaml:"resource"`
 	// Nth counts the events that match, from 1; 0 is the first as well. Default: 1. Example: 2
-	Nth int `yaml:"nth"`
+	Nth int `yaml:"nth" range:"0.."`
 	// Lead is how long before the event; only for nodes-free, which is known ahead. Default: 0s. Example: 1ms
-	Lead time.Duration `yaml:"lead"`
+	Lead time.Duration `yaml:"lead" range:"0s.."`
 }
 
 func (m *Moment) String() string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -17,13 +18,13 @@ import (
 type Calling struct {
 	// TTL is the TTL that the lock is asked for with; steps lock, try-lock, with-lock and with-all. Default: that of the
 	// settings. Example: 3s
-	TTL time.Duration `yaml:"ttl"`
+	TTL time.Duration `yaml:"ttl" range:"0s.."`
 	// Within sets a deadline for the context of the call, so long after the call begins; with 0s it is over before. Steps
 	// try-lock, extend, renew, with-lock, with-all, unlock, prepare and close. Default: no deadline. Example: 3ms
-	Within *time.Duration `yaml:"within"`
+	Within *time.Duration `yaml:"within" range:"0s.."`
 	// Cancel cancels the context of the call so long after the call begins; with 0s before it. Steps lock and those of
 	// within. Default: it is not cancelled. Example: 30ms
-	Cancel *time.Duration `yaml:"cancel"`
+	Cancel *time.Duration `yaml:"cancel" range:"0s.."`
 	// LeaseContext makes the call with the context of the lease; steps extend and unlock. Default: false. Example: true
 	LeaseContext bool `yaml:"lease-context"`
 	// Released makes the step about the lock that was released last, not about one that is held: steps extend, renew and
@@ -36,20 +37,20 @@ type Calling struct {
 	Anyway bool `yaml:"anyway"`
 	// Wait is how long with-lock and with-all wait at the most for what they take. Default: 0s, as long as it takes.
 	// Example: 1s
-	Wait time.Duration `yaml:"wait"`
+	Wait time.Duration `yaml:"wait" range:"0s.."`
 	// Period is the time between two renewals; steps renew, with-lock and with-all. Default: a third of the TTL.
 	// Example: 500ms
-	Period time.Duration `yaml:"period"`
+	Period time.Duration `yaml:"period" range:"0s.."`
 	// Jitter is how much sooner than after a period a renewal may come; steps as for period. Default: 0s. Example: 100ms
-	Jitter time.Duration `yaml:"jitter"`
+	Jitter time.Duration `yaml:"jitter" range:"0s.."`
 	// Limit is the largest number of renewals; steps as for period. Default: as the setting renewals says. Example: 3
-	Limit int `yaml:"limit"`
+	Limit int `yaml:"limit" range:"0.."`
 	// MaxTime is how long renewals can keep the lease alive; steps as for period. Default: 0s, without a limit.
 	// Example: 5s
-	MaxTime time.Duration `yaml:"max-time"`
+	MaxTime time.Duration `yaml:"max-time" range:"0s.."`
 	// Meanwhile has a second call do work of this length under the lease at the same time, before the first goes on with its
 	// own: one whose max-time is too short for renewals. Step renew. Default: 0s, there is none. Example: 2s
-	Meanwhile time.Duration `yaml:"meanwhile"`
+	Meanwhile time.Duration `yaml:"meanwhile" range:"0s.."`
 	// Unlocks has the work release the lock itself when it is done, in the context that it was given; step with-lock. Default:
 	// false. Example: true
 	Unlocks bool `yaml:"unlocks"`
@@ -61,31 +62,17 @@ type Calling struct {
 // isUsual says that the step calls the lock as usual.
 func (c *Calling) isUsual() bool { return *c == Calling{} }
 
-// read reports keys that a kind of step does not have, and values that make no sense.
-func (c *Calling) read(d *strictyaml.Decoder, n *yaml.Node, shape stepShape) {
+// read reports keys that a kind of step does not have.
+func (c *Calling) read(d *strictyaml.Decoder, n *yaml.Node, shape *stepShape) {
 	var known []string
 	for _, f := range strictyaml.Fields(reflect.TypeFor[Calling]()) {
 		known = append(known, f.Key)
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		if key := n.Content[i]; slices.Contains(known, key.Value) && !slices.Contains(shape.calling, key.Value) {
+		if key := n.Content[i]; slices.Contains(known, key.Value) && !slices.Contains(strings.Fields(shape.calling), key.Value) {
 			d.Errorf(key, key.Value, nil, "%s takes no such key", shape.kind)
 		}
 	}
-	negative := func(key string, is bool) {
-		if is {
-			d.Errorf(child(n, key), key, nil, "must not be negative")
-		}
-	}
-	negative("ttl", c.TTL < 0)
-	negative("within", c.Within != nil && *c.Within < 0)
-	negative("cancel", c.Cancel != nil && *c.Cancel < 0)
-	negative("wait", c.Wait < 0)
-	negative("period", c.Period < 0)
-	negative("jitter", c.Jitter < 0)
-	negative("limit", c.Limit < 0)
-	negative("max-time", c.MaxTime < 0)
-	negative("meanwhile", c.Meanwhile < 0)
 }
 
 // needs says what a lock must be able to do for the keys of the call that it cannot; empty if it can.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -17,10 +16,9 @@ import (
 
 // Limits on a scenario, so that a mistake in a file does not fill the memory.
 const (
-	maxClients  = 1000
-	maxCases    = 100
-	maxItems    = 10_000
-	maxDuration = 24 * time.Hour
+	maxClients = 1000
+	maxCases   = 100
+	maxItems   = 10_000
 )
 
 // check looks for what is wrong with a scenario that is well-formed.
@@ -34,6 +32,7 @@ func (c *check) all() {
 	s := c.s
 	c.oneLine("title", s.Title)
 	c.oneLine("source", s.Source)
+	c.oneLine("live", s.Live.Not)
 	c.names(child(c.n, "clients"), s.Clients, maxClients, "client")
 	c.nodes()
 	for _, name := range s.Clients {
@@ -43,19 +42,12 @@ func (c *check) all() {
 	}
 	c.resources()
 	c.semaphores()
-	if s.Duration <= 0 || s.Duration > maxDuration {
-		c.d.Errorf(child(c.n, "duration"), s.Duration.String(), nil, "must be positive and at most %v", maxDuration)
-	}
-	c.live()
 	c.liveness()
 	c.reached()
 	for _, g := range s.Expect.Grants {
 		if !slices.Contains(s.Clients, g.Key) {
 			c.d.Errorf(child(child(c.n, "expect"), "grants"), g.Key, s.Clients, "there is no such client")
 		}
-	}
-	if n := s.Expect.Commands; n < 0 {
-		c.d.Errorf(child(child(c.n, "expect"), "commands"), fmt.Sprint(n), nil, "must not be negative")
 	}
 	items := child(c.n, "timeline")
 	if len(s.Timeline) > maxItems {
@@ -100,27 +92,8 @@ func (c *check) onlyRedis() {
 
 // budget looks for bounds that nothing can keep to.
 func (c *check) budget() {
-	b := c.s.Budget
-	n := child(c.n, "budget")
-	for _, bound := range []struct {
-		key  string
-		size time.Duration
-	}{{"clock-step", b.ClockStep}, {"delay", b.Delay}, {"pause", b.Pause}, {"suspend", b.Suspend}} {
-		if bound.size < 0 {
-			c.d.Errorf(child(n, bound.key), bound.size.String(), nil, "must not be negative")
-		}
-	}
-	if b.RestartDelay != nil && *b.RestartDelay < 0 {
-		c.d.Errorf(child(n, "restart-delay"), b.RestartDelay.String(), nil, "must not be negative")
-	}
-	if b.MemoryLoss < 0 {
-		c.d.Errorf(child(n, "memory-loss"), fmt.Sprint(b.MemoryLoss), nil, "must not be negative")
-	}
-	if b.CounterLoss < 0 {
-		c.d.Errorf(child(n, "counter-loss"), fmt.Sprint(b.CounterLoss), nil, "must not be negative")
-	}
-	if b.ClockRate.PPB() < 0 || b.ClockRate.PPB() > kernel.MaxRate {
-		c.d.Errorf(child(n, "clock-rate"), b.ClockRate.String(), nil, "must be from 0%% to 50%%")
+	if rate := c.s.Budget.ClockRate; rate.PPB() < 0 || rate.PPB() > kernel.MaxRate {
+		c.d.Errorf(child(child(c.n, "budget"), "clock-rate"), rate.String(), nil, "must be from 0%% to 50%%")
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // forgetHaste leaves out what is expected of durations and of how often somebody waits or tries.
 func (e *Expect) forgetHaste() {
 	e.Unavailable = Unavailable{Bounds: Bounds{AtMost: math.MaxInt64}}
-	e.Takeover, e.Attempts, e.Bypass, e.Overtakes, e.AfterHealing = nil, nil, nil, nil, nil
+	e.Waits = Waits{}
 	e.Resources = slices.Clone(e.Resources)
 	for i := range e.Resources {
 		e.Resources[i].Value = ExpectOn{Findings: e.Resources[i].Value.Findings}
@@ -27,26 +27,32 @@ func (e *Expect) allowLess() {
 	if e.Unavailable.Unbounded {
 		e.Unavailable = Unavailable{Bounds: Bounds{AtMost: math.MaxInt64}}
 	}
-	least := func(b *Bounds) *Bounds {
-		if b == nil {
-			return nil
-		}
-		return &Bounds{AtMost: b.AtMost}
-	}
-	count := func(b *CountBounds) *CountBounds {
-		if b == nil {
-			return nil
-		}
-		return &CountBounds{AtMost: b.AtMost}
-	}
-	e.Unavailable.AtLeast, e.Attempts = 0, nil
-	e.Takeover, e.AfterHealing, e.Bypass, e.Overtakes = least(e.Takeover), least(e.AfterHealing), count(e.Bypass), count(e.Overtakes)
+	e.Unavailable.AtLeast = 0
+	e.Waits = e.Waits.atMost()
 	e.Resources = slices.Clone(e.Resources)
 	for i := range e.Resources {
 		on := &e.Resources[i].Value
-		on.Attempts, on.Unavailable = nil, least(on.Unavailable)
-		on.Takeover, on.AfterHealing, on.Bypass, on.Overtakes = least(on.Takeover), least(on.AfterHealing), count(on.Bypass), count(on.Overtakes)
+		on.Unavailable, on.Waits = on.Unavailable.atMost(), on.Waits.atMost()
 	}
+}
+
+// atMost is without what is expected at the least, and of attempts.
+func (w Waits) atMost() Waits {
+	return Waits{Takeover: w.Takeover.atMost(), Bypass: w.Bypass.atMost(), Overtakes: w.Overtakes.atMost(), AfterHealing: w.AfterHealing.atMost()}
+}
+
+func (b *Bounds) atMost() *Bounds {
+	if b == nil {
+		return nil
+	}
+	return &Bounds{AtMost: b.AtMost}
+}
+
+func (b *CountBounds) atMost() *CountBounds {
+	if b == nil {
+		return nil
+	}
+	return &CountBounds{AtMost: b.AtMost}
 }
 
 // judge compares what a run showed with what the scenario claims and expects; hoped is what people are told of the latter.

@@ -46,8 +46,8 @@ func (s *Scenario) Features() []reach.Feature {
 		item := &s.Timeline[i]
 		for j := range item.Do {
 			step := &item.Do[j]
-			renews = renews || step.Kind == RenewStep && !step.Released || step.Kind.isOneCall()
-			several = several || step.takes() && len(item.Taken(step, s.Resources)) > 1
+			renews = renews || step.Kind == RenewStep && !step.Released || step.is(inOneCall)
+			several = several || step.is(takes) && len(item.Taken(step, s.Resources)) > 1
 		}
 	}
 	for _, f := range []struct {

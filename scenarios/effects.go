@@ -11,37 +11,35 @@ import (
 	"redlocksim/sim/storage"
 )
 
-// reach has a step's effect on its resource.
-func (l *held) reach(s *Step) {
+// grantFor is the grant that a step's effect is under; its Op is 0 if nobody would take the lock for held.
+func (l *held) grantFor(s *Step) Grant {
 	on := l.acquisition.grants[0]
 	if s.Resource != nil {
 		on = l.acquisition.on(s.Resource[0])
 	}
 	if s.Released || l.refused {
-		on.Op = 0 // nobody would take the lock for held
+		on.Op = 0
 	}
-	switch s.Kind {
-	case WriteStep:
-		l.access(on, history.Write, itsOwnNumber)
-	case WriteUncheckedStep:
-		l.send(on, history.Write, itsOwnNumber)
-	case UpdateStep:
-		l.read(on)
-		l.writeBack(on)
-	case ReadStep:
-		l.read(on)
-	case WriteBackStep:
-		l.writeBack(on)
-	case MarkStep:
-		l.access(on, history.Mark, func(e *history.Event) { e.Number = int64(on.Op) })
-	}
+	return on
+}
+
+func (l *held) write(on Grant)          { l.access(on, history.Write, itsOwnNumber) }
+func (l *held) writeUnchecked(on Grant) { l.send(on, history.Write, itsOwnNumber) }
+
+func (l *held) update(on Grant) {
+	l.read(on)
+	l.writeBack(on)
+}
+
+func (l *held) mark(on Grant) {
+	l.access(on, history.Mark, func(e *history.Event) { e.Number = int64(on.Op) })
 }
 
 // itsOwnNumber has an operation write its number.
 func itsOwnNumber(e *history.Event) { e.Number = int64(e.Op) }
 
 // linger lets time pass as long as sure says yes. A lease that never ends is not waited for.
-func (l *held) linger() {
+func (l *held) linger(*Step) {
 	for !l.refused {
 		last := l.lease.Until()
 		if last.IsZero() {

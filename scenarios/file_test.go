@@ -363,8 +363,8 @@ func TestEverySettingIsEncoded(t *testing.T) {
 		case *strictyaml.Ordered[[]string]:
 			*v = strictyaml.Ordered[[]string]{{Key: "B", Value: []string{"B2"}}, {Key: "A"}}
 		case *strictyaml.Ordered[ExpectOn]:
-			for _, on := range []ExpectOn{{}, {Findings: Findings{kinds()[0]}}, {Unavailable: &Bounds{1, 2}}, {Takeover: &Bounds{1, 2}}, {Attempts: &CountBounds{1, 2}},
-				{Bypass: &CountBounds{1, 2}}, {Overtakes: &CountBounds{1, 2}}, {AfterHealing: &Bounds{1, 2}}} {
+			for _, on := range []ExpectOn{{}, {Findings: Findings{kinds()[0]}}, {Unavailable: &Bounds{1, 2}}, {Waits: Waits{Takeover: &Bounds{1, 2}}}, {Waits: Waits{Attempts: &CountBounds{1, 2}}},
+				{Waits: Waits{Bypass: &CountBounds{1, 2}}}, {Waits: Waits{Overtakes: &CountBounds{1, 2}}}, {Waits: Waits{AfterHealing: &Bounds{1, 2}}}} {
 				*v = strictyaml.Ordered[ExpectOn]{{Key: "b", Value: on}, {Key: "a"}}
 				x.comesBack(t, path)
 			}

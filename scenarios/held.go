@@ -34,6 +34,9 @@ func (p *program) about(s *Step) *held {
 	return locks[s.among(on)]
 }
 
+// hold works under the lock for a while, as long as the lease lasts.
+func (l *held) hold(s *Step) { l.host.Sleep(l.lasts(), s.For) }
+
 func (l *held) extend(s *Step) {
 	if l.refused {
 		return

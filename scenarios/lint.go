@@ -113,7 +113,7 @@ func leastEvents(s *Scenario) int {
 	n := 0
 	for _, item := range s.Timeline {
 		for _, step := range item.Do {
-			if step.takes() || step.isEffect() || step.Kind == ExtendStep || step.Kind == UnlockStep {
+			if step.is(takes) || step.is(effect) || step.Kind == ExtendStep || step.Kind == UnlockStep {
 				n += 2 * max(item.Repeat, 1) * max(item.Goroutines, 1)
 			}
 		}
@@ -126,7 +126,7 @@ func contenders(s *Scenario) int {
 	asking := map[string]bool{}
 	for _, item := range s.Timeline {
 		for _, step := range item.Do {
-			if step.takes() {
+			if step.is(takes) {
 				asking[item.Client] = true
 			}
 		}

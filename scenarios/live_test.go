@@ -18,8 +18,8 @@ expect: {findings: safe, unavailable: {at-most: 1s}}
 	for text, want := range map[string]string{
 		"live: {speed: 3}":                      "",
 		"live: {not: it is over in 2 ms}":       "",
-		"live: {speed: -1}":                     "x.yaml:8:15: live.speed: must be from 1 to 100 \"-1\"",
-		"live: {speed: 101}":                    "x.yaml:8:15: live.speed: must be from 1 to 100 \"101\"",
+		"live: {speed: -1}":                     "x.yaml:8:15: live.speed: must be from 0 to 100 \"-1\"",
+		"live: {speed: 101}":                    "x.yaml:8:15: live.speed: must be from 0 to 100 \"101\"",
 		"live: {not: \"two\\nlines\"}":          "is one line of printable text",
 		"live: {why: it is over in a moment}":   "why",
 		"live: {speed: 1, not: [it, is, over]}": "x.yaml:8:23",

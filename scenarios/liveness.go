@@ -14,7 +14,7 @@ import (
 // Bounds are bounds on a duration.
 type Bounds struct {
 	// AtLeast is the least that it may be. Default: 0s. Example: 1s
-	AtLeast time.Duration `yaml:"at-least"`
+	AtLeast time.Duration `yaml:"at-least" range:"0s.."`
 	// AtMost is the most that it may be. Example: 50ms
 	AtMost time.Duration `yaml:"at-most,required"`
 }
@@ -22,7 +22,7 @@ type Bounds struct {
 // CountBounds are bounds on a number.
 type CountBounds struct {
 	// AtLeast is the least that it may be. Default: 0. Example: 1
-	AtLeast int `yaml:"at-least"`
+	AtLeast int `yaml:"at-least" range:"0.."`
 	// AtMost is the most that it may be. Example: 5
 	AtMost int `yaml:"at-most,required"`
 }
@@ -102,12 +102,12 @@ func (c *check) liveness() {
 
 // bounds looks for bounds that nothing can keep to. n is where they stand.
 func (c *check) bounds(n *yaml.Node, e *ExpectOn) {
-	const wrong = "at-least must not be negative, nor at-most less than it"
+	const wrong = "at-most must not be less than at-least"
 	for _, span := range []struct {
 		key string
 		b   *Bounds
 	}{{"unavailable", e.Unavailable}, {"takeover", e.Takeover}, {"after-healing", e.AfterHealing}} {
-		if b := span.b; b != nil && (b.AtLeast < 0 || b.AtMost < b.AtLeast) {
+		if b := span.b; b != nil && b.AtMost < b.AtLeast {
 			c.d.Errorf(child(n, span.key), "", nil, wrong)
 		}
 	}
@@ -115,7 +115,7 @@ func (c *check) bounds(n *yaml.Node, e *ExpectOn) {
 		key string
 		b   *CountBounds
 	}{{"attempts", e.Attempts}, {"bypass", e.Bypass}, {"overtakes", e.Overtakes}} {
-		if b := count.b; b != nil && (b.AtLeast < 0 || b.AtMost < b.AtLeast) {
+		if b := count.b; b != nil && b.AtMost < b.AtLeast {
 			c.d.Errorf(child(n, count.key), "", nil, wrong)
 		}
 	}
@@ -123,7 +123,7 @@ func (c *check) bounds(n *yaml.Node, e *ExpectOn) {
 
 // all is what is expected of all resources together, as of one. Without a bound nothing is said of the unavailability.
 func (e *Expect) all() *ExpectOn {
-	on := &ExpectOn{Findings: e.Findings, Takeover: e.Takeover, Attempts: e.Attempts, Bypass: e.Bypass, Overtakes: e.Overtakes, AfterHealing: e.AfterHealing}
+	on := &ExpectOn{Findings: e.Findings, Waits: e.Waits}
 	if !e.Unavailable.Unbounded {
 		on.Unavailable = &e.Unavailable.Bounds
 	}

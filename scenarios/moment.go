@@ -29,8 +29,8 @@ func (c *check) moment(n *yaml.Node, m *faults.Moment) {
 	if m.Node != "" && !slices.Contains(names.Nodes, m.Node) {
 		c.d.Errorf(child(n, "node"), m.Node, names.Nodes, "there is no such node")
 	}
-	if m.Lead < 0 || m.Lead > 0 && m.Event != faults.NodesFree {
-		c.d.Errorf(child(n, "lead"), m.Lead.String(), nil, "must not be negative, and goes with %s only", faults.NodesFree)
+	if m.Lead > 0 && m.Event != faults.NodesFree {
+		c.d.Errorf(child(n, "lead"), m.Lead.String(), nil, "goes with %s only", faults.NodesFree)
 	}
 }
 

@@ -18,7 +18,7 @@ func (x *Session) Run(item *Item) {
 		life, end := x.clock.WithCancel(context.Background())
 		p := &program{Session: x, item: item, thread: thread, life: life, numbers: map[string]seen{}}
 		for i := range item.Do {
-			if !p.do(&item.Do[i]) {
+			if s := &item.Do[i]; !s.Kind.shape().do(p, s) {
 				break
 			}
 		}
@@ -47,48 +47,29 @@ type seen struct {
 	grant  int
 }
 
-func (p *program) do(s *Step) (goOn bool) {
-	switch s.Kind {
-	case LockStep:
-		ctx, cancel := p.clock.WithDeadline(p.life, p.clock.Now().Add(s.For))
-		defer cancel()
-		return p.take(ctx, s)
-	case TryLockStep:
-		return p.take(p.life, s)
-	case WithLockStep:
-		if semaphore := p.asksPermit(s); semaphore != "" {
-			return p.withPermit(s, semaphore)
-		}
-		return p.withLock(s)
-	case WithAllStep:
-		return p.withAll(s)
-	case SleepStep:
-		p.host.Sleep(context.Background(), s.For)
-		return true
-	case PrepareStep:
-		return p.prepare(s)
-	case CloseStep:
-		return p.close(s)
-	case NewClientStep:
-		return p.newClient()
-	}
-	l := p.about(s)
-	if s.isEffect() {
-		l.reach(s)
+// onLock is a step about a lock that is held, after which the client goes on.
+func onLock(do func(*held, *Step)) func(*program, *Step) bool {
+	return func(p *program, s *Step) bool {
+		do(p.about(s), s)
 		return true
 	}
-	switch s.Kind {
-	case HoldStep:
-		p.host.Sleep(l.lasts(), s.For)
-	case LingerStep:
-		l.linger()
-	case ExtendStep:
-		l.extend(s)
-	case RenewStep:
-		l.renew(s)
-	case UnlockStep:
-		l.unlock(s)
-	}
+}
+
+// reaching is one that has an effect on a resource.
+func reaching(do func(*held, Grant)) func(*program, *Step) bool {
+	return onLock(func(l *held, s *Step) { do(l, l.grantFor(s)) })
+}
+
+func (p *program) waits(s *Step) bool {
+	ctx, cancel := p.clock.WithDeadline(p.life, p.clock.Now().Add(s.For))
+	defer cancel()
+	return p.take(ctx, s)
+}
+
+func (p *program) tries(s *Step) bool { return p.take(p.life, s) }
+
+func (p *program) sleeps(s *Step) bool {
+	p.host.Sleep(context.Background(), s.For)
 	return true
 }
 
@@ -143,7 +124,7 @@ func (p *program) close(s *Step) bool {
 }
 
 // newClient makes another client in the place of the one before.
-func (p *program) newClient() bool {
+func (p *program) newClient(*Step) bool {
 	asked := &protocols.Call{Func: protocols.NewClientCall, Client: p.host.Name()}
 	trace.Tell(p.events, protocols.Called{Call: asked})
 	err := p.begin()

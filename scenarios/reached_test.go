@@ -134,7 +134,7 @@ func TestBadReached(t *testing.T) {
 		"{event: pause, before: {event: nodes-free}}": "no event of a history",
 		"{event: pause, lead: 1ms}":                   "goes with nodes-free only",
 		"{event: pause, past: client-9}":              `there is no such client "client-9"`,
-		"{event: pause, before: {event: y, nth: -1}}": `there is no such event "y"`,
+		"{event: pause, before: {event: y}}":          `there is no such event "y"`,
 	} {
 		_, err := Parse("x.yaml", []byte(strings.NewReplacer("PAUSE", "1s", "FINDINGS", "safe", "REACHED", reached).Replace(lateWrite)))
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -134,6 +134,9 @@ func (l *held) watched(s *Step) protocols.Renewal {
 
 // withLock takes a lock, works under it and releases it in one call of the protocol.
 func (p *program) withLock(s *Step) bool {
+	if semaphore := p.asksPermit(s); semaphore != "" {
+		return p.withPermit(s, semaphore)
+	}
 	holder, ok := p.locker.(protocols.Holder)
 	if !ok {
 		return false
@@ -183,10 +186,9 @@ func (x *oneCall) takes(l *held) {
 func (x *oneCall) does(own context.Context) error {
 	x.begun, x.Lease = true, x.lease
 	trace.Tell(x.events, protocols.WorkBegun{Work: &x.Work})
-	update := &Step{Kind: UpdateStep}
-	x.reach(update)
+	x.update(x.acquisition.grants[0])
 	x.works(own, x.step.For)
-	x.reach(update)
+	x.update(x.acquisition.grants[0])
 	var unlocked error
 	if x.step.Unlocks {
 		if x.step.Within == nil && x.step.Cancel == nil { // else it may end for more than the end of the lease

@@ -78,7 +78,7 @@ func (s *Step) among(held [][]string) int {
 		switch {
 		case s.Resource == nil:
 			return i
-		case s.isEffect() && slices.Contains(held[i], s.Resource[0]):
+		case s.is(effect) && slices.Contains(held[i], s.Resource[0]):
 			return i
 		case sameSet(s.Resource, held[i]):
 			return i

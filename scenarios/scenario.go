@@ -63,7 +63,7 @@ type Scenario struct {
 	// Example: 30s
 	Heal *time.Duration `yaml:"heal"`
 	// Duration is the length of the run in true time. Default: 1m. Example: 30s
-	Duration time.Duration `yaml:"duration"`
+	Duration time.Duration `yaml:"duration" range:"1ns..24h"`
 	// Live is what runs on tier live need to know. Default: {}. Example: {not: a single millisecond decides it}
 	Live OnLive `yaml:"live"`
 	// Expect is the verdict that the run must have. Example: {findings: safe, unavailable: {at-most: 1s}}
@@ -105,6 +105,36 @@ type Expect struct {
 	// Unavailable bounds the longest time for which somebody asked for the lock and nobody could get it; unbounded if
 	// nothing bounds it. Example: {at-most: 50ms}
 	Unavailable Unavailable `yaml:"unavailable,required"`
+	Waits       `yaml:",inline"`
+	// Resources is the verdict of single resources. The other keys are about all of them: the findings on any, and the worst
+	// measurement. Default: not checked. Example: {orders: {findings: safe}}
+	Resources strictyaml.Ordered[ExpectOn] `yaml:"resources"`
+	// Reached is what must have happened in the run; otherwise the run is not tested. Default: not set. Example: [{event:
+	// acquire-done, client: client-2}]
+	Reached []Reached `yaml:"reached"`
+	// Grants is how many locks each client was granted; a lock on several resources counts once for each. Default: not
+	// checked. Example: {client-1: 1, client-2: 1}
+	Grants strictyaml.Ordered[int] `yaml:"grants"`
+	// Commands is how many commands that set, extend or delete keys the clients may send to the nodes in the whole run, as many
+	// as the algorithm needs; one more is a finding (conduct). Several that share a script are one. Default: not checked.
+	// Example: 20
+	Commands int `yaml:"commands" range:"0.."`
+	// Leaks are the lock keys without a time to live at the end of the run. Default: []. Example: [R]
+	Leaks []string `yaml:"leaks"`
+}
+
+// ExpectOn is the part of a verdict that is about one resource.
+type ExpectOn struct {
+	// Findings are the violations that the checker must find on this resource, exactly these; safe is none. Example: safe
+	Findings Findings `yaml:"findings,required"`
+	// Unavailable bounds the longest time for which somebody asked for this resource and nobody could get it. Default: not
+	// checked. Example: {at-most: 2s}
+	Unavailable *Bounds `yaml:"unavailable"`
+	Waits       `yaml:",inline"`
+}
+
+// Waits bounds what clients wait for.
+type Waits struct {
 	// Takeover bounds the longest time from the end of a holder until another client was granted its lock
 	// (checker.Takeover). A run without such a grant fails it. Default: not checked. Example: {at-most: 11s}
 	Takeover *Bounds `yaml:"takeover"`
@@ -119,45 +149,6 @@ type Expect struct {
 	// AfterHealing bounds the time from the healing until every client that asked from then on had been granted the lock
 	// once, each counted from when it first asked. A run in which nobody asked fails it. Default: not checked. Example:
 	// {at-most: 2s}
-	AfterHealing *Bounds `yaml:"after-healing"`
-	// Resources is the verdict of single resources. The other keys are about all of them: the findings on any, and the worst
-	// measurement. Default: not checked. Example: {orders: {findings: safe}}
-	Resources strictyaml.Ordered[ExpectOn] `yaml:"resources"`
-	// Reached is what must have happened in the run; otherwise the run is not tested. Default: not set. Example: [{event:
-	// acquire-done, client: client-2}]
-	Reached []Reached `yaml:"reached"`
-	// Grants is how many locks each client was granted; a lock on several resources counts once for each. Default: not
-	// checked. Example: {client-1: 1, client-2: 1}
-	Grants strictyaml.Ordered[int] `yaml:"grants"`
-	// Commands is how many commands that set, extend or delete keys the clients may send to the nodes in the whole run, as many
-	// as the algorithm needs; one more is a finding (conduct). Several that share a script are one. Default: not checked.
-	// Example: 20
-	Commands int `yaml:"commands"`
-	// Leaks are the lock keys without a time to live at the end of the run. Default: []. Example: [R]
-	Leaks []string `yaml:"leaks"`
-}
-
-// ExpectOn is the part of a verdict that is about one resource.
-type ExpectOn struct {
-	// Findings are the violations that the checker must find on this resource, exactly these; safe is none. Example: safe
-	Findings Findings `yaml:"findings,required"`
-	// Unavailable bounds the longest time for which somebody asked for this resource and nobody could get it. Default: not
-	// checked. Example: {at-most: 2s}
-	Unavailable *Bounds `yaml:"unavailable"`
-	// Takeover bounds the longest time from the end of a holder until another client was granted this resource. Default:
-	// not checked. Example: {at-most: 11s}
-	Takeover *Bounds `yaml:"takeover"`
-	// Attempts bounds the largest number of attempts in one wait for this resource. Default: not checked. Example: {at-most:
-	// 20}
-	Attempts *CountBounds `yaml:"attempts"`
-	// Bypass bounds the largest number of grants of this resource to others while one client waited. Default: not checked.
-	// Example: {at-most: 5}
-	Bypass *CountBounds `yaml:"bypass"`
-	// Overtakes bounds how many of these grants went to clients that had begun to ask later. Default: not checked. Example:
-	// {at-most: 0}
-	Overtakes *CountBounds `yaml:"overtakes"`
-	// AfterHealing bounds the time from the healing until every client that asked for this resource from then on had been
-	// granted it once. Default: not checked. Example: {at-most: 2s}
 	AfterHealing *Bounds `yaml:"after-healing"`
 }
 

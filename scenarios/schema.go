@@ -84,7 +84,7 @@ func (Step) DescribeNode(s *strictyaml.Schemas) *jsonschema.Schema {
 			forms = append(forms, s.Of(length.Type))
 		}
 		on := several
-		if (&Step{Kind: k.kind}).isEffect() {
+		if k.is&effect != 0 {
 			on = single
 		}
 		if k.resource && !k.needsLength() {
@@ -124,10 +124,6 @@ func (Several) DescribeNode(*strictyaml.Schemas) *jsonschema.Schema {
 func (Item) DescribeNode(s *strictyaml.Schemas) *jsonschema.Schema {
 	ref := s.Of(reflect.TypeFor[written]())
 	item := s.Definition(ref)
-	least, most := 1.0, float64(maxRepeat)
-	item.Properties["repeat"].Minimum, item.Properties["repeat"].Maximum = &least, &most
-	crowd := float64(maxGoroutines)
-	item.Properties["goroutines"].Minimum, item.Properties["goroutines"].Maximum = &least, &crowd
 	item.AllOf = []*jsonschema.Schema{
 		{OneOf: []*jsonschema.Schema{with("at"), with("after"), with("every")}},
 		{OneOf: []*jsonschema.Schema{with("fault"), with("client", "do")}},

@@ -41,7 +41,7 @@ func (c *check) semaphores() {
 
 // semaphore is what a step takes a permit of; empty if it takes a lock.
 func (s *Scenario) semaphore(i *Item, step *Step) string {
-	if names := i.Taken(step, s.Resources); step.takes() && len(names) == 1 && slices.Contains(s.Semaphores, names[0]) {
+	if names := i.Taken(step, s.Resources); step.is(takes) && len(names) == 1 && slices.Contains(s.Semaphores, names[0]) {
 		return names[0]
 	}
 	return ""
@@ -60,7 +60,7 @@ func (s *Scenario) TakesPermits() bool {
 
 // asksPermit is the semaphore that a step asks for a permit of; empty if it asks for a lock, or for nothing.
 func (p *program) asksPermit(s *Step) string {
-	if on := p.item.Taken(s, p.resources); s.takes() && len(on) == 1 && p.permits[on[0]] > 0 {
+	if on := p.item.Taken(s, p.resources); s.is(takes) && len(on) == 1 && p.permits[on[0]] > 0 {
 		return on[0]
 	}
 	return ""
@@ -165,7 +165,7 @@ func (p *program) withAll(s *Step) bool {
 // updateEach updates what each lock is on.
 func updateEach(locks []*held) {
 	for _, l := range locks {
-		l.reach(&Step{Kind: UpdateStep})
+		l.update(l.acquisition.grants[0])
 	}
 }
 

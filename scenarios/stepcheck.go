@@ -54,9 +54,9 @@ func (p *stepCheck) objection(s *Step) *objection {
 		return o
 	}
 	switch {
-	case s.takes():
+	case s.is(takes):
 		return p.toTaking(s)
-	case !s.needsLock():
+	case !s.Kind.shape().underLease:
 		return nil
 	case s.Released:
 		return p.toReleased(s)
@@ -72,7 +72,7 @@ func (p *stepCheck) toReleased(s *Step) *objection {
 		return objectTo(string(s.Kind), "there is no lock that was released before")
 	case of < 0:
 		return objectTo(strings.Join(s.Resource, ", "), "is not what a lock was on that was released before, which is %s", on(p.released))
-	case !s.isEffect():
+	case !s.is(effect):
 		return nil
 	case s.Resource == nil && len(p.released[of]) > 1:
 		return objectTo(string(s.Kind), `does not say which resource: the lock was on several, as in "%s: {resource: %s, released: true}"`, s.Kind, p.released[of][0])
@@ -94,7 +94,7 @@ func (p *stepCheck) toProtocol(s *Step) *objection {
 		return objectTo(string(s.Kind), "protocol %s has no client that could be closed, only redlock has", protocol)
 	case why != "":
 		return objectTo(string(s.Kind), "protocol %s %s, only redlock does", protocol, why)
-	case s.Kind.isOneCall() && !p.can.Renews:
+	case s.is(inOneCall) && !p.can.Renews:
 		return objectTo(string(s.Kind), "protocol %s has no such call, only redlock has", protocol)
 	}
 	if s.TTL == 0 {
@@ -130,13 +130,13 @@ func (p *stepCheck) toTaking(s *Step) *objection {
 		return objectTo(string(s.Kind), `does not say which resource: there are several, as in "%s: %s"`, s.Kind, p.s.Resources[0])
 	case len(names) > 1 && !p.can.LocksAll:
 		return objectTo(string(s.Kind), "protocol %s cannot lock several resources at once; lock one after the other", p.s.Lock.Protocol)
-	case s.Kind.isOneCall() && (len(names) > 1 || s.Period > ttl/2):
+	case s.is(inOneCall) && (len(names) > 1 || s.Period > ttl/2):
 		return objectTo(string(s.Kind), "is on one resource, and renews it at least twice in its TTL")
-	case s.Kind.isOneCall() && s.Jitter > cmp.Or(s.Period, ttl/3):
+	case s.is(inOneCall) && s.Jitter > cmp.Or(s.Period, ttl/3):
 		return objectTo(s.Jitter.String(), "as a jitter is more than the period")
 	case s.Anyway && p.s.semaphore(p.item, s) != "":
 		return objectTo(string(s.Kind), "has no permit to go on without: anyway is for locks")
-	case s.Kind.isOneCall():
+	case s.is(inOneCall):
 		p.released = append(p.released, names)
 	default:
 		p.held, p.written, p.ttls = append(p.held, names), append(p.written, false), append(p.ttls, ttl)
@@ -149,13 +149,13 @@ func (p *stepCheck) toUse(s *Step) *objection {
 	of := s.among(p.held)
 	switch {
 	case len(p.held) == 0:
-		if s.isEffect() && len(p.released) > 0 {
+		if s.is(effect) && len(p.released) > 0 {
 			return objectTo(string(s.Kind), `there is no lock or try-lock before; for one after the unlock say "%s: {released: true}"`, s.Kind)
 		}
 		return objectTo(string(s.Kind), "there is no lock or try-lock before")
 	case of < 0:
 		return objectTo(strings.Join(s.Resource, ", "), "is not what a lock is held on that was taken before, which is %s", on(p.held))
-	case s.isEffect() && s.Resource == nil && len(p.held[of]) > 1:
+	case s.is(effect) && s.Resource == nil && len(p.held[of]) > 1:
 		return objectTo(string(s.Kind), `does not say which resource: the lock is on several, as in "%s: %s"`, s.Kind, p.held[of][0])
 	case s.Kind == RenewStep && s.Period > p.ttls[of]/2:
 		return objectTo(s.Period.String(), "as a period is more than half of the TTL, %v", p.ttls[of])
@@ -164,10 +164,10 @@ func (p *stepCheck) toUse(s *Step) *objection {
 	case s.Kind == UnlockStep:
 		p.released = append(p.released, p.held[of])
 		p.held, p.written, p.ttls = slices.Delete(p.held, of, of+1), slices.Delete(p.written, of, of+1), slices.Delete(p.ttls, of, of+1)
-	case s.reads() && p.written[of] && protocols.Of[protocols.DBRowSettings](p.s.Lock).Effects == protocols.InTransaction:
+	case s.is(reads) && p.written[of] && protocols.Of[protocols.DBRowSettings](p.s.Lock).Effects == protocols.InTransaction:
 		return objectTo(string(s.Kind), "would read back what its own transaction has written and not committed, which no history can say")
 	default:
-		p.written[of] = p.written[of] || s.writes()
+		p.written[of] = p.written[of] || s.is(writes)
 	}
 	return nil
 }

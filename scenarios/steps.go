@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -23,101 +24,122 @@ type Step struct {
 // StepKind is a kind of Step.
 type StepKind string
 
+// The kinds of steps. What each does is said in its row of the table.
 const (
-	// LockStep acquires the lock, trying again for as long as For says.
-	LockStep StepKind = "lock"
-	// TryLockStep makes one attempt.
-	TryLockStep StepKind = "try-lock"
-	// HoldStep works under the lock for a while, but stops when the lease's context ends.
-	HoldStep StepKind = "hold"
-	// SleepStep lets time pass and looks at nothing.
-	SleepStep StepKind = "sleep"
-	// LingerStep works under the lock up to the last moment at which the client may still send an effect: until its lease, or
-	// the lease's context, ends in a nanosecond more than its guard time.
-	LingerStep StepKind = "linger"
-	// WriteStep makes sure of the lease and then writes to the resource.
-	WriteStep StepKind = "write"
-	// WriteUncheckedStep writes to the resource without making sure of the lease.
+	LockStep           StepKind = "lock"
+	TryLockStep        StepKind = "try-lock"
+	HoldStep           StepKind = "hold"
+	SleepStep          StepKind = "sleep"
+	LingerStep         StepKind = "linger"
+	WriteStep          StepKind = "write"
 	WriteUncheckedStep StepKind = "write-unchecked"
-	// UpdateStep makes sure of the lease, reads the resource, makes sure again and writes one more.
-	UpdateStep StepKind = "update"
-	// ReadStep makes sure of the lease and reads the resource; WriteBackStep makes sure and writes one more than was read.
-	ReadStep      StepKind = "read"
-	WriteBackStep StepKind = "write-back"
-	// MarkStep makes sure of the lease and sets the resource's mark to this grant, for storage compare-and-set.
-	MarkStep StepKind = "mark"
-	// ExtendStep extends the lease.
-	ExtendStep StepKind = "extend"
-	// RenewStep works under the lock for a while as HoldStep does, and extends it by its TTL every third of that, at most
-	// as often as the setting renewals allows.
-	RenewStep StepKind = "renew"
-	// WithLockStep takes the lock, or a permit of a semaphore, works under it while it renews itself, and releases it, all in
-	// one call.
-	WithLockStep StepKind = "with-lock"
-	// WithAllStep takes all permits of a semaphore, works under them while they renew themselves, and gives them back, all in
-	// one call.
-	WithAllStep StepKind = "with-all"
-	// PrepareStep declares the nodes fit to vote, for the restart guard.
-	PrepareStep StepKind = "prepare"
-	// UnlockStep releases the lock.
-	UnlockStep StepKind = "unlock"
-	// CloseStep closes the client, which ends those of its goroutines that wait for a lock. Only protocol redlock can.
-	CloseStep StepKind = "close"
-	// NewClientStep makes another client in the place of the one before, over the same nodes. What that holds stays held.
-	NewClientStep StepKind = "new-client"
+	UpdateStep         StepKind = "update"
+	ReadStep           StepKind = "read"
+	WriteBackStep      StepKind = "write-back"
+	MarkStep           StepKind = "mark"
+	ExtendStep         StepKind = "extend"
+	RenewStep          StepKind = "renew"
+	WithLockStep       StepKind = "with-lock"
+	WithAllStep        StepKind = "with-all"
+	PrepareStep        StepKind = "prepare"
+	UnlockStep         StepKind = "unlock"
+	CloseStep          StepKind = "close"
+	NewClientStep      StepKind = "new-client"
 )
 
-// stepShape is what can be said with a kind of step.
+// aspects are what a kind of step is, as far as others ask.
+type aspects uint8
+
+const (
+	takes     aspects = 1 << iota // it acquires a lock
+	inOneCall                     // it takes the lock, works and releases it in one call
+	reads                         // it reads the resource
+	writes                        // it writes to the resource, after what it reads
+	marks                         // it sets the resource's mark
+	effect    = reads | writes | marks
+)
+
+// stepShape is all that there is to know of a kind of step.
 type stepShape struct {
 	kind       StepKind
 	length     bool          // it can have one
 	fallback   time.Duration // what it is without; 0: it must be given
 	underLease bool          // it needs a lock
 	resource   bool          // it can name one
-	calling    []string      // the keys of Calling that it can have
-	text       string        // what the client does, for schemas and the documentation
+	is         aspects
+	calling    string // the keys of Calling that it can have
+	do         func(*program, *Step) (goOn bool)
+	text       string // what the client does, for schemas and the documentation
 }
 
-// stepKinds lists all kinds, with what can be said with them.
-var stepKinds = []stepShape{
-	{LockStep, true, time.Minute, false, true, []string{"ttl", "cancel", "anyway"},
-		"Acquires the lock, making attempts for as long as it says. Default: 1m. Example: lock: 10s"},
-	{TryLockStep, false, 0, false, true, []string{"ttl", "within", "cancel", "anyway"},
-		"Makes one attempt to acquire the lock. Example: try-lock"},
-	{HoldStep, true, 0, true, true, nil,
-		"Works under the lock for a while, and stops if the context of the lease ends. Example: hold: 5s"},
-	{SleepStep, true, 0, false, false, nil,
-		"Waits for a while and looks at nothing. Example: sleep: 1s"},
-	{LingerStep, false, 0, true, true, nil,
-		"Works under the lock up to the last moment at which the client may still send an effect, its guard time before the end of the lease. Example: linger"},
-	{WriteStep, false, 0, true, true, []string{"released"},
-		"Checks the lease, then writes to the resource. Example: write"},
-	{WriteUncheckedStep, false, 0, true, true, []string{"released"},
-		"Writes to the resource without checking the lease. Example: write-unchecked"},
-	{UpdateStep, false, 0, true, true, []string{"released"},
-		"Checks the lease, reads the resource, checks again, and writes one more than it read. Example: update"},
-	{ReadStep, false, 0, true, true, []string{"released"},
-		"Checks the lease and reads the resource. Example: read"},
-	{WriteBackStep, false, 0, true, true, []string{"released"},
-		"Checks the lease and writes one more than the last read gave. Example: write-back"},
-	{MarkStep, false, 0, true, true, nil,
-		"Checks the lease and sets the resource's mark to this grant, for storage compare-and-set. Example: mark"},
-	{ExtendStep, true, 0, true, true, []string{"within", "cancel", "lease-context", "released"},
-		"Extends the lease to a TTL from now. Example: extend: 10s"},
-	{RenewStep, true, 0, true, true, []string{"within", "cancel", "released", "period", "jitter", "limit", "max-time", "meanwhile", "panics"},
-		"Works under the lock for a while as hold does, and every third of the TTL extends it by the TTL, as often as the setting renewals allows. Example: renew: 30s"},
-	{WithLockStep, true, 0, false, true, []string{"ttl", "within", "cancel", "wait", "period", "jitter", "limit", "max-time", "unlocks", "panics"},
-		"Acquires the lock, or a permit of a semaphore, updates the resource, works for a while as renew does, updates again, and releases what it has, in one call (Client.Hold, Semaphore.Hold). Only protocol redlock can. Example: with-lock: 5s"},
-	{WithAllStep, true, 0, false, true, []string{"ttl", "within", "cancel", "wait", "period", "jitter", "limit", "max-time"},
-		"Takes all permits of a semaphore, as the writer of a read-write lock does, updates each, works for a while as renew does, updates each again, and gives them back, in one call (Semaphore.HoldAll). Only protocol redlock can. Example: with-all: {resource: pool, for: 5s}"},
-	{PrepareStep, false, 0, false, false, []string{"within", "cancel"},
-		"Declares the nodes fit to vote, for the restart guard. Example: prepare"},
-	{UnlockStep, false, 0, true, true, []string{"within", "cancel", "lease-context", "released"},
-		"Releases the lock. Example: unlock"},
-	{CloseStep, false, 0, false, false, []string{"within", "cancel"},
-		"Closes the client and so ends those of its goroutines that wait for a lock. Only protocol redlock can. Example: close"},
-	{NewClientStep, false, 0, false, false, nil,
-		"Makes another client in the place of the one before, over the same nodes. Locks that the one before has granted stay held. Example: new-client"},
+// stepKinds is the table of all kinds. It is filled here because what they do asks for their rows.
+var stepKinds []stepShape
+
+func init() {
+	stepKinds = []stepShape{
+		{kind: LockStep, length: true, fallback: time.Minute, resource: true, is: takes, do: (*program).waits,
+			calling: "ttl cancel anyway",
+			text:    "Acquires the lock, making attempts for as long as it says. Default: 1m. Example: lock: 10s"},
+		{kind: TryLockStep, resource: true, is: takes, do: (*program).tries,
+			calling: "ttl within cancel anyway",
+			text:    "Makes one attempt to acquire the lock. Example: try-lock"},
+		{kind: HoldStep, length: true, underLease: true, resource: true, do: onLock((*held).hold),
+			text: "Works under the lock for a while, and stops if the context of the lease ends. Example: hold: 5s"},
+		{kind: SleepStep, length: true, do: (*program).sleeps,
+			text: "Waits for a while and looks at nothing. Example: sleep: 1s"},
+		{kind: LingerStep, underLease: true, resource: true, do: onLock((*held).linger),
+			text: "Works under the lock up to the last moment at which the client may still send an effect, its guard " +
+				"time before the end of the lease. Example: linger"},
+		{kind: WriteStep, underLease: true, resource: true, is: writes, do: reaching((*held).write),
+			calling: "released",
+			text:    "Checks the lease, then writes to the resource. Example: write"},
+		{kind: WriteUncheckedStep, underLease: true, resource: true, is: writes, do: reaching((*held).writeUnchecked),
+			calling: "released",
+			text:    "Writes to the resource without checking the lease. Example: write-unchecked"},
+		{kind: UpdateStep, underLease: true, resource: true, is: reads | writes, do: reaching((*held).update),
+			calling: "released",
+			text: "Checks the lease, reads the resource, checks again, and writes one more than it read. Example: " +
+				"update"},
+		{kind: ReadStep, underLease: true, resource: true, is: reads, do: reaching((*held).read),
+			calling: "released",
+			text:    "Checks the lease and reads the resource. Example: read"},
+		{kind: WriteBackStep, underLease: true, resource: true, is: writes, do: reaching((*held).writeBack),
+			calling: "released",
+			text:    "Checks the lease and writes one more than the last read gave. Example: write-back"},
+		{kind: MarkStep, underLease: true, resource: true, is: marks, do: reaching((*held).mark),
+			text: "Checks the lease and sets the resource's mark to this grant, for storage compare-and-set. Example: " +
+				"mark"},
+		{kind: ExtendStep, length: true, underLease: true, resource: true, do: onLock((*held).extend),
+			calling: "within cancel lease-context released",
+			text:    "Extends the lease to a TTL from now. Example: extend: 10s"},
+		{kind: RenewStep, length: true, underLease: true, resource: true, do: onLock((*held).renew),
+			calling: "within cancel released period jitter limit max-time meanwhile panics",
+			text: "Works under the lock for a while as hold does, and every third of the TTL extends it by the TTL, as " +
+				"often as the setting renewals allows. Example: renew: 30s"},
+		{kind: WithLockStep, length: true, resource: true, is: takes | inOneCall, do: (*program).withLock,
+			calling: "ttl within cancel wait period jitter limit max-time unlocks panics",
+			text: "Acquires the lock, or a permit of a semaphore, updates the resource, works for a while as renew " +
+				"does, updates again, and releases what it has, in one call (Client.Hold, Semaphore.Hold). Only " +
+				"protocol redlock can. Example: with-lock: 5s"},
+		{kind: WithAllStep, length: true, resource: true, is: takes | inOneCall, do: (*program).withAll,
+			calling: "ttl within cancel wait period jitter limit max-time",
+			text: "Takes all permits of a semaphore, as the writer of a read-write lock does, updates each, works for " +
+				"a while as renew does, updates each again, and gives them back, in one call (Semaphore.HoldAll). " +
+				"Only protocol redlock can. Example: with-all: {resource: pool, for: 5s}"},
+		{kind: PrepareStep, do: (*program).prepare,
+			calling: "within cancel",
+			text:    "Declares the nodes fit to vote, for the restart guard. Example: prepare"},
+		{kind: UnlockStep, underLease: true, resource: true, do: onLock((*held).unlock),
+			calling: "within cancel lease-context released",
+			text:    "Releases the lock. Example: unlock"},
+		{kind: CloseStep, do: (*program).close,
+			calling: "within cancel",
+			text: "Closes the client and so ends those of its goroutines that wait for a lock. Only protocol redlock " +
+				"can. Example: close"},
+		{kind: NewClientStep, do: (*program).newClient,
+			text: "Makes another client in the place of the one before, over the same nodes. Locks that the one before " +
+				"has granted stay held. Example: new-client"},
+	}
 }
 
 // needsLength says that a step of this kind is nothing without a length.
@@ -131,51 +153,24 @@ func (x *stepShape) keys() (keys []string) {
 	if x.length {
 		keys = append(keys, "for")
 	}
-	return append(keys, x.calling...)
+	return append(keys, strings.Fields(x.calling)...)
 }
 
-// shape is the entry of stepKinds.
-func (k StepKind) shape() (shape stepShape, ok bool) {
-	for _, x := range stepKinds {
-		if x.kind == k {
-			return x, true
+// shape is the row of a kind, one without a kind if there is none.
+func (k StepKind) shape() *stepShape {
+	for i := range stepKinds {
+		if stepKinds[i].kind == k {
+			return &stepKinds[i]
 		}
 	}
-	return shape, false
+	return &stepShape{}
 }
 
-// takes says whether the step acquires a lock.
-func (s *Step) takes() bool {
-	return s.Kind == LockStep || s.Kind == TryLockStep || s.Kind.isOneCall()
-}
-
-// isOneCall says whether a step of this kind takes the lock, works and releases it in one call.
-func (k StepKind) isOneCall() bool {
-	return k == WithLockStep || k == WithAllStep
-}
-
-// needsLock says whether the step is about a lock that is held.
-func (s *Step) needsLock() bool {
-	shape, _ := s.Kind.shape()
-	return shape.underLease
-}
-
-// reads and writes say what the step does to a resource, in this order if both.
-func (s *Step) reads() bool { return s.Kind == ReadStep || s.Kind == UpdateStep }
-
-func (s *Step) writes() bool {
-	switch s.Kind {
-	case WriteStep, WriteUncheckedStep, WriteBackStep, UpdateStep:
-		return true
-	}
-	return false
-}
+// is says whether any of the aspects is the step's.
+func (s *Step) is(any aspects) bool { return s.Kind.shape().is&any != 0 }
 
 // AsksReleased says whether the step asks a lock that was released, which an effect does not.
-func (s *Step) AsksReleased() bool { return s.Released && !s.isEffect() }
-
-// isEffect says whether the step reaches a resource, and so is on one only.
-func (s *Step) isEffect() bool { return s.reads() || s.writes() || s.Kind == MarkStep }
+func (s *Step) AsksReleased() bool { return s.Released && !s.is(effect) }
 
 // StepOn is a step that says more than its length or its resource.
 type StepOn struct {
@@ -242,8 +237,8 @@ func (s *Step) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 	} else if !d.Decode(n, &word) {
 		return
 	}
-	shape, ok := StepKind(word).shape()
-	if !ok {
+	shape := StepKind(word).shape()
+	if shape.kind == "" {
 		d.Errorf(n, word, all, "no such step")
 		return
 	}
@@ -271,7 +266,7 @@ func (s *Step) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 func isLength(text string) bool { return !resourceName.MatchString(text) }
 
 // readLong reads a step that says more than its length or its resource, and says whether it had a length.
-func (s *Step) readLong(d *strictyaml.Decoder, n *yaml.Node, shape stepShape) bool {
+func (s *Step) readLong(d *strictyaml.Decoder, n *yaml.Node, shape *stepShape) bool {
 	var both StepOn
 	if !d.Decode(n, &both) {
 		return true
@@ -292,7 +287,7 @@ func (s *Step) readLong(d *strictyaml.Decoder, n *yaml.Node, shape stepShape) bo
 	return both.For != nil
 }
 
-func (s *Step) readLength(d *strictyaml.Decoder, n *yaml.Node, shape stepShape) {
+func (s *Step) readLength(d *strictyaml.Decoder, n *yaml.Node, shape *stepShape) {
 	switch {
 	case !shape.length:
 		d.Errorf(n, string(shape.kind), nil, "takes no length")
@@ -306,7 +301,7 @@ func (s *Step) readResource(d *strictyaml.Decoder, n *yaml.Node) {
 	if !d.Decode(n, &names) {
 		return
 	}
-	if s.Resource = names; len(names) > 1 && s.isEffect() {
+	if s.Resource = names; len(names) > 1 && s.is(effect) {
 		d.Errorf(n, "", nil, "%s is on one resource", s.Kind)
 	}
 }
@@ -314,7 +309,7 @@ func (s *Step) readResource(d *strictyaml.Decoder, n *yaml.Node) {
 // MarshalNode is the counterpart of UnmarshalNode.
 func (s Step) MarshalNode(e *strictyaml.Encoder) *yaml.Node {
 	word := strictyaml.Text(string(s.Kind))
-	shape, _ := s.Kind.shape()
+	shape := s.Kind.shape()
 	hasLength := shape.length && (s.For != shape.fallback || s.For <= 0)
 	var body *yaml.Node
 	switch {
@@ -334,4 +329,16 @@ func (s Step) MarshalNode(e *strictyaml.Encoder) *yaml.Node {
 		body = e.Encode(StepOn{Resource: s.Resource, For: &s.For}, StepOn{})
 	}
 	return &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{word, body}}
+}
+
+// writes says whether a client writes to the resource.
+func (s *Scenario) writes() bool {
+	return s.hasStep(func(step *Step) bool { return step.is(writes | inOneCall) })
+}
+
+// hasStep says whether there is such a step.
+func (s *Scenario) hasStep(is func(*Step) bool) bool {
+	return slices.ContainsFunc(s.Timeline, func(item Item) bool {
+		return slices.ContainsFunc(item.Do, func(step Step) bool { return is(&step) })
+	})
 }

@@ -51,20 +51,10 @@ func (i *Item) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 		d.Errorf(child(n, "every"), "every", nil, "is for faults only")
 	case raw.At != nil && raw.Plus != 0:
 		d.Errorf(child(n, "plus"), "plus", nil, `goes with "after" and "every" only`)
-	case raw.At != nil && *raw.At < 0:
-		d.Errorf(child(n, "at"), raw.At.String(), nil, "must not be negative")
-	case raw.Plus < 0:
-		d.Errorf(child(n, "plus"), raw.Plus.String(), nil, "must not be negative")
-	case raw.After != nil && raw.After.Nth < 0:
-		d.Errorf(child(n, "after"), "nth", nil, "must be positive")
 	case raw.Fault != nil && (raw.Do != nil || raw.Client != "" || raw.Resource != nil):
 		d.Errorf(n, "", nil, `an item is either a fault or something that a client does`)
 	case raw.Fault == nil && (len(raw.Do) == 0 || raw.Client == ""):
 		d.Errorf(n, "", nil, `an item has either "fault", or "client" and "do"`)
-	case raw.Repeat < 1 || raw.Repeat > maxRepeat:
-		d.Errorf(child(n, "repeat"), "", nil, "must be from 1 to %d", maxRepeat)
-	case raw.Goroutines < 1 || raw.Goroutines > maxGoroutines:
-		d.Errorf(child(n, "goroutines"), "", nil, "must be from 1 to %d", maxGoroutines)
 	}
 	if raw.At != nil {
 		i.When.At = *raw.At
@@ -81,14 +71,14 @@ func (i *Item) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 // every, and either client and do, or fault.
 type written struct {
 	// At is the true time at which it happens. Example: 500ms
-	At *time.Duration `yaml:"at"`
+	At *time.Duration `yaml:"at" range:"0s.."`
 	// After is the event after which it happens once. Example: {client: client-1, event: acquire-done}
 	After *faults.Moment `yaml:"after"`
 	// Every is the event after which a fault is injected each time, from its nth on. Example: {client: client-2, event:
 	// acquire-called}
 	Every *faults.Moment `yaml:"every"`
 	// Plus is how long after the event it happens. Default: 0s. Example: 10ms
-	Plus time.Duration `yaml:"plus"`
+	Plus time.Duration `yaml:"plus" range:"0s.."`
 	// Client is the client that does it. Example: client-1
 	Client string `yaml:"client"`
 	// Resource is what steps lock that do not name a resource: a name, or a list of names for one lock on all of them.
@@ -97,10 +87,10 @@ type written struct {
 	// Do is what the client does, step by step. Example: [lock: 10s, write, hold: 100ms, unlock]
 	Do []Step `yaml:"do"`
 	// Repeat is how often the client does the steps, one time after another. Default: 1. Example: 100
-	Repeat int `yaml:"repeat"`
+	Repeat int `yaml:"repeat" range:"1..1000000"`
 	// Goroutines is how many goroutines of the client do the steps in parallel; repeat counts for each of them. Default: 1.
 	// Example: 8
-	Goroutines int `yaml:"goroutines"`
+	Goroutines int `yaml:"goroutines" range:"1..10000"`
 	// Fault is the fault that is injected. Example: {kill: {node: C, restart-after: 1s}}
 	Fault *fault `yaml:"fault"`
 }
@@ -124,12 +114,6 @@ func (i Item) MarshalNode(e *strictyaml.Encoder) *yaml.Node {
 	}
 	return e.Encode(w, once)
 }
-
-// maxRepeat bounds how often an item is repeated.
-const maxRepeat = 1_000_000
-
-// maxGoroutines bounds how many goroutines an item has.
-const maxGoroutines = 10_000
 
 // fault is a mapping with one key, the fault's name.
 type fault struct {

@@ -1,6 +1,7 @@
 package scenarios_test
 
 import (
+	"strings"
 	"testing"
 
 	"redlocksim/checker"
@@ -84,27 +85,25 @@ func TestFirstDifference(t *testing.T) {
 		{Seq: 4, Time: 4e6, Kind: history.Effect, Process: "c", Op: 2, Func: history.Write, Resource: "R", Grant: 1, Outcome: history.OK, Number: 5},
 	}
 	for _, c := range []struct {
-		change func(history.History) history.History
-		want   string
+		change        func(history.History) history.History
+		first, second string
 	}{
-		{func(h history.History) history.History { return h }, ""},
+		{func(h history.History) history.History { return h }, "", ""},
 		{func(h history.History) history.History {
-			h[1].Detail, h[2].Outcome, h[2].Detail, h[2].Span, h[2].Token, h[2].Grant = "refused", history.Failed, "taken", 0, 0, 0
+			h[1].Detail, h[2].Outcome, h[2].Detail = "refused", history.Failed, "taken"
 			return h
-		}, `in the first run c is granted the lock "R" at 3ms (valid for 9s, token 7), and in the second c is refused the lock "R" at 3ms (taken)`},
-		{func(h history.History) history.History { h[1].Detail = "refused"; return h },
-			`in the first run the library of c reports "node-answered" of A at 2ms (attempt 1, granted), ` +
-				`and in the second the library of c reports "node-answered" of A at 2ms (attempt 1, refused)`},
-		{func(h history.History) history.History { h[3].Outcome = history.Failed; return h },
-			`in the first run the resource accepts c's write of "R" (5) at 4ms, and in the second the resource refuses c's write of "R" (5) at 4ms`},
-		{func(h history.History) history.History { h[2].Time += 1; return h },
-			`in the first run c is granted the lock "R" at 3ms (valid for 9s, token 7), and in the second c is granted the lock "R" at 3.000001ms (valid for 9s, token 7)`},
-		{func(h history.History) history.History { h[3].Op = 9; return h }, `the resource accepts c's write of "R" (5) at 4ms, with another record of it in the second than in the first run`},
-		{func(h history.History) history.History { return h[:3] }, `in the first run the resource accepts c's write of "R" (5) at 4ms, and in the second nothing more happens`},
+		}, "at 3ms c acquire-done (", "at 3ms c acquire-failed ("},
+		{func(h history.History) history.History { h[1].Detail = "refused"; return h }, `"detail":"granted"`, `"detail":"refused"`},
+		{func(h history.History) history.History { h[3].Outcome = history.Failed; return h }, `"outcome":"ok","number":5`, `"outcome":"fail","number":5`},
+		{func(h history.History) history.History { h[2].Time++; return h }, "at 3ms c acquire-done (", "at 3.000001ms c acquire-done ("},
+		{func(h history.History) history.History { h[3].Op = 9; return h }, `"op":2`, `"op":9`},
+		{func(h history.History) history.History { return h[:3] }, "at 4ms c write-effect (", "nothing more happens"},
 	} {
 		other := c.change(append(history.History(nil), h...))
-		if got := scenarios.FirstDifference(h, other); got != c.want {
-			t.Errorf("%s\nwant %s", got, c.want)
+		got := scenarios.FirstDifference(h, other)
+		first, second, _ := strings.Cut(got, ", and in the second ")
+		if !strings.Contains(first, c.first) || !strings.Contains(second, c.second) || (c.first == "") != (got == "") {
+			t.Errorf("%s\nwant %s and %s", got, c.first, c.second)
 		}
 	}
 }

@@ -11,10 +11,11 @@ import (
 	"redlocksim/internal/strictyaml"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/schema"
 )
 
 func newLint() *cobra.Command {
-	var settings bool
+	var settings, schemas bool
 	cmd := &cobra.Command{
 		Use:   "lint FILE…",
 		Short: "Check scenario files for mistakes without running them",
@@ -26,11 +27,27 @@ was meant. "-" is standard input.
 --settings checks settings files, which have only lock, nodes, network, storage
 and budget.
 
+--schema prints the JSON Schema of scenario files, or of what is named in the
+place of files: suite, which is what suite --json writes, or lock-program, the
+lines that lock programs read and write. Editors with the YAML language server
+complete and check a scenario file whose first line names the schema:
+
+  # yaml-language-server: $schema=scenario.schema.json
+
 ` + exitcode.Help(exitcode.Specifics{exitOK: "every file can run, perhaps with warnings", exitUsage: "a file has a mistake or cannot be read"}),
 		Example: `  redlocksim lint our-scenarios/*.yaml
-  redlocksim new | redlocksim lint -`,
-		Args: cobra.MinimumNArgs(1),
+  redlocksim new | redlocksim lint -
+  redlocksim lint --schema > scenario.schema.json`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if schemas {
+				return cobra.MaximumNArgs(1)(cmd, args)
+			}
+			return cobra.MinimumNArgs(1)(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if schemas {
+				return printSchema(cmd.OutOrStdout(), strings.Join(args, ""))
+			}
 			wrong := false
 			for _, path := range args {
 				ok, err := lint(cmd, path, settings)
@@ -46,7 +63,18 @@ and budget.
 		},
 	}
 	cmd.Flags().BoolVar(&settings, "settings", false, "check settings files")
+	cmd.Flags().BoolVar(&schemas, "schema", false, "print a JSON Schema: scenario, suite or lock-program")
 	return cmd
+}
+
+// printSchema writes a JSON Schema, that of scenarios if nothing is named.
+func printSchema(to io.Writer, name string) error {
+	text, known := map[string][]byte{"": schema.Scenario, "scenario": schema.Scenario, "suite": schema.Suite, "lock-program": schema.LockProgram}[name]
+	if !known {
+		return &failure{exitUsage, fmt.Errorf("unknown schema %q; want scenario, suite or lock-program", name)}
+	}
+	_, err := to.Write(text)
+	return wrap(err)
 }
 
 // lint tells what is wrong with a file, and says whether nothing is.

@@ -63,7 +63,7 @@ check the scenario without a network.`,
 // modeline tells the YAML language server where the schema is, seen from the scenario file.
 func modeline(path, schemaPath string) (string, error) {
 	if schemaPath == "-" {
-		return "", &failure{exitUsage, errors.New("--schema: name a file; redlocksim schema prints it")}
+		return "", &failure{exitUsage, errors.New("--schema: name a file; redlocksim lint --schema prints it")}
 	}
 	from := "."
 	if path != "-" {

@@ -63,11 +63,11 @@ Start with
 	root.Args = knownCommand(root)
 	root.AddCommand(newList(), newRun(), newSuite(), newSweep(), newAudit(), newPlay(), newExplore(), newCheck(),
 		newLiveClient(), newLocks(), newKeys(),
-		newNew(), newLint(), newSchema(), newVersion(), newWork())
-	root.Version = version(buildInfo())
-	root.Flags().Bool("version", false, "print the version")
+		newNew(), newLint(), newWork())
+	root.Version = versions(buildInfo())
+	root.Flags().Bool("version", false, "print the versions of redlocksim and of what results depend on")
 	root.SetFlagErrorFunc(flagError)
-	root.SetVersionTemplate("redlocksim {{.Version}}\n")
+	root.SetVersionTemplate("{{.Version}}")
 	limitFlags(root)
 	nameArguments(root)
 	limitGenerated(root)

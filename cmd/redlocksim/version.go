@@ -6,29 +6,12 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-
-	"github.com/spf13/cobra"
 )
 
 // partsOfResults are the modules on whose versions results can depend.
 var partsOfResults = []string{
 	"github.com/redis/go-redis/v9", "github.com/alicebob/miniredis/v2", "github.com/anishathalye/porcupine",
 	"go.etcd.io/raft/v3", "github.com/shopspring/decimal", "go.yaml.in/yaml/v3",
-}
-
-func newVersion() *cobra.Command {
-	return &cobra.Command{
-		Use:     "version",
-		Short:   "Print the versions of redlocksim and of what results depend on",
-		Example: "  redlocksim version",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := fmt.Fprint(cmd.OutOrStdout(), versions(buildInfo())); err != nil {
-				return wrap(err)
-			}
-			return nil
-		},
-	}
 }
 
 // buildInfo is what the build says of itself; nothing if it says nothing.
@@ -59,7 +42,7 @@ func version(info *debug.BuildInfo) string {
 	return fmt.Sprintf("%s (%s)", text, revision)
 }
 
-// versions is all that the version command says.
+// versions is what --version says.
 func versions(info *debug.BuildInfo) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "redlocksim %s\n%s %s/%s\n", version(info), runtime.Version(), runtime.GOOS, runtime.GOARCH)

@@ -129,7 +129,7 @@ func TestNoKindWithoutItsWord(t *testing.T) {
 		check(c.command, string(text))
 	}
 	// These find nothing, or on servers, or for a browser.
-	others := []string{"help", "keys", "lint", "locks", "new", "play", "schema", "version", "work"}
+	others := []string{"help", "keys", "lint", "locks", "new", "play", "work"}
 	for _, cmd := range newRoot().Commands() {
 		if !told[cmd.Name()] && !cmd.Hidden && !slices.Contains(others, cmd.Name()) {
 			t.Errorf("nobody looks at what %s tells of what it finds", cmd.Name())

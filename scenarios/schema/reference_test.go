@@ -26,7 +26,7 @@ lists only what differs from the keys around it. The embedded [files](../scenari
 
 - ` + "`redlocksim new`" + ` writes a file to start from.
 - ` + "`redlocksim lint FILE`" + ` reports mistakes with their lines.
-- ` + "`redlocksim schema`" + ` prints the JSON Schema for editors. This page is generated from it (` + "`go test ./scenarios/schema -update`" + `).
+- ` + "`redlocksim lint --schema`" + ` prints the JSON Schema for editors. This page is generated from it (` + "`go test ./scenarios/schema -update`" + `).
 
 Durations are written as ` + "`50ms`, `2s`, `1m30s`" + `, percentages as ` + "`0.5%`" + `.
 
