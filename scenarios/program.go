@@ -68,6 +68,14 @@ func (p *program) waits(s *Step) bool {
 
 func (p *program) tries(s *Step) bool { return p.take(p.life, s) }
 
+// takesInOneCall takes a lock or a permit, works under it and releases it in one call.
+func (p *program) takesInOneCall(s *Step) bool {
+	if semaphore := p.asksPermit(s); semaphore != "" {
+		return p.withPermit(s, semaphore)
+	}
+	return p.withLock(s)
+}
+
 func (p *program) sleeps(s *Step) bool {
 	p.host.Sleep(context.Background(), s.For)
 	return true

@@ -134,9 +134,6 @@ func (l *held) watched(s *Step) protocols.Renewal {
 
 // withLock takes a lock, works under it and releases it in one call of the protocol.
 func (p *program) withLock(s *Step) bool {
-	if semaphore := p.asksPermit(s); semaphore != "" {
-		return p.withPermit(s, semaphore)
-	}
 	holder, ok := p.locker.(protocols.Holder)
 	if !ok {
 		return false

@@ -57,16 +57,6 @@ func (e *Encoder) Errorf(format string, args ...any) {
 	}
 }
 
-// Text is the node of a text. The emitter would write one of several lines as a block, in which the white space that a line
-// begins with is indentation and text at once.
-func Text(text string) *yaml.Node {
-	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: strTag, Value: text}
-	if all := "\n" + text; strings.Contains(text, "\n") && (strings.Contains(all, "\n ") || strings.Contains(all, "\n\t")) {
-		n.Style = yaml.DoubleQuotedStyle
-	}
-	return n
-}
-
 // plainWord is the node of a value that is written without quotes; its key tells the reader its type.
 func plainWord(text string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Value: text}

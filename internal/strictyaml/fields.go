@@ -126,6 +126,30 @@ func (f *Field) misses(v reflect.Value) string {
 	return "must not be negative"
 }
 
+// checkInteger panics if a type that is none of the others is no integer, or one whose values should be words.
+func checkInteger(t reflect.Type) {
+	if zero := reflect.Zero(t); !zero.CanInt() && !zero.CanUint() || t.PkgPath() != "" {
+		panicf("cannot decode into %v", t)
+	}
+}
+
 func panicf(format string, args ...any) {
 	panic("strictyaml: " + fmt.Sprintf(format, args...))
+}
+
+// written formats a duration in the largest unit in which it is a whole number: 90s and not 1m30s, so that durations are easy
+// to compare.
+func written(d time.Duration) string {
+	for _, unit := range []struct {
+		length time.Duration
+		name   string
+	}{{time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}, {time.Millisecond, "ms"}, {time.Microsecond, "us"}} {
+		if d != 0 && d%unit.length == 0 {
+			return strconv.FormatInt(int64(d/unit.length), 10) + unit.name
+		}
+	}
+	if d == 0 {
+		return "0s"
+	}
+	return strconv.FormatInt(int64(d), 10) + "ns"
 }

@@ -40,6 +40,15 @@ func parse(file string, data []byte) (*yaml.Node, *Error) {
 	return content(documents[0]), nil
 }
 
+// ValueOf is the node of a value that is written as text, as [A, B] or 5s.
+func ValueOf(text string) (*yaml.Node, error) {
+	n, wrong := parse("", []byte(text))
+	if wrong != nil {
+		return nil, wrong
+	}
+	return n, nil
+}
+
 // parseAll returns the first document and, if there is one, the second.
 func parseAll(data []byte) (documents []*yaml.Node, err error) {
 	defer func() {

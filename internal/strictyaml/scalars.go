@@ -53,18 +53,6 @@ func (d *Decoder) bool(n *yaml.Node, v reflect.Value) {
 	}
 }
 
-// suggest reports a word of which it may be known what was meant.
-func (d *Decoder) suggest(n *yaml.Node, meant, format string, args ...any) {
-	d.add(n, suggesting(d.file, n.Line, n.Column, n.Value, meant, nil, format, args...))
-}
-
-// checkInteger panics if a type that is none of the others is no integer, or one whose values should be words.
-func checkInteger(t reflect.Type) {
-	if zero := reflect.Zero(t); !zero.CanInt() && !zero.CanUint() || t.PkgPath() != "" {
-		panicf("cannot decode into %v", t)
-	}
-}
-
 // Octal and hexadecimal numbers are not accepted: 010 is 8 to a YAML parser and 10 to most readers.
 var wholeNumber = regexp.MustCompile(`^[-+]?(0|[1-9][0-9]*(_[0-9]+)*)$`)
 
@@ -129,21 +117,4 @@ func (d *Decoder) duration(n *yaml.Node, into *time.Duration) {
 		meant = ""
 	}
 	d.suggest(n, meant, wrong, units)
-}
-
-// written formats a duration in the largest unit in which it is a whole number: 90s and not 1m30s, so that durations are easy
-// to compare.
-func written(d time.Duration) string {
-	for _, unit := range []struct {
-		length time.Duration
-		name   string
-	}{{time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}, {time.Millisecond, "ms"}, {time.Microsecond, "us"}} {
-		if d != 0 && d%unit.length == 0 {
-			return strconv.FormatInt(int64(d/unit.length), 10) + unit.name
-		}
-	}
-	if d == 0 {
-		return "0s"
-	}
-	return strconv.FormatInt(int64(d), 10) + "ns"
 }

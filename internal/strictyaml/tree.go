@@ -58,6 +58,16 @@ func content(n *yaml.Node) *yaml.Node {
 	return n
 }
 
+// Text is the node of a text. The emitter would write one of several lines as a block, in which the white space that a line
+// begins with is indentation and text at once.
+func Text(text string) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: strTag, Value: text}
+	if all := "\n" + text; strings.Contains(text, "\n") && (strings.Contains(all, "\n ") || strings.Contains(all, "\n\t")) {
+		n.Style = yaml.DoubleQuotedStyle
+	}
+	return n
+}
+
 // At is what a mapping has at a path of keys, as lock.ttl; nil if it has nothing there.
 func At(n *yaml.Node, path string) *yaml.Node {
 	key, rest, more := strings.Cut(path, ".")
@@ -70,15 +80,6 @@ func At(n *yaml.Node, path string) *yaml.Node {
 		}
 	}
 	return nil
-}
-
-// ValueOf is the node of a value that is written as text, as [A, B] or 5s.
-func ValueOf(text string) (*yaml.Node, error) {
-	n, wrong := parse("", []byte(text))
-	if wrong != nil {
-		return nil, wrong
-	}
-	return n, nil
 }
 
 // Under is a mapping that has nothing but a value at a path of keys, for [Merge]. Errors about its keys are located at the
@@ -127,50 +128,4 @@ func Merge(base, patch *yaml.Node) *yaml.Node {
 		given[key.Value] = true
 	}
 	return &merged
-}
-
-// Ordered is a mapping in the order of the file.
-type Ordered[T any] []Entry[T]
-
-// An Entry is one key of an [Ordered] mapping with its value; the position is that of the key.
-type Entry[T any] struct {
-	Key          string
-	Line, Column int
-	Value        T
-}
-
-// UnmarshalNode implements [NodeUnmarshaler].
-func (o *Ordered[T]) UnmarshalNode(d *Decoder, n *yaml.Node) {
-	if n.Kind != yaml.MappingNode {
-		d.want(n, "a mapping")
-		return
-	}
-	*o = make(Ordered[T], 0, len(n.Content)/2)
-	for key, value := range pairs(n) {
-		e := Entry[T]{Key: key.Value, Line: key.Line, Column: key.Column}
-		d.Decode(value, &e.Value)
-		*o = append(*o, e)
-	}
-}
-
-// MarshalNode implements [NodeMarshaler].
-func (o Ordered[T]) MarshalNode(e *Encoder) *yaml.Node {
-	n := &yaml.Node{Kind: yaml.MappingNode}
-	for _, entry := range o {
-		n.Content = append(n.Content, Text(entry.Key), e.Encode(entry.Value, *new(T)))
-	}
-	return n
-}
-
-// A Located value remembers its position in the file, for errors that are found only after decoding; see [Errorf]. It is
-// written like a T. A value that was absent has line 0.
-type Located[T any] struct {
-	Value        T
-	Line, Column int
-}
-
-// UnmarshalNode implements [NodeUnmarshaler].
-func (l *Located[T]) UnmarshalNode(d *Decoder, n *yaml.Node) {
-	l.Line, l.Column = n.Line, n.Column
-	d.Decode(n, &l.Value)
 }
