@@ -8,7 +8,7 @@ import (
 	"redlocksim/search/attacks"
 )
 
-// tight draws an attack of package adversary on the settings, with all or a part of what is assumed. If it does not take
+// tight draws an attack on the settings, with all or a part of what is assumed. If it does not take
 // place, the test says so.
 func (x *setup) tight(c faults.Choices, seed uint64) (*scenarios.Scenario, error) {
 	own := *x.base
@@ -33,8 +33,8 @@ func (x *setup) tight(c faults.Choices, seed uint64) (*scenarios.Scenario, error
 	}
 	s.Extends = c.For("extends", 0).Below(3) == 0 && x.foreign.Makes(scenarios.ExtendStep)
 	s.Joint = s.CanJoin() && !x.apart && c.For("joint", 0).Below(2) == 0
-	attacks, _ := attacks.Find()
-	attack := faults.OneOf(c.For("what", 0), attacks...)
+	all, _ := attacks.Find() // without names
+	attack := faults.OneOf(c.For("what", 0), all...)
 	plan, err := guarding(x.strays, func() (*scenarios.Scenario, error) {
 		return attack.Place(s, scenarios.Options{Seed: seed, Foreign: x.foreign})
 	})

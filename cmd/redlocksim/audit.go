@@ -4,11 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -38,16 +38,16 @@ NOT TESTED. --show N tells the run behind line N: with your answers, or just
 beyond the limit if that is SAFE. The exit code is 0 then or, without a run, 6.
 
 --suggest computes the smallest safe settings of this project's library instead,
-and what they cost in availability. The simulator tests each just above and just
-below its limit. They are printed as YAML for a settings file and as options.
+prints them as YAML for a settings file and as options, measures what they cost
+in availability, and audits them.
 
 `
 
 // auditFlags are the flags of audit.
 type auditFlags struct {
-	json, markdown, html, save string
-	show                       int
-	noCache, force, suggest    bool
+	json, html, save        string
+	show                    int
+	noCache, force, suggest bool
 
 	to   sink
 	lock lockFlags
@@ -60,11 +60,11 @@ func newAudit() *cobra.Command {
 		Short: "Find out whether your lock settings are safe",
 		Long: fmt.Sprintf(auditHelp, answerList()) + keepsFiles + "\n\n" + exitcode.Help(exitcode.Specifics{
 			exitOK: "every assumption holds", exitSafety: "an assumption does not hold", exitUsage: "with --suggest also if no settings are safe",
-			exitLiveness: "a cost of --suggest is wrong", exitNotTested: "an attack did not take place",
+			exitNotTested: "an attack did not take place",
 		}),
 		Example: `  redlocksim audit
   redlocksim audit ours.yaml --show 5 --html power-loss.html
-  redlocksim audit ours.yaml --markdown audit.md --json audit.json
+  redlocksim audit ours.yaml --json audit.json
   redlocksim audit known.yaml --suggest`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: a.run,
@@ -74,7 +74,6 @@ func newAudit() *cobra.Command {
 	flags.BoolVar(&a.suggest, "suggest", false, "compute the smallest safe settings for what is known")
 	flags.StringVar(&a.html, "html", "", "with --show: write its interactive timeline to this file instead")
 	flags.StringVar(&a.json, "json", "", "write the audit as JSON to this file (- for standard output, and nothing else)")
-	flags.StringVar(&a.markdown, "markdown", "", "write the audit as Markdown to this file (- for standard output)")
 	flags.StringVar(&a.save, "save", "", "write the answers that were given on the terminal to this file")
 	flags.BoolVar(&a.noCache, "no-cache", false, "compile a lock program anew, and keep nothing of it in the user's cache directory")
 	addForce(flags, &a.force)
@@ -95,15 +94,15 @@ func (a *auditFlags) run(cmd *cobra.Command, args []string) error {
 	switch {
 	case a.html != "" && a.show == 0:
 		return &failure{exitUsage, errors.New("--html draws the run of a line: name it with --show")}
-	case a.suggest && (a.show > 0 || a.markdown != ""):
-		return &failure{exitUsage, errors.New("--suggest judges nothing: leave --show and --markdown out")}
-	case a.show > 0 && (a.json != "" || a.markdown != ""):
-		return &failure{exitUsage, errors.New("--show tells one run, and --json and --markdown write all lines: give one or the other")}
+	case a.suggest && a.show > 0:
+		return &failure{exitUsage, errors.New("--suggest and --show exclude each other")}
+	case a.show > 0 && a.json != "":
+		return &failure{exitUsage, errors.New("--show tells one run, and --json writes all lines: give one or the other")}
 	case a.save != "" && len(args) > 0:
 		return &failure{exitUsage, errors.New("--save writes what was answered on a terminal: leave FILE out")}
 	}
 	a.to = newSink(cmd, a.force, args...)
-	if err := a.to.check(file("--json", a.json), file("--markdown", a.markdown), file("--html", a.html), file("--save", a.save)); err != nil {
+	if err := a.to.check(file("--json", a.json), file("--html", a.html), file("--save", a.save)); err != nil {
 		return err
 	}
 	name, answers, err := a.answers(cmd, args)
@@ -129,13 +128,8 @@ func (a *auditFlags) run(cmd *cobra.Command, args []string) error {
 	ctx, stop := untilInterrupted(cmd.Context())
 	defer stop()
 	found, err := audit.Of(ctx, answers, o)
-	switch {
-	case ctx.Err() != nil:
-		return interrupted()
-	case errors.Is(err, audit.ErrInput):
-		return &failure{exitUsage, fmt.Errorf("%s: %w", name, err)}
-	case err != nil:
-		return wrap(err)
+	if err != nil {
+		return auditError(ctx, name, err)
 	}
 	for i := range found.Assumptions {
 		found.Assumptions[i].Repeat = fmt.Sprintf("%s --show %d", o.Repeat, i+1)
@@ -153,29 +147,36 @@ func (a *auditFlags) run(cmd *cobra.Command, args []string) error {
 func (a *auditFlags) suggestion(cmd *cobra.Command, name string, answers *audit.Answers) error {
 	ctx, stop := untilInterrupted(cmd.Context())
 	defer stop()
-	found, err := audit.Suggest(ctx, answers)
-	switch {
-	case ctx.Err() != nil:
-		return interrupted()
-	case errors.Is(err, audit.ErrInput):
-		return &failure{exitUsage, fmt.Errorf("%s: %w", name, err)}
-	case errors.Is(err, audit.ErrNotConfirmed):
-		return &failure{exitSafety, err}
-	case errors.Is(err, audit.ErrNotTested):
-		return &failure{exitNotTested, err}
-	case err != nil:
-		return wrap(err)
+	found, err := audit.Suggest(ctx, answers, 0)
+	if err != nil {
+		return auditError(ctx, name, err)
 	}
 	if a.json != "" {
 		err = writeJSON(&a.to, found, a.json)
 	}
 	if err == nil && a.json != "-" {
-		err = wrap(found.WriteText(fitted(cmd.OutOrStdout())))
+		err = wrap(found.WriteText(fitted(cmd.OutOrStdout()), verdictPaint(cmd)))
 	}
-	if err == nil && slices.ContainsFunc(found.Costs, func(c audit.Cost) bool { return !c.Confirmed }) {
-		err = ending(exitLiveness)
+	return cmp.Or(err, endingAfter(found.Code(), found.Err("", "")))
+}
+
+// auditError is how an audit ends that finds nothing.
+func auditError(ctx context.Context, name string, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return interrupted()
+	case errors.Is(err, audit.ErrInput):
+		return &failure{exitUsage, fmt.Errorf("%s: %w", name, err)}
 	}
-	return err
+	return wrap(err)
+}
+
+// verdictPaint colours verdicts.
+func verdictPaint(cmd *cobra.Command) audit.Paint {
+	look := lookOf(cmd.OutOrStdout())
+	return func(v audit.Verdict, words string) string {
+		return map[audit.Verdict]func(string) string{audit.Safe: look.Good, audit.Unsafe: look.Bad, audit.NotTested: look.Doubtful}[v](words)
+	}
 }
 
 // answers reads the file, or asks.
@@ -287,19 +288,8 @@ func (a *auditFlags) write(cmd *cobra.Command, found *audit.Audit) error {
 			return err
 		}
 	}
-	if a.markdown != "" {
-		var b bytes.Buffer
-		if err := found.WriteMarkdown(&b); err != nil {
-			return wrap(err)
-		}
-		if err := a.to.put(file("--markdown", a.markdown), b.Bytes()); err != nil {
-			return err
-		}
-	}
-	if a.json != "-" && a.markdown != "-" {
-		look := lookOf(cmd.OutOrStdout())
-		paint := map[audit.Verdict]func(string) string{audit.Safe: look.Good, audit.Unsafe: look.Bad, audit.NotTested: look.Doubtful}
-		if err := found.WriteText(cmd.OutOrStdout(), func(v audit.Verdict, words string) string { return paint[v](words) }); err != nil {
+	if a.json != "-" {
+		if err := found.WriteText(cmd.OutOrStdout(), verdictPaint(cmd)); err != nil {
 			return wrap(err)
 		}
 	}

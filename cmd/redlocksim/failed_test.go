@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -19,6 +20,7 @@ import (
 	"redlocksim/scenarios/programs"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/search/audit"
+	"redlocksim/search/sweep"
 )
 
 // panicking is a scenario with a fault that panics.
@@ -181,11 +183,12 @@ func TestASweepWithARunThatFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	var stdout, stderr bytes.Buffer
-	if code := run(append(words[1:], "--csv", "-"), &stdout, &stderr); code != exitSafety && code != exitOK {
+	if code := run(append(words[1:], "--json", "-"), &stdout, &stderr); code != exitSafety && code != exitOK {
 		t.Errorf("%s: exit code %d\n%s", repeat, code, &stderr)
 	}
-	if lines := strings.Split(strings.TrimSpace(stdout.String()), "\n"); len(lines) != 2 || !strings.HasPrefix(lines[1], "5s,1s,broken,restart: ") {
-		t.Errorf("%s makes\n%s", repeat, &stdout)
+	var made sweep.Chart
+	if err := json.Unmarshal(stdout.Bytes(), &made); err != nil || len(made.Cells) != 1 || !slices.Equal(made.Cells[0].At, []string{"5s", "1s"}) || !made.Cells[0].Broken() {
+		t.Errorf("%s makes, %v,\n%s", repeat, err, &stdout)
 	}
 }
 
@@ -203,7 +206,7 @@ func TestAnAuditWithARunThatFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, a := range []*auditFlags{{}, {json: filepath.Join(dir, "j")}, {markdown: filepath.Join(dir, "m")}} {
+	for _, a := range []*auditFlags{{}, {json: filepath.Join(dir, "j")}} {
 		a.to = newSink(cmd, false)
 		stdout.Reset()
 		f := failureOf(a.write(cmd, found))
@@ -211,7 +214,7 @@ func TestAnAuditWithARunThatFails(t *testing.T) {
 			t.Errorf("the command ends with %v", f)
 		}
 		text := stdout.Bytes()
-		if path := a.json + a.markdown; path != "" {
+		if path := a.json; path != "" {
 			if text, err = os.ReadFile(path); err != nil {
 				t.Fatal(err)
 			}

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"redlocksim/search/experiment"
-	"redlocksim/search/sweep"
 )
 
 // span is the values that a flag takes, both ends included. Durations are in nanoseconds.
@@ -42,7 +41,6 @@ var ranges = map[string]span{
 	"locks --at-once":      {1, 100},
 	"run --variant":        {1, 1000},
 	"sweep --jobs":         {0, maxJobs},
-	"sweep --random":       {0, sweep.MaxRuns},
 	"work --jobs":          {0, maxJobs},
 }
 

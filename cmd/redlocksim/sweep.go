@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,13 +12,15 @@ import (
 	"redlocksim/internal/shell"
 	"redlocksim/reports/heatmap"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/variant"
+	"redlocksim/search/attacks"
 	"redlocksim/search/sweep"
 )
 
 // sweepHelp has a place for the presets.
 var sweepHelp = `Map where a lock is safe: at every point of a grid of settings, run the worst
 schedules that the budget allows, find the frontier between what breaks and what
-holds, and compare it with formulas. docs/searching.md has all that, and files.
+holds, and compare it with formulas. docs/searching.md has all that.
 
 Presets vary a classic pair of settings, over those of --settings if given:
 %s
@@ -38,8 +39,7 @@ type sweepFlags struct {
 	settingsFile, scenarioName, only, along string
 	axes, changes, schedules                []string
 	bisect, strict, force                   bool
-	random, jobs                            int
-	seed                                    uint64
+	jobs                                    int
 	lock                                    lockFlags
 	workers                                 workersFlag
 	out                                     fileReports[*sweep.Chart]
@@ -48,13 +48,13 @@ type sweepFlags struct {
 func newSweep() *cobra.Command {
 	s := &sweepFlags{out: fileReportsOf(chartReports)}
 	cmd := &cobra.Command{
-		Use:   "sweep [PRESET|FILE]",
+		Use:   "sweep [PRESET]",
 		Short: "Map where the lock is safe over ranges of settings",
 		Long:  fmt.Sprintf(sweepHelp, presetList()),
 		Example: `  redlocksim sweep drift --frontier
   redlocksim sweep --axis budget.clock-rate=0%:2%:0.5% --axis lock.drift.factor=0%:5%:0.5%
   redlocksim sweep restart --lock redsync.wasm --set lock.preset=redsync --frontier
-  redlocksim sweep --scenario 17-clock-jump --axis lock.ttl=5s:20s:1s --csv -`,
+  redlocksim sweep --scenario 17-clock-jump --axis lock.ttl=5s:20s:1s --json -`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: s.run,
 	}
@@ -67,8 +67,6 @@ func newSweep() *cobra.Command {
 	flags.StringSliceVar(&s.schedules, "schedule", nil, "run only these schedules")
 	flags.BoolVar(&s.bisect, "frontier", false, "look only for the frontier, by bisection")
 	flags.StringVar(&s.along, "along", "", "path of the axis of the frontier (default the last)")
-	flags.IntVar(&s.random, "random", 0, "number of random experiments at each point")
-	flags.Uint64Var(&s.seed, "seed", 0, "seed of the random experiments")
 	flags.IntVar(&s.jobs, "jobs", 0, "points to run in parallel (default one per core)")
 	s.workers.add(flags)
 	s.lock.addFlags(flags, false)
@@ -102,19 +100,10 @@ func (s *sweepFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return &failure{exitUsage, err}
 	}
-	given := cmd.Flags().Changed
 	if s.along != "" {
 		spec.Frontier = s.along
 	}
-	if given("frontier") {
-		spec.Bisect = s.bisect
-	}
-	if given("random") {
-		spec.Random = s.random
-	}
-	if given("seed") {
-		spec.Seed = s.seed
-	}
+	spec.Bisect = s.bisect
 	if err := s.workers.check(s.jobs); err != nil {
 		return err
 	}
@@ -171,18 +160,13 @@ func (s *sweepFlags) chart(cmd *cobra.Command, spec sweep.Spec) (*sweep.Chart, e
 	return chart, wrap(err)
 }
 
-// start is the sweep that the arguments name: a file, a scenario, a preset or none.
-func (s *sweepFlags) start(base *sweep.Base, args []string) (sweep.Spec, error) {
-	isFile := len(args) == 1 && (filepath.Ext(args[0]) == ".yaml" || filepath.Ext(args[0]) == ".yml")
+// start is the sweep that the arguments name: a scenario, a preset or none.
+func (s *sweepFlags) start(base *variant.File, args []string) (sweep.Spec, error) {
 	switch {
-	case isFile && base != nil:
-		return sweep.Spec{}, errors.New("a sweep file contains its settings: --settings and --scenario cannot be given with it")
-	case isFile:
-		return sweep.Load(args[0])
 	case s.scenarioName != "" && (len(args) == 1 || len(s.schedules) > 0):
 		return sweep.Spec{}, errors.New("--scenario has a timeline of its own: a preset or --schedule cannot be given with it")
 	case s.scenarioName != "":
-		return sweep.Spec{Name: s.scenarioName, Base: *base, Schedules: []sweep.Schedule{sweep.Timeline()}}, nil
+		return sweep.Spec{Name: s.scenarioName, Base: *base}, nil
 	case len(args) == 1:
 		return sweep.Preset(args[0], base)
 	}
@@ -200,7 +184,7 @@ func (s *sweepFlags) load(cmd *cobra.Command, spec *sweep.Spec) error {
 		return nil
 	}
 	var err error
-	spec.Base, err = spec.Base.With(sweep.Setting{Path: "nodes.count", Word: "1"})
+	spec.Base, err = spec.Base.With(variant.Setting{Path: "nodes.count", Word: "1"})
 	return wrap(err)
 }
 
@@ -219,17 +203,18 @@ func (s *sweepFlags) unread(spec *sweep.Spec) error {
 // change has the schedules, settings and axes of flags take the place of those of a sweep.
 func (s *sweepFlags) change(spec *sweep.Spec) (err error) {
 	if len(s.schedules) > 0 {
-		if spec.Schedules, err = sweep.FindSchedules(s.schedules...); err != nil {
+		if _, err := attacks.Find(s.schedules...); err != nil {
 			return fmt.Errorf("--schedule: %w", err)
 		}
+		spec.Schedules = s.schedules
 	}
 	for _, text := range s.changes {
-		setting, err := sweep.ParseSetting(text)
+		setting, err := variant.ParseSetting(text)
 		if err == nil {
 			spec.Base, err = spec.Base.With(setting)
 		}
 		if err == nil {
-			_, err = spec.Base.Settings()
+			_, err = attacks.Read(spec.Base)
 		}
 		if err != nil {
 			return fmt.Errorf("--set %s: %w", text, err)
@@ -272,7 +257,7 @@ func presetList() string {
 }
 
 // sweepBase is the settings or the scenario that flags name; nil if they name none.
-func sweepBase(settingsFile, scenarioName, only string) (*sweep.Base, error) {
+func sweepBase(settingsFile, scenarioName, only string) (*variant.File, error) {
 	switch {
 	case only != "" && scenarioName == "":
 		return nil, &failure{exitUsage, errors.New("--case needs --scenario")}
@@ -283,18 +268,18 @@ func sweepBase(settingsFile, scenarioName, only string) (*sweep.Base, error) {
 		if err != nil {
 			return nil, &failure{exitUsage, err}
 		}
-		return pointsOf(sweep.SettingsOf(s))
+		return pointsOf(variant.SettingsOf(s))
 	case scenarioName != "":
 		s, _, err := findOne(scenarioName, only)
 		if err != nil {
 			return nil, err
 		}
-		return pointsOf(sweep.Whole(s))
+		return pointsOf(variant.Of(s))
 	}
 	return nil, nil
 }
 
-func pointsOf(b sweep.Base, err error) (*sweep.Base, error) {
+func pointsOf(b variant.File, err error) (*variant.File, error) {
 	if err != nil {
 		return nil, wrap(err)
 	}
@@ -303,7 +288,6 @@ func pointsOf(b sweep.Base, err error) (*sweep.Base, error) {
 
 // chartReports are the files that sweep writes.
 var chartReports = []fileReport[*sweep.Chart]{
-	{"csv", "write CSV" + toFile, func(w io.Writer, c *sweep.Chart) error { return c.WriteCSV(w) }},
 	{"json", "write JSON" + toFile, func(w io.Writer, c *sweep.Chart) error { return c.WriteJSON(w) }},
 	{"svg", "draw a map" + toFile, heatmap.WriteSVG},
 	{"html", "draw a page" + toFile, heatmap.WriteHTML},

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"redlocksim/search/sweep"
+	"redlocksim/search/attacks"
 )
 
 // The page about searching lists the schedules with their formulas.
@@ -16,7 +16,7 @@ func TestSchedulesOfThePage(t *testing.T) {
 	}
 	shown, from, to := between(t, string(text), "<!-- schedules -->\n", "<!-- end of schedules -->")
 	var b strings.Builder
-	for _, s := range sweep.Schedules() {
+	for _, s := range attacks.All() {
 		b.WriteString("- **" + s.Name + "**: " + s.Text + "\n")
 		for _, k := range s.Knobs {
 			b.WriteString("  - `" + k.Path + "`: " + k.Text + "\n")

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/variant"
 	"redlocksim/search/sweep"
 )
 
@@ -39,19 +40,19 @@ type field struct {
 type levels map[int]float64
 
 // scale places the values of an axis evenly, in their order, and others between them.
-type scale []sweep.Value
+type scale []variant.Value
 
 func newScale(words []string) scale {
 	var s scale
 	for _, word := range words {
-		s = append(s, sweep.ParseValue(word))
+		s = append(s, variant.ParseValue(word))
 	}
 	return s
 }
 
 // of is the place of a value on the scale, and whether it is on it.
 func (s scale) of(word string) (float64, bool) {
-	v := sweep.ParseValue(word)
+	v := variant.ParseValue(word)
 	if i := slices.IndexFunc(s, v.Equal); i >= 0 {
 		return float64(i), true
 	}
@@ -126,7 +127,7 @@ func (p *panel) column(at, rest []string) (x float64, isOn bool) {
 		}
 		at = at[:len(at)-1]
 	}
-	return x, slices.EqualFunc(at, rest, func(a, b string) bool { return sweep.ParseValue(a).Equal(sweep.ParseValue(b)) })
+	return x, slices.EqualFunc(at, rest, func(a, b string) bool { return variant.ParseValue(a).Equal(variant.ParseValue(b)) })
 }
 
 // row takes the frontier in a column over and, where it was looked for alone, the two sides of it.

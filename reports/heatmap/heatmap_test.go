@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"redlocksim/scenarios/variant"
 	"redlocksim/search/sweep"
 )
 
@@ -26,8 +27,8 @@ func chart() *sweep.Chart {
 	}
 	return &sweep.Chart{
 		Name: "a < b", Along: "lock.ttl", Schedules: []string{"clocks"},
-		Axes: []sweep.ChartAxis{{Path: "budget.clock-rate", Unit: sweep.Percent, Values: []string{"0%", "1%"}},
-			{Path: "lock.ttl", Unit: sweep.Nanoseconds, Values: []string{"1s", "2s", "4s"}}},
+		Axes: []sweep.ChartAxis{{Path: "budget.clock-rate", Unit: variant.Percent, Values: []string{"0%", "1%"}},
+			{Path: "lock.ttl", Unit: variant.Nanoseconds, Values: []string{"1s", "2s", "4s"}}},
 		Cells: []sweep.Cell{
 			cell("invalid", "0%", "1s"), cell("broken", "0%", "2s"), cell("safe", "0%", "4s"),
 			cell("broken", "1%", "1s"), cell("broken", "1%", "2s"), cell("broken", "1%", "4s"),
@@ -158,7 +159,7 @@ func withThird(axis sweep.ChartAxis) *sweep.Chart {
 // Somebody's own settings are marked on the one map that has their value of the third axis, however it is written.
 func TestYoursOnOneMap(t *testing.T) {
 	for word, want := range map[string][]bool{"500ms": {true, false}, "2s": {false, true}, "2000ms": {false, true}, "1s": {false, false}} {
-		c := withThird(sweep.ChartAxis{Path: "budget.delay", Unit: sweep.Nanoseconds, Values: []string{"0.5s", "2s"}})
+		c := withThird(sweep.ChartAxis{Path: "budget.delay", Unit: variant.Nanoseconds, Values: []string{"0.5s", "2s"}})
 		c.Yours = []string{word, "1%", "2s"}
 		var marked []bool
 		maps := mapsOf(c)

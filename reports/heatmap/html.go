@@ -43,7 +43,6 @@ func WriteHTML(w io.Writer, c *sweep.Chart) error {
 		"Yours":   yoursOf(c, maps),
 		"Others":  others,
 		"Cells":   cells,
-		"Random":  slices.ContainsFunc(cells, func(cell sweep.Cell) bool { return cell.Random != nil }),
 		"Failed":  c.Failures.Text("", ""),
 		"Picture": template.HTML(picture(maps, "")), // of numbers and escaped words; the name is the heading of the page
 	})

@@ -12,6 +12,7 @@ import (
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/scenarios/variant"
 	"redlocksim/sim/redis"
 	"redlocksim/sim/storage"
 )
@@ -23,21 +24,39 @@ type Change struct {
 	// Ladder says that it is one of several of its kind, each more than the one before.
 	Ladder bool
 
-	// apply makes it; false if there is nothing to change.
-	apply func(*scenarios.Scenario) bool
+	// settings are what the file says then; edit changes what the clients do, and says whether it changes anything.
+	settings []variant.Setting
+	edit     func(*scenarios.Scenario) bool
+}
+
+// of is the scenario of a file with the change, and its file; nil if there is nothing to change. The error says why there can
+// be no such scenario.
+func (c Change) of(f variant.File) (*scenarios.Scenario, variant.File, error) {
+	changed, err := f.With(c.settings...)
+	if err != nil {
+		return nil, f, err
+	}
+	s, err := changed.Scenario()
+	if err != nil || c.edit != nil && !c.edit(s) {
+		return nil, f, err
+	}
+	if changed, err = variant.Of(s); err != nil || changed == f {
+		return nil, f, err
+	}
+	s, err = changed.Scenario()
+	return s, changed, err
 }
 
 // both is two changes as one.
 func both(a, b Change) Change {
-	return Change{Kind: a.Kind + " and " + b.Kind, What: a.What + "; and " + b.What, apply: func(s *scenarios.Scenario) bool {
-		return a.apply(s) && b.apply(s)
-	}}
+	return Change{Kind: a.Kind + " and " + b.Kind, What: a.What + "; and " + b.What, settings: slices.Concat(a.settings, b.settings),
+		edit: func(s *scenarios.Scenario) bool { return (a.edit == nil || a.edit(s)) && (b.edit == nil || b.edit(s)) }}
 }
 
 // otherEnd makes items of the timeline wait for the failure of a call instead of its success, and the other way round.
 func otherEnd(items []int) Change {
 	const done, failed = "-done", "-failed"
-	return Change{apply: func(s *scenarios.Scenario) bool {
+	return Change{edit: func(s *scenarios.Scenario) bool {
 		changed := false
 		for _, i := range items {
 			m := s.Timeline[i].When.After
@@ -54,78 +73,77 @@ func otherEnd(items []int) Change {
 	}}
 }
 
-// ladder is one change a rung; what says it in words.
-func ladder[T any](kind string, what func(T) string, rungs []T, apply func(*scenarios.Scenario, T) bool) []Change {
-	var all []Change
-	for _, rung := range rungs {
-		all = append(all, Change{Kind: kind, What: what(rung), Ladder: true,
-			apply: func(s *scenarios.Scenario) bool { return apply(s, rung) }})
-	}
-	return all
-}
-
 // changes are those that can be tried on a scenario: those that are more than another word for a setting, then every word
 // of every setting that has words, and the lock of the library as it comes.
 func changes(s *scenarios.Scenario) []Change {
+	var all []Change
+	set := func(kind, what string, isLadder bool, settings ...string) {
+		c := Change{Kind: kind, What: what, Ladder: isLadder}
+		for _, text := range settings {
+			path, word, _ := strings.Cut(text, "=")
+			c.settings = append(c.settings, variant.Setting{Path: path, Word: word})
+		}
+		all = append(all, c)
+	}
+	ttl, redlock, drift := s.Lock.TTL, protocols.Of[protocols.RedlockSettings](s.Lock), protocols.Of[protocols.DriftSettings](s.Lock).Drift
+	if s.Storage != storage.Fenced {
+		fenced := []string{"storage=" + storage.Fenced.String(), "lock.fencing=true"}
+		if !protocols.Has[protocols.RedlockSettings](s.Lock) { // which gives no tokens
+			fenced = fenced[:1]
+		}
+		set("fencing", "fencing tokens, and a resource that rejects lower ones", false, fenced...)
+	}
+	all = append(all, Change{Kind: "guard", What: "the restart guard, with the time to live as its maximum", edit: guard},
+		Change{Kind: "clients", What: "clients that stop when their lease ends, and check it before they write", edit: stopInTime})
+	if r := reserve(s); r > s.Lock.GuardTime && r < ttl {
+		set("guard-time", fmt.Sprintf("clients that stop sending effects %v before their lease ends", r), false, "lock.guard-time="+r.String())
+	}
+	for _, more := range []time.Duration{0, 10 * time.Millisecond, 100 * time.Millisecond, time.Second} {
+		what := "nodes that stay down for the time to live"
+		if more > 0 {
+			what += fmt.Sprintf(" and %v more", more)
+		}
+		all = append(all, Change{Kind: "restart", What: what, Ladder: true, edit: func(s *scenarios.Scenario) bool { return restartLater(s, ttl+more) }})
+	}
+	for _, percent := range []int{2, 5, 10, 20, 40} {
+		if protocols.Has[protocols.DriftSettings](s.Lock) && int64(percent)*10_000_000 > drift.Factor.PPB() {
+			set("drift", fmt.Sprintf("a drift allowance of %d%% of the time to live", percent), true, fmt.Sprintf("lock.drift.factor=%d%%", percent))
+		}
+	}
 	nodes := len(s.Nodes.Names)
-	var quorums []int
 	for q := max(protocols.Of[protocols.QuorumSettings](s.Lock).Quorum, quorum.Majority(nodes)) + 1; q <= nodes; q++ {
-		quorums = append(quorums, q)
+		set("quorum", fmt.Sprintf("a quorum of %d", q), true, fmt.Sprintf("lock.quorum=%d", q))
 	}
-	return slices.Concat(
-		[]Change{
-			{Kind: "fencing", What: "fencing tokens, and a resource that rejects lower ones", apply: fence},
-			{Kind: "guard", What: "the restart guard, with the time to live as its maximum", apply: guard},
-			{Kind: "clients", What: "clients that stop when their lease ends, and check it before they write", apply: stopInTime},
-			{Kind: "guard-time", What: fmt.Sprintf("clients that stop sending effects %v before their lease ends", reserve(s)), apply: keepInReserve},
-		},
-		ladder("restart", staysDown, []time.Duration{0, 10 * time.Millisecond, 100 * time.Millisecond, time.Second},
-			func(s *scenarios.Scenario, more time.Duration) bool { return restartLater(s, s.Lock.TTL+more) }),
-		ladder("drift",
-			func(r faults.Rate) string { return fmt.Sprintf("a drift allowance of %v of the time to live", r) }, []faults.Rate{faults.PPM(20_000), faults.PPM(50_000), faults.PPM(100_000), faults.PPM(200_000), faults.PPM(400_000)},
-			func(s *scenarios.Scenario, r faults.Rate) (more bool) {
-				return protocols.Change(&s.Lock, func(own *protocols.DriftSettings) {
-					more = r.PPB() > own.Drift.Factor.PPB()
-					own.Drift.Factor = r
-				}) && more
-			}),
-		ladder("quorum", func(q int) string { return fmt.Sprintf("a quorum of %d", q) }, quorums, func(s *scenarios.Scenario, q int) bool {
-			return protocols.Change(&s.Lock, func(own *protocols.QuorumSettings) { own.Quorum = q })
-		}),
-		ladder("ttl",
-			func(times int) string { return fmt.Sprintf("a time to live %d times as long", times) }, []int{2, 5, 10}, func(s *scenarios.Scenario, times int) bool {
-				s.Lock.TTL *= time.Duration(times)
-				protocols.Change(&s.Lock, func(own *protocols.RedlockSettings) {
-					if own.Guard != nil {
-						guard := *own.Guard
-						guard.MaxTTL *= time.Duration(times)
-						own.Guard = &guard
-					}
-				})
-				return true
-			}),
-		wordsOf("nodes", strictyaml.Fields(reflect.TypeFor[scenarios.Nodes]()), func(s *scenarios.Scenario) *scenarios.Nodes { return &s.Nodes }),
-		wordsOf("lock", s.Lock.Protocol.Keys(), func(s *scenarios.Scenario) *protocols.Settings { return &s.Lock }),
-		[]Change{
-			{Kind: library, What: "the lock of the library, with its defaults", apply: asItComes},
-		},
-	)
+	for _, times := range []time.Duration{2, 5, 10} {
+		longer := []string{"lock.ttl=" + (ttl * times).String()}
+		if redlock.Guard != nil {
+			longer = append(longer, "lock.guard.max-ttl="+(redlock.Guard.MaxTTL*times).String())
+		}
+		set("ttl", fmt.Sprintf("a time to live %d times as long", times), true, longer...)
+	}
+	for _, part := range []struct {
+		path   string
+		fields []strictyaml.Field
+	}{{"nodes", strictyaml.Fields(reflect.TypeFor[scenarios.Nodes]())}, {"lock", s.Lock.Protocol.Keys()}} {
+		for _, f := range part.fields {
+			for _, word := range strictyaml.WordsOf(f.Type) {
+				if path := part.path + "." + f.Key; !slices.Contains(given, f.Type) {
+					set(path, path+": "+word, false, path+"="+word)
+				}
+			}
+		}
+	}
+	set(library, "the lock of the library, with its defaults", false, "lock={ttl: "+ttl.String()+"}")
+	return all
 }
 
-func staysDown(more time.Duration) string {
-	if more == 0 {
-		return "nodes that stay down for the time to live"
-	}
-	return fmt.Sprintf("nodes that stay down for the time to live and %v more", more)
-}
+// library is the kind of the change to the lock of the library.
+const library = "library"
 
-// fence makes the lock draw tokens, if it can, and the resource check them.
-func fence(s *scenarios.Scenario) bool {
-	protocols.Change(&s.Lock, func(own *protocols.RedlockSettings) { own.Fencing = true })
-	changed := s.Storage != storage.Fenced
-	s.Storage = storage.Fenced
-	return changed
-}
+// given are the types of what has words and is nobody's setting: which implementation or protocol it is, what servers there
+// are, and what they forbid.
+var given = []reflect.Type{reflect.TypeFor[protocols.Preset](), reflect.TypeFor[protocols.Name](), reflect.TypeFor[redis.Software](),
+	reflect.TypeFor[scenarios.Command]()}
 
 // readying is how long an operator has to declare all nodes fit to vote, before anything else happens.
 const readying = time.Second
@@ -193,16 +211,6 @@ func reserve(s *scenarios.Scenario) time.Duration {
 	return (longest + s.Network.Latency.Max()).Truncate(tenth) + tenth
 }
 
-// keepInReserve makes clients stop sending effects early enough for them to arrive in time, if that leaves any of the lease.
-func keepInReserve(s *scenarios.Scenario) bool {
-	r := reserve(s)
-	if r <= s.Lock.GuardTime || r >= s.Lock.TTL {
-		return false
-	}
-	s.Lock.GuardTime = r
-	return true
-}
-
 // restartLater keeps nodes that come back earlier down for so long, by true time.
 func restartLater(s *scenarios.Scenario, after time.Duration) bool {
 	changed := false
@@ -211,50 +219,9 @@ func restartLater(s *scenarios.Scenario, after time.Duration) bool {
 		if !stops {
 			continue
 		}
-		o := f.Down()
-		if o.RestartAfter != nil && (*o.RestartAfter < after || o.ByWallClock) {
+		if o := f.Down(); o.RestartAfter != nil && (*o.RestartAfter < after || o.ByWallClock) {
 			o.RestartAfter, o.ByWallClock, changed = &after, false, true
 		}
 	}
 	return changed
-}
-
-// library is the kind of the change to the lock of the library.
-const library = "library"
-
-// asItComes is the lock of the library with its defaults, except for the time to live.
-func asItComes(s *scenarios.Scenario) bool {
-	ttl := s.Lock.TTL
-	s.Lock = protocols.Default()
-	s.Lock.TTL = ttl
-	return true
-}
-
-// given are the types of what has words and is nobody's setting: which implementation or protocol it is, what servers there
-// are, and what they forbid.
-var given = []reflect.Type{reflect.TypeFor[protocols.Preset](), reflect.TypeFor[protocols.Name](), reflect.TypeFor[redis.Software](), reflect.TypeFor[scenarios.Command]()}
-
-// wordsOf are the changes of the settings that have words, each to every other of its words, in a part of the scenario.
-func wordsOf[T any](path string, fields []strictyaml.Field, part func(*scenarios.Scenario) *T) []Change {
-	var all []Change
-	for _, f := range fields {
-		if slices.Contains(given, f.Type) {
-			continue
-		}
-		var tried []any
-		for _, word := range strictyaml.WordsOf(f.Type) {
-			value := reflect.New(f.Type)
-			if err := strictyaml.DecodeNode(path, strictyaml.Text(word), value.Interface()); err != nil || slices.Contains(tried, value.Elem().Interface()) {
-				continue // another word for the same
-			}
-			tried = append(tried, value.Elem().Interface())
-			all = append(all, Change{Kind: path + "." + f.Key, What: fmt.Sprintf("%s.%s: %s", path, f.Key, word), apply: func(s *scenarios.Scenario) bool {
-				to := part(s)
-				before := *to
-				err := strictyaml.DecodeValue(path, f.Key, word, to)
-				return err == nil && !reflect.DeepEqual(*to, before)
-			}})
-		}
-	}
-	return all
 }

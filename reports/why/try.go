@@ -9,6 +9,7 @@ import (
 
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/variant"
 	"redlocksim/sim/history"
 )
 
@@ -33,7 +34,7 @@ type Tried struct {
 	// Scenario is the changed scenario, which expects what it shows; nil unless Status is Prevents.
 	Scenario *scenarios.Scenario
 	// Keys are what is different in its file.
-	Keys []Key
+	Keys []variant.Change
 	// Grants and Unavailable are those of the run with the seed.
 	Grants      int
 	Unavailable time.Duration
@@ -59,32 +60,36 @@ func wrong(r *scenarios.Result) string {
 }
 
 // try makes the runs with a change. It returns nil if the change gives no valid scenario, or the same one.
-func (x *Explanation) try(base *file, c Change, o Options) (*Tried, error) {
-	changed, keys, err := base.with(c)
-	if changed == nil {
-		if wrong := (strictyaml.Errors)(nil); c.Kind == library && errors.As(err, &wrong) {
-			return &Tried{Change: c, Status: Moot, Why: fmt.Sprintf("%s: %s %q", wrong[0].Path, wrong[0].Msg, wrong[0].Word)}, nil
-		}
-		return nil, nil // settings that do not go together
+func (x *Explanation) try(base variant.File, c Change, o Options) (*Tried, error) {
+	changed, file, err := c.of(base)
+	if wrong := (*strictyaml.Error)(nil); changed == nil && c.Kind == library && errors.As(err, &wrong) {
+		return &Tried{Change: c, Status: Moot, Why: fmt.Sprintf("%s: %s %q", wrong.File, wrong.Msg, wrong.Word)}, nil
 	}
+	key := c.Kind + "\n" + file.Text
+	if changed == nil || slices.Contains(x.files, key) {
+		return nil, nil // settings that do not go together, or another word for the same
+	}
+	x.files = append(x.files, key)
+	changed.Name = x.Result.Scenario.Name
 	t, first, err := x.runs(changed, c, o)
 	if err != nil {
 		return nil, err
 	}
-	t.Keys = keys
+	t.Keys = variant.Changes(base, file)
 	if t.Status != Moot || len(first.Left) == 0 {
 		return t, nil
 	}
 	// Items that waited for a call to succeed can wait for it to fail instead.
-	otherwise, keys, _ := base.with(both(c, otherEnd(first.Left))) // the error is that there is no such event
+	otherwise, file, _ := both(c, otherEnd(first.Left)).of(base) // the error is that there is no such event
 	if otherwise == nil {
 		return t, nil
 	}
+	otherwise.Name = changed.Name
 	again, _, err := x.runs(otherwise, c, o)
 	if err != nil || again.Status != Prevents {
 		return t, err
 	}
-	again.Keys = keys
+	again.Keys = variant.Changes(base, file)
 	return again, nil
 }
 

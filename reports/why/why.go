@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/variant"
 )
 
 // Options say how to look. The zero value has no confirmation by other seeds.
@@ -31,6 +32,8 @@ type Explanation struct {
 	// same to the last event.
 	Tried   []Tried
 	Without int
+
+	files []string // of what was tried, after the kind of change
 }
 
 // Of explains a run on tier model of the library. The error is an internal one, or that of the context.
@@ -40,7 +43,7 @@ func Of(ctx context.Context, r *scenarios.Result, o Options) (*Explanation, erro
 	if x.Rules, err = rules(r); err != nil || x.Wrong == "" {
 		return x, err
 	}
-	base, err := document(r.Scenario)
+	base, err := variant.Of(r.Scenario)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +82,7 @@ func Of(ctx context.Context, r *scenarios.Result, o Options) (*Explanation, erro
 const maxPairs = 3
 
 // tryPairs tries two changes of different kinds together, of those that made a difference alone.
-func (x *Explanation) tryPairs(ctx context.Context, base *file, different []Change, o Options) error {
+func (x *Explanation) tryPairs(ctx context.Context, base variant.File, different []Change, o Options) error {
 	found := 0
 	for i, a := range different {
 		if o.Progress != nil {

@@ -18,27 +18,27 @@ import (
 // What a first call does to connect, and to teach a node its scripts, does not count, and of calls of one lock only those that
 // are asked about. extends says whether the lock can be extended. The error is an internal one.
 func Between(s *Settings, calls []history.Func, extends bool, o scenarios.Options) (pair []string, err error) {
-	x := newScene(s, holder)
+	b := newScene(s, holder)
 	// Slow messages would have calls fail, and what is sent to clean up is no part of them.
-	x.Network = scenarios.Network{}
-	wait := scenarios.Step{Kind: scenarios.SleepStep, For: x.Lock.TTL / 4} // so that calls do not touch
-	program := []scenarios.Step{x.takes(), wait}
+	b.Network = scenarios.Network{}
+	wait := scenarios.Step{Kind: scenarios.SleepStep, For: b.Lock.TTL / 4} // so that calls do not touch
+	program := []scenarios.Step{b.takes(), wait}
 	if extends {
-		program = append(program, scenarios.Step{Kind: scenarios.ExtendStep, For: x.Lock.TTL}, wait)
+		program = append(program, scenarios.Step{Kind: scenarios.ExtendStep, For: b.Lock.TTL}, wait)
 	}
 	program = append(program, step(scenarios.UnlockStep), wait)
 	if s.guarded() {
-		x.client(faults.Trigger{}, holder, step(scenarios.PrepareStep))
+		b.client(faults.Trigger{}, holder, step(scenarios.PrepareStep))
 	}
 	for i := range 2 {
-		x.client(faults.Trigger{At: time.Duration(i+1) * (x.Lock.TTL + time.Minute)}, holder, program...)
+		b.client(faults.Trigger{At: time.Duration(i+1) * (b.Lock.TTL + time.Minute)}, holder, program...)
 	}
 	o.Record, o.Unwatched, o.Unhashed = true, true, true
-	r, err := scenarios.Run(x.Scenario, o)
+	r, err := scenarios.Run(b.Scenario, o)
 	if err != nil {
 		return nil, err
 	}
-	known := kernel.True(2 * (x.Lock.TTL + time.Minute))
+	known := kernel.True(2 * (b.Lock.TTL + time.Minute))
 	called := map[int]kernel.True{}
 	for i := range r.History {
 		e := &r.History[i]

@@ -47,7 +47,7 @@ func every(t *testing.T, budget string) (kinds []string, built map[string]string
 		t.Fatal(err)
 	}
 	built = map[string]string{}
-	for _, x := range attacks() {
+	for _, x := range All() {
 		var all strings.Builder
 		for _, way := range x.build(&Settings{Scenario: s, Pause: s.Budget.Pause, Work: time.Second}) {
 			for _, item := range way.Timeline {
@@ -79,7 +79,7 @@ func TestAttacksUseTheWholeBudget(t *testing.T) {
 		}
 		_, before := every(t, without)
 		_, after := every(t, want.budget)
-		for _, x := range attacks() {
+		for _, x := range All() {
 			uses := before[x.Name] != after[x.Name]
 			if listed := slices.Contains(want.attacks, x.Name); uses != listed {
 				t.Errorf("%s: %s uses it: %v, listed: %v", term, x.Name, uses, listed)

@@ -13,17 +13,17 @@ import (
 
 // atRightClocks builds a scenario in which all clocks are right.
 func atRightClocks(s *Settings, build func(*builder)) *scenarios.Scenario {
-	x := newBuilder(s, 0, decimal.Zero, decimal.Zero)
-	build(x)
-	return x.Scenario
+	b := newBuilder(s, 0, decimal.Zero, decimal.Zero)
+	build(b)
+	return b.Scenario
 }
 
 // begins has the holder take the lock, and then do these steps.
-func (x *builder) begins(steps ...scenarios.Step) {
-	x.client(faults.Trigger{At: x.start}, holder, append([]scenarios.Step{x.takes()}, steps...)...)
+func (b *builder) begins(steps ...scenarios.Step) {
+	b.client(faults.Trigger{At: b.start}, holder, append([]scenarios.Step{b.takes()}, steps...)...)
 }
 
-func (x *builder) sleeps(d time.Duration) scenarios.Step {
+func (b *builder) sleeps(d time.Duration) scenarios.Step {
 	return scenarios.Step{Kind: scenarios.SleepStep, For: d}
 }
 
@@ -33,17 +33,17 @@ func (x *builder) sleeps(d time.Duration) scenarios.Step {
 func lateExtend(s *Settings) (built []*scenarios.Scenario) {
 	ttl := s.Lock.TTL
 	for _, reach := range []int{len(s.Nodes.Names), min(s.Quorum(), len(s.Nodes.Names)), 0} {
-		built = append(built, atRightClocks(s, func(x *builder) {
-			x.begins(x.sleeps(2*ttl), scenarios.Step{Kind: scenarios.ExtendStep, For: ttl}, x.stays())
+		built = append(built, atRightClocks(s, func(b *builder) {
+			b.begins(b.sleeps(2*ttl), scenarios.Step{Kind: scenarios.ExtendStep, For: ttl}, b.stays())
 			if extended := after(holder, "extend-done"); reach == 0 {
-				x.client(extended, second, x.asks(), x.stays())
-				x.meets(scenarios.Reached{Moment: faults.Moment{Client: second, Event: "acquire-called"}, After: extended.After})
+				b.client(extended, second, b.asks(), b.stays())
+				b.meets(scenarios.Reached{Moment: faults.Moment{Client: second, Event: "acquire-called"}, After: extended.After})
 			} else {
-				x.loses(x.ready(second), second, x.Nodes.Names[reach:])
-				x.client(x.acquired(ttl+ttl/2), second, x.asks(), x.stays())
-				x.mustBelieving(holder, "extend-called", second)
+				b.loses(b.ready(second), second, b.Nodes.Names[reach:])
+				b.client(b.acquired(ttl+ttl/2), second, b.asks(), b.stays())
+				b.mustBelieving(holder, "extend-called", second)
 			}
-			x.ends(ttl)
+			b.ends(ttl)
 		}))
 	}
 	return built
@@ -61,13 +61,13 @@ func lostExtend(s *Settings) (built []*scenarios.Scenario) {
 	}
 	for _, program := range programs {
 		for _, reach := range slices.Compact([]int{quorum - 1, min(quorum-1, 1), 0}) {
-			built = append(built, atRightClocks(s, func(x *builder) {
-				x.loses(x.acquired(0), holder, nodes[reach:])
-				x.begins(append(slices.Clone(program), x.stays())...)
-				x.client(x.free(), second, x.asks(), x.stays())
-				x.must(holder, "extend-called")
-				x.must(second, "acquire-done")
-				x.ends(4 * ttl)
+			built = append(built, atRightClocks(s, func(b *builder) {
+				b.loses(b.acquired(0), holder, nodes[reach:])
+				b.begins(append(slices.Clone(program), b.stays())...)
+				b.client(b.free(), second, b.asks(), b.stays())
+				b.must(holder, "extend-called")
+				b.must(second, "acquire-done")
+				b.ends(4 * ttl)
 			}))
 		}
 	}
@@ -80,23 +80,23 @@ func lostExtend(s *Settings) (built []*scenarios.Scenario) {
 func lateRelease(s *Settings) (built []*scenarios.Scenario) {
 	ttl := s.Lock.TTL
 	for _, slow := range []bool{false, true} {
-		built = append(built, atRightClocks(s, func(x *builder) {
-			x.Clients = append(x.Clients, rival)
-			links, work := faults.Links{Clients: []string{holder}, Nodes: slices.Clone(x.Nodes.Names)}, 2*ttl
+		built = append(built, atRightClocks(s, func(b *builder) {
+			b.Clients = append(b.Clients, rival)
+			links, work := faults.Links{Clients: []string{holder}, Nodes: slices.Clone(b.Nodes.Names)}, 2*ttl
 			if slow {
 				work = ttl / 2
-				x.Budget.Delay = max(x.Budget.Delay, work+ttl)
+				b.Budget.Delay = max(b.Budget.Delay, work+ttl)
 				links.Direction = network.Requests
-				x.fault(after(holder, "release-called"), "delay", &faults.Delay{Links: links, By: work + ttl})
+				b.fault(after(holder, "release-called"), "delay", &faults.Delay{Links: links, By: work + ttl})
 			} else if s.renewsItself() {
-				x.fault(x.acquired(0), "partition", &faults.Partition{Links: links, For: work - ttl/8})
+				b.fault(b.acquired(0), "partition", &faults.Partition{Links: links, For: work - ttl/8})
 			}
-			x.begins(x.sleeps(work), step(scenarios.UnlockStep))
-			x.client(x.acquired(2*ttl-ttl/4), second, x.asks(), x.stays())
-			x.client(x.acquired(2*ttl+ttl/16), rival, x.asks(), x.stays())
-			x.must(holder, "release-called")
-			x.mustBelieving(rival, "acquire-called", second)
-			x.ends(ttl)
+			b.begins(b.sleeps(work), step(scenarios.UnlockStep))
+			b.client(b.acquired(2*ttl-ttl/4), second, b.asks(), b.stays())
+			b.client(b.acquired(2*ttl+ttl/16), rival, b.asks(), b.stays())
+			b.must(holder, "release-called")
+			b.mustBelieving(rival, "acquire-called", second)
+			b.ends(ttl)
 		}))
 	}
 	return built
@@ -115,28 +115,28 @@ func crash(s *Settings) []*scenarios.Scenario {
 	}
 	var built []*scenarios.Scenario
 	for i, moment := range moments {
-		x := newBuilder(s, 0, s.Rho().Neg(), decimal.Zero)
-		x.Expect.Reached = nil
-		x.Clients = append(x.Clients, rival)
-		for i := range x.Timeline { // nothing of the holder's arrives before it asks for the lock
-			if x.Timeline[i].Client == holder {
-				x.Timeline[i].Client = rival
+		b := newBuilder(s, 0, s.Rho().Neg(), decimal.Zero)
+		b.Expect.Reached = nil
+		b.Clients = append(b.Clients, rival)
+		for i := range b.Timeline { // nothing of the holder's arrives before it asks for the lock
+			if b.Timeline[i].Client == holder {
+				b.Timeline[i].Client = rival
 			}
 		}
-		x.client(faults.Trigger{At: x.start}, rival, x.takes(), step(scenarios.UnlockStep))
-		x.must(rival, "acquire-done")
+		b.client(faults.Trigger{At: b.start}, rival, b.takes(), step(scenarios.UnlockStep))
+		b.must(rival, "acquire-done")
 		if i == len(moments)-1 {
-			x.must(holder, "acquire-done")
+			b.must(holder, "acquire-done")
 		}
-		x.client(after(rival, "release-done"), holder, x.takes(), x.stays())
-		x.fault(moment, "crash", &faults.Crash{Client: holder})
+		b.client(after(rival, "release-done"), holder, b.takes(), b.stays())
+		b.fault(moment, "crash", &faults.Crash{Client: holder})
 		over := after(holder, "crash")
 		over.Plus = 2 * s.Lock.TTL
-		x.client(over, second, x.asks(), step(scenarios.UnlockStep))
-		x.must(holder, "crash")
-		x.must(second, "acquire-done")
-		x.ends(s.Lock.TTL)
-		built = append(built, x.Scenario)
+		b.client(over, second, b.asks(), step(scenarios.UnlockStep))
+		b.must(holder, "crash")
+		b.must(second, "acquire-done")
+		b.ends(s.Lock.TTL)
+		built = append(built, b.Scenario)
 	}
 	return built
 }

@@ -1,13 +1,16 @@
 package attacks
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/shopspring/decimal"
 
 	"redlocksim/internal/quorum"
+	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/scenarios/variant"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
 )
@@ -30,6 +33,55 @@ type Settings struct {
 
 	// itself says that the lock is somebody's that renews its leases by itself.
 	itself bool
+}
+
+// What a file has beside the keys of a settings file, for attacks.
+const (
+	// ActualPause is how long the holder is paused; the budget's pause unless given.
+	ActualPause = adversary + ".pause"
+	// Work is how long the holder works before it writes; 0 unless given.
+	Work = adversary + ".work"
+	// Renews is whether the holder renews its lock while it works; false unless given.
+	Renews = adversary + ".renews"
+
+	adversary = "adversary"
+)
+
+// MaxLength bounds times of which an attack takes several.
+const MaxLength = 24 * time.Hour
+
+// Read reads the settings that a file stands for. The error says what is wrong with them, or that the protocol refuses them.
+func Read(f variant.File) (*Settings, error) {
+	rest, extra, err := f.Cut(adversary)
+	if err != nil {
+		return nil, err
+	}
+	var own struct {
+		Pause  *time.Duration `yaml:"pause"`
+		Work   time.Duration  `yaml:"work"`
+		Renews bool           `yaml:"renews"`
+	}
+	if extra != nil {
+		if err := strictyaml.DecodeNode(adversary, extra, &own); err != nil {
+			return nil, variant.Short(err)
+		}
+	}
+	s := &Settings{Work: own.Work, Renews: own.Renews}
+	if s.Scenario, err = rest.Scenario(); err != nil {
+		return nil, err
+	}
+	s.Pause = s.Budget.Pause
+	if own.Pause != nil {
+		s.Pause = *own.Pause
+	}
+	longest := max(s.Work, s.Pause, s.Lock.TTL, s.Budget.ClockStep, s.Budget.Suspend, s.Budget.Delay, s.Requests().Max(), s.Replies().Max())
+	if s.Budget.RestartDelay != nil {
+		longest = max(longest, *s.Budget.RestartDelay)
+	}
+	if s.Pause < 0 || s.Work < 0 || longest > MaxLength {
+		return nil, fmt.Errorf("a pause, work, suspension, TTL, clock step, latency, delay and restart delay are from 0s to %v", MaxLength)
+	}
+	return s, nil
 }
 
 // CanJoin says whether there are several resources, and the protocol can lock them as one.

@@ -12,7 +12,7 @@ import (
 	"redlocksim/internal/strictyaml"
 	"redlocksim/redlock"
 	"redlocksim/scenarios"
-	"redlocksim/search/sweep"
+	"redlocksim/scenarios/variant"
 )
 
 // Answers are what somebody knows of a lock and of its surroundings.
@@ -134,7 +134,7 @@ func names(d *strictyaml.Decoder, n *yaml.Node) *yaml.Node {
 		d.Errorf(n, n.Value, nil, "want a number of nodes from 1 to %d, got", redlock.MaxNodes)
 		return nil
 	}
-	return written("[" + strings.Join(sweep.NodeNames(count), ", ") + "]")
+	return written("[" + strings.Join(variant.NodeNames(count), ", ") + "]")
 }
 
 // not is the opposite.

@@ -1,3 +1,5 @@
+// Package audit finds out whether lock settings are safe: for each assumption that a lock rests on, it makes the worst attack
+// as somebody has it, looks for the limit, and says what mends it. [Suggest] computes settings, and audits them.
 package audit
 
 import (
@@ -8,7 +10,9 @@ import (
 	"slices"
 
 	"redlocksim/internal/exitcode"
+	"redlocksim/internal/outfile"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 	"redlocksim/search"
 	"redlocksim/search/attacks"
 )
@@ -56,32 +60,30 @@ type Assumption struct {
 }
 
 // Run is the run that decides, as a scenario for people, and its seed. Shown must not be nil.
-func (x *Assumption) Run() (of *scenarios.Scenario, seed uint64) {
-	s := *x.Shown
-	s.Name, s.Title = "audit", fmt.Sprintf("%s, at %s", x.Name, x.ShownAt)
-	if x.Limit == "any" && x.Verdict == Safe {
+func (a *Assumption) Run() (of *scenarios.Scenario, seed uint64) {
+	s := *a.Shown
+	s.Name, s.Title = "audit", fmt.Sprintf("%s, at %s", a.Name, a.ShownAt)
+	if a.Limit == "any" && a.Verdict == Safe {
 		s.Title += "; no value that was tried breaks the lock"
 	}
-	if x.ShownAt != x.Yours {
-		s.Title += ", just beyond the limit; yours is " + x.Yours
+	s.Explanation = a.Text + ".\n"
+	if a.ShownAt != a.Yours {
+		s.Title += ", just beyond the limit; yours is " + a.Yours
+		s.Explanation = fmt.Sprintf("Just beyond the limit, at %s where yours is %s: %s.\n", a.ShownAt, a.Yours, a.Text)
 	}
 	s.Source = "an audit"
-	if s.Expect.Findings = x.findings; len(x.findings) > 0 && !x.beyond {
+	if s.Expect.Findings = a.findings; len(a.findings) > 0 && !a.beyond {
 		s.Claim = scenarios.Unsound
 	}
-	s.Explanation = x.Text + ".\n"
-	if x.ShownAt != x.Yours {
-		s.Explanation = fmt.Sprintf("Just beyond the limit, at %s where yours is %s: %s.\n", x.ShownAt, x.Yours, x.Text)
-	}
-	return &s, x.seed
+	return &s, a.seed
 }
 
 // Outcome is what that run came to, in a sentence.
-func (x *Assumption) Outcome() string {
-	switch says := x.broke.Says(); {
-	case x.broke == "":
+func (a *Assumption) Outcome() string {
+	switch says := a.broke.Says(); {
+	case a.broke == "":
 		return "the attack did not break the lock"
-	case x.Verdict == Safe:
+	case a.Verdict == Safe:
 		return "the attack broke the lock, just beyond the limit: " + says
 	default:
 		return "the attack broke the lock: " + says
@@ -98,8 +100,6 @@ type Audit struct {
 	Assumed []string `json:"assumed"`
 	// Failures are the runs that could not be made or judged.
 	search.Failures
-
-	world *scenarios.Scenario // in which all can happen that is safe
 }
 
 // Options say how to audit.
@@ -111,8 +111,10 @@ type Options struct {
 	Runs int
 	// Repeat is the command that makes the audit.
 	Repeat string
-	// Line, if not 0, is the only line that is wanted, from 1: those after it are left out, and no fixes are looked for.
+	// Line, if not 0, is the only line that is wanted, from 1: those after it are left out.
 	Line int
+	// Unmended says that no fixes are looked for.
+	Unmended bool
 }
 
 // ErrInput is what errors match that are about the answers.
@@ -121,57 +123,76 @@ var ErrInput = errors.New("audit")
 // Of audits settings. A line some of whose runs fail is not tested, if nothing else breaks the lock. The error matches
 // ErrInput, or is that of the context.
 func Of(ctx context.Context, a *Answers, o Options) (*Audit, error) {
-	if n := len(a.Settings.Nodes.Names); a.Settings.Lock.Check(n) != nil {
-		return nil, fmt.Errorf("%w: %w", ErrInput, a.Settings.Lock.Check(n))
-	}
-	out := &Audit{Answers: a, Assumed: a.Assumed}
-	x := &auditing{ctx: ctx, answers: a, foreign: o.Foreign, world: calm(a.Settings), unmended: o.Line > 0, failed: failed{o.Repeat, &out.Failures}}
-	if err := x.canRenew(); err != nil {
+	out := &Audit{Answers: a, Beyond: beyond(a), Assumed: a.Assumed}
+	x := &auditing{ctx: ctx, answers: a, foreign: o.Foreign, world: calm(a.Settings), unmended: o.Unmended || o.Line > 0, repeat: o.Repeat, failures: &out.Failures}
+	if err := cmp.Or(a.Settings.Lock.Check(len(a.Settings.Nodes.Names)), x.canRenew()); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInput, err)
+	}
+	add := func(name string, judge func(*Assumption) error) (Verdict, error) {
+		found, err := x.safely(name, judge)
+		out.Assumptions = append(out.Assumptions, found)
+		return found.Verdict, err
 	}
 	for _, l := range lines() {
 		if !x.asks(l) {
 			continue
 		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		found, err := x.safely(l.name, func(found *Assumption) error { return x.judge(l, found) })
+		verdict, err := add(l.name, func(found *Assumption) error { return x.judge(l, found) })
 		if err != nil {
 			return nil, err
 		}
-		x.broken = x.broken || l == lostMessages && found.Verdict == Unsafe
-		if out.Assumptions = append(out.Assumptions, found); len(out.Assumptions) == o.Line {
+		if x.broken = x.broken || l == lostMessages && verdict == Unsafe; len(out.Assumptions) == o.Line {
 			return out, nil
 		}
 	}
-	all, err := x.safely("all together", func(found *Assumption) error {
-		err := x.together(found, o.Runs)
-		if err == nil && found.Verdict == Unsafe && !x.unmended {
-			err = x.mendTogether(found, o.Runs)
-		}
-		return err
-	})
-	if err != nil {
+	if _, err := add("all together", func(found *Assumption) error { return x.together(found, o.Runs) }); err != nil {
 		return nil, err
 	}
-	out.Assumptions = append(out.Assumptions, all)
-	out.Beyond, out.world = beyond(a), x.world
 	return out, nil
+}
+
+// auditing is an audit under way. What is safe is part of the world of the lines that follow, so that the attacks on those
+// use it, too; what is not would break the lock whatever their own value.
+type auditing struct {
+	ctx     context.Context
+	answers *Answers
+	foreign *scenarios.Foreign
+	world   *scenarios.Scenario
+	// safe are the lines that are, and without those that are not.
+	safe, without []*line
+	// broken: the lock breaks in a calm world.
+	broken bool
+	// unmended: no fixes are looked for.
+	unmended bool
+
+	repeat   string // the command that makes the audit
+	failures *search.Failures
+}
+
+// note takes in a run that failed, and says so in a line.
+func (x *auditing) note(err error) string {
+	one := search.NewFailure(nil, 0, 0, err)
+	x.include(one)
+	return "a run failed: " + one.Line()
+}
+
+func (x *auditing) include(one search.Failure) {
+	one.Command = x.repeat
+	_ = x.failures.Note(one, "", outfile.Rules{}) // without a directory nothing is written
 }
 
 // safely is what is found of a line that is judged. If a run fails without which nothing can be said of it, it was not tested,
 // but one that is unsafe stays so. The error is that of the context.
 func (x *auditing) safely(name string, judge func(found *Assumption) error) (Assumption, error) {
 	found := Assumption{Name: name}
-	err := search.Safely(func() error { return judge(&found) })
-	switch {
-	case err == nil:
-		return found, nil
-	case x.ctx.Err() != nil:
-		return found, x.ctx.Err()
+	err := x.ctx.Err()
+	if err == nil {
+		err = search.Safely(func() error { return judge(&found) })
 	}
-	why := x.failed.note(err)
+	if err == nil || x.ctx.Err() != nil {
+		return found, err
+	}
+	why := x.note(err)
 	if found.Verdict == Unsafe {
 		found.Text, found.Fix = cmp.Or(found.Text, "the lock breaks; "+why), why
 		return found, nil
@@ -179,20 +200,26 @@ func (x *auditing) safely(name string, judge func(found *Assumption) error) (Ass
 	return Assumption{Name: name, Verdict: NotTested, Yours: found.Yours, ShownAt: found.ShownAt, Text: notTested(why)}, nil
 }
 
-// mendTogether names our library if that bears all that is safe, one at a time and together.
-func (x *auditing) mendTogether(found *Assumption, runs int) error {
-	found.Fix = "none known"
-	fix := x.answers.fix(&fix{text: "no setting of this lock is known to mend it: take one that bears all of this together, such as library: redlock", library: ourLibrary}, "", nil)
-	answers, err := x.answers.With(fix)
-	if err != nil || x.answers.Library == ourLibrary {
-		return nil //nolint:nilerr // a file that refuses it is the answer
+// asks says whether there is anything to ask about a line.
+func (x *auditing) asks(l *line) bool {
+	itself := protocols.Of[protocols.RedissonSettings](x.answers.Settings.Lock).Watchdog || x.foreign != nil && x.foreign.Renews
+	return (l.applies == nil || l.applies(x.answers)) && !(l.extends && (itself || !x.extends()))
+}
+
+// extends says whether the lock can be extended.
+func (x *auditing) extends() bool {
+	if x.foreign != nil {
+		return x.foreign.Makes(scenarios.ExtendStep)
 	}
-	all, err := Of(x.ctx, answers, Options{Runs: runs, Line: len(lines()) + 2}) // which is none, so that nothing else is mended
-	isWorse := func(a Assumption) bool { return a.Verdict != Safe && (x.isSafe(a.Name) || a.Name == found.Name) }
-	if err == nil && !slices.ContainsFunc(all.Assumptions, isWorse) {
-		found.Fixes, found.Fix = []Fix{fix}, fix.Text
+	return x.answers.lib.extends != ""
+}
+
+// renews says whether the lock is renewed while the work goes on.
+func (x *auditing) renews() bool {
+	if r := x.answers.Renews; r != nil {
+		return *r
 	}
-	return err
+	return x.answers.lib.renews || x.foreign != nil && x.foreign.Renews
 }
 
 // canRenew says what is wrong with the answer whether a lock program is renewed; Parse knows it of other libraries.
@@ -207,16 +234,35 @@ func (x *auditing) canRenew() error {
 	return nil
 }
 
+// isSafe says whether a line is.
+func (x *auditing) isSafe(name string) bool {
+	return slices.ContainsFunc(x.safe, func(l *line) bool { return l.name == name })
+}
+
+// holds has what a line is about be a part of the world.
+func (x *auditing) holds(l *line) {
+	x.safe = append(x.safe, l)
+	if l.lasting != nil {
+		l.lasting(x.world, x.answers.Settings)
+	}
+}
+
+// calm is the settings in a world in which nothing goes wrong.
+func calm(s *scenarios.Scenario) *scenarios.Scenario {
+	calm := *s
+	calm.Budget.ClockRate, calm.Budget.ClockStep, calm.Budget.Pause, calm.Budget.Suspend = zeroRate, 0, 0, 0
+	calm.Budget.RestartDelay, calm.Budget.MemoryLoss, calm.Budget.CounterLoss, calm.Budget.NoPowerLoss = nil, 0, 0, true
+	return &calm
+}
+
 // Code is the exit code of an audit.
 func (a *Audit) Code() int {
 	code := exitcode.OK
-	for _, x := range a.Assumptions {
-		switch x.Verdict {
-		case Unsafe:
-			code = exitcode.Worst(code, exitcode.Safety)
-		case NotTested:
-			code = exitcode.Worst(code, exitcode.NotTested)
-		}
+	if a.first(NotTested) >= 0 {
+		code = exitcode.NotTested
+	}
+	if a.first(Unsafe) >= 0 {
+		code = exitcode.Worst(code, exitcode.Safety)
 	}
 	return code
 }

@@ -9,7 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"redlocksim/internal/strictyaml"
-	"redlocksim/search/sweep"
+	"redlocksim/scenarios/variant"
+	"redlocksim/search/attacks"
 )
 
 // Fix is a change that was seen to mend an assumption.
@@ -46,9 +47,9 @@ func (a *Answers) With(f Fix) (*Answers, error) {
 func (a *Answers) says(path string) bool { return strictyaml.At(a.root, path) != nil }
 
 // line is a setting as a line of the file, under the key under which the file has it already.
-func (a *Answers) line(s sweep.Setting) string {
+func (a *Answers) line(s variant.Setting) string {
 	switch {
-	case s.Path == sweep.Work:
+	case s.Path == attacks.Work:
 		return "work: " + s.Word
 	case s.Path == watchdogPath && a.says("renews"):
 		return "renews: " + s.Word
@@ -74,7 +75,7 @@ func (a *Answers) line(s sweep.Setting) string {
 }
 
 // fix is the change of a file that some settings take, with the value that was found.
-func (a *Answers) fix(f *fix, value string, changes []sweep.Setting) Fix {
+func (a *Answers) fix(f *fix, value string, changes []variant.Setting) Fix {
 	x := Fix{Text: few.Replace(strings.ReplaceAll(f.text, "%s", value))}
 	lib := a.lib
 	if f.library != "" {
@@ -110,7 +111,7 @@ func (a *Answers) fix(f *fix, value string, changes []sweep.Setting) Fix {
 	return x
 }
 
-func pathsOf(changes []sweep.Setting) []string {
+func pathsOf(changes []variant.Setting) []string {
 	var paths []string
 	for _, c := range changes {
 		paths = append(paths, c.Path)

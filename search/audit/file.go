@@ -11,7 +11,7 @@ import (
 
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
-	"redlocksim/search/sweep"
+	"redlocksim/search/attacks"
 )
 
 // ours are the keys of a settings file, which a file of answers can have beside them.
@@ -244,14 +244,14 @@ func (f *file) bounded() error {
 		{"clock-step", "budget.clock-step", s.Budget.ClockStep}, {"pause", "budget.pause", s.Budget.Pause}, {"", "budget.suspend", s.Budget.Suspend},
 		{"", "budget.delay", s.Budget.Delay}, {"rtt", "network", roundTripOf(s)}, {"node-timeout", nodeTimeoutPath, s.Lock.NodeTimeout}, {"", "lock.guard-time", s.Lock.GuardTime},
 	} {
-		if x.is <= sweep.MaxLength {
+		if x.is <= attacks.MaxLength {
 			continue
 		}
 		at := f.given[x.key]
 		if at == nil && x.path != "" {
 			at = strictyaml.At(f.settings, x.path)
 		}
-		e := strictyaml.Errorf(f.a.file, at.Line, at.Column, x.is.String(), nil, "is longer than %v, the most that is tried:", sweep.MaxLength)
+		e := strictyaml.Errorf(f.a.file, at.Line, at.Column, x.is.String(), nil, "is longer than %v, the most that is tried:", attacks.MaxLength)
 		if e.Path = x.key; x.key == "" {
 			e.Path = x.path
 		}

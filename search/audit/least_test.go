@@ -122,7 +122,7 @@ type tester interface {
 // judged is the lines of answers up to one, or all. Only for that one are fixes looked for, and only if they are wanted.
 func judged(t tester, a *Answers, last string, mended bool) []Assumption {
 	var failures search.Failures
-	x := auditing{ctx: t.Context(), answers: a, world: calm(a.Settings), failed: failed{"", &failures}}
+	x := auditing{ctx: t.Context(), answers: a, world: calm(a.Settings), failures: &failures}
 	var all []Assumption
 	for _, l := range lines() {
 		if !x.asks(l) {

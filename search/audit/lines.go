@@ -11,7 +11,6 @@ import (
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/search/attacks"
-	"redlocksim/search/sweep"
 	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
@@ -60,6 +59,7 @@ type limits struct {
 	yours, holds, breaks string
 	safest, riskiest     string // what was tried
 	renews               bool   // the lock is renewed while the work goes on
+	isReversed           bool   // what should be the safest breaks it, and what was answered does not
 }
 
 // fix is a change that could mend what is unsafe.
@@ -96,7 +96,7 @@ func ttls(n time.Duration) func(*scenarios.Scenario) string {
 	return func(s *scenarios.Scenario) string { return tried(n * s.Lock.TTL) }
 }
 
-func tried(d time.Duration) string { return min(d, sweep.MaxLength).String() }
+func tried(d time.Duration) string { return min(d, attacks.MaxLength).String() }
 
 // allNodes is their number.
 func allNodes(s *scenarios.Scenario) string { return fmt.Sprint(len(s.Nodes.Names)) }
@@ -309,7 +309,7 @@ func clientLines() []*line {
 				promised := a.Settings.Budget.CounterLoss
 				switch {
 				case promised > 0:
-				case (&sweep.Settings{Scenario: a.Settings}).LosesCounters(): // each node, sooner or later
+				case (&attacks.Settings{Scenario: a.Settings}).LosesCounters(): // each node, sooner or later
 					return allNodes(a.Settings)
 				case a.Failover:
 					return fmt.Sprint(len(replicas(a.Settings)))
@@ -361,7 +361,7 @@ func clientLines() []*line {
 			fixes: []fix{{text: "wait for a node's answer for %s at least (lock.node-timeout)", path: nodeTimeoutPath,
 				most: func(_ *Answers, s *scenarios.Scenario) string { return tried(4*roundTripOf(s) + time.Second) }},
 				{text: "keep round trips within %s", limit: true, positive: true}}},
-		{name: "work", schedules: []string{"work"}, path: sweep.Work, safest: constant("0s"), riskiest: ttls(2),
+		{name: "work", schedules: []string{"work"}, path: attacks.Work, safest: constant("0s"), riskiest: ttls(2),
 			applies: func(a *Answers) bool { return a.Work > 0 },
 			yours:   func(a *Answers, _ *scenarios.Scenario) string { return a.Work.String() },
 			says: func(l *limits) string {

@@ -9,22 +9,13 @@ import (
 
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/search/sweep"
+	"redlocksim/scenarios/variant"
 )
 
-// joined is all fixes in a sentence.
-func joined(all []Fix) string {
-	var texts []string
-	for _, f := range all {
-		texts = append(texts, f.Text)
-	}
-	return strings.Join(texts, "; or ")
-}
-
-// mend is what of the fixes of a line mends it, as far as that was seen: the file takes it, and the line is safe then. Without
-// any, why says why there is none.
-func (x *auditing) mend(l *line, world *scenarios.Scenario, limit *limits) (mends []Fix, why string, err error) {
-	var unread []string
+// mend is what of the fixes of a line mends it, as far as that was seen: the file takes it, and the line is safe then. Its text
+// is all of them in a sentence, or why there is none.
+func (x *auditing) mend(l *line, world *scenarios.Scenario, limit *limits) (mends []Fix, text string, err error) {
+	var texts, unread []string
 	for i := range l.fixes {
 		f := &l.fixes[i]
 		if !x.suits(f, limit, len(mends) > 0) {
@@ -34,7 +25,7 @@ func (x *auditing) mend(l *line, world *scenarios.Scenario, limit *limits) (mend
 		if f.clocks {
 			world.Budget.ClockRate = x.answers.Settings.Budget.ClockRate
 		}
-		var changes []sweep.Setting
+		var changes []variant.Setting
 		if f.changes != nil {
 			changes = settings(f.changes(x.answers, &world))
 		}
@@ -49,19 +40,18 @@ func (x *auditing) mend(l *line, world *scenarios.Scenario, limit *limits) (mend
 			return nil, "", err
 		}
 		if fix != nil {
-			mends = append(mends, *fix)
+			mends, texts = append(mends, *fix), append(texts, fix.Text)
 		}
 	}
-	switch {
+	switch text = "none known"; {
 	case len(mends) > 0:
+		text = strings.Join(texts, "; or ")
 	case len(unread) > 0:
-		why = "none known: the program does not say that it reads " + strings.Join(slices.Compact(unread), ", ")
+		text += ": the program does not say that it reads " + strings.Join(slices.Compact(unread), ", ")
 	case x.answers.lib.sets != nil:
-		why = fmt.Sprintf("none known: no setting that %s has mends it", x.answers.lib.name)
-	default:
-		why = "none known"
+		text += fmt.Sprintf(": no setting that %s has mends it", x.answers.lib.name)
 	}
-	return mends, why, nil
+	return mends, text, nil
 }
 
 // suits says whether a fix is one for the lock. mended says that there is one already.
@@ -77,7 +67,7 @@ func (x *auditing) suits(f *fix, limit *limits, mended bool) bool {
 }
 
 // tried is a fix with the least that mends the line; nil if it does not.
-func (x *auditing) tried(l *line, world *scenarios.Scenario, f *fix, changes []sweep.Setting, limit *limits) (*Fix, error) {
+func (x *auditing) tried(l *line, world *scenarios.Scenario, f *fix, changes []variant.Setting, limit *limits) (*Fix, error) {
 	path, from, to, guess := f.path, leastOf(f, world), "", limit.holds
 	switch {
 	case f.limit:
@@ -92,14 +82,13 @@ func (x *auditing) tried(l *line, world *scenarios.Scenario, f *fix, changes []s
 		}
 	default:
 		fix := x.answers.fix(f, "", changes)
-		does, err := x.accepts(l, fix)
-		if !does {
+		if does, err := x.accepts(l, fix); !does {
 			return nil, err
 		}
-		return &fix, err
+		return &fix, nil
 	}
 	with := func(value string) Fix {
-		return x.answers.fix(f, value, append(slices.Clone(changes), sweep.Setting{Path: path, Word: value}))
+		return x.answers.fix(f, value, append(slices.Clone(changes), variant.Setting{Path: path, Word: value}))
 	}
 	values := newScale(from, to)
 	value, err := values.least(guess, func(value string) (bool, error) { return x.accepts(l, with(value)) })
@@ -112,8 +101,8 @@ func (x *auditing) tried(l *line, world *scenarios.Scenario, f *fix, changes []s
 
 // ofLock is the first key of the lock that a fix changes, by its path there; empty if it changes none. What is the client's own
 // affair is none.
-func (f *fix) ofLock(changes []sweep.Setting) string {
-	for _, c := range append(slices.Clone(changes), sweep.Setting{Path: f.path}) {
+func (f *fix) ofLock(changes []variant.Setting) string {
+	for _, c := range append(slices.Clone(changes), variant.Setting{Path: f.path}) {
 		if key, is := strings.CutPrefix(c.Path, "lock."); is && c.Path != guardTimePath {
 			return key
 		}
@@ -143,67 +132,38 @@ func (x *auditing) accepts(l *line, fix Fix) (bool, error) {
 	if err != nil {
 		return false, nil //nolint:nilerr // a file that refuses it is the answer
 	}
-	y := auditing{ctx: x.ctx, answers: answers, failed: x.failed}
+	y := auditing{ctx: x.ctx, answers: answers, repeat: x.repeat, failures: x.failures}
 	if IsProgram(answers.Library) {
-		if y.foreign = x.foreign; x.answers.oneNode {
-			if answers.OnOneNode() != nil {
-				return false, nil
-			}
+		if y.foreign = x.foreign; x.answers.oneNode && answers.OnOneNode() != nil {
+			return false, nil
 		}
 	}
 	y.world = calm(answers.Settings)
 	for _, before := range lines() {
+		isIt := before.name == l.name
 		if !y.asks(before) {
-			if before.name == l.name { // nobody asks any more
+			if isIt { // nobody asks any more
 				return true, nil
 			}
 			continue
 		}
 		at, err := y.asAnswered(before)
+		if errors.Is(err, errRefused) {
+			return false, nil
+		}
+		isSafe := err == nil && at.verdict() == Safe
+		if isSafe {
+			why, wrong := y.interrupted(before)
+			isSafe, err = why == "", wrong
+		}
 		switch {
-		case errors.Is(err, errRefused):
-			return false, nil
-		case err != nil:
-			return false, err
-		case before.name == l.name && at.verdict() == Safe:
-			why, err := y.interrupted(before)
-			return why == "", err
-		case before.name == l.name:
-			return false, nil
-		case at.verdict() == Safe:
-			if why, err := y.interrupted(before); why != "" || err != nil {
-				if err != nil {
-					return false, err
-				}
-				continue
-			}
+		case err != nil || isIt:
+			return isSafe, err
+		case isSafe:
 			y.holds(before)
 		}
 	}
 	return false, nil
-}
-
-// asAnswered runs the schedules of a line with what was answered.
-func (x *auditing) asAnswered(l *line) (*attacked, error) {
-	world := x.besides(l)
-	return x.attack(l, world, x.own(l, world)...)
-}
-
-// besides is the world of the attacks on a line.
-func (x *auditing) besides(l *line) *scenarios.Scenario {
-	world := *x.world
-	if l.besides != nil {
-		l.besides(&world, x.answers.Settings)
-	}
-	return &world
-}
-
-// own is what was answered, as a setting.
-func (x *auditing) own(l *line, world *scenarios.Scenario) []sweep.Setting {
-	if l.path == "" {
-		return nil
-	}
-	return []sweep.Setting{{Path: l.path, Word: l.answered(x.answers, world)}}
 }
 
 // leastOf is the least value of the setting that a fix looks for.
@@ -227,16 +187,16 @@ func leastOf(f *fix, world *scenarios.Scenario) string {
 
 // smallest guesses at the smallest value of a fix's setting that mends a line, by the attacks on that alone; empty if none
 // does, or the protocol has no such setting.
-func (x *auditing) smallest(l *line, world *scenarios.Scenario, f *fix, least, most string, changes []sweep.Setting) (string, error) {
+func (x *auditing) smallest(l *line, world *scenarios.Scenario, f *fix, least, most string, changes []variant.Setting) (string, error) {
 	y := *x
 	if f.library != "" {
-		changes = append([]sweep.Setting{{Path: "lock", Word: "{ttl: " + world.Lock.TTL.String() + "}"}}, changes...)
+		changes = append([]variant.Setting{{Path: "lock", Word: "{ttl: " + world.Lock.TTL.String() + "}"}}, changes...)
 		y.foreign = nil
 	}
 	changes = append(slices.Clone(changes), x.own(l, world)...)
 	values := newScale(least, most)
 	return values.least("", func(value string) (bool, error) {
-		at, err := y.attack(l, world, append(slices.Clone(changes), sweep.Setting{Path: f.path, Word: value})...)
+		at, err := y.attack(l, world, append(slices.Clone(changes), variant.Setting{Path: f.path, Word: value})...)
 		if errors.Is(err, errRefused) {
 			return false, nil
 		}
@@ -244,14 +204,12 @@ func (x *auditing) smallest(l *line, world *scenarios.Scenario, f *fix, least, m
 	})
 }
 
-func settings(texts []string) []sweep.Setting {
-	var all []sweep.Setting
+func settings(texts []string) (all []variant.Setting) {
 	for _, text := range texts {
-		s, err := sweep.ParseSetting(text)
-		if err != nil {
+		s, err := variant.ParseSetting(text)
+		if all = append(all, s); err != nil {
 			panic(err) // they are ours
 		}
-		all = append(all, s)
 	}
 	return all
 }

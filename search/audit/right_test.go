@@ -18,10 +18,10 @@ import (
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/scenarios/variant"
 	"redlocksim/search"
 	"redlocksim/search/attacks"
 	"redlocksim/search/experiment"
-	"redlocksim/search/sweep"
 	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 )
@@ -82,7 +82,7 @@ func (k known) asSettings() string {
 	return fmt.Sprintf("lock: {%sttl: %v}\nnodes: {names: [%s], persistence: %s}\nstorage: %s\nwork: %v\nfailover: %t\n"+
 		"network: {latency: {min: %v, max: %v}, replies: 0s}\n"+
 		"budget: {restart-delay: %v, no-power-loss: %t, clock-rate: %s, clock-step: %v, pause: %v, memory-loss: %d, counter-loss: %d, suspend: %v}\n",
-		lock, k.ttl, strings.Join(sweep.NodeNames(k.nodes), ", "), k.persistence, resource, k.work, k.failover, k.rttMin, k.rttMax,
+		lock, k.ttl, strings.Join(variant.NodeNames(k.nodes), ", "), k.persistence, resource, k.work, k.failover, k.rttMin, k.rttMax,
 		k.restart, !k.powerLoss, k.rate(), k.step, k.pause, k.memoryLoss, k.counterLoss, k.suspend)
 }
 
@@ -127,7 +127,7 @@ func (k known) settings(t *testing.T, safe func(string) bool) *scenarios.Scenari
 	}
 	budget += fmt.Sprintf(", memory-loss: %d", lost)
 	text := fmt.Sprintf("lock: {%sttl: %v}\nnodes: {names: [%s], persistence: %s}\nnetwork: {latency: {min: %v, max: %v}, replies: 0s}\nstorage: %s\nbudget: {%s}\n",
-		lock, k.ttl, strings.Join(sweep.NodeNames(k.nodes), ", "), k.persistence, k.rttMin, k.rttMax, resource, budget)
+		lock, k.ttl, strings.Join(variant.NodeNames(k.nodes), ", "), k.persistence, k.rttMin, k.rttMax, resource, budget)
 	s, err := scenarios.ParseSettings("settings", []byte(text))
 	if err != nil {
 		t.Fatalf("%s%v", text, err)
@@ -262,8 +262,7 @@ func (k known) survives(t *testing.T, out *Audit) {
 		c := faults.Drawn{Key: kernel.Key(0).WithString(k.answers())}.For("run", i)
 		seed := uint64(c.For("seed", 0).Below(1 << 53))
 		drawn := space.Draw(c)
-		atLeast(world.Lock.TTL, drawn)
-		broken.leavesOut(drawn)
+		broken.restrain(drawn, world.Lock.TTL)
 		trial, r, err := search.Try(drawn, scenarios.Options{Seed: seed}, &buffer)
 		if err != nil {
 			t.Fatalf("%s%v", k.answers(), err)

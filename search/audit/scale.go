@@ -1,14 +1,14 @@
 package audit
 
 import (
-	"github.com/shopspring/decimal"
+	"redlocksim/scenarios/variant"
 
-	"redlocksim/search/sweep"
+	"github.com/shopspring/decimal"
 )
 
 // scale is values of a setting, from one end to the other in steps of its unit.
 type scale struct {
-	unit  sweep.Unit
+	unit  variant.Unit
 	first decimal.Decimal
 	step  decimal.Decimal // negative where values fall
 	last  int64
@@ -16,7 +16,7 @@ type scale struct {
 
 // newScale is the values between two words of the same unit.
 func newScale(from, to string) scale {
-	a, b := sweep.ParseValue(from), sweep.ParseValue(to)
+	a, b := variant.ParseValue(from), variant.ParseValue(to)
 	s := scale{unit: a.Unit, first: a.Number, step: a.Unit.Step()}
 	if from == wholeSecond {
 		s.step = a.Number
@@ -40,7 +40,7 @@ func (s *scale) word(i int64) string {
 
 // index is the steps to a word.
 func (s *scale) index(word string) int64 {
-	steps, _ := sweep.ParseValue(word).Number.Sub(s.first).QuoRem(s.step, 0)
+	steps, _ := variant.ParseValue(word).Number.Sub(s.first).QuoRem(s.step, 0)
 	return steps.IntPart()
 }
 

@@ -14,7 +14,6 @@ import (
 	"redlocksim/search"
 	"redlocksim/search/attacks"
 	"redlocksim/search/experiment"
-	"redlocksim/search/sweep"
 	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 )
@@ -33,45 +32,36 @@ func (x *auditing) together(found *Assumption, runs int) error {
 		found.brokenAnyway()
 		return nil
 	}
-	switch {
-	case runs > 0:
-	case x.foreign != nil:
-		runs = randomRunsProgram
-	default:
-		runs = randomRuns
+	if runs == 0 {
+		if runs = randomRuns; x.foreign != nil {
+			runs = randomRunsProgram
+		}
 	}
 	err := x.worst(found)
 	if err == nil && found.Verdict == Safe {
 		err = x.random(found, runs)
 	}
+	if err == nil && found.Verdict == Unsafe && !x.unmended {
+		err = x.mendTogether(found, runs)
+	}
 	return err
-}
-
-// isSafe says whether a line is.
-func (x *auditing) isSafe(name string) bool {
-	return slices.ContainsFunc(x.safe, func(l *line) bool { return l.name == name })
 }
 
 // worst is the attacks with all that is safe at once: those of the lines that are safe.
 func (x *auditing) worst(found *Assumption) error {
 	var names []string
 	for _, l := range x.safe {
-		for _, name := range l.schedules {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
+		names = append(names, l.schedules...)
 	}
 	missed := "" // since a run failed
-	all, _ := attacks.Find(names...)
-	for _, attack := range all {
-		if !attack.Exclusion() { // whether the lock is granted is asked by itself
+	for _, attack := range attacks.All() {
+		if !slices.Contains(names, attack.Name) || !attack.Exclusion() { // whether the lock is granted is asked by itself
 			continue
 		}
-		out, err := x.attackedBy(attack, x.world)
+		out, err := x.inWorld(attack)
 		switch {
 		case err != nil:
-			missed = cmp.Or(missed, x.failed.note(err))
+			missed = cmp.Or(missed, x.note(err))
 		case out.Broken != "":
 			found.Verdict, found.Limit, found.broke = Unsafe, "none", out.Broken
 			if err := x.keeps(found, out.Result.Scenario, 0); err != nil {
@@ -91,14 +81,15 @@ func (x *auditing) worst(found *Assumption) error {
 }
 
 // fails has it be not tested, since a run failed, if one did.
-func (x *Assumption) fails(why string) {
+func (a *Assumption) fails(why string) {
 	if why != "" {
-		x.Verdict, x.Limit, x.Shown, x.Text = NotTested, "unknown", nil, notTested(why)
+		a.Verdict, a.Limit, a.Shown, a.Text = NotTested, "unknown", nil, notTested(why)
 	}
 }
 
-func (x *auditing) attackedBy(attack attacks.Attack, world *scenarios.Scenario) (attacks.Outcome, error) {
-	return x.run(attack, &sweep.Settings{Scenario: world, Pause: world.Budget.Pause})
+// inWorld makes an attack with all that is safe.
+func (x *auditing) inWorld(attack attacks.Attack) (attacks.Outcome, error) {
+	return x.run(attack, &attacks.Settings{Scenario: x.world, Pause: x.world.Budget.Pause})
 }
 
 // blame says which assumptions an attack takes: leaving any of them out stops it.
@@ -108,13 +99,13 @@ func (x *auditing) blame(attack attacks.Attack) (string, error) {
 		if left.lasting == nil {
 			continue
 		}
-		y := auditing{answers: x.answers, foreign: x.foreign, world: calm(x.answers.Settings), failed: x.failed}
+		y := auditing{answers: x.answers, foreign: x.foreign, world: calm(x.answers.Settings)}
 		for _, l := range x.safe {
 			if l != left {
 				y.holds(l)
 			}
 		}
-		out, err := y.attackedBy(attack, y.world)
+		out, err := y.inWorld(attack)
 		if err != nil {
 			return "", err
 		}
@@ -133,7 +124,7 @@ func (x *auditing) blame(attack attacks.Attack) (string, error) {
 func (x *auditing) random(found *Assumption, runs int) error {
 	space := experiment.NewSpace(x.world)
 	space.Own, space.Foreign = x.foreign != nil, x.foreign
-	contended, missed := 0, ""
+	contended, missed := false, ""
 	var buffer history.History
 	for i := range runs {
 		if err := x.ctx.Err(); err != nil {
@@ -146,114 +137,48 @@ func (x *auditing) random(found *Assumption, runs int) error {
 		})
 		switch {
 		case found.Verdict == Unsafe:
-			found.Text = fmt.Sprintf("random run %d of %d breaks the lock, with %s, though nothing happens in it that is not safe by itself%s", i+1, runs, found.broke.Says(), found.Text)
+			found.Text = fmt.Sprintf("random run %d of %d breaks the lock, with %s, though nothing happens in it that is not safe by itself: "+
+				"the library is at fault, or assumptions hold only one at a time", i+1, runs, found.broke.Says())
 			return err
 		case err != nil:
-			missed = cmp.Or(missed, x.failed.note(err))
-		case tested:
-			contended++
+			missed = cmp.Or(missed, x.note(err))
 		}
+		contended = contended || tested
 	}
-	if contended == 0 {
+	found.Text = fmt.Sprintf("the worst schedules, with all that is safe by itself, and %d random runs do not break the lock", runs)
+	if !contended {
 		found.Verdict, found.Text = NotTested, "not tested: in none of the random runs did two clients ask at once"
-	} else {
-		found.Text = fmt.Sprintf("the worst schedules, with all that is safe by itself, and %d random runs do not break the lock", runs)
 	}
 	found.fails(missed)
 	return nil
 }
 
-// try makes a random run, and says whether clients met in it. One that breaks the lock decides; the text goes on with what it
-// takes.
+// try makes a random run, and says whether clients met in it. One that breaks the lock decides.
 func (x *auditing) try(found *Assumption, space *experiment.Space, number int, buffer *history.History) (tested bool, err error) {
 	c := faults.Drawn{Key: kernel.Key(0).WithString("audit")}.For("run", number)
 	seed := uint64(c.For("seed", 0).Below(1 << 53))
 	drawn := space.Draw(c)
-	atLeast(x.answers.Settings.Lock.TTL, drawn)
-	x.leavesOut(drawn)
-	kinds, tested, err := x.breaks(drawn, seed, buffer)
-	if err != nil {
-		return false, err
-	}
-	if found.Shown == nil && tested {
-		if err := x.keeps(found, drawn, seed); err != nil {
-			return false, err
-		}
-	}
-	if len(kinds) == 0 {
-		return tested, nil
-	}
-	found.Verdict, found.Limit, found.broke = Unsafe, "none", attacks.Broken(kinds.String())
-	needed, err := x.needed(drawn, seed, buffer)
-	if err != nil {
-		return false, err
-	}
-	found.Text = ": " + needed
-	return true, x.keeps(found, drawn, seed)
-}
-
-// breaks is what a random run breaks, and whether clients met in it.
-func (x *auditing) breaks(drawn *scenarios.Scenario, seed uint64, buffer *history.History) (scenarios.Findings, bool, error) {
+	x.restrain(drawn, x.answers.Settings.Lock.TTL)
 	trial, r, err := search.Try(drawn, scenarios.Options{Seed: seed, Foreign: x.foreign}, buffer)
 	if errors.Is(err, scenarios.ErrTooLong) { // as where clients ask again and again in a network that takes no time
-		return nil, false, nil
+		return false, nil
 	}
 	if err != nil {
-		return nil, false, err
+		return false, err
 	}
-	return x.counted(r.Findings, trial.Excused), !trial.NotTested, nil
+	broken := x.counted(r.Findings, trial.Excused)
+	if len(broken) > 0 {
+		found.Verdict, found.Limit, found.broke = Unsafe, "none", attacks.Broken(broken.String())
+	}
+	if tested = !trial.NotTested; len(broken) > 0 || found.Shown == nil && tested {
+		err = x.keeps(found, drawn, seed)
+	}
+	return tested, err
 }
 
-// needed removes the faults from a run without which it breaks as well, and says which are left.
-func (x *auditing) needed(drawn *scenarios.Scenario, seed uint64, buffer *history.History) (string, error) {
-	var kinds []string
-	for i := len(drawn.Timeline) - 1; i >= 0; i-- {
-		if drawn.Timeline[i].Fault == nil {
-			continue
-		}
-		less := *drawn
-		less.Timeline = slices.Delete(slices.Clone(drawn.Timeline), i, i+1)
-		broken, _, err := x.breaks(&less, seed, buffer)
-		switch {
-		case err != nil:
-			return "", err
-		case len(broken) > 0:
-			drawn.Timeline = less.Timeline
-		case !slices.Contains(kinds, drawn.Timeline[i].Kind):
-			kinds = append(kinds, drawn.Timeline[i].Kind)
-		}
-	}
-	if kinds == nil {
-		return "it takes no fault at all, so the library is at fault, or the way in which that run uses it", nil
-	}
-	slices.Sort(kinds)
-	what := "the fault "
-	if len(kinds) > 1 {
-		what = "the faults "
-	}
-	return "it takes " + what + strings.Join(kinds, " and ") + ", or the library is at fault, or the way in which that run uses it", nil
-}
-
-// atLeast has clients take no lock for less than the TTL that is audited: an allowance for clocks is a part of it, so that of a
-// shorter one is smaller.
-func atLeast(ttl time.Duration, drawn *scenarios.Scenario) {
-	for i := range drawn.Timeline {
-		item := &drawn.Timeline[i]
-		item.Do = slices.Clone(item.Do)
-		for j := range item.Do {
-			s := &item.Do[j]
-			if s.TTL < ttl {
-				s.TTL = 0 // which is that of the settings
-			}
-			if s.Kind == scenarios.ExtendStep {
-				s.For = max(s.For, ttl)
-			}
-		}
-	}
-}
-
-// leavesOut has clients not do what lines that are unsafe say breaks the lock: extend it, or release it.
-func (x *auditing) leavesOut(drawn *scenarios.Scenario) {
+// restrain has clients take no lock for less than the TTL that is audited, since an allowance for clocks is a part of it and
+// that of a shorter one is smaller; and not do what lines that are unsafe say breaks the lock: extend it, or release it.
+func (x *auditing) restrain(drawn *scenarios.Scenario, ttl time.Duration) {
 	var kinds []scenarios.StepKind
 	if slices.Contains(x.without, lateExtension) || slices.Contains(x.without, lostExtension) {
 		kinds = append(kinds, scenarios.ExtendStep, scenarios.RenewStep)
@@ -264,6 +189,15 @@ func (x *auditing) leavesOut(drawn *scenarios.Scenario) {
 	for i := range drawn.Timeline {
 		item := &drawn.Timeline[i]
 		item.Do = slices.DeleteFunc(slices.Clone(item.Do), func(s scenarios.Step) bool { return slices.Contains(kinds, s.Kind) })
+		for j := range item.Do {
+			s := &item.Do[j]
+			if s.TTL < ttl {
+				s.TTL = 0 // which is that of the settings
+			}
+			if s.Kind == scenarios.ExtendStep {
+				s.For = max(s.For, ttl)
+			}
+		}
 	}
 	drawn.Timeline = slices.DeleteFunc(drawn.Timeline, func(item scenarios.Item) bool { return item.Fault == nil && len(item.Do) == 0 })
 }
@@ -283,4 +217,20 @@ func (x *auditing) counted(found scenarios.Findings, excused []checker.Kind) (ki
 		}
 	}
 	return kinds
+}
+
+// mendTogether names our library if that bears all that is safe, one at a time and together.
+func (x *auditing) mendTogether(found *Assumption, runs int) error {
+	found.Fix = "none known"
+	fix := x.answers.fix(&fix{text: "no setting of this lock is known to mend it: take one that bears all of this together, such as library: redlock", library: ourLibrary}, "", nil)
+	answers, err := x.answers.With(fix)
+	if err != nil || x.answers.Library == ourLibrary {
+		return nil //nolint:nilerr // a file that refuses it is the answer
+	}
+	all, err := Of(x.ctx, answers, Options{Runs: runs, Unmended: true})
+	isWorse := func(a Assumption) bool { return a.Verdict != Safe && (x.isSafe(a.Name) || a.Name == found.Name) }
+	if err == nil && !slices.ContainsFunc(all.Assumptions, isWorse) {
+		found.Fixes, found.Fix = []Fix{fix}, fix.Text
+	}
+	return err
 }

@@ -2,26 +2,22 @@ package sweep
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/shopspring/decimal"
+
+	"redlocksim/scenarios/variant"
 )
 
 // Axis is a setting, by its path in a settings file, and the values that it takes.
 type Axis struct {
 	Path   string
-	Values []Value
+	Values []variant.Value
 }
 
-// Limits, so that a typing error does not run for years.
-const (
-	// maxPoints bounds the points of a sweep.
-	maxPoints = 100_000
-	// MaxRuns bounds its runs at all points together.
-	MaxRuns = 10_000_000
-)
-
-var axisPath = regexp.MustCompile(`^[a-z0-9-]+(\[[0-9]{1,6}\])?(\.[a-z0-9-]+(\[[0-9]{1,6}\])?)*$`)
+// maxPoints bounds the points of a sweep, so that a typing error does not run for years.
+const maxPoints = 100_000
 
 // ParseAxis reads "lock.ttl=1s,2s,5s" or "budget.clock-rate=0%:10%:1%": a path, and values or ranges from, to and step,
 // both ends included. Ranges are exact: in nanoseconds, decimals or whole numbers.
@@ -30,15 +26,12 @@ func ParseAxis(text string) (Axis, error) {
 	if !ok {
 		return Axis{}, fmt.Errorf(`%q is not an axis, as "lock.ttl=1s,2s,5s" or "budget.clock-rate=0%%:10%%:1%%"`, text)
 	}
-	return newAxis(strings.TrimSpace(path), split(values))
-}
-
-func newAxis(path string, parts []string) (Axis, error) {
+	path = strings.TrimSpace(path)
 	a := Axis{Path: path}
-	if !axisPath.MatchString(path) {
+	if !variant.IsPath(path) {
 		return a, fmt.Errorf(`%q is not a path to a setting, as "lock.drift.factor"`, path)
 	}
-	for _, part := range parts {
+	for _, part := range split(values) {
 		part = strings.TrimSpace(part)
 		if part == "" {
 			return a, fmt.Errorf("%s: a value is missing", path)
@@ -49,7 +42,7 @@ func newAxis(path string, parts []string) (Axis, error) {
 			}
 			continue
 		}
-		a.Values = append(a.Values, ParseValue(part))
+		a.Values = append(a.Values, variant.ParseValue(part))
 	}
 	seen := map[string]bool{}
 	for _, v := range a.Values {
@@ -65,8 +58,12 @@ func (a *Axis) addRange(text string, ends []string) error {
 	if len(ends) != 3 {
 		return fmt.Errorf(`the range %q is not from:to:step, as "0ms:50ms:5ms"`, text)
 	}
-	from, to, step := ParseValue(strings.TrimSpace(ends[0])), ParseValue(strings.TrimSpace(ends[1])), ParseValue(strings.TrimSpace(ends[2]))
-	for _, end := range []Value{from, to, step} {
+	var all [3]variant.Value
+	for i, end := range ends {
+		all[i] = variant.ParseValue(strings.TrimSpace(end))
+	}
+	from, to, step := all[0], all[1], all[2]
+	for _, end := range all {
 		switch {
 		case end.Unit == "":
 			return fmt.Errorf("the range %q: %q is not a duration, a percentage or a whole number", text, end.Word)
@@ -81,17 +78,17 @@ func (a *Axis) addRange(text string, ends []string) error {
 		return fmt.Errorf("the range %q ends before it begins", text)
 	}
 	steps, _ := to.Number.Sub(from.Number).QuoRem(step.Number, 0)
-	if n := steps.Add(one); n.GreaterThan(number(maxPoints)) {
+	if n := steps.Add(decimal.NewFromInt(1)); n.GreaterThan(decimal.NewFromInt(maxPoints)) {
 		return fmt.Errorf("the range %q has %s values, at most %d are allowed", text, n, maxPoints)
 	}
 	for i := int64(0); i <= steps.IntPart(); i++ {
-		a.Values = append(a.Values, quantity(from.Unit, from.Number.Add(step.Number.Mul(number(i)))))
+		a.Values = append(a.Values, variant.Quantity(from.Unit, from.Number.Add(step.Number.Mul(decimal.NewFromInt(i)))))
 	}
 	return nil
 }
 
 // unit is that of all values; empty if they have none in common.
-func (a Axis) unit() Unit {
+func (a Axis) unit() variant.Unit {
 	u := a.Values[0].Unit
 	for _, v := range a.Values {
 		if v.Unit != u {
@@ -121,28 +118,58 @@ func split(text string) []string {
 	return append(parts, text[start:])
 }
 
-// points are all combinations of the values of some axes.
-func points(axes []Axis) [][]Setting {
-	lists := make([][]Setting, len(axes))
-	for i, a := range axes {
-		for _, v := range a.Values {
-			lists[i] = append(lists[i], Setting{a.Path, v.Word})
-		}
+// chart is the axis as a chart has it.
+func (a Axis) chart() ChartAxis {
+	c := ChartAxis{Path: a.Path, Unit: a.unit()}
+	for _, v := range a.Values {
+		c.Values = append(c.Values, v.Word)
 	}
-	return product(lists)
+	return c
 }
 
-// product is all combinations of an element of each list, the last varying fastest; one empty combination without lists.
-func product[T any](lists [][]T) [][]T {
-	all := [][]T{nil}
-	for _, list := range lists {
-		var longer [][]T
+// ChartAxis is an axis of a Chart.
+type ChartAxis struct {
+	Path   string       `json:"path"`
+	Unit   variant.Unit `json:"unit"`
+	Values []string     `json:"values"`
+}
+
+// Combinations are all combinations of the values of some axes, the last one varying fastest; one empty combination without
+// axes.
+func Combinations(axes []ChartAxis) [][]string {
+	all := [][]string{nil}
+	for _, a := range axes {
+		var longer [][]string
 		for _, one := range all {
-			for _, v := range list {
-				longer = append(longer, append(slices.Clip(one), v))
+			for _, word := range a.Values {
+				longer = append(longer, append(slices.Clip(one), word))
 			}
 		}
 		all = longer
+	}
+	return all
+}
+
+// points are all combinations of the values of some axes.
+func points(axes []Axis) (all [][]variant.Setting) {
+	var charts []ChartAxis
+	for _, a := range axes {
+		charts = append(charts, a.chart())
+	}
+	for _, at := range Combinations(charts) {
+		point := []variant.Setting{}
+		for i, word := range at {
+			point = append(point, variant.Setting{Path: axes[i].Path, Word: word})
+		}
+		all = append(all, point)
+	}
+	return all
+}
+
+func words(at []variant.Setting) []string {
+	all := []string{}
+	for _, a := range at {
+		all = append(all, a.Word)
 	}
 	return all
 }

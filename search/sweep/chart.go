@@ -22,7 +22,6 @@ type Chart struct {
 	Yours []string `json:"yours,omitempty"`
 	// Schedules are the names of those that were run.
 	Schedules []string `json:"schedules"`
-	Seed      uint64   `json:"seed"`
 	// Cells are the points, the last axis varying the fastest; after a bisection, the two on either side of each frontier.
 	Cells []Cell `json:"cells"`
 	// Along is the path of the axis of the frontier.
@@ -36,23 +35,6 @@ type Chart struct {
 	reach.Tally
 	// Failures are the runs that could not be made or judged.
 	search.Failures
-}
-
-// ChartAxis is an axis of a Chart.
-type ChartAxis struct {
-	Path   string   `json:"path"`
-	Unit   Unit     `json:"unit"`
-	Values []string `json:"values"`
-}
-
-// Combinations are all combinations of the values of some axes, the last one varying fastest; one empty combination without
-// axes.
-func Combinations(axes []ChartAxis) [][]string {
-	lists := make([][]string, len(axes))
-	for i, a := range axes {
-		lists[i] = a.Values
-	}
-	return product(lists)
 }
 
 func (c *Chart) paths() []string {
@@ -94,9 +76,8 @@ func (c *Chart) count(a Agreement) int {
 // WriteJSON writes a chart as one JSON object.
 func (c *Chart) WriteJSON(w io.Writer) error {
 	data, err := mark.JSON(c)
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = w.Write(data)
 	}
-	_, err = w.Write(data)
 	return err
 }

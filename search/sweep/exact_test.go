@@ -13,7 +13,8 @@ import (
 	_ "redlocksim/internal/nofailfile"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/search/sweep"
+	"redlocksim/scenarios/variant"
+	"redlocksim/search/attacks"
 )
 
 // At zero latency every formula of every schedule is exact, whatever the settings: the lock holds at the value that the
@@ -22,7 +23,7 @@ func TestEveryFormulaIsExact(t *testing.T) {
 	formulas, ran := 0, 0
 	locks := modelled(t)
 	looked := map[string]int{}
-	for _, schedule := range sweep.Schedules() {
+	for _, schedule := range attacks.All() {
 		for _, knob := range schedule.Knobs {
 			formulas++
 			t.Run(schedule.Name+"/"+knob.Path, func(t *testing.T) {
@@ -87,7 +88,7 @@ type sides struct {
 }
 
 // look runs the schedule at the formula's value and one step beyond it.
-func (n *sides) look(t *rapid.T, schedule sweep.Schedule, knob sweep.Knob) {
+func (n *sides) look(t *rapid.T, schedule attacks.Attack, knob attacks.Knob) {
 	of := n.locks
 	if schedule.Name == "counters" { // which only one lock has
 		of = locks{protocols: []string{"protocol: redlock, fencing: true"}}
@@ -100,7 +101,7 @@ func (n *sides) look(t *rapid.T, schedule sweep.Schedule, knob sweep.Knob) {
 		t.Skip("the lock refuses the combination")
 	}
 	base, s := settings(t, parsed)
-	if knob.Applies != nil && !knob.Applies(s) {
+	if !knob.Applies(s) {
 		n.outside++
 		t.Skip("the formula is not about these settings")
 	}
@@ -118,15 +119,15 @@ func (n *sides) look(t *rapid.T, schedule sweep.Schedule, knob sweep.Knob) {
 // neighbours are the last value that holds by the formula f, to the nanosecond, the part in a million or the node, and one
 // that is a step beyond it: of times a microsecond, a thousandth of Redis' step, since clocks that run at other rates
 // count whole nanoseconds.
-func neighbours(knob sweep.Knob, f decimal.Decimal) (inside, beyond decimal.Decimal) {
+func neighbours(knob attacks.Knob, f decimal.Decimal) (inside, beyond decimal.Decimal) {
 	one, ppm := decimal.NewFromInt(1), decimal.New(1, -4)
 	switch {
 	case knob.Falls:
 		return f, f.Add(one)
-	case knob.Unit == sweep.Nanoseconds:
+	case knob.Unit == variant.Nanoseconds:
 		inside = decimal.Max(f.Ceil(), decimal.Zero)
 		return inside, inside.Sub(decimal.NewFromInt(1000))
-	case knob.Unit == sweep.Percent:
+	case knob.Unit == variant.Percent:
 		inside = decimal.Max(f.RoundCeil(7), decimal.Zero)
 		return inside, inside.Sub(ppm)
 	}
@@ -134,26 +135,26 @@ func neighbours(knob sweep.Knob, f decimal.Decimal) (inside, beyond decimal.Deci
 }
 
 // at runs the schedule with a value, and says whether the lock takes it.
-func at(t *rapid.T, base sweep.Base, schedule sweep.Schedule, knob sweep.Knob, value decimal.Decimal, want string) bool {
-	if value.IsNegative() || knob.Unit == sweep.Count && knob.Path == "lock.quorum" && value.IsZero() { // which is the majority
+func at(t *rapid.T, base variant.File, schedule attacks.Attack, knob attacks.Knob, value decimal.Decimal, want string) bool {
+	if value.IsNegative() || knob.Path == "lock.quorum" && value.IsZero() { // which is the majority
 		return false
 	}
 	word := value.String()
 	switch knob.Unit {
-	case sweep.Nanoseconds:
+	case variant.Nanoseconds:
 		word += "ns"
-	case sweep.Percent:
+	case variant.Percent:
 		word += "%"
 	}
-	changed, err := base.With(sweep.Setting{Path: knob.Path, Word: word})
+	changed, err := base.With(variant.Setting{Path: knob.Path, Word: word})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := changed.Settings()
+	s, err := attacks.Read(changed)
 	if err != nil {
 		return false // the lock refuses it, as a quorum of more nodes than there are
 	}
-	if !grantable(s, schedule) || knob.Applies != nil && !knob.Applies(s) {
+	if !grantable(s, schedule) || !knob.Applies(s) {
 		return false
 	}
 	out, err := schedule.Run(s, scenarios.Options{})
@@ -168,7 +169,7 @@ func at(t *rapid.T, base sweep.Base, schedule sweep.Schedule, knob sweep.Knob, v
 
 // grantable says whether the lock is granted at all, for long enough to write: drift allowance, messages, the unit in which
 // the client reads its clock and the guard time may leave nothing.
-func grantable(s *sweep.Settings, schedule sweep.Schedule) bool {
+func grantable(s *attacks.Settings, schedule attacks.Attack) bool {
 	left := s.Lock.TTL - protocols.Of[protocols.DriftSettings](s.Lock).Drift.For(s.Lock.TTL)
 	if s.Network.Replies != nil { // the nodes may be asked one after the other, by a clock that is fast
 		left -= protocols.Of[protocols.RedlockPlainSettings](s.Lock).Resolution + time.Duration(len(s.Nodes.Names))*(s.Network.Latency.Max()+s.Network.Replies.Max())*11/10
@@ -180,12 +181,12 @@ func grantable(s *sweep.Settings, schedule sweep.Schedule) bool {
 }
 
 // settings are those of a settings file.
-func settings(t *rapid.T, parsed *scenarios.Scenario) (sweep.Base, *sweep.Settings) {
-	base, err := sweep.SettingsOf(parsed)
+func settings(t *rapid.T, parsed *scenarios.Scenario) (variant.File, *attacks.Settings) {
+	base, err := variant.SettingsOf(parsed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := base.Settings()
+	s, err := attacks.Read(base)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,6 +220,6 @@ func instant(t *rapid.T, of locks, late bool) (which, text string) {
 		network = fmt.Sprintf("latency: %s, replies: %s", ms("requests", 100), ms("replies", 100))
 	}
 	return which, fmt.Sprintf("lock: {%s}\nnodes: {names: [%s], persistence: %s}\nnetwork: {%s}\nbudget: {clock-rate: %d.%d%%, clock-step: %s, pause: %s, suspend: %s, delay: %s, memory-loss: %d, restart-delay: %s, no-power-loss: %s}\n",
-		lock, strings.Join(sweep.NodeNames(n), ", "), one("persistence", "none", "everysec", "always"), network, whole("rate", 0, 7), whole("tenths", 0, 9),
+		lock, strings.Join(variant.NodeNames(n), ", "), one("persistence", "none", "everysec", "always"), network, whole("rate", 0, 7), whole("tenths", 0, 9),
 		ms("step", 1000), ms("pause", 4000), ms("suspend", 1500), ms("delay", 500), whole("loss", 0, n), ms("restart", 25000), one("power", "false", "true"))
 }

@@ -1,11 +1,15 @@
 package sweep
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/shopspring/decimal"
+
+	"redlocksim/scenarios/variant"
+	"redlocksim/search/attacks"
 )
 
 // Row is the frontier along one axis at one combination of values of the others.
@@ -21,8 +25,6 @@ type Row struct {
 	Difference string `json:"difference"`
 	// Agrees says how the formula compares with what was found; empty without a formula.
 	Agrees Agreement `json:"agrees,omitempty"`
-	// Explained is how much of the difference message delays account for, if the formula is stricter.
-	Explained string `json:"explained,omitempty"`
 	// Note is for people.
 	Note string `json:"note,omitempty"`
 }
@@ -33,70 +35,250 @@ type Agreement string
 const (
 	// Agrees: the formula lies between safe and broken, or beyond all values on the right side.
 	Agrees Agreement = "yes"
-	// Stricter: the lock holds slightly beyond the formula, by no more than message delays account for. Formulas are exact if
-	// messages take no time.
+	// Stricter: the lock holds beyond the formula, which is exact only if messages take no time, and they do.
 	Stricter Agreement = "stricter"
-	// Disagrees: the lock breaks where the formula says that it holds, or the other way round beyond what message delays
-	// account for. Either the formula or the search is wrong.
+	// Disagrees: the lock breaks where the formula says that it holds, or the other way round. Either the formula or the search
+	// is wrong.
 	Disagrees Agreement = "NO"
 	// Weaker: somebody's lock breaks where the formula says that Redlock with the same settings holds.
 	Weaker Agreement = "weaker"
-	// Safer: somebody's lock holds where the formula says that Redlock breaks, by more than message delays account for.
+	// Safer: somebody's lock holds where the formula says that Redlock breaks.
 	Safer Agreement = "safer"
 )
 
+// others are the axes but that of the frontier.
+func (s *Spec) others() []Axis {
+	along := s.along()
+	return slices.Delete(slices.Clone(s.Axes), along, along+1)
+}
+
 // probe is a value on the frontier's axis, and what was found there.
 type probe struct {
-	value Value
+	value variant.Value
 	cell  *Cell
 }
 
-func (p *probe) broken() bool { return p.cell.Broken() }
+// point is that of a value on the frontier's axis, with those of the other axes.
+func (s *Spec) point(at []variant.Setting, v variant.Value) []variant.Setting {
+	along := s.along()
+	return slices.Insert(slices.Clone(at), along, variant.Setting{Path: s.Axes[along].Path, Word: v.Word})
+}
 
-// row makes a row of the two neighbours, either of which can be nil. tried are all values that were tried, tested or not.
-func (s *Spec) row(at []Setting, path string, safe, broken *probe, tried []probe) Row {
-	r := Row{At: words(at)}
-	if safe != nil {
-		r.Safe = safe.value.Word
+// frontier reads the frontier off the points of a grid.
+func (s *Spec) frontier(chart *Chart) {
+	axis := s.Axes[s.along()]
+	if axis.unit() == "" {
+		return
 	}
-	if broken != nil {
-		r.Broken = broken.value.Word
+	found := map[string]*Cell{}
+	for i := range chart.Cells {
+		found[strings.Join(chart.Cells[i].At, "\x00")] = &chart.Cells[i]
 	}
-	missed := 0
-	why := ""
-	for _, p := range tried {
-		if p.cell.Untested() {
-			if missed++; missed == 1 {
-				why = fmt.Sprintf("%s: %s", p.value.Word, p.cell.NotTested[0].Why)
+	for _, at := range points(s.others()) {
+		var line []probe
+		complete := true
+		for _, v := range axis.Values {
+			switch c := found[strings.Join(words(s.point(at, v)), "\x00")]; {
+			case c == nil:
+				complete = false
+			case c.Invalid == "":
+				line = append(line, probe{v, c})
+			}
+		}
+		if complete && len(line) > 0 {
+			chart.Frontier = append(chart.Frontier, s.row(at, line, true))
+		}
+	}
+}
+
+// bisect finds the frontier between the lowest and the highest value of the axis that the protocol takes, in steps of its
+// unit, and the points on either side. It assumes a single change.
+func (s *Spec) bisect(ctx context.Context, at []variant.Setting, p *part) error {
+	axis := s.Axes[s.along()]
+	unit := axis.unit()
+	low, high, why := s.extremes(at, axis)
+	if why != "" {
+		p.Row = &Row{At: words(at), Note: "cannot be run: " + why}
+		return nil
+	}
+	last, _ := high.Sub(low).QuoRem(unit.Step(), 0)
+	var tried []probe
+	look := func(i int64) (*Cell, error) {
+		if ctx.Err() != nil {
+			return nil, context.Canceled
+		}
+		v := variant.Quantity(unit, low.Add(unit.Step().Mul(decimal.NewFromInt(i))))
+		c, err := s.cell(s.point(at, v), &p.Seen)
+		if err == nil && c.Invalid != "" {
+			err = fmt.Errorf("sweep: the lock takes the ends of axis %s, and not %s: %s", axis.Path, v.Word, c.Invalid)
+		}
+		tried = append(tried, probe{v, &c})
+		return &c, err
+	}
+	isFound, err := narrowed(look, 0, last.IntPart())
+	if err != nil {
+		return err
+	}
+	row := s.row(at, tried, isFound)
+	p.Row = &row
+	for _, t := range tried {
+		isSide := t.value.Word == row.Safe || t.value.Word == row.Broken
+		isEnd := row.Safe == "" && row.Broken == "" && (t.value.Number.Equal(low) || t.value.Number.Equal(high))
+		if (isSide || isEnd) && !slices.ContainsFunc(p.Cells, func(c Cell) bool { return slices.Equal(c.At, t.cell.At) }) {
+			p.Cells = append(p.Cells, *t.cell)
+		}
+	}
+	slices.SortFunc(p.Cells, func(a, b Cell) int {
+		along := s.along()
+		return variant.ParseValue(a.At[along]).Number.Cmp(variant.ParseValue(b.At[along]).Number)
+	})
+	return nil
+}
+
+// extremes are the lowest and the highest value of an axis that the protocol takes; if it takes none, why says why not.
+func (s *Spec) extremes(at []variant.Setting, axis Axis) (low, high decimal.Decimal, why string) {
+	some := false
+	for _, v := range axis.Values {
+		_, err := s.settings(s.point(at, v))
+		switch {
+		case err != nil:
+			why = err.Error()
+		case !some:
+			low, high, some = v.Number, v.Number, true
+		default:
+			low, high = decimal.Min(low, v.Number), decimal.Max(high, v.Number)
+		}
+	}
+	if some {
+		why = ""
+	}
+	return low, high, why
+}
+
+// narrowed looks at values between first and last until two neighbours are on different sides, if the ends are; false if one
+// of them is not tested. If an end is not tested, it is the last value, seen from the other end, that is.
+func narrowed(look func(int64) (*Cell, error), first, last int64) (bool, error) {
+	a, err := look(first)
+	if err != nil {
+		return false, err
+	}
+	b, err := look(last)
+	if err != nil {
+		return false, err
+	}
+	// halve moves from towards to, as long as the values between are as it is.
+	halve := func(from, to int64, isAlike func(*Cell) bool) (int64, error) {
+		for from-to > 1 || to-from > 1 {
+			at := from + (to-from)/2
+			c, err := look(at)
+			if err != nil {
+				return from, err
+			}
+			if isAlike(c) {
+				from = at
+			} else {
+				to = at
+			}
+		}
+		return from, nil
+	}
+	if a.Untested() != b.Untested() {
+		from, to, edge := first, last, a
+		if a.Untested() {
+			from, to, edge = last, first, b
+		}
+		found, err := halve(from, to, func(c *Cell) bool {
+			if !c.Untested() {
+				edge = c
+			}
+			return !c.Untested()
+		})
+		if err != nil {
+			return false, err
+		}
+		if a.Untested() {
+			first, a = found, edge
+		} else {
+			last, b = found, edge
+		}
+	}
+	if a.Untested() || a.Broken() == b.Broken() {
+		return !a.Untested(), nil
+	}
+	isTested := true
+	_, err = halve(first, last, func(c *Cell) bool {
+		isTested = isTested && !c.Untested()
+		return !isTested || c.Broken() == a.Broken()
+	})
+	return isTested, err
+}
+
+// sides are the neighbours at the last change between safe and broken along a line, and the number of changes. One is nil if
+// all values are on the other side.
+func sides(line []probe) (safe, broken *probe, changes int) {
+	for i := 1; i < len(line); i++ {
+		if a, b := &line[i-1], &line[i]; a.cell.Broken() != b.cell.Broken() {
+			changes++
+			if safe, broken = a, b; a.cell.Broken() {
+				safe, broken = b, a
 			}
 		}
 	}
 	switch {
-	case safe == nil && broken == nil:
+	case changes > 0 || len(line) == 0:
+	case line[0].cell.Broken():
+		broken = &line[len(line)-1]
+	default:
+		safe = &line[0]
+	}
+	return safe, broken, changes
+}
+
+// row is what some values of the axis come to, tested or not. Without isFound, the frontier is where nothing could be tested.
+func (s *Spec) row(at []variant.Setting, tried []probe, isFound bool) Row {
+	r := Row{At: words(at)}
+	missed, why := 0, ""
+	var tested []probe
+	for _, p := range tried {
+		if !p.cell.Untested() {
+			tested = append(tested, p)
+		} else if missed++; missed == 1 {
+			why = fmt.Sprintf("%s: %s", p.value.Word, p.cell.NotTested[0].Why)
+		}
+	}
+	if len(tested) == 0 || !isFound {
 		r.Note = "not tested: " + why
 		return r
-	case safe == nil:
+	}
+	slices.SortStableFunc(tested, func(a, b probe) int { return a.value.Number.Cmp(b.value.Number) })
+	safe, broken, changes := sides(tested)
+	if safe == nil {
 		r.Note = "broken everywhere on the axis"
-	case broken == nil:
+	} else {
+		r.Safe = safe.value.Word
+	}
+	if broken == nil {
 		r.Note = "safe everywhere on the axis"
+	} else {
+		r.Broken = broken.value.Word
 	}
 	if missed > 0 {
-		if r.Note != "" {
-			r.Note += "; "
-		}
-		r.Note += fmt.Sprintf("%d not tested, %s", missed, why)
+		r.Note = strings.TrimPrefix(fmt.Sprintf("%s; %d not tested, %s", r.Note, missed, why), "; ")
 	}
-	s.compare(&r, at, path, tried)
+	s.compare(&r, at, tried)
+	if changes > 1 {
+		r.Note = "the lock breaks, holds and breaks again along the axis; only the last change is shown"
+	}
 	return r
 }
 
 // compare adds what the formula gives, and whether the results of its own schedule agree with it.
-func (s *Spec) compare(r *Row, at []Setting, path string, tried []probe) {
-	schedule, knob := s.knob(path)
+func (s *Spec) compare(r *Row, at []variant.Setting, tried []probe) {
+	schedule, knob := s.knob()
 	if knob == nil {
 		return
 	}
-	holds, breaks := knob.farthest(schedule, tried)
+	holds, breaks := farthest(knob, schedule, tried)
 	// Formulas do not look at their own setting; that of a neighbour is one which the protocol takes.
 	some := holds
 	if some == nil {
@@ -105,17 +287,17 @@ func (s *Spec) compare(r *Row, at []Setting, path string, tried []probe) {
 	if some == nil {
 		return
 	}
-	settings, err := s.settings(append(slices.Clone(at), Setting{path, some.value.Word}))
+	settings, err := s.settings(s.point(at, some.value))
 	if err != nil {
 		return
 	}
-	if !modelled(settings) || knob.Applies != nil && !knob.Applies(settings) {
+	if !knob.Applies(settings) {
 		r.Note = strings.TrimPrefix(r.Note+"; the formula is not about these settings", "; ")
 		return
 	}
 	f := knob.Formula(settings)
 	r.Formula = knob.Unit.Word(f)
-	allowed := func(p *probe) bool { return p != nil && !knob.safer(f, p.value.Number) } // the formula says that it holds
+	allowed := func(p *probe) bool { return p != nil && !knob.Safer(f, p.value.Number) } // the formula says that it holds
 	r.Agrees = Agrees
 	if holds != nil {
 		r.Difference = knob.Unit.Word(holds.value.Number.Sub(f))
@@ -125,12 +307,8 @@ func (s *Spec) compare(r *Row, at []Setting, path string, tried []probe) {
 		r.Agrees = s.otherwise(Weaker)
 	case holds != nil && !allowed(holds):
 		r.Agrees = s.otherwise(Safer)
-		if knob.messages == nil {
-			return
-		}
-		explained := knob.messages(settings, holds.cell.took[schedule])
-		if explained.GreaterThanOrEqual(f.Sub(holds.value.Number).Abs()) {
-			r.Agrees, r.Explained = Stricter, knob.Unit.Word(explained)
+		if !knob.IsExact(settings) {
+			r.Agrees = Stricter
 		}
 	}
 }
@@ -143,33 +321,30 @@ func (s *Spec) otherwise(of Agreement) Agreement {
 	return of
 }
 
-// safer says whether a is a safer value than b.
-func (k *Knob) safer(a, b decimal.Decimal) bool { return a.GreaterThan(b) != k.Falls && !a.Equal(b) }
-
 // farthest are the least safe value with which the schedule fails and the safest with which it succeeds; nil if there is none.
-func (k *Knob) farthest(schedule string, tried []probe) (holds, breaks *probe) {
+func farthest(k *attacks.Knob, schedule string, tried []probe) (holds, breaks *probe) {
 	for i := range tried {
 		p := &tried[i]
-		if p.value.Unit != k.Unit || slices.ContainsFunc(p.cell.NotTested, func(m Missed) bool { return m.Schedule == schedule }) {
-			continue
-		}
-		if slices.ContainsFunc(p.cell.Breaches, func(b Breach) bool { return b.Schedule == schedule }) || p.cell.brokenAtRandom() {
-			if breaks == nil || k.safer(p.value.Number, breaks.value.Number) {
+		switch {
+		case p.value.Unit != k.Unit || p.cell.missedBy(schedule):
+		case p.cell.brokenBy(schedule):
+			if breaks == nil || k.Safer(p.value.Number, breaks.value.Number) {
 				breaks = p
 			}
-		} else if holds == nil || k.safer(holds.value.Number, p.value.Number) {
+		case holds == nil || k.Safer(holds.value.Number, p.value.Number):
 			holds = p
 		}
 	}
 	return holds, breaks
 }
 
-// knob is the formula for a setting, and the schedule that has it; nil if none has.
-func (s *Spec) knob(path string) (schedule string, knob *Knob) {
-	for i := range s.Schedules {
-		for j := range s.Schedules[i].Knobs {
-			if k := &s.Schedules[i].Knobs[j]; k.Path == path {
-				schedule, knob = s.Schedules[i].Name, k
+// knob is the formula for the frontier's setting, and the schedule that has it; nil if none has.
+func (s *Spec) knob() (schedule string, knob *attacks.Knob) {
+	all, _ := s.attacks() // which was checked
+	for _, a := range all {
+		for j := range a.Knobs {
+			if a.Knobs[j].Path == s.Axes[s.along()].Path {
+				schedule, knob = a.Name, &a.Knobs[j]
 			}
 		}
 	}

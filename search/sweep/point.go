@@ -1,15 +1,18 @@
 package sweep
 
 import (
-	"context"
 	"errors"
-	"fmt"
+	"slices"
+	"strings"
 	"time"
 
+	"redlocksim/internal/outfile"
 	"redlocksim/internal/shell"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/reach"
+	"redlocksim/scenarios/variant"
 	"redlocksim/search"
+	"redlocksim/search/attacks"
 	"redlocksim/sim/storage"
 )
 
@@ -23,26 +26,35 @@ type Cell struct {
 	Breaches []Breach `json:"breaches"`
 	// NotTested are the schedules that did not take place.
 	NotTested []Missed `json:"not_tested,omitempty"`
-	// Random is the random experiments; nil if there were none.
-	Random *Sample `json:"random,omitempty"`
-	// Measures are those of all runs.
-	Measures
-
-	// took is Outcome.Messages of each schedule.
-	took map[string]time.Duration
+	// Unavailable is the longest time for which nobody could get the lock though somebody asked, in true time.
+	Unavailable time.Duration `json:"unavailable_ns"`
 }
 
-// Untested says that a schedule did not take place, and that nothing else broke the lock: it is not known to be safe.
+// Breach is an attack that succeeded, and what it broke.
+type Breach struct {
+	Schedule string         `json:"schedule"`
+	What     attacks.Broken `json:"what"`
+}
+
+// Missed is an attack that did not take place, and why.
+type Missed struct {
+	Schedule string `json:"schedule"`
+	Why      string `json:"why"`
+}
+
+// Untested says that a schedule did not take place, and that none broke the lock: it is not known to be safe.
 func (c *Cell) Untested() bool { return len(c.NotTested) > 0 && !c.Broken() }
 
-// Broken says that a schedule or a random experiment within the budget broke the lock.
-func (c *Cell) Broken() bool {
-	return len(c.Breaches) > 0 || c.brokenAtRandom()
+// Broken says that a schedule broke the lock.
+func (c *Cell) Broken() bool { return len(c.Breaches) > 0 }
+
+// brokenBy and missedBy say whether a schedule did, or did not take place.
+func (c *Cell) brokenBy(schedule string) bool {
+	return slices.ContainsFunc(c.Breaches, func(b Breach) bool { return b.Schedule == schedule })
 }
 
-// brokenAtRandom says that a random experiment within the budget broke the lock, and no schedule did.
-func (c *Cell) brokenAtRandom() bool {
-	return len(c.Breaches) == 0 && c.Random != nil && c.Random.Violations > 0
+func (c *Cell) missedBy(schedule string) bool {
+	return slices.ContainsFunc(c.NotTested, func(m Missed) bool { return m.Schedule == schedule })
 }
 
 // Verdict is "safe", "broken", "not tested", or "invalid" where the protocol refuses the settings.
@@ -58,78 +70,59 @@ func (c *Cell) Verdict() string {
 	return scenarios.Safe
 }
 
-// cell runs everything at a point, and adds what the runs reached. When ctx ends it gives up, with the error context.Canceled.
-func (s *Spec) cell(ctx context.Context, at []Setting, all *survey) (Cell, error) {
-	c := Cell{Breaches: []Breach{}, took: map[string]time.Duration{}}
-	for _, a := range at {
-		c.At = append(c.At, a.Word)
-	}
+// cell makes all attacks at a point, and adds what the runs reached.
+func (s *Spec) cell(at []variant.Setting, seen *survey) (Cell, error) {
+	c := Cell{At: words(at), Breaches: []Breach{}}
 	settings, err := s.settings(at)
-	if invalid := (*combinationError)(nil); errors.As(err, &invalid) {
-		c.Invalid = invalid.Error()
+	if refused := (*variant.Refused)(nil); errors.As(err, &refused) {
+		c.Invalid = refused.Error()
 		return c, nil
 	}
 	if err != nil {
 		return c, &SpecError{err}
 	}
-	var m meter
-	seen := survey{}
 	if s.Foreign == nil {
 		seen.Tally.TurnOn(settings.Features()...)
 	} else if settings.Storage != storage.Register {
 		seen.Tally.TurnOn(reach.Checks)
 	}
+	all, err := s.attacks()
 	number := 0
-	for _, schedule := range s.Schedules {
-		err := search.Safely(func() error { return s.attack(&c, schedule, settings, &m, &number, &seen, at) })
-		if err != nil {
-			c.NotTested = append(c.NotTested, Missed{schedule.Name, seen.fails(s.again(at, schedule.Name, 0), err)})
+	for _, a := range all {
+		if err := search.Safely(func() error { return s.attack(&c, a, settings, &number, seen) }); err != nil {
+			c.NotTested = append(c.NotTested, Missed{a.Name, seen.fails(s.again(at, a.Name), err)})
 		}
 	}
-	if s.Random > 0 {
-		// Schedules are contrived, and say nothing about ordinary costs.
-		m = meter{}
-		if c.Random, err = s.sample(ctx, settings, func(i int, t *search.Trial, r *scenarios.Result) {
-			m.add(r)
-			seen.add(at, number+i, r.Scenario, r.Seed, t.Reached, t.Run)
-		}, func(i int, err error) {
-			why := seen.fails(s.again(at, "", i+1), err)
-			c.NotTested = append(c.NotTested, Missed{fmt.Sprintf("random run %d", i+1), why})
-		}); err != nil {
-			return c, err
-		}
-	}
-	c.Measures = m.sum()
-	all.merge(&seen)
-	return c, nil
+	return c, err
 }
 
-// attack makes a schedule with the settings of a point, from the number-th run there on.
-func (s *Spec) attack(c *Cell, schedule Schedule, settings *Settings, m *meter, number *int, seen *survey, at []Setting) error {
-	out, err := schedule.Run(settings, scenarios.Options{Foreign: s.Foreign})
+// attack makes an attack with the settings of a point, from the number-th run there on.
+func (s *Spec) attack(c *Cell, a attacks.Attack, settings *attacks.Settings, number *int, seen *survey) error {
+	out, err := a.Run(settings, scenarios.Options{Foreign: s.Foreign})
 	if err != nil {
 		return err
 	}
-	c.took[schedule.Name] = out.Messages
 	if out.Broken != "" {
-		c.Breaches = append(c.Breaches, Breach{schedule.Name, out.Broken})
+		c.Breaches = append(c.Breaches, Breach{a.Name, out.Broken})
 	}
 	if out.NotTested != "" {
-		c.NotTested = append(c.NotTested, Missed{schedule.Name, out.NotTested})
+		c.NotTested = append(c.NotTested, Missed{a.Name, out.NotTested})
 	}
 	if out.Result != nil {
-		m.add(out.Result)
+		c.Unavailable = max(c.Unavailable, out.Result.Unavailable)
 	}
 	for _, r := range out.Runs {
 		run := r.Reached()
-		seen.add(at, *number, r.Scenario, r.Seed, reach.Of(run), run)
+		seen.Tally.Add(reach.Of(run), run)
+		seen.Effects.Add(search.Injected{Place: strings.Join(c.At, "\x00"), Number: *number,
+			Scenario: func() *scenarios.Scenario { return r.Scenario }, Seed: r.Seed}, run.Injected)
 		*number++
 	}
 	return nil
 }
 
-// again is the command that makes a schedule at a point again, or so many random runs; empty if that of the sweep is not known.
-func (s *Spec) again(at []Setting, schedule string, random int) string {
+// again is the command that makes a schedule at a point again; empty if that of the sweep is not known.
+func (s *Spec) again(at []variant.Setting, schedule string) string {
 	if s.Repeat == "" {
 		return ""
 	}
@@ -137,17 +130,30 @@ func (s *Spec) again(at []Setting, schedule string, random int) string {
 	for _, a := range at {
 		text += " --axis " + shell.Quote(a.Path+"="+a.Word)
 	}
-	if schedule != "" && !s.Base.whole {
+	if !s.Base.Whole {
 		text += " --schedule " + schedule
 	}
-	return fmt.Sprintf("%s --frontier=false --random %d --seed %d", text, random, s.Seed)
+	return text + " --frontier=false"
 }
 
-// settings are those of a point.
-func (s *Spec) settings(at []Setting) (*Settings, error) {
-	b, err := s.Base.With(at...)
-	if err != nil {
-		return nil, err
-	}
-	return b.Settings()
+// survey is what the runs of a point reached, the runs in which faults were injected, and those that failed.
+type survey struct {
+	Tally    reach.Tally
+	Effects  search.Effects
+	Failures search.Failures
+}
+
+// merge takes in what the runs of other points reached, in the order of the points.
+func (v *survey) merge(other *survey) {
+	v.Tally.Merge(other.Tally)
+	v.Effects.Merge(&other.Effects)
+	v.Failures.Include(other.Failures)
+}
+
+// fails notes a run that failed, which a command repeats, and says so in a line.
+func (v *survey) fails(command string, err error) string {
+	f := search.NewFailure(nil, 0, 0, err)
+	f.Command = command
+	_ = v.Failures.Note(f, "", outfile.Rules{}) // without a directory nothing is written
+	return "the run failed: " + f.Line()
 }

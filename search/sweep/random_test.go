@@ -4,13 +4,14 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"redlocksim/faults"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/scenarios/variant"
 	"redlocksim/search/attacks"
-	"redlocksim/search/sweep"
 	"redlocksim/sim/history"
 )
 
@@ -32,18 +33,7 @@ func drawn(r *rand.Rand) string {
 		latency = fmt.Sprintf("{min: %dus, p50: 3ms, p99: 9ms, max: %dms}", r.IntN(3000), 10+r.IntN(30))
 	}
 	return fmt.Sprintf("lock: {%s}\nnodes: {names: %v, persistence: %s}\nnetwork: {latency: %s}\nbudget: {clock-rate: %d%%, clock-step: %dms, pause: %dms, suspend: %dms, restart-delay: %dms, memory-loss: %d}\n",
-		lock, "["+join(sweep.NodeNames(n))+"]", one("none", "everysec", "always"), latency, r.IntN(8), r.IntN(2)*r.IntN(400), r.IntN(3000), r.IntN(2)*r.IntN(800), r.IntN(25000), r.IntN(n+1))
-}
-
-func join(names []string) string {
-	text := ""
-	for i, name := range names {
-		if i > 0 {
-			text += ", "
-		}
-		text += name
-	}
-	return text
+		lock, "["+strings.Join(variant.NodeNames(n), ", ")+"]", one("none", "everysec", "always"), latency, r.IntN(8), r.IntN(2)*r.IntN(400), r.IntN(3000), r.IntN(2)*r.IntN(800), r.IntN(25000), r.IntN(n+1))
 }
 
 // Whatever the settings, an attack takes place or says why it does not, which few do.

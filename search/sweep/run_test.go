@@ -3,18 +3,17 @@ package sweep_test
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"redlocksim/internal/jobs/jobstest"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/reach"
+	"redlocksim/scenarios/variant"
 	"redlocksim/search/sweep"
 )
 
@@ -27,19 +26,15 @@ func asJSON(t *testing.T, c *sweep.Chart) string {
 	return b.String()
 }
 
-// stormy is a small sweep with random experiments. A lock that deletes whatever is there when it was not granted is wrong
-// without any fault; one that compares first is not.
-func stormy(t *testing.T) sweep.Spec {
-	s := preset(t, "clock-step", "lock.protocol=redlock-plain", "lock.cleanup=del,cad", "budget.clock-step=0s", "lock.drift.constant=0s,500ms",
-		"network.latency={min: 1ms, max: 5ms}")
-	s.Random, s.Seed = 40, 7
-	return s
+// small is a grid of a few points, where messages take time.
+func small(t *testing.T) sweep.Spec {
+	return preset(t, "clock-step", "budget.clock-step=0s,100ms", "lock.drift.constant=0s,500ms", "network.latency={min: 1ms, max: 5ms}")
 }
 
 func TestJobsChangeNothing(t *testing.T) {
 	var charts [2]string
 	for i, jobs := range []int{1, 5} {
-		s := stormy(t)
+		s := small(t)
 		s.Jobs = jobs
 		charts[i] = asJSON(t, run(t, s))
 	}
@@ -52,13 +47,13 @@ func TestJobsChangeNothing(t *testing.T) {
 func TestElsewhereChangesNothing(t *testing.T) {
 	frontier := preset(t, "restart", "lock.ttl=5s,10s", "budget.restart-delay=1s,20s", "network.latency={min: 1ms, max: 5ms}")
 	frontier.Bisect, frontier.Frontier = true, "budget.restart-delay"
-	scenario, err := sweep.Whole(find(t, "17-clock-jump"))
+	scenario, err := variant.Of(find(t, "17-clock-jump"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, s := range map[string]sweep.Spec{
-		"grid": stormy(t), "frontier": frontier,
-		"scenario": {Base: scenario, Axes: []sweep.Axis{axis(t, "lock.ttl=5s:20s:5s")}, Schedules: []sweep.Schedule{sweep.Timeline()}},
+		"grid": small(t), "frontier": frontier,
+		"scenario": {Base: scenario, Axes: []sweep.Axis{axis(t, "lock.ttl=5s:20s:5s")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := asJSON(t, run(t, s))
@@ -76,12 +71,12 @@ func TestElsewhereChangesNothing(t *testing.T) {
 
 // What is wrong is told as it is here. Of so many values only some are looked at before.
 func TestWrongElsewhere(t *testing.T) {
-	base, err := sweep.Whole(find(t, "17-clock-jump"))
+	base, err := variant.Of(find(t, "17-clock-jump"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := sweep.Spec{Base: base, Axes: []sweep.Axis{axis(t, "lock.quorum=1:300:1")}, Schedules: []sweep.Schedule{sweep.Timeline()}}
-	s.Axes[0].Values[250] = sweep.ParseValue("soon")
+	s := sweep.Spec{Base: base, Axes: []sweep.Axis{axis(t, "lock.quorum=1:300:1")}}
+	s.Axes[0].Values[250] = variant.ParseValue("soon")
 	_, want := sweep.Run(t.Context(), s)
 	s.Elsewhere = jobstest.NewThere(sweep.Jobs(nil)...)
 	_, got := sweep.Run(t.Context(), s)
@@ -124,7 +119,7 @@ func TestReachedBySweep(t *testing.T) {
 func TestReachedOnSeveralResources(t *testing.T) {
 	for resources, want := range map[string]int{"[R]": 0, "[a, b]": 3} {
 		s := preset(t, "restart", "lock.ttl=10s", "budget.restart-delay=9s,10s")
-		setting, err := sweep.ParseSetting("resources=" + resources)
+		setting, err := variant.ParseSetting("resources=" + resources)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,35 +130,6 @@ func TestReachedOnSeveralResources(t *testing.T) {
 		if got := c.Reached.Reached(reach.Step, "several-granted"); got != want || c.Reached.Runs != 1+3+want || c.Cells[0].Verdict() != "broken" || c.Cells[1].Verdict() != "safe" {
 			t.Errorf("%s: several granted in %d of %d runs, want %d; %+v", resources, got, c.Reached.Runs, want, c.Cells)
 		}
-	}
-}
-
-func TestRandomExperiments(t *testing.T) {
-	for _, c := range run(t, stormy(t)).Cells {
-		r, careless := c.Random, c.At[1] == "del"
-		if r == nil || r.Runs != 40 || r.Share != sweep.Wilson(r.Violations, 40, sweep.Z95) {
-			t.Fatalf("%v: %+v", c.At, r)
-		}
-		if found := r.Violations > 0; found != careless || found != (r.First != nil) {
-			t.Errorf("%v: %d violations", c.At, r.Violations)
-		}
-		if c.Acquires < 40 || c.P50 < 2e6 || c.P99 < c.P50 || c.Unavailable == 0 {
-			t.Errorf("%v: %+v", c.At, c.Measures)
-		}
-	}
-}
-
-func TestSeed(t *testing.T) {
-	var charts []string
-	for _, seed := range []uint64{7, 7, 8} {
-		s := stormy(t)
-		s.Axes, s.Frontier, s.Seed = s.Axes[:1], "", seed
-		c := run(t, s)
-		c.Seed = 0
-		charts = append(charts, asJSON(t, c))
-	}
-	if charts[0] != charts[1] || charts[0] == charts[2] {
-		t.Error("equal seeds must give equal charts, and others others")
 	}
 }
 
@@ -205,11 +171,11 @@ func TestInterrupted(t *testing.T) {
 // Any key of a scenario can be an axis, also in its timeline. docs/start.md says that this jump breaks the lock
 // from 8.896 s on.
 func TestTimelineOfAScenario(t *testing.T) {
-	base, err := sweep.Whole(find(t, "17-clock-jump"))
+	base, err := variant.Of(find(t, "17-clock-jump"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := sweep.Spec{Base: base, Schedules: []sweep.Schedule{sweep.Timeline()}, Bisect: true,
+	s := sweep.Spec{Base: base, Bisect: true,
 		Axes: []sweep.Axis{axis(t, "timeline[2].fault.clock-step.by=8s,10s")}}
 	if r := run(t, s).Frontier[0]; r.Safe != "8.895s" || r.Broken != "8.896s" || r.Agrees != "" {
 		t.Errorf("%+v", r)
@@ -229,28 +195,25 @@ func TestBadSweeps(t *testing.T) {
 	for _, c := range []struct {
 		axes      []string
 		along     string
-		random    int
 		bisect    bool
 		wantError string
 	}{
-		{nil, "", 0, false, "at least one axis"},
-		{[]string{"lock.tll=1s"}, "", 0, false, `axis lock.tll=1s: lock: unknown key "tll"; did you mean "ttl"?`},
-		{[]string{"lokc.ttl=1s"}, "", 0, false, `did you mean "lock"?`},
-		{[]string{"lock.ttl=1s,5"}, "", 0, false, `axis lock.ttl=5: lock.ttl: a duration needs a unit`},
-		{[]string{"adversary.puase=1s"}, "", 0, false, `there is no setting "adversary.puase"; did you mean "adversary.pause"?`},
-		{[]string{"nodes.count=1000000000"}, "", 0, false, `axis nodes.count=1000000000: "1000000000" is not a number of nodes, from 1 to 64`},
-		{[]string{"nodes.count=-3"}, "", 0, false, `not a number of nodes`},
-		{[]string{"budget.clock-rate=60%"}, "", 0, false, `budget.clock-rate`},
-		{[]string{"budget.pause=-1s"}, "", 0, false, `budget.pause`},
-		{[]string{"adversary.pause=-1s"}, "", 0, false, `from 0s to 24h`},
-		{[]string{"lock.ttl=1s:400s:1s", "budget.restart-delay=1s:400s:1s"}, "", 0, false, "more than 100000 points"},
-		{[]string{"lock.ttl=1s:400s:1s"}, "", 1_000_000, false, "more than 10000000, which is the limit"},
-		{[]string{"lock.ttl=1s"}, "", -1, false, "must not be negative"},
-		{[]string{"lock.ttl=1s"}, "lock.tlt", 0, false, `frontier: there is no axis "lock.tlt"; did you mean "lock.ttl"?`},
-		{[]string{"nodes.persistence=none,always"}, "", 0, true, "at least two quantities"},
-		{[]string{"lock.quorum=6,7"}, "", 0, false, "no point has settings that can be run: lock: quorum 6 of 5 nodes"},
-		{[]string{"timeline[7].at=1s"}, "", 0, false, "timeline has 0 entries"},
-		{[]string{"lock.ttl=1s", "lock.ttl=2s"}, "", 0, false, "given twice"},
+		{nil, "", false, "at least one axis"},
+		{[]string{"lock.tll=1s"}, "", false, `axis lock.tll=1s: lock: unknown key "tll"; did you mean "ttl"?`},
+		{[]string{"lokc.ttl=1s"}, "", false, `did you mean "lock"?`},
+		{[]string{"lock.ttl=1s,5"}, "", false, `axis lock.ttl=5: lock.ttl: a duration needs a unit`},
+		{[]string{"adversary.puase=1s"}, "", false, `unknown key "puase"; did you mean "pause"?`},
+		{[]string{"nodes.count=1000000000"}, "", false, `axis nodes.count=1000000000: "1000000000" is not a number of nodes, from 1 to 64`},
+		{[]string{"nodes.count=-3"}, "", false, `not a number of nodes`},
+		{[]string{"budget.clock-rate=60%"}, "", false, `budget.clock-rate`},
+		{[]string{"budget.pause=-1s"}, "", false, `budget.pause`},
+		{[]string{"adversary.pause=-1s"}, "", false, `from 0s to 24h`},
+		{[]string{"lock.ttl=1s:400s:1s", "budget.restart-delay=1s:400s:1s"}, "", false, "more than 100000 points"},
+		{[]string{"lock.ttl=1s"}, "lock.tlt", false, `frontier: there is no axis "lock.tlt"; did you mean "lock.ttl"?`},
+		{[]string{"nodes.persistence=none,always"}, "", true, "at least two quantities"},
+		{[]string{"lock.quorum=6,7"}, "", false, "no point has settings that can be run: lock: quorum 6 of 5 nodes"},
+		{[]string{"timeline[7].at=1s"}, "", false, "timeline has 0 entries"},
+		{[]string{"lock.ttl=1s", "lock.ttl=2s"}, "", false, "given twice"},
 	} {
 		s, err := sweep.Free(nil)
 		if err != nil {
@@ -259,7 +222,7 @@ func TestBadSweeps(t *testing.T) {
 		for _, text := range c.axes {
 			s.Axes = append(s.Axes, axis(t, text))
 		}
-		s.Frontier, s.Random, s.Bisect = c.along, c.random, c.bisect
+		s.Frontier, s.Bisect = c.along, c.bisect
 		_, err = sweep.Run(context.Background(), s)
 		if !errors.As(err, new(*sweep.SpecError)) || !strings.Contains(err.Error(), c.wantError) {
 			t.Errorf("%v: %v, want %s", c.axes, err, c.wantError)
@@ -270,8 +233,8 @@ func TestBadSweeps(t *testing.T) {
 func TestForms(t *testing.T) {
 	s := preset(t, "quorum", "nodes.count=3", "budget.memory-loss=0,1", "lock.quorum=2:4:1")
 	c := run(t, s)
-	var text, table bytes.Buffer
-	if err := errors.Join(c.WriteText(&text), c.WriteCSV(&table)); err != nil {
+	var text bytes.Buffer
+	if err := c.WriteText(&text); err != nil {
 		t.Fatal(err)
 	}
 	// Of three nodes a quorum of two survives no loss, one of three survives one, and one of four there is not.
@@ -285,70 +248,56 @@ lock.quorum
 	if !strings.Contains(text.String(), want) {
 		t.Errorf("%s", &text)
 	}
-	lines, err := csv.NewReader(&table).ReadAll()
-	if err != nil || len(lines) != 7 {
-		t.Fatalf("%v, %v", lines, err)
-	}
-	if got := strings.Join(lines[4][:5], "|"); got != "3|1|2|broken|memory-loss: lease-overlap" {
-		t.Errorf("%s", got)
-	}
 	var back sweep.Chart
-	if err := json.Unmarshal([]byte(asJSON(t, c)), &back); err != nil || len(back.Cells) != 6 || back.Cells[3].Breaches[0].What != "lease-overlap" || back.Axes[2].Unit != sweep.Count {
+	if err := json.Unmarshal([]byte(asJSON(t, c)), &back); err != nil || len(back.Cells) != 6 || back.Cells[3].Breaches[0].What != "lease-overlap" || back.Axes[2].Unit != variant.Count {
 		t.Errorf("%v: %+v", err, back)
 	}
 }
 
-func TestFile(t *testing.T) {
-	s, err := read(t, "mine.yaml", `
-title: ours
-settings:
-  lock: {ttl: 2s, drift: {factor: 0%, constant: 10ms}}
-  network: {latency: {min: 1ms, max: 2ms}}
-schedules: [clocks]
-axes:
-  budget.clock-rate: 0%, 1%
-  network.latency: [0s, {min: 1ms, max: 2ms}]
-  lock.drift.constant: 0ms:60ms:10ms
-bisect: true
-random: 2
-seed: 9
-`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := run(t, s)
-	if c.Name != "ours" || c.Seed != 9 || len(c.Frontier) != 4 || c.Cells[0].Random.Runs != 2 {
-		t.Errorf("%+v", c)
-	}
-	// 1 % wrong both ways: 2 s × (1 − 0.99/1.01) = 39.6 ms.
-	if r := c.Frontier[2]; r.Safe != "40ms" || r.Broken != "39ms" {
-		t.Errorf("%+v", r)
-	}
-}
-
-func TestBadFiles(t *testing.T) {
-	for text, want := range map[string]string{
-		"axes: {lock.tll: 1s}":                       `f.yaml:1:8: axis lock.tll=1s: lock: unknown key "tll"; did you mean "ttl"?`,
-		"preset: drifft":                             `f.yaml:1:9: there is no preset "drifft"; did you mean "drift"?`,
-		"axes: {lock.ttl: 1s}\nschedules: [clokcs]":  `f.yaml:2:12: there is no schedule "clokcs"; did you mean "clocks"?`,
-		"axes: {lock.ttl: '1s:2s:-1s'}":              "f.yaml:1:8: ",
-		"axis: {lock.ttl: 1s}":                       `did you mean "axes"`,
-		"settings: {lock: {ttl: 10}}":                "f.yaml:1:24: settings.lock.ttl: a duration needs a unit",
-		"axes: {lock.ttl: 1s}\nfrontier: lock.quorm": "f.yaml:2:11: frontier",
-		"title: x": "at least one axis",
+// A chart of somebody's settings says where they are: also those that an axis changes, by the number of nodes, and defaults.
+func TestYours(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		axes []string
+		want []string
+	}{
+		{"lock: {ttl: 8s}", []string{"budget.restart-delay=1s", "lock.ttl=5s"}, []string{"", "8s"}},
+		{"nodes: {names: [A, B, C]}\nlock: {quorum: 2}", []string{"nodes.count=3", "lock.quorum=2"}, []string{"3", "2"}},
+		{"lock: {drift: {factor: 3%}}", []string{"lock.drift={factor: 1%, constant: 0s}"}, []string{""}},
+		{"lock: {ttl: 10s}", []string{"nodes.count=3,5", "lock.ttl=10s,20s"}, []string{"5", "10s"}},
 	} {
-		if _, err := read(t, "f.yaml", text+"\n"); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %s", text, err, want)
+		parsed, err := scenarios.ParseSettings("settings", []byte(c.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		own, err := variant.SettingsOf(parsed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := sweep.Spec{Base: own, Yours: &own, Schedules: []string{"restart"}}
+		for _, text := range c.axes {
+			s.Axes = append(s.Axes, axis(t, text))
+		}
+		if got := run(t, s).Yours; !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.text, got, c.want)
 		}
 	}
 }
 
-// read loads a sweep file of this name and text.
-func read(t *testing.T, name, text string) (sweep.Spec, error) {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+// A preset leaves somebody's own settings as they are, but for its axes.
+func TestPresetsKeepSettings(t *testing.T) {
+	start, err := sweep.Free(nil)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return sweep.Load(path)
+	own, err := start.Base.With(variant.Setting{Path: "lock.drift", Word: "{factor: 3%, constant: 7ms}"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, _ := sweep.Presets()
+	for _, name := range names {
+		if s, err := sweep.Preset(name, &own); err != nil || s.Base != own {
+			t.Errorf("%s: %v, %+v, want %+v", name, err, s.Base, own)
+		}
+	}
 }

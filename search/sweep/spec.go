@@ -1,3 +1,8 @@
+// Package sweep charts where a lock is safe: it makes the attacks that a budget of assumptions allows, or runs a scenario, at
+// every point of a grid of settings, and finds the frontier between settings that break and settings that hold. If the
+// literature has a formula for a setting, it compares the frontier with that.
+//
+// Start at [Run] with a [Spec], made by [Preset] or [Load] or by hand. Any key of a settings file can be an axis.
 package sweep
 
 import (
@@ -8,36 +13,43 @@ import (
 
 	"redlocksim/internal/jobs"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/variant"
+	"redlocksim/search/attacks"
 )
 
 // Spec is a sweep.
 type Spec struct {
 	// Name is a title.
 	Name string
-	Base Base
+	// Base is what all points have in common: settings to attack, or a whole scenario, which is run as it is.
+	Base variant.File
 	// Yours are somebody's own settings, which the chart marks; nil if it is of nobody's.
-	Yours *Base
+	Yours *variant.File
 	// Axes are the settings that vary, the outermost first. The last two are those of a map.
 	Axes []Axis
-	// Schedules are run at every point.
-	Schedules []Schedule
+	// Schedules are the attacks that are made at every point, by their names; if there are none, all on mutual exclusion.
+	Schedules []string
 	// Frontier is the path of the axis along which to look for the frontier; if empty, the last one.
 	Frontier string
 	// Bisect finds only the frontier, with few runs: to the millisecond, the millionth or the unit. The axis must have
 	// quantities, the lowest and highest of which bound the search.
 	Bisect bool
-	// Random is how many random experiments are run at each point.
-	Random int
-	// Seed decides what they are.
-	Seed uint64
 	// Repeat is the command that makes it, to which options are added that make a run of a point again; may be empty.
 	Repeat string
 	// Foreign is somebody's lock in the place of the protocol, whose formulas it is compared with; nil if it is that.
-	Foreign *scenarios.Foreign
+	Foreign *scenarios.Foreign `json:"-"`
 	// Jobs is the number of points run in parallel; 0 is one per core. Elsewhere, if not nil, runs them on other machines.
 	// Neither changes a result.
-	Jobs      int
-	Elsewhere jobs.Elsewhere
+	Jobs      int            `json:"-"`
+	Elsewhere jobs.Elsewhere `json:"-"`
+}
+
+// attacks are those that are made at every point.
+func (s *Spec) attacks() ([]attacks.Attack, error) {
+	if s.Base.Whole {
+		return []attacks.Attack{attacks.Timeline()}, nil
+	}
+	return attacks.Find(s.Schedules...)
 }
 
 // Check says what is wrong with a sweep before anything is run. An error names the axis.
@@ -58,16 +70,8 @@ func (s *Spec) Check() error {
 			return err
 		}
 	}
-	switch {
-	case len(s.Axes) == 0:
+	if len(s.Axes) == 0 {
 		return errors.New("a sweep has at least one axis, as lock.ttl=1s,2s,5s")
-	case s.Random < 0:
-		return fmt.Errorf("%d random experiments: the number must not be negative", s.Random)
-	case len(s.Schedules) == 0:
-		return errors.New("no schedules to run")
-	}
-	if runs := s.Random + len(s.Schedules); runs > MaxRuns/points {
-		return fmt.Errorf("%d runs at each of %d points are more than %d, which is the limit", runs, points, MaxRuns)
 	}
 	along := s.along()
 	if along < 0 {
@@ -75,12 +79,13 @@ func (s *Spec) Check() error {
 		for _, a := range s.Axes {
 			paths = append(paths, a.Path)
 		}
-		return fmt.Errorf("frontier: %w", unknown("axis", s.Frontier, paths...))
+		return fmt.Errorf("frontier: %w", attacks.Unknown("axis", s.Frontier, paths...))
 	}
 	if a := s.Axes[along]; s.Bisect && (a.unit() == "" || len(a.Values) < 2) {
 		return fmt.Errorf("axis %s: a frontier needs at least two quantities of the same unit", a.Path)
 	}
-	return nil
+	_, err := s.attacks()
+	return err
 }
 
 // manyValues is how many values of an axis are checked before anything is run; the rest are when their turn comes.
@@ -89,13 +94,10 @@ const manyValues = 200
 // checkAxis says whether there is such a setting, and whether it can have the values; of very many, the ends. Where the
 // protocol is an axis, too, it is enough that one of the protocols can.
 func (s *Spec) checkAxis(a Axis) error {
-	locks := [][]Setting{nil}
+	locks := [][]variant.Setting{nil}
 	for _, b := range s.Axes {
 		if b.Path != a.Path && (b.Path == "lock.protocol" || b.Path == "lock.preset") {
-			locks = nil
-			for _, v := range b.Values {
-				locks = append(locks, []Setting{{b.Path, v.Word}})
-			}
+			locks = points([]Axis{b})
 		}
 	}
 	for i, v := range a.Values {
@@ -104,24 +106,19 @@ func (s *Spec) checkAxis(a Axis) error {
 		}
 		var err error
 		for _, lock := range locks {
-			if _, err = s.settings(append(lock, Setting{a.Path, v.Word})); err == nil || errors.As(err, new(*combinationError)) {
+			_, err = s.settings(append(lock, variant.Setting{Path: a.Path, Word: v.Word}))
+			if err == nil || errors.As(err, new(*variant.Refused)) {
 				err = nil
 				break
 			}
 		}
-		if err != nil {
-			return fmt.Errorf("axis %w", located(err, a.Path, v.Word))
+		if at := a.Path + "=" + v.Word; err != nil && strings.HasPrefix(err.Error(), at+":") {
+			return fmt.Errorf("axis %w", err)
+		} else if err != nil {
+			return fmt.Errorf("axis %s: %w", at, err)
 		}
 	}
 	return nil
-}
-
-// located puts the axis before an error that does not name it.
-func located(err error, path, word string) error {
-	if strings.HasPrefix(err.Error(), path+"=") {
-		return err
-	}
-	return fmt.Errorf("%s=%s: %w", path, word, err)
 }
 
 // along is the number of the frontier's axis.
@@ -130,6 +127,26 @@ func (s *Spec) along() int {
 		return len(s.Axes) - 1
 	}
 	return slices.IndexFunc(s.Axes, func(a Axis) bool { return a.Path == s.Frontier })
+}
+
+// settings are those of a point.
+func (s *Spec) settings(at []variant.Setting) (*attacks.Settings, error) {
+	f, err := s.Base.With(at...)
+	if err != nil {
+		return nil, err
+	}
+	return attacks.Read(f)
+}
+
+// Vary gives the sweep an axis: in place of the one of the same path, or as the outermost.
+func (s *Spec) Vary(a Axis) {
+	for i := range s.Axes {
+		if s.Axes[i].Path == a.Path {
+			s.Axes[i] = a
+			return
+		}
+	}
+	s.Axes = append([]Axis{a}, s.Axes...)
 }
 
 // SpecError is a sweep that makes no sense.

@@ -39,7 +39,6 @@ func (c *Chart) WriteText(w io.Writer) error {
 const (
 	markSafe    = "·"
 	markBroken  = "█"
-	markRandom  = "▒"
 	markMissed  = "?"
 	markInvalid = "-"
 	markMissing = " "
@@ -49,10 +48,8 @@ func (c *Cell) mark() string {
 	switch {
 	case c.Invalid != "":
 		return markInvalid
-	case len(c.Breaches) > 0:
+	case c.Broken():
 		return markBroken
-	case c.brokenAtRandom():
-		return markRandom
 	case c.Untested():
 		return markMissed
 	}
@@ -77,8 +74,7 @@ func (c *Chart) maps(b *strings.Builder) {
 		}
 		c.plane(b, plane, x, y, marks)
 	}
-	fmt.Fprintf(b, "\n%s safe  %s broken by a schedule  %s broken by a random experiment  %s refused by the protocol",
-		markSafe, markBroken, markRandom, markInvalid)
+	fmt.Fprintf(b, "\n%s safe  %s broken by a schedule  %s refused by the protocol", markSafe, markBroken, markInvalid)
 	if n, _ := c.Untested(); n > 0 {
 		fmt.Fprintf(b, "  %s not tested", markMissed)
 	}
@@ -156,11 +152,7 @@ func (c *Chart) frontier(b *strings.Builder) {
 		for _, v := range r.At {
 			row = append(row, v)
 		}
-		note := r.Note
-		if r.Explained != "" {
-			note = strings.TrimPrefix(note+"; message delays account for "+r.Explained, "; ")
-		}
-		t.AppendRow(append(row, orDash(r.Safe), orDash(r.Broken), orDash(r.Formula), orDash(r.Difference), orDash(string(r.Agrees)), note))
+		t.AppendRow(append(row, orDash(r.Safe), orDash(r.Broken), orDash(r.Formula), orDash(r.Difference), orDash(string(r.Agrees)), r.Note))
 		count[r.Agrees]++
 	}
 	for _, line := range strings.Split(t.Render(), "\n") {
@@ -169,7 +161,7 @@ func (c *Chart) frontier(b *strings.Builder) {
 	if compared := len(c.Frontier) - count[""]; compared > 0 {
 		fmt.Fprintf(b, "the formula lies between safe and broken in %d of %d rows\n", count[Agrees], compared)
 		if n := count[Stricter]; n > 0 {
-			fmt.Fprintf(b, "it is stricter in %d: the lock holds slightly beyond it, because messages take time\n", n)
+			fmt.Fprintf(b, "it is stricter in %d: the lock holds beyond it, as it may where messages take time\n", n)
 		}
 		if n := count[Disagrees]; n > 0 {
 			fmt.Fprintf(b, "it is CONTRADICTED in %d: either the formula is wrong or the search is\n", n)

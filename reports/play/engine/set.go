@@ -6,7 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"redlocksim/search/sweep"
+	"redlocksim/scenarios/variant"
 )
 
 // set is the text of a file with one setting changed. Where the file has the setting, only its value changes; where it has
@@ -14,7 +14,7 @@ import (
 func set(text, path, word string) (string, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &document); err == nil && len(document.Content) > 0 {
-		if n := find(document.Content[0], path); n != nil && n.Kind == yaml.ScalarNode && n.Style == 0 && n.Anchor == "" {
+		if n := variant.At(document.Content[0], path); n != nil && n.Kind == yaml.ScalarNode && n.Style == 0 && n.Anchor == "" {
 			lines := strings.SplitAfter(text, "\n")
 			line := []rune(lines[n.Line-1])
 			old := []rune(n.Value)
@@ -28,27 +28,16 @@ func set(text, path, word string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	base, err := sweep.Whole(s)
+	f, err := variant.Of(s)
+	if err == nil {
+		f, err = f.With(variant.Setting{Path: path, Word: word})
+	}
 	if err != nil {
 		return "", err
 	}
-	if base, err = base.With(sweep.Setting{Path: path, Word: word}); err != nil {
+	if s, err = f.Scenario(); err != nil {
 		return "", err
 	}
-	changed, err := base.Settings()
-	if err != nil {
-		return "", err
-	}
-	data, err := changed.Scenario.Encode()
+	data, err := s.Encode()
 	return string(data), err
-}
-
-// find is the value at a path, or nil.
-func find(root *yaml.Node, path string) (found *yaml.Node) {
-	each(root, "", func(at string, n *yaml.Node) {
-		if strings.TrimPrefix(at, ".") == path {
-			found = n
-		}
-	})
-	return found
 }

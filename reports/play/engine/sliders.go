@@ -6,12 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
 	"redlocksim/internal/rounded"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/search/sweep"
+	"redlocksim/scenarios/variant"
+	"redlocksim/search/attacks"
 	"redlocksim/sim/redis"
 	"redlocksim/sim/storage"
 )
@@ -35,20 +34,17 @@ func sliders(q *Request) ([]Slider, error) {
 	if err != nil || len(cases) > 0 {
 		return []Slider{}, err
 	}
-	data, err := s.Encode()
+	f, err := variant.Of(s)
 	if err != nil {
 		return nil, err
 	}
-	var document yaml.Node
-	if err := yaml.Unmarshal(data, &document); err != nil {
-		return nil, err
-	}
+	values := f.Values()
 	var goesWrong, isDone []Slider
-	for i, item := range entries(document.Content[0], "timeline") {
+	for i := range s.Timeline {
 		if s.Timeline[i].Fault != nil {
-			goesWrong = append(goesWrong, ofItem(s, i, item)...)
+			goesWrong = append(goesWrong, ofItem(s, i, values)...)
 		} else {
-			isDone = append(isDone, ofItem(s, i, item)...)
+			isDone = append(isDone, ofItem(s, i, values)...)
 		}
 	}
 	all := slices.Concat(goesWrong, settings(s), isDone)
@@ -76,7 +72,7 @@ func settings(s *scenarios.Scenario) (all []Slider) {
 		for i := range 2*n + 1 {
 			some = append(some, fmt.Sprint(i+1))
 		}
-		if slices.Equal(s.Nodes.Names, sweep.NodeNames(n)) {
+		if slices.Equal(s.Nodes.Names, variant.NodeNames(n)) {
 			all = append(all, Slider{Path: "nodes.count", Label: "nodes", Value: fmt.Sprint(n), Values: some})
 		}
 		if needed, votes := s.Lock.Votes(n); votes {
@@ -88,57 +84,26 @@ func settings(s *scenarios.Scenario) (all []Slider) {
 }
 
 // ofItem are the sliders of an item of the timeline: every duration in it.
-func ofItem(s *scenarios.Scenario, i int, item *yaml.Node) (all []Slider) {
-	who := fmt.Sprintf("step %d", i+1)
-	for at := 0; at+1 < len(item.Content); at += 2 {
-		switch key, value := item.Content[at].Value, item.Content[at+1]; key {
-		case "client":
-			who = value.Value
-		case "fault":
-			if value.Kind == yaml.MappingNode && len(value.Content) > 0 {
-				who = strings.ReplaceAll(value.Content[0].Value, "-", " ")
-			}
-		}
+func ofItem(s *scenarios.Scenario, i int, values []variant.Setting) (all []Slider) {
+	item, who := &s.Timeline[i], fmt.Sprintf("step %d", i+1)
+	if item.Fault != nil {
+		who = strings.ReplaceAll(item.Kind, "-", " ")
+	} else if item.Client != "" {
+		who = item.Client
 	}
-	each(item, fmt.Sprintf("timeline[%d]", i), func(path string, n *yaml.Node) {
-		d, err := time.ParseDuration(n.Value)
-		if err != nil || n.Value == "0" {
-			return
+	for _, v := range values {
+		d, err := time.ParseDuration(v.Word)
+		if !strings.HasPrefix(v.Path, fmt.Sprintf("timeline[%d].", i)) || err != nil || v.Word == "0" {
+			continue
 		}
-		last := path[strings.LastIndexByte(path, '.')+1:]
+		last := v.Path[strings.LastIndexByte(v.Path, '.')+1:]
 		high := max(3*d, 2*s.Lock.TTL)
 		if last == "at" {
 			high = max(2*d, s.Lock.TTL)
 		}
-		all = append(all, duration(path, who+": "+strings.ReplaceAll(last, "-", " "), d, high))
-	})
+		all = append(all, duration(v.Path, who+": "+strings.ReplaceAll(last, "-", " "), d, high))
+	}
 	return all
-}
-
-// each visits the scalars below a node, by their paths.
-func each(n *yaml.Node, path string, visit func(path string, n *yaml.Node)) {
-	switch n.Kind {
-	case yaml.MappingNode:
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			each(n.Content[i+1], path+"."+n.Content[i].Value, visit)
-		}
-	case yaml.SequenceNode:
-		for i, part := range n.Content {
-			each(part, fmt.Sprintf("%s[%d]", path, i), visit)
-		}
-	case yaml.ScalarNode:
-		visit(path, n)
-	}
-}
-
-// entries are those of the list under a key of a document's root.
-func entries(root *yaml.Node, key string) []*yaml.Node {
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		if root.Content[i].Value == key {
-			return root.Content[i+1].Content
-		}
-	}
-	return nil
 }
 
 // stops is about how many values a slider of a duration has.
@@ -177,25 +142,18 @@ func choice(path, label, value string, values ...string) Slider {
 
 // formulas adds what the literature says of the settings.
 func formulas(s *scenarios.Scenario, all []Slider) {
-	base, err := sweep.SettingsOf(s)
-	if err != nil {
-		return
-	}
-	settings, err := base.Settings()
-	if err != nil {
-		return
-	}
+	at := &attacks.Settings{Scenario: s, Pause: s.Budget.Pause}
 	for i := range all {
 		path := all[i].Path
 		if strings.HasSuffix(path, ".restart-after") {
 			path = "budget.restart-delay"
 		}
-		for _, schedule := range sweep.Schedules() {
-			for _, k := range schedule.Knobs {
-				if k.Path != path || k.Applies != nil && !k.Applies(settings) || k.Unit != sweep.Nanoseconds {
+		for _, attack := range attacks.All() {
+			for _, k := range attack.Knobs {
+				if k.Path != path || k.Unit != variant.Nanoseconds || !k.Applies(at) {
 					continue
 				}
-				if d := time.Duration(k.Formula(settings).Ceil().IntPart()); d > 0 {
+				if d := time.Duration(k.Formula(at).Ceil().IntPart()); d > 0 {
 					all[i].Formula = fmt.Sprintf("at least %s, which is %s", rounded.Text(d.String()), k.Text)
 				}
 			}

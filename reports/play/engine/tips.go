@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"redlocksim/scenarios"
-	"redlocksim/search/sweep"
+	"redlocksim/scenarios/variant"
 )
 
 // Tip is where a setting tips: what a run shows at each of its values, and where that changes.
@@ -52,7 +52,7 @@ func tips(ctx context.Context, q *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	base, err := sweep.Whole(s)
+	base, err := variant.Of(s)
 	if err != nil {
 		return nil, err
 	}
@@ -75,16 +75,16 @@ func tips(ctx context.Context, q *Request) (any, error) {
 // invalid is what a run shows at a value that the lock does not take, beside what shows says.
 const invalid = "invalid"
 
-func at(base sweep.Base, q *Request, word string) string {
-	changed, err := base.With(sweep.Setting{Path: q.Path, Word: word})
+func at(base variant.File, q *Request, word string) string {
+	changed, err := base.With(variant.Setting{Path: q.Path, Word: word})
 	if err != nil {
 		return invalid
 	}
-	settings, err := changed.Settings()
+	s, err := changed.Scenario()
 	if err != nil {
 		return invalid
 	}
-	r, err := scenarios.Judge(settings.Scenario, scenarios.Options{Seed: q.Seed, Unhashed: true})
+	r, err := scenarios.Judge(s, scenarios.Options{Seed: q.Seed, Unhashed: true})
 	if err != nil {
 		return invalid
 	}

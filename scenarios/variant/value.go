@@ -1,4 +1,4 @@
-package sweep
+package variant
 
 import (
 	"regexp"
@@ -54,7 +54,8 @@ func (v Value) Equal(other Value) bool {
 	return v.Word == other.Word || v.Unit != "" && v.Unit == other.Unit && v.Number.Equal(other.Number)
 }
 
-func quantity(u Unit, n decimal.Decimal) Value { return Value{u.Word(n), u, n} }
+// Quantity is so much of a unit.
+func Quantity(u Unit, n decimal.Decimal) Value { return Value{u.Word(n), u, n} }
 
 var plainNumber = regexp.MustCompile(`^-?[0-9]{1,18}(\.[0-9]{1,12})?$`)
 
