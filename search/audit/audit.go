@@ -10,9 +10,7 @@ import (
 	"slices"
 
 	"redlocksim/internal/exitcode"
-	"redlocksim/internal/outfile"
 	"redlocksim/scenarios"
-	"redlocksim/scenarios/protocols"
 	"redlocksim/search"
 	"redlocksim/search/attacks"
 )
@@ -145,40 +143,17 @@ func Of(ctx context.Context, a *Answers, o Options) (*Audit, error) {
 			return out, nil
 		}
 	}
-	if _, err := add("all together", func(found *Assumption) error { return x.together(found, o.Runs) }); err != nil {
+	_, err := add("all together", func(found *Assumption) error {
+		err := x.together(found, o.Runs)
+		if err == nil && found.Verdict == Unsafe && !x.unmended {
+			err = x.mendTogether(found, o.Runs)
+		}
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	return out, nil
-}
-
-// auditing is an audit under way. What is safe is part of the world of the lines that follow, so that the attacks on those
-// use it, too; what is not would break the lock whatever their own value.
-type auditing struct {
-	ctx     context.Context
-	answers *Answers
-	foreign *scenarios.Foreign
-	world   *scenarios.Scenario
-	// safe are the lines that are, and without those that are not.
-	safe, without []*line
-	// broken: the lock breaks in a calm world.
-	broken bool
-	// unmended: no fixes are looked for.
-	unmended bool
-
-	repeat   string // the command that makes the audit
-	failures *search.Failures
-}
-
-// note takes in a run that failed, and says so in a line.
-func (x *auditing) note(err error) string {
-	one := search.NewFailure(nil, 0, 0, err)
-	x.include(one)
-	return "a run failed: " + one.Line()
-}
-
-func (x *auditing) include(one search.Failure) {
-	one.Command = x.repeat
-	_ = x.failures.Note(one, "", outfile.Rules{}) // without a directory nothing is written
 }
 
 // safely is what is found of a line that is judged. If a run fails without which nothing can be said of it, it was not tested,
@@ -200,59 +175,20 @@ func (x *auditing) safely(name string, judge func(found *Assumption) error) (Ass
 	return Assumption{Name: name, Verdict: NotTested, Yours: found.Yours, ShownAt: found.ShownAt, Text: notTested(why)}, nil
 }
 
-// asks says whether there is anything to ask about a line.
-func (x *auditing) asks(l *line) bool {
-	itself := protocols.Of[protocols.RedissonSettings](x.answers.Settings.Lock).Watchdog || x.foreign != nil && x.foreign.Renews
-	return (l.applies == nil || l.applies(x.answers)) && !(l.extends && (itself || !x.extends()))
-}
-
-// extends says whether the lock can be extended.
-func (x *auditing) extends() bool {
-	if x.foreign != nil {
-		return x.foreign.Makes(scenarios.ExtendStep)
+// mendTogether names our library if that bears all that is safe, one at a time and together.
+func (x *auditing) mendTogether(found *Assumption, runs int) error {
+	found.Fix = "none known"
+	fix := x.answers.fix(&fix{text: "no setting of this lock is known to mend it: take one that bears all of this together, such as library: redlock", library: ourLibrary}, "", nil)
+	answers, err := x.answers.With(fix)
+	if err != nil || x.answers.Library == ourLibrary {
+		return nil //nolint:nilerr // a file that refuses it is the answer
 	}
-	return x.answers.lib.extends != ""
-}
-
-// renews says whether the lock is renewed while the work goes on.
-func (x *auditing) renews() bool {
-	if r := x.answers.Renews; r != nil {
-		return *r
+	all, err := Of(x.ctx, answers, Options{Runs: runs, Unmended: true})
+	isWorse := func(a Assumption) bool { return a.Verdict != Safe && (x.isSafe(a.Name) || a.Name == found.Name) }
+	if err == nil && !slices.ContainsFunc(all.Assumptions, isWorse) {
+		found.Fixes, found.Fix = []Fix{fix}, fix.Text
 	}
-	return x.answers.lib.renews || x.foreign != nil && x.foreign.Renews
-}
-
-// canRenew says what is wrong with the answer whether a lock program is renewed; Parse knows it of other libraries.
-func (x *auditing) canRenew() error {
-	switch r := x.answers.Renews; {
-	case r == nil || x.foreign == nil:
-	case *r && !x.foreign.Renews && !x.extends():
-		return errors.New("renews: the program cannot extend a lock: leave renews out")
-	case !*r && x.foreign.Renews:
-		return errors.New("renews: the program renews its locks by itself: leave renews out")
-	}
-	return nil
-}
-
-// isSafe says whether a line is.
-func (x *auditing) isSafe(name string) bool {
-	return slices.ContainsFunc(x.safe, func(l *line) bool { return l.name == name })
-}
-
-// holds has what a line is about be a part of the world.
-func (x *auditing) holds(l *line) {
-	x.safe = append(x.safe, l)
-	if l.lasting != nil {
-		l.lasting(x.world, x.answers.Settings)
-	}
-}
-
-// calm is the settings in a world in which nothing goes wrong.
-func calm(s *scenarios.Scenario) *scenarios.Scenario {
-	calm := *s
-	calm.Budget.ClockRate, calm.Budget.ClockStep, calm.Budget.Pause, calm.Budget.Suspend = zeroRate, 0, 0, 0
-	calm.Budget.RestartDelay, calm.Budget.MemoryLoss, calm.Budget.CounterLoss, calm.Budget.NoPowerLoss = nil, 0, 0, true
-	return &calm
+	return err
 }
 
 // Code is the exit code of an audit.

@@ -3,124 +3,15 @@ package audit
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/variant"
-	"redlocksim/search"
-	"redlocksim/search/attacks"
 	"redlocksim/search/sweep"
 	"redlocksim/sim/storage"
 )
-
-// errRefused is the error of settings that the protocol does not take.
-var errRefused = errors.New("no such settings")
-
-// attacked is what an attack came to.
-type attacked struct {
-	broken attacks.Broken
-	missed string
-	result *scenarios.Result // nil if none was made
-}
-
-func (a *attacked) verdict() Verdict {
-	switch {
-	case a.broken != "":
-		return Unsafe
-	case a.missed != "":
-		return NotTested
-	}
-	return Safe
-}
-
-// changed is settings with some changes, and whether the lock is renewed.
-func (x *auditing) changed(s *scenarios.Scenario, changes []variant.Setting) (variant.File, error) {
-	f, err := variant.SettingsOf(s)
-	if err != nil {
-		return f, err
-	}
-	return f.With(append(slices.Clone(changes), variant.Setting{Path: attacks.Renews, Word: strconv.FormatBool(x.renews())})...)
-}
-
-// attack makes the attacks of a line with some settings changed.
-func (x *auditing) attack(l *line, world *scenarios.Scenario, changes ...variant.Setting) (*attacked, error) {
-	f, err := x.changed(world, changes)
-	if err != nil {
-		return nil, err
-	}
-	settings, err := attacks.Read(f)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errRefused, err)
-	}
-	all, err := attacks.Find(l.schedules...)
-	a := &attacked{}
-	for _, attack := range all {
-		out, err := x.run(attack, settings)
-		switch {
-		case errors.Is(err, scenarios.ErrTooLong):
-			a.missed = cmp.Or(a.missed, err.Error())
-		case err != nil:
-			a.missed = cmp.Or(a.missed, x.note(err))
-		case out.Broken != "":
-			return &attacked{broken: out.Broken, result: out.Result}, nil
-		default:
-			a.missed = cmp.Or(a.missed, out.NotTested)
-			if a.result == nil {
-				a.result = out.Result
-			}
-		}
-	}
-	return a, err
-}
-
-// run makes an attack.
-func (x *auditing) run(attack attacks.Attack, s *attacks.Settings) (out attacks.Outcome, err error) {
-	err = search.Safely(func() (err error) {
-		out, err = attack.Run(s, scenarios.Options{Foreign: x.foreign})
-		return err
-	})
-	return out, err
-}
-
-// besides is the world of the attacks on a line.
-func (x *auditing) besides(l *line) *scenarios.Scenario {
-	world := *x.world
-	if l.besides != nil {
-		l.besides(&world, x.answers.Settings)
-	}
-	return &world
-}
-
-// own is what was answered, as a setting.
-func (x *auditing) own(l *line, world *scenarios.Scenario) []variant.Setting {
-	if l.path == "" {
-		return nil
-	}
-	return []variant.Setting{{Path: l.path, Word: l.answered(x.answers, world)}}
-}
-
-// asAnswered makes the attacks of a line with what was answered.
-func (x *auditing) asAnswered(l *line) (*attacked, error) {
-	world := x.besides(l)
-	return x.attack(l, world, x.own(l, world)...)
-}
-
-// interrupted says what a call of the lock sends between which no attack of a line comes; empty if there is nothing.
-func (x *auditing) interrupted(l *line) (string, error) {
-	if l.uninterrupted == nil {
-		return "", nil
-	}
-	pair, err := attacks.Between(&attacks.Settings{Scenario: x.world}, l.uninterrupted, x.extends(), scenarios.Options{Foreign: x.foreign})
-	if pair == nil || err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("a call of this lock sends %s and, once that is answered, %s; no attack comes between the two, with a pause of the client "+
-		"or a loss of what it sends", pair[0], pair[1]), nil
-}
 
 // judge attacks an assumption as it was answered, and looks for its limit.
 func (x *auditing) judge(l *line, found *Assumption) error {
@@ -265,21 +156,4 @@ func (x *auditing) frontier(l *line, world *scenarios.Scenario, values ...string
 	}
 	_, untested = chart.Untested()
 	return chart.Frontier[0].Safe, chart.Frontier[0].Broken, untested, nil
-}
-
-// notTested says why an attack did not take place.
-func notTested(why string) string { return "not tested: " + reason(why) }
-
-// reason puts what a run did not come to into the words of the lock.
-func reason(why string) string {
-	for _, known := range []struct{ event, text string }{
-		{"client-1 acquire-done", "the first client is never granted the lock, if only because every answer comes after the node timeout"},
-		{"client-2 acquire-done", "the second client is never granted the lock"},
-		{"client-3 acquire-done", "no client is ever granted the lock, if only because every answer comes after the node timeout"},
-	} {
-		if strings.Contains(why, known.event) {
-			return known.text
-		}
-	}
-	return why
 }

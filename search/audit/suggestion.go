@@ -3,14 +3,15 @@ package audit
 import (
 	"fmt"
 	"io"
+	"strings"
+	"time"
+
 	"redlocksim/faults"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/internal/wordwrap"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/search/attacks"
-	"strings"
-	"time"
 )
 
 // Suggestion is the smallest safe settings of the library for what was answered.

@@ -37,14 +37,10 @@ func (x *auditing) together(found *Assumption, runs int) error {
 			runs = randomRunsProgram
 		}
 	}
-	err := x.worst(found)
-	if err == nil && found.Verdict == Safe {
-		err = x.random(found, runs)
+	if err := x.worst(found); err != nil || found.Verdict != Safe {
+		return err
 	}
-	if err == nil && found.Verdict == Unsafe && !x.unmended {
-		err = x.mendTogether(found, runs)
-	}
-	return err
+	return x.random(found, runs)
 }
 
 // worst is the attacks with all that is safe at once: those of the lines that are safe.
@@ -217,20 +213,4 @@ func (x *auditing) counted(found scenarios.Findings, excused []checker.Kind) (ki
 		}
 	}
 	return kinds
-}
-
-// mendTogether names our library if that bears all that is safe, one at a time and together.
-func (x *auditing) mendTogether(found *Assumption, runs int) error {
-	found.Fix = "none known"
-	fix := x.answers.fix(&fix{text: "no setting of this lock is known to mend it: take one that bears all of this together, such as library: redlock", library: ourLibrary}, "", nil)
-	answers, err := x.answers.With(fix)
-	if err != nil || x.answers.Library == ourLibrary {
-		return nil //nolint:nilerr // a file that refuses it is the answer
-	}
-	all, err := Of(x.ctx, answers, Options{Runs: runs, Unmended: true})
-	isWorse := func(a Assumption) bool { return a.Verdict != Safe && (x.isSafe(a.Name) || a.Name == found.Name) }
-	if err == nil && !slices.ContainsFunc(all.Assumptions, isWorse) {
-		found.Fixes, found.Fix = []Fix{fix}, fix.Text
-	}
-	return err
 }
