@@ -33,7 +33,7 @@ func TestARunThatFails(t *testing.T) {
 		t.Fatal(err, want.Failures)
 	}
 	told := map[string]int{}
-	for number := 1; number <= clients; number += max(1, clients/10) {
+	for number := 1; number <= clients; number += max(1, clients/6) {
 		made := 0
 		got, err := Of(t.Context(), parse(t, text), Options{Foreign: panics(number, &made), Runs: 5, Repeat: "redlocksim audit ours.yaml"})
 		if err != nil || got.Failed != 1 || len(got.Assumptions) != len(want.Assumptions) {

@@ -159,7 +159,7 @@ const notAsked = "not asked any more"
 
 // What a fix says is the least, or the most, is: with it the line is safe, and with a twentieth less it is unsafe.
 func TestTheLeastIsTheLeast(t *testing.T) {
-	bounded(t, 10)
+	bounded(t, 7)
 	fixes := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		file := someAnswers(t)

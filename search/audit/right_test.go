@@ -27,7 +27,7 @@ import (
 )
 
 var (
-	manyAnswers = flag.Int("answers", 6, "how many random answers are audited")
+	manyAnswers = flag.Int("answers", 4, "how many random answers are audited")
 	firstAnswer = flag.Uint64("first-answer", 0, "the `number` of the first of them, so that many can be audited in several turns")
 	drawSeed    = flag.Uint64("draw-seed", 7, "what the random answers are drawn from")
 	manyRuns    = flag.Int("runs", 20, "how many random runs each world of what is safe must survive")
