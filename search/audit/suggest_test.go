@@ -135,8 +135,8 @@ func TestCosts(t *testing.T) {
 		}
 	}
 	// Round trips are even from 0 to 20 ms. The third of five has come after 10 ms half of the time. The drift allowance is
-	// 1000 ppm of 10 s, 1 − (1−ρ)/(1+ρ) rounded up. A lock whose holder is gone ends with its TTL, and nodes that forgot it stay
-	// away as long.
+	// 1000 ppm of 10 s, 1 − (1−ρ)/(1+ρ) rounded up. A lock whose holder is gone ends with its TTL, and nodes that forgot it
+	// stay away as long.
 	costs = map[string]string{}
 	a := suggestion(t, "{ttl: 10s, clock-error: 500ppm, rtt: {min: 0s, max: 20ms}}")
 	for _, c := range a.Costs {
