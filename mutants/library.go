@@ -696,7 +696,7 @@ var library = []Mutant{
 	{
 		Name:    "wait-not-looked-at",
 		Bug:     "the client sends WAIT and does not look at how many replicas have confirmed",
-		Edits:   []Edit{{"internal/batch/replicas.go", "by.By >= c.Replicas:", "by.By >= 0:"}},
+		Edits:   []Edit{{"internal/batch/message.go", "by.By >= c.Replicas:", "by.By >= 0:"}},
 		Killers: []string{"07-failover-with-wait/saved"},
 	},
 	{
@@ -745,7 +745,7 @@ var library = []Mutant{
 	{
 		Name:  "every-failure-is-logged",
 		Bug:   "each command that fails in an outage is a line in the log",
-		Edits: []Edit{{"redlock/observe/redlockslog/outage.go", "isNews = o.ways&way == 0", "isNews = true"}},
+		Edits: []Edit{{"redlock/observe/redlockslog/redlockslog.go", "isNews = of.ways&way == 0", "isNews = true"}},
 		Tests: []Test{{"redlock/observe/redlockslog", "TestOutage"}},
 	},
 	{

@@ -189,17 +189,10 @@ func (c *call) unsent(cause error) *failure {
 	return f
 }
 
-// because is the failure with a reason why there is no further attempt. The error that the observer was shown stays as it is.
-func (f *failure) because(cause error) *failure {
+// with is the failure with another reason and cause. The error that the observer was shown stays as it is.
+func (f *failure) with(reason, cause error) *failure {
 	err := *f.err
-	err.Cause = cause
-	return &failure{err: &err, acquisition: f.acquisition, release: f.release}
-}
-
-// after is the failure of an attempt that the nodes did not decide, with the reason for which the one before was refused.
-func (f *failure) after(reason error) *failure {
-	err := *f.err
-	err.Reason = reason
+	err.Reason, err.Cause = reason, cause
 	return &failure{err: &err, acquisition: f.acquisition, release: f.release}
 }
 

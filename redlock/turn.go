@@ -171,9 +171,9 @@ func (t *turn) giveUp(ctx context.Context, cause error) error {
 	case failed == nil:
 		failed = t.neverAsked(cause)
 	case failed.err.Cause == nil:
-		failed = failed.because(cause)
+		failed = failed.with(failed.err.Reason, cause)
 	case failed.err.Reason == nil && failed.err.Cause == ctx.Err():
-		failed = failed.after(t.refused)
+		failed = failed.with(t.refused, failed.err.Cause)
 	}
 	if failed.acquisition == nil && t.first != "" {
 		t.client.observe(ctx, t.event(observe.Event{Step: observe.GaveUp, Err: failed.err}))

@@ -55,7 +55,6 @@ type Subscription struct {
 	channels map[string]bool      // to which it was asked to subscribe
 	failed   bool                 // the last that came of it was an error
 	updating bool                 // a task asks it to
-	pausing  driver.Waiter        // of the task between two connections; nil if it does not pause
 }
 
 // New is a subscription to nothing yet. connect makes a connection without waiting for it to be there. told is told of
@@ -126,7 +125,7 @@ func (s *Subscription) subscribe() {
 		}
 		s.mu.Unlock()
 		if !wasClosed { // who came while it was closed need not wait
-			s.pause(retry)
+			s.pause()
 		}
 	}
 }
@@ -259,14 +258,10 @@ func (s *Subscription) isNeeded() bool {
 	return len(s.waiters) > 0
 }
 
-// closeConnection ends a read under way, or the pause before the next connection. It does not wait: a client library
-// may keep a lock during a handshake.
+// closeConnection ends a read under way. It does not wait: a client library may keep a lock during a handshake.
 func (s *Subscription) closeConnection() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.pausing != nil {
-		s.pausing.Wake()
-	}
 	if open := s.open; open != nil && !s.closing {
 		s.closing = true
 		s.tasks.Start(func() { _ = open.Close() })
@@ -299,19 +294,9 @@ func (s *Subscription) within(d time.Duration) (context.Context, context.CancelF
 	return s.clock.WithDeadline(context.Background(), s.clock.Now().Add(d))
 }
 
-// pause waits for d, or until nobody listens any more.
-func (s *Subscription) pause(d time.Duration) {
-	ctx, cancel := s.within(d)
+// pause waits before the next connection.
+func (s *Subscription) pause() {
+	ctx, cancel := s.within(retry)
 	defer cancel()
-	w := s.tasks.NewWaiter()
-	s.mu.Lock()
-	s.pausing = w
-	if len(s.waiters) == 0 {
-		w.Wake()
-	}
-	s.mu.Unlock()
-	w.Wait(ctx)
-	s.mu.Lock()
-	s.pausing = nil
-	s.mu.Unlock()
+	s.tasks.NewWaiter().Wait(ctx)
 }

@@ -7,6 +7,8 @@ package observe
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"time"
@@ -145,4 +147,11 @@ type Event struct {
 	Token int64         // TokenRaised and Granted, with fencing
 	Delay time.Duration // Retrying and Yielding
 	Err   error         // QuorumLost, Denied, Retrying, GaveUp, NotExtended, Released: why; nil for a full success
+}
+
+// Fingerprint stands for a lock value in logs and traces: the first 12 hexadecimal digits of its SHA-256. Whoever has the value
+// itself can release the lock.
+func Fingerprint(value string) string {
+	sum := sha256.Sum256([]byte(value))
+	return hex.EncodeToString(sum[:6])
 }

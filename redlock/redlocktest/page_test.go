@@ -22,12 +22,12 @@ func TestPagesShowTheExample(t *testing.T) {
 	_, onPage, _ := strings.Cut(section, "```go\n")
 	onPage, _, _ = strings.Cut(onPage, "```\n")
 	var inDoc strings.Builder
-	for line := range strings.Lines(read("doc.go")) {
+	for line := range strings.Lines(read("nodes.go")) {
 		if code, is := strings.CutPrefix(line, "//\t"); is {
 			inDoc.WriteString(code)
 		}
 	}
-	for where, shown := range map[string]string{"docs/library.md": onPage, "doc.go": inDoc.String()} {
+	for where, shown := range map[string]string{"docs/library.md": onPage, "nodes.go": inDoc.String()} {
 		if strings.Count(shown, "\n") < 6 || !strings.Contains(example, flat(shown)) {
 			t.Errorf("%s shows what is not in example_test.go:\n%s", where, shown)
 		}

@@ -1,6 +1,7 @@
 package semaphore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -150,20 +151,28 @@ func (g *gathering) gathered(ctx context.Context) error {
 
 // hold takes a permit, and holds it until it is to be given back. If it cannot have it any longer, it stops the work.
 func (g *gathering) hold(ctx context.Context, stop context.CancelCauseFunc, p *taken) {
-	defer g.ends()
+	defer g.notes(func() { g.running-- })
 	lease, err := g.take(ctx, p.slot.resource)
 	if err != nil {
-		g.refuses(err)
+		g.notes(func() { g.refused = cmp.Or(g.refused, err) })
 		stop(nil)
 		return
 	}
 	p.err = g.granted(p.slot, lease).Hold(ctx, g.renewal, func(ctx context.Context) error {
-		g.holds()
+		g.notes(func() { g.held++ })
 		g.wait(ctx, p.waiter)
 		stop(context.Cause(ctx))
 		g.wait(context.Background(), p.waiter)
 		return nil
 	})
+}
+
+// notes notes something of the permits, and has the call look.
+func (g *gathering) notes(change func()) {
+	g.mu.Lock()
+	change()
+	g.mu.Unlock()
+	g.call.Wake()
 }
 
 // wait returns when what is held is to be given back, or ctx has ended.
@@ -178,37 +187,9 @@ func (g *gathering) wait(ctx context.Context, at driver.Waiter) {
 	}
 }
 
-// holds notes that one more is held.
-func (g *gathering) holds() {
-	g.mu.Lock()
-	g.held++
-	g.mu.Unlock()
-	g.call.Wake()
-}
-
-// refuses notes that one was not granted.
-func (g *gathering) refuses(err error) {
-	g.mu.Lock()
-	if g.refused == nil {
-		g.refused = err
-	}
-	g.mu.Unlock()
-	g.call.Wake()
-}
-
-// ends notes that a task has ended.
-func (g *gathering) ends() {
-	g.mu.Lock()
-	g.running--
-	g.mu.Unlock()
-	g.call.Wake()
-}
-
 // giveBack has the permits given back, and returns when they are.
 func (g *gathering) giveBack() {
-	g.mu.Lock()
-	g.isOver = true
-	g.mu.Unlock()
+	g.notes(func() { g.isOver = true })
 	for i := range g.permits {
 		g.permits[i].waiter.Wake()
 	}

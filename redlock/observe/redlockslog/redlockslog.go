@@ -52,24 +52,36 @@ func Level(e observe.Event) slog.Level {
 	switch {
 	case e.Step == observe.Lost, e.Step == observe.NotExtended, e.Step == observe.Released && e.Err != nil:
 		return slog.LevelWarn
-	case e.Step != observe.NodeAnswered:
-		return slog.LevelDebug
-	}
-	switch e.Node.Outcome {
-	case driver.TimedOut, driver.Refused, driver.Failed, driver.Quarantined:
-		return slog.LevelInfo
-	}
-	if errors.Is(e.Node.Err, driver.ErrWakeUp) {
+	case e.Step == observe.NodeAnswered && (isFailure(e.Node.Outcome) || errors.Is(e.Node.Err, driver.ErrWakeUp)):
 		return slog.LevelInfo
 	}
 	return slog.LevelDebug
 }
 
+// isFailure: a healthy node does not answer so.
+func isFailure(o driver.Outcome) bool {
+	switch o {
+	case driver.TimedOut, driver.Refused, driver.Failed, driver.Quarantined:
+		return true
+	}
+	return false
+}
+
 // Observer logs the steps it is told of, and may serve several clients of the same nodes. Make one with [New].
 type Observer struct {
 	options Options
-	outages outages
-	unwoken sync.Map // the outcomes of nodes that were logged with a driver.ErrWakeUp
+
+	mu      sync.Mutex
+	outages map[string]*outage   // under way, by node
+	unwoken map[nodeOutcome]bool // the outcomes of nodes that were logged with a driver.ErrWakeUp
+}
+
+// outage is the time in which a node fails.
+type outage struct {
+	began, last time.Time // its first and its last failure
+	failures    int
+	ways        uint16     // the outcomes in which it failed, a bit each
+	level       slog.Level // of its first record
 }
 
 type nodeOutcome struct {
@@ -88,7 +100,7 @@ func New(o Options) *Observer {
 	if o.Clock == nil {
 		o.Clock = driver.SystemClock()
 	}
-	return &Observer{options: o}
+	return &Observer{options: o, outages: map[string]*outage{}, unwoken: map[nodeOutcome]bool{}}
 }
 
 // Observe logs one step, if its level is enabled.
@@ -99,14 +111,10 @@ func (o *Observer) Observe(ctx context.Context, e observe.Event) {
 	}
 	level := o.options.Level(e)
 	if e.Step == observe.NodeAnswered {
-		isNews, over := o.outages.answered(e.Node, o.options.Clock.Now(), o.options.Settled, level)
+		isNews, over := o.answered(e.Node, level)
 		if over != nil {
 			logger.LogAttrs(ctx, over.level, "redlock node-recovered", slog.String("node", e.Node.Node),
 				slog.Int("failures", over.failures), slog.Duration("lasted", over.last.Sub(over.began)))
-		}
-		if errors.Is(e.Node.Err, driver.ErrWakeUp) {
-			_, isKnown := o.unwoken.LoadOrStore(nodeOutcome{e.Node.Node, e.Node.Outcome}, true)
-			isNews = !isKnown
 		}
 		if !isNews {
 			level = min(level, slog.LevelDebug)
@@ -115,6 +123,36 @@ func (o *Observer) Observe(ctx context.Context, e observe.Event) {
 	if logger.Enabled(ctx, level) {
 		logger.LogAttrs(ctx, level, "redlock "+e.Step.String(), attributes(e)...)
 	}
+}
+
+// answered takes note of what came of a command on a node, which is news unless the node is known to fail like this, and
+// gives the outage that is over with it.
+func (o *Observer) answered(n observe.NodeOutcome, level slog.Level) (isNews bool, over *outage) {
+	now := o.options.Clock.Now()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if errors.Is(n.Err, driver.ErrWakeUp) {
+		is := nodeOutcome{n.Node, n.Outcome}
+		isNews, o.unwoken[is] = !o.unwoken[is], true
+	} else {
+		isNews = true
+	}
+	of := o.outages[n.Node]
+	if !isFailure(n.Outcome) {
+		if of == nil || now.Sub(of.last) < o.options.Settled {
+			return isNews, nil
+		}
+		delete(o.outages, n.Node)
+		return isNews, of
+	}
+	if of == nil {
+		of = &outage{began: now, level: level}
+		o.outages[n.Node] = of
+	}
+	way := uint16(1) << n.Outcome
+	isNews = of.ways&way == 0
+	of.last, of.failures, of.ways = now, of.failures+1, of.ways|way
+	return isNews, nil
 }
 
 func attributes(e observe.Event) []slog.Attr {
