@@ -71,7 +71,7 @@ var library = []Mutant{
 		Name:  "follows-any-counter",
 		Bug:   "a counter is believed that no other node bears out",
 		Edits: []Edit{{"redlock/fencing.go", "return max(n-quorum+1, min(2, n)) }", "return 1 }"}},
-		Tests: []Test{{"redlock", "TestWitnesses"}},
+		Tests: []Test{{"redlock", "TestCounterFarBeyond"}},
 	},
 	{
 		Name:    "follows-no-counter-that-is-alone",
