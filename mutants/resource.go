@@ -11,7 +11,7 @@ var resource = []Mutant{
 	{
 		Name:    "one-fence-for-all",
 		Bug:     "the storage compares tokens over all resources together",
-		Edits:   []Edit{{"sim/storage/storage.go", "c := s.cells[a.event.Resource]", "c := s.cells[\"\"]"}, {"sim/storage/storage.go", "s.cells[a.event.Resource] = c", "s.cells[\"\"] = c"}},
+		Edits:   []Edit{{"sim/storage/storage.go", "x := c.cells[e.Resource]", "x := c.cells[\"\"]"}, {"sim/storage/storage.go", "c.cells[e.Resource] = x", "c.cells[\"\"] = x"}},
 		Killers: []string{"72-one-token-for-several-resources"},
 	},
 	{
