@@ -37,7 +37,6 @@ type lockTable struct {
 	only, tiers          []string
 	json, markdown, html string
 	noCache, force       bool
-	resume               bool
 	atOnce               int
 	workers              workersFlag
 
@@ -45,8 +44,7 @@ type lockTable struct {
 	at       jobs.Place // of runs in the simulator
 	table    locktable.Table
 	failures search.Failures
-	journal  *journal   // of tier live
-	writing  sync.Mutex // of pages, the journal and failures
+	writing  sync.Mutex // of pages and failures
 }
 
 func newLocks() *cobra.Command {
@@ -69,11 +67,9 @@ reported, and after all scenarios, without --filter, each known cause that
 explained nothing.
 
 --markdown is the page docs/locks.md. --html is a directory, for a page with the
-whole table and one with the timeline of each run in which a lock did worse. It
-also keeps the runs on tier live, which take an hour and more: --resume takes
-those that are there, unless the lock's program, the scenario or redlocksim has
-changed, and makes the others. --at-once runs several locks there at a time, as
-they mostly wait. --workers has other machines make the runs in the simulator
+whole table and one with the timeline of each run in which a lock did worse.
+--at-once runs several locks at a time on tier live, as they mostly wait; all of
+them take an hour and more there. --workers has other machines make the runs in the simulator
 (docs/searching.md).
 
 A run that panics or does not repeat itself has failed; the others are made.
@@ -98,7 +94,6 @@ The exit code does not tell how the locks did: see suite --lock for that.
 	flags.StringVar(&t.markdown, "markdown", filepath.Join("docs", "locks.md"), "write the table as Markdown to this file (- for standard output; empty for none)")
 	flags.StringVar(&t.html, "html", "redlocksim-locks", "write the table and timelines as pages to this directory (empty for none)")
 	flags.BoolVar(&t.noCache, "no-cache", false, "compile the lock programs anew, and keep nothing of them in the user's cache directory")
-	flags.BoolVar(&t.resume, "resume", false, "take the runs on tier live that an earlier command left in the directory of --html")
 	flags.IntVar(&t.atOnce, "at-once", 1, "how many locks to run at a time on tier live")
 	t.workers.add(flags)
 	addForce(flags, &t.force)
@@ -124,13 +119,6 @@ func (t *lockTable) run(cmd *cobra.Command) error {
 	if err := t.to.check(file("--json", t.json), file("--markdown", t.markdown), pages); err != nil {
 		return err
 	}
-	if t.resume && t.html == "" {
-		return &failure{exitUsage, errors.New("--resume takes what is in the directory of --html: name one")}
-	}
-	if t.journal, err = openJournal(t.html, t.resume); err != nil {
-		return err
-	}
-	defer t.journal.close()
 	pool, err := t.workers.open(cmd, nil)
 	if err != nil {
 		return err
@@ -318,7 +306,7 @@ func (x *column) simulate(ctx context.Context) error {
 		return err
 	}
 	for i, s := range fit {
-		if _, err := x.note(s, runs[i].Value); err != nil {
+		if err := x.note(s, runs[i].Value); err != nil {
 			return err
 		}
 	}
@@ -339,17 +327,11 @@ func (c *columns) onLive(ctx context.Context) error {
 			return fmt.Errorf("%s %w: %w", c.lock.Dir, locks.ErrNotBuilt, err)
 		}
 		x := c.column(scenarios.Live, s, about, shown)
-		if x.inputs, err = inputs(c.lock, c.program, s); err != nil {
-			return err
-		}
-		fit, err := x.withoutKept(x.fit())
-		if err != nil {
-			return err
-		}
+		fit := x.fit()
 		tick, done := c.ticker(len(fit))
 		err = runLive(ctx, c.cmd, fit, &lockFlags{command: x.runs.command, words: started, about: about}, func(r *scenarios.Result, _ *lockFlags) error {
 			tick()
-			return x.add(r)
+			return x.note(r.Scenario, x.runs.tell(r))
 		}, func(s *scenarios.Scenario, why error) error {
 			tick()
 			x.leaveOut(s, why)
@@ -390,7 +372,6 @@ type column struct {
 	setting locks.Setting
 	about   *programs.About
 	runs    tableRuns
-	inputs  string // on tier live, the hash of what its runs depend on
 	began   time.Time
 	cells   []locktable.Cell
 }
@@ -412,24 +393,6 @@ func (x *column) fit() (fit []*scenarios.Scenario) {
 	return fit
 }
 
-// withoutKept are the scenarios that were not run before; the cells of those that were go into the column.
-func (x *column) withoutKept(all []*scenarios.Scenario) (left []*scenarios.Scenario, err error) {
-	for _, s := range all {
-		e, err := x.journal.find(x.inputs, s, x.cell(s))
-		if err != nil {
-			return nil, err
-		}
-		if e == nil {
-			left = append(left, s)
-			continue
-		}
-		c := e.Cell
-		c.Title, c.Page, c.Why = s.Title, e.Page, x.why(c.Case, c.Grade, c.Why)
-		x.cells = append(x.cells, c)
-	}
-	return left, nil
-}
-
 // cell is one of a scenario, empty.
 func (x *column) cell(s *scenarios.Scenario) locktable.Cell {
 	return locktable.Cell{Lock: x.lock.Name, Version: x.about.Version, Settings: x.setting.Title, Case: s.Name, Title: s.Title, Tier: x.tier, Why: []locktable.Why{}}
@@ -443,13 +406,13 @@ func (x *column) leaveOut(s *scenarios.Scenario, why error) {
 }
 
 // note notes what the table says of a run.
-func (x *column) note(s *scenarios.Scenario, r *tableRun) (locktable.Cell, error) {
+func (x *column) note(s *scenarios.Scenario, r *tableRun) error {
 	x.writing.Lock()
 	defer x.writing.Unlock()
 	c := x.cell(s)
 	if r.Failed != nil {
 		if err := x.failures.Note(*r.Failed, "", x.to.Rules); err != nil {
-			return c, err
+			return err
 		}
 	}
 	c.Verdict, c.Says, c.Word, c.Grade, c.Repeat, c.HistoryHash = r.Verdict, r.Says, r.Word, r.Grade, r.Repeat, r.HistoryHash
@@ -460,23 +423,11 @@ func (x *column) note(s *scenarios.Scenario, r *tableRun) (locktable.Cell, error
 	if r.Page != nil {
 		c.Page = strings.NewReplacer("/", "-", " ", "-").Replace(strings.Join([]string{x.lock.Name, x.setting.Title, s.Name, string(x.tier)}, "-")) + ".html"
 		if err := x.to.put(file("--html", filepath.Join(x.html, c.Page)), r.Page); err != nil {
-			return c, err
+			return err
 		}
 	}
 	x.cells = append(x.cells, c)
-	return c, nil
-}
-
-// add notes what came out of a run on tier live.
-func (x *column) add(r *scenarios.Result) error {
-	run := x.runs.tell(r)
-	c, err := x.note(r.Scenario, run)
-	if err != nil || r.Disturbed || r.Lost() || run.Failed != nil { // made anew: it says nothing about the lock
-		return err
-	}
-	x.writing.Lock()
-	defer x.writing.Unlock()
-	return x.journal.add(x.inputs, r.Scenario, c)
+	return nil
 }
 
 // why is what is known of the grades of a case; noVerdict of one that does not apply, or whose program failed.
