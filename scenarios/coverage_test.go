@@ -15,10 +15,8 @@ func TestCatalogueReachesTheTable(t *testing.T) {
 	var counts reach.Counts
 	all := scenarios.Catalogue()
 	each(len(all), func(i int) {
-		for _, tier := range scenarios.Tiers() {
-			if err := addReached(&mu, &counts, all[i], tier); err != nil {
-				t.Error(err)
-			}
+		if err := addReached(&mu, &counts, all[i]); err != nil {
+			t.Error(err)
 		}
 	})
 	for _, e := range counts.Never(reach.Trigger, nil) {
@@ -42,8 +40,8 @@ func TestCatalogueReachesTheTable(t *testing.T) {
 }
 
 // addReached adds what a run reaches. Whether a fault had an effect is looked at until one of its kind had.
-func addReached(mu *sync.Mutex, counts *reach.Counts, s *scenarios.Scenario, tier scenarios.Tier) error {
-	r, err := scenarios.Judge(s, scenarios.Options{Tier: tier, Seed: seedOf(s), Unhashed: true})
+func addReached(mu *sync.Mutex, counts *reach.Counts, s *scenarios.Scenario) error {
+	r, err := scenarios.Judge(s, scenarios.Options{Seed: seedOf(s), Unhashed: true})
 	if err != nil {
 		return err
 	}
@@ -53,7 +51,7 @@ func addReached(mu *sync.Mutex, counts *reach.Counts, s *scenarios.Scenario, tie
 	defer mu.Unlock()
 	counts.Add(facts, run)
 	for _, kind := range run.Injected {
-		if tier != scenarios.Model || counts.Reached(reach.Effect, kind) > 0 {
+		if counts.Reached(reach.Effect, kind) > 0 {
 			continue
 		}
 		is, err := scenarios.IsEffective(s, seedOf(s), kind)
