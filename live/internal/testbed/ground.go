@@ -55,6 +55,6 @@ func (g ground) serversThat(are func(string) bool) (names []string) {
 
 // failing ends the run with an error of the machine, if it is one.
 func (g ground) failing(err error) error {
-	g.Fail(err)
+	g.fail(err)
 	return err
 }

@@ -68,8 +68,8 @@ func (l *Loop) Until(ctx context.Context, end int64, isOver func() bool) error {
 	}
 }
 
-// Post has the loop call f.
-func (l *Loop) Post(f func()) {
+// post has the loop call f.
+func (l *Loop) post(f func()) {
 	select {
 	case l.queue <- f:
 	case <-l.over:
@@ -79,7 +79,7 @@ func (l *Loop) Post(f func()) {
 // Call has the loop call f, and returns when it has.
 func (l *Loop) Call(f func()) {
 	done := make(chan struct{})
-	l.Post(func() { f(); close(done) })
+	l.post(func() { f(); close(done) })
 	select {
 	case <-done:
 	case <-l.over:
@@ -110,8 +110,8 @@ func (l *Loop) Drop(m *Moment) {
 // IsIdle reports that nothing is planned.
 func (l *Loop) IsIdle() bool { return len(l.agenda) == 0 }
 
-// Fail ends the run with an error, if there is one and it is the first.
-func (l *Loop) Fail(err error) {
+// fail ends the run with an error, if there is one and it is the first.
+func (l *Loop) fail(err error) {
 	if l.Failed == nil {
 		l.Failed = err
 	}

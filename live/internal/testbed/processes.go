@@ -109,7 +109,7 @@ func (g ground) Restart(client string) error {
 		again.Send(o)
 	}
 	again.Clocks, again.Kind, c.Clocks = c.Clocks, c.Kind, nil
-	g.Retire(c)
+	g.retire(c)
 	g.Testbed.Clients[slices.Index(g.Testbed.Clients, c)] = again
 	return nil
 }

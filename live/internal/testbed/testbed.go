@@ -121,11 +121,11 @@ func (r *Testbed) take(e Entry) {
 // StartClient starts a client process. It is not among clients yet.
 func (r *Testbed) StartClient(name string, begin messages.Order) (*Client, error) {
 	return startClient(r.command, name, begin, func(c *Client, n messages.Notice) {
-		r.Post(func() { r.notice(c, n) })
+		r.post(func() { r.notice(c, n) })
 	}, func(c *Client, why error) {
-		r.Post(func() {
+		r.post(func() {
 			if c.IsUp() { // we did not end it
-				r.Fail(why)
+				r.fail(why)
 			}
 		})
 	})
@@ -146,8 +146,8 @@ func (r *Testbed) notice(c *Client, n messages.Notice) {
 	}
 }
 
-// Retire takes leave of a client that has crashed and is to be replaced.
-func (r *Testbed) Retire(c *Client) {
+// retire takes leave of a client that has crashed and is to be replaced.
+func (r *Testbed) retire(c *Client) {
 	_ = c.orders.Close()
 	r.gone = append(r.gone, c)
 }
