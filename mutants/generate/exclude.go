@@ -10,14 +10,14 @@ import (
 
 // What has no bugs planted into it: the checks of options and arguments, with the branches that hand their errors on; texts of
 // errors and of String methods, observers (whose packages are never loaded), and subscriptions. In scenarios/protocols only the
-// locks have bugs: neither settings with their encoding, checks and names, nor misuse, nor the code with which the simulator
+// locks have bugs: neither settings with their encoding, checks and names, nor the code with which the simulator
 // drives the library, nor what a lock tells of its steps, which is what an observer is told.
 
 // excludedFiles are those of subscriptions, and those in scenarios/protocols that are no lock.
 var excludedFiles = []string{
 	"redlock/goredis/listen.go",
 	"scenarios/protocols/capabilities.go", "scenarios/protocols/encoding.go", "scenarios/protocols/habits.go",
-	"scenarios/protocols/misuse.go", "scenarios/protocols/own.go", "scenarios/protocols/presets.go",
+	"scenarios/protocols/own.go", "scenarios/protocols/presets.go",
 	"scenarios/protocols/protocol.go", "scenarios/protocols/redlock.go", "scenarios/protocols/settings.go",
 	"scenarios/protocols/unprefixed.go", "scenarios/protocols/events.go",
 }
