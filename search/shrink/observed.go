@@ -42,7 +42,7 @@ func (x *shrinker) history() history.History {
 	if x.watch == nil || x.isOver() {
 		return nil
 	}
-	x.stats.runs++
+	x.runs++
 	h, err := x.watch(x.now)
 	if err != nil {
 		x.stopped = err

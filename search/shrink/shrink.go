@@ -102,37 +102,35 @@ var errNotBroken = errors.New("shrink: the scenario is not broken to begin with"
 // expects are not looked at, but for clients that are taken out of the latter.
 //
 // The error matches errNotBroken if there is nothing to keep, is that of the context if it ended, or is what broken
-// returned. In the last two cases the simplest scenario so far is returned too.
-func minimize(ctx context.Context, s, base *scenarios.Scenario, broken func(*scenarios.Scenario) (bool, error), watch func(*scenarios.Scenario) (history.History, error), runs int) (*scenarios.Scenario, stats, error) {
+// returned. In the last two cases the simplest scenario so far is returned too, as where the runs did not suffice. The number
+// is how many were made.
+func minimize(ctx context.Context, s, base *scenarios.Scenario, broken func(*scenarios.Scenario) (bool, error), watch func(*scenarios.Scenario) (history.History, error), runs int) (*scenarios.Scenario, int, error) {
 	x := &shrinker{ctx: ctx, broken: broken, watch: watch, limit: runs, name: s.Name, base: base, known: map[string]bool{}, refused: map[string]bool{}}
 	var err error
 	if x.data, err = s.Encode(); err == nil {
 		x.now, err = x.parse(x.data)
 	}
 	if err != nil {
-		return nil, x.stats, fmt.Errorf("shrink: not a scenario that a file can hold: %w", err)
+		return nil, x.runs, fmt.Errorf("shrink: not a scenario that a file can hold: %w", err)
 	}
 	x.weight = weigh(x.now, x.data, base)
 	if !x.shows(&x.candidate) {
 		if x.stopped == nil {
 			x.stopped = errNotBroken
 		}
-		return nil, x.stats, x.stopped
-	}
-	for _, p := range passes {
-		x.stats.taken = append(x.stats.taken, taken{pass: p.name})
+		return nil, x.runs, x.stopped
 	}
 	for changed := true; changed && x.stopped == nil; {
-		x.stats.rounds++
 		before := x.data
-		for i, p := range passes {
-			x.taken = &x.stats.taken[i].times
-			p.run(x)
+		for _, pass := range passes {
+			if x.stopped == nil {
+				pass(x)
+			}
 		}
 		changed = !bytes.Equal(before, x.data)
 	}
 	if errors.Is(x.stopped, errExhausted) {
-		x.stats.exhausted, x.stopped = true, nil
+		x.stopped = nil
 	}
-	return x.now, x.stats, x.stopped
+	return x.now, x.runs, x.stopped
 }

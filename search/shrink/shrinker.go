@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 
+	"go.yaml.in/yaml/v3"
+
 	"redlocksim/scenarios"
 	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
@@ -14,6 +16,7 @@ import (
 type candidate struct {
 	now  *scenarios.Scenario
 	data []byte
+	root *yaml.Node // of data, once somebody reads it
 }
 
 // shrinker looks for a smaller scenario: the simplest one so far, and what was tried.
@@ -28,9 +31,8 @@ type shrinker struct {
 	base    *scenarios.Scenario // around which settings were drawn, nil if they were not
 	known   map[string]bool     // by file, whether it is broken
 	refused map[string]bool     // by what was cut out of a file, that it is no simpler one
-	stats   stats
-	taken   *int  // of the pass that is under way
-	stopped error // why the search is over; nil if it is not
+	runs    int                 // how often broken was called
+	stopped error               // why the search is over; nil if it is not
 }
 
 var errExhausted = errors.New("shrink: the runs are used up")
@@ -74,7 +76,7 @@ func (x *shrinker) encoded(own *scenarios.Scenario) *candidate {
 	if own, err = x.parse(data); err != nil {
 		return nil
 	}
-	return &candidate{own, data}
+	return &candidate{now: own, data: data}
 }
 
 // shows runs a candidate, unless it was run before.
@@ -85,7 +87,7 @@ func (x *shrinker) shows(c *candidate) bool {
 	if x.isOver() {
 		return false
 	}
-	x.stats.runs++
+	x.runs++
 	broken, err := x.broken(c.now)
 	if err != nil && !errors.Is(err, kernel.ErrTooLong) { // what is simpler may go round without waiting
 		x.stopped = err
@@ -100,7 +102,7 @@ func (x *shrinker) isOver() bool {
 	if x.stopped == nil {
 		x.stopped = context.Cause(x.ctx)
 	}
-	if x.stopped == nil && x.stats.runs >= x.limit {
+	if x.stopped == nil && x.runs >= x.limit {
 		x.stopped = errExhausted
 	}
 	return x.stopped != nil
@@ -125,24 +127,5 @@ func (x *shrinker) take(c *candidate) bool {
 		return false
 	}
 	x.candidate, x.weight = *c, w
-	*x.taken++
 	return true
-}
-
-// stats are what the work was.
-type stats struct {
-	// runs is how often broken was called.
-	runs int
-	// rounds is how many times all passes were gone through; the last round changed nothing, if exhausted is not set.
-	rounds int
-	// taken is how often each pass made the scenario simpler, in the order of the passes.
-	taken []taken
-	// exhausted says that the runs did not suffice: the scenario may not be a minimum.
-	exhausted bool
-}
-
-// taken is how often a pass made the scenario simpler.
-type taken struct {
-	pass  string
-	times int
 }

@@ -6,14 +6,20 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-
-	"redlocksim/scenarios"
 )
 
-// tree is the parsed file of the simplest scenario so far, anew.
+// tree is the parsed file of the simplest scenario so far, to read.
 func (x *shrinker) tree() *yaml.Node {
+	if x.root == nil {
+		x.root = parsed(x.data)
+	}
+	return x.root
+}
+
+// parsed is the tree of a scenario's file.
+func parsed(data []byte) *yaml.Node {
 	var document yaml.Node
-	if err := yaml.Unmarshal(x.data, &document); err != nil {
+	if err := yaml.Unmarshal(data, &document); err != nil {
 		panic(err) // it is a scenario
 	}
 	return document.Content[0]
@@ -22,10 +28,13 @@ func (x *shrinker) tree() *yaml.Node {
 // cut makes a change of the file if it makes the scenario simpler and that is still broken. What is refused once is refused
 // for good, since scenarios only become simpler.
 func (x *shrinker) cut(change func(root *yaml.Node)) bool {
-	root := x.tree()
+	if x.stopped != nil {
+		return false
+	}
+	root := parsed(x.data)
 	change(root)
 	data, err := yaml.Marshal(root)
-	if err != nil || x.stopped != nil || x.refused[string(data)] {
+	if err != nil || x.refused[string(data)] {
 		return false
 	}
 	if own, err := x.parse(data); err == nil && x.take(x.encoded(own)) {
@@ -197,25 +206,6 @@ func (x *shrinker) steps(at place) {
 			if !x.drops(at, first, second) {
 				second++
 			}
-		}
-	}
-}
-
-// counts has items wait for fewer events, and fewer goroutines of a client do the same.
-func counts(x *shrinker) {
-	for i := range x.now.Timeline {
-		fewer := func(now int, set func(*scenarios.Item, int)) {
-			for n := 1; n < now; n++ {
-				if x.try(func(s *scenarios.Scenario) { set(&s.Timeline[i], n) }) {
-					break
-				}
-			}
-		}
-		item := &x.now.Timeline[i]
-		fewer(item.Goroutines, func(i *scenarios.Item, n int) { i.Goroutines = n })
-		if item.When.After != nil {
-			x.try(func(s *scenarios.Scenario) { s.Timeline[i].When.Every = false })
-			fewer(item.When.After.Nth, func(i *scenarios.Item, n int) { i.When.After.Nth = n })
 		}
 	}
 }

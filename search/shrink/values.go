@@ -1,6 +1,7 @@
 package shrink
 
 import (
+	"sort"
 	"time"
 
 	"redlocksim/scenarios"
@@ -22,32 +23,76 @@ func sizes(x *shrinker) {
 		if n.sized == nil {
 			continue
 		}
-		was := n.get()
-		broken, holds, rounder := was, int64(0), up
+		was, holds, rounder := n.get(), int64(0), up
 		if n.sized.Shrinks {
 			holds, rounder = was+int64(x.now.Duration), down
 		}
 		// A fault whose size is not in the file, as of a pause that lasts until a resume, has none to turn.
-		if c := x.edited(value(at, (broken+holds)/2)); c == nil || len(numbers(c.now)) != len(numbers(x.now)) || weigh(c.now, c.data, x.base)[words] != x.weight[words] {
+		if c := x.edited(value(at, (was+holds)/2)); c == nil || len(numbers(c.now)) != len(numbers(x.now)) || weigh(c.now, c.data, x.base)[words] != x.weight[words] {
 			continue
 		}
-		for max(broken-holds, holds-broken) > resolution {
-			middle := (broken + holds) / 2 / resolution * resolution
-			if middle == broken || middle == holds {
-				break
-			}
-			if x.breaks(value(at, middle)) {
-				broken = middle
-			} else {
-				holds = middle
-			}
+		x.mildest(was, holds, rounder, func(v int64) edit { return value(at, v) })
+	}
+}
+
+// mildest makes a number as mild as still breaks the lock, and then a little worse where that is a rounder number. The lock
+// holds with the other one.
+func (x *shrinker) mildest(was, holds int64, rounder func(int64, int) int64, set func(int64) edit) {
+	broken := was
+	for max(broken-holds, holds-broken) > resolution {
+		middle := (broken + holds) / 2 / resolution * resolution
+		if middle == broken || middle == holds {
+			break
 		}
-		for n := 1; ; n++ {
-			round := rounder(broken, n)
-			if round == was || x.try(value(at, round)) || round == broken {
-				break
-			}
+		if x.breaks(set(middle)) {
+			broken = middle
+		} else {
+			holds = middle
 		}
+	}
+	for n := 1; ; n++ {
+		round := rounder(broken, n)
+		if round == was || x.try(set(round)) || round == broken {
+			break
+		}
+	}
+}
+
+// length ends the run soon after the violation.
+func length(x *shrinker) {
+	x.mildest(int64(x.now.Duration), 0, up, func(v int64) edit { return func(s *scenarios.Scenario) { s.Duration = time.Duration(v) } })
+}
+
+// repeats has programs repeated less often. One whose later passes matter can start later instead.
+func repeats(x *shrinker) {
+	for i := range x.now.Timeline {
+		x.fewer(i, func(i *scenarios.Item) *int { return &i.Repeat })
+		const parts = 32
+		for part := time.Duration(0); part < parts && x.now.Timeline[i].Repeat > 1 && x.now.Timeline[i].When.After == nil; part++ {
+			x.try(func(s *scenarios.Scenario) {
+				s.Timeline[i].Repeat, s.Timeline[i].When.At = 1, s.Duration/parts*part
+			})
+		}
+	}
+}
+
+// counts has fewer goroutines of a client do the same, and items wait for fewer events.
+func counts(x *shrinker) {
+	for i := range x.now.Timeline {
+		x.fewer(i, func(i *scenarios.Item) *int { return &i.Goroutines })
+		if x.now.Timeline[i].When.After != nil {
+			x.try(func(s *scenarios.Scenario) { s.Timeline[i].When.Every = false })
+			x.fewer(i, func(i *scenarios.Item) *int { return &i.When.After.Nth })
+		}
+	}
+}
+
+// fewer makes a number of an item as small as still breaks the lock, if it is more than one.
+func (x *shrinker) fewer(i int, of func(*scenarios.Item) *int) {
+	now := *of(&x.now.Timeline[i])
+	to := func(n int) edit { return func(s *scenarios.Scenario) { *of(&s.Timeline[i]) = n } }
+	if now > 1 && !x.try(to(1)) {
+		x.try(to(1 + sort.Search(now-1, func(n int) bool { return n > 0 && x.breaks(to(n+1)) })))
 	}
 }
 
@@ -84,7 +129,7 @@ func latency(x *shrinker) {
 		if l.Max() == 0 {
 			return
 		}
-		for _, other := range []network.Latency{network.Constant(0), network.Constant(time.Duration(up(int64(l.Max()), 1))), network.Constant(l.Max()), network.Uniform(l.Points[0].At, l.Max())} {
+		for _, other := range []network.Latency{network.Constant(0), network.Constant(time.Duration(up(int64(l.Max()), 1))), network.Constant(l.Max())} {
 			if x.try(func(s *scenarios.Scenario) { of(s).Latency = other }) {
 				return
 			}
