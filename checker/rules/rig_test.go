@@ -61,14 +61,6 @@ func unwatched(t *testing.T, replicas map[string][]string, run Run) *rig {
 	return &rig{w, &run, t, replicas}
 }
 
-// otherRig is a rig of another lock than the library's, that a single monitor watches.
-func otherRig[T any](t *testing.T, change func(*T), rule string) *rig {
-	return newRig(t).only(rule, func(r *Run) {
-		r.Lock = r.Lock.With("redlock-plain")
-		protocols.Change(&r.Lock, change)
-	})
-}
-
 // only is a rig of such a world that a single rule watches.
 func (r *rig) only(rule string, change ...func(*Run)) *rig {
 	r = unwatched(r.t, r.replicas, Run{Lock: r.Lock, Resources: r.Resources, StepTime: r.StepTime})
@@ -187,11 +179,6 @@ func (l *lease) Context() context.Context                    { return l.ctx }
 func (l *lease) Token() (int64, bool)                        { return l.token, l.token != 0 }
 func (l *lease) Extend(context.Context, time.Duration) error { return nil }
 func (l *lease) Unlock(context.Context) error                { return nil }
-
-// tells records a step of the acquire 1.
-func (a *actor) tells(name, node, detail string, attempt int) {
-	a.Record(history.Event{Kind: history.Step, Process: a.client.Name(), Name: name, Op: 1, Resource: "r", Node: node, Number: int64(attempt), Detail: detail})
-}
 
 // call is a call of which the monitors are told, in which does happens.
 func (a *actor) call(f protocols.CallFunc, l *lease, err error, does func()) {
