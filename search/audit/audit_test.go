@@ -78,6 +78,7 @@ func TestOneLine(t *testing.T) {
 // and nothing else. So clocks may be off by ρ with (1−ρ)/(1+ρ) = 0.99, which is 0.5025 %, and a step may be as long as the
 // allowance, less Redis' own millisecond, which it keeps a key for beyond its time.
 func TestLimits(t *testing.T) {
+	t.Parallel()
 	const instant = "library: redsync\nttl: 8s\nrtt: 0s\nclock-error: 0%\n"
 	for _, c := range []struct {
 		answers, line string
@@ -204,6 +205,7 @@ func TestBrokenAnyway(t *testing.T) {
 
 // What only a random run finds names a library that bears it, which was tried.
 func TestTogetherIsMended(t *testing.T) {
+	t.Parallel()
 	const text = "library: get-set\nttl: 8s\npersistence: always\nclock-error: 0%\n"
 	if x := of(t, text).line("all together"); x.Verdict != Unsafe || len(x.Fixes) != 1 || !strings.Contains(x.Fix, "library: redlock") {
 		t.Errorf("%+v", x)

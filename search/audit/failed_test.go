@@ -26,6 +26,7 @@ func panics(number int, made *int) *scenarios.Foreign {
 // Whichever run of an audit panics, all lines are judged. The one whose run it is was not tested, or is unsafe as before and
 // says what its fixes lack; or the run was one that decides nothing.
 func TestARunThatFails(t *testing.T) {
+	t.Parallel()
 	const text = "library: mine.wasm\nttl: 8s\npersistence: always\npause: 800ms\n"
 	clients := 0
 	want, err := Of(t.Context(), parse(t, text), Options{Foreign: panics(0, &clients), Runs: 5})

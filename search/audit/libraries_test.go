@@ -22,6 +22,7 @@ func TestEachPresetIsALibrary(t *testing.T) {
 
 // A fix changes nothing that the library has no setting for: of what stands under lock only what the table says that it has.
 func TestFixesAreTheLibrarys(t *testing.T) {
+	t.Parallel()
 	changed := map[string]bool{}
 	for _, lib := range libraries() {
 		if lib.sets == nil {
@@ -68,6 +69,7 @@ func TestFixesAreTheLibrarys(t *testing.T) {
 // A lock whose calls send a node several commands one after the other is not safe against pauses, whether somebody else wrote
 // it or it is here, and no value is named with which it would be. A pause that breaks it all the same is unsafe.
 func TestNoAttackPausesWithinACall(t *testing.T) {
+	t.Parallel()
 	several, _ := protocols.Find("get-set")
 	one, _ := protocols.Find("single")
 	foreign := func(p protocols.Protocol) *scenarios.Foreign { return &scenarios.Foreign{New: p.New, OneNode: true} }

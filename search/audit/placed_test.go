@@ -321,6 +321,7 @@ type tally struct{ files, safe, broken, untested, byHand, agreed, stricter, cont
 // Whatever the settings, sweep does not call safe what a worst case placed by hand breaks, and formulas that it contradicts are
 // reported as contradicted.
 func TestSweepIsNeverWronglySafe(t *testing.T) {
+	t.Parallel()
 	var n tally
 	dir := t.TempDir()
 	for seed := uint64(0); n.files < *randomSettings; seed++ {
@@ -433,6 +434,7 @@ func (n *tally) row(t *testing.T, seed uint64, kind, text string, row sweep.Row)
 
 // Whatever is known, no worst case placed by hand breaks what is suggested.
 func TestSuggestionsAreNeverWronglySafe(t *testing.T) {
+	t.Parallel()
 	var n tally
 	for seed := uint64(0); n.files < *randomSettings; seed++ {
 		r := drawer{rand.New(rand.NewPCG(seed, 3))}

@@ -12,6 +12,7 @@ import (
 // Work may take longer than the TTL of a lock that is renewed, as libraries do by themselves or their callers; however long it
 // takes, one that is not comes with the hint to renew it, unless the library cannot.
 func TestRenews(t *testing.T) {
+	t.Parallel()
 	const hint = "renew the lock while the work goes on"
 	for _, c := range []struct {
 		answers string

@@ -138,6 +138,7 @@ func (k known) settings(t *testing.T, safe func(string) bool) *scenarios.Scenari
 // Whatever the answers: what is safe survives every attack together, and random runs; and what is not comes with a run that
 // repeats, and with changes after which the line is not unsafe any more.
 func TestRightOnBothSides(t *testing.T) {
+	t.Parallel()
 	lines, unsafe, mended, survived := 0, 0, 0, 0
 	for i := range uint64(*manyAnswers) {
 		k := draw(rand.New(rand.NewPCG(*firstAnswer+i, *drawSeed)))

@@ -33,6 +33,7 @@ func suggestion(t *testing.T, text string) *audit.Suggestion {
 
 // Every setting by hand, and that the audit finds no smaller one: what is known is the limit, or next to it.
 func TestValues(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, known string
 		values      string // setting=value
