@@ -270,6 +270,11 @@ var causes = map[string]cause{
 
 	"90-failed-attempt-leaves-its-votes": {cleansUp, "safe"},
 
+	"92-counters-set-by-hand/one-node":          {countersOfAll, "safe"},
+	"92-counters-set-by-hand/one-of-two-by-far": {counters(1), "safe"},
+	"92-counters-set-by-hand/two-of-five":       {countersOfAll, "safe"},
+	"92-counters-set-by-hand/largest":           {counters(1), "safe"},
+
 	"97-server-without-a-command/no-release":                    {allCommands, "safe"},
 	"97-server-without-a-command/no-extend-and-fencing":         {allCommands, "safe"},
 	"97-server-without-a-command/no-release-and-votes-together": {allCommands, "safe"},

@@ -106,6 +106,23 @@ func restartAfter(after time.Duration) func(*scenarios.Scenario) {
 	}
 }
 
+// counters has the counters that somebody sets be another number.
+func counters(to int64) func(*scenarios.Scenario) {
+	return func(s *scenarios.Scenario) {
+		weaken(s, func(f *faults.SetCounters) faults.Fault { return &faults.SetCounters{Node: f.Node, To: to} })
+	}
+}
+
+// countersOfAll has the counters of all nodes be the largest, and not those of some.
+func countersOfAll(s *scenarios.Scenario) {
+	at := slices.IndexFunc(s.Timeline, func(i scenarios.Item) bool { return i.Kind == "set-counters" })
+	for _, name := range s.Nodes.Names {
+		one := s.Timeline[at]
+		one.Fault = &faults.SetCounters{Node: name, To: 1<<53 - 1}
+		s.Timeline = slices.Insert(slices.Clone(s.Timeline), at, one)
+	}
+}
+
 // restarts has nodes come back at once after a power loss.
 func restarts(s *scenarios.Scenario) {
 	weaken(s, func(f *faults.PowerLoss) faults.Fault {
