@@ -40,8 +40,8 @@ func TestEveryModeRunsWithALockProgram(t *testing.T) {
 		short := *base
 		short.Lock.TTL = time.Second
 		space := experiment.NewSpace(&short)
-		space.Own, space.Foreign, space.Beyond, space.Duration = true, p.Foreign(), i%2 == 1, 5*time.Second
-		violations += explored(t, space, Options{Seed: uint64(i), Runs: 1, shrinkRuns: 2}).Violations
+		space.Own, space.Foreign, space.Beyond, space.Duration = true, p.Foreign(), of[nodes] == 2, 5*time.Second
+		violations += explored(t, space, Options{Seed: uint64(i), Runs: 3, shrinkRuns: 2}).Violations
 	}
 	if violations == 0 {
 		t.Error("nothing is found that could be shrunk")
