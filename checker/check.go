@@ -126,11 +126,6 @@ type Options struct {
 	MaxOperations int
 }
 
-// isPermits says whether a resource is a semaphore, which several may hold.
-func (o *Options) isPermits(resource string) bool {
-	return slices.ContainsFunc(o.Semaphores, func(s Semaphore) bool { return s.Name == resource })
-}
-
 // maxOperations lets porcupine use some 3 MB on a resource that it judges without backtracking, and 60 MB before it
 // gives up.
 const maxOperations = 5000

@@ -336,3 +336,8 @@ func Windows(h history.History, o Options) ([]Window, error) {
 	}
 	return windows, nil
 }
+
+// isPermits says whether a resource is a semaphore, which several may hold.
+func (o *Options) isPermits(resource string) bool {
+	return slices.ContainsFunc(o.Semaphores, func(s Semaphore) bool { return s.Name == resource })
+}

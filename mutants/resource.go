@@ -19,7 +19,8 @@ var resource = []Mutant{
 		Bug:  "the checker takes all resources for one",
 		Edits: []Edit{
 			{"checker/transcribe.go", "resource: e.Resource, grant: e.Grant,", "resource: \"all\", grant: e.Grant,"},
-			{"checker/transcribe.go", "if e.Resource != \"\" && e.Resource != o.resource {", "if e.Resource == \"\\x00\" {"},
+			{"checker/transcribe.go", "case e.Resource != \"\" && e.Resource != o.resource:\n\t\treturn fmt.Errorf(\"operation", "case e.Resource == \"\\x00\":\n\t\treturn fmt.Errorf(\"operation"},
+			{"checker/transcribe.go", "case e.Resource != \"\" && e.Resource != o.resource:\n\t\treturn fmt.Errorf(\"grant", "case e.Resource == \"\\x00\":\n\t\treturn fmt.Errorf(\"grant"},
 		},
 		Killers: []string{"71-locks-on-several-resources/jump"},
 	},

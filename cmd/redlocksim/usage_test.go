@@ -59,7 +59,8 @@ func TestWordsThatStandForNothing(t *testing.T) {
 				t.Errorf("%s: exit code %d, want %d: %s", cmd.Name(), code, exitUsage, &stderr)
 			}
 		}
-		if stdout.Len() > 0 && cmd.Name() != "lint" && cmd.Name() != "keys" { // to which the word is a server that does not answer
+		// To keys the word is a server that does not answer.
+		if stdout.Len() > 0 && cmd.Name() != "lint" && cmd.Name() != "keys" {
 			t.Errorf("%s says on standard output: %s", cmd.Name(), &stdout)
 		}
 	}
