@@ -3,9 +3,7 @@ package programs_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -18,38 +16,39 @@ import (
 	"redlocksim/scenarios/protocols"
 )
 
-// rows are those of the table in a section of docs/lock-programs.md, by the name of the case: what the other two
-// columns say.
-func rows(t *testing.T, section string) map[string][2]string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "lock-programs.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, found, _ := strings.Cut(string(text), "\n## "+section+"\n")
-	found, _, _ = strings.Cut(found, "\n## ")
-	all := map[string][2]string{}
-	for _, row := range regexp.MustCompile("(?m)^\\| `(.*?)` \\| (.*?) \\| (.*) \\|$").FindAllStringSubmatch(found, -1) {
-		all[row[1]] = [2]string{row[2], row[3]}
-	}
-	if len(all) == 0 {
-		t.Fatalf("docs/lock-programs.md has no table of differences under %q", section)
-	}
-	return all
+// known are the cases in which the preset redsync shows something else than redsync, what differs, and why.
+var known = map[string]string{
+	// The partition meets the preset's client in the middle of an attempt. It waits 5 s for the last answer and then has
+	// the lock. redsync, which takes longer to connect at first, is between two attempts.
+	"11-three-nodes-unreachable": "unavailable for longer",
+	// No node's reply arrives, so that redsync's first client cannot connect and sends nothing. Connecting is not modelled,
+	// so the preset's leaves its keys behind.
+	"31-slow-acquire/delayed-replies": "unavailable for a shorter time",
+	// When a call's context ends during an attempt, redsync cleans up with the same context, which removes nothing. The
+	// preset gives up between attempts.
+	"73-waiting-in-one-client/contention": "leftover, the preset safe",
+	// The preset's extend does not look at its context, so that it does not fail.
+	"80-contexts-that-end/extend-after": "tested, the preset not",
+	// As in extend-after.
+	"80-contexts-that-end/extend-meanwhile": "tested, the preset not",
+	// An unlock whose context is over fails and removes no keys. The preset's does not look at its context.
+	"80-contexts-that-end/unlock-after": "tested, the preset not; leftover, the preset safe",
+	// redsync sets its key on C, which forbids EVAL, and cannot release it there. What a server forbids is modelled for
+	// protocol redlock alone.
+	"115-commands-in-place-of-scripts/several-ttls": "leftover, the preset safe; unavailable for longer",
+	// The case leaves no room, and a program's look at its clock takes a nanosecond.
+	"boundaries/pause-holds": "stale-write, the preset accepted-after-expiry",
 }
 
-// known are the cases in which the preset redsync shows something else than redsync: docs/lock-programs.md has them, each with
-// what differs and why.
-func known(t *testing.T) map[string]string {
-	t.Helper()
-	all := map[string]string{}
-	for name, row := range rows(t, "The preset and the library") {
-		if len(row[1]) < 10 {
-			t.Errorf("docs/lock-programs.md does not say why redsync differs in %s", name)
-		}
-		all[name] = row[0]
-	}
-	return all
+// calls are cases in which the lock is taken for longer than the two seconds of a call of node-redlock: what one call of the
+// preset shows, and what the preset that is called again does, as node-redlock. The table of locks may have case 43 as safe all
+// the same: tier live plays it five times as fast, and the library's delays between attempts stay as long as they are. In a copy
+// of the scenario with live: {speed: 1} it shows the overlap.
+var calls = map[string][2]string{
+	"26-restart-too-early/too-short":    {"safe", "lease-overlap"},
+	"26-restart-too-early/clock-jumped": {"safe", "lease-overlap"},
+	"43-extend-only-holder/at-once":     {"safe", "lease-overlap"},
+	"43-extend-only-holder/delayed":     {"safe", "safe"},
 }
 
 // presetOf is a scenario with the preset in the place of its lock. It waits for as long as the program, which calls redsync
@@ -104,11 +103,10 @@ var telling = []string{"10-two-nodes-crash", "54-slow-extend", "65-renewal-and-a
 // TestThePresetRedsync: the preset has the verdict of redsync itself in every case that applies, but for those that are known.
 func TestThePresetRedsync(t *testing.T) {
 	p := load(t, filepath.Join("..", "..", "locks", "redsync"))
-	differences := known(t)
 	var tested atomic.Int32
 	sampled := shown(t)
 	for _, s := range scenarios.Catalogue() {
-		_, differs := differences[s.Name]
+		_, differs := known[s.Name]
 		if p.Unfit(s) != nil || !differs && !slices.Contains(telling, s.Name) && !slices.Contains(sampled, s) {
 			continue
 		}
@@ -125,8 +123,8 @@ func TestThePresetRedsync(t *testing.T) {
 			if program.NotTested == nil && preset.NotTested == nil {
 				tested.Add(1)
 			}
-			if got := differ(program, preset); got != differences[s.Name] {
-				t.Errorf("redsync is %q, and docs/lock-programs.md says %q\nprogram: %s, %v\npreset: %s, %v, %q", got, differences[s.Name],
+			if got := differ(program, preset); got != known[s.Name] {
+				t.Errorf("redsync is %q, want %q\nprogram: %s, %v\npreset: %s, %v, %q", got, known[s.Name],
 					program.Verdict(), program.Unavailable, preset.Verdict(), preset.Unavailable, preset.NotTested)
 			}
 		})
@@ -136,9 +134,9 @@ func TestThePresetRedsync(t *testing.T) {
 			t.Errorf("only %d cases come to what they test with both", n)
 		}
 	})
-	for name := range differences {
+	for name := range known {
 		if !slices.ContainsFunc(scenarios.Catalogue(), func(s *scenarios.Scenario) bool { return s.Name == name && p.Unfit(s) == nil }) {
-			t.Errorf("docs/lock-programs.md has a difference in %s, which is no case of redsync", name)
+			t.Errorf("%s, where redsync is to differ, is no case of it", name)
 		}
 	}
 }
@@ -163,7 +161,7 @@ func TestThePresetNodeRedlock(t *testing.T) {
 		l, err := p.New(env)
 		return callAgain{l}, err
 	}}
-	for name, want := range rows(t, "The preset node-redlock") {
+	for name, want := range calls {
 		i := slices.IndexFunc(scenarios.Catalogue(), func(s *scenarios.Scenario) bool { return s.Name == name })
 		if i < 0 {
 			t.Errorf("there is no case %s", name)
@@ -180,7 +178,7 @@ func TestThePresetNodeRedlock(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := seen(r.Findings); got != want[column] {
-				t.Errorf("%s, in column %d: %s, and docs/lock-programs.md says %s", name, column+1, got, want[column])
+				t.Errorf("%s, in column %d: %s, want %s", name, column+1, got, want[column])
 			}
 		}
 	}
