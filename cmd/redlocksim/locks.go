@@ -69,8 +69,8 @@ explained nothing.
 --markdown is the page docs/locks.md. --html is a directory, for a page with the
 whole table and one with the timeline of each run in which a lock did worse.
 --at-once runs several locks at a time on tier live, as they mostly wait; all of
-them take an hour and more there. --workers has other machines make the runs in the simulator
-(docs/searching.md).
+them take an hour and more there. --workers has other machines make the runs in
+the simulator (docs/searching.md).
 
 A run that panics or does not repeat itself has failed; the others are made.
 
@@ -118,6 +118,11 @@ func (t *lockTable) run(cmd *cobra.Command) error {
 	}}
 	if err := t.to.check(file("--json", t.json), file("--markdown", t.markdown), pages); err != nil {
 		return err
+	}
+	if t.html != "" {
+		if err := putShared(&t.to, t.html); err != nil {
+			return err
+		}
 	}
 	pool, err := t.workers.open(cmd, nil)
 	if err != nil {
@@ -473,9 +478,6 @@ func (t *lockTable) write() error {
 		}
 	}
 	if t.html != "" {
-		if err := putShared(&t.to, t.html); err != nil {
-			return err
-		}
 		var b bytes.Buffer
 		if err := locktable.WriteHTML(&b, &t.table); err != nil {
 			return wrap(err)
