@@ -140,7 +140,11 @@ func (x *others) returned(call *protocols.Call, err error) {
 		wrong = "and its context has not ended"
 	}
 	if wrong != "" {
-		x.broken(call.Resources[0], "%s's %s ends with %q, %s", c.Client, callNames[c.Func], text(err), wrong)
+		how := "succeeds"
+		if err != nil {
+			how = fmt.Sprintf("ends with %q", text(err))
+		}
+		x.broken(call.Resources[0], "%s's %s %s, %s", c.Client, callNames[c.Func], how, wrong)
 	}
 }
 

@@ -30,10 +30,10 @@ func TestErrorsOfOthersAreTrue(t *testing.T) {
 		{"a release that says taken", "A", release, redlock.ErrTaken, nothing, `c1's release ends with "held by another", and callers take that for a refused acquire`},
 		{"a release", "AB", release, nil, func(a *actor) { a.asks("AB", "DEL", "r") }, ""},
 		{"a release of one node's", "C", release, nil, func(a *actor) { a.asks("ABC", "DEL", "r") }, ""},
-		{"a release of nothing", "", release, nil, func(a *actor) { a.asks("ABC", "DEL", "r") }, "c1's release ends with \"success\", and no node had it any more"},
+		{"a release of nothing", "", release, nil, func(a *actor) { a.asks("ABC", "DEL", "r") }, "c1's release succeeds, and no node had it any more"},
 		{"an extend of a quorum", "ABC", extend, nil, func(a *actor) { a.asks("AB", "SET", "r", "v", "PX", "10000") }, ""},
-		{"an extend of too few", "ABC", extend, nil, func(a *actor) { a.asks("A", "SET", "r", "v", "PX", "10000") }, "c1's extend ends with \"success\", and only 1 of the 2 nodes that it takes have set its time anew"},
-		{"an extend of another's", "C", extend, nil, func(a *actor) { a.asks("AB", "SET", "r", "w", "PX", "10000") }, "c1's extend ends with \"success\", and only 0 of the 2 nodes"},
+		{"an extend of too few", "ABC", extend, nil, func(a *actor) { a.asks("A", "SET", "r", "v", "PX", "10000") }, "c1's extend succeeds, and only 1 of the 2 nodes that it takes have set its time anew"},
+		{"an extend of another's", "C", extend, nil, func(a *actor) { a.asks("AB", "SET", "r", "w", "PX", "10000") }, "c1's extend succeeds, and only 0 of the 2 nodes"},
 		{"cancelled", "AB", extend, context.Canceled, nothing, ""}, // the test's calls have no context
 	} {
 		t.Run(c.name, func(t *testing.T) {
