@@ -258,7 +258,6 @@ var shorter = strings.NewReplacer(
 	"--seeds 20000", "--seeds 40",
 	"--for 10m", "--for 1ms --generation 20",
 	"--limit 20000", "--limit 40",
-	"--random 100", "--random 2",
 	"our-settings.yaml --orders", "our-settings.yaml --orders --limit 40",
 )
 

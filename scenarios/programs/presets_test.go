@@ -40,10 +40,10 @@ var known = map[string]string{
 	"boundaries/pause-holds": "stale-write, the preset accepted-after-expiry",
 }
 
-// calls are cases in which the lock is taken for longer than the two seconds of a call of node-redlock: what one call of the
-// preset shows, and what the preset that is called again does, as node-redlock. The table of locks may have case 43 as safe all
-// the same: tier live plays it five times as fast, and the library's delays between attempts stay as long as they are. In a copy
-// of the scenario with live: {speed: 1} it shows the overlap.
+// calls are cases in which the lock is taken for longer than the two seconds of a call of node-redlock: what one call
+// of the preset shows, and what the preset that is called again does, as node-redlock. The table of locks may have
+// case 43 as safe all the same: tier live plays it five times as fast, and the library's delays between attempts stay
+// as long as they are. In a copy of the scenario with live: {speed: 1} it shows the overlap.
 var calls = map[string][2]string{
 	"26-restart-too-early/too-short":    {"safe", "lease-overlap"},
 	"26-restart-too-early/clock-jumped": {"safe", "lease-overlap"},
