@@ -57,13 +57,18 @@ type counting struct {
 func newCounting(t *testing.T) *counting {
 	t.Helper()
 	server := redisserver.Start(t)
-	server.Ask("ACL", "SETUSER", "searcher", "on", ">secret", "~asynq:*", "~redlocksim:*", "&asynq:*", "&redlocksim:*", "+@all", "-@dangerous", "+info")
+	server.Ask("ACL", "SETUSER", "searcher", "on", ">secret", "~asynq:*", "~ci-redlocksim:*", "&asynq:*", "&ci-redlocksim:*", "+@all", "-@dangerous", "+info")
 	t.Setenv(PasswordVariable, "secret")
-	at := "redis://searcher@" + server.Addr
+	at := "redis://searcher@" + server.Addr + "?prefix=ci-"
 	c := &counting{Client: redis.NewClient(&redis.Options{Addr: server.Addr})}
 	t.Cleanup(func() { _ = c.Client.Close() })
-	go (&Worker{Address: must(t, at), Build: "tests", Jobs: 2, Kinds: []jobs.Served{counts}}).Serve(t.Context())
+	go (&Worker{Address: must(t, at), Build: "tests", Jobs: 2, Kinds: []jobs.Served{counts}, Tell: c.told.tell}).Serve(t.Context())
 	c.pool = open(t, at, c.told.tell)
+	t.Cleanup(func() {
+		if c.told.has("NOPERM") || c.told.has("asynq") {
+			t.Error(c.told.all)
+		}
+	})
 	return c
 }
 
@@ -138,6 +143,15 @@ func TestALostFileIsStoredAgain(t *testing.T) {
 	<-lost
 	if err := <-over; err != nil {
 		t.Error(err)
+	}
+}
+
+// A password that is wrong is not told.
+func TestAWrongPassword(t *testing.T) {
+	c := newCounting(t)
+	t.Setenv(PasswordVariable, "another")
+	if _, err := Open(t.Context(), must(t, "redis://searcher@"+c.Options().Addr), "tests", c.told.tell); err == nil || strings.Contains(err.Error(), "another") {
+		t.Errorf("with a wrong password: %v", err)
 	}
 }
 

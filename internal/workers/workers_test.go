@@ -179,9 +179,8 @@ func TestWorkersComeAndGo(t *testing.T) {
 	for i, p := range pools {
 		both.Go(func() {
 			defer over.Add(1)
-			results, err := products.Run(t.Context(), jobs.Place{Elsewhere: p}, product{By: 3}, in, nil)
-			if got := values(results); err != nil || !slices.Equal(got, want) {
-				t.Errorf("coordinator %d: %v, %d results", i+1, err, len(got))
+			if err := multiply(t.Context(), p, in, want); err != nil {
+				t.Errorf("coordinator %d: %v", i+1, err)
 			}
 		})
 	}
@@ -243,13 +242,7 @@ func TestATaskWithoutALeaseIsGivenToAnother(t *testing.T) {
 	defer client.Close()
 	of := "asynq:{" + p.queue() + "}:"
 	got := make(chan error, 1)
-	go func() {
-		results, err := products.Run(ctx, jobs.Place{Elsewhere: p}, product{By: 3}, []int{1, 2}, nil)
-		if err == nil && !slices.Equal(values(results), []int{3, 6}) {
-			err = fmt.Errorf("%+v", results)
-		}
-		got <- err
-	}()
+	go func() { got <- multiply(ctx, p, []int{1, 2}, []int{3, 6}) }()
 	await(t, "both are asked for", func() bool { return client.LLen(ctx, of+"pending").Val() == 2 })
 	for range 2 { // what is left of a worker that took them
 		id := client.LMove(ctx, of+"pending", of+"active", "right", "left").Val()
@@ -297,27 +290,13 @@ func TestAnotherBuildTakesNoJobs(t *testing.T) {
 	}
 }
 
-// The documentation says what a user of the Redis needs.
-func TestAUserWithFewRights(t *testing.T) {
-	server := redisserver.Start(t)
-	server.Ask("ACL", "SETUSER", "searcher", "on", ">secret", "~asynq:*", "~ci-redlocksim:*", "&asynq:*", "&ci-redlocksim:*", "+@all", "-@dangerous", "+info")
-	at := "redis://searcher@" + server.Addr + "?prefix=ci-"
-	t.Setenv(PasswordVariable, "secret")
-	var told lines
-	go serve(t.Context(), at, "tests", told.tell)
-	p := open(t, at, told.tell)
-	in, want := inputs(50)
-	results, err := products.Run(t.Context(), jobs.Place{Elsewhere: p}, product{By: 3}, in, nil)
-	if got := values(results); err != nil || !slices.Equal(got, want) {
-		t.Errorf("%v, %d results", err, len(got))
+// multiply has a pool multiply some numbers, and wants their products.
+func multiply(ctx context.Context, p *Pool, in []int, want []int) error {
+	results, err := products.Run(ctx, jobs.Place{Elsewhere: p}, product{By: 3}, in, nil)
+	if got := values(results); err == nil && !slices.Equal(got, want) {
+		err = fmt.Errorf("%d results: %v", len(got), got)
 	}
-	if told.has("NOPERM") || told.has("asynq") {
-		t.Error(told.all)
-	}
-	t.Setenv(PasswordVariable, "another")
-	if _, err := Open(t.Context(), must(t, at), "tests", told.tell); err == nil || strings.Contains(err.Error(), "another") {
-		t.Errorf("with a wrong password: %v", err)
-	}
+	return err
 }
 
 func must(t *testing.T, at string) Address {
