@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/internal/longest"
 	"redlocksim/internal/strictyaml"
@@ -148,36 +147,6 @@ func TestDependenciesMatter(t *testing.T) {
 	}
 }
 
-// TestPlanted looks for bugs that only some orders show.
-func TestPlanted(t *testing.T) {
-	const long = 16 * time.Second
-	held := once(try, hold(20*time.Second))
-	for name, s := range map[string]setup{
-		"get, then set":            newSetup(base(getSet), 1, []program{held, held}, nil, time.Second),
-		"a failed acquire deletes": newSetup(base("protocol: redlock-plain, cleanup: del"), 3, []program{held, {[]scenarios.Step{try}, 2}}, nil, time.Second),
-		"release by get and del": newSetup(base("protocol: single, release: get-del"), 1,
-			[]program{once(try, hold(8*time.Second), unlock), once(sleep(11*time.Second), try, hold(5*time.Second)), once(sleep(11*time.Second), try, hold(5*time.Second))}, nil, long),
-	} {
-		t.Run(name, func(t *testing.T) {
-			s.Late, s.Executions = 4, 100_000
-			ctx, cancel := context.WithCancel(t.Context())
-			s.Each = func(r *Run) {
-				if r.Kinds != nil {
-					cancel()
-				}
-			}
-			r, err := explore(ctx, s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if r.Violations != 1 || !slices.Contains(r.First.Kinds, checker.LeaseOverlap) {
-				t.Fatalf("not found: %+v", r)
-			}
-			t.Logf("found in run %d of %d choices", r.Runs, len(r.First.Steps))
-		})
-	}
-}
-
 // TestWorlds finds planted bugs, and faults that the budget allows though the lock does not bear them, in the worlds that
 // are made for any lock, and nothing in those of a lock that is right.
 func TestWorlds(t *testing.T) {
@@ -245,24 +214,6 @@ func forgetful() *scenarios.Scenario {
 	s := base(single)
 	s.Budget.MemoryLoss = 1
 	return s
-}
-
-// TestComplete goes through all orders in which no message is late, of two clients that ask three nodes for the shipped lock.
-func TestComplete(t *testing.T) {
-	if testing.Short() {
-		t.Skip("some seconds")
-	}
-	w := Worlds(base(""))[0]
-	r, err := explore(t.Context(), w.setup)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// At each node one of two requests is first: 8 ways. The three replies that a client gets come in 6 orders, those to the
-	// other in 6; and who is denied then releases at three nodes, whose three replies come in 6 orders again: at least 8·6·6.
-	if !r.Complete || r.Runs < 8*6*6 || r.Violations+r.BeyondViolations > 0 {
-		t.Errorf("%+v", *r)
-	}
-	t.Logf("%+v", *r)
 }
 
 func TestJobs(t *testing.T) {

@@ -39,6 +39,12 @@ func newBase(t *testing.T, text string, beyond bool) *Base {
 	return b
 }
 
+// only leaves a base the faults of some kinds.
+func only(b *Base, kinds ...string) *Base {
+	b.faults = slices.DeleteFunc(b.faults, func(f scenarios.Item) bool { return !slices.Contains(kinds, f.Kind) })
+	return b
+}
+
 const tiny = `
 clients: [client-1]
 lock: {protocol: single}
@@ -170,9 +176,7 @@ func TestKnown(t *testing.T) {
 			dir := t.TempDir()
 			b := newBase(t, test.base, test.beyond)
 			if test.beyond { // the others can break nothing, and take their time
-				b.faults = slices.DeleteFunc(b.faults, func(f scenarios.Item) bool {
-					return !slices.Contains([]string{"clock-step", "kill", "promote"}, f.Kind)
-				})
+				only(b, "clock-step", "kill", "promote")
 			}
 			s, err := Explore(t.Context(), b, Options{Beyond: test.beyond, Dir: dir})
 			if err != nil {
@@ -207,8 +211,7 @@ func TestKnown(t *testing.T) {
 
 // What is found does not depend on how many runs are made at once.
 func TestJobs(t *testing.T) {
-	b := newBase(t, single, true)
-	b.faults = slices.DeleteFunc(b.faults, func(f scenarios.Item) bool { return f.Kind != "clock-step" })
+	b := only(newBase(t, single, true), "clock-step")
 	var summaries []*Summary
 	for _, jobs := range []int{1, 5} {
 		s, err := Explore(t.Context(), b, Options{Beyond: true, Jobs: jobs, Runs: 50})
@@ -219,15 +222,6 @@ func TestJobs(t *testing.T) {
 	}
 	if !reflect.DeepEqual(summaries[0], summaries[1]) || len(summaries[0].Findings) == 0 {
 		t.Errorf("%+v\n%+v", *summaries[0], *summaries[1])
-	}
-}
-
-func TestStopped(t *testing.T) {
-	b := newBase(t, kleppmann, false)
-	ctx, cancel := context.WithCancel(t.Context())
-	s, err := Explore(ctx, b, Options{Progress: func(*Part) { cancel() }})
-	if err != nil || s.Placements.Covered != perBatch || s.Placements.Complete() {
-		t.Errorf("%v, %+v", err, s.Placements)
 	}
 }
 
@@ -274,8 +268,7 @@ func TestOnlyWhatIsNew(t *testing.T) {
 	if err != nil || !slices.Equal(s.Base, scenarios.Findings{checker.LeaseOverlap}) || s.Placements.Violations+s.Placements.Beyond != 0 || s.Findings != nil {
 		t.Errorf("%v, %+v", err, s)
 	}
-	b = newBase(t, single, true)
-	b.faults = slices.DeleteFunc(b.faults, func(f scenarios.Item) bool { return f.Kind != "clock-step" })
+	b = only(newBase(t, single, true), "clock-step")
 	s, err = Explore(t.Context(), b, Options{})
 	if err != nil || s.Placements.Beyond == 0 || s.Findings != nil {
 		t.Errorf("%v, %+v", err, s)
@@ -344,8 +337,7 @@ func TestWithinFirst(t *testing.T) {
 
 // TestUnshrunk: violations for which no time was left are told of.
 func TestUnshrunk(t *testing.T) {
-	b := newBase(t, kleppmann, true)
-	b.faults = slices.DeleteFunc(b.faults, func(f scenarios.Item) bool { return f.Kind != "clock-step" })
+	b := only(newBase(t, kleppmann, true), "clock-step")
 	ctx, cancel := context.WithCancel(t.Context())
 	s, err := Explore(ctx, b, Options{Beyond: true, Progress: func(*Part) { cancel() }})
 	if err != nil || s.Placements.Beyond == 0 || len(s.Findings) != 0 || s.Unshrunk == 0 {
