@@ -14,11 +14,9 @@ import (
 
 // Experiment is a workload and a plan of faults for the lock of a Setup.
 type Experiment struct {
+	subject
 	scenario *scenarios.Scenario
 	seed     uint64
-	foreign  *scenarios.Foreign
-	program  *program // nil if there is none
-	strays   *strays  // nil without a Setup.Lock
 	told     *told
 	// drawn: it was not given by a file, and random: it is not an attack that must take place.
 	drawn, random bool
@@ -59,7 +57,7 @@ func Experiments(t rapid.TB, s Setup) *rapid.Generator[*Experiment] {
 	told := &told{}
 	return rapid.Custom(func(t *rapid.T) *Experiment {
 		c := newChoices(t)
-		e := &Experiment{seed: uint64(c.For("seed", 0).Below(1 << 16)), drawn: true, foreign: x.foreign, program: x.program, strays: x.strays, told: told}
+		e := &Experiment{seed: uint64(c.For("seed", 0).Below(1 << 16)), drawn: true, subject: x.subject, told: told}
 		if c.For("tight", 0).Below(2) == 0 {
 			if e.scenario, e.failure = x.tight(c.For("tight", 1), e.seed); e.failure == nil {
 				return e
@@ -78,7 +76,7 @@ func (e *Experiment) says() bool {
 	if e.failure != nil {
 		return true
 	}
-	if e.program.unfit(e.scenario) != nil {
+	if e.program != nil && e.program.UnfitAtAnyBudget(e.scenario) != nil {
 		return false
 	}
 	if !e.random {
@@ -111,10 +109,10 @@ func ParseProgram(t rapid.TB, file string, seed uint64, program string) *Experim
 	if e.program, err = loadProgram(program); err != nil {
 		t.Fatalf("locktest: the program: %v", err)
 	}
-	if err := e.program.unfit(e.scenario); err != nil {
+	if err := e.program.UnfitAtAnyBudget(e.scenario); err != nil {
 		t.Fatalf("locktest: not tested: %v", err)
 	}
-	e.foreign = e.program.foreign()
+	e.foreign = e.program.Foreign()
 	return e
 }
 

@@ -208,32 +208,19 @@ func (w guardedWaiter) Wake() {
 	w.waiter.Wake()
 }
 
-// node is a node, guarded. A [driver.Listener] stays one.
-func (g *guard) node(n driver.Node) driver.Node {
-	if l, is := n.(driver.Listener); is {
-		return guardedListener{guardedNode{l, g}, l}
-	}
-	return guardedNode{n, g}
-}
-
 type guardedNode struct {
-	driver.Node
-	guard *guard
+	driver.Listener // as every node of the simulator is one
+	guard           *guard
 }
 
 func (n guardedNode) Do(batch []*driver.Command) {
 	n.guard.check("Env.Nodes.Do")
-	n.Node.Do(batch)
+	n.Listener.Do(batch)
 }
 
-type guardedListener struct {
-	guardedNode
-	listener driver.Listener
-}
-
-func (n guardedListener) Listen(channel string, heard func()) (stop func()) {
+func (n guardedNode) Listen(channel string, heard func()) (stop func()) {
 	n.guard.check("Env.Nodes.Listen")
-	stop = n.listener.Listen(channel, heard)
+	stop = n.Listener.Listen(channel, heard)
 	return func() {
 		n.guard.check("the stop function of Env.Nodes.Listen")
 		stop()

@@ -145,28 +145,27 @@ expect: {findings: safe, unavailable: {at-most: 3s}}
 `
 }
 
-// A client that is started again counts from 1 again, so values that are made of its name come again.
-func TestALockWhoseValuesComeAgain(t *testing.T) {
-	named := func(env *locktest.Env) (locktest.Locker, error) {
-		return &ownLock{env: env, enough: 3, salt: env.Name}, nil
-	}
-	drawn := func(env *locktest.Env) (locktest.Locker, error) { return newOwn(env, 3) }
-	for what, lock := range map[string]func(*locktest.Env) (locktest.Locker, error){"named": named, "drawn": drawn} {
-		r := record(func(t rapid.TB) { locktest.Promises(t, locktest.Parse(t, restarted(""), 0, lock)) })
-		isFound := strings.Contains(r.log.String(), "breaks a promise (conduct) within the assumptions")
-		if isNamed := what == "named"; isFound != isNamed || r.failed != isNamed || r.skipped {
-			t.Errorf("values that are %s: %s", what, &r.log)
+// A client that is started again counts from 1 again, so values that are made of its name come again. One that needs random
+// bytes and is started again without them ends.
+func TestAClientThatIsStartedAgain(t *testing.T) {
+	const starved = "  - {at: 500ms, fault: {entropy: {client: client-1, for: 1s}}}"
+	for _, c := range []struct{ salt, faults, want string }{
+		{"name", "", "breaks a promise (conduct) within the assumptions"}, {"random", "", ""}, {"random", starved, ""},
+	} {
+		lock := func(env *locktest.Env) (locktest.Locker, error) {
+			if c.salt == "name" {
+				return &ownLock{env: env, enough: 3, salt: env.Name}, nil
+			}
+			return newOwn(env, 3)
 		}
-	}
-}
-
-// A lock that needs random bytes when it is made cannot be made of none: a client that is started again without them ends.
-func TestAClientThatCannotBeStartedAgain(t *testing.T) {
-	lock := func(env *locktest.Env) (locktest.Locker, error) { return newOwn(env, 3) }
-	if r := record(func(t rapid.TB) {
-		locktest.MutualExclusion(t, locktest.Parse(t, restarted("  - {at: 500ms, fault: {entropy: {client: client-1, for: 1s}}}"), 0, lock))
-	}); r.failed || r.skipped {
-		t.Errorf("%s", &r.log)
+		r := record(func(t rapid.TB) {
+			e := locktest.Parse(t, restarted(c.faults), 0, lock)
+			locktest.MutualExclusion(t, e)
+			locktest.Promises(t, e)
+		})
+		if r.failed != (c.want != "") || r.skipped || !strings.Contains(r.log.String(), c.want) {
+			t.Errorf("%+v: %s", c, &r.log)
+		}
 	}
 }
 

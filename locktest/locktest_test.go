@@ -120,6 +120,11 @@ func TestWhatIsWrongWithASetup(t *testing.T) {
 	}{
 		{locktest.Setup{Settings: "lock: {tll: 2s}"}, `settings:1:8: lock: unknown key "tll"`},
 		{locktest.Setup{Settings: "budget: {pause: 1s}"}, "that is what Setup.Assume is for"},
+		{locktest.Setup{Resources: []string{"a", "a"}}, `there are two resources of this name "a"`},
+		{locktest.Setup{Resources: []string{}}, "0 resources, must be from 1 to 1000"},
+		{locktest.Setup{Resources: []string{"a, b"}}, "it has a comma"},
+		{locktest.Setup{Settings: "resources: [x]", Resources: []string{"a"}}, "the settings name resources, and so does Setup.Resources: only one of them can"},
+		{locktest.Setup{Settings: "resources: [x, 9]"}, "resources[1]: want text, got a number"},
 		{locktest.Setup{Assume: locktest.Assumptions{ClockRate: "ten"}}, `"ten" is not a percentage`},
 		{locktest.Setup{Assume: locktest.Assumptions{ClockRate: "-1%"}}, `"-1%" is not`},
 		{locktest.Setup{Assume: locktest.Assumptions{ClockRate: "100%"}}, `"100%" is not`},
@@ -230,11 +235,9 @@ func TestResourceThatRefusesEverything(t *testing.T) {
 func TestTooLong(t *testing.T) {
 	file := plan("lock: {ttl: 2s}", "", "{at: 0s, client: client-1, repeat: 100000, do: [lock, update, unlock]}",
 		"{at: 0s, client: client-2, repeat: 100000, do: [lock, update, unlock]}")
-	for name, judge := range map[string]func(rapid.TB, *locktest.Experiment){"MutualExclusion": locktest.MutualExclusion, "Breaks": locktest.Breaks} {
-		r := record(func(t rapid.TB) { judge(t, locktest.Parse(t, file, 0, nil)) })
-		want := "the run is too long: more than 250000 events of the history"
-		if log := r.log.String(); !r.failed || r.skipped || !strings.Contains(log, want) || !strings.Contains(log, "; lower repeat") || strings.Contains(log, "mutual exclusion") {
-			t.Errorf("%s: failed %v, skipped %v: %s", name, r.failed, r.skipped, log)
-		}
+	r := record(func(t rapid.TB) { locktest.MutualExclusion(t, locktest.Parse(t, file, 0, nil)) })
+	want := "the run is too long: more than 250000 events of the history"
+	if log := r.log.String(); !r.failed || r.skipped || !strings.Contains(log, want) || !strings.Contains(log, "; lower repeat") || strings.Contains(log, "mutual exclusion") {
+		t.Errorf("failed %v, skipped %v: %s", r.failed, r.skipped, log)
 	}
 }

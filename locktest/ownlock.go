@@ -167,7 +167,7 @@ func foreign(lock func(*Env) (Locker, error)) (*scenarios.Foreign, *strays) {
 		g := &guard{strays, host.Name()}
 		e := &Env{Name: host.Name(), NodeTimeout: host.Settings.NodeTimeout, Runtime: g.runtime(host.Runtime()), env: host, guard: g}
 		for _, n := range host.Nodes() {
-			e.Nodes = append(e.Nodes, g.node(n))
+			e.Nodes = append(e.Nodes, guardedNode{n.(driver.Listener), g})
 		}
 		for _, r := range host.Redis() {
 			e.Redis = append(e.Redis, Redis{guardedRedis{r, g}})

@@ -9,7 +9,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"redlocksim/internal/longest"
 	"redlocksim/locktest"
 )
 
@@ -49,8 +48,8 @@ func contain(t *testing.T, text string, all ...string) {
 
 // redsync, as it is, holds where nodes that lost their memory stay away for a TTL.
 func TestALibraryAsItIs(t *testing.T) {
-	few(t, "1", "20")
-	if r := check(redsyncWith(2 * time.Second)); r.failed || !strings.Contains(r.log.String(), "passed 20 tests") {
+	few(t, "1", "5")
+	if r := check(redsyncWith(2 * time.Second)); r.failed || !strings.Contains(r.log.String(), "passed 5 tests") {
 		t.Errorf("%s", &r.log)
 	}
 }
@@ -73,16 +72,6 @@ func TestANaiveProgram(t *testing.T) {
 		"{at: 3s, client: client-2, do: [try-lock, hold: 1900ms]}", "{at: 4500ms, client: client-1, do: [try-lock]}")
 	locktest.Breaks(t, locktest.ParseProgram(t, late, 0, naive))
 	locktest.MutualExclusion(t, locktest.ParseProgram(t, late, 0, redsync))
-}
-
-// Drawn experiments find that, too.
-func TestANaiveProgramIsFound(t *testing.T) {
-	longest.Only(t, "shrinking programs takes a third of a minute")
-	few(t, "1", "20")
-	settings := locktest.Setup{Program: naive, Settings: "{lock: {ttl: 2s}, nodes: {names: [A]}}", Assume: locktest.Assumptions{Pause: time.Second}}
-	text := check(settings).log.String()
-	contain(t, text, "two holders (lease-overlap) within the assumptions", "releases the lock", "expected   holds")
-	locktest.Breaks(t, locktest.ParseProgram(t, kept(t, text), seedIn(t, text), naive))
 }
 
 func TestWhatIsWrongWithAProgram(t *testing.T) {

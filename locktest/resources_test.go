@@ -2,13 +2,9 @@ package locktest
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
-
-	"pgregory.net/rapid"
 
 	"redlocksim/checker"
 	"redlocksim/redlock"
@@ -123,12 +119,6 @@ func TestExperimentsOnSeveralResources(t *testing.T) {
 	}
 }
 
-// failures is a test that may fail, and goes on.
-type failures struct {
-	rapid.TB
-	text strings.Builder
-}
-
 // found is what a hundred experiments find.
 func found(t *testing.T, s Setup) (resources []string) {
 	t.Helper()
@@ -161,46 +151,5 @@ func TestALockThatIsWrongAboutSeveral(t *testing.T) {
 	s.Assume.RestartDelay = time.Second
 	if got := found(t, s); !slices.Equal(got, []string{"a", "b"}) {
 		t.Errorf("with nodes that come back too early the library is wrong about %v", got)
-	}
-}
-
-func (f *failures) Helper() {}
-
-func (f *failures) Fatalf(format string, args ...any) {
-	f.text.WriteString(strings.TrimSpace(fmt.Sprintf(format, args...)))
-	panic(f)
-}
-
-// What is wrong with the names is said before anything is run.
-func TestBadResources(t *testing.T) {
-	for _, c := range []struct {
-		settings string
-		names    []string
-		want     string
-	}{
-		{"", []string{"a", "a"}, `there are two resources of this name "a"`},
-		{"", []string{}, "0 resources, must be from 1 to 1000"},
-		{"", []string{"10s"}, `cannot be the name of a resource: it has a comma, or begins as a length does, with a digit, a sign or a dot "10s"`},
-		{"", []string{"a, b"}, "it has a comma"},
-		{"lock: {ttl: 2s}", []string{""}, "cannot be the name of a resource"},
-		{"resources: [x]", []string{"a"}, "the settings name resources, and so does Setup.Resources: only one of them can"},
-		{"resources: [x, 9]", nil, "resources[1]: want text, got a number"},
-		{"{lock: {ttl: 2s}, resources: [x, y]}", nil, ""},
-		{"{lock: {ttl: 2s}}", []string{"x", "y"}, ""},
-	} {
-		f := &failures{}
-		func() {
-			defer func() {
-				if p := recover(); p != nil && p != any(f) {
-					panic(p)
-				}
-			}()
-			if x := (Setup{Settings: c.settings, Resources: c.names}).read(f); !slices.Equal(x.base.Resources, []string{"x", "y"}) {
-				t.Errorf("%q, %v: resources %v", c.settings, c.names, x.base.Resources)
-			}
-		}()
-		if !strings.Contains(f.text.String(), c.want) || c.want == "" && f.text.Len() > 0 {
-			t.Errorf("%q, %v: %q, want %q", c.settings, c.names, &f.text, c.want)
-		}
 	}
 }

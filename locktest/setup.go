@@ -70,12 +70,17 @@ type Assumptions struct {
 	CounterLoss int
 }
 
+// subject is what is tested: the library of this module, or something in its place.
+type subject struct {
+	foreign *scenarios.Foreign // nil for the library
+	program *program           // nil if there is none
+	strays  *strays            // nil without a Setup.Lock
+}
+
 // setup is a checked Setup.
 type setup struct {
-	base    *scenarios.Scenario
-	foreign *scenarios.Foreign
-	program *program // nil if there is none
-	strays  *strays  // nil without a Lock
+	subject
+	base *scenarios.Scenario
 	// apart: the lock cannot lock several resources as one.
 	apart bool
 }
@@ -132,13 +137,13 @@ func (x *setup) readProgram(t rapid.TB, s Setup) {
 	if x.program, err = loadProgram(s.Program); err != nil {
 		t.Fatalf("locktest: Setup.Program: %v", err)
 	}
-	if err := x.program.unfit(x.base); err != nil {
+	if err := x.program.UnfitAtAnyBudget(x.base); err != nil {
 		t.Fatalf("locktest: Setup.Program: %v", err)
 	}
 	if n := len(x.base.Nodes.Names); x.program.IsOneNode() && n > 1 {
 		t.Fatalf("locktest: Setup.Program: the lock uses one node alone, and the settings have %d: give it one, by \"nodes: {names: [A]}\"", n)
 	}
-	x.foreign, x.apart = x.program.foreign(), true
+	x.foreign, x.apart = x.program.Foreign(), true
 }
 
 // withResources reads the settings with these resources added.
