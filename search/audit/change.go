@@ -43,9 +43,6 @@ func (a *Answers) With(f Fix) (*Answers, error) {
 	return Parse(a.file, text)
 }
 
-// says says whether the file has a key.
-func (a *Answers) says(path string) bool { return strictyaml.At(a.root, path) != nil }
-
 // line is a setting as a line of the file, under the key under which the file has it already.
 func (a *Answers) line(s variant.Setting) string {
 	switch {

@@ -9,10 +9,69 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"redlocksim/faults"
 	"redlocksim/internal/strictyaml"
+	"redlocksim/redlock"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/variant"
 	"redlocksim/search/attacks"
 )
+
+// Answer is one of the answers, and a key of a file.
+type Answer struct {
+	Key string
+	// Question asks for it, and Example is an answer.
+	Question, Example string
+	// Default is taken for granted unless it is said. If it is empty, Without says what is instead.
+	Default, Without string
+
+	// path is what a settings file says instead; empty if it does not say that.
+	path string
+	// read takes the answer, and gives what stands at the path, or nil; without it the answer itself does.
+	read func(f *file, d *strictyaml.Decoder, n *yaml.Node) *yaml.Node
+	// time is what the answer, or what a settings file says instead, comes to; nil if that is no time.
+	time func(a *Answers) time.Duration
+}
+
+// Meant is what somebody means who is asked: yes is true, and no is false, where the answer is one of these.
+func (a *Answer) Meant(said string) string {
+	if a.Example == "true" || a.Example == "false" {
+		switch strings.ToLower(said) {
+		case "yes", "y":
+			return "true"
+		case "no", "n":
+			return "false"
+		}
+	}
+	return said
+}
+
+// All are the answers, in the order in which they are asked for.
+func All() []Answer {
+	return []Answer{
+		{Key: "library", Question: "Which library takes the lock: redlock, another such as redsync, single for SET NX PX on one Redis, or a lock program (a .wasm file)?", Example: "redsync", Default: "redlock", read: (*file).library},
+		{Key: "nodes", Question: "How many independent Redis nodes are there, not counting replicas?", Example: "3", Default: "5", path: namesPath, read: names},
+		{Key: "ttl", Question: "For how long is a lock taken (its time to live)?", Example: "8s", Without: "the library's own", path: ttlPath, time: func(a *Answers) time.Duration { return a.Settings.Lock.TTL }},
+		{Key: "work", Question: "How long does the work under a lock take at most?", Example: "4s", Without: "not judged", read: work,
+			time: func(a *Answers) time.Duration { return a.Work }},
+		{Key: "renews", Question: "Is the lock renewed while the work goes on?", Example: "true", Without: "as the library does it", read: (*file).renews},
+		{Key: "persistence", Question: "When do nodes write to disk: none, everysec or always?", Example: "everysec", Default: "none", path: "nodes.persistence"},
+		{Key: "restart-delay", Question: "How soon, at the soonest, is a node back that stopped?", Example: "5s", Default: "0s", path: "budget.restart-delay",
+			time: func(a *Answers) time.Duration { return restartDelay(a.Settings) }},
+		{Key: "power-loss", Question: "Can the machine of a node lose power?", Example: "false", Default: "true", path: "budget.no-power-loss", read: as(func(is bool) string { return fmt.Sprint(!is) })},
+		{Key: "failover", Question: "Does a replica take over when a node is down?", Example: "true", Default: "false", read: failover},
+		{Key: "clock-error", Question: "By how much can a clock be fast or slow?", Example: "0.1%", Default: "500ppm", path: "budget.clock-rate", read: as(func(is clockError) string { return is.Rate.String() })},
+		{Key: "clock-step", Question: "How far can a node's wall clock be stepped?", Example: "100ms", Default: "0s", path: "budget.clock-step",
+			time: func(a *Answers) time.Duration { return a.Settings.Budget.ClockStep }},
+		{Key: "pause", Question: "What is the longest pause of a client, as for garbage collection?", Example: "800ms", Default: "0s", path: "budget.pause",
+			time: func(a *Answers) time.Duration { return a.Settings.Budget.Pause }},
+		{Key: "rtt", Question: "How long is the round trip to a node?", Example: "{p50: 1ms, p99: 8ms, max: 20ms}", Default: "{min: 1ms, max: 10ms}", path: "network.latency", read: roundTrip,
+			time: func(a *Answers) time.Duration { return roundTripOf(a.Settings) }},
+		{Key: "node-timeout", Question: "For how long does a client wait for a node's answer?", Example: "50ms", Without: "the library's own", path: nodeTimeoutPath,
+			time: func(a *Answers) time.Duration { return a.Settings.Lock.NodeTimeout }},
+		{Key: "fencing", Question: "Does the resource refuse what comes with an older fencing token?", Example: "true", Default: "false", path: "storage", read: (*file).fencing},
+	}
+}
 
 // ours are the keys of a settings file, which a file of answers can have beside them.
 var ours = []string{"title", "resources", "lock", "nodes", "network", "step-time", "storage", "budget"}
@@ -31,10 +90,10 @@ func Parse(path string, data []byte) (*Answers, error) {
 	if a.Library == "" {
 		a.Library = a.lib.name
 	}
-	if err := cmp.Or(f.onRedis(), f.bounded()); err != nil {
+	if err := f.check(); err != nil {
 		return nil, err
 	}
-	f.lockDefaults()
+	f.assume()
 	if _, voted := a.Settings.Lock.Votes(1); !voted {
 		return a, a.OnOneNode()
 	}
@@ -46,7 +105,6 @@ type file struct {
 	a        *Answers
 	given    map[string]*yaml.Node // the answers by their keys
 	settings *yaml.Node
-	said     *yaml.Node // settings, without what the library takes for granted
 }
 
 // UnmarshalNode makes a settings file of the answers, and of what the file says as such a file does.
@@ -62,109 +120,33 @@ func (f *file) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 	for _, a := range All() {
 		keys = append(keys, a.Key)
 	}
-	answers := len(keys)
-	for _, key := range ours {
-		if !slices.Contains(keys, key) {
-			keys = append(keys, key)
-		}
-	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		switch isOurs := slices.Contains(ours, key.Value); {
-		case slices.Contains(keys[:answers], key.Value) && !(isOurs && value.Kind == yaml.MappingNode):
+		case slices.Contains(keys, key.Value) && !(isOurs && value.Kind == yaml.MappingNode):
 			f.given[key.Value] = value
 		case isOurs:
 			f.settings.Content = append(f.settings.Content, key, value)
 		default:
-			d.Errorf(key, key.Value, keys, "unknown key")
+			d.Errorf(key, key.Value, slices.Concat(keys, ours), "unknown key")
 		}
 	}
-	f.library(d)
 	for _, a := range All() {
 		f.answer(d, a)
 	}
-	if f.a.nodes = f.given["nodes"]; f.a.nodes == nil && !slices.Contains(f.a.Assumed, "nodes: "+defaultOf("nodes")) {
-		f.a.nodes = strictyaml.At(f.settings, namesPath)
-	}
-	f.renews(d)
-	f.said = f.settings
 	if f.given["library"] != nil && f.a.lib.lock != "" {
 		f.settings = strictyaml.Merge(strictyaml.Under("lock", written(f.a.lib.lock)), f.settings)
 	}
 }
 
-// renews takes whether the lock is renewed.
-func (f *file) renews(d *strictyaml.Decoder) {
-	n, lib := f.given["renews"], &f.a.lib
-	if n == nil || !d.Decode(n, &f.a.Renews) {
-		return
-	}
-	switch renews := *f.a.Renews; {
-	case IsProgram(f.a.Library):
-	case renews && lib.extends == "":
-		d.Errorf(n, "", nil, "%s cannot extend a lock: leave renews out", lib.name)
-	case !renews && lib.always:
-		d.Errorf(n, "", nil, "%s renews its locks, and cannot be told not to: leave renews out", lib.name)
-	case strictyaml.At(f.settings, watchdogPath) != nil:
-		d.Errorf(n, "renews", nil, "%s says the same:", watchdogPath)
-	case lib.renews && !lib.always:
-		f.put(watchdogPath, written(fmt.Sprint(renews)))
-	}
-}
-
-func defaultOf(key string) string {
-	all := All()
-	return all[slices.IndexFunc(all, func(a Answer) bool { return a.Key == key })].Default
-}
-
-// onOneRedis are libraries with a lock on one Redis, by the names that people give them, in small letters. Some are nearly
-// those of other locks.
-var onOneRedis = []string{"redislock", "redis-lock", "redis_lock", "redis-py", "python-redis-lock", "django-redis", "shedlock", "bullmq", "laravel",
-	"spring-integration", "redislockregistry", "redis-mutex", "redis-semaphore", "set-nx", "setnx"}
-
-// library takes the name of the library.
-func (f *file) library(d *strictyaml.Decoder) {
-	n := f.given["library"]
-	named, name := "", ourLibrary
-	for _, path := range []string{"lock.protocol", "lock.preset"} {
-		if at := strictyaml.At(f.settings, path); at != nil {
-			named, name = path, at.Value
-		}
-	}
-	if named == "lock.preset" {
-		name = ofPreset(name)
-	}
-	f.a.lib, _ = libraryOf(name)
-	var word string
-	switch {
-	case n == nil && named == "":
-		f.a.Library = defaultOf("library")
-		f.a.Assumed = append(f.a.Assumed, "library: "+f.a.Library)
-		return
-	case n == nil || !d.Decode(n, &word):
-		return
-	case named != "":
-		d.Errorf(n, "library", nil, "%s says the same:", named)
-		return
-	}
-	var isKnown bool
-	f.a.Library = word
-	switch f.a.lib, isKnown = libraryOf(word); {
-	case isKnown || IsProgram(word):
-	case slices.Contains(onOneRedis, strings.ToLower(word)):
-		d.Errorf(n, word, nil, "the lock of this library is SET NX PX on one Redis; say single (and lock: {release: del} if it deletes the key whoever has it) in place of")
-	default:
-		d.Errorf(n, word, libraryNames(), "no such library; for SET NX PX on one Redis, as by redis-py, say single; a Go program can be a .wasm file:")
-	}
-}
-
 // answer takes an answer, or what is taken for granted in its place.
 func (f *file) answer(d *strictyaml.Decoder, a Answer) {
+	if a.Key == "library" { // which two settings can say
+		a.path = f.named()
+	}
 	n, said := f.given[a.Key]
-	setting := a.path != "" && strictyaml.At(f.settings, a.path) != nil
+	setting := a.path != "" && f.a.says(a.path)
 	switch {
-	case a.Key == "library" || a.Key == "renews": // taken already
-		return
 	case said && setting:
 		d.Errorf(n, a.Key, nil, "%s says the same:", a.path)
 		return
@@ -178,40 +160,13 @@ func (f *file) answer(d *strictyaml.Decoder, a Answer) {
 		n = written(a.Default)
 		n.Line, n.Column = f.settings.Line, f.settings.Column
 	}
-	switch a.Key {
-	case "work":
-		if d.Decode(n, &f.a.Work) && f.a.Work < 0 {
-			d.Errorf(n, n.Value, nil, "must not be negative")
-		}
-		return
-	case "failover":
-		d.Decode(n, &f.a.Failover)
-		return
-	}
 	value := n
-	if a.translate != nil {
-		if value = a.translate(d, n); value == nil {
-			return
-		}
+	if a.read != nil {
+		value = a.read(f, d, n)
+	}
+	if value != nil {
 		value.Line, value.Column = n.Line, n.Column
-	}
-	f.put(a.path, value)
-	switch {
-	case a.Key == "rtt": // both ways together
-		f.put("network.replies", written("0s"))
-	case a.Key == "fencing" && value.Value == "fenced":
-		f.tokens(d, n)
-	}
-}
-
-// tokens has the lock give the fencing tokens that the resource looks at.
-func (f *file) tokens(d *strictyaml.Decoder, n *yaml.Node) {
-	switch {
-	case strictyaml.At(f.settings, "lock.fencing") != nil || strictyaml.At(f.settings, "lock.tokens") != nil:
-	case f.a.lib.name != ourLibrary && !IsProgram(f.a.Library):
-		d.Errorf(n, "", nil, "the lock gives no fencing tokens that the resource could compare: leave fencing out, or choose a library that gives them (library: redlock)")
-	default:
-		f.put("lock.fencing", written("true"))
+		f.put(a.path, value)
 	}
 }
 
@@ -220,62 +175,191 @@ func (f *file) put(path string, value *yaml.Node) {
 	f.settings = strictyaml.Merge(f.settings, strictyaml.Under(path, value))
 }
 
-// onRedis refuses locks on anything else, which assume other things.
-func (f *file) onRedis() error {
-	service := f.a.Settings.Lock.Capabilities().Service
-	if service == "" {
-		return nil
+// named takes the library that the settings name, which is ours if they name none, and gives the path at which they do.
+func (f *file) named() (path string) {
+	name := ourLibrary
+	for _, at := range []string{"lock.protocol", "lock.preset"} {
+		if n := strictyaml.At(f.settings, at); n != nil {
+			path, name = at, n.Value
+		}
 	}
-	at := strictyaml.At(f.settings, "lock.protocol")
-	e := strictyaml.Errorf(f.a.file, at.Line, at.Column, at.Value, libraryNames(), "locks on a %s, and an audit is of locks on Redis:", service)
-	e.Path = "lock.protocol"
-	return strictyaml.Errors{e}.Err()
+	if path == "lock.preset" {
+		name = ofPreset(name)
+	}
+	f.a.lib, _ = libraryOf(name)
+	return path
 }
 
-// bounded refuses times that are longer than a schedule takes.
-func (f *file) bounded() error {
+// onOneRedis are libraries with a lock on one Redis, by the names that people give them, in small letters. Some are nearly
+// those of other locks.
+var onOneRedis = []string{"redislock", "redis-lock", "redis_lock", "redis-py", "python-redis-lock", "django-redis", "shedlock", "bullmq", "laravel",
+	"spring-integration", "redislockregistry", "redis-mutex", "redis-semaphore", "set-nx", "setnx"}
+
+// library takes the name of the library.
+func (f *file) library(d *strictyaml.Decoder, n *yaml.Node) *yaml.Node {
+	if !d.Decode(n, &f.a.Library) {
+		return nil
+	}
+	word := f.a.Library
+	switch lib, isKnown := libraryOf(word); {
+	case isKnown || IsProgram(word):
+		f.a.lib = lib
+	case slices.Contains(onOneRedis, strings.ToLower(word)):
+		d.Errorf(n, word, nil, "the lock of this library is SET NX PX on one Redis; say single (and lock: {release: del} if it deletes the key whoever has it) in place of")
+	default:
+		d.Errorf(n, word, libraryNames(), "no such library; for SET NX PX on one Redis, as by redis-py, say single; a Go program can be a .wasm file:")
+	}
+	return nil
+}
+
+// renews takes whether the lock is renewed.
+func (f *file) renews(d *strictyaml.Decoder, n *yaml.Node) *yaml.Node {
+	lib := &f.a.lib
+	if !d.Decode(n, &f.a.Renews) {
+		return nil
+	}
+	switch renews := *f.a.Renews; {
+	case IsProgram(f.a.Library):
+	case renews && lib.extends == "":
+		d.Errorf(n, "", nil, "%s cannot extend a lock: leave renews out", lib.name)
+	case !renews && lib.always:
+		d.Errorf(n, "", nil, "%s renews its locks, and cannot be told not to: leave renews out", lib.name)
+	case f.a.says(watchdogPath):
+		d.Errorf(n, "renews", nil, "%s says the same:", watchdogPath)
+	case lib.renews && !lib.always:
+		f.put(watchdogPath, written(fmt.Sprint(renews)))
+	}
+	return nil
+}
+
+// fencing is what the resource checks, and has the lock give the tokens that it looks at.
+func (f *file) fencing(d *strictyaml.Decoder, n *yaml.Node) *yaml.Node {
+	is := false
+	switch {
+	case !d.Decode(n, &is):
+		return nil
+	case !is:
+		return written("register")
+	case f.a.says("lock.fencing") || f.a.says("lock.tokens"):
+	case f.a.lib.name != ourLibrary && !IsProgram(f.a.Library):
+		d.Errorf(n, "", nil, "the lock gives no fencing tokens that the resource could compare: leave fencing out, or choose a library that gives them (library: redlock)")
+	default:
+		f.put("lock.fencing", written("true"))
+	}
+	return written("fenced")
+}
+
+// as reads an answer, and gives a word for it.
+func as[T any](word func(T) string) func(*file, *strictyaml.Decoder, *yaml.Node) *yaml.Node {
+	return func(_ *file, d *strictyaml.Decoder, n *yaml.Node) *yaml.Node {
+		var is T
+		if !d.Decode(n, &is) {
+			return nil
+		}
+		return written(word(is))
+	}
+}
+
+// names is the names of so many nodes.
+func names(_ *file, d *strictyaml.Decoder, n *yaml.Node) *yaml.Node {
+	count := 0
+	if !d.Decode(n, &count) {
+		return nil
+	}
+	if count < 1 || count > redlock.MaxNodes {
+		d.Errorf(n, n.Value, nil, "want a number of nodes from 1 to %d, got", redlock.MaxNodes)
+		return nil
+	}
+	return written("[" + strings.Join(variant.NodeNames(count), ", ") + "]")
+}
+
+func work(f *file, d *strictyaml.Decoder, n *yaml.Node) *yaml.Node {
+	if d.Decode(n, &f.a.Work) && f.a.Work < 0 {
+		d.Errorf(n, n.Value, nil, "must not be negative")
+	}
+	return nil
+}
+
+func failover(f *file, d *strictyaml.Decoder, n *yaml.Node) *yaml.Node {
+	d.Decode(n, &f.a.Failover)
+	return nil
+}
+
+// clockError is a rate error, written as a percentage or in parts per million: "0.05%", "500ppm".
+type clockError struct{ faults.Rate }
+
+// UnmarshalScalar reads a rate error.
+func (c *clockError) UnmarshalScalar(text string) error {
+	if n, ok := strings.CutSuffix(text, "ppm"); ok {
+		d, ok := faults.ParseDecimal(n)
+		if !ok {
+			return &strictyaml.Invalid{Msg: `not a rate error, as "500ppm" or "0.05%"`, Word: text}
+		}
+		c.Rate = faults.RateOf(d.Shift(-6))
+		return nil
+	}
+	return c.Rate.UnmarshalScalar(text)
+}
+
+// roundTrip is a latency of both ways together, whose min may be left out, and is 0 then.
+func roundTrip(f *file, d *strictyaml.Decoder, n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.MappingNode && strictyaml.At(n, "min") == nil {
+		with := *n
+		with.Content = append([]*yaml.Node{strictyaml.Text("min"), strictyaml.Text("0s")}, n.Content...)
+		n = &with
+	}
+	if !d.Decode(n, new(scenarios.Latency)) {
+		return nil
+	}
+	f.put("network.replies", written("0s"))
+	return n
+}
+
+// written is a value of our own as a node.
+func written(text string) *yaml.Node {
+	n, err := strictyaml.ValueOf(text)
+	if err != nil {
+		panic(err) // it is ours
+	}
+	return n
+}
+
+// check refuses locks on anything but Redis, which assume other things, and times that are longer than a schedule takes.
+func (f *file) check() error {
 	s := f.a.Settings
 	var wrong strictyaml.Errors
-	for _, x := range []struct {
-		key, path string
-		is        time.Duration
-	}{
-		{"ttl", ttlPath, s.Lock.TTL}, {"work", "", f.a.Work}, {"restart-delay", "budget.restart-delay", restartDelay(s)},
-		{"clock-step", "budget.clock-step", s.Budget.ClockStep}, {"pause", "budget.pause", s.Budget.Pause}, {"", "budget.suspend", s.Budget.Suspend},
-		{"", "budget.delay", s.Budget.Delay}, {"rtt", "network", roundTripOf(s)}, {"node-timeout", nodeTimeoutPath, s.Lock.NodeTimeout}, {"", "lock.guard-time", s.Lock.GuardTime},
-	} {
-		if x.is <= attacks.MaxLength {
-			continue
-		}
-		at := f.given[x.key]
-		if at == nil && x.path != "" {
-			at = strictyaml.At(f.settings, x.path)
-		}
-		e := strictyaml.Errorf(f.a.file, at.Line, at.Column, x.is.String(), nil, "is longer than %v, the most that is tried:", attacks.MaxLength)
-		if e.Path = x.key; x.key == "" {
-			e.Path = x.path
-		}
+	refuse := func(at *yaml.Node, path, word string, valid []string, format string, arg any) {
+		e := strictyaml.Errorf(f.a.file, at.Line, at.Column, word, valid, format, arg)
+		e.Path = path
 		wrong = append(wrong, e)
+	}
+	if service := s.Lock.Capabilities().Service; service != "" {
+		at := strictyaml.At(f.a.root, "lock.protocol")
+		refuse(at, "lock.protocol", at.Value, libraryNames(), "locks on a %s, and an audit is of locks on Redis:", service)
+		return wrong.Err()
+	}
+	of := func(d time.Duration) func(*Answers) time.Duration { return func(*Answers) time.Duration { return d } }
+	all := append(All(), Answer{path: "budget.suspend", time: of(s.Budget.Suspend)}, Answer{path: "budget.delay", time: of(s.Budget.Delay)},
+		Answer{path: guardTimePath, time: of(s.Lock.GuardTime)})
+	for _, a := range all {
+		if a.time != nil && a.time(f.a) > attacks.MaxLength {
+			at := cmp.Or(f.given[a.Key], strictyaml.At(f.a.root, a.path))
+			refuse(at, cmp.Or(a.Key, a.path), a.time(f.a).String(), nil, "is longer than %v, the most that is tried:", attacks.MaxLength)
+		}
 	}
 	return wrong.Err()
 }
 
-// lockDefaults says what the lock itself takes for granted, and what nobody said.
-func (f *file) lockDefaults() {
+// assume says what the lock itself takes for granted, and what nobody said.
+func (f *file) assume() {
 	a := f.a
-	for _, x := range []struct {
-		key, path string
-		is        time.Duration
-	}{{"ttl", ttlPath, a.Settings.Lock.TTL}, {"node-timeout", nodeTimeoutPath, a.Settings.Lock.NodeTimeout}} {
-		if f.given[x.key] == nil && strictyaml.At(f.said, x.path) == nil {
-			a.Assumed = append(a.Assumed, x.key+": "+x.is.String())
+	for _, x := range All() {
+		if x.Default == "" && x.path != "" && f.given[x.Key] == nil && !a.says(x.path) {
+			a.Assumed = append(a.Assumed, x.Key+": "+x.time(a).String())
 		}
 	}
-	switch a.lib.name {
-	case "redisson":
-		a.Assumed = append(a.Assumed, "library: redisson is its RLock, on one Redis; its RedissonRedLock on several is redisson-multi")
-	case "redisson-multi":
-		a.Assumed = append(a.Assumed, "library: redisson-multi is RedissonRedLock, on several independent nodes; RLock on one Redis is redisson")
+	if a.lib.note != "" {
+		a.Assumed = append(a.Assumed, "library: "+a.lib.note)
 	}
 	if a.Renews == nil && a.lib.extends != "" {
 		a.Assumed = append(a.Assumed, fmt.Sprintf("renews: %t", a.lib.renews))

@@ -18,6 +18,8 @@ type library struct {
 	extends string
 	// renews says that it renews its locks unless it is told not to, and always that it cannot be told.
 	renews, always bool
+	// note says which of several locks it is; empty if there is only one.
+	note string
 }
 
 // Settings that only some libraries have, by their paths under lock.
@@ -56,9 +58,11 @@ var catalogue = []library{
 	// RedissonLock.java, RedissonFairLock.java and RedissonRedLock.java, whose minLocksAmount is fixed; Config.java and
 	// BaseConfig.java have lockWatchdogTimeout and timeout; a lease time turns the watchdog off. The preset is that of the
 	// last.
-	{name: "redisson", lock: "{protocol: redisson, ttl: 30s, node-timeout: 3s, clock: wall}", extends: noLeaseTime, renews: true, sets: redissons},
+	{name: "redisson", lock: "{protocol: redisson, ttl: 30s, node-timeout: 3s, clock: wall}", extends: noLeaseTime, renews: true, sets: redissons,
+		note: "redisson is its RLock, on one Redis; its RedissonRedLock on several is redisson-multi"},
 	{name: "redisson-fair", lock: "{protocol: redisson-fair, ttl: 30s, node-timeout: 3s, clock: wall}", extends: noLeaseTime, renews: true, sets: redissons},
-	{name: "redisson-multi", lock: "{preset: redisson}", extends: noLeaseTime, renews: true, sets: redissons},
+	{name: "redisson-multi", lock: "{preset: redisson}", extends: noLeaseTime, renews: true, sets: redissons,
+		note: "redisson-multi is RedissonRedLock, on several independent nodes; RLock on one Redis is redisson"},
 	// lib/Redis/DistLock.pm: takes connections of Redis.pm; the quorum and DRIFT_FACTOR are fixed.
 	{name: "redis-distlock", extends: "method extend", sets: map[string]string{timeoutKey: "read_timeout of each connection"}},
 	// redlock-cpp/redlock.cpp: SetRetry is all that can be set.
