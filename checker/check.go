@@ -8,7 +8,6 @@ package checker
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"redlocksim/sim/history"
 )
@@ -89,16 +88,14 @@ func (r *Report) addLeases(t *transcript, o Options) error {
 
 // addResources measures what clients got of each resource, and how long they waited.
 func (r *Report) addResources(t *transcript, o Options) {
-	efforts, asked, used := t.efforts(), askings(t), criticalSections(t, o)
-	granted, healed, holds := t.grants(), t.healed(), believe(t).holds
+	efforts, asked, holds := t.efforts(), askings(t), believe(t).holds
+	healed, stops := t.healed(), t.stops(o)
 	for _, name := range t.resources {
-		e, waits, uses := efforts[name], asked[name], used[name]
-		again := reentries(uses, o)
-		m := Resource{Name: name, Grants: e.grants, Clients: e.clients, Unavailable: unavailable(t, waits, uses, granted[name]),
-			Takeover: longestTakeover(t, waits, uses), Attempts: mostAttempts(t, waits),
-			Fairness: jain(waits, again), AfterHealing: slowestRecovery(t, waits, healed)}
-		m.Unheld = unavailable(t, waits, slices.Concat(uses, usesOf(holds[name])), granted[name]).For
-		m.Bypass, m.Overtakes = bypasses(t, waits, again)
+		e, waits, used := efforts[name], asked[name], criticalSections(t, holds[name], stops)
+		m := Resource{Name: name, Grants: e.grants, Clients: e.clients, Unavailable: unavailable(t, waits, used),
+			Unheld: unavailable(t, waits, holds[name]).For, Takeover: longestTakeover(t, waits, used),
+			AfterHealing: slowestRecovery(t, waits, healed)}
+		m.addService(t, waits, used, o.Reentrant)
 		r.Grants += e.grants
 		r.Resources = append(r.Resources, m)
 	}

@@ -285,7 +285,7 @@ func waitOracle(h history.History, resource string) time.Duration {
 	for n := 1; n < len(h); n++ {
 		asks := map[int]bool{}
 		on := map[int]bool{}
-		expired := map[int]bool{}
+		expired, released := map[int]bool{}, map[int]bool{}
 		for _, e := range h[:n] {
 			lock := ops[e.Op].Func == history.Acquire && ops[e.Op].Resource == resource
 			switch {
@@ -293,8 +293,11 @@ func waitOracle(h history.History, resource string) time.Duration {
 				asks[e.Op] = true
 			case e.Kind == history.Return && lock:
 				delete(asks, e.Op)
-				on[e.Op] = e.Outcome == history.OK && !expired[e.Op]
+				on[e.Op] = e.Outcome == history.OK && !expired[e.Op] && !released[e.Op]
+			case e.Kind == history.Return && e.Func == history.Extend && e.Outcome == history.OK:
+				expired[ops[e.Op].Grant] = false
 			case e.Kind == history.Call && e.Func == history.Release:
+				released[e.Grant] = true
 				delete(on, e.Grant)
 			case e.Kind == history.Expire:
 				expired[e.Grant] = true

@@ -1,6 +1,12 @@
 package checker
 
-import "time"
+import (
+	"slices"
+	"sort"
+	"time"
+
+	"redlocksim/sim/history"
+)
 
 // Takeover is the time from a holder's disappearance to the next grant. The zero Takeover is none.
 //
@@ -24,14 +30,50 @@ type Takeover struct {
 	By string
 }
 
+// stoppingFaults keep a client from ending its critical section for as long as they last.
+var stoppingFaults = []string{"pause", "cut-off"}
+
+// stops are the Seqs, by process, of its crashes and of the faults that keep it from releasing.
+func (t *transcript) stops(o Options) map[string][]int {
+	stopping := o.Stopping
+	if stopping == nil {
+		stopping = stoppingFaults
+	}
+	stops := map[string][]int{}
+	for e := range t.Events() {
+		if e.Kind == history.Crash || e.Kind == history.Fault && slices.Contains(stopping, e.Name) {
+			stops[e.Process] = append(stops[e.Process], e.Seq)
+		}
+	}
+	return stops
+}
+
+// criticalSections are the stretches in which the holder of a grant could use the resource, sorted by beginning: its first
+// hold, from the grant to the call of its release, its expiry or the crash of its process, or up to a fault that keeps the
+// process from releasing. Of a grant that was released or had expired before its client was told of it there is none.
+func criticalSections(t *transcript, holds []hold, stops map[string][]int) []hold {
+	var sections []hold
+	for _, h := range holds {
+		if o := &t.ops[h.grant]; h.from == o.ret {
+			stops := stops[o.process]
+			if i := sort.SearchInts(stops, h.from); i < len(stops) {
+				h.to = min(h.to, stops[i])
+			}
+			sections = append(sections, h)
+		}
+	}
+	return sections
+}
+
 // longestTakeover finds the longest takeover, the first of equals. used and asked are sorted by their beginnings.
-func longestTakeover(t *transcript, asked []asking, used []use) Takeover {
+func longestTakeover(t *transcript, asked []asking, used []hold) Takeover {
 	var longest Takeover
-	last := 0 // the end of the latest section so far
-	for i, u := range used {
-		inside := last > u.to || i+1 < len(used) && used[i+1].from < u.to && outlasts(used[i+1:], u.to)
-		last = max(last, u.to)
-		if !u.stopped || t.ops[u.grant].released != 0 || inside {
+	for _, u := range used {
+		if u.to == forever || t.ops[u.grant].released != 0 {
+			continue
+		}
+		stopped := t.Event(u.to).Kind == history.Crash || t.Event(u.to).Kind == history.Fault
+		if !stopped || slices.ContainsFunc(used, func(other hold) bool { return other.from < u.to && u.to < other.to }) {
 			continue
 		}
 		if next, ok := takeover(t, asked, u); ok && (longest.Process == "" || next.For > longest.For) {
@@ -41,21 +83,8 @@ func longestTakeover(t *transcript, asked []asking, used []use) Takeover {
 	return longest
 }
 
-// outlasts reports whether one of the sections, sorted by their beginnings, is on at seq.
-func outlasts(later []use, seq int) bool {
-	for _, u := range later {
-		if u.from > seq {
-			return false
-		}
-		if u.to > seq {
-			return true
-		}
-	}
-	return false
-}
-
 // takeover measures the time from the end of a section; false if nobody else asks from then on.
-func takeover(t *transcript, asked []asking, gone use) (Takeover, bool) {
+func takeover(t *transcript, asked []asking, gone hold) (Takeover, bool) {
 	holder := t.ops[gone.grant].process
 	from, to, by := forever, 0, ""
 	for _, a := range asked {

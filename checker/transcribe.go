@@ -61,6 +61,10 @@ func (t *transcript) take(e *history.Event, open map[string][]int) error {
 		return t.belongs(e, e.Grant)
 	case history.Effect:
 		return t.takeEffect(e)
+	case history.Step:
+		if o := t.op(e.Op); o != nil && o.fn == history.Acquire && o.ret == forever && o.crash == forever {
+			o.attempts = max(o.attempts, int(min(e.Number, int64(forever))))
+		}
 	case history.Crash:
 		if e.Process == "" {
 			return fmt.Errorf("of no process")

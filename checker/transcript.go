@@ -24,6 +24,8 @@ type operation struct {
 	// Of a grant: its token, and the Seq at which a release of it succeeded first; 0 if there is none.
 	token    int64
 	released int
+	// attempts is the highest attempt number of the steps of an acquire; 0 if there are none.
+	attempts int
 }
 
 // granted reports whether the operation is an acquire that gave the lock.

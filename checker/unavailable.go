@@ -20,32 +20,23 @@ type moment struct {
 }
 
 // turns are those of a resource, in order.
-func turns(t *transcript, asked []asking, used []use, granted []int) []turn {
+func turns(t *transcript, asked []asking, used []hold) []turn {
 	var turns []turn
-	add := func(seq int, u turn) {
-		u.moment = moment{seq, t.at(seq)}
-		turns = append(turns, u)
-	}
+	at := func(seq int) moment { return moment{seq, t.at(seq)} }
 	for _, a := range asked {
-		add(a.from, turn{asks: 1})
-		turns = append(turns, turn{moment: a.over(t), asks: -1})
+		turns = append(turns, turn{moment: at(a.from), asks: 1}, turn{moment: a.over(t), asks: -1, isGranted: a.granted})
 	}
 	for _, s := range used {
-		add(s.from, turn{uses: 1})
-		add(s.to, turn{uses: -1})
-	}
-	for _, seq := range granted {
-		add(seq, turn{isGranted: true})
+		turns = append(turns, turn{moment: at(s.from), uses: 1}, turn{moment: at(s.to), uses: -1})
 	}
 	slices.SortFunc(turns, func(a, b turn) int { return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.at, b.at)) })
 	return turns
 }
 
 // unavailable measures the longest true time in which at every moment some client was asking for a resource, no critical
-// section was on, and nobody was granted. A call that gave up early counts as asking for as long as it was to wait. granted are
-// the Seqs of its grants.
-func unavailable(t *transcript, asked []asking, used []use, granted []int) Unavailable {
-	turns := turns(t, asked, used, granted)
+// section was on, and nobody was granted. A call that gave up early counts as asking for as long as it was to wait.
+func unavailable(t *transcript, asked []asking, used []hold) Unavailable {
+	turns := turns(t, asked, used)
 	var longest Unavailable
 	asks, uses := 0, 0
 	since := moment{} // from when time counts, zero while it does not
@@ -96,12 +87,4 @@ func unavailable(t *transcript, asked []asking, used []use, granted []int) Unava
 		longest.ToSeq = 0
 	}
 	return longest
-}
-
-// usesOf are holds in the place of critical sections.
-func usesOf(holds []hold) (uses []use) {
-	for _, h := range holds {
-		uses = append(uses, use{span: h.span, grant: h.grant})
-	}
-	return uses
 }
