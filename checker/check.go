@@ -15,7 +15,8 @@ import (
 // Check judges h. A history that shows violations is not an error: they are the report's findings.
 //
 // Holds, lost updates and effects are checked directly; porcupine checks holds once more, from the same events.
-// Check takes O(n log n), O(n) for each takeover and each grant of a semaphore, and what porcupine takes within its bounds.
+// Check takes O(n log n), O(n) for each takeover, each grant of a semaphore and each process that waits, and what porcupine
+// takes within its bounds.
 // Equal arguments give equal reports.
 //
 // Effects are those of the operation in their Op. One where it is zero is of an operation that was not recorded.
