@@ -197,7 +197,7 @@ var library = []Mutant{
 	{
 		Name:    "no-jitter",
 		Bug:     "every delay before a retry is the same",
-		Edits:   []Edit{{"redlock/random.go", "s.below(s.retryMax - s.retryMin + 1)", "s.below(1)"}},
+		Edits:   []Edit{{"redlock/random.go", "s.below(int64(s.retryMax-s.retryMin) + 1)", "s.below(1)"}},
 		Killers: []string{"61-even-number-of-nodes"},
 	},
 	{
@@ -505,7 +505,7 @@ var library = []Mutant{
 	{
 		Name:    "all-at-once",
 		Bug:     "all who are told of a release ask at the same time",
-		Edits:   []Edit{{"redlock/random.go", "	return part\n", "	return 0 * part\n"}},
+		Edits:   []Edit{{"redlock/random.go", "	return time.Duration(part)\n", "	return time.Duration(0 * part)\n"}},
 		Killers: []string{"66-wake-up/many"},
 	},
 	{
@@ -558,13 +558,15 @@ var library = []Mutant{
 	{
 		Name:    "queue-forgets-the-next",
 		Bug:     "the first of those who wait in the client gives up, and the next is not woken",
-		Edits:   []Edit{{"redlock/queue.go", "	if wasFirst {\n\t\tnext = q.next()", "	if wasFirst && q.leases > 0 {\n\t\tnext = q.next()"}},
+		Edits:   []Edit{{"redlock/queue.go", "\tif wasFirst {\n", "\tif wasFirst && q.leases > 0 {\n"}},
 		Killers: []string{"73-waiting-in-one-client/gives-up-at-the-head", "73-waiting-in-one-client/give-up-at-different-times"},
 	},
 	{
-		Name:    "queue-last-first",
-		Bug:     "who came last to the queue of the client is served first",
-		Edits:   []Edit{{"redlock/queue.go", "p.enqueue((*list.List).PushBack)", "p.enqueue((*list.List).PushFront)"}},
+		Name: "queue-last-first",
+		Bug:  "who came last to the queue of the client is served first",
+		Edits: []Edit{{"internal/line/line.go", "\tif l.last == nil {\n\t\tl.first = p\n",
+			"\tif l.last != nil && l.last != l.first {\n\t\tp.before, p.behind = l.first, l.first.behind\n" +
+				"\t\tp.before.behind, p.behind.before = p, p\n\t\treturn\n\t}\n\tif l.last == nil {\n\t\tl.first = p\n"}},
 		Killers: []string{"73-waiting-in-one-client/in-order"},
 	},
 	{
@@ -574,9 +576,10 @@ var library = []Mutant{
 		Killers: []string{"100-late-commands"},
 	},
 	{
-		Name:    "queue-put-back-last",
-		Bug:     "the first waiter loses its turn to a try-lock of its client, and waits again behind those that came later",
-		Edits:   []Edit{{"redlock/queue.go", "p.enqueue((*list.List).PushFront)", "p.enqueue((*list.List).PushBack)"}},
+		Name: "queue-put-back-last",
+		Bug:  "the first waiter loses its turn to a try-lock of its client, and waits again behind those that came later",
+		Edits: []Edit{{"redlock/queue.go", "\tif place.Waiter == nil {\n", "\tif place.Waiter == nil {\n" +
+			"\t\tq.line.Leave(place)\n\t\t*place = line.Place{}\n\t\tq.line.Join(place)\n"}},
 		Killers: []string{"98-put-back-in-front"},
 	},
 	{
@@ -616,7 +619,7 @@ var library = []Mutant{
 	{
 		Name:    "queue-sleeps-through-a-release",
 		Bug:     "who waits behind a lease of the same client is not woken when that is released",
-		Edits:   []Edit{{"redlock/queue.go", "\tq.leases--\n\tnext := q.next()\n", "\tq.leases--\n\tnext := driver.Waiter(nil)\n"}},
+		Edits:   []Edit{{"redlock/queue.go", "\tq.leases--\n\tq.wakeNext()\n", "\tq.leases--\n"}},
 		Killers: []string{"73-waiting-in-one-client/in-order"},
 	},
 	{
@@ -647,7 +650,7 @@ var library = []Mutant{
 	{
 		Name:    "close-forgets-the-queue",
 		Bug:     "a client that is closed goes on serving those who wait in it",
-		Edits:   []Edit{{"redlock/turn.go", "	defer c.dontWakeOnClose(c.wakeOnClose(t.waiter))\n", ""}, {"redlock/turn.go", "for !c.closed.Load() && ctx.Err() == nil {", "for ctx.Err() == nil {"}, {"redlock/wake.go", "	if c.closed.Load() {\n\t\treturn ErrClosed\n\t}\n\treturn ctx.Err()", "	return ctx.Err()"}},
+		Edits:   []Edit{{"redlock/turn.go", "	defer c.dontWakeOnClose(c.wakeOnClose(t.place.Waiter))\n", ""}, {"redlock/turn.go", "for !c.closed.Load() && ctx.Err() == nil {", "for ctx.Err() == nil {"}, {"redlock/wake.go", "	if c.closed.Load() {\n\t\treturn ErrClosed\n\t}\n\treturn ctx.Err()", "	return ctx.Err()"}},
 		Killers: []string{"73-waiting-in-one-client/closed"},
 	},
 	{
@@ -684,7 +687,7 @@ var library = []Mutant{
 	{
 		Name:  "jitter-makes-late",
 		Bug:   "a renewal comes later than its period by its jitter, and not sooner",
-		Edits: []Edit{{"redlock/random.go", "return r.Period - sooner", "return r.Period + sooner"}},
+		Edits: []Edit{{"redlock/random.go", "return r.Period - time.Duration(sooner)", "return r.Period + time.Duration(sooner)"}},
 		Tests: []Test{{"redlock", "TestRenewalJitter"}},
 	},
 	{
@@ -799,7 +802,7 @@ var library = []Mutant{
 	{
 		Name:    "turn-outlasts-its-context",
 		Bug:     "a call that waits for its turn in the client goes on waiting when its context has ended",
-		Edits:   []Edit{{"redlock/turn.go", "t.waiter.Wait(ctx)", "t.waiter.Wait(context.Background())"}},
+		Edits:   []Edit{{"redlock/turn.go", "t.place.Waiter.Wait(ctx)", "t.place.Waiter.Wait(context.Background())"}},
 		Killers: []string{"73-waiting-in-one-client/give-up-at-different-times"},
 	},
 	{
@@ -907,7 +910,7 @@ var library = []Mutant{
 	{
 		Name:    "turn-lost-with-its-caller",
 		Bug:     "the next caller does not get its turn when the first gives up at the moment at which it was woken",
-		Edits:   []Edit{{"redlock/queue.go", "wasFirst := p.asks || p.isFirst()", "wasFirst := p.asks"}},
+		Edits:   []Edit{{"redlock/queue.go", "wasFirst := q.line.IsFirst(place)", "wasFirst := q.line.IsFirst(place) && place.Waiter == nil"}},
 		Killers: []string{"73-waiting-in-one-client/woken-and-gives-up"},
 	},
 	{

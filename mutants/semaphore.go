@@ -97,7 +97,7 @@ var semaphores = []Mutant{
 	{
 		Name:    "nobody-is-told-of-a-permit",
 		Bug:     "who waits for a permit is not woken when one is given back in the same client",
-		Edits:   []Edit{{"redlock/semaphore/slot.go", "\ts.mu.Unlock()\n\ts.queue.wake()", "\ts.mu.Unlock()"}},
+		Edits:   []Edit{{"redlock/semaphore/slot.go", "\ts.line.Wake()\n", ""}},
 		Killers: []string{"119-semaphore/in-order"},
 	},
 	{
@@ -176,7 +176,7 @@ var semaphores = []Mutant{
 	{
 		Name:  "pause-too-short-for-others",
 		Bug:   "a client pauses for the shortest delay, in which another need not look",
-		Edits: []Edit{{"redlock/semaphore/pace.go", "now.Add(s.lent.RetryMax), false", "now.Add(s.lent.RetryMin), false"}},
+		Edits: []Edit{{"redlock/semaphore/pace.go", "now.Add(s.lent.RetryMax), false", "now.Add(s.lent.RetryMax/5), false"}},
 		Tests: []Test{{"redlock/semaphore", "TestGivingWay"}},
 	},
 	{

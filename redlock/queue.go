@@ -1,12 +1,12 @@
 package redlock
 
 import (
-	"container/list"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"redlocksim/internal/line"
 	"redlocksim/redlock/driver"
 )
 
@@ -38,17 +38,15 @@ func setOf(keys []string) keySet {
 	return keySet{len(keys), b.String()}
 }
 
-// queue holds the callers of Lock that want one set of keys, in the order of their calls. One of them asks the nodes, and none
-// does while this client has a lease on the set, since the nodes would refuse it. So what a grant costs the nodes does not
-// depend on how many callers wait. A queue exists for as long as it has a caller or a lease.
+// queue holds the callers of Lock that want one set of keys. The first of them asks the nodes, but not while this client has a
+// lease on the set, since the nodes would refuse it. A queue exists for as long as it has a caller or a lease.
 type queue struct {
 	set keySet
 
 	// The queues' lock guards these.
-	waiting list.List // the *place of those that wait
-	asking  bool      // one more has the turn
-	leases  int       // of this client on the set that have not ended; more than one only where the lock is broken
-	reason  error     // why the last attempt that the nodes decided was not granted; nil after a grant
+	line   line.Line
+	leases int   // of this client on the set that have not ended; more than one only where the lock is broken
+	reason error // why the last attempt that the nodes decided was not granted; nil after a grant
 
 	// Only the caller whose turn it is uses these.
 	inARow       int           // grants since other processes had a chance
@@ -58,25 +56,13 @@ type queue struct {
 	subscription *subscription // to releases by other clients; nil until one was in the way
 }
 
-// place is where a call stands in its queue.
-type place struct {
-	queues  *queues
-	queue   *queue
-	waiter  driver.Waiter // nil until it has to wait
-	asks    bool          // it has the turn
-	element *list.Element // among those that wait; nil if it does not
-}
-
 // join puts a call at the end of the queue for its keys. It must leave it.
-func (p *place) join(qs *queues, keys []string) {
+func (qs *queues) join(keys []string, place *line.Place) *queue {
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
-	p.queues, p.queue = qs, qs.of(keys)
-	if q := p.queue; q.isFree() && q.waiting.Len() == 0 {
-		p.asks, q.asking = true, true
-	} else {
-		p.enqueue((*list.List).PushBack)
-	}
+	q := qs.of(keys)
+	q.line.Join(place)
+	return q
 }
 
 // of gives the queue for some keys. The queues are locked.
@@ -93,85 +79,49 @@ func (qs *queues) of(keys []string) *queue {
 	return q
 }
 
-// drop forgets a queue that nobody uses any more, and gives the subscription to be closed then. The queues are locked.
-func (qs *queues) drop(q *queue) (unused *subscription) {
-	if q.waiting.Len() != 0 || q.asking {
-		return nil
-	}
-	if q.leases == 0 {
-		delete(qs.bySet, q.set)
-	}
-	unused, q.subscription = q.subscription, nil
-	return unused
-}
-
-// isFree says that nobody has the turn and nothing is in the way of it. The queues are locked.
-func (q *queue) isFree() bool { return !q.asking && q.leases == 0 }
-
-// next gives the waiter of the caller that may take the turn now; nil if there is none. The queues are locked.
-func (q *queue) next() driver.Waiter {
-	first := q.waiting.Front()
-	if first == nil || !q.isFree() {
-		return nil
-	}
-	return first.Value.(*place).waiter
-}
-
-// enqueue has the call wait, at the end of the queue to which push adds. The queues are locked.
-func (p *place) enqueue(push func(*list.List, any) *list.Element) {
-	if p.waiter == nil {
-		p.waiter = p.queues.tasks.NewWaiter()
-	}
-	p.element = push(&p.queue.waiting, p)
-}
-
-// dequeue ends the waiting. The queues are locked.
-func (p *place) dequeue() {
-	p.queue.waiting.Remove(p.element)
-	p.element = nil
-}
-
-// isFirst says that the call waits in front of all others. The queues are locked.
-func (p *place) isFirst() bool { return p.element != nil && p.queue.waiting.Front() == p.element }
-
-// take says whether the call may ask the nodes now. One that may no longer, because TryLock has got the lock for this client
-// meanwhile, is the first that waits.
-func (p *place) take() bool {
-	qs, q := p.queues, p.queue
+// mayAsk says whether a call may ask the nodes now. One that may no longer, because TryLock has got the lock for this client
+// meanwhile, is still the first that waits.
+func (qs *queues) mayAsk(q *queue, place *line.Place) bool {
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
-	switch {
-	case p.asks && q.leases > 0:
-		p.asks, q.asking = false, false
-		p.enqueue((*list.List).PushFront)
-	case p.isFirst() && q.isFree():
-		p.dequeue()
-		p.asks, q.asking = true, true
+	if q.line.IsFirst(place) && q.leases == 0 {
+		return true
 	}
-	return p.asks
+	if place.Waiter == nil {
+		place.Waiter = qs.tasks.NewWaiter()
+	}
+	return false
 }
 
-// leave gives the place up, and lets the next caller have its turn.
-func (p *place) leave() {
-	qs, q := p.queues, p.queue
+// wakeNext wakes the caller that may ask now. The queues are locked.
+func (q *queue) wakeNext() {
+	if q.leases == 0 {
+		q.line.Wake()
+	}
+}
+
+// leave takes a call out of its queue, and lets the next one have its turn.
+func (qs *queues) leave(q *queue, place *line.Place) {
 	qs.mu.Lock()
-	wasFirst := p.asks || p.isFirst()
-	if p.asks {
-		p.asks, q.asking = false, false
-	}
-	if p.element != nil {
-		p.dequeue()
-	}
-	var next driver.Waiter
+	wasFirst := q.line.IsFirst(place)
+	q.line.Leave(place)
 	if wasFirst {
-		next = q.next()
+		q.wakeNext()
 	}
-	unused := qs.drop(q)
+	var unused *subscription
+	if q.line.IsEmpty() {
+		unused, q.subscription = q.subscription, nil
+	}
+	qs.drop(q)
 	qs.mu.Unlock()
-	if next != nil {
-		next.Wake()
-	}
 	unused.close()
+}
+
+// drop forgets a queue that nobody uses any more. The queues are locked.
+func (qs *queues) drop(q *queue) {
+	if q.line.IsEmpty() && q.leases == 0 {
+		delete(qs.bySet, q.set)
+	}
 }
 
 // enter counts a new lease in: while it lasts nobody of this client asks for the lock again, except with TryLock.
@@ -187,17 +137,13 @@ func (qs *queues) enter(keys []string) *queue {
 // vacate counts a lease out when it has ended, and lets the next caller have its turn. Once is enough: then held is nil.
 func (qs *queues) vacate(held **queue) {
 	qs.mu.Lock()
+	defer qs.mu.Unlock()
 	q := *held
 	if q == nil {
-		qs.mu.Unlock()
 		return
 	}
 	*held = nil
 	q.leases--
-	next := q.next()
+	q.wakeNext()
 	qs.drop(q)
-	qs.mu.Unlock()
-	if next != nil {
-		next.Wake()
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"redlocksim/internal/line"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 )
@@ -14,17 +15,24 @@ const localGrants = 16
 // turn is a call of Lock, which may ask the nodes when it is its turn in this client.
 type turn struct {
 	call
-	place
 	client  *Client
+	queue   *queue
+	place   line.Place
 	refused error // why its last attempt that the nodes decided failed; nil if they decided none
 }
 
 // join puts a call at the end of the queue for its keys. It must leave it.
 func (c *Client) join(keys []string, of term) *turn {
 	t := &turn{call: call{keys: keys, term: of}, client: c}
-	t.place.join(&c.queues, keys)
+	t.queue = c.queues.join(keys, &t.place)
 	return t
 }
+
+// leave gives the turn to the next.
+func (t *turn) leave() { t.client.queues.leave(t.queue, &t.place) }
+
+// mayAsk says whether it is the call's turn.
+func (t *turn) mayAsk() bool { return t.client.queues.mayAsk(t.queue, &t.place) }
 
 // await returns when the call may ask the nodes, or why it never will: after an attempt that failed it waits for the retry
 // delay, and before the first one until those that came before it had their turn.
@@ -35,7 +43,7 @@ func (t *turn) await(ctx context.Context) error {
 		}
 	}
 	for { // while it gives way, TryLock may get the lock for this client
-		if !t.take() {
+		if !t.mayAsk() {
 			if err := t.observe(ctx, observe.Event{Step: observe.Queued}); err != nil {
 				return err
 			}
@@ -52,12 +60,12 @@ func (t *turn) await(ctx context.Context) error {
 // wait returns when the call has its turn, ctx ends, or the client is closed.
 func (t *turn) wait(ctx context.Context) error {
 	c := t.client
-	defer c.dontWakeOnClose(c.wakeOnClose(t.waiter))
+	defer c.dontWakeOnClose(c.wakeOnClose(t.place.Waiter))
 	for !c.closed.Load() && ctx.Err() == nil {
-		if t.take() {
+		if t.mayAsk() {
 			return nil
 		}
-		t.waiter.Wait(ctx)
+		t.place.Waiter.Wait(ctx)
 	}
 	return c.whyEnded(ctx)
 }

@@ -14,8 +14,11 @@ type Client struct {
 	// derives a context that also ends when the client is closed, with the cause ErrClosed. The caller must call end when the
 	// call ends; Close waits for that.
 	During func(ctx context.Context, resource string, ttl time.Duration) (during context.Context, end func(), err error)
-	// RetryMin and RetryMax are the range of WithRetryDelay.
-	RetryMin, RetryMax time.Duration
+	// Delay draws a delay from the range of WithRetryDelay, whose end is RetryMax.
+	Delay    func() (time.Duration, error)
+	RetryMax time.Duration
+	// Below draws a number below a positive one.
+	Below func(int64) (int64, error)
 }
 
 // Lent is what a *redlock.Client lends. Package redlock sets it.

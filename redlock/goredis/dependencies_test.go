@@ -24,7 +24,7 @@ func TestDependencies(t *testing.T) {
 		}
 	}
 	slices.Sort(ours)
-	if want := []string{"redlocksim/internal/batch", "redlocksim/internal/looks", "redlocksim/internal/printable", "redlocksim/internal/quorum", "redlocksim/internal/redisaddr", "redlocksim/internal/redisnode", "redlocksim/internal/resp", "redlocksim/internal/subscription", "redlocksim/redlock", "redlocksim/redlock/driver", "redlocksim/redlock/goredis", "redlocksim/redlock/observe"}; !slices.Equal(ours, want) {
+	if want := []string{"redlocksim/internal/batch", "redlocksim/internal/line", "redlocksim/internal/looks", "redlocksim/internal/printable", "redlocksim/internal/quorum", "redlocksim/internal/redisaddr", "redlocksim/internal/redisnode", "redlocksim/internal/resp", "redlocksim/internal/subscription", "redlocksim/redlock", "redlocksim/redlock/driver", "redlocksim/redlock/goredis", "redlocksim/redlock/observe"}; !slices.Equal(ours, want) {
 		t.Errorf("of this module\n%s\nwant\n%s", strings.Join(ours, "\n"), strings.Join(want, "\n"))
 	}
 	slices.Sort(modules)

@@ -2,13 +2,12 @@ package semaphore
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
+	"redlocksim/internal/line"
 	"redlocksim/internal/looks"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
@@ -20,7 +19,7 @@ type call struct {
 	ttl      time.Duration
 	began    time.Time
 	waiting  context.Context // ends with the call's, and when the client is closed
-	waits    bool            // in the queue
+	place    line.Place      // in the line, if it waits there
 	handed   []*slot         // permits that were handed on to it, if it waits
 	attempts int
 	last     *redlock.Error // why the last attempt failed, about the semaphore; nil: none was made
@@ -31,6 +30,37 @@ func (s *Semaphore) begin(ctx context.Context, ttl time.Duration) (c *call, end 
 	c = &call{Semaphore: s, ttl: ttl, began: s.clock.Now()}
 	c.waiting, end, err = s.lent.During(ctx, s.slots[len(s.slots)-1].resource, ttl)
 	return c, end, s.ofSemaphore(err)
+}
+
+// join has the call stand in line.
+func (c *call) join() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.place.Waiter = c.tasks.NewWaiter()
+	c.line.Join(&c.place)
+}
+
+// leave lets the next one have its turn.
+func (c *call) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.line.Leave(&c.place)
+	c.line.Wake()
+}
+
+// isFirst says that the call, which stands in line, has its turn.
+func (c *call) isFirst() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.line.IsFirst(&c.place)
+}
+
+// whyEnded is why a call that waits must end; nil if it need not.
+func whyEnded(ctx context.Context) error {
+	if context.Cause(ctx) == redlock.ErrClosed {
+		return redlock.ErrClosed
+	}
+	return ctx.Err()
 }
 
 // look asks for one permit after another until one is granted. Permits that are held here are left out. It ends early where the
@@ -177,9 +207,9 @@ func (s *Semaphore) whyNone() error {
 // from a random one, so that clients which come at the same time do not ask for the same.
 func (c *call) order() ([]*slot, error) {
 	s := c.Semaphore
-	first, err := s.draw(uint64(len(s.slots)))
+	first, err := s.lent.Below(int64(len(s.slots)))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("semaphore: drawing a permit: %w", err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,7 +223,7 @@ func (c *call) order() ([]*slot, error) {
 		add(slot)
 	}
 	s.freed = s.freed[:0]
-	if c.waits {
+	if c.place.Waiter != nil {
 		c.takeOver()
 	}
 	for i := range s.slots {
@@ -220,13 +250,4 @@ func (c *call) foundNone(asked bool) {
 	if asked && c.last.Reason != nil { // otherwise it says nothing new
 		s.reason = c.last.Reason
 	}
-}
-
-// draw is a random number below n.
-func (s *Semaphore) draw(n uint64) (uint64, error) {
-	var raw [8]byte
-	if _, err := io.ReadFull(s.rand, raw[:]); err != nil {
-		return 0, fmt.Errorf("semaphore: drawing a random number: %w", err)
-	}
-	return binary.LittleEndian.Uint64(raw[:]) % n, nil
 }

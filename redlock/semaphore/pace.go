@@ -1,9 +1,6 @@
 package semaphore
 
-import (
-	"context"
-	"time"
-)
+import "time"
 
 // localGrants is how many permits in a row are handed on from caller to caller here, before other processes get their turn.
 const localGrants = 16
@@ -18,7 +15,7 @@ type pace struct {
 
 // pauses begins the delay after a look that found nothing.
 func (s *Semaphore) pauses() error {
-	delay, err := s.delay()
+	delay, err := s.lent.Delay()
 	if err != nil {
 		return err
 	}
@@ -26,12 +23,6 @@ func (s *Semaphore) pauses() error {
 	defer s.mu.Unlock()
 	s.pace.until, s.pace.polls = s.clock.Now().Add(delay), true
 	return nil
-}
-
-// delay draws a delay from the range of redlock.WithRetryDelay.
-func (s *Semaphore) delay() (time.Duration, error) {
-	extra, err := s.draw(uint64(s.lent.RetryMax-s.lent.RetryMin) + 1)
-	return s.lent.RetryMin + time.Duration(extra), err
 }
 
 // count counts a grant of a permit that was handed on, before another process could see that it was free.
@@ -45,19 +36,19 @@ func (s *Semaphore) count(handed bool) {
 }
 
 // rest returns when the first of the queue may look, or why the call ends before.
-func (s *Semaphore) rest(ctx context.Context, p *place) error {
+func (c *call) rest() error {
 	for {
-		left, err := s.left()
+		left, err := c.left()
 		if err != nil {
 			return err
 		}
 		if left <= 0 {
 			return nil
 		}
-		timer := s.clock.AfterFunc(left, p.waiter.Wake)
-		p.waiter.Wait(ctx)
+		timer := c.clock.AfterFunc(left, c.place.Waiter.Wake)
+		c.place.Waiter.Wait(c.waiting)
 		timer.Stop()
-		if err := whyEnded(ctx); err != nil {
+		if err := whyEnded(c.waiting); err != nil {
 			return err // the next waits for what is left
 		}
 	}
@@ -77,7 +68,7 @@ func (s *Semaphore) isLeftSince(then time.Time) bool {
 // left is how long the first of the queue must still wait; negative if it may look. While all permits are held here it need not
 // look before a retry delay is over, in which a lease may be lost, and the pause for other processes has not begun.
 func (s *Semaphore) left() (time.Duration, error) {
-	delay, err := s.delay() // in case that it is needed
+	delay, err := s.lent.Delay() // in case that it is needed
 	if err != nil {
 		return 0, err
 	}

@@ -28,12 +28,12 @@ package semaphore
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"sync"
 	"time"
 
+	"redlocksim/internal/line"
 	"redlocksim/internal/looks"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
@@ -58,10 +58,9 @@ type Semaphore struct {
 	name  string
 	clock driver.Clock
 	tasks driver.Tasks
-	rand  io.Reader
-	queue queue
 
 	mu     sync.Mutex
+	line   line.Line // of the callers of Acquire
 	slots  []slot
 	freed  []*slot // that were released here and not asked for since, the last one last
 	reason error   // why the nodes last granted no permit; nil after a grant
@@ -89,7 +88,7 @@ func New(locks Locks, name string, permits int) (*Semaphore, error) {
 		return nil, fmt.Errorf("%w: a %T is no *redlock.Client and has no Unwrap() *redlock.Client", redlock.ErrInvalid, locks)
 	}
 	on := locks.Runtime()
-	s := &Semaphore{locks: locks, lent: looks.Lent(client), name: name, clock: on.Clock, tasks: on.Tasks, rand: on.Rand, queue: queue{tasks: on.Tasks}, slots: make([]slot, permits)}
+	s := &Semaphore{locks: locks, lent: looks.Lent(client), name: name, clock: on.Clock, tasks: on.Tasks, slots: make([]slot, permits)}
 	for i := range s.slots {
 		s.slots[i].resource = name + "/" + strconv.Itoa(i+1)
 	}
@@ -147,14 +146,16 @@ func (s *Semaphore) Acquire(ctx context.Context, ttl time.Duration) (*Permit, er
 // wait takes a permit when it is the call's turn.
 func (c *call) wait(ctx context.Context) (*Permit, error) {
 	s := c.Semaphore
-	c.waits = true
-	place := s.queue.join()
-	defer s.queue.leave(place)
-	if err := place.await(c.waiting); err != nil {
-		return nil, c.because(err)
+	c.join()
+	defer c.leave()
+	for !c.isFirst() {
+		if err := whyEnded(c.waiting); err != nil {
+			return nil, c.because(err)
+		}
+		c.place.Waiter.Wait(c.waiting)
 	}
 	for {
-		if err := s.rest(c.waiting, place); err != nil {
+		if err := c.rest(); err != nil {
 			return nil, c.because(err)
 		}
 		permit, err := c.look(ctx)

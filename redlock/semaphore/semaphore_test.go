@@ -772,17 +772,8 @@ type empty struct{}
 
 func (empty) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// blind is locks whose source of random bytes fails.
-type blind struct{ around }
-
-func (b blind) Runtime() driver.Runtime {
-	r := b.Client.Runtime()
-	r.Rand = empty{}
-	return r
-}
-
 func TestNoRandomBytes(t *testing.T) {
-	s := newSemaphore(t, blind{around{redlocktest.New(t, 1).Client()}}, 2)
+	s := newSemaphore(t, redlocktest.New(t, 1).Client(redlock.WithRuntime(driver.Runtime{Rand: empty{}})), 2)
 	if _, err := s.Acquire(t.Context(), ttl); !errors.Is(err, io.ErrUnexpectedEOF) || !errors.Is(err, redlock.ErrNotAcquired) {
 		t.Error(err)
 	}

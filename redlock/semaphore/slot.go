@@ -73,13 +73,13 @@ func (p *Permit) releases() {
 func (p *Permit) vacate() {
 	s := p.semaphore
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if p.slot.lease == p.Lease {
 		isLast := s.areAllGone() // whoever waits, here or elsewhere, lacks this one
 		p.slot.lease, p.slot.given = nil, s.clock.Now()
-		p.slot.wasHanded = isLast && !s.queue.isEmpty()
+		p.slot.wasHanded = isLast && !s.line.IsEmpty()
 		s.freed = append(slices.DeleteFunc(s.freed, func(other *slot) bool { return other == p.slot }), p.slot)
 		s.pace.news = true
 	}
-	s.mu.Unlock()
-	s.queue.wake()
+	s.line.Wake()
 }
