@@ -49,6 +49,26 @@ func (h *recording) addBreaches(r *Report, all []breach) {
 			}
 		}
 		r.add(finding)
+		if f.kind == checker.LeaseOverlap {
+			h.suspectSemaphore(r, &h.ops[f.second], f.count)
+		}
+	}
+}
+
+// suspectSemaphore notes, once, that a lock may be meant for several holders: most grants came while another held it.
+func (h *recording) suspectSemaphore(r *Report, of *operation, overlaps int) {
+	if overlaps < 2 || h.suspected || !slices.Contains(sharable, r.Model) || !h.sharing[of.lock].none() {
+		return
+	}
+	grants := 0
+	for i := range h.ops {
+		if o := &h.ops[i]; o.lock == of.lock && o.fn == acquire && o.outcome == ok {
+			grants++
+		}
+	}
+	if h.suspected = 2*overlaps > grants; h.suspected {
+		r.Notes = append(r.Notes, fmt.Sprintf("%d of %d grants came while another held %s; if it is a semaphore, "+
+			"say how many may: --semaphore NAME=N", overlaps, grants, h.lockOf(of)))
 	}
 }
 

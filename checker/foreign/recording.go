@@ -119,6 +119,8 @@ type recording struct {
 	sharing []sharing // by lock
 	// namesDiffer says that the acquires name no lock, but have values that may be names of several.
 	namesDiffer bool
+	// suspected says that a note asked whether a lock is a semaphore.
+	suspected bool
 	// notes are what a reader of the verdict should know of how the history was read.
 	notes []string
 	// files are the names of several files that make up the history, and home the number of the one that each process is in.
