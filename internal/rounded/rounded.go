@@ -10,15 +10,6 @@ import (
 // Duration is a length of time to three digits: 1.11s, 998µs, 2m13s.
 func Duration(d time.Duration) time.Duration { return d.Round(unit(d)) }
 
-// Up is the same for what lasts at most that long: it is not less than the duration.
-func Up(d time.Duration) time.Duration {
-	up := Duration(d)
-	if up < d {
-		up += unit(d)
-	}
-	return up
-}
-
 // unit is what the last of the three digits counts.
 func unit(d time.Duration) time.Duration {
 	if d.Abs() >= time.Minute {

@@ -23,19 +23,6 @@ func TestDuration(t *testing.T) {
 	}
 }
 
-// What lasts at most so long is not rounded down.
-func TestUp(t *testing.T) {
-	for exact, want := range map[time.Duration]time.Duration{
-		10082036 * time.Microsecond: 10100 * time.Millisecond, 10022 * time.Millisecond: 10100 * time.Millisecond,
-		10 * time.Second: 10 * time.Second, 999999 * time.Nanosecond: time.Millisecond, 0: 0,
-		61*time.Second + 1: 62 * time.Second, 59999 * time.Millisecond: time.Minute,
-	} {
-		if got := rounded.Up(exact); got != want || got < exact {
-			t.Errorf("%v is at most %v, want %v", exact, got, want)
-		}
-	}
-}
-
 // Names that look like a length of time stay as they are, and so does what is short already.
 func TestText(t *testing.T) {
 	for exact, want := range map[string]string{

@@ -87,7 +87,7 @@ func (g *Suggestion) acquires(down int) error {
 		gone := func(percent int) time.Duration {
 			return rounded.Duration(took[(len(took)-1)*percent/100] + g.library().Drift.For(lock.TTL))
 		}
-		g.cost(fmt.Sprintf("%v half of the time, %v in 99 of 100, %v at most", gone(50), gone(99), gone(100)),
+		g.cost(fmt.Sprintf("%v half of the time, %v in 99 of 100, %v at the longest", gone(50), gone(99), gone(100)),
 			"an acquire and the drift allowance take of the TTL of %v, %s", lock.TTL, up)
 	}
 	return nil
