@@ -3,8 +3,8 @@
 package faketime
 
 import (
-	"errors"
 	_ "embed"
+	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
