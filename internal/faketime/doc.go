@@ -11,3 +11,8 @@
 //
 // The clocks need Linux.
 package faketime
+
+import "errors"
+
+// ErrNoCompiler is what errors.Is finds in the error of [Build] on a machine without a C compiler.
+var ErrNoCompiler = errors.New("needs a C compiler (cc), for a library that is loaded into redis-server")

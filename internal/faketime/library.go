@@ -4,15 +4,11 @@ package faketime
 
 import (
 	_ "embed"
-	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strings"
 )
-
-// ErrNoCompiler is what errors.Is finds in the error of [Build] on a machine without a C compiler.
-var ErrNoCompiler = errors.New("needs a C compiler (cc), for a library that is loaded into redis-server")
 
 //go:embed preload/preload.c
 var source string
