@@ -109,14 +109,20 @@ func (r *Result) add(round *scenarios.Result) {
 			r.Injected[cmp.Or(e.Name, "crash")]++
 		}
 	}
-	for resource, took := range recovery(round) {
-		class := scenarios.Liveness
-		if round.Disturbed {
-			class = scenarios.NotTested
-		}
-		if r.Recovery = max(r.Recovery, took); took > r.Within {
+	class := scenarios.Liveness
+	if round.Disturbed {
+		class = scenarios.NotTested
+	}
+	recovered := recovery(round)
+	for _, lock := range round.Scenario.Resources {
+		took, asked := recovered[lock]
+		r.Recovery = max(r.Recovery, took)
+		switch {
+		case !asked:
+			r.problem(scenarios.NotTested, "round %d: nobody asked for %s when the faults had ended", r.Rounds, lock)
+		case took > r.Within:
 			r.problem(class, "round %d: %s was asked for for %v when the faults had ended, expected to be granted within %v",
-				r.Rounds, resource, took, r.Within)
+				r.Rounds, lock, took, r.Within)
 		}
 	}
 	if wasOK {

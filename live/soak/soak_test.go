@@ -15,6 +15,7 @@ import (
 	"redlocksim/live"
 	"redlocksim/live/internal/livetest"
 	"redlocksim/scenarios"
+	"redlocksim/sim/history"
 )
 
 // asClient is the environment variable that makes the test binary a client process.
@@ -102,5 +103,11 @@ func TestRoundsAreScenarios(t *testing.T) {
 	r.Within = r.Recovery - 1 // what is found then is a problem
 	if r.add(judged); !r.Has(scenarios.Liveness) {
 		t.Errorf("a lock may be asked for for %v: %v", r.Within, r)
+	}
+	over := s.Timeline[len(s.Timeline)-1].When.At
+	judged.History = slices.DeleteFunc(slices.Clone(judged.History), func(e history.Event) bool { return time.Duration(e.Time) >= over })
+	early := &Result{Injected: map[string]int{}, Within: takeableWithin(s)}
+	if early.add(judged); !early.Has(scenarios.NotTested) {
+		t.Errorf("nobody asks when the faults have ended, and that is tested: %v", early)
 	}
 }
