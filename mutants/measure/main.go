@@ -70,8 +70,11 @@ func run() (missed []string, err error) {
 	if err = cmp.Or(err, results.write(a.results)); err != nil {
 		return nil, err
 	}
-	if a.target.page == "" {
+	switch {
+	case a.target.page == "":
 		return results.missed(), nil
+	case a.results != ownResults(a.target):
+		return nil, nil // what is measured elsewhere is not what the page says
 	}
 	return nil, os.WriteFile(filepath.Join("mutants", a.target.page), []byte(results.page(a.target)), 0o666)
 }
@@ -84,15 +87,18 @@ func parse() (a arguments, err error) {
 	flag.BoolVar(&a.all, "all", false, "measure also bugs that were measured with other sources")
 	flag.IntVar(&a.jobs, "jobs", 2, "how many bugs are measured at once")
 	flag.StringVar(&a.cache, "cache", "", "directory for a build cache that does not grow with each bug (empty: Go's own)")
-	flag.StringVar(&a.results, "results", "", "file for the results (empty: that of the target)")
+	flag.StringVar(&a.results, "results", "", "file for the results (empty: that of the target, of which the page is made)")
 	flag.Parse()
 	if a.target, err = targetOf(flag.Arg(0)); err != nil {
 		return a, err
 	}
 	a.wanted.Target, a.wanted.Limit = a.target.name, int(*limit/time.Second)
-	a.results = cmp.Or(a.results, filepath.Join("mutants", resultsPath(a.target.name)))
+	a.results = cmp.Or(a.results, ownResults(a.target))
 	return a, nil
 }
+
+// ownResults is where the results of a target are kept.
+func ownResults(t target) string { return filepath.Join("mutants", resultsPath(t.name)) }
 
 // resume takes from the results what the command line leaves open. Bugs of another seed or with another limit are measured
 // anew.
