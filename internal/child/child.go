@@ -92,7 +92,9 @@ const settling = time.Second
 // Stop stops the process and all that it has started, whatever groups and sessions they have made for themselves, and returns
 // when none of their threads can run: a signal is taken by one thread of a process, some time after it was sent. The error says
 // what still ran after that time. SIGCONT lets them go on.
-func (p *Process) Stop(within time.Duration) error {
+func (p *Process) Stop(within time.Duration) error { return p.stop(within, isStopped) }
+
+func (p *Process) stop(within time.Duration, isStopped func(pid int) bool) error {
 	deadline := time.Now().Add(within)
 	told := map[int]bool{}
 	for more := true; more && p.isRunning(); { // until all stand still there can be more

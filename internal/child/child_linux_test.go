@@ -6,8 +6,6 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -113,16 +111,7 @@ func TestStopWaitsForAll(t *testing.T) {
 	}) {
 		t.Fatal("it has started nothing")
 	}
-	var isOver atomic.Bool
-	var awake sync.WaitGroup
-	awake.Go(func() {
-		for !isOver.Load() {
-			_ = syscall.Kill(children[0], syscall.SIGCONT)
-		}
-	})
-	err = p.Stop(50 * time.Millisecond)
-	isOver.Store(true)
-	awake.Wait()
+	err = p.stop(50*time.Millisecond, func(pid int) bool { return pid != children[0] && isStopped(pid) })
 	if want := fmt.Sprintf("process %d still runs", children[0]); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}
