@@ -177,7 +177,7 @@ func (j *judged) follow(states map[lockState]bool, line int, before int64) {
 	}
 }
 
-// definition judges the operations on one lock as docs/checker.md defines it, by keeping everything that may be the case
+// definition judges the operations on one lock as docs/histories.md defines it, by keeping everything that may be the case
 // between any two lines.
 func definition(m Model, lines []drawnLine, lock string) bool {
 	return newJudged(m, operationsOn(lock, lines), lines).good()

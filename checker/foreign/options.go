@@ -31,7 +31,7 @@ const (
 	Lease Model = "lease"
 )
 
-// Models lists the models. What each allows is defined in docs/checker.md.
+// Models lists the models. docs/histories.md defines what each allows.
 func Models() []Model { return []Model{Mutex, Owner, Reentrant, Fenced, ReentrantFenced, Lease} }
 
 // reentrant reports whether the holder can acquire again.

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// table has histories that the text of docs/checker.md decides. Its notation is that of [told].
+// table has histories that the text of docs/histories.md decides. Its notation is that of [told].
 var table = []struct{ models, history, verdict string }{
 	// Outcomes.
 	{"all", "A acquire 1, B acquire 2", "bad"},

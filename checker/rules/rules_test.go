@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -28,17 +29,30 @@ func TestWhichFindingsAreTold(t *testing.T) {
 	}
 }
 
+var update = flag.Bool("update", false, "write the rules into docs/checker.md")
+
 // docs/checker.md has what the table says of each rule.
 func TestThePageIsTheTable(t *testing.T) {
-	page, err := os.ReadFile("../../docs/checker.md")
+	const path, end = "../../docs/checker.md", "<!-- end of rules -->"
+	page, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var want strings.Builder
-	for _, r := range Table {
-		fmt.Fprintf(&want, "**%s**: *%s*.%s\n\n", r.Name, r.Kind, r.Doc)
+	head, rest, ok := strings.Cut(string(page), "<!-- rules: ")
+	mark, rest, begins := strings.Cut(rest, " -->\n\n")
+	_, tail, ends := strings.Cut(rest, end)
+	if !ok || !begins || !ends {
+		t.Fatal("docs/checker.md does not say where the rules are")
 	}
-	if !strings.Contains(string(page), "\n"+want.String()) {
-		t.Errorf("docs/checker.md does not have the rules as they are in the table:\n%s", &want)
+	want := head + "<!-- rules: " + mark + " -->\n\n"
+	for _, r := range Table {
+		want += fmt.Sprintf("**%s**: *%s*.%s\n\n", r.Name, r.Kind, r.Doc)
+	}
+	if want += end + tail; *update {
+		if err := os.WriteFile(path, []byte(want), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	} else if want != string(page) {
+		t.Error("docs/checker.md does not have the rules as they are in the table (-update writes them)")
 	}
 }

@@ -31,7 +31,7 @@ A history lists what each client asked of a lock and what it was told:
 in JSON, or in Jepsen's EDN ({:process 0, :type :ok, :f :acquire}), or as run
 --history writes it, which needs no --model. docs/histories.md has the rest.
 
---model says what kind of lock it is; docs/checker.md defines each:
+--model says what kind of lock it is:
   mutex      one holder at a time; anybody may release
   owner      only the holder, a process, can release or extend
   reentrant  the holder may acquire again, and releases as often
