@@ -167,7 +167,7 @@ func TestRates(t *testing.T) {
 func TestDirections(t *testing.T) {
 	for text, want := range map[string]string{"both": "c1 ↔ A, B", "requests": "c1 → A, B", "replies": "A, B → c1"} {
 		l := links("c1", "A B", network.Both)
-		if err := strictyaml.DecodeValue("f", "direction", text, &l); err != nil || l.String() != want {
+		if err := strictyaml.Decode("f", []byte("direction: "+text), &l); err != nil || l.String() != want {
 			t.Errorf("%s: %v, %v", text, &l, err)
 		}
 	}
@@ -180,7 +180,7 @@ func TestDirections(t *testing.T) {
 	if (&Links{}).String() != "every client ↔ every node" {
 		t.Error(&Links{})
 	}
-	if strictyaml.DecodeValue("f", "direction", "up", &Links{}) == nil {
+	if strictyaml.Decode("f", []byte("direction: up"), &Links{}) == nil {
 		t.Error("up is a direction")
 	}
 }

@@ -97,7 +97,6 @@ func differInField(path string, a, b reflect.Value) string {
 	for i := range a.NumField() {
 		switch name := a.Type().Field(i).Name; name {
 		case "own": // see differInProtocol
-		case "Line", "Column": // of a list with keys
 		case "Repeat":
 			if item, ok := a.Interface().(Item); ok && item.Fault != nil {
 				continue // it means nothing for a fault

@@ -45,25 +45,6 @@ func Decode(file string, data []byte, into any) error {
 	return DecodeNode(file, root, into)
 }
 
-// DecodeValue is [Decode] for a file that has one key and the given text as its value. Whatever the text is, it is that value:
-// it cannot add a key. Its errors name what the text came from, as --ttl, and neither a line nor the key.
-func DecodeValue(from, key, text string, into any) error {
-	value, wrong := parse(from, []byte(text))
-	if wrong != nil {
-		wrong.without(key)
-		return Errors{wrong}
-	}
-	value.Line, value.Column = max(value.Line, 1), max(value.Column, 1)
-	err := DecodeNode(from, Under(key, value), into)
-	var all Errors
-	if errors.As(err, &all) {
-		for _, e := range all {
-			e.without(plainly(key))
-		}
-	}
-	return err
-}
-
 // DecodeNode is [Decode] for a document, or a part of one, parsed before. The paths in its errors start at n.
 func DecodeNode(file string, n *yaml.Node, into any) error {
 	n = content(n)

@@ -117,11 +117,11 @@ max_steps: 9223372036854775807
 		Nodes:  []node{{Name: "a"}, {Name: "b", Port: 65535}},
 		Leader: "b",
 		Links: strictyaml.Ordered[time.Duration]{
-			{Key: "z", Line: 15, Column: 9, Value: time.Second}, {Key: "a", Line: 15, Column: 16, Value: 2 * time.Microsecond},
+			{Key: "z", Value: time.Second}, {Key: "a", Value: 2 * time.Microsecond},
 		},
 		Cases: strictyaml.Ordered[clock]{
-			{Key: "zebra", Line: 17, Column: 3, Value: clock{Drift: "z"}},
-			{Key: "ant", Line: 19, Column: 3, Value: clock{Drift: "a"}},
+			{Key: "zebra", Value: clock{Drift: "z"}},
+			{Key: "ant", Value: clock{Drift: "a"}},
 		},
 		Steps:  []step{{Unlock: true}, {Hold: 5 * time.Second}, {Crash: "b"}},
 		Tree:   tree{Sub: []tree{{Sub: []tree{}}, {}}},
@@ -290,7 +290,7 @@ func TestMistakesInTheProgramPanic(t *testing.T) {
 			A float64 `yaml:"a"`
 		}{},
 		"cannot decode into float32": &struct {
-			A strictyaml.Ordered[strictyaml.Located[[]float32]] `yaml:"a"`
+			A strictyaml.Ordered[[]float32] `yaml:"a"`
 		}{},
 		`not "a,omitempty"`: &struct {
 			A int `yaml:"a,omitempty"`

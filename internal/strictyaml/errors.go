@@ -52,12 +52,6 @@ func (e *Error) said() string {
 // Unwrap returns the error of an [Unmarshaler] that this one locates, or nil.
 func (e *Error) Unwrap() error { return e.cause }
 
-// without takes away the line and the key of a text that is the value of one key.
-func (e *Error) without(key string) {
-	e.Line, e.Column = 0, 0
-	e.Path = strings.TrimPrefix(strings.TrimPrefix(e.Path, key), ".")
-}
-
 // Errorf makes an error for a place in a file, for checks made after decoding. The word is what is wrong there, and the nearest
 // of the valid ones is suggested; if none is near, the error lists them all.
 func Errorf(file string, line, column int, word string, valid []string, format string, args ...any) *Error {

@@ -172,6 +172,3 @@ func Nothing() *jsonschema.Schema { return &jsonschema.Schema{Not: &jsonschema.S
 func (o *Ordered[T]) DescribeNode(s *Schemas) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "object", AdditionalProperties: s.value(s.Of(reflect.TypeFor[T]()))}
 }
-
-// DescribeNode implements [Describer].
-func (l *Located[T]) DescribeNode(s *Schemas) *jsonschema.Schema { return s.Of(reflect.TypeFor[T]()) }

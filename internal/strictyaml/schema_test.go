@@ -21,7 +21,7 @@ func TestSchemasOfParts(t *testing.T) {
 		Length time.Duration              `yaml:"length,required"`
 		Items  []item                     `yaml:"items"`
 		By     strictyaml.Ordered[string] `yaml:"by"`
-		Count  strictyaml.Located[uint8]  `yaml:"count"`
+		Count  uint8                      `yaml:"count"`
 	}
 	s := &strictyaml.Schemas{Comment: quiet}
 	s.Document(reflect.TypeFor[whole]())

@@ -1,11 +1,8 @@
 package schema_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
-
-	"github.com/google/jsonschema-go/jsonschema"
 
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
@@ -13,10 +10,6 @@ import (
 
 // A key that is set to what the page gives as its default changes nothing.
 func TestDefaultsAreTrue(t *testing.T) {
-	var s jsonschema.Schema
-	if err := json.Unmarshal(scenarioSchema(t), &s); err != nil {
-		t.Fatal(err)
-	}
 	const rest = `
 title: t
 source: s
@@ -37,7 +30,7 @@ expect: {findings: safe, unavailable: {at-most: 1s}}
 		}
 		return string(text)
 	}
-	checked := 0
+	definitions, checked := made(t).Definitions, 0
 	for name, form := range map[string]string{
 		"Scenario": "KEY: VALUE",
 		"Settings": "lock: {protocol: PROTOCOL, KEY: VALUE}",
@@ -46,7 +39,7 @@ expect: {findings: safe, unavailable: {at-most: 1s}}
 		"Network":  "network: {KEY: VALUE}",
 		"Budget":   "budget: {KEY: VALUE}",
 	} {
-		for key, p := range s.Definitions[name].Properties {
+		for key, p := range definitions[name].Properties {
 			_, fallback, _ := split(p.Description)
 			if fallback == "" || quoted(fallback) == fallback {
 				continue // prose

@@ -235,25 +235,26 @@ func text(t *testing.T, s *jsonschema.Schema) []byte {
 	return append(made, '\n')
 }
 
-// scenarioSchema is the schema of the types as they are now. The other tests look at it, so that one -update is enough; that
-// the embedded one is the same is TestSchemasAreCurrent's.
-func scenarioSchema(t *testing.T) []byte { return text(t, scenarios.Schema(newComments(t).of)) }
+// made is the schema of scenario files, of the types as they are now. The other tests look at it, so that one -update is
+// enough; that the embedded one is the same is TestSchemasAreCurrent's.
+func made(t *testing.T) *jsonschema.Schema { return scenarios.Schema(newComments(t).of) }
 
 // The schemas are those of the types as they are now.
 func TestSchemasAreCurrent(t *testing.T) {
-	for file, s := range map[string]struct{ embedded, made []byte }{
-		"scenario.schema.json":     {schema.Scenario, scenarioSchema(t)},
-		"lock-program.schema.json": {schema.LockProgram, text(t, lockProgram(t, newComments(t)))},
-		"suite.schema.json":        {schema.Suite, text(t, suite(t, newComments(t)))},
-	} {
-		if bytes.Equal(s.made, s.embedded) {
-			continue
-		}
-		if !*update {
-			t.Errorf("%s is out of date; go test ./scenarios/schema -update makes it anew", file)
-			continue
-		}
-		if err := os.WriteFile(file, s.made, 0o666); err != nil {
+	isCurrent(t, "scenario.schema.json", schema.Scenario, text(t, made(t)))
+	isCurrent(t, "lock-program.schema.json", schema.LockProgram, text(t, lockProgram(t, newComments(t))))
+	isCurrent(t, "suite.schema.json", schema.Suite, text(t, suite(t, newComments(t))))
+}
+
+// isCurrent compares what a file has with what was made, and writes it with -update.
+func isCurrent(t *testing.T, file string, has, made []byte) {
+	t.Helper()
+	switch {
+	case bytes.Equal(made, has):
+	case !*update:
+		t.Errorf("%s is out of date; go test ./scenarios/schema -update makes it anew", file)
+	default:
+		if err := os.WriteFile(file, made, 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -261,12 +262,8 @@ func TestSchemasAreCurrent(t *testing.T) {
 
 // Every key of a scenario file says itself what it means: none is without a description, or has that of another.
 func TestEveryKeyIsDescribed(t *testing.T) {
-	var s jsonschema.Schema
-	if err := json.Unmarshal(scenarioSchema(t), &s); err != nil {
-		t.Fatal(err)
-	}
 	described := 0
-	walk(&s, "", func(path string, of *jsonschema.Schema) {
+	walk(made(t), "", func(path string, of *jsonschema.Schema) {
 		by := map[string]string{} // the key, by its description
 		for _, key := range slices.Sorted(maps.Keys(of.Properties)) {
 			text := of.Properties[key].Description

@@ -73,7 +73,7 @@ func plain(t *testing.T, n *yaml.Node) any {
 
 // Every file that is embedded fits the schema, and so does each of its cases, written out.
 func TestScenariosFit(t *testing.T) {
-	s := compiled(t, scenarioSchema(t))
+	s := compiled(t, text(t, made(t)))
 	files, err := filepath.Glob("../files/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
@@ -100,7 +100,7 @@ func TestScenariosFit(t *testing.T) {
 
 // So does what a search draws, with all kinds of faults in it.
 func TestDrawnScenariosFit(t *testing.T) {
-	s := compiled(t, scenarioSchema(t))
+	s := compiled(t, text(t, made(t)))
 	base, err := scenarios.ParseSettings("base.yaml", []byte("lock: {guard: {max-ttl: 10s}, fencing: true}"))
 	if err != nil {
 		t.Fatal(err)
@@ -155,7 +155,7 @@ cases:
 
 // What the decoder takes the schema takes, and what is broken in one of these ways neither of them does.
 func TestBrokenScenariosDoNotFit(t *testing.T) {
-	s := compiled(t, scenarioSchema(t))
+	s := compiled(t, text(t, made(t)))
 	for name, c := range map[string]struct {
 		text, old, new string
 		fits           bool

@@ -2,7 +2,6 @@ package schema_test
 
 import (
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"testing"
@@ -37,13 +36,12 @@ func TestStepsHaveTheSameKeys(t *testing.T) {
 
 // stepKinds are the words of steps, as the schema has them.
 func stepKinds(t *testing.T) []string {
-	steps := allOf(t).Definitions["written"].properties()["do"].Items
 	var kinds []string
-	for _, form := range steps.AnyOf {
+	for _, form := range made(t).Definitions["written"].Properties["do"].Items.AnyOf {
 		if form.Const != nil {
-			kinds = append(kinds, fmt.Sprint(form.Const))
+			kinds = append(kinds, fmt.Sprint(*form.Const))
 		}
-		kinds = append(kinds, slices.Sorted(maps.Keys(form.properties()))...)
+		kinds = append(kinds, form.PropertyOrder...)
 	}
 	slices.Sort(kinds)
 	return slices.Compact(kinds)
@@ -51,16 +49,13 @@ func stepKinds(t *testing.T) []string {
 
 // stepKeys are the keys that steps can have, with the example of each.
 func stepKeys(t *testing.T) map[string]string {
-	examples, described := map[string]string{}, allOf(t).Definitions["StepOn"].properties()
-	for _, f := range strictyaml.Fields(reflect.TypeFor[scenarios.StepOn]()) {
-		if f.Key == "for" {
-			continue // in the other forms
+	examples := map[string]string{}
+	for key, p := range made(t).Definitions["StepOn"].Properties {
+		_, _, example := split(p.Description)
+		if examples[key] = example; example == "" {
+			t.Fatalf("%s has no example", key)
 		}
-		_, _, example := split(described[f.Key].Description)
-		if example == "" {
-			t.Fatalf("%s has no example", f.Key)
-		}
-		examples[f.Key] = example
 	}
+	delete(examples, "for") // in the other forms
 	return examples
 }

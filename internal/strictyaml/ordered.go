@@ -5,11 +5,10 @@ import "go.yaml.in/yaml/v3"
 // Ordered is a mapping in the order of the file.
 type Ordered[T any] []Entry[T]
 
-// An Entry is one key of an [Ordered] mapping with its value; the position is that of the key.
+// An Entry is one key of an [Ordered] mapping with its value.
 type Entry[T any] struct {
-	Key          string
-	Line, Column int
-	Value        T
+	Key   string
+	Value T
 }
 
 // UnmarshalNode implements [NodeUnmarshaler].
@@ -20,7 +19,7 @@ func (o *Ordered[T]) UnmarshalNode(d *Decoder, n *yaml.Node) {
 	}
 	*o = make(Ordered[T], 0, len(n.Content)/2)
 	for key, value := range pairs(n) {
-		e := Entry[T]{Key: key.Value, Line: key.Line, Column: key.Column}
+		e := Entry[T]{Key: key.Value}
 		d.Decode(value, &e.Value)
 		*o = append(*o, e)
 	}
@@ -33,17 +32,4 @@ func (o Ordered[T]) MarshalNode(e *Encoder) *yaml.Node {
 		n.Content = append(n.Content, Text(entry.Key), e.Encode(entry.Value, *new(T)))
 	}
 	return n
-}
-
-// A Located value remembers its position in the file, for errors that are found only after decoding; see [Errorf]. It is
-// written like a T. A value that was absent has line 0.
-type Located[T any] struct {
-	Value        T
-	Line, Column int
-}
-
-// UnmarshalNode implements [NodeUnmarshaler].
-func (l *Located[T]) UnmarshalNode(d *Decoder, n *yaml.Node) {
-	l.Line, l.Column = n.Line, n.Column
-	d.Decode(n, &l.Value)
 }
