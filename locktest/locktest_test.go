@@ -41,7 +41,7 @@ func check(s locktest.Setup) *recorder {
 	})
 }
 
-// defective are settings that are too weak for what is assumed, by a tenth of a bound, or one node, or as docs/searching.md
+// defective are settings that are too weak for what is assumed, by a tenth of a bound, or one node, or as docs/lock-programs.md
 // says.
 var defective = map[string]struct {
 	setup locktest.Setup
