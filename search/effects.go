@@ -2,8 +2,6 @@ package search
 
 import (
 	"cmp"
-	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -39,56 +37,6 @@ func (e *Effects) Add(run Injected, kinds []string) {
 	for _, kind := range kinds {
 		e.keep(kind, run)
 	}
-}
-
-// Merge takes in the runs of others.
-func (e *Effects) Merge(other *Effects) {
-	for kind, runs := range other.first {
-		e.keep(kind, runs...)
-	}
-}
-
-// packedInjected is an Injected on its way, with its experiment as a file.
-type packedInjected struct {
-	Place          string
-	Number         int
-	Name, Scenario string
-	Seed           uint64
-}
-
-// MarshalJSON implements json.Marshaler.
-func (e Effects) MarshalJSON() ([]byte, error) {
-	packed := map[string][]packedInjected{}
-	for kind, runs := range e.first {
-		for _, run := range runs {
-			s := run.Scenario()
-			text, err := s.Encode()
-			if err != nil {
-				return nil, err
-			}
-			packed[kind] = append(packed[kind], packedInjected{run.Place, run.Number, s.Name, string(text), run.Seed})
-		}
-	}
-	return json.Marshal(packed)
-}
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (e *Effects) UnmarshalJSON(data []byte) error {
-	var packed map[string][]packedInjected
-	if err := json.Unmarshal(data, &packed); err != nil {
-		return err
-	}
-	*e = Effects{}
-	for kind, runs := range packed {
-		for _, run := range runs {
-			all, err := scenarios.Parse(run.Name, []byte(run.Scenario))
-			if err != nil {
-				return fmt.Errorf("a run in which faults were injected: %w", err)
-			}
-			e.keep(kind, Injected{run.Place, run.Number, func() *scenarios.Scenario { return all[0] }, run.Seed})
-		}
-	}
-	return nil
 }
 
 func (e *Effects) keep(kind string, runs ...Injected) {

@@ -12,14 +12,12 @@ func TestEffectsInAnyOrder(t *testing.T) {
 	for seed := range uint64(5) {
 		var sum Effects
 		for _, i := range rand.New(rand.NewPCG(seed, 0)).Perm(20) {
-			var e Effects
 			for number := range 4 {
-				e.Add(Injected{Place: fmt.Sprintf("%02d", i), Number: number}, []string{"kill"})
+				sum.Add(Injected{Place: fmt.Sprintf("%02d", i), Number: number}, []string{"kill"})
 			}
 			if i%7 == 0 && i > 0 {
-				e.Add(Injected{Place: fmt.Sprintf("%02d", i), Number: 3}, []string{"pause", "pause"})
+				sum.Add(Injected{Place: fmt.Sprintf("%02d", i), Number: 3}, []string{"pause", "pause"})
 			}
-			sum.Merge(&e)
 		}
 		got := map[string][]string{}
 		for kind, runs := range sum.first {

@@ -57,6 +57,38 @@ func (v Value) Equal(other Value) bool {
 // Quantity is so much of a unit.
 func Quantity(u Unit, n decimal.Decimal) Value { return Value{u.Word(n), u, n} }
 
+// Scale is the values from one quantity to another in equal steps, which fall where the other is the smaller one.
+type Scale struct {
+	unit  Unit
+	first decimal.Decimal
+	// Step is negative where they fall.
+	Step decimal.Decimal
+	// Last is the number of the last value, from 0.
+	Last int64
+}
+
+// NewScale is the values between two of the same unit, both of them if the step, which is positive, divides what is between.
+func NewScale(from, to Value, step decimal.Decimal) Scale {
+	between := to.Number.Sub(from.Number)
+	if between.IsNegative() {
+		step = step.Neg()
+	}
+	steps, _ := between.QuoRem(step, 0)
+	most := decimal.NewFromInt(1 << 60) // more than anybody tries
+	return Scale{from.Unit, from.Number, step, decimal.Min(steps, most).IntPart()}
+}
+
+// At is a value by its number.
+func (s Scale) At(i int64) Value {
+	return Quantity(s.unit, s.first.Add(s.Step.Mul(decimal.NewFromInt(i))))
+}
+
+// Index is the number of the last value that is not beyond another; negative for one before the first.
+func (s Scale) Index(v Value) int64 {
+	steps, _ := v.Number.Sub(s.first).QuoRem(s.Step, 0)
+	return steps.IntPart()
+}
+
 var plainNumber = regexp.MustCompile(`^-?[0-9]{1,18}(\.[0-9]{1,12})?$`)
 
 // ParseValue reads a word as files and charts have it. What is no quantity is a word of the zero Unit.

@@ -22,7 +22,7 @@ type Knob struct {
 	Falls bool
 	// applies says whether the formula is about these settings; nil if always.
 	applies func(*Settings) bool
-	// instant: it is exact only where messages take no time; where they do, the lock may hold with a little less.
+	// instant: it is exact only where messages take no time; where they do, the lock may hold with less, see Slack.
 	instant bool
 }
 
@@ -32,9 +32,18 @@ func (k *Knob) Applies(s *Settings) bool {
 	return protocols.Has[protocols.DriftSettings](s.Lock) && (k.applies == nil || k.applies(s))
 }
 
-// IsExact says whether the formula is exact for the settings it is about, and not stricter than it need be.
-func (k *Knob) IsExact(s *Settings) bool {
-	return !k.instant || s.Requests().Max()+s.Replies().Max() == 0
+// Slack is by how much less than the formula says the lock may hold, in the knob's unit: 0 if it is exact for the settings.
+// Every moment of an attack is put off by no more than the messages of an acquire take, which some locks send to one node after
+// the other.
+func (k *Knob) Slack(s *Settings) decimal.Decimal {
+	if !k.instant {
+		return decimal.Zero
+	}
+	took := ns(s.Requests().Max() + s.Replies().Max()).Mul(number(len(s.Nodes.Names) + 1)).Mul(one.Add(s.Rho()))
+	if k.Unit == variant.Percent {
+		return took.Shift(2).DivRound(ns(s.Lock.TTL), 12)
+	}
+	return took
 }
 
 // Safer says whether a is a safer value than b.

@@ -99,7 +99,7 @@ func (x *auditing) limit(l *line, world *scenarios.Scenario, found *Assumption, 
 		return nil
 	}
 	limit.safest, limit.riskiest = l.safest(x.answers.Settings), l.riskiest(x.answers.Settings)
-	if tried := newScale(limit.riskiest, limit.safest); tried.index(limit.yours) < 0 {
+	if scaleOf(limit.riskiest, limit.safest).Index(variant.ParseValue(limit.yours)) < 0 {
 		limit.riskiest = limit.yours
 	}
 	untested := ""

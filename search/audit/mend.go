@@ -90,8 +90,7 @@ func (x *auditing) tried(l *line, world *scenarios.Scenario, f *fix, changes []v
 	with := func(value string) Fix {
 		return x.answers.fix(f, value, append(slices.Clone(changes), variant.Setting{Path: path, Word: value}))
 	}
-	values := newScale(from, to)
-	value, err := values.least(guess, func(value string) (bool, error) { return x.accepts(l, with(value)) })
+	value, err := least(scaleOf(from, to), guess, func(value string) (bool, error) { return x.accepts(l, with(value)) })
 	if value == "" || err != nil {
 		return nil, err
 	}
@@ -187,15 +186,14 @@ func leastOf(f *fix, world *scenarios.Scenario) string {
 
 // smallest guesses at the smallest value of a fix's setting that mends a line, by the attacks on that alone; empty if none
 // does, or the protocol has no such setting.
-func (x *auditing) smallest(l *line, world *scenarios.Scenario, f *fix, least, most string, changes []variant.Setting) (string, error) {
+func (x *auditing) smallest(l *line, world *scenarios.Scenario, f *fix, from, to string, changes []variant.Setting) (string, error) {
 	y := *x
 	if f.library != "" {
 		changes = append([]variant.Setting{{Path: "lock", Word: "{ttl: " + world.Lock.TTL.String() + "}"}}, changes...)
 		y.foreign = nil
 	}
 	changes = append(slices.Clone(changes), x.own(l, world)...)
-	values := newScale(least, most)
-	return values.least("", func(value string) (bool, error) {
+	return least(scaleOf(from, to), "", func(value string) (bool, error) {
 		at, err := y.attack(l, world, append(slices.Clone(changes), variant.Setting{Path: f.path, Word: value})...)
 		if errors.Is(err, errRefused) {
 			return false, nil

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shopspring/decimal"
-
 	"redlocksim/scenarios/variant"
 )
 
@@ -77,12 +75,12 @@ func (a *Axis) addRange(text string, ends []string) error {
 	case to.Number.LessThan(from.Number):
 		return fmt.Errorf("the range %q ends before it begins", text)
 	}
-	steps, _ := to.Number.Sub(from.Number).QuoRem(step.Number, 0)
-	if n := steps.Add(decimal.NewFromInt(1)); n.GreaterThan(decimal.NewFromInt(maxPoints)) {
-		return fmt.Errorf("the range %q has %s values, at most %d are allowed", text, n, maxPoints)
+	values := variant.NewScale(from, to, step.Number)
+	if values.Last >= maxPoints {
+		return fmt.Errorf("the range %q has %d values, at most %d are allowed", text, values.Last+1, maxPoints)
 	}
-	for i := int64(0); i <= steps.IntPart(); i++ {
-		a.Values = append(a.Values, variant.Quantity(from.Unit, from.Number.Add(step.Number.Mul(decimal.NewFromInt(i)))))
+	for i := range values.Last + 1 {
+		a.Values = append(a.Values, values.At(i))
 	}
 	return nil
 }

@@ -1,12 +1,12 @@
 package sweep
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
-
-	"github.com/shopspring/decimal"
 
 	"redlocksim/scenarios/variant"
 	"redlocksim/search/attacks"
@@ -35,7 +35,7 @@ type Agreement string
 const (
 	// Agrees: the formula lies between safe and broken, or beyond all values on the right side.
 	Agrees Agreement = "yes"
-	// Stricter: the lock holds beyond the formula, which is exact only if messages take no time, and they do.
+	// Stricter: the lock holds beyond the formula, which is exact only if messages take no time, by no more than they take.
 	Stricter Agreement = "stricter"
 	// Disagrees: the lock breaks where the formula says that it holds, or the other way round. Either the formula or the search
 	// is wrong.
@@ -95,119 +95,98 @@ func (s *Spec) frontier(chart *Chart) {
 // unit, and the points on either side. It assumes a single change.
 func (s *Spec) bisect(ctx context.Context, at []variant.Setting, p *part) error {
 	axis := s.Axes[s.along()]
-	unit := axis.unit()
-	low, high, why := s.extremes(at, axis)
-	if why != "" {
-		p.Row = &Row{At: words(at), Note: "cannot be run: " + why}
+	low, high, err := s.extremes(at, axis)
+	if err != nil {
+		p.Row = &Row{At: words(at), Note: "cannot be run: " + err.Error()}
 		return nil
 	}
-	last, _ := high.Sub(low).QuoRem(unit.Step(), 0)
-	var tried []probe
+	values := variant.NewScale(low, high, axis.unit().Step())
+	tried := map[int64]*Cell{}
 	look := func(i int64) (*Cell, error) {
 		if ctx.Err() != nil {
 			return nil, context.Canceled
 		}
-		v := variant.Quantity(unit, low.Add(unit.Step().Mul(decimal.NewFromInt(i))))
-		c, err := s.cell(s.point(at, v), &p.Seen)
+		if tried[i] != nil {
+			return tried[i], nil
+		}
+		v := values.At(i)
+		c, err := s.cell(s.point(at, v), p)
 		if err == nil && c.Invalid != "" {
 			err = fmt.Errorf("sweep: the lock takes the ends of axis %s, and not %s: %s", axis.Path, v.Word, c.Invalid)
 		}
-		tried = append(tried, probe{v, &c})
+		tried[i] = &c
 		return &c, err
 	}
-	isFound, err := narrowed(look, 0, last.IntPart())
+	isFound, err := narrowed(look, values.Last)
 	if err != nil {
 		return err
 	}
-	row := s.row(at, tried, isFound)
+	var line []probe
+	for _, i := range slices.Sorted(maps.Keys(tried)) {
+		line = append(line, probe{values.At(i), tried[i]})
+	}
+	row := s.row(at, line, isFound)
 	p.Row = &row
-	for _, t := range tried {
-		isSide := t.value.Word == row.Safe || t.value.Word == row.Broken
-		isEnd := row.Safe == "" && row.Broken == "" && (t.value.Number.Equal(low) || t.value.Number.Equal(high))
-		if (isSide || isEnd) && !slices.ContainsFunc(p.Cells, func(c Cell) bool { return slices.Equal(c.At, t.cell.At) }) {
+	for i, t := range line {
+		isEnd := i == 0 || i == len(line)-1
+		if t.value.Word == row.Safe || t.value.Word == row.Broken || row.Safe == "" && row.Broken == "" && isEnd {
 			p.Cells = append(p.Cells, *t.cell)
 		}
 	}
-	slices.SortFunc(p.Cells, func(a, b Cell) int {
-		along := s.along()
-		return variant.ParseValue(a.At[along]).Number.Cmp(variant.ParseValue(b.At[along]).Number)
-	})
 	return nil
 }
 
-// extremes are the lowest and the highest value of an axis that the protocol takes; if it takes none, why says why not.
-func (s *Spec) extremes(at []variant.Setting, axis Axis) (low, high decimal.Decimal, why string) {
-	some := false
+// extremes are the lowest and the highest value of an axis that the protocol takes; the error says why it takes none.
+func (s *Spec) extremes(at []variant.Setting, axis Axis) (low, high variant.Value, err error) {
+	var taken []variant.Value
 	for _, v := range axis.Values {
-		_, err := s.settings(s.point(at, v))
-		switch {
-		case err != nil:
-			why = err.Error()
-		case !some:
-			low, high, some = v.Number, v.Number, true
-		default:
-			low, high = decimal.Min(low, v.Number), decimal.Max(high, v.Number)
+		_, refused := s.settings(s.point(at, v))
+		if err = cmp.Or(err, refused); refused == nil {
+			taken = append(taken, v)
 		}
 	}
-	if some {
-		why = ""
+	if taken == nil {
+		return low, high, err
 	}
-	return low, high, why
+	lower := func(a, b variant.Value) int { return a.Number.Cmp(b.Number) }
+	return slices.MinFunc(taken, lower), slices.MaxFunc(taken, lower), nil
 }
 
-// narrowed looks at values between first and last until two neighbours are on different sides, if the ends are; false if one
+// narrowed looks at values from 0 to the last until two neighbours are on different sides, if the ends are; false if one
 // of them is not tested. If an end is not tested, it is the last value, seen from the other end, that is.
-func narrowed(look func(int64) (*Cell, error), first, last int64) (bool, error) {
-	a, err := look(first)
-	if err != nil {
-		return false, err
-	}
-	b, err := look(last)
-	if err != nil {
-		return false, err
+func narrowed(look func(int64) (*Cell, error), last int64) (isTested bool, err error) {
+	at := func(i int64) *Cell {
+		c, wrong := look(i)
+		if err = cmp.Or(err, wrong); err != nil {
+			return &Cell{}
+		}
+		return c
 	}
 	// halve moves from towards to, as long as the values between are as it is.
-	halve := func(from, to int64, isAlike func(*Cell) bool) (int64, error) {
-		for from-to > 1 || to-from > 1 {
-			at := from + (to-from)/2
-			c, err := look(at)
-			if err != nil {
-				return from, err
-			}
-			if isAlike(c) {
-				from = at
+	halve := func(from, to int64, isAlike func(*Cell) bool) int64 {
+		for err == nil && (from-to > 1 || to-from > 1) {
+			if middle := from + (to-from)/2; isAlike(at(middle)) {
+				from = middle
 			} else {
-				to = at
+				to = middle
 			}
 		}
-		return from, nil
+		return from
 	}
-	if a.Untested() != b.Untested() {
-		from, to, edge := first, last, a
-		if a.Untested() {
-			from, to, edge = last, first, b
-		}
-		found, err := halve(from, to, func(c *Cell) bool {
-			if !c.Untested() {
-				edge = c
-			}
-			return !c.Untested()
-		})
-		if err != nil {
-			return false, err
-		}
-		if a.Untested() {
-			first, a = found, edge
-		} else {
-			last, b = found, edge
-		}
+	tested := func(c *Cell) bool { return !c.Untested() }
+	first := int64(0)
+	switch a, b := tested(at(first)), tested(at(last)); {
+	case a && !b:
+		last = halve(first, last, tested)
+	case b && !a:
+		first = halve(last, first, tested)
 	}
-	if a.Untested() || a.Broken() == b.Broken() {
-		return !a.Untested(), nil
+	a := at(first)
+	if isTested = tested(a); !isTested || a.Broken() == at(last).Broken() {
+		return isTested, err
 	}
-	isTested := true
-	_, err = halve(first, last, func(c *Cell) bool {
-		isTested = isTested && !c.Untested()
+	halve(first, last, func(c *Cell) bool {
+		isTested = isTested && tested(c)
 		return !isTested || c.Broken() == a.Broken()
 	})
 	return isTested, err
@@ -307,7 +286,7 @@ func (s *Spec) compare(r *Row, at []variant.Setting, tried []probe) {
 		r.Agrees = s.otherwise(Weaker)
 	case holds != nil && !allowed(holds):
 		r.Agrees = s.otherwise(Safer)
-		if !knob.IsExact(settings) {
+		if f.Sub(holds.value.Number).Abs().LessThanOrEqual(knob.Slack(settings)) {
 			r.Agrees = Stricter
 		}
 	}

@@ -3,7 +3,6 @@ package sweep
 import (
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"redlocksim/internal/outfile"
@@ -70,8 +69,8 @@ func (c *Cell) Verdict() string {
 	return scenarios.Safe
 }
 
-// cell makes all attacks at a point, and adds what the runs reached.
-func (s *Spec) cell(at []variant.Setting, seen *survey) (Cell, error) {
+// cell makes all attacks at a point of a part of the sweep, to which it adds what the runs reached.
+func (s *Spec) cell(at []variant.Setting, p *part) (Cell, error) {
 	c := Cell{At: words(at), Breaches: []Breach{}}
 	settings, err := s.settings(at)
 	if refused := (*variant.Refused)(nil); errors.As(err, &refused) {
@@ -82,22 +81,21 @@ func (s *Spec) cell(at []variant.Setting, seen *survey) (Cell, error) {
 		return c, &SpecError{err}
 	}
 	if s.Foreign == nil {
-		seen.Tally.TurnOn(settings.Features()...)
+		p.Tally.TurnOn(settings.Features()...)
 	} else if settings.Storage != storage.Register {
-		seen.Tally.TurnOn(reach.Checks)
+		p.Tally.TurnOn(reach.Checks)
 	}
 	all, err := s.attacks()
-	number := 0
 	for _, a := range all {
-		if err := search.Safely(func() error { return s.attack(&c, a, settings, &number, seen) }); err != nil {
-			c.NotTested = append(c.NotTested, Missed{a.Name, seen.fails(s.again(at, a.Name), err)})
+		if err := search.Safely(func() error { return s.attack(&c, a, settings, &p.Tally) }); err != nil {
+			c.NotTested = append(c.NotTested, Missed{a.Name, fails(&p.Failures, s.again(at, a.Name), err)})
 		}
 	}
 	return c, err
 }
 
-// attack makes an attack with the settings of a point, from the number-th run there on.
-func (s *Spec) attack(c *Cell, a attacks.Attack, settings *attacks.Settings, number *int, seen *survey) error {
+// attack makes an attack with the settings of a point.
+func (s *Spec) attack(c *Cell, a attacks.Attack, settings *attacks.Settings, tally *reach.Tally) error {
 	out, err := a.Run(settings, scenarios.Options{Foreign: s.Foreign})
 	if err != nil {
 		return err
@@ -113,10 +111,7 @@ func (s *Spec) attack(c *Cell, a attacks.Attack, settings *attacks.Settings, num
 	}
 	for _, r := range out.Runs {
 		run := r.Reached()
-		seen.Tally.Add(reach.Of(run), run)
-		seen.Effects.Add(search.Injected{Place: strings.Join(c.At, "\x00"), Number: *number,
-			Scenario: func() *scenarios.Scenario { return r.Scenario }, Seed: r.Seed}, run.Injected)
-		*number++
+		tally.Add(reach.Of(run), run)
 	}
 	return nil
 }
@@ -136,24 +131,10 @@ func (s *Spec) again(at []variant.Setting, schedule string) string {
 	return text + " --frontier=false"
 }
 
-// survey is what the runs of a point reached, the runs in which faults were injected, and those that failed.
-type survey struct {
-	Tally    reach.Tally
-	Effects  search.Effects
-	Failures search.Failures
-}
-
-// merge takes in what the runs of other points reached, in the order of the points.
-func (v *survey) merge(other *survey) {
-	v.Tally.Merge(other.Tally)
-	v.Effects.Merge(&other.Effects)
-	v.Failures.Include(other.Failures)
-}
-
 // fails notes a run that failed, which a command repeats, and says so in a line.
-func (v *survey) fails(command string, err error) string {
+func fails(all *search.Failures, command string, err error) string {
 	f := search.NewFailure(nil, 0, 0, err)
 	f.Command = command
-	_ = v.Failures.Note(f, "", outfile.Rules{}) // without a directory nothing is written
+	_ = all.Note(f, "", outfile.Rules{}) // without a directory nothing is written
 	return "the run failed: " + f.Line()
 }

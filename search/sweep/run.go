@@ -10,6 +10,7 @@ import (
 	"redlocksim/internal/jobs"
 	"redlocksim/internal/printable"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/reach"
 	"redlocksim/scenarios/variant"
 	"redlocksim/search"
 )
@@ -38,14 +39,15 @@ func Run(ctx context.Context, s Spec) (*Chart, error) {
 	if err != nil {
 		return nil, err
 	}
-	var seen survey
+	chart.NoEffects = true // the map shows what faults do
 	for i := range parts {
 		p := &parts[i].Value
 		chart.Partial = chart.Partial || !parts[i].Done
 		if chart.Cells = append(chart.Cells, p.Cells...); p.Row != nil {
 			chart.Frontier = append(chart.Frontier, *p.Row)
 		}
-		seen.merge(&p.Seen)
+		chart.Tally.Merge(p.Tally)
+		chart.Include(p.Failures)
 	}
 	if !s.Bisect {
 		s.frontier(chart)
@@ -53,11 +55,6 @@ func Run(ctx context.Context, s Spec) (*Chart, error) {
 	if len(chart.Cells) > 0 && !slices.ContainsFunc(chart.Cells, func(c Cell) bool { return c.Invalid == "" }) {
 		return nil, &SpecError{fmt.Errorf("no point has settings that can be run: %s", chart.Cells[0].Invalid)}
 	}
-	// Runs are made again, to see which kinds of faults made a difference.
-	if err := search.Safely(func() error { return seen.Effects.Tell(&seen.Tally) }); err != nil {
-		seen.fails(s.Repeat, err)
-	}
-	chart.Tally, chart.Failures = seen.Tally, seen.Failures
 	return chart, nil
 }
 
@@ -93,9 +90,10 @@ func (a Axis) yours(f variant.File) string {
 // part is a job of a sweep: a point of a grid, or the frontier at a combination of the other axes. It depends on no other, and
 // is the same wherever it is done.
 type part struct {
-	Cells []Cell
-	Row   *Row
-	Seen  survey
+	Cells    []Cell
+	Row      *Row
+	Tally    reach.Tally
+	Failures search.Failures
 	// Wrong says that the sweep makes no sense there, and why; empty if it does.
 	Wrong string
 }
@@ -106,13 +104,13 @@ const maxWrong = 64 << 10
 var kind = jobs.Kind[*Spec, struct{}, []variant.Setting, part]{Name: "sweep", Pack: (*Spec).pack,
 	Title: func(at []variant.Setting) string { return fmt.Sprint("sweep at ", words(at)) },
 	Files: func(s *Spec) []jobs.File { return s.Foreign.Files() }, Errors: []error{context.Canceled},
-	Check: func(_ *Spec, _ []variant.Setting, p part) error { return p.Seen.Failures.Check() },
+	Check: func(_ *Spec, _ []variant.Setting, p part) error { return p.Failures.Check() },
 	Do: func(ctx context.Context, s *Spec, _ *struct{}, at []variant.Setting) (p part, err error) {
 		if s.Bisect {
 			err = s.bisect(ctx, at, &p)
 		} else {
 			p.Cells = make([]Cell, 1)
-			p.Cells[0], err = s.cell(at, &p.Seen)
+			p.Cells[0], err = s.cell(at, &p)
 		}
 		if wrong := (*SpecError)(nil); errors.As(err, &wrong) {
 			return part{Wrong: wrong.Error()}, nil

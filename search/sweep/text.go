@@ -161,7 +161,7 @@ func (c *Chart) frontier(b *strings.Builder) {
 	if compared := len(c.Frontier) - count[""]; compared > 0 {
 		fmt.Fprintf(b, "the formula lies between safe and broken in %d of %d rows\n", count[Agrees], compared)
 		if n := count[Stricter]; n > 0 {
-			fmt.Fprintf(b, "it is stricter in %d: the lock holds beyond it, as it may where messages take time\n", n)
+			fmt.Fprintf(b, "it is stricter in %d: the lock holds beyond it, by no more than messages take\n", n)
 		}
 		if n := count[Disagrees]; n > 0 {
 			fmt.Fprintf(b, "it is CONTRADICTED in %d: either the formula is wrong or the search is\n", n)
