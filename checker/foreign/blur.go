@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"time"
 )
 
 // blurs reports whether events whose times are close, or the same, may have happened in either order.
@@ -21,41 +20,34 @@ var blurring = []Model{Mutex, Owner, Lease}
 //
 // An operation can then begin before the one before it of the same process has ended. Their effects still come in the order of
 // the process.
-func (h *recording) blur(clockError time.Duration) {
-	allowance := int64(clockError - clockError/2)
-	isCall := make([]bool, len(h.times))
-	for i := range h.ops {
-		isCall[h.ops[i].call] = true
-	}
-	h.told = h.times
-	h.times = make([]int64, len(h.told))
-	order := make([]int32, len(h.told))
-	for i, t := range h.told {
-		order[i] = int32(i)
-		if isCall[i] {
-			h.times[i] = max(t, math.MinInt64+allowance) - allowance
+func (h *recording) blur() {
+	h.allowance = int64(h.o.ClockError - h.o.ClockError/2)
+	order := make([]int32, len(h.lines))
+	for i := range h.lines {
+		l := &h.lines[i]
+		if order[i] = int32(i); l.typ == called {
+			l.time = max(l.time, math.MinInt64+h.allowance) - h.allowance
 		} else {
-			h.times[i] = min(t, math.MaxInt64-allowance) + allowance
+			l.time = min(l.time, math.MaxInt64-h.allowance) + h.allowance
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int32) int {
-		if by := cmp.Compare(h.times[a], h.times[b]); by != 0 || isCall[a] == isCall[b] {
-			return by
-		} else if isCall[a] {
-			return -1
+	isReturn := func(i int32) int {
+		if h.lines[i].typ == called {
+			return 0
 		}
 		return 1
-	})
-	place := make([]int32, len(order))
-	times, told := make([]int64, len(order)), make([]int64, len(order))
-	for to, from := range order {
-		place[from], times[to], told[to] = int32(to), h.times[from], h.told[from]
 	}
-	h.times, h.told = times, told
+	slices.SortStableFunc(order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(h.lines[a].time, h.lines[b].time), isReturn(a)-isReturn(b))
+	})
+	place, sorted := make([]int32, len(order)), make([]line, len(order))
+	for to, from := range order {
+		place[from], sorted[to] = int32(to), h.lines[from]
+	}
+	h.lines = sorted
 	for i := range h.ops {
 		o := &h.ops[i]
-		o.call = place[o.call]
-		if o.ret != noEvent {
+		if o.call = place[o.call]; o.ret != noEvent {
 			o.ret = place[o.ret]
 		}
 	}

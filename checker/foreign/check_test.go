@@ -42,13 +42,24 @@ func script(t *testing.T, events string) string {
 	return b.String()
 }
 
+// check judges one file, which has no name.
+func check(in io.Reader, o Options) (*Report, error) { return Check(o, Source{In: in}) }
+
+// returned is the line of an operation's outcome; 0 if there is none.
+func returned(o Operation) int {
+	if o.Return == nil {
+		return 0
+	}
+	return *o.Return
+}
+
 // shown gives findings as "kind xcount call-return,call-return".
 func shown(r *Report) string {
 	var all []string
 	for _, f := range r.Findings {
 		var lines []string
 		for _, o := range f.Operations {
-			lines = append(lines, fmt.Sprintf("%d-%d", o.Call, o.Return))
+			lines = append(lines, fmt.Sprintf("%d-%d", o.Call, returned(o)))
 		}
 		all = append(all, fmt.Sprintf("%s x%d %s", f.Kind, f.Count, strings.Join(lines, ",")))
 	}
@@ -195,7 +206,7 @@ func TestVerdicts(t *testing.T) {
 		if o.leased() {
 			o.Lease = 10
 		}
-		r, err := Check(strings.NewReader(script(t, c.script)), o)
+		r, err := check(strings.NewReader(script(t, c.script)), o)
 		if err != nil {
 			t.Errorf("%s, %s: %v", c.model, c.script, err)
 			continue
@@ -252,7 +263,7 @@ func TestForms(t *testing.T) {
 	}
 	for name, text := range forms {
 		for _, in := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text))} {
-			r, err := Check(in, Options{Model: Fenced})
+			r, err := check(in, Options{Model: Fenced})
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				continue
@@ -264,7 +275,7 @@ func TestForms(t *testing.T) {
 		}
 	}
 	// All on one lock, there is one more.
-	r, err := Check(strings.NewReader(forms["json lines"]), Options{Model: Owner, Group: OneLock})
+	r, err := check(strings.NewReader(forms["json lines"]), Options{Model: Owner, Group: OneLock})
 	if err != nil || shown(r) != "lease-overlap x2 2-4,5-6" || r.Locks != 1 {
 		t.Errorf("%v, %+v", err, r)
 	}
@@ -304,7 +315,7 @@ func TestInputThatCannotBeJudged(t *testing.T) {
 		{`{"seq":1,"t":0,"kind":"crash","process":"c1"}`, 1, history.ErrTruncated},
 		{`{"seq":1,"t":0,"ki`, 1, history.ErrTruncated},
 		{`{"seq":1,"t":0,"kind":"return","process":"c1","op":1,"f":"acquire","outcome":"ok"}` + "\n", 1, checker.ErrMalformed},
-		{invoke + "[:process 0]\n", 2, ErrOperation}, {invoke + "42\n", 2, ErrOperation}, {"[[]]", 1, ErrEmpty},
+		{invoke + "[:process 0]\n", 2, ErrOperation}, {invoke + "42\n", 2, ErrOperation}, {"[[]]", 1, ErrOperation},
 		{"{}", 1, ErrOperation}, {"{:type :ok :f :acquire}", 1, ErrOperation}, {"{:process 0 :f :acquire}", 1, ErrOperation},
 		{"{:process 0 :type :ok}", 1, ErrOperation}, {"{:process 0 :type :done :f :acquire}", 1, ErrOperation},
 		{"{:process 0 :type :invoke :f :aquire}", 1, ErrOperation}, {"{:process 0 :type :invoke :f 3}", 1, ErrOperation},
@@ -318,15 +329,15 @@ func TestInputThatCannotBeJudged(t *testing.T) {
 		{"{:process 0 :type :invoke :f :acquire :index 3}\n{:process 0 :type :ok :f :acquire :index 3}", 2, ErrMixedUp},
 		{"{:process 0 :type :invoke :f :acquire :key a}\n{:process 0 :type :ok :f :acquire :key b}", 2, ErrMixedUp},
 		{"{:process 0 :type :invoke :f :acquire :key a}\n" + "{:process 1, :type :invoke, :f :acquire}\n", 2, ErrOperation},
-		{strings.Repeat("[", 3), 1, ErrEmpty}, {"{:a " + strings.Repeat("[", 1000), 1, ErrTooLarge},
+		{strings.Repeat("[", 3), 1, ErrTruncated}, {"{:a " + strings.Repeat("[", 1000), 1, ErrTooLarge},
 		{"{:a " + strings.Repeat("#a ", 1000), 1, ErrTooLarge}, {`{"a":` + strings.Repeat(`{"a":`, 1000), 1, ErrTooLarge},
 		{`{:a "` + strings.Repeat("x", maxSize+1), 1, ErrTooLarge}, {`{:a ` + strings.Repeat("x", maxSize+1), 1, ErrTooLarge},
 		{"{:a [" + strings.Repeat("1 ", maxSize), 1, ErrTooLarge},
 		{"{" + strings.Repeat(" ", maxSize+1<<17) + "1 2}", 1, ErrTooLarge},
 	} {
-		r, err := Check(strings.NewReader(c.in), Options{})
+		r, err := check(strings.NewReader(c.in), Options{})
 		if errors.Is(err, ErrOptions) {
-			r, err = Check(strings.NewReader(c.in), Options{Model: Owner})
+			r, err = check(strings.NewReader(c.in), Options{Model: Owner})
 		}
 		invalid := (*InputError)(nil)
 		if r != nil || !errors.Is(err, c.err) || !errors.As(err, &invalid) || invalid.Line != c.line {
@@ -336,7 +347,7 @@ func TestInputThatCannotBeJudged(t *testing.T) {
 	broken := errors.New("broken pipe")
 	for _, in := range []string{"", invoke, invoke + "{:process", `[{"process":0,"type":"invoke","f":"acquire"}`,
 		`{"seq":1,"t":0,"kind":"crash","process":"c1"}` + "\n", invoke + strings.Repeat(" ", 1<<17)} {
-		_, err := Check(io.MultiReader(strings.NewReader(in), iotest.ErrReader(broken)), Options{Model: Reentrant})
+		_, err := check(io.MultiReader(strings.NewReader(in), iotest.ErrReader(broken)), Options{Model: Reentrant})
 		if !errors.Is(err, broken) {
 			t.Errorf("%.80q: %v", in, err)
 		}
@@ -367,19 +378,19 @@ func TestModelsNeedWhatTheyNeed(t *testing.T) {
 		{`{"seq":1,"t":0,"kind":"crash","process":"c1"}`, Options{Model: Owner}, 0, ErrOptions},
 		{`{"seq":1,"t":0,"kind":"crash","process":"c1"}`, Options{Group: OneLock}, 0, ErrOptions},
 	} {
-		r, err := Check(strings.NewReader(c.in), c.o)
+		r, err := check(strings.NewReader(c.in), c.o)
 		invalid := (*InputError)(nil)
 		if r != nil || !errors.Is(err, c.err) || errors.As(err, &invalid) != (c.line > 0) || c.line > 0 && invalid.Line != c.line {
 			t.Errorf("%q, %+v: %v, %v; want line %d, %v", c.in, c.o, r, err, c.line, c.err)
 		}
 	}
-	if r, err := Check(strings.NewReader(timed), Options{Model: Owner}); err != nil || !r.Good() {
+	if r, err := check(strings.NewReader(timed), Options{Model: Owner}); err != nil || !r.Good() {
 		t.Errorf("times matter to the model owner: %v", err)
 	}
 	texts := `{:process 0 :type :invoke :f :acquire :value "a"} {:process 0 :type :ok :f :acquire}
 		{:process 1 :type :invoke :f :acquire :value :b} {:process 1 :type :ok :f :acquire}`
 	for group, want := range map[Grouping]bool{ByNameIfAny: false, ByKey: true, OneLock: false} {
-		if r, err := Check(strings.NewReader(texts), Options{Model: Owner, Group: group}); err != nil || r.Good() != want {
+		if r, err := check(strings.NewReader(texts), Options{Model: Owner, Group: group}); err != nil || r.Good() != want {
 			t.Errorf("grouped by %s: %+v, %v", group, r, err)
 		}
 	}
@@ -392,18 +403,18 @@ const nativeOverlap = `{"seq":1,"t":0,"kind":"call","process":"c1","op":1,"f":"a
 `
 
 func TestNative(t *testing.T) {
-	r, err := Check(strings.NewReader(nativeOverlap), Options{})
+	r, err := check(strings.NewReader(nativeOverlap), Options{})
 	if err != nil || shown(r) != "lease-overlap x1 1-2,3-4" || r.Operations != 2 || r.Grants != 2 || r.Processes != 2 || r.Confirmed != 1 || r.Lines != 4 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	expired := strings.Replace(nativeOverlap, `{"seq":3,"t":2,"kind":"call"`, `{"seq":3,"t":2,"kind":"expire","process":"c1","grant":1}`+"\n"+`{"seq":4,"t":2,"kind":"call"`, 1)
 	expired = strings.Replace(expired, `"seq":4,"t":3`, `"seq":5,"t":3`, 1)
-	if r, err := Check(strings.NewReader(expired), Options{}); err != nil || !r.Good() {
+	if r, err := check(strings.NewReader(expired), Options{}); err != nil || !r.Good() {
 		t.Errorf("%+v, %v", r, err)
 	}
 	own := strings.ReplaceAll(nativeOverlap, "c2", "c1")
 	for model, want := range map[Model]bool{"": false, Reentrant: true} {
-		if r, err := Check(strings.NewReader(own), Options{Model: model}); err != nil || r.Good() != want || len(r.Notes) != 1 {
+		if r, err := check(strings.NewReader(own), Options{Model: model}); err != nil || r.Good() != want || len(r.Notes) != 1 {
 			t.Errorf("%q: %+v, %v", model, r, err)
 		}
 	}
@@ -420,7 +431,7 @@ func TestNativeSemaphore(t *testing.T) {
 		{checker.Semaphore{Name: "r", Permits: 0}, `wrong options: semaphore "r": want at least one permit, not 0`},
 		{checker.Semaphore{Name: "q", Permits: 2}, `wrong options: the history has no semaphore "q"`},
 	} {
-		r, err := Check(strings.NewReader(nativeOverlap), Options{Semaphores: []checker.Semaphore{c.semaphore}})
+		r, err := check(strings.NewReader(nativeOverlap), Options{Semaphores: []checker.Semaphore{c.semaphore}})
 		got := "bad"
 		switch {
 		case err != nil:
@@ -442,7 +453,7 @@ func answered(t *testing.T, m Model, history string, semaphores ...checker.Semap
 		o.Lease = 10
 	}
 	o.Semaphores = semaphores
-	r, err := Check(strings.NewReader(script(t, history)), o)
+	r, err := check(strings.NewReader(script(t, history)), o)
 	switch {
 	case err != nil:
 		return err.Error()
@@ -543,7 +554,7 @@ func FuzzCheck(f *testing.F) {
 			if m == "semaphore" {
 				o.Model, o.Semaphores = Owner, []checker.Semaphore{{Name: "a", Permits: 2}}
 			}
-			r, err := Check(strings.NewReader(in), o)
+			r, err := check(strings.NewReader(in), o)
 			invalid := (*InputError)(nil)
 			switch {
 			case (r == nil) == (err == nil):
@@ -564,7 +575,7 @@ func TestManyFindingsAreCountedNotListed(t *testing.T) {
 			fmt.Fprintf(&b, `{"process":%d,"type":"invoke","f":"lock","key":%d}{"process":%d,"type":"ok","f":"lock"}`, p, lock, p)
 		}
 	}
-	r, err := Check(strings.NewReader(b.String()), Options{Model: Owner})
+	r, err := check(strings.NewReader(b.String()), Options{Model: Owner})
 	if err != nil || len(r.Findings) != maxFindings || r.Broken != 3*maxFindings {
 		t.Errorf("%d of %d findings, %v", len(r.Findings), r.Broken, err)
 	}
@@ -599,7 +610,7 @@ func BenchmarkCheck(b *testing.B) {
 		b.Run(string(m), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if r, err := Check(&endless{n: n}, optionsOf(m)); err != nil || r.Operations != n {
+				if r, err := check(&endless{n: n}, optionsOf(m)); err != nil || r.Operations != n {
 					b.Fatal(r, err)
 				}
 			}

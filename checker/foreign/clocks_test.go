@@ -20,7 +20,7 @@ func TestClockErrorsAgreeWithTheDefinition(t *testing.T) {
 			judge := func(t rapid.TB, lines []drawnLine, clockError int64) {
 				o := optionsOf(m)
 				o.ClockError = time.Duration(clockError)
-				r, err := Check(strings.NewReader(written(lines)), o)
+				r, err := check(strings.NewReader(written(lines)), o)
 				if err != nil {
 					t.Fatalf("%v\n%s", err, written(lines))
 				}
@@ -50,7 +50,7 @@ func TestClockErrorsAgreeWithTheDefinition(t *testing.T) {
 // A process that takes its lock twice within a lease is found, though clocks cannot tell when its second hold began and ended.
 func TestTwiceWithinALease(t *testing.T) {
 	const events = "0 acquire; 0 ok; 0 acquire; 0 ok; 0 release; 0 info"
-	r, err := Check(strings.NewReader(script(t, events)), Options{Model: Lease, Lease: 6, ClockError: 1, Unit: 1})
+	r, err := check(strings.NewReader(script(t, events)), Options{Model: Lease, Lease: 6, ClockError: 1, Unit: 1})
 	if err != nil || shown(r) != "lease-overlap x1 1-2,3-4" {
 		t.Errorf("%s, %v", shown(r), err)
 	}
@@ -81,7 +81,7 @@ func TestClocksThatDiffer(t *testing.T) {
 				for name, log := range logs {
 					files = append(files, Source{name, bytes.NewReader(log.Bytes())})
 				}
-				r, err := CheckMerged(files, o)
+				r, err := Check(o, files...)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -147,7 +147,7 @@ func TestOverlapsBeyondTheClocks(t *testing.T) {
 			if m == Lease {
 				o.Lease = time.Second
 			}
-			r, err := CheckMerged([]Source{{"a.jsonl", strings.NewReader(a)}, {"b.jsonl", strings.NewReader(b)}}, o)
+			r, err := Check(o, Source{"a.jsonl", strings.NewReader(a)}, Source{"b.jsonl", strings.NewReader(b)})
 			if err != nil || r.Good() != good {
 				t.Errorf("%s, overlap %d: %+v, %v", m, gap, r, err)
 			}

@@ -37,25 +37,21 @@ func mixedUp(format string, args ...any) error {
 
 // InputError says where a history cannot be judged. Its Err matches one of the errors above, or of package history.
 type InputError struct {
-	File  string // of several that are judged as one; empty otherwise
+	File  string // its name
 	Line  int    // from 1
 	Index *int64 // what the operation there says itself, if it does
 	Err   error
 }
 
 func (e *InputError) Error() string {
-	if e.File != "" {
-		return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Reason())
+	where := fmt.Sprintf("%s:%d: ", e.File, e.Line)
+	if e.File == "" {
+		where = fmt.Sprintf("line %d: ", e.Line)
 	}
-	return fmt.Sprintf("line %d: %s", e.Line, e.Reason())
-}
-
-// Reason is the error without the line: the index, if there is one, and Err.
-func (e *InputError) Reason() string {
 	if e.Index != nil {
-		return fmt.Sprintf("index %d: %v", *e.Index, e.Err)
+		where += fmt.Sprintf("index %d: ", *e.Index)
 	}
-	return e.Err.Error()
+	return where + e.Err.Error()
 }
 
 // Unwrap gives Err.

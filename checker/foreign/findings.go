@@ -45,7 +45,7 @@ func (h *recording) addBreaches(r *Report, all []breach) {
 		shown := append([]int32{f.first}, f.others[:min(len(f.others), maxHolders)]...)
 		for _, op := range append(shown, f.second) {
 			if op != none {
-				finding.Operations = append(finding.Operations, h.show(op, r.Model))
+				finding.Operations = append(finding.Operations, h.show(op))
 			}
 		}
 		r.add(finding)
@@ -75,18 +75,18 @@ func (h *recording) suspectSemaphore(r *Report, of *operation, overlaps int) {
 // maxHolders bounds how many of those who hold a semaphore together are shown.
 const maxHolders = 10
 
-func (h *recording) show(op int32, m Model) Operation {
+func (h *recording) show(op int32) Operation {
 	o := &h.ops[op]
-	shown := Operation{File: h.fileOf(o.process), Process: h.processes.in[o.process], Func: o.fn.String(), Call: int(o.callLine), Return: int(o.retLine),
-		Outcome: o.outcome.String()}
-	index := func(i int64) *int64 {
-		if i == noIndex {
-			return nil
-		}
-		return &i
+	l := &h.lines[o.call]
+	shown := Operation{Process: h.processes.in[o.process], Func: o.fn.String(), Outcome: o.outcome.String(), Call: int(l.line),
+		CallIndex: indexOf(l.index), ReturnIndex: indexOf(o.retIndex)}
+	if h.several() {
+		shown.File = h.files[l.file].Name
 	}
-	shown.CallIndex, shown.ReturnIndex = index(o.callIndex), index(o.retIndex)
-	if m.fenced() && (o.hasToken() || o.fn == write && o.outcome == ok) {
+	if line := int(o.returned.line); line > 0 {
+		shown.Return = &line
+	}
+	if h.o.Model.fenced() && (o.hasToken() || o.fn == write && o.outcome == ok) {
 		token := o.token
 		shown.Token = &token
 	}

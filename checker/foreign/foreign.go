@@ -3,52 +3,138 @@
 //
 // Start at [Check]. [Model] says what kinds of lock there are, [Options] what the checker has to be told.
 //
-// A history is read, its calls are paired with their returns, and what a process did shows from when to when it certainly held
-// the lock. Where more hold it than can, it is bad.
+// The lines of a history are read, the calls among them are paired with their returns, and what a process did shows from when
+// to when it certainly held the lock. Where more hold it than can, it is bad.
 package foreign
 
-import "io"
+import (
+	"fmt"
+	"io"
+	"math"
+)
 
-// Check reads a history from in and judges it, in O(n log n). Of a history with a million operations it keeps some 100 MB,
-// whatever else stands in its lines. A Native history takes some ten times as much, is read to its end before it is judged, and
-// has four million events at most, steps and faults not counted.
-//
-// What cannot be judged gives an [*InputError], or an error that matches [ErrOptions]; an error of in itself is returned
-// as it is. Of a Native history a [*checker.DisagreeError] is a defect of package checker.
-func Check(in io.Reader, o Options) (*Report, error) {
-	return CheckMerged([]Source{{In: in}}, o)
-}
-
-// Source is one of several files that make up a history, say the log of one process.
+// Source is a file with a history, or with a part of one, say the log of one process.
 type Source struct {
 	Name string
 	In   io.Reader
 }
 
-// CheckMerged judges several files as one history, as Check does. Every line needs a time, and lines are put in the order of
-// their times. With the models Mutex, Owner and Lease two lines of the same time may have happened in either order; with the
-// others the files' order decides. A process must be in one file only. A Native history cannot be merged.
-func CheckMerged(files []Source, o Options) (*Report, error) {
+// Check judges files as one history, in O(n log n). Of a history with a million operations it keeps some 200 MB, whatever else
+// stands in its lines. A Native history takes some five times as much, and has four million events at most, steps and faults
+// not counted.
+//
+// Of several files every line needs a time, and lines are put in the order of their times. With the models Mutex, Owner and
+// Lease two lines of the same time may have happened in either order; with the others the files' order decides. A process must
+// be in one file only. A Native history cannot be merged.
+//
+// What cannot be judged gives an [*InputError], or an error that matches [ErrOptions]; an error of a file itself is returned
+// as it is. Of a Native history a [*checker.DisagreeError] is a defect of package checker.
+func Check(o Options, files ...Source) (*Report, error) {
+	if o.Group == "" {
+		o.Group = ByNameIfAny
+	}
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	r := newReader(o, len(files) > 1)
-	for _, f := range files {
-		s := newScanner(f.In)
-		format, err := r.begin(f.Name, s)
+	r := &reader{recording: &recording{o: o, files: files, isBlurred: o.blurs(len(files) > 1)}}
+	for i := range files {
+		r.at = int32(i)
+		s, err := scan(files[i].In)
 		if err != nil {
-			return nil, err
+			return nil, r.in(err)
 		}
-		if format == Native {
-			return checkNative(s.in, o)
+		r.scanner = s
+		if s.format == Native {
+			return r.native()
 		}
 		if err := r.file(); err != nil {
 			return nil, r.in(err)
 		}
 	}
-	h, err := r.recording()
-	if err != nil {
+	if err := r.pair(); err != nil {
 		return nil, err
 	}
-	return h.judge(o)
+	if r.isBlurred {
+		r.blur()
+	}
+	return r.judge()
+}
+
+// native judges the one file, which is a history of this project.
+func (r *reader) native() (*Report, error) {
+	if err := r.o.fitsNative(); err != nil {
+		return nil, err
+	}
+	if r.several() {
+		return nil, r.in(&InputError{Line: 1, Err: fmt.Errorf("%w: a history of redlocksim cannot be merged with others", ErrOptions)})
+	}
+	report, err := checkNative(r.scanner.in, r.o)
+	return report, r.in(err)
+}
+
+// file reads a file.
+func (r *reader) file() error {
+	begun := len(r.lines)
+	for {
+		d, at, err := r.scanner.next()
+		if err != nil {
+			return err
+		}
+		if d == nil {
+			break
+		}
+		if r.o.Model == "" {
+			return fmt.Errorf("%w: the history does not say what kind of lock it is of, so a model is needed", ErrModel)
+		}
+		l := line{position: position{r.at, int32(at)}, index: noIndex, lock: unnamed}
+		isNemesis, err := r.interpret(&l, d)
+		if err != nil {
+			return r.located(&l, err)
+		}
+		if isNemesis {
+			r.nemesis++
+			continue
+		}
+		if why := r.needsTime(); why != "" && !l.timed && !l.leftOut {
+			return r.located(&l, notOperation("there is no time%s", why))
+		}
+		if len(r.lines) == 2*maxOperations {
+			return r.located(&l, fmt.Errorf("%w: more than %d operations", ErrTooLarge, maxOperations))
+		}
+		r.lines = append(r.lines, l)
+	}
+	format := r.scanner.format
+	if r.format != "" && r.format != format {
+		return fmt.Errorf("%w: %s is in %s, and %s in %s", ErrOptions, r.files[0].Name, r.format, r.files[r.at].Name, format)
+	}
+	r.format = format
+	r.read += r.scanner.lines()
+	lines := r.lines[begun:]
+	if err := r.closeClock(lines); err != nil {
+		return err
+	}
+	if r.o.Sort {
+		r.moved += sortByTime(lines)
+		return nil
+	}
+	return r.inOrder(lines)
+}
+
+// inOrder is the error of lines of a file whose times step back, or whose indexes do not rise.
+func (r *reader) inOrder(lines []line) error {
+	index, last := int64(noIndex), int64(math.MinInt64)
+	for i := range lines {
+		l := &lines[i]
+		switch {
+		case l.leftOut:
+			continue
+		case l.timed && l.time < last:
+			return r.located(l, mixedUp("time %s after %s; sort by time (--sort) to have such lines put in their place",
+				r.written(l.time), r.written(last)))
+		case l.index != noIndex && l.index <= index && !r.several():
+			return r.located(l, mixedUp("index %d after %d", l.index, index))
+		}
+		last, index = l.time, max(index, l.index)
+	}
+	return nil
 }

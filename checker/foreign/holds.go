@@ -113,8 +113,8 @@ type ownership struct {
 // lease is over. So a success of the process after that end shows that none did: it held the lock up to that call. Where an
 // acquire of unknown outcome lies between, the success may rest on that one instead, and the hold before have ended with its
 // lease.
-func (h *recording) ownership(e *evidence, ops []int32, leased bool) {
-	l := &ownership{recording: h, evidence: e, leased: leased, held: none, released: none, doubt: noDoubt}
+func (h *recording) ownership(e *evidence, ops []int32) {
+	l := &ownership{recording: h, evidence: e, leased: h.o.leased(), held: none, released: none, doubt: noDoubt}
 	for _, i := range ops {
 		o := &h.ops[i]
 		if over := l.over(); l.held != none && o.fn == acquire && o.outcome != failed {
@@ -127,7 +127,7 @@ func (h *recording) ownership(e *evidence, ops []int32, leased bool) {
 			continue
 		}
 		switch {
-		case o.fn == acquire && l.held != none && !leased && l.doubt.unlocked == none:
+		case o.fn == acquire && l.held != none && !l.leased && l.doubt.unlocked == none:
 			e.breaches = append(e.breaches, conflict(checker.LeaseOverlap, l.held, i))
 			l.fence(i, at(o.ret))
 		case o.fn == acquire:
@@ -241,9 +241,10 @@ func (l *ownership) expiry(op int32) int {
 		return never
 	}
 	event := l.ops[op].call
-	end := l.times[event] + l.ops[op].lease
-	if end < l.times[event] {
+	began := l.lines[event].time
+	end := began + l.ops[op].lease
+	if end < began {
 		return never
 	}
-	return 2 * sort.Search(len(l.times), func(i int) bool { return l.times[i] >= end })
+	return 2 * sort.Search(len(l.lines), func(i int) bool { return l.lines[i].time >= end })
 }

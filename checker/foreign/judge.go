@@ -8,12 +8,12 @@ import (
 )
 
 // judge gives the report.
-func (h *recording) judge(o Options) (*Report, error) {
-	r := &Report{
-		Format: h.format, Model: o.Model, Lease: o.Lease, ClockError: o.ClockError, Lines: h.lines,
-		Operations: len(h.ops) - h.dropped, Locks: len(h.locks.in), Nemesis: h.nemesis,
-		LeftOut: h.leftOut, Moved: h.moved, Notes: h.notes,
-	}
+func (h *recording) judge() (*Report, error) {
+	o := &h.o
+	r := &Report{Findings: []Finding{}, Notes: append([]string{}, h.notes...), Counts: &Counts{
+		Format: h.format, Model: o.Model, Lease: o.Lease, ClockError: o.ClockError, Lines: h.read,
+		Operations: len(h.ops) - h.dropped, Locks: len(h.locks.in), Nemesis: h.nemesis, LeftOut: h.leftOut, Moved: h.moved,
+	}}
 	acts := make([]bool, len(h.processes.in))
 	for i := range h.ops {
 		op := &h.ops[i]
@@ -34,7 +34,7 @@ func (h *recording) judge(o Options) (*Report, error) {
 	}
 	writes := h.byLock(true)
 	for lock, ops := range h.byLock(false) {
-		breaches, err := h.holders(r, lock, ops, o)
+		breaches, err := h.holders(r, lock, ops)
 		if err != nil {
 			return nil, err
 		}
@@ -69,12 +69,13 @@ func (h *recording) byLock(writes bool) [][]int32 {
 }
 
 // holders judges who held a lock, and their tokens.
-func (h *recording) holders(r *Report, lock int, ops []int32, o Options) ([]breach, error) {
+func (h *recording) holders(r *Report, lock int, ops []int32) ([]breach, error) {
+	o := &h.o
 	share := h.sharing[lock]
 	if o.Model == Mutex {
 		return h.sweep(ops, max(1, share.permits)), nil
 	}
-	e := h.evidence(ops, o)
+	e := h.evidence(ops)
 	if !share.none() && e.again != none {
 		op := &h.ops[e.again]
 		return nil, h.notJudged(op, "process %s may hold %s twice at a time; give each hold a process of its own",
@@ -97,7 +98,7 @@ func (h *recording) holders(r *Report, lock int, ops []int32, o Options) ([]brea
 }
 
 // evidence finds the holds of all processes. Operations of a process stay in the order of their calls.
-func (h *recording) evidence(ops []int32, o Options) *evidence {
+func (h *recording) evidence(ops []int32) *evidence {
 	e := &evidence{again: none}
 	byProcess := slices.Clone(ops)
 	slices.SortStableFunc(byProcess, func(a, b int32) int { return cmp.Compare(h.ops[a].process, h.ops[b].process) })
@@ -106,10 +107,10 @@ func (h *recording) evidence(ops []int32, o Options) *evidence {
 		for n < len(byProcess) && h.ops[byProcess[n]].process == h.ops[byProcess[0]].process {
 			n++
 		}
-		if o.Model.reentrant() {
+		if h.o.Model.reentrant() {
 			h.reentrant(e, byProcess[:n])
 		} else {
-			h.ownership(e, byProcess[:n], o.leased())
+			h.ownership(e, byProcess[:n])
 		}
 		byProcess = byProcess[n:]
 	}

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -27,29 +28,27 @@ func checkNative(in io.Reader, o Options) (*Report, error) {
 			return nil, fmt.Errorf("%w: the history has no semaphore %q", ErrOptions, s.Name)
 		}
 	}
-	r := &Report{Format: Native, Model: o.Model, Lines: l.Len(), Locks: len(found.Resources), Grants: found.Grants}
-	r.count(l)
+	r := &Report{Findings: []Finding{}, Notes: []string{},
+		Counts: &Counts{Format: Native, Model: o.Model, Lines: l.Len(), Locks: len(found.Resources), Grants: found.Grants}}
+	calls := r.count(l)
 	for _, u := range found.Unchecked {
 		r.Unconfirmed = u.Why
 	}
 	if r.Unconfirmed == "" {
 		r.Confirmed = r.Locks
 	}
-	contended := false
-	for _, m := range found.Resources {
-		contended = contended || m.Clients > 1
-	}
-	for _, f := range found.Findings {
+	for i := range found.Findings {
+		f := &found.Findings[i]
 		if f.Kind.Violation() {
-			r.add(Finding{Kind: f.Kind, Lock: f.Resource, Count: f.Count, Text: f.Text})
+			r.add(Finding{Kind: f.Kind, Lock: f.Resource, Count: f.Count, Text: f.Text, Operations: operationsOf(l, f, calls)})
 		} else {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s, %d times on %q: %s", f.Kind.Says(), f.Count, f.Resource, f.Text))
 		}
 	}
-	r.show(l, found.Findings)
+	isContended := slices.ContainsFunc(found.Resources, func(m checker.Resource) bool { return m.Clients > 1 })
 	if r.Grants == 0 {
 		r.Notes = append(r.Notes, "no acquire succeeded, so that nothing could go wrong")
-	} else if !contended {
+	} else if !isContended {
 		r.Notes = append(r.Notes, "no two processes asked for the same lock, so that nobody contended")
 	}
 	return r, nil
@@ -63,12 +62,13 @@ func nativeError(err error) error {
 	return err
 }
 
-func (r *Report) count(l *checker.Log) {
-	processes := map[string]bool{}
+// count counts operations and processes, and returns the places of calls by their operations.
+func (r *Report) count(l *checker.Log) map[int]int {
+	processes, calls := map[string]bool{}, map[int]int{}
 	for e := range l.Events() {
 		switch {
 		case e.Kind == history.Call:
-			processes[e.Process] = true
+			processes[e.Process], calls[e.Op] = true, e.Seq
 			r.Operations++
 			r.Unknown++
 		case e.Kind == history.Return && e.Outcome != history.Unknown:
@@ -76,50 +76,26 @@ func (r *Report) count(l *checker.Log) {
 		}
 	}
 	r.Processes = len(processes)
+	return calls
 }
 
-// show adds to the listed findings the operations that their two windows rest on, or, where there are no windows, their
-// first and last event.
-func (r *Report) show(l *checker.Log, found []checker.Finding) {
-	var seqs [][]int // of the listed findings
-	calls := map[int]*history.Event{}
-	for _, f := range found {
-		if !f.Kind.Violation() || len(seqs) == len(r.Findings) {
-			continue
-		}
-		var of []int
-		for _, w := range f.Windows {
-			of = append(of, w.FromSeq)
-		}
-		if len(f.Windows) == 1 && f.ToSeq > 0 && f.ToSeq != f.Windows[0].FromSeq {
-			of = append(of, f.ToSeq)
-		}
-		for _, seq := range of {
-			calls[l.Event(seq).Op] = nil
-		}
-		seqs = append(seqs, of)
+// operationsOf are the operations that the two windows of a finding rest on, or, where there are no windows, its first and
+// last event.
+func operationsOf(l *checker.Log, f *checker.Finding, calls map[int]int) (all []Operation) {
+	var seqs []int
+	for _, w := range f.Windows {
+		seqs = append(seqs, w.FromSeq)
 	}
-	if len(seqs) == 0 {
-		return
+	if len(seqs) == 1 && f.ToSeq > 0 && f.ToSeq != seqs[0] {
+		seqs = append(seqs, f.ToSeq)
 	}
-	delete(calls, 0)
-	for e := range l.Events() {
-		if _, wanted := calls[e.Op]; wanted && e.Kind == history.Call {
-			call := *e
-			calls[e.Op] = &call
+	for _, seq := range seqs {
+		e := l.Event(seq)
+		op := Operation{Process: e.Process, Func: cmp.Or(string(e.Func), string(e.Kind)), Call: seq, Outcome: string(e.Outcome)}
+		if call := calls[e.Op]; call > 0 && call < seq {
+			op.Call, op.Return, op.Process = call, &seq, l.Event(call).Process
 		}
+		all = append(all, op)
 	}
-	for i, of := range seqs {
-		for _, seq := range of {
-			e := l.Event(seq)
-			op := Operation{Process: e.Process, Func: string(e.Func), Call: seq, Outcome: string(e.Outcome)}
-			if op.Func == "" {
-				op.Func = string(e.Kind)
-			}
-			if call := calls[e.Op]; call != nil && call.Seq < seq {
-				op.Call, op.Return, op.Process = call.Seq, seq, call.Process
-			}
-			r.Findings[i].Operations = append(r.Findings[i].Operations, op)
-		}
-	}
+	return all
 }

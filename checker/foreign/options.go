@@ -107,12 +107,6 @@ type Options struct {
 func (o *Options) leased() bool { return o.Model == Lease || o.Model == Fenced && o.Lease > 0 }
 
 func (o *Options) validate() error {
-	if o.Model != "" && !slices.Contains(Models(), o.Model) {
-		return fmt.Errorf("%w: there is no model %q", ErrModel, o.Model)
-	}
-	if o.Group != "" && !slices.Contains(Groupings(), o.Group) {
-		return fmt.Errorf("%w: there is no grouping %q", ErrOptions, o.Group)
-	}
 	if err := o.validateWords(); err != nil {
 		return err
 	}
@@ -121,10 +115,13 @@ func (o *Options) validate() error {
 			return fmt.Errorf("%w: semaphore %q: want at least one permit, not %d", ErrOptions, s.Name, s.Permits)
 		}
 	}
-	if len(o.Keys) > 0 && o.Group == OneLock {
-		return fmt.Errorf("%w: if all operations are on one lock, none can be chosen by key", ErrOptions)
-	}
 	switch {
+	case o.Model != "" && !slices.Contains(Models(), o.Model):
+		return fmt.Errorf("%w: there is no model %q", ErrModel, o.Model)
+	case !slices.Contains(Groupings(), o.Group):
+		return fmt.Errorf("%w: there is no grouping %q", ErrOptions, o.Group)
+	case len(o.Keys) > 0 && o.Group == OneLock:
+		return fmt.Errorf("%w: if all operations are on one lock, none can be chosen by key", ErrOptions)
 	case o.Lease < 0:
 		return fmt.Errorf("%w: a lease cannot last %v", ErrOptions, o.Lease)
 	case o.Lease != 0 && o.Model != Lease && o.Model != Fenced:
@@ -153,22 +150,16 @@ func (o *Options) leaseless() string {
 	return fmt.Sprintf("with %s, a hold lasts until it is released", o.Model)
 }
 
-func (o *Options) fits(f Format) error {
-	if f != Native {
-		if o.Model == "" {
-			return fmt.Errorf("%w: the history does not say what kind of lock it is of, so a model is needed", ErrModel)
-		}
-		return nil
-	}
-	if o.Model != "" && o.Model != Reentrant {
+// fitsNative refuses what cannot be asked of a history of this project.
+func (o *Options) fitsNative() error {
+	switch {
+	case o.Model != "" && o.Model != Reentrant:
 		return fmt.Errorf("%w: a history of redlocksim says itself when each lease ended; the only model it can be given is reentrant, not %s",
 			ErrOptions, o.Model)
-	}
-	if len(o.Keys) > 0 || len(o.Only) > 0 || o.Sort || o.ClockError > 0 || o.Unit > 0 || len(o.Map) > 0 {
+	case len(o.Keys) > 0 || len(o.Only) > 0 || o.Sort || o.ClockError > 0 || o.Unit > 0 || len(o.Map) > 0:
 		return fmt.Errorf("%w: a history of redlocksim is judged as it stands, neither sorted nor in part, "+
 			"nor with other clocks, units or words", ErrOptions)
-	}
-	if o.Group != "" && o.Group != ByKey && o.Group != ByNameIfAny {
+	case o.Group == OneLock:
 		return fmt.Errorf("%w: a history of redlocksim always names its locks", ErrOptions)
 	}
 	return nil

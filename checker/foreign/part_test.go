@@ -39,7 +39,7 @@ func TestAPartOfAHistory(t *testing.T) {
 		{open + a, Options{Keys: []string{"a"}, Group: OneLock}, "none can be chosen by key", 0, 0},
 	} {
 		c.o.Model = Owner
-		r, err := Check(strings.NewReader(c.in), c.o)
+		r, err := check(strings.NewReader(c.in), c.o)
 		switch {
 		case err != nil && (c.ops != 0 || !strings.Contains(err.Error(), c.want)):
 			t.Errorf("%q: %v, want %s", c.in, err, c.want)
@@ -62,19 +62,19 @@ func TestSorted(t *testing.T) {
 		{"@0 0 acquire; @0 0 ok; @0 0 release; @0 0 ok; @0 1 acquire; @0 1 ok", 0, nil},
 		{"@5 0 acquire; @4 0 ok", 1, ErrMixedUp},
 	} {
-		r, err := Check(strings.NewReader(script(t, c.events)), Options{Model: Lease, Lease: 10, Sort: true})
+		r, err := check(strings.NewReader(script(t, c.events)), Options{Model: Lease, Lease: 10, Sort: true})
 		if !errors.Is(err, c.err) || err == nil && (!r.Good() || r.Moved != c.moved) {
 			t.Errorf("%s: %+v, %v", c.events, r, err)
 		}
 	}
-	if _, err := Check(strings.NewReader("{:process 0 :type :invoke :f :acquire}"), Options{Model: Owner, Sort: true}); !errors.Is(err, ErrOperation) {
+	if _, err := check(strings.NewReader("{:process 0 :type :invoke :f :acquire}"), Options{Model: Owner, Sort: true}); !errors.Is(err, ErrOperation) {
 		t.Errorf("no time: %v", err)
 	}
 	// What is left out keeps its place among them.
 	in := `{"process":0,"type":"invoke","f":"read","time":5}{"process":1,"type":"invoke","f":"lock","time":10}
 {"process":0,"type":"ok","f":"read","time":6}{"process":0,"type":"invoke","f":"lock","time":7}
 {"process":0,"type":"ok","f":"lock","time":8}{"process":1,"type":"ok","f":"lock","time":11}`
-	r, err := Check(strings.NewReader(in), Options{Model: Owner, Sort: true, Only: []string{"lock"}})
+	r, err := check(strings.NewReader(in), Options{Model: Owner, Sort: true, Only: []string{"lock"}})
 	if err != nil || shown(r) != "lease-overlap x1 2-3,1-3" || r.Moved != 2 || r.LeftOut != 2 {
 		t.Errorf("%v, %+v, %v", shown(r), r, err)
 	}
@@ -82,7 +82,7 @@ func TestSorted(t *testing.T) {
 	in = `{"process":0,"type":"invoke","f":"lock","time":3,"index":0}{"process":0,"type":"ok","f":"lock","time":4,"index":1}` +
 		`{"process":1,"type":"invoke","f":"lock","time":0,"index":2}{"process":1,"type":"ok","f":"lock","time":1,"index":3}` +
 		`{"process":1,"type":"invoke","f":"unlock","time":1,"index":4}{"process":1,"type":"ok","f":"unlock","time":2,"index":5}`
-	r, err = Check(strings.NewReader(in), Options{Model: Owner, Sort: true})
+	r, err = check(strings.NewReader(in), Options{Model: Owner, Sort: true})
 	if err != nil || !r.Good() || r.Moved != 4 {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -90,7 +90,7 @@ func TestSorted(t *testing.T) {
 
 // Where all operations stand on one line, an error says by its index which one it is about.
 func TestErrorsNameTheIndex(t *testing.T) {
-	_, err := Check(strings.NewReader(`[{"process":0,"type":"invoke","f":"lock","index":10},{"process":0,"type":"invoke","f":"lock","index":11}]`), Options{Model: Owner})
+	_, err := check(strings.NewReader(`[{"process":0,"type":"invoke","f":"lock","index":10},{"process":0,"type":"invoke","f":"lock","index":11}]`), Options{Model: Owner})
 	if err == nil || err.Error() != "line 1: index 11: mixed up: process 0 invokes acquire while its acquire of line 1 (index 10) is open" {
 		t.Errorf("%v", err)
 	}
@@ -105,7 +105,7 @@ func TestNotes(t *testing.T) {
 {"process":0,"type":"ok","f":"read","row":1}
 {"process":1,"type":"invoke","f":"lock","host":"h"}
 {"process":1,"type":"fail","f":"lock","ttl":"5s"}`
-	r, err := Check(strings.NewReader(in), Options{Model: Owner, Only: []string{"acquire", "release"}})
+	r, err := check(strings.NewReader(in), Options{Model: Owner, Only: []string{"acquire", "release"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestNotes(t *testing.T) {
 		many.WriteString(`{"process":0,"type":"invoke","f":"lock","x` + strings.Repeat("y", i) + `":1}` +
 			`{"process":0,"type":"fail","f":"lock"}`)
 	}
-	r, err = Check(strings.NewReader(many.String()), Options{Model: Owner})
+	r, err = check(strings.NewReader(many.String()), Options{Model: Owner})
 	if err != nil || strings.Count(r.Notes[0], "first on") != maxNoticed || !strings.HasSuffix(r.Notes[0], ", …") {
 		t.Errorf("%v, %v", r, err)
 	}

@@ -65,7 +65,7 @@ func TestCheckAgreesWithTheDefinition(t *testing.T) {
 		t.Run(string(m), func(t *testing.T) {
 			verdicts, rules, missed := map[bool]int{}, map[string]int{}, 0
 			judge := func(t rapid.TB, lines []drawnLine) {
-				r, err := Check(strings.NewReader(written(lines)), optionsOf(m))
+				r, err := check(strings.NewReader(written(lines)), optionsOf(m))
 				if err != nil {
 					t.Fatalf("%v\n%s", err, written(lines))
 				}
@@ -116,7 +116,7 @@ func TestALockThatWorksIsGood(t *testing.T) {
 		for i := range lines {
 			lines[i].Index = i
 		}
-		r, err := Check(strings.NewReader(written(lines)), optionsOf(m))
+		r, err := check(strings.NewReader(written(lines)), optionsOf(m))
 		if err != nil || !r.Good() || r.Grants != cycles {
 			t.Errorf("%s: %+v, %v", m, r, err)
 		}

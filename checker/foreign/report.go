@@ -8,62 +8,72 @@ import (
 
 // Operation is one operation as it stands in the file.
 type Operation struct {
-	File    string // of several that are judged as one; empty otherwise
-	Process string
-	Func    string // acquire, extend or release; of a Native history also read, write, expire, crash
-	// Call and Return are lines. Return is 0 if nothing was recorded.
-	Call, Return int
-	// CallIndex and ReturnIndex are the indexes that these lines have in the file, nil if they have none.
-	CallIndex, ReturnIndex *int64
-	// Outcome is ok, fail or unknown.
-	Outcome string
-	// Token is that of a successful acquire of a fenced lock; nil if there is none.
-	Token *int64
+	// File is the one it stands in, of several; empty otherwise.
+	File    string `json:"file,omitempty"`
+	Process string `json:"process"`
+	Func    string `json:"f"`       // acquire, extend, release or write; of a Native history also read, expire, crash
+	Outcome string `json:"outcome"` // ok, fail or unknown
+	// Call and Return are lines, Return nil if nothing was recorded, and their indexes those that these lines have in the file,
+	// nil if they have none.
+	Call        int    `json:"call_line"`
+	Return      *int   `json:"return_line"`
+	CallIndex   *int64 `json:"call_index"`
+	ReturnIndex *int64 `json:"return_index"`
+	// Token is that of a successful acquire of a fenced lock, or of a write; nil if there is none.
+	Token *int64 `json:"token"`
 }
 
 // Finding is a rule that the history breaks on a lock, shown on the first place where it does.
 type Finding struct {
-	Kind checker.Kind
-	Lock string // empty if locks have no names
-	// Count is how often it is broken on this lock.
-	Count int
-	// Operations are the two that conflict, in the order in which they began; one only, where there is no other to
-	// name.
-	Operations []Operation
-	// Text says it in one sentence.
-	Text string
+	Kind  checker.Kind `json:"kind"`
+	Lock  string       `json:"lock"`  // empty if locks have no names
+	Count int          `json:"count"` // how often it is broken on this lock
+	Text  string       `json:"text"`  // says it in one sentence
+	// Operations are the two that conflict, in the order in which they began, and the others that held a semaphore; one only,
+	// where there is no other to name.
+	Operations []Operation `json:"operations"`
 }
 
 // maxFindings bounds what is listed; all are counted.
 const maxFindings = 100
 
-// Report is what a history shows.
+// Report is what a history shows, and its JSON form.
 type Report struct {
-	Format Format
-	Model  Model         // empty for a Native history that was judged by its own windows
-	Lease  time.Duration // what the options gave
-	// Shortest and Longest are the lengths of the operations' leases; 0 if they have none.
-	Shortest, Longest time.Duration
-	// ClockError is how far clocks were allowed to differ.
-	ClockError time.Duration
 	// Findings are the violations, in the order of the locks' first operations, at most one for a kind and lock, and
 	// at most 100. Broken counts all of them.
-	Findings []Finding
-	Broken   int
-	// Lines is how many lines were read.
-	Lines int
+	Findings []Finding `json:"findings"`
+	Broken   int       `json:"broken"`
+	*Counts  `json:"checked"`
+	// Notes are observations that a reader should have, though they are no violations.
+	Notes []string `json:"notes"`
+	late  int      // grants whose leases were over when they were reported
+}
+
+// Counts is what was judged.
+type Counts struct {
+	Format Format        `json:"format"`
+	Model  Model         `json:"model"`    // empty for a Native history that was judged by its own windows
+	Lease  time.Duration `json:"lease_ns"` // what the options gave
+	// Shortest and Longest are the lengths of the operations' leases; 0 if they have none.
+	Shortest, Longest time.Duration `json:"-"`
+	// ClockError is how far clocks were allowed to differ.
+	ClockError time.Duration `json:"clock_error_ns"`
+	Lines      int           `json:"lines"` // that were read
 	// Operations were called, on Locks by Processes. Of them Grants are acquires that succeeded, Unknown those without
 	// a known outcome. Nemesis counts the lines of the nemesis, which are skipped.
-	Operations, Locks, Processes, Grants, Unknown, Nemesis int
+	Operations int `json:"operations"`
+	Grants     int `json:"grants"`
+	Unknown    int `json:"unknown"`
+	Processes  int `json:"processes"`
+	Locks      int `json:"locks"`
+	Nemesis    int `json:"nemesis_lines"`
 	// LeftOut counts the lines that Options.Keys and Only pass over, Moved those that Options.Sort found after a later one.
-	LeftOut, Moved int
+	LeftOut int `json:"left_out_lines"`
+	Moved   int `json:"moved_lines"`
 	// Confirmed is how many locks of a Native history were judged a second time, by porcupine, and found the same.
-	// Unconfirmed says why the others were not.
-	Confirmed   int
-	Unconfirmed string
-	// Notes are observations that a reader should have, though they are no violations.
-	Notes []string
-	late  int // grants whose leases were over when they were reported
+	// Unconfirmed says why the others were not. Of other formats none are, without a reason.
+	Confirmed   int    `json:"locks_checked_twice"`
+	Unconfirmed string `json:"why_not_all_twice"`
 }
 
 // Good reports whether the history shows no violation.

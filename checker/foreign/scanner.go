@@ -2,9 +2,11 @@ package foreign
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 )
 
 // What an operation can be at most. Jepsen's are a few hundred bytes, with a stack trace in them some ten thousand.
@@ -13,82 +15,109 @@ const (
 	maxDepth = 100     // maps, vectors and tags inside each other
 )
 
-type nodeKind uint8
+type kind uint8
 
 const (
-	nothing nodeKind = iota // nil, null
+	nothing kind = iota // nil, null
 	text
 	keyword // of EDN; the text is without the colon
 	number
 	word   // true, false, and what else EDN has without quotes
 	list   // vector, list, set, array
-	record // map, object: key, value, key, value
+	record // map, object: its parts are in turn keys and values
 )
 
-// node is a piece of data. Those inside of it follow it directly, up to the node end.
-type node struct {
-	kind     nodeKind
-	from, to int32 // its text, in scanner.text
-	end      int32
+// datum is a piece of data: a text, or parts.
+type datum struct {
+	kind  kind
+	text  string
+	parts []datum
 }
 
-// scanner reads the operations of a history one by one, each into nodes, and keeps none.
+// scanner reads the operations of a history one by one.
 //
 // It is strict JSON, or the part of EDN in which Clojure prints data: no discards, metadata or quotes. Tags are read and
-// dropped. Data that is no field of an operation is checked and skipped, so that errors and stack traces may be in it.
+// dropped. Which of the two it is shows the first map: JSON has a colon behind its first key.
 //
 // It is our own because olympos.io/encoding/edn, the EDN library for Go, refuses what stands in Jepsen's files (ratios, regular
 // expressions, ##NaN, the 0x1f of a printed object), accepts a field that is there twice, and names no line in its errors.
 // JSON has the same scanner so that both formats have the same bounds, lines and errors.
 type scanner struct {
-	in   *bufio.Reader
-	c    byte  // the next byte
-	err  error // why there is none
-	last byte  // the byte before
-	line int   // that c is on
-	size int   // of the operation so far
-	json bool
-
-	nodes []node
-	text  []byte
+	in     *bufio.Reader
+	format Format // empty until it is known
+	c      byte   // the next byte, 0 if there is none
+	err    error  // why there is none: the end, or what is wrong
+	last   byte   // the byte before
+	line   int    // that c is on
+	size   int    // of the operation so far
 
 	closer byte // of the vector the operations are in; 0 if none
 	count  int
 	over   bool
 }
 
-func newScanner(in io.Reader) *scanner {
-	return &scanner{in: bufio.NewReaderSize(in, 1<<16), line: 1}
+// encodings are beginnings of files that are no text in UTF-8, and what to do with them.
+var encodings = []struct{ begins, is string }{
+	{"\xff\xfe", utf16}, {"\xfe\xff", utf16}, {"{\x00", utf16}, {"\x00{", utf16}, {"[\x00", utf16}, {"\x00[", utf16},
+	{"\x1f\x8b", "the file is compressed with gzip: zcat FILE | redlocksim check … -"},
+	{"\x28\xb5\x2f\xfd", "the file is compressed with zstd: zstdcat FILE | redlocksim check … -"},
 }
 
-func (s *scanner) wrong(kind error, format string, args ...any) error {
-	return &InputError{Line: s.line, Err: fmt.Errorf("%w: %s", kind, fmt.Sprintf(format, args...))}
-}
+const utf16 = "the file is UTF-16; make it UTF-8: iconv -f UTF-16 -t UTF-8 FILE | redlocksim check … -"
 
-// end is the error of a history that stops where it should not.
-func (s *scanner) end(what string) error {
-	if !errors.Is(s.err, io.EOF) {
-		return s.err
+// scan begins to read a history. It consumes nothing of one that is Native but a byte-order mark.
+func scan(in io.Reader) (*scanner, error) {
+	s := &scanner{in: bufio.NewReaderSize(in, 1<<16), line: 1}
+	head, err := s.in.Peek(s.in.Size())
+	if err != nil && err != io.EOF {
+		return nil, err
 	}
-	return s.wrong(ErrTruncated, "%s", what)
-}
-
-func (s *scanner) incomplete() error { return s.end("the last operation is not complete") }
-
-func (s *scanner) checkSize() error {
-	if s.size > maxSize {
-		return s.wrong(ErrTooLarge, "an operation is longer than %d bytes", maxSize)
+	for _, e := range encodings {
+		if bytes.HasPrefix(head, []byte(e.begins)) {
+			s.fail(ErrSyntax, "%s", e.is)
+			return nil, s.err
+		}
 	}
-	return nil
+	if marked := []byte("\xef\xbb\xbf"); bytes.HasPrefix(head, marked) {
+		head = head[len(marked):]
+		s.in.Discard(len(marked)) // is there
+	}
+	// The project's own has the field kind, which Jepsen's have not, and not type, which they have.
+	first, _, _ := bytes.Cut(head, []byte("\n"))
+	has := func(field string) bool { return bytes.Contains(first, []byte(`"`+field+`"`)) }
+	if bytes.HasPrefix(first, []byte(`{"seq":`)) || bytes.HasPrefix(first, []byte("{")) && has("kind") && !has("type") {
+		s.format = Native
+	} else {
+		s.c, s.err = s.in.ReadByte()
+	}
+	return s, nil
 }
+
+// fail stops the scanner with an error at this line.
+func (s *scanner) fail(err error, format string, args ...any) {
+	s.c, s.err = 0, &InputError{Line: s.line, Err: fmt.Errorf("%w: %s", err, fmt.Sprintf(format, args...))}
+}
+
+// needMore makes an error of the end of the history, where it comes too early.
+func (s *scanner) needMore(what string) {
+	if s.err == io.EOF {
+		s.fail(ErrTruncated, "%s", what)
+	}
+}
+
+const incomplete = "the last operation is not complete"
 
 // skip goes on by a byte.
 func (s *scanner) skip() {
+	if s.err != nil {
+		return
+	}
 	if s.last = s.c; s.c == '\n' {
 		s.line++
 	}
-	s.size++
-	if s.c, s.err = s.in.ReadByte(); s.err != nil {
+	if s.size++; s.size > maxSize {
+		s.fail(ErrTooLarge, "an operation is longer than %d bytes", maxSize)
+	} else if s.c, s.err = s.in.ReadByte(); s.err != nil {
 		s.c = 0
 	}
 }
@@ -105,9 +134,9 @@ func (s *scanner) lines() int {
 func (s *scanner) space() {
 	for s.err == nil {
 		switch c := s.c; {
-		case c == '\n' || c == ' ' || c == '\t' || c == '\r' || c == ',' && !s.json:
+		case c == '\n' || c == ' ' || c == '\t' || c == '\r' || c == ',' && s.format != JSON:
 			s.skip()
-		case c == ';' && !s.json:
+		case c == ';' && s.format != JSON:
 			for s.err == nil && s.c != '\n' {
 				s.skip()
 			}
@@ -117,136 +146,154 @@ func (s *scanner) space() {
 	}
 }
 
-// next reads an operation into nodes, and returns the line it begins on; false after the last.
-func (s *scanner) next() (line int, ok bool, err error) {
-	s.nodes, s.text = s.nodes[:0], s.text[:0]
+// next reads an operation, and the line it begins on; nil after the last.
+func (s *scanner) next() (*datum, int, error) {
+	s.size = math.MinInt // of what lies between operations there may be any amount
 	s.space()
-	s.size = 0
-	if s.err != nil {
+	if s.count == 0 {
+		s.begin()
+	}
+	if s.closer != 0 && !s.over {
 		switch {
-		case s.closer != 0 && !s.over:
-			return 0, false, s.end(fmt.Sprintf("there is no %q", s.closer))
-		case s.err != io.EOF:
-			return 0, false, s.err
+		case s.c == s.closer:
+			s.over = true
+			s.skip()
+			s.space()
+		case s.format == JSON && s.count > 0:
+			s.punctuation(',', s.closer)
 		}
-		return 0, false, nil
-	}
-	switch c := s.c; {
-	case s.over:
-		return 0, false, s.wrong(ErrSyntax, "%q after the end of the vector", c)
-	case s.count == 0 && s.closer == 0 && (c == '[' || c == '(' && !s.json):
-		s.closer = map[byte]byte{'[': ']', '(': ')'}[c]
-		s.skip()
-		return s.next()
-	case s.closer != 0 && c == s.closer:
-		s.skip()
-		s.over = true
-		return s.next()
-	case s.closer != 0 && s.json && s.count > 0:
-		if c != ',' {
-			return 0, false, s.wrong(ErrSyntax, "%q instead of a comma", c)
-		}
-		s.skip()
-		if s.space(); s.err != nil {
-			return 0, false, s.end("there is no ']'")
+		if !s.over {
+			s.needMore(fmt.Sprintf("there is no %q", s.closer))
 		}
 	}
-	line = s.line
+	switch {
+	case s.over && s.err == nil:
+		s.fail(ErrSyntax, "%q after the end of the vector", s.c)
+	case s.over && s.count == 0:
+		return nil, 1, &InputError{Line: 1, Err: fmt.Errorf("%w: there is nothing in it", ErrEmpty)}
+	}
+	if s.err == io.EOF {
+		return nil, 0, nil
+	}
+	s.size = 0
 	s.count++
-	if err := s.datum(0); err != nil {
-		return 0, false, err
+	line := s.line
+	d := s.datum(0)
+	switch {
+	case s.err != nil && s.err != io.EOF:
+		return nil, 0, s.err
+	case d.kind != record:
+		return nil, 0, &InputError{Line: line, Err: fmt.Errorf("%w: a map is needed", ErrOperation)}
 	}
-	if s.nodes[0].kind != record {
-		return 0, false, &InputError{Line: line, Err: fmt.Errorf("%w: a map is needed", ErrOperation)}
+	return &d, line, nil
+}
+
+// begin reads up to the first operation.
+func (s *scanner) begin() {
+	switch s.c {
+	case '[':
+		s.closer = ']'
+	case '(':
+		s.closer, s.format = ')', EDN
+	case '{', '#':
+		return
+	default:
+		if s.err == io.EOF {
+			s.err = &InputError{Line: 1, Err: fmt.Errorf("%w: the file is empty", ErrEmpty)}
+		} else if s.err == nil {
+			s.fail(ErrSyntax, "%q is not how a history begins, as JSON Lines, EDN or JSON", s.c)
+		}
+		return
 	}
-	return line, true, nil
+	s.skip()
+	s.space()
 }
 
 // datum reads one piece of data. It and what reads a collection call each other: data stands inside of data.
-func (s *scanner) datum(depth int) error {
+func (s *scanner) datum(depth int) datum {
 	if depth > maxDepth {
-		return s.wrong(ErrTooLarge, "more than %d levels inside each other", maxDepth)
+		s.fail(ErrTooLarge, "more than %d levels inside each other", maxDepth)
 	}
-	if s.space(); s.err != nil {
-		return s.incomplete()
-	}
-	if err := s.checkSize(); err != nil {
-		return err
-	}
+	s.space()
+	s.needMore(incomplete)
+	isEDN := s.format != JSON
 	switch c := s.c; {
+	case s.err != nil:
+		return datum{}
 	case c == '"':
 		return s.quoted(false)
 	case c == '{':
 		return s.collection(record, '}', depth)
 	case c == '[':
 		return s.collection(list, ']', depth)
-	case c == '(' && !s.json:
+	case c == '(' && isEDN:
 		return s.collection(list, ')', depth)
-	case c == '#' && !s.json:
+	case c == '#' && isEDN:
 		return s.dispatch(depth)
-	case c == '\\' && !s.json: // a character, which may be a delimiter
-		from := len(s.text)
-		if s.skip(); s.err != nil {
-			return s.incomplete()
-		}
-		s.text = append(s.text, s.c)
+	case c == '\\' && isEDN: // a character, which may be a delimiter
 		s.skip()
-		return s.token(word, from)
+		s.needMore(incomplete)
+		first := string(s.c)
+		s.skip()
+		return datum{kind: word, text: first + s.token()}
 	}
 	return s.atom()
 }
 
 // collection reads the data up to a closing bracket.
-func (s *scanner) collection(kind nodeKind, closer byte, depth int) error {
-	at := len(s.nodes)
-	s.nodes = append(s.nodes, node{kind: kind})
+func (s *scanner) collection(of kind, closer byte, depth int) datum {
+	d := datum{kind: of}
 	s.skip()
-	for n := 0; ; n++ {
-		isKey := kind == record && n%2 == 0
-		switch s.space(); {
+	for {
+		s.space()
+		s.needMore(incomplete)
+		isKey := of == record && len(d.parts)%2 == 0
+		switch {
 		case s.err != nil:
-			return s.incomplete()
-		case s.c == closer && kind == record && !isKey:
-			return s.wrong(ErrSyntax, "a key without a value")
+			return d
+		case s.c == closer && of == record && !isKey:
+			s.fail(ErrSyntax, "a key without a value")
+			return d
 		case s.c == closer:
 			s.skip()
-			s.nodes[at].end = int32(len(s.nodes))
-			return nil
-		}
-		if s.json {
-			if err := s.punctuation(n, kind == record && !isKey, closer); err != nil {
-				return err
-			}
-			if s.space(); isKey && s.err == nil && s.c != '"' {
-				return s.wrong(ErrSyntax, "%q instead of a name in quotes", s.c)
+			return d
+		case s.format == "" && of == record && !isKey:
+			s.format = EDN
+			if d.parts[0].kind == text && s.c == ':' {
+				s.format = JSON
 			}
 		}
-		if err := s.datum(depth + 1); err != nil {
-			return err
+		if s.format == JSON && of == record && !isKey {
+			s.punctuation(':', 0)
+		} else if s.format == JSON && len(d.parts) > 0 {
+			s.punctuation(',', closer)
 		}
+		if s.format == JSON && isKey && s.c != '"' && s.err == nil {
+			s.fail(ErrSyntax, "%q instead of a name in quotes", s.c)
+		}
+		d.parts = append(d.parts, s.datum(depth+1))
 	}
 }
 
-// punctuation reads what JSON has before the n-th piece of data in a collection.
-func (s *scanner) punctuation(n int, isValue bool, closer byte) error {
+// punctuation reads what JSON has between two pieces of data.
+func (s *scanner) punctuation(want, closer byte) {
 	switch {
-	case n == 0:
-		return nil
-	case isValue && s.c != ':':
-		return s.wrong(ErrSyntax, "%q instead of a colon", s.c)
-	case !isValue && s.c != ',':
-		return s.wrong(ErrSyntax, "%q instead of a comma or %q", s.c, closer)
+	case s.err != nil:
+	case s.c == want:
+		s.skip()
+		s.space()
+	case want == ':':
+		s.fail(ErrSyntax, "%q instead of a colon", s.c)
+	default:
+		s.fail(ErrSyntax, "%q instead of a comma or %q", s.c, closer)
 	}
-	s.skip()
-	return nil
 }
 
 // dispatch reads what begins with #: a set, a regular expression, a symbolic number, a reference, or tagged data.
-func (s *scanner) dispatch(depth int) error {
+func (s *scanner) dispatch(depth int) datum {
 	s.skip()
+	s.needMore(incomplete)
 	switch c := s.c; {
-	case s.err != nil:
-		return s.incomplete()
 	case c == '{':
 		return s.collection(list, '}', depth)
 	case c == '"':
@@ -255,20 +302,27 @@ func (s *scanner) dispatch(depth int) error {
 		s.skip()
 		return s.atom()
 	case 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z':
-		nodes, text := len(s.nodes), len(s.text)
-		if err := s.atom(); err != nil {
-			return err
-		}
-		s.nodes, s.text = s.nodes[:nodes], s.text[:text]
+		s.atom() // the tag
 		return s.datum(depth + 1)
-	default:
-		return s.wrong(ErrSyntax, "\"#%c\" is not supported", c)
+	case s.err == nil:
+		s.fail(ErrSyntax, "\"#%c\" is not supported", c)
 	}
+	return datum{}
 }
 
-func (s *scanner) leaf(kind nodeKind, from int) {
-	s.nodes = append(s.nodes, node{kind, int32(from), int32(len(s.text)), int32(len(s.nodes) + 1)})
+// int is the datum as an integer.
+func (d *datum) int() (int64, error) {
+	if d.kind != number {
+		return 0, errors.New("not a number")
+	}
+	q, err := numberOf(d.text)
+	switch {
+	case err != nil:
+		return 0, err
+	case !q.BigInt().IsInt64():
+		return 0, errors.New("too large a number")
+	case !q.IsInteger():
+		return 0, errors.New("not a whole number")
+	}
+	return q.IntPart(), nil
 }
-
-// textOf is the text of a node; good until the next operation is read.
-func (s *scanner) textOf(n *node) []byte { return s.text[n.from:n.to] }

@@ -24,7 +24,7 @@ var sharable = []Model{Mutex, Owner, Lease}
 
 // shares finds the locks that several can hold, and refuses those that the model cannot judge.
 func (r *reader) shares() error {
-	h := r.r
+	h := r.recording
 	h.sharing = make([]sharing, len(h.locks.in))
 	for _, s := range r.o.Semaphores {
 		lock, named := h.locks.of[s.Name]
@@ -71,8 +71,7 @@ func (r *reader) shares() error {
 
 // notJudged is the error of an operation on a lock of a kind that no model covers.
 func (h *recording) notJudged(op *operation, format string, args ...any) error {
-	return &InputError{File: h.fileOf(op.process), Line: int(op.callLine),
-		Err: fmt.Errorf("%w: %s", ErrNotJudged, fmt.Sprintf(format, args...))}
+	return h.located(&h.lines[op.call], fmt.Errorf("%w: %s", ErrNotJudged, fmt.Sprintf(format, args...)))
 }
 
 // crowds finds where more held a lock than can: the first that is complete, and how often.

@@ -204,7 +204,7 @@ func TestLocksThatSeveralCanHoldAgreeWithTheDefinition(t *testing.T) {
 					clockError := rapid.SampledFrom([]int64{0, 0, 1, 4}).Draw(t, "error of clocks")
 					o.ClockError = time.Duration(clockError)
 					drawn++
-					r, err := Check(strings.NewReader(written(lines)), o)
+					r, err := check(strings.NewReader(written(lines)), o)
 					if errors.Is(err, ErrNotJudged) {
 						notJudged++
 						return

@@ -218,7 +218,7 @@ func TestTheTable(t *testing.T) {
 		for _, name := range models {
 			m := Model(name)
 			text, verdict := told(t, c.history, m == fencedLease || m.fenced()), map[bool]string{true: "good", false: "bad"}
-			r, err := Check(bytes.NewReader(text), optionsOf(m))
+			r, err := check(bytes.NewReader(text), optionsOf(m))
 			if got := "refused"; err != nil && got != c.verdict || err == nil && verdict[r.Good()] != c.verdict {
 				t.Errorf("%s of %s: %v, %v, want %s", m, c.history, r, err, c.verdict)
 			}

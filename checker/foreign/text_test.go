@@ -37,7 +37,7 @@ func TestTexts(t *testing.T) {
 					fmt.Fprintf(&history, line+"\n", process, typ, c.text)
 				}
 			}
-			r, err := Check(strings.NewReader(history.String()), Options{Model: Owner})
+			r, err := check(strings.NewReader(history.String()), Options{Model: Owner})
 			switch name := c.name[format]; {
 			case name == "" && !errors.Is(err, ErrSyntax):
 				t.Errorf("%s, %q: %+v, %v", format, c.text, r, err)

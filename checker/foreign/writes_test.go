@@ -46,7 +46,7 @@ func TestWritesAgreeWithEveryOrder(t *testing.T) {
 			return len(left) == 0
 		}
 		want := possible(all, -2)
-		r, err := Check(strings.NewReader(strings.Join(lines, "\n")), Options{Model: Fenced})
+		r, err := check(strings.NewReader(strings.Join(lines, "\n")), Options{Model: Fenced})
 		if err != nil || r.Good() != want {
 			t.Fatalf("%+v, %v; want good %t", r, err, want)
 		}

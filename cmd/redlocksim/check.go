@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -119,15 +118,13 @@ func (c *checkFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	var all []reports.Judged
 	for _, files := range histories {
-		j, failed := checkHistory(cmd.InOrStdin(), files, c.o)
+		r, failed, err := checkHistory(cmd.InOrStdin(), files, c.o)
 		code = exitcode.Worst(code, failed)
-		if failed == exitOK && !j.Report.Good() {
-			code = exitcode.Worst(code, exitSafety)
-		}
-		if j.Err != nil {
-			fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: %s\n", printable.Line(j.Err.Error()))
+		j := reports.NewJudged(strings.Join(files, " + "), r, err)
+		if err != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "redlocksim: %s\n", printable.Line(err.Error()))
 		} else if !c.asJSON {
-			if err := reports.Check(cmd.OutOrStdout(), j.File, j.Report); err != nil {
+			if err := reports.Check(cmd.OutOrStdout(), &j); err != nil {
 				return wrap(err)
 			}
 		}
@@ -153,46 +150,37 @@ func list[T ~string](all []T) string {
 	return strings.Join(words, ", ")
 }
 
-// reason is an error of the input without its line.
-type reason struct{ *foreign.InputError }
-
-func (r reason) Error() string { return r.Reason() }
-
-// checkHistory judges one file, - for standard input, or several as one. The code is that of an error, exitOK if there was
-// none.
-func checkHistory(stdin io.Reader, files []string, o foreign.Options) (reports.Judged, exitcode.Code) {
-	file := strings.Join(files, " + ")
+// checkHistory judges one file, - for standard input, or several as one.
+func checkHistory(stdin io.Reader, files []string, o foreign.Options) (*foreign.Report, exitcode.Code, error) {
 	var sources []foreign.Source
 	for _, name := range files {
 		in := stdin
 		if name != "-" {
 			f, err := os.Open(name)
 			if err != nil {
-				return reports.Judged{File: file, Err: err}, exitUsage
+				return nil, exitUsage, err
 			}
 			defer f.Close()
 			in = f
 		}
 		sources = append(sources, foreign.Source{Name: name, In: in})
 	}
-	r, err := foreign.CheckMerged(sources, o)
-	if err == nil {
-		return reports.Judged{File: file, Report: r}, exitOK
-	}
-	code := exitUsage
-	switch invalid := (*foreign.InputError)(nil); {
-	case errors.As(err, new(*fs.PathError)): // names the file
+	r, err := foreign.Check(o, sources...)
+	file := strings.Join(files, " + ")
+	switch {
+	case err == nil && r.Good():
+		return r, exitOK, nil
+	case err == nil:
+		return r, exitSafety, nil
 	case errors.Is(err, checker.ErrDisagree):
-		code, err = exitInternal, fmt.Errorf("%s: internal error: %w", file, err)
-	case errors.As(err, &invalid):
-		if errors.Is(err, foreign.ErrNotJudged) {
-			code = exitNotTested
-		}
-		err = fmt.Errorf("%s:%d: %w", cmp.Or(invalid.File, file), invalid.Line, reason{invalid})
+		return nil, exitInternal, fmt.Errorf("%s: internal error: %w", file, err)
+	case errors.Is(err, foreign.ErrNotJudged):
+		return nil, exitNotTested, err
+	case errors.As(err, new(*fs.PathError)), errors.As(err, new(*foreign.InputError)): // these name the file
 	case errors.Is(err, foreign.ErrModel):
 		err = fmt.Errorf("%s: %w: --model %s (see redlocksim check --help)", file, err, list(foreign.Models()))
 	default:
 		err = fmt.Errorf("%s: %w", file, err)
 	}
-	return reports.Judged{File: file, Err: err}, code
+	return nil, exitUsage, err
 }

@@ -60,7 +60,7 @@ func judged(t *testing.T, o foreign.Options, histories ...*bytes.Buffer) *foreig
 	for i, h := range histories {
 		files = append(files, foreign.Source{Name: fmt.Sprintf("%d.jsonl", i), In: bytes.NewReader(h.Bytes())})
 	}
-	r, err := foreign.CheckMerged(files, o)
+	r, err := foreign.Check(o, files...)
 	if err != nil {
 		t.Fatal(err)
 	}
