@@ -6,6 +6,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/scenarios"
 	"redlocksim/search/settings"
+	"redlocksim/sim/history"
 )
 
 // Violation is a run that violates something.
@@ -36,9 +37,12 @@ func (v *Violation) Options() scenarios.Options {
 	return scenarios.Options{Seed: v.Seed, Foreign: v.Foreign, Unrefined: v.Unrefined}
 }
 
-// Same says which experiments show the same violation: of the same kind, with the same lock, persistence and storage, or those
+// Question runs an experiment and gives its history if it shows something; nil if it does not.
+type Question func(*scenarios.Scenario) (history.History, error)
+
+// Same asks which experiments show the same violation: of the same kind, with the same lock, persistence and storage, or those
 // of Base, and without excuse if this one is. The error is that of a scenario that a file cannot hold.
-func (v *Violation) Same() (func(*scenarios.Scenario) (bool, error), error) {
+func (v *Violation) Same() (Question, error) {
 	// As a file has the settings: 0.50 % is 0.5 % when it is read again.
 	data, err := v.Scenario.Encode()
 	if err != nil {
@@ -53,17 +57,17 @@ func (v *Violation) Same() (func(*scenarios.Scenario) (bool, error), error) {
 		given = append(given, v.Base)
 	}
 	covered := v.Base != nil && settings.Uncovered(read[0]) == ""
-	return func(x *scenarios.Scenario) (bool, error) {
+	return func(x *scenarios.Scenario) (history.History, error) {
 		if !isAmong(x, given) || covered && settings.Uncovered(x) != "" {
-			return false, nil
+			return nil, nil
 		}
 		o := v.Options()
 		o.Unhashed = true
 		r, err := scenarios.Judge(x, o)
-		if err != nil {
-			return false, err
+		if err != nil || !slices.Contains(Violations(r.Report), v.Kind) || !v.Beyond && (r.Excused(v.Kind) || !v.Despite && r.Beyond != nil) {
+			return nil, err
 		}
-		return slices.Contains(Violations(r.Report), v.Kind) && (v.Beyond || !r.Excused(v.Kind) && (v.Despite || r.Beyond == nil)), nil
+		return r.History, nil
 	}, nil
 }
 
@@ -82,16 +86,16 @@ func isAmong(x *scenarios.Scenario, given []*scenarios.Scenario) bool {
 		among(func(s *scenarios.Scenario) bool { return x.Storage == s.Storage })
 }
 
-// WithoutIdle takes what did not happen in its run out of the experiment, which changes nothing else.
-func (v *Violation) WithoutIdle() error {
+// WithoutIdle takes what did not happen in its run out of the experiment, which changes nothing else. It gives the history.
+func (v *Violation) WithoutIdle() (history.History, error) {
 	o := v.Options()
 	o.Unhashed = true
 	out, err := scenarios.Run(v.Scenario, o)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	v.Scenario = withoutIdle(v.Scenario, out.Left, v.Foreign != nil && v.Foreign.OneNode)
-	return nil
+	return out.History, nil
 }
 
 // withoutIdle is a scenario without some of its items. A lock on one node is on the first that faults name, and stays there.

@@ -12,7 +12,9 @@ import (
 	"redlocksim/faults"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/search"
 	"redlocksim/search/experiment"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
@@ -24,6 +26,26 @@ source: s
 explanation: e
 claim: holds
 `
+
+// asked is a question that needs no run.
+func asked(is func(*scenarios.Scenario) bool) search.Question {
+	return func(s *scenarios.Scenario) (history.History, error) {
+		if !is(s) {
+			return nil, nil
+		}
+		return history.History{}, nil
+	}
+}
+
+// smallest is what such a question leaves of a file.
+func smallest(t *testing.T, s *scenarios.Scenario, is func(*scenarios.Scenario) bool) *scenarios.Scenario {
+	t.Helper()
+	small, _, err := minimize(t.Context(), s, nil, asked(is), enough)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return small
+}
 
 const tail = "expect: {findings: safe, unavailable: {at-most: 1s}}\n"
 
@@ -82,10 +104,6 @@ duration: 1m23s
 		{"nothing is needed", func(*scenarios.Scenario) bool { return true }, []string{"timeline: []", "duration: 1ms"}},
 		{"a time to end", func(s *scenarios.Scenario) bool { return s.Duration > 34567*time.Millisecond }, []string{"duration: 40s"}},
 		{"repeats", func(s *scenarios.Scenario) bool { return program(s, "c1").Repeat >= 17 }, []string{"do: [lock], repeat: 17}", "at: 0s"}},
-		{"one pass, late", func(s *scenarios.Scenario) bool {
-			p := program(s, "c1")
-			return s.Duration >= time.Minute && (p.Repeat > 10 || p.Repeat == 1 && p.When.At > 4*time.Second)
-		}, []string{"- {at: 5s, client: c1, do: [lock]}"}},
 		{"a step and its lock", func(s *scenarios.Scenario) bool {
 			return slices.ContainsFunc(program(s, "c1").Do, func(s scenarios.Step) bool { return s.Kind == scenarios.UnlockStep })
 		}, []string{"do: [lock, unlock]}"}},
@@ -148,11 +166,7 @@ duration: 1m23s
 		}, []string{"clock: wall}", "storage: fenced", "persistence: always}"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			broken := func(s *scenarios.Scenario) (bool, error) { return test.broken(s), nil }
-			small, _, err := minimize(context.Background(), parse(t, start), nil, broken, nil, enough)
-			if err != nil {
-				t.Fatal(err)
-			}
+			small := smallest(t, parse(t, start), test.broken)
 			file := text(t, small)
 			for _, want := range test.want {
 				if !strings.Contains(file, want) {
@@ -162,9 +176,8 @@ duration: 1m23s
 			if test.name == "nothing is needed" && file != head+rest+strings.Join(test.want, "\n")+"\n"+tail {
 				t.Errorf("left is\n%s", file)
 			}
-			again, _, err := minimize(context.Background(), small, nil, broken, nil, enough)
-			if err != nil || text(t, again) != file {
-				t.Errorf("a minimum shrinks, %v, from\n%s\nto\n%s", err, file, text(t, again))
+			if again := text(t, smallest(t, small, test.broken)); again != file {
+				t.Errorf("a minimum shrinks from\n%s\nto\n%s", file, again)
 			}
 		})
 	}
@@ -172,51 +185,47 @@ duration: 1m23s
 
 func TestShrinkStops(t *testing.T) {
 	s := experiment.Arbitrary(3)
-	always := func(*scenarios.Scenario) (bool, error) { return true, nil }
-	for runs := 1; runs < 40; runs += 13 {
+	shown, failed, long := history.History{}, errors.New("the library failed"), fmt.Errorf("a test: %w", kernel.ErrTooLong)
+	ctx, cancel := context.WithCancel(t.Context())
+	for name, test := range map[string]struct {
+		ctx  context.Context
+		ask  func(call int, x *scenarios.Scenario) (history.History, error)
+		runs int
+		want error
+		made func(int) bool
+	}{
+		"one run":    {t.Context(), func(int, *scenarios.Scenario) (history.History, error) { return shown, nil }, 1, nil, func(n int) bool { return n == 1 }},
+		"few runs":   {t.Context(), func(int, *scenarios.Scenario) (history.History, error) { return shown, nil }, 14, nil, func(n int) bool { return n <= 14 }},
+		"not broken": {t.Context(), func(int, *scenarios.Scenario) (history.History, error) { return nil, nil }, enough, errNotBroken, func(n int) bool { return n == 1 }},
+		"a run that fails": {t.Context(), func(call int, _ *scenarios.Scenario) (history.History, error) {
+			if call > 5 {
+				return nil, failed
+			}
+			return shown, nil
+		}, enough, failed, func(n int) bool { return n == 6 }},
+		"simpler runs are too long": {t.Context(), func(_ int, x *scenarios.Scenario) (history.History, error) {
+			if len(x.Timeline) < len(s.Timeline) {
+				return nil, long
+			}
+			return shown, nil
+		}, 100, nil, func(n int) bool { return n > 1 }},
+		"a context that ends": {ctx, func(int, *scenarios.Scenario) (history.History, error) {
+			cancel()
+			return shown, nil
+		}, enough, context.Canceled, func(n int) bool { return n == 1 }},
+	} {
 		calls := 0
-		small, made, err := minimize(context.Background(), s, nil, func(*scenarios.Scenario) (bool, error) {
+		small, made, err := minimize(test.ctx, s, nil, func(x *scenarios.Scenario) (history.History, error) {
 			calls++
-			return true, nil
-		}, nil, runs)
-		if err != nil || calls > runs || made != calls || small == nil {
-			t.Errorf("%d runs of %d, %d, %v", calls, runs, made, err)
+			return test.ask(calls, x)
+		}, test.runs)
+		if !errors.Is(err, test.want) || made != calls || !test.made(made) || (small == nil) != (test.want == errNotBroken) {
+			t.Errorf("%s: %v after %d of %d runs", name, err, made, calls)
 		}
-	}
-	if small, _, err := minimize(context.Background(), s, nil, func(*scenarios.Scenario) (bool, error) { return false, nil }, nil, enough); small != nil || !errors.Is(err, errNotBroken) {
-		t.Errorf("not broken: %v", err)
-	}
-	failed, calls := errors.New("the library failed"), 0
-	small, _, err := minimize(context.Background(), s, nil, func(*scenarios.Scenario) (bool, error) {
-		if calls++; calls > 5 {
-			return false, failed
-		}
-		return true, nil
-	}, nil, enough)
-	if small == nil || !errors.Is(err, failed) || calls != 6 {
-		t.Errorf("a run that fails: %v after %d", err, calls)
-	}
-	long := fmt.Errorf("a test: %w", kernel.ErrTooLong)
-	small, made, err := minimize(context.Background(), s, nil, func(x *scenarios.Scenario) (bool, error) {
-		if len(x.Timeline) < len(s.Timeline) {
-			return false, long
-		}
-		return true, nil
-	}, nil, 100)
-	if err != nil || small == nil || len(small.Timeline) < len(s.Timeline) || made < 2 {
-		t.Errorf("simpler runs are too long: %v after %d", err, made)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	small, made, err = minimize(ctx, s, nil, func(*scenarios.Scenario) (bool, error) {
-		cancel()
-		return true, nil
-	}, nil, enough)
-	if small == nil || !errors.Is(err, context.Canceled) || made != 1 {
-		t.Errorf("a context that ends: %v after %d", err, made)
 	}
 	wrong := *s
 	wrong.Clients = nil
-	if _, _, err := minimize(context.Background(), &wrong, nil, always, nil, enough); err == nil {
+	if _, _, err := minimize(t.Context(), &wrong, nil, asked(func(*scenarios.Scenario) bool { return true }), enough); err == nil {
 		t.Error("a scenario without clients is shrunk")
 	}
 }
@@ -250,16 +259,12 @@ timeline:
 		{"a second release", func(s *scenarios.Scenario) bool {
 			return find(s, func(s *scenarios.Step) bool { return s.Released })
 		}, "{released: true}"},
-		{"a limit", func(s *scenarios.Scenario) bool { return find(s, func(s *scenarios.Step) bool { return s.Limit > 0 }) }, "limit: 7}"},
+		{"a limit", func(s *scenarios.Scenario) bool { return find(s, func(s *scenarios.Step) bool { return s.Limit > 2 }) }, "limit: 3}"},
 		{"three goroutines", func(s *scenarios.Scenario) bool {
 			return slices.ContainsFunc(s.Timeline, func(i scenarios.Item) bool { return i.Goroutines >= 3 })
 		}, "goroutines: 3"},
 	} {
-		small, _, err := minimize(context.Background(), start, nil, func(s *scenarios.Scenario) (bool, error) { return test.broken(s), nil }, nil, enough)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := text(t, small)
+		got := text(t, smallest(t, start, test.broken))
 		if !strings.Contains(got, test.want) {
 			t.Errorf("%s: no %q in\n%s", test.name, test.want, got)
 		}

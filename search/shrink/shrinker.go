@@ -4,128 +4,128 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
 
 	"redlocksim/scenarios"
+	"redlocksim/search"
 	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 )
 
-// candidate is a scenario and the file that it came from.
+// candidate is a scenario as its file has it.
 type candidate struct {
-	now  *scenarios.Scenario
-	data []byte
-	root *yaml.Node // of data, once somebody reads it
+	file    []byte
+	root    *yaml.Node // of file, to read
+	now     *scenarios.Scenario
+	weight  []int64         // see weigh
+	history history.History // of its run, if that was made and shows what is to be kept
 }
 
 // shrinker looks for a smaller scenario: the simplest one so far, and what was tried.
 type shrinker struct {
 	candidate
-	weight  weight
-	ctx     context.Context
-	broken  func(*scenarios.Scenario) (bool, error)
-	watch   func(*scenarios.Scenario) (history.History, error)
-	limit   int
-	name    string
-	base    *scenarios.Scenario // around which settings were drawn, nil if they were not
-	known   map[string]bool     // by file, whether it is broken
-	refused map[string]bool     // by what was cut out of a file, that it is no simpler one
-	runs    int                 // how often broken was called
-	stopped error               // why the search is over; nil if it is not
+	ctx      context.Context
+	question search.Question
+	limit    int
+	name     string
+	base     *scenarios.Scenario // around which settings were drawn, nil if they were not
+	refused  map[string]bool     // files that are none, or show nothing
+	runs     int                 // how often the question was asked
+	stopped  error               // why the search is over; nil if it is not
 }
 
 var errExhausted = errors.New("shrink: the runs are used up")
 
-// edit changes a scenario; it owns all of it.
-type edit func(*scenarios.Scenario)
+// cut makes a change of the file, if that leaves something simpler which still shows what is to be kept.
+func (x *shrinker) cut(change func(root *yaml.Node)) bool { return x.take(x.changed(change)) }
 
-// parse is the scenario of a file, all of it new, and checked.
-func (x *shrinker) parse(data []byte) (*scenarios.Scenario, error) {
-	found, err := scenarios.Parse("", data)
+// try makes a change of the scenario on the same condition.
+func (x *shrinker) try(change func(*scenarios.Scenario)) bool { return x.take(x.edited(change)) }
+
+// take takes a candidate, unless it is nil, if it is simpler and shows what is to be kept.
+func (x *shrinker) take(c *candidate) bool {
+	if c == nil || slices.Compare(c.weight, x.weight) >= 0 || !x.shows(c) {
+		return false
+	}
+	x.candidate = *c
+	return true
+}
+
+// edited is the scenario with a change, and changed the file with one; nil if that is none, or nothing new.
+func (x *shrinker) edited(change func(*scenarios.Scenario)) *candidate {
+	own, err := scenarios.Parse("", x.file)
+	if err != nil {
+		panic(err) // it was one before
+	}
+	change(own[0])
+	file, err := own[0].Encode()
+	if err != nil {
+		return nil
+	}
+	return x.read(file)
+}
+
+func (x *shrinker) changed(change func(root *yaml.Node)) *candidate {
+	root := treeOf(x.file)
+	change(root)
+	file, err := yaml.Marshal(root)
+	if err != nil {
+		return nil
+	}
+	return x.read(file)
+}
+
+// read reads a file as a candidate; nil if it is none, is what is there already, or was refused.
+func (x *shrinker) read(file []byte) *candidate {
+	if x.stopped != nil || x.refused[string(file)] {
+		return nil
+	}
+	if c, err := x.parsed(file); err == nil && !bytes.Equal(c.file, x.file) && !x.refused[string(c.file)] {
+		return c
+	}
+	x.refused[string(file)] = true
+	return nil
+}
+
+// parsed is the candidate of a file, however it is written.
+func (x *shrinker) parsed(file []byte) (*candidate, error) {
+	found, err := scenarios.Parse("", file)
 	if err != nil {
 		return nil, err
 	}
-	found[0].Name = x.name
-	return found[0], nil
+	c := &candidate{now: found[0]}
+	c.now.Name = x.name
+	if c.file, err = c.now.Encode(); err != nil {
+		return nil, err
+	}
+	c.root = treeOf(c.file)
+	c.weight = weigh(c.now, x.base, c.root, c.file)
+	return c, nil
 }
 
-// edited is the simplest scenario so far with a change; nil if that is none, is not allowed, or is known not to be broken.
-func (x *shrinker) edited(change edit) *candidate {
-	if x.stopped != nil {
-		return nil
-	}
-	own, err := x.parse(x.data)
-	if err != nil {
-		x.stopped = err
-		return nil
-	}
-	change(own)
-	return x.encoded(own)
-}
-
-// encoded is a scenario as its file has it; nil if there is none, it is the simplest one so far, or is known not to be broken.
-func (x *shrinker) encoded(own *scenarios.Scenario) *candidate {
-	data, err := own.Encode()
-	if err != nil || bytes.Equal(data, x.data) {
-		return nil
-	}
-	if broken, ran := x.known[string(data)]; ran && !broken {
-		return nil
-	}
-	if own, err = x.parse(data); err != nil {
-		return nil
-	}
-	return &candidate{now: own, data: data}
-}
-
-// shows runs a candidate, unless it was run before.
+// shows makes the run of a candidate.
 func (x *shrinker) shows(c *candidate) bool {
-	if broken, ok := x.known[string(c.data)]; ok {
-		return broken
+	switch {
+	case c == nil || x.refused[string(c.file)]:
+		return false
+	case c.history != nil:
+		return true
 	}
-	if x.isOver() {
+	if x.stopped = context.Cause(x.ctx); x.stopped == nil && x.runs >= x.limit {
+		x.stopped = errExhausted
+	}
+	if x.stopped != nil {
 		return false
 	}
 	x.runs++
-	broken, err := x.broken(c.now)
+	var err error
+	c.history, err = x.question(c.now)
 	if err != nil && !errors.Is(err, kernel.ErrTooLong) { // what is simpler may go round without waiting
 		x.stopped = err
 		return false
 	}
-	x.known[string(c.data)] = broken
-	return broken
-}
-
-// isOver says whether no more runs are to be made, and notes why.
-func (x *shrinker) isOver() bool {
-	if x.stopped == nil {
-		x.stopped = context.Cause(x.ctx)
-	}
-	if x.stopped == nil && x.runs >= x.limit {
-		x.stopped = errExhausted
-	}
-	return x.stopped != nil
-}
-
-// breaks says whether the scenario with a change is still broken, and leaves it as it is.
-func (x *shrinker) breaks(change edit) bool {
-	c := x.edited(change)
-	return c != nil && x.shows(c)
-}
-
-// try makes a change if it makes the scenario simpler and that is still broken.
-func (x *shrinker) try(change edit) bool { return x.take(x.edited(change)) }
-
-// take takes a candidate, unless it is nil, if it is simpler and still broken.
-func (x *shrinker) take(c *candidate) bool {
-	if c == nil {
-		return false
-	}
-	w := weigh(c.now, c.data, x.base)
-	if !w.less(x.weight) || !x.shows(c) {
-		return false
-	}
-	x.candidate, x.weight = *c, w
-	return true
+	x.refused[string(c.file)] = c.history == nil
+	return c.history != nil
 }

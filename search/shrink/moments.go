@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"redlocksim/faults"
 	"redlocksim/scenarios"
 	"redlocksim/sim/history"
@@ -12,17 +14,20 @@ import (
 // mostMoments bounds how many of the moments at which an item came to pass are tried.
 const mostMoments = 12
 
+// usualWait is how long a lock step waits if a file does not say.
+const usualWait = time.Minute
+
 // observed places what happened only once where the run shows it: a program that is repeated, or done by several goroutines,
 // is done once, at one of the times at which its client requested the lock, the latest first; and a fault that waits for the
-// nth event comes at the time at which it was injected.
+// nth event comes at the time at which it was injected. Of one that comes every time, once may do.
 func observed(x *shrinker) {
 	for i := range x.now.Timeline {
 		item := &x.now.Timeline[i]
 		waits := item.When.After != nil && (item.When.After.Nth > 1 || item.When.Every)
-		if item.Fault == nil && max(item.Repeat, 1)*max(item.Goroutines, 1) == 1 || item.Fault != nil && !waits {
+		if !waits && (item.Fault != nil || max(item.Repeat, 1)*max(item.Goroutines, 1) == 1) {
 			continue
 		}
-		for _, at := range moved(item, x.history()) {
+		for _, at := range moved(item, x.history) {
 			once := func(s *scenarios.Scenario) {
 				s.Timeline[i].When = faults.Trigger{At: at}
 				if item := &s.Timeline[i]; item.Fault == nil {
@@ -34,20 +39,10 @@ func observed(x *shrinker) {
 				break
 			}
 		}
+		if x.now.Timeline[i].When.Every {
+			x.try(func(s *scenarios.Scenario) { s.Timeline[i].When.Every = false })
+		}
 	}
-}
-
-// history is that of a run of the simplest scenario so far; nil if nobody can tell, or no run is left.
-func (x *shrinker) history() history.History {
-	if x.watch == nil || x.isOver() {
-		return nil
-	}
-	x.runs++
-	h, err := x.watch(x.now)
-	if err != nil {
-		x.stopped = err
-	}
-	return h
 }
 
 // moved are the times at which an item came to pass, the latest first.
@@ -86,19 +81,59 @@ func withoutSleep(do []scenarios.Step) []scenarios.Step {
 	return do
 }
 
-// asleep has a program start later that begins with a sleep.
-func asleep(x *shrinker) {
+// substitutes are simpler steps that may do as well, the simplest first. What is a series of operations becomes one of them.
+var substitutes = map[scenarios.StepKind][]scenarios.StepKind{
+	scenarios.WithLockStep: {scenarios.LockStep},
+	scenarios.WithAllStep:  {scenarios.LockStep},
+	scenarios.UpdateStep:   {scenarios.ReadStep, scenarios.WriteStep},
+}
+
+// plainer does with a simpler step what one that is a series of operations does, with a simpler fault what one of several
+// parts does, and with a later start what a sleep does.
+func plainer(x *shrinker) {
 	for i := range x.now.Timeline {
+		if _, is := x.now.Timeline[i].Fault.(faults.Simplified); is {
+			x.try(func(s *scenarios.Scenario) {
+				item := &s.Timeline[i]
+				item.Fault, item.Kind = item.Fault.(faults.Simplified).Simpler()
+			})
+		}
+		for j := range x.now.Timeline[i].Do {
+			for _, kind := range substitutes[x.now.Timeline[i].Do[j].Kind] {
+				if x.try(func(s *scenarios.Scenario) {
+					step := &s.Timeline[i].Do[j]
+					*step = scenarios.Step{Kind: kind, Resource: step.Resource}
+					if kind == scenarios.LockStep {
+						step.For = usualWait
+					}
+				}) {
+					break
+				}
+			}
+		}
 		if do := x.now.Timeline[i].Do; len(do) > 1 && do[0].Kind == scenarios.SleepStep {
 			x.try(func(s *scenarios.Scenario) {
 				item := &s.Timeline[i]
-				if item.When.After != nil {
+				if item.Do = item.Do[1:]; item.When.After != nil {
 					item.When.Plus += do[0].For
 				} else {
 					item.When.At += do[0].For
 				}
-				item.Do = item.Do[1:]
 			})
+		}
+	}
+}
+
+// order has the timeline in the order of its times. What waits for an event stays behind what it stands behind.
+func order(x *shrinker) {
+	for i := range x.now.Timeline {
+		for j := i; j > 0 && isLater(&x.now.Timeline[j-1], &x.now.Timeline[j]); j-- {
+			if !x.cut(func(root *yaml.Node) {
+				items := place{"timeline"}.in(root).Content
+				items[j-1], items[j] = items[j], items[j-1]
+			}) {
+				break
+			}
 		}
 	}
 }
