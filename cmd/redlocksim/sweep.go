@@ -289,8 +289,7 @@ func pointsOf(b variant.File, err error) (*variant.File, error) {
 // chartReports are the files that sweep writes.
 var chartReports = []fileReport[*sweep.Chart]{
 	{"json", "write JSON" + toFile, func(w io.Writer, c *sweep.Chart) error { return c.WriteJSON(w) }},
-	{"svg", "draw a map" + toFile, heatmap.WriteSVG},
-	{"html", "draw a page" + toFile, heatmap.WriteHTML},
+	{"html", "draw a page with a map" + toFile, heatmap.WriteHTML},
 }
 
 const toFile = " to this file (- for stdout)"

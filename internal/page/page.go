@@ -28,11 +28,11 @@ var (
 	//
 	//go:embed picture.css
 	Picture string
-	// Map is the style of maps of where a lock is safe. Their colours are told apart by those who see no red or no green as
-	// well, and what is broken has a cross besides. The ground of fields stays light, and so does what is drawn on them.
+	// tables of where a lock is safe have colours that are told apart by those who see no red or no green as well, and what is
+	// broken has a cross besides. The ground of fields stays light.
 	//
 	//go:embed map.css
-	Map string
+	tables string
 )
 
 // Names of the files that the pages of a directory share.
@@ -43,7 +43,7 @@ const (
 
 // Shared are the files that the pages of a directory share, by name.
 func Shared() map[string][]byte {
-	return map[string][]byte{styleFile: []byte(mark.CSS + "\n" + style + Picture + Map), scriptFile: []byte(mark.Go + "\n" + script)}
+	return map[string][]byte{styleFile: []byte(mark.CSS + "\n" + style + Picture + tables), scriptFile: []byte(mark.Go + "\n" + script)}
 }
 
 // Template parses the text of a page, which begins with {{template "head" .Head}} and may end with {{template "script" .Head}}.
@@ -59,7 +59,7 @@ type Head struct {
 }
 
 // Style is the style sheet of a page by itself, and Script its program.
-func (Head) Style() template.CSS { return template.CSS(style + Picture + Map) }
+func (Head) Style() template.CSS { return template.CSS(style + Picture + tables) }
 func (Head) Script() template.JS { return template.JS(script) }
 
 // Policy is the content security policy of the page. That it reads files is for pages that are opened from a disk, where
@@ -68,7 +68,7 @@ func (h Head) Policy() string {
 	if h.IsShared {
 		return policy("'self' file:", "'self' file:")
 	}
-	return Policy([]string{script}, []string{style + Picture + Map})
+	return Policy([]string{script}, []string{style + Picture + tables})
 }
 
 // Policy is the content security policy (https://www.w3.org/TR/CSP3/) for a page with these scripts and style sheets, each as

@@ -1,12 +1,19 @@
-// Package heatmap draws the charts of package sweep: where the lock is safe, the frontier, and the line that the formula
-// of the literature gives.
+// Package heatmap draws the charts of package sweep as pages: where the lock is safe, the frontier, and where the formula of
+// the literature puts it.
 package heatmap
 
 import (
+	_ "embed"
 	"errors"
+	"html/template"
+	"io"
 	"math"
 	"slices"
+	"strings"
 
+	"github.com/shopspring/decimal"
+
+	"redlocksim/internal/page"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/variant"
 	"redlocksim/search/sweep"
@@ -15,29 +22,169 @@ import (
 // ErrEmpty: the chart has no points, as where a sweep was interrupted at once.
 var ErrEmpty = errors.New("the chart is empty, there is nothing to draw")
 
-// panel is one map. Places on it count the values of its axes, from 0.
-type panel struct {
-	rest       []string // the values of the axes that it has none for, with their names
-	across, up scale    // across has one empty word if there is no axis to the right
-	acrossName string
-	upName     string
-	fields     []field
-	border     levels // the frontier
-	formula    levels
-	yours      *point // somebody's own settings
+//go:embed page.html
+var pageText string
+
+var pageOf = page.Template(pageText, template.FuncMap{"digits": digits})
+
+// WriteHTML writes a page with the maps of a chart and the numbers behind them. It needs nothing else and opens from a disk.
+func WriteHTML(w io.Writer, c *sweep.Chart) error {
+	maps := mapsOf(c)
+	if len(maps) == 0 {
+		return ErrEmpty
+	}
+	var others []string
+	for _, a := range c.Axes {
+		if a.Path != c.Along {
+			others = append(others, a.Path)
+		}
+	}
+	cells := c.Cells
+	if c.Bisected {
+		cells = nil // they are those next to the frontier, which is there
+	}
+	return pageOf.Execute(w, map[string]any{"Head": page.Head{Title: c.Name + " – redlocksim sweep"}, "Chart": c, "Maps": maps,
+		"Yours": yoursOf(c, maps), "Others": others, "Cells": cells, "Failed": c.Failures.Text("", "")})
 }
 
-// point is a place on a map.
-type point struct{ x, y float64 }
+// grid is one map, a table: places on it count the values of its axes, from 0.
+type grid struct {
+	Rest         []string // the values of the axes that it has none for, with their names
+	Across, Up   string   // its axes; there may be none across
+	Columns      []string
+	columns, ups scale
+	// Rows begin with the highest, over which there is the heading.
+	Heading []field
+	Rows    []row
+	yours   bool // somebody's own settings are on it
+}
 
-// field is a rectangle of one verdict.
+type row struct {
+	Word   string
+	Fields []field
+}
+
+// field is a point. Frontier and Formula say that the one, or the other, is between it and the one below it.
 type field struct {
-	left, right, low, high float64
-	verdict                string
+	Word                     string // of a heading
+	Verdict                  string
+	Frontier, Formula, Yours bool
 }
 
-// levels is a line that is level across each column: its place, by the column. It has a gap where a column has none of it.
-type levels map[int]float64
+// Class is that of the field for a style sheet.
+func (f field) Class() string {
+	class := strings.ReplaceAll(f.Verdict, " ", "-")
+	for _, mark := range []struct {
+		is   bool
+		name string
+	}{{f.Frontier, " frontier"}, {f.Formula, " formula"}} {
+		if mark.is {
+			class += mark.name
+		}
+	}
+	return strings.TrimSpace(class)
+}
+
+// at is the field at a place; that above the highest is in the heading.
+func (g *grid) at(x, y int) *field {
+	if y == len(g.Rows) {
+		return &g.Heading[x]
+	}
+	return &g.Rows[len(g.Rows)-1-y].Fields[x]
+}
+
+// mapsOf takes a chart apart. Its frontier's axis goes up, the last of the other axes goes to the right, and there is one map
+// for every combination of the rest.
+func mapsOf(c *sweep.Chart) (maps []grid) {
+	along := slices.IndexFunc(c.Axes, func(a sweep.ChartAxis) bool { return a.Path == c.Along })
+	if along < 0 || len(c.Cells) == 0 {
+		return nil
+	}
+	others := slices.Delete(slices.Clone(c.Axes), along, along+1)
+	across := sweep.ChartAxis{Values: []string{""}}
+	if len(others) > 0 {
+		across, others = others[len(others)-1], others[:len(others)-1]
+	}
+	up := c.Axes[along].Values
+	for _, rest := range sweep.Combinations(others) {
+		g := grid{Across: across.Path, Up: c.Along, Columns: across.Values, columns: newScale(across.Values), ups: newScale(up)}
+		for i, word := range rest {
+			g.Rest = append(g.Rest, others[i].Path+" "+word)
+		}
+		for _, word := range across.Values {
+			g.Heading = append(g.Heading, field{Word: word})
+		}
+		for _, word := range slices.Backward(up) {
+			g.Rows = append(g.Rows, row{word, make([]field, len(across.Values))})
+		}
+		place := func(at []string) (f *field) {
+			x, isOn := g.column(slices.Delete(slices.Clone(at), along, along+1), rest)
+			if y, isUp := g.ups.of(at[along]); isOn && isUp {
+				f = g.at(int(math.Round(x)), int(math.Round(y)))
+			}
+			return f
+		}
+		for _, cell := range c.Cells {
+			if f := place(cell.At); f != nil && !c.Bisected {
+				f.Verdict = cell.Verdict()
+			}
+		}
+		for i := range c.Frontier {
+			if x, isOn := g.column(c.Frontier[i].At, rest); isOn {
+				g.row(int(x), &c.Frontier[i], c.Bisected)
+			}
+		}
+		if len(c.Yours) == len(c.Axes) {
+			if f := place(c.Yours); f != nil {
+				f.Yours, g.yours = true, true
+			}
+		}
+		maps = append(maps, g)
+	}
+	return maps
+}
+
+// column is where the values of all axes but that which goes up are, from the left.
+func (g *grid) column(at, rest []string) (x float64, isOn bool) {
+	if len(at) > 0 {
+		if x, isOn = g.columns.of(at[len(at)-1]); !isOn {
+			return 0, false
+		}
+		at = at[:len(at)-1]
+	}
+	return x, slices.EqualFunc(at, rest, func(a, b string) bool { return variant.ParseValue(a).Equal(variant.ParseValue(b)) })
+}
+
+// row takes the frontier in a column over and, where it was looked for alone, what is on either side of it.
+func (g *grid) row(x int, r *sweep.Row, isBisected bool) {
+	safe, isSafe := g.ups.of(r.Safe)
+	broken, isBroken := g.ups.of(r.Broken)
+	border := (safe + broken) / 2
+	if isSafe && isBroken {
+		g.at(x, above(border)).Frontier = true
+	}
+	for y := range g.Rows {
+		f := g.at(x, y)
+		switch isUpper := float64(y) > border; {
+		case !isBisected:
+		case isSafe && isBroken && isUpper == (safe > broken), isSafe && !isBroken:
+			f.Verdict = scenarios.Safe
+		case isBroken:
+			f.Verdict = "broken"
+		default:
+			f.Verdict = scenarios.NothingTested
+		}
+	}
+	// A value of the axis itself is on the side on which it was found to be.
+	if y, is := g.ups.of(r.Formula); is && isSafe && isBroken && safe < broken && y == math.Trunc(y) {
+		g.at(x, int(y)+1).Formula = true
+	} else if is {
+		g.at(x, above(y)).Formula = true
+	}
+}
+
+// above is the first place that is not below another.
+func above(y float64) int { return int(math.Ceil(y)) }
 
 // scale places the values of an axis evenly, in their order, and others between them.
 type scale []variant.Value
@@ -58,117 +205,43 @@ func (s scale) of(word string) (float64, bool) {
 	}
 	for i := 1; i < len(s); i++ {
 		a, b := s[i-1], s[i]
-		if v.Unit == "" || a.Unit != v.Unit || b.Unit != v.Unit {
+		if v.Unit == "" || a.Unit != v.Unit || b.Unit != v.Unit || a.Number.Equal(b.Number) {
 			continue
 		}
-		low, high := a, b
-		if low.Number.GreaterThan(high.Number) {
-			low, high = high, low
+		part := v.Number.Sub(a.Number).Div(b.Number.Sub(a.Number)).InexactFloat64()
+		if part >= 0 && part <= 1 {
+			return float64(i-1) + part, true
 		}
-		if v.Number.LessThan(low.Number) || v.Number.GreaterThan(high.Number) || a.Number.Equal(b.Number) {
-			continue
-		}
-		return float64(i-1) + v.Number.Sub(a.Number).Div(b.Number.Sub(a.Number)).InexactFloat64(), true
 	}
 	return 0, false
 }
 
-// mapsOf takes a chart apart. Its frontier's axis goes up, the last of the other axes goes to the right, and there is one map
-// for every combination of the rest.
-func mapsOf(c *sweep.Chart) []panel {
-	along := slices.IndexFunc(c.Axes, func(a sweep.ChartAxis) bool { return a.Path == c.Along })
-	if along < 0 || len(c.Cells) == 0 {
-		return nil
+// digits is a percentage to five digits that matter; other words are as they are.
+func digits(word string) string {
+	number, isPercent := strings.CutSuffix(word, "%")
+	x, err := decimal.NewFromString(number)
+	if !isPercent || err != nil || x.IsZero() {
+		return word
 	}
-	others := slices.Delete(slices.Clone(c.Axes), along, along+1)
-	across := sweep.ChartAxis{Values: []string{""}}
-	if len(others) > 0 {
-		across, others = others[len(others)-1], others[:len(others)-1]
-	}
-	var maps []panel
-	for _, rest := range sweep.Combinations(others) {
-		p := panel{across: newScale(across.Values), acrossName: across.Path, up: newScale(c.Axes[along].Values), upName: c.Along,
-			border: levels{}, formula: levels{}}
-		for i, word := range rest {
-			p.rest = append(p.rest, others[i].Path+" "+word)
-		}
-		for _, cell := range c.Cells {
-			if at, isOn := p.place(cell.At, along, rest); isOn && !c.Bisected {
-				p.fields = append(p.fields, field{at.x - .5, at.x + .5, at.y - .5, at.y + .5, cell.Verdict()})
-			}
-		}
-		for i := range c.Frontier {
-			if x, isOn := p.column(c.Frontier[i].At, rest); isOn {
-				p.row(int(x), &c.Frontier[i], c.Bisected)
-			}
-		}
-		if len(c.Yours) == len(c.Axes) {
-			if at, isOn := p.place(c.Yours, along, rest); isOn {
-				p.yours = &at
-			}
-		}
-		maps = append(maps, p)
-	}
-	return maps
+	return x.Round(int32(5-x.NumDigits())-x.Exponent()).String() + "%"
 }
 
-// place is where the values of all axes are on the map with these of the rest, and whether they are on it.
-func (p *panel) place(at []string, along int, rest []string) (point, bool) {
-	y, isUp := p.up.of(at[along])
-	x, isOn := p.column(slices.Delete(slices.Clone(at), along, along+1), rest)
-	return point{x, y}, isUp && isOn
-}
-
-// column is where the values of all axes but that which goes up are, from the left.
-func (p *panel) column(at, rest []string) (x float64, isOn bool) {
-	if len(at) > 0 {
-		if x, isOn = p.across.of(at[len(at)-1]); !isOn {
-			return 0, false
+// yoursOf says where on the maps somebody's own settings are; empty if the chart is of nobody's.
+func yoursOf(c *sweep.Chart, maps []grid) string {
+	var parts, unset []string
+	for i, word := range c.Yours {
+		if word == "" {
+			unset = append(unset, c.Axes[i].Path)
 		}
-		at = at[:len(at)-1]
-	}
-	return x, slices.EqualFunc(at, rest, func(a, b string) bool { return variant.ParseValue(a).Equal(variant.ParseValue(b)) })
-}
-
-// row takes the frontier in a column over and, where it was looked for alone, the two sides of it.
-func (p *panel) row(x int, r *sweep.Row, isBisected bool) {
-	left, right, bottom, top := float64(x)-.5, float64(x)+.5, -.5, float64(len(p.up))-.5
-	safe, isSafe := p.up.of(r.Safe)
-	broken, isBroken := p.up.of(r.Broken)
-	if isSafe && isBroken {
-		p.border[x] = (safe + broken) / 2
+		parts = append(parts, c.Axes[i].Path+" "+word)
 	}
 	switch {
-	case !isBisected:
-	case isSafe && isBroken:
-		low, high := "safe", "broken"
-		if broken < safe {
-			low, high = high, low
-		}
-		p.fields = append(p.fields, field{left, right, bottom, p.border[x], low}, field{left, right, p.border[x], top, high})
-	case isBroken:
-		p.fields = append(p.fields, field{left, right, bottom, top, "broken"})
-	case isSafe:
-		p.fields = append(p.fields, field{left, right, bottom, top, "safe"})
-	default:
-		p.fields = append(p.fields, field{left, right, bottom, top, scenarios.NothingTested})
+	case c.Yours == nil:
+		return ""
+	case unset != nil:
+		return "Your settings are not marked: they have no single value of their own, and no default that is on the chart, for " + strings.Join(unset, ", ") + "."
+	case !slices.ContainsFunc(maps, func(g grid) bool { return g.yours }):
+		return "Your settings (" + strings.Join(parts, ", ") + ") are not on the chart."
 	}
-	if y, ok := p.up.of(r.Formula); ok && r.Formula != "" {
-		if !isBisected {
-			y = between(y, safe, broken, isSafe && isBroken)
-		}
-		p.formula[x] = y
-	}
-}
-
-// between is the edge between two cells at which a formula with the value y puts the frontier. A value of the axis itself is on
-// the side on which it was found to be.
-func between(y, safe, broken float64, found bool) float64 {
-	switch {
-	case y != math.Trunc(y):
-		return math.Floor(y) + .5
-	case found && safe < broken:
-		return y + .5
-	}
-	return y - .5
+	return "The ring marks your settings: " + strings.Join(parts, ", ") + "."
 }
