@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"slices"
 	"time"
 
 	"redlocksim/scenarios/protocols"
@@ -29,8 +28,7 @@ const (
 // busyWait is a call that has not returned, and what its client has sent since it last paused, or was last told something that
 // it had not asked for, such as that the lock is free.
 type busyWait struct {
-	*protocols.Call
-	client  *kernel.Process
+	*call
 	isAlone bool        // no other call of the client was under way
 	last    kernel.Mono // when the client last sent or heard something
 	sent    map[*network.Link]*requests
@@ -44,23 +42,19 @@ func watchBusyWaits(r *watch) {
 		return // it waits for as long as the specification says
 	}
 	x := &busyWaits{watch: r}
-	r.onCall(x.called)
-	forget := func(is func(*busyWait) bool) { x.open = slices.DeleteFunc(x.open, is) }
-	r.onReturn(func(c *protocols.Call, _ error) { forget(func(w *busyWait) bool { return w.Call == c }) })
-	r.onCrash(func(client string) { forget(func(w *busyWait) bool { return w.Client == client }) })
+	follow(r.Run, &x.open, x.called, func(*busyWait, error) {})
 	r.onRequest(x.sent)
 	r.onHeard(x.heard)
 }
 
-func (x *busyWaits) called(c *protocols.Call) {
-	client := x.World.Client(c.Client)
-	this := &busyWait{Call: c, client: client, isAlone: true, last: client.Mono(), sent: map[*network.Link]*requests{}}
+func (x *busyWaits) called(c *call) *busyWait {
+	this := &busyWait{call: c, isAlone: true, last: c.client.Mono(), sent: map[*network.Link]*requests{}}
 	for _, other := range x.open {
-		if other.client == client {
+		if other.client == c.client {
 			this.isAlone, other.isAlone = false, false
 		}
 	}
-	x.open = append(x.open, this)
+	return this
 }
 
 func (x *busyWaits) sent(m network.Sent) {

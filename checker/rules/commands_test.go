@@ -113,15 +113,9 @@ func TestAnAnswerToOneOfSeveralMayBeTooLate(t *testing.T) {
 		{"not answered", func(a *redis.Asked) { a.Together, a.Answer = 3, driver.Unanswered }, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t).patient()
-			tells := r.commands
-			r.commands = [redis.Broken + 1][]func(redis.Passage, *redis.Asked){}
-			trace.On(r.World.Events, func(a *redis.Asked) {
-				c.makes(a)
-				for _, tell := range tells[a.At] {
-					tell(a.At, a)
-				}
-			})
+			r := unwatched(t, nil, newRig(t).plain()).patient()
+			trace.On(r.World.Events, c.makes) // before the rules are told of it
+			r.Watch()
 			r.goes("c1", 0, func(a *actor) {
 				a.sets("AB", "v")
 				link := a.Network.Link("c1", "C")

@@ -41,7 +41,7 @@ func watchEnds(r *watch) {
 	r.onEnd = append(r.onEnd, func() { x.check(nil) })
 }
 
-func (x *ends) called(c *protocols.Call) {
+func (x *ends) called(c *call) {
 	l := x.of(c.Lease)
 	switch {
 	case l == nil:
@@ -52,7 +52,7 @@ func (x *ends) called(c *protocols.Call) {
 	}
 }
 
-func (x *ends) returned(c *protocols.Call, err error) {
+func (x *ends) returned(c *call, err error) {
 	if c.Lease == nil {
 		return
 	}
@@ -60,7 +60,7 @@ func (x *ends) returned(c *protocols.Call, err error) {
 	switch {
 	case c.Lease.Context().Done() == nil: // it never ends
 	case c.Func == protocols.AcquireCall:
-		l := &lasting{lease: c.Lease, client: x.World.Client(c.Client), resource: c.Resources[0], warns: warns, asks: []time.Duration{c.TTL}}
+		l := &lasting{lease: c.Lease, client: c.client, resource: c.Resources[0], warns: warns, asks: []time.Duration{c.TTL}}
 		x.look(l)
 		l.asks = nil
 		x.leases = append(x.leases, l)
@@ -183,7 +183,7 @@ func watchBelieved(r *watch) {
 	r.onEvent(x.saw, history.Expire)
 }
 
-func (x *believed) returned(c *protocols.Call, err error) {
+func (x *believed) returned(c *call, err error) {
 	for _, acquire := range c.Grants {
 		switch {
 		case c.Func == protocols.AcquireCall && err == nil:

@@ -15,15 +15,7 @@ import (
 // what the library has reported, which the specification and answers judge.
 type failures struct {
 	*watch
-	calls    []*calling
 	isUsedUp bool // a counter has, or had, no token above it
-}
-
-// calling is a call that has not returned.
-type calling struct {
-	*protocols.Call
-	made      int  // the number of its client in the process; see clients
-	isStarved bool // its client had no random bytes for some of the time
 }
 
 func watchErrors(r *watch) {
@@ -31,51 +23,32 @@ func watchErrors(r *watch) {
 		return
 	}
 	x := &failures{watch: r}
-	r.onCall(func(c *protocols.Call) {
-		if len(c.Resources) > 0 { // else it is about the client
-			x.calls = append(x.calls, &calling{c, r.clients.numberOf(c), r.World.Client(c.Client).Starved()})
-		}
-	})
 	r.onReturn(x.returned)
-	r.onCrash(func(client string) {
-		x.calls = slices.DeleteFunc(x.calls, func(c *calling) bool { return c.Client == client })
-	})
-	r.onChange(func() {
-		x.isUsedUp = x.isUsedUp || r.raised.isUsedUp()
-		for _, c := range x.calls {
-			c.isStarved = c.isStarved || r.World.Client(c.Client).Starved()
-		}
-	})
+	r.onChange(func() { x.isUsedUp = x.isUsedUp || r.raised.isUsedUp() })
 }
 
-func (x *failures) returned(call *protocols.Call, err error) {
-	i := slices.IndexFunc(x.calls, func(c *calling) bool { return c.Call == call })
-	if i < 0 {
-		return
-	}
-	c := x.calls[i]
-	x.calls = slices.Delete(x.calls, i, i+1)
+func (x *failures) returned(c *call, err error) {
 	e, is := errors.AsType[*redlock.Error](err)
-	if !is {
+	if !is || len(c.Resources) == 0 { // it is about the client
 		return
 	}
 	x.judged++
 	for _, wrong := range []string{x.kind(c, err, e), x.cause(c, e)} {
 		if wrong != "" {
-			x.broken(call.Resources[0], "%s gets an error that is not true, as %s: %v", call.Client, wrong, e)
+			x.broken(c.Resources[0], "%s gets an error that is not true, as %s: %v", c.Client, wrong, e)
 			return
 		}
 	}
 }
 
 // kind says what is wrong with what the error is about; empty if nothing is.
-func (x *failures) kind(c *calling, err error, e *redlock.Error) string {
+func (x *failures) kind(c *call, err error, e *redlock.Error) string {
 	of := map[protocols.CallFunc]driver.Op{protocols.AcquireCall: driver.OpAcquire, protocols.ExtendCall: driver.OpExtend, protocols.ReleaseCall: driver.OpRelease}
 	switch {
 	case e.Op != of[c.Func]:
 		return "that is not what it called"
-	case e.Resource != nameOf(c.Call):
-		return fmt.Sprintf("it is about %q", nameOf(c.Call))
+	case e.Resource != nameOf(c):
+		return fmt.Sprintf("it is about %q", nameOf(c))
 	case c.Func == protocols.AcquireCall && !errors.Is(err, redlock.ErrNotAcquired):
 		return "it does not match ErrNotAcquired"
 	case e.Reason == nil && e.Cause == nil:
@@ -87,7 +60,7 @@ func (x *failures) kind(c *calling, err error, e *redlock.Error) string {
 }
 
 // cause says what is wrong with the cause, or with an end of the lease.
-func (x *failures) cause(c *calling, e *redlock.Error) string {
+func (x *failures) cause(c *call, e *redlock.Error) string {
 	isEnd := isContextEnd(e.Cause)
 	switch {
 	case isEnd && c.Func == protocols.ReleaseCall && c.Context != nil && x.goesOn(c):
@@ -107,7 +80,7 @@ func (x *failures) cause(c *calling, e *redlock.Error) string {
 }
 
 // goesOn says whether a release in the context of its own lease goes on: nothing but the end of the lease has ended that.
-func (x *failures) goesOn(c *calling) bool {
+func (x *failures) goesOn(c *call) bool {
 	why := context.Cause(c.Context)
 	if why != redlock.ErrReleased && why != redlock.ErrLost {
 		return false
@@ -117,11 +90,11 @@ func (x *failures) goesOn(c *calling) bool {
 }
 
 // isClosed says whether the client of a call is closed, or may be: a lease may be of one before.
-func (x *failures) isClosed(c *calling) bool {
+func (x *failures) isClosed(c *call) bool {
 	if c.Lease != nil {
-		return x.clients.anyClosed(c.Client)
+		return x.calls.closed(c.Client) > 0
 	}
-	return x.clients.isClosed(c.Client, c.made)
+	return x.calls.isClosed(c.Client, c.made)
 }
 
 // countNodes is how many nodes answered in one of these ways, by what an error tells.

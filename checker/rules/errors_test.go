@@ -97,7 +97,7 @@ func TestTheEndOfALeaseDoesNotEndItsRelease(t *testing.T) {
 					a.sleeps(time.Minute - c.left)
 				}
 				x := &failures{watch: &watch{Run: r.Run}}
-				got := x.goesOn(&calling{Call: &protocols.Call{Func: protocols.ReleaseCall, Client: "c1", Context: ctx}})
+				got := x.goesOn(&call{Call: &protocols.Call{Func: protocols.ReleaseCall, Client: "c1", Context: ctx}})
 				if got != c.wrong {
 					t.Errorf("it goes on: %v, want %v", got, c.wrong)
 				}
@@ -175,7 +175,7 @@ func TestWhoWaitsSaysWhyHeGivesUp(t *testing.T) {
 	}{{true, context.Canceled, ""}, {true, nil, silent}, {false, nil, ""}} {
 		e := &redlock.Error{Op: driver.OpAcquire, Resource: "r", Reason: redlock.ErrTaken, Cause: c.cause}
 		x := &failures{watch: &watch{Run: newRig(t).Run}}
-		if got := x.kind(&calling{Call: &protocols.Call{Func: protocols.AcquireCall, Resources: []string{"r"}, Waits: c.waits}}, e, e); got != c.want {
+		if got := x.kind(&call{Call: &protocols.Call{Func: protocols.AcquireCall, Resources: []string{"r"}, Waits: c.waits}}, e, e); got != c.want {
 			t.Errorf("it waits: %v, cause %v: %q, want %q", c.waits, c.cause, got, c.want)
 		}
 	}

@@ -24,11 +24,10 @@ type guard struct {
 
 // preparing is a call that declares the nodes fit, and has not returned.
 type preparing struct {
-	*protocols.Call
-	changes   int    // of what is wrong, before it began
-	wasFit    []bool // at some time since it began, in the order of the Servers
-	isStarved bool   // its client had no random bytes for some of the time
-	isClosed  bool   // its client, when it began
+	*call
+	changes  int    // of what is wrong, before it began
+	wasFit   []bool // at some time since it began, in the order of the Servers
+	isClosed bool   // its client, when it began
 }
 
 func watchGuard(r *watch) {
@@ -38,26 +37,28 @@ func watchGuard(r *watch) {
 	p, _ := patienceOf(r.Lock, len(r.World.Servers), r.StepTime)
 	g := &guard{watch: r, patience: p, calm: watchCalm(r.Run, false, func() {}, func() {})}
 	r.onApplied(g.applied)
-	r.onReturn(g.returned)
-	r.onCrash(func(client string) {
-		g.preparing = slices.DeleteFunc(g.preparing, func(p *preparing) bool { return p.Client == client })
-	})
+	follow(r.Run, &g.preparing, g.called, g.returned)
 	r.onChange(g.look)
-	r.onCall(func(c *protocols.Call) {
-		if c.Func == protocols.PrepareCall {
-			isClosed := r.clients.newest(c.Client).isClosed
-			g.preparing = append(g.preparing, &preparing{Call: c, changes: g.calm.changes, wasFit: make([]bool, len(r.World.Servers)), isClosed: isClosed})
-			g.look()
-		}
-	})
+}
+
+func (g *guard) called(c *call) *preparing {
+	if c.Func != protocols.PrepareCall {
+		return nil
+	}
+	p := &preparing{c, g.calm.changes, make([]bool, len(g.World.Servers)), g.calls.newest(c.Client).isClosed}
+	g.lookFor(p)
+	return p
 }
 
 func (g *guard) look() {
 	for _, p := range g.preparing {
-		p.isStarved = p.isStarved || g.World.Client(p.Client).Starved()
-		for i, s := range g.World.Servers {
-			p.wasFit[i] = p.wasFit[i] || g.isFit(s)
-		}
+		g.lookFor(p)
+	}
+}
+
+func (g *guard) lookFor(p *preparing) {
+	for i, s := range g.World.Servers {
+		p.wasFit[i] = p.wasFit[i] || g.isFit(s)
 	}
 }
 
@@ -73,13 +74,7 @@ func (g *guard) applied(a *redis.Applied) {
 	}
 }
 
-func (g *guard) returned(c *protocols.Call, err error) {
-	i := slices.IndexFunc(g.preparing, func(p *preparing) bool { return p.Call == c })
-	if i < 0 {
-		return
-	}
-	p := g.preparing[i]
-	g.preparing = slices.Delete(g.preparing, i, i+1)
+func (g *guard) returned(p *preparing, err error) {
 	resource := g.Resources[0]
 	switch wrong := g.wrong(p, err); {
 	case wrong != "":

@@ -30,7 +30,7 @@ func watchJoint(r *watch) {
 	x := &atomic{watch: r, keys: map[string][]string{}}
 	r.onStep(x.stepped, observe.AttemptStarted)
 	r.onApplied(x.applied)
-	r.onCommand(func(redis.Passage, *redis.Asked) { x.judge() })
+	r.onCommand(func(*redis.Asked) { x.judge() })
 	r.onEnd = append(r.onEnd, x.judge)
 }
 

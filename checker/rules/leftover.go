@@ -27,12 +27,7 @@ type leftover struct {
 	isMany bool
 	// isReentrant says that an owner may take the lock several times.
 	isReentrant bool
-	votes       byVote[owned]
-	nodes       slab[ownedNode]
-	early       map[vote]bool // of which the client has let go before a node had them
 	clients     map[asking]*owner
-	last        asking // of clients, and what that has: a round is about one
-	its         *owner
 	links       []*traffic // by the numbers of the links
 	due         []overdue  // in the order of their times, but for some of clients whose clock is slow
 }
@@ -40,28 +35,12 @@ type leftover struct {
 // foreignGrace is what somebody's lock is given beyond what its messages take.
 const foreignGrace = time.Second
 
-// owned is a vote of a client.
-type owned struct {
-	vote
-	client *kernel.Process
-	letGo  kernel.True // when its client did; negative if it has not
-	nodes  []ownedNode // in the order of the Servers
-}
-
-type ownedNode struct {
-	isSet     bool
-	since     kernel.True // when the first command was sent that set it; negative if there was none
-	expiresAt int64       // as in redis.Record
-	ends      kernel.True // when that is, by the node's clock as it went when it was set
-}
-
 // asking is a client that asks for a resource, and owner what it has of it.
-type asking struct{ client, key string }
+type asking struct{ client, resource string }
 
 type owner struct {
-	open   []*protocols.Call // acquires that have not returned
 	leases []protocols.Lease // that it has not released
-	kept   []*owned          // of which it has not let go
+	kept   []*entry          // of which it has not let go
 	ttl    time.Duration     // the longest that it has ever asked for
 }
 
@@ -79,7 +58,7 @@ type exchanged struct {
 
 // overdue is when it is looked whether a key is still there.
 type overdue struct {
-	*owned
+	*entry
 	since kernel.True // the grace counts from here
 	reads time.Time   // what the client's lock clock read then
 	letGo kernel.True // when the client let go of the key that is looked for; negative if one without a time to live is
@@ -89,8 +68,8 @@ func watchLeftover(r *watch) {
 	if r.Foreign && !r.Declared || len(r.World.Replicas) > 0 {
 		return // nobody knows the keys of the lock, or votes may be on a replica that was promoted
 	}
-	l := &leftover{watch: r, votes: votesOf[owned](r.Run), isMany: protocols.Has[protocols.RedissonMultiSettings](r.Lock), isReentrant: r.Lock.Capabilities().Reentrant,
-		early: map[vote]bool{}, clients: map[asking]*owner{}}
+	l := &leftover{watch: r, isMany: protocols.Has[protocols.RedissonMultiSettings](r.Lock), isReentrant: r.Lock.Capabilities().Reentrant,
+		clients: map[asking]*owner{}}
 	const batchWaits = 4 // a part of the node timeout; see redlock.WithBatching
 	switch timeout, nodes := r.Lock.NodeTimeout, time.Duration(len(r.World.Servers)); {
 	case r.Foreign:
@@ -106,8 +85,9 @@ func watchLeftover(r *watch) {
 	trace.On(r.World.Events, l.ended) // which is told before what is made of the message
 	r.onEvent(l.saw)
 	r.onCommand(l.asked, redis.Sent)
-	r.onApplied(l.applied)
-	r.onStep(l.observed, observe.Denied, observe.ReleaseStarted)
+	r.onApplied(func(*redis.Applied) { l.check() })
+	r.onChanged(l.changed)
+	r.onStep(func(client string, e *observe.Event) { l.letsGoOf(client, resourcesOf(e.Resource), e.Value) }, observe.Denied, observe.ReleaseStarted)
 	r.onCall(l.called)
 	r.onReturn(l.returned)
 	r.onCrash(l.crashed)
@@ -124,172 +104,127 @@ func (l *leftover) saw(e *history.Event) {
 // lostFrom notes which keys a node has lost although no request has removed them.
 func (l *leftover) lostFrom(node int) {
 	s := l.World.Servers[node]
-	for x := range l.votes.each {
-		if n := &x.nodes[node]; n.isSet && s.RunsOut(n.expiresAt) > l.World.Kernel.Now() {
-			if r, _, there := s.Observable().Peek(x.key); !there || ownerOf(r.Value) != x.value {
-				n.isSet = false
+	for _, e := range l.ledger.all {
+		if n := &e.nodes[node]; n.isThere && s.RunsOut(n.expiresAt) > l.World.Kernel.Now() {
+			if r, _, there := s.Observable().Peek(e.key); !there || ownerOf(r.Value) != e.value {
+				n.isLost = true
 			}
 		}
 	}
 }
 
-func (l *leftover) applied(a *redis.Applied) {
-	l.check()
-	resource, is := l.World.LockOf(a.Key)
-	if !is {
+func (l *leftover) changed(a *change) {
+	e := a.entry
+	if e == nil || !redis.IsString(e.value) {
 		return
 	}
-	node := slices.Index(l.World.Servers, a.Server)
-	before, after := ownerOf(a.Before.Value), ownerOf(a.After.Value)
-	isNew := after != before
-	if was := l.votes.of(vote{a.Key, before}); was != nil && (a.Removed() || isNew) {
-		was.nodes[node].isSet = false
-	}
-	if a.Removed() || !redis.IsString(after) {
-		return
-	}
-	x := l.of(a)
-	n, o := &x.nodes[node], l.owner(a.Client.Name(), resource)
-	if isNew {
-		if x.letGo >= 0 && a.Sent > x.letGo { // a value that is used again
-			x.letGo = -1
-			o.kept = append(o.kept, x)
+	o := l.owner(a.Client.Name(), a.resource)
+	if a.isFirst {
+		o.kept = append(o.kept, e)
+		if e.isEarly {
+			l.letsGo(e)
 		}
-		if n.since < 0 {
-			n.since = a.Sent
-		}
-		n.isSet = true
 	}
-	n.expiresAt, n.ends = a.After.ExpiresAt, a.Server.RunsOut(a.After.ExpiresAt)
-	if isNew || a.After.ExpiresAt != a.Before.ExpiresAt { // otherwise a step of the clock may have given it more time
-		l.lasts(x, a)
+	if a.isNew && e.letGo >= 0 && a.Sent > e.letGo { // a value that is used again
+		e.letGo = -1
+		o.kept = append(o.kept, e)
 	}
-	l.settle(o)
+	if a.isNew || a.After.ExpiresAt != a.Before.ExpiresAt { // otherwise a step of the clock may have given it more time
+		l.lasts(e, a)
+	}
+	l.settle(asking{a.Client.Name(), a.resource})
 }
 
-// of is the vote that a request has set.
-func (l *leftover) of(a *redis.Applied) *owned {
-	v := vote{a.Key, ownerOf(a.After.Value)}
-	x := l.votes.of(v)
-	if x != nil {
-		return x
-	}
-	x = l.votes.add(v)
-	*x = owned{vote: v, client: a.Client, letGo: -1, nodes: l.nodes.take(len(l.World.Servers))}
-	for i := range x.nodes {
-		x.nodes[i].since = -1
-	}
-	o := l.owner(a.Client.Name(), l.resource(a.Key))
-	o.kept = append(o.kept, x)
-	if l.early[v] {
-		delete(l.early, v)
-		l.letsGo(x)
-	}
-	return x
-}
-
-func (l *leftover) owner(client, key string) *owner {
-	of := (asking{client, key})
-	if l.its != nil && l.last == of {
-		return l.its
-	}
+func (l *leftover) owner(client, resource string) *owner {
+	of := asking{client, resource}
 	o := l.clients[of]
 	if o == nil {
 		o = &owner{}
 		l.clients[of] = o
 	}
-	l.last, l.its = of, o
 	return o
 }
 
 // lasts looks at the time to live that a key was just given.
-func (l *leftover) lasts(x *owned, a *redis.Applied) {
+func (l *leftover) lasts(e *entry, a *change) {
 	if a.After.ExpiresAt == 0 {
-		l.due = append(l.due, overdue{x, l.World.Kernel.Now(), x.client.ProgramClock().Now(), -1})
+		l.due = append(l.due, overdue{e, l.World.Kernel.Now(), e.client.ProgramClock().Now(), -1})
 		return
 	}
 	left := time.Duration(a.After.ExpiresAt)*time.Millisecond - time.Duration(a.Server.Clock().Wall())
-	ttl := l.owner(x.client.Name(), l.resource(x.key)).ttl
+	ttl := l.owner(e.client.Name(), e.resource).ttl
 	longest := ttl + rounding
 	if l.Foreign { // it may tell the node when the key ends, by a clock of its own
 		longest += foreignGrace
 	}
 	if ttl > 0 && left > longest && !l.isMany {
-		l.broken(l.resource(x.key), "%s's key on %s has a time to live of %v, and %v is the longest that was asked for",
-			x.client.Name(), a.Server.Name(), left.Round(time.Millisecond), ttl)
+		l.broken(e.resource, "%s's key on %s has a time to live of %v, and %v is the longest that was asked for",
+			e.client.Name(), a.Server.Name(), left.Round(time.Millisecond), ttl)
 	}
 }
 
 // letsGo notes that a client has let go of a vote.
-func (l *leftover) letsGo(x *owned) {
-	if x.letGo >= 0 {
+func (l *leftover) letsGo(e *entry) {
+	if e.letGo >= 0 {
 		return
 	}
-	x.letGo = l.World.Kernel.Now()
-	l.due = append(l.due, overdue{x, x.letGo, x.client.ProgramClock().Now(), x.letGo})
-	o := l.owner(x.client.Name(), l.resource(x.key))
-	o.kept = slices.DeleteFunc(o.kept, func(k *owned) bool { return k == x })
+	e.letGo = l.World.Kernel.Now()
+	l.due = append(l.due, overdue{e, e.letGo, e.client.ProgramClock().Now(), e.letGo})
+	o := l.owner(e.client.Name(), e.resource)
+	o.kept = slices.DeleteFunc(o.kept, func(k *entry) bool { return k == e })
 }
 
 // letsGoOf notes that a client has let go of votes by their value, those too that no node has yet.
 func (l *leftover) letsGoOf(client string, keys []string, value string) {
 	for _, key := range keys {
-		v := vote{key, value}
-		switch x := l.votes.of(v); {
-		case x == nil:
-			l.early[v] = true
-		case x.client.Name() == client:
-			l.letsGo(x)
+		switch e := l.ledger.entry(vote{key, value}); {
+		case e.client == nil:
+			e.isEarly = true
+		case e.client.Name() == client:
+			l.letsGo(e)
 		}
 	}
 }
 
 // settle has a client let go of the votes for which it has neither a call under way nor a lease.
-func (l *leftover) settle(o *owner) {
-	if len(o.open) > 0 {
+func (l *leftover) settle(by asking) {
+	if slices.ContainsFunc(l.calls.open, func(c *call) bool {
+		return c.Func == protocols.AcquireCall && c.Client == by.client && slices.Contains(c.Resources, by.resource)
+	}) {
 		return
 	}
-	for _, x := range slices.Clone(o.kept) {
+	o := l.owner(by.client, by.resource)
+	for _, e := range slices.Clone(o.kept) {
 		if !slices.ContainsFunc(o.leases, func(lease protocols.Lease) bool {
 			voted, told := lease.(protocols.Voted)
-			return !told || voted.Value() == x.value
+			return !told || voted.Value() == e.value
 		}) {
-			l.letsGo(x)
+			l.letsGo(e)
 		}
 	}
 }
 
-func (l *leftover) called(c *protocols.Call) {
+func (l *leftover) called(c *call) {
 	voted, told := c.Lease.(protocols.Voted)
-	for _, key := range c.Resources {
-		o := l.owner(c.Client, key)
-		switch c.Func {
-		case protocols.AcquireCall:
-			o.open = append(o.open, c)
-			o.ttl = max(o.ttl, c.TTL)
-		case protocols.ExtendCall:
-			o.ttl = max(o.ttl, c.TTL)
-		case protocols.ReleaseCall:
-			if told {
-				l.letsGoOf(c.Client, []string{key}, voted.Value())
-			}
-		}
+	if told && c.Func == protocols.ReleaseCall {
+		l.letsGoOf(c.Client, c.Resources, voted.Value())
+	}
+	for _, resource := range c.Resources {
+		o := l.owner(c.Client, resource)
+		o.ttl = max(o.ttl, c.TTL)
 	}
 }
 
-func (l *leftover) returned(c *protocols.Call, _ error) {
-	for _, key := range c.Resources {
-		o := l.owner(c.Client, key)
-		switch c.Func {
-		case protocols.AcquireCall:
-			o.open = slices.DeleteFunc(o.open, func(open *protocols.Call) bool { return open == c })
-			if c.Lease != nil {
-				o.leases = append(o.leases, c.Lease)
-			}
-		case protocols.ReleaseCall:
+func (l *leftover) returned(c *call, _ error) {
+	for _, resource := range c.Resources {
+		o := l.owner(c.Client, resource)
+		switch {
+		case c.Func == protocols.AcquireCall && c.Lease != nil:
+			o.leases = append(o.leases, c.Lease)
+		case c.Func == protocols.ReleaseCall:
 			o.leases = slices.DeleteFunc(o.leases, func(lease protocols.Lease) bool { return lease == c.Lease })
 		}
-		l.settle(o)
+		l.settle(asking{c.Client, resource})
 	}
 }
 
@@ -300,11 +235,6 @@ func (l *leftover) crashed(client string) {
 			*o = owner{ttl: o.ttl}
 		}
 	}
-}
-
-// observed takes a step with which a client lets go of its votes.
-func (l *leftover) observed(client string, e *observe.Event) {
-	l.letsGoOf(client, resourcesOf(e.Resource), e.Value)
 }
 
 func (l *leftover) sent(m network.Sent) {
@@ -360,7 +290,7 @@ func (t *traffic) isFlowing(from, to kernel.True) bool {
 }
 
 // asked takes a command that a client sends.
-func (l *leftover) asked(_ redis.Passage, a *redis.Asked) {
+func (l *leftover) asked(a *redis.Asked) {
 	if t := l.on(a.Link); len(t.open) > 0 {
 		deadline := a.Deadline
 		switch {
@@ -373,30 +303,21 @@ func (l *leftover) asked(_ redis.Passage, a *redis.Asked) {
 			o.deadline = deadline
 		}
 	}
-	if a.Intent != redis.Deletes {
+	if a.Intent != redis.Deletes || l.isMany {
 		return
 	}
 	for _, key := range a.Keys {
-		if _, is := l.World.LockOf(key); !is {
-			continue
+		for _, value := range append([]string{a.Value}, a.More...) {
+			e := l.ledger.of[vote{key, value}]
+			if e == nil || e.client != a.Client {
+				continue
+			}
+			// One that counts is not let go of before the last release.
+			if o := l.owner(a.Client.Name(), e.resource); !l.isReentrant || len(o.leases) <= 1 {
+				l.letsGo(e)
+			}
 		}
-		l.deletes(a, key, a.Value)
-		for _, value := range a.More {
-			l.deletes(a, key, value)
-		}
 	}
-}
-
-// deletes takes a command to delete a key, if it has that value. One that counts is not let go of before the last release.
-func (l *leftover) deletes(a *redis.Asked, key, value string) {
-	x := l.votes.of(vote{key, value})
-	if x == nil || x.client != a.Client || l.isMany {
-		return
-	}
-	if o := l.owner(a.Client.Name(), l.resource(key)); l.isReentrant && len(o.leases) > 1 {
-		return
-	}
-	l.letsGo(x)
 }
 
 // check looks at the keys of which it is time.
@@ -407,7 +328,7 @@ func (l *leftover) check() {
 		l.due = l.due[1:]
 		if left := l.grace - d.client.ProgramClock().Now().Sub(d.reads); left >= 0 {
 			if !d.client.Dead() { // its clock is slow
-				l.due = append(l.due, overdue{d.owned, now.Add(left - l.grace), d.reads, d.letGo})
+				l.due = append(l.due, overdue{d.entry, now.Add(left - l.grace), d.reads, d.letGo})
 			}
 			continue
 		}
@@ -418,7 +339,7 @@ func (l *leftover) check() {
 // look looks for a key that should be gone by now, or for one without a time to live.
 func (l *leftover) look(d *overdue) {
 	isTimed := d.letGo >= 0
-	if isTimed && d.owned.letGo != d.letGo {
+	if isTimed && d.entry.letGo != d.letGo {
 		return // the value was used again
 	}
 	l.judged++
@@ -426,9 +347,9 @@ func (l *leftover) look(d *overdue) {
 	for i, s := range l.World.Servers {
 		n := &d.nodes[i]
 		ends, after := s.RunsOut(n.expiresAt), at
-		there := n.isSet
+		there := n.isThere && !n.isLost
 		// If the clock has changed since, it does not say when a key ran out before, nor whether it was removed then.
-		if ends != n.ends {
+		if ends != n.until {
 			r, _, kept := s.Observable().Peek(d.key)
 			after, there = now, there && kept && ownerOf(r.Value) == d.value
 		}
@@ -436,7 +357,7 @@ func (l *leftover) look(d *overdue) {
 			continue
 		}
 		t := l.on(l.World.Network.Link(d.client.Name(), s.Name()))
-		if !l.pauses.hasRun(d.client, n.since) || !l.pauses.hasRun(s.Process, n.since) || isTimed && !t.isFlowing(n.since, at) {
+		if !l.pauses.hasRun(d.client, n.first) || !l.pauses.hasRun(s.Process, n.first) || isTimed && !t.isFlowing(n.first, at) {
 			continue
 		}
 		what := fmt.Sprintf("has let go of the lock for %v, but its key still stands on %s", l.grace, s.Name())
@@ -445,7 +366,7 @@ func (l *leftover) look(d *overdue) {
 		}
 		until := min(ends, now)
 		from := l.seqAt(at)
-		l.found(checker.Finding{Kind: checker.Leftover, Resource: l.resource(d.key), FromSeq: from, From: checker.Instant(at),
+		l.found(checker.Finding{Kind: checker.Leftover, Resource: d.resource, FromSeq: from, From: checker.Instant(at),
 			ToSeq: l.seqAt(until), To: checker.Instant(until), Seqs: []int{from}, Text: d.client.Name() + " " + what + "."})
 		return
 	}

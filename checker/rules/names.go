@@ -14,7 +14,7 @@ var callNames = map[protocols.CallFunc]string{protocols.AcquireCall: "acquire", 
 	protocols.ReleaseCall: "release", protocols.CloseCall: "Close", protocols.PrepareCall: "PrepareGuard"}
 
 // subjectOf is the resource of a finding about a call: its first, or the first of the run's if it has none.
-func (r *Run) subjectOf(c *protocols.Call) string {
+func (r *Run) subjectOf(c *call) string {
 	if len(c.Resources) > 0 {
 		return c.Resources[0]
 	}
@@ -22,7 +22,7 @@ func (r *Run) subjectOf(c *protocols.Call) string {
 }
 
 // nameOf is the name of a call's resources, as the library's steps have it.
-func nameOf(c *protocols.Call) string {
+func nameOf(c *call) string {
 	if len(c.Resources) == 1 {
 		return c.Resources[0]
 	}

@@ -24,7 +24,7 @@ type needless struct {
 	spent   map[string]bool                 // values of acquires that have returned
 	gaveUp  map[*kernel.Process]kernel.True // when an acquire of the client that waited or was cancelled last did
 	open    []*ask                          // in the order of the calls
-	had     []*protocols.Call               // acquires of leases that somebody believes in, or is releasing
+	had     []*call                         // acquires of leases that somebody believes in, or is releasing
 	ended   map[int]bool                    // grants whose lease is over
 	times   []kernel.True                   // memory for since
 	rivalry []*ask                          // memory for rivals
@@ -32,12 +32,10 @@ type needless struct {
 
 // ask is an acquire that has not returned.
 type ask struct {
-	*protocols.Call
+	*call
 	client *watchedClient
-	made   int      // the number of its client in the process; see clients
 	keys   []string // sorted
 	lasts  bool     // as patience says of its TTL
-	began  kernel.True
 	// changes is how often something had become wrong, or right again, before it began.
 	changes int
 	// alone is since when the same acquires ask for any of these keys, and nobody has had one of them.
@@ -51,7 +49,7 @@ type ask struct {
 func (a *ask) isGivenUp() bool { return a.Context != nil && a.Context.Err() != nil }
 
 // meets says whether two calls are about one resource.
-func meets(a, b *protocols.Call) bool {
+func meets(a, b *call) bool {
 	return slices.ContainsFunc(a.Resources, func(r string) bool { return slices.Contains(b.Resources, r) })
 }
 
@@ -88,8 +86,8 @@ func watchNeedless(r *watch) {
 }
 
 // isHad says whether somebody has a lease on any of the resources of a call.
-func (x *needless) isHad(c *protocols.Call) bool {
-	return slices.ContainsFunc(x.had, func(had *protocols.Call) bool { return meets(had, c) })
+func (x *needless) isHad(c *call) bool {
+	return slices.ContainsFunc(x.had, func(had *call) bool { return meets(had, c) })
 }
 
 // isForeign says whether a key on a node is in the way of those who ask, and not the vote for one of them that will be taken
@@ -132,7 +130,7 @@ func (x *needless) keep(a *ask) {
 // since is from when on nothing is in the way of an acquire: enough nodes are free, and they and the ways to them in order, as
 // all clients are that ask. It is Forever if something is.
 func (x *needless) since(a *ask, rivals []*ask) kernel.True {
-	if x.isHad(a.Call) {
+	if x.isHad(a.call) {
 		return kernel.Forever
 	}
 	from := a.alone
@@ -144,7 +142,7 @@ func (x *needless) since(a *ask, rivals []*ask) kernel.True {
 	}
 	for _, b := range rivals {
 		from = max(from, b.client.since)
-		if x.clients.isClosed(b.Client, b.made) {
+		if x.calls.isClosed(b.Client, b.made) {
 			return kernel.Forever
 		}
 	}
@@ -228,10 +226,10 @@ func (x *needless) lookAndKeep() {
 }
 
 // change has those who ask for some resource of a call looked at, and counted anew what they are alone with.
-func (x *needless) change(c *protocols.Call, does func()) {
+func (x *needless) change(c *call, does func()) {
 	about := func(f func(*ask)) {
 		for _, a := range x.open {
-			if meets(a.Call, c) {
+			if meets(a.call, c) {
 				f(a)
 			}
 		}
@@ -245,24 +243,23 @@ func (x *needless) change(c *protocols.Call, does func()) {
 }
 
 // called takes a call that begins.
-func (x *needless) called(c *protocols.Call) {
+func (x *needless) called(c *call) {
 	switch c.Func {
 	case protocols.CloseCall, protocols.NewClientCall:
 		x.lookAll()
 	case protocols.AcquireCall:
 		x.change(c, func() {
-			a := &ask{Call: c, client: x.calm.of(c.Client), made: x.clients.numberOf(c), lasts: x.lasts(c.TTL), keys: slices.Sorted(slices.Values(c.Resources)),
-				began: x.World.Kernel.Now(), changes: x.calm.changes, free: make([]kernel.True, x.nodes)}
-			x.open = append(x.open, a)
+			x.open = append(x.open, &ask{call: c, client: x.calm.of(c.Client), lasts: x.lasts(c.TTL), keys: slices.Sorted(slices.Values(c.Resources)),
+				changes: x.calm.changes, free: make([]kernel.True, x.nodes)})
 		})
 	}
 }
 
 // returned takes what a call returned.
-func (x *needless) returned(c *protocols.Call, err error) {
+func (x *needless) returned(c *call, err error) {
 	switch c.Func {
 	case protocols.AcquireCall:
-		i := slices.IndexFunc(x.open, func(a *ask) bool { return a.Call == c })
+		i := slices.IndexFunc(x.open, func(a *ask) bool { return a.call == c })
 		if i < 0 {
 			return // of a client that has crashed
 		}
@@ -281,7 +278,7 @@ func (x *needless) returned(c *protocols.Call, err error) {
 			}
 		})
 	case protocols.ReleaseCall:
-		x.over(func(had *protocols.Call) bool { return had.Lease == c.Lease })
+		x.over(func(had *call) bool { return had.Lease == c.Lease })
 	}
 }
 
@@ -297,7 +294,7 @@ func (x *needless) spend(a *ask) {
 }
 
 // over ends leases.
-func (x *needless) over(is func(*protocols.Call) bool) {
+func (x *needless) over(is func(*call) bool) {
 	for i := len(x.had) - 1; i >= 0; i-- {
 		if c := x.had[i]; is(c) {
 			x.change(c, func() { x.had = slices.Delete(x.had, i, i+1) })
@@ -310,14 +307,14 @@ func (x *needless) saw(e *history.Event) {
 	switch {
 	case e.Kind == history.Expire || e.Kind == history.Step && e.Name == lost:
 		x.ended[e.Grant] = true // perhaps before the call that grants it returns
-		x.over(func(had *protocols.Call) bool { return slices.Contains(had.Grants, e.Grant) })
+		x.over(func(had *call) bool { return slices.Contains(had.Grants, e.Grant) })
 	case e.Kind == history.Crash:
 		for i := len(x.open) - 1; i >= 0; i-- {
 			if a := x.open[i]; a.Client == e.Process {
-				x.change(a.Call, func() { x.open = slices.Delete(x.open, i, i+1) })
+				x.change(a.call, func() { x.open = slices.Delete(x.open, i, i+1) })
 			}
 		}
-		x.over(func(had *protocols.Call) bool { return had.Client == e.Process })
+		x.over(func(had *call) bool { return had.Client == e.Process })
 	case e.Kind == history.Fault && e.Name == "overwrite": // no request has changed the keys
 		x.lookAndKeep()
 	}
@@ -348,7 +345,7 @@ func (x *needless) applied(a *redis.Applied) {
 func (x *needless) rivals(a *ask) []*ask {
 	x.rivalry = x.rivalry[:0]
 	for _, b := range x.open {
-		if meets(a.Call, b.Call) {
+		if meets(a.call, b.call) {
 			x.rivalry = append(x.rivalry, b)
 		}
 	}

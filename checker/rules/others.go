@@ -9,7 +9,6 @@ import (
 
 	"redlocksim/redlock"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
 )
@@ -27,11 +26,8 @@ type others struct {
 
 // explained is a call that has not returned.
 type explained struct {
-	*protocols.Call
-	client *kernel.Process
-	began  kernel.True
-	reads  time.Time // then
-	name   string    // by which nodes and service know the lease; empty if they do not
+	*call
+	name string // by which nodes and service know the lease; empty if they do not
 	// silent are the messages of its client since, and isBroken says that one was refused or broken off.
 	silent   []*network.Exchange
 	isBroken bool
@@ -52,11 +48,7 @@ func watchOthers(r *watch) {
 	}
 	isService := r.Lock.Capabilities().Service != ""
 	x := &others{watch: r, quorum: quorum, ttls: map[protocols.Lease]time.Duration{}, isService: isService, isPlain: !isService && len(r.World.Replicas) == 0}
-	r.onCall(x.called)
-	r.onReturn(x.returned)
-	r.onCrash(func(client string) {
-		x.open = slices.DeleteFunc(x.open, func(c *explained) bool { return c.Client == client })
-	})
+	follow(r.Run, &x.open, x.called, x.returned)
 	r.onRequest(x.sent)
 	r.onHeard(x.heard)
 	if x.isPlain {
@@ -64,13 +56,12 @@ func watchOthers(r *watch) {
 	}
 }
 
-func (x *others) called(c *protocols.Call) {
+func (x *others) called(c *call) *explained {
 	if _, isCommitted := c.Lease.(protocols.Transaction); len(c.Resources) == 0 || isCommitted && c.Func == protocols.ReleaseCall {
-		return // it is about the client, or tells what came of a commit that was before
+		return nil // it is about the client, or tells what came of a commit that was before
 	}
-	client, name := x.World.Client(c.Client), holderOf(c.Lease)
-	x.open = append(x.open, &explained{Call: c, client: client, began: x.World.Kernel.Now(), reads: client.ProgramClock().Now(), name: name,
-		wasOver: c.Lease != nil && c.Lease.Context().Err() != nil, wasServed: x.isServed(name)})
+	name := holderOf(c.Lease)
+	return &explained{call: c, name: name, wasOver: c.Lease != nil && c.Lease.Context().Err() != nil, wasServed: x.isServed(name)}
 }
 
 // holderOf is the name by which nodes or a service know a lease; empty if they do not.
@@ -118,14 +109,8 @@ func (x *others) applied(a *redis.Applied) {
 	}
 }
 
-func (x *others) returned(call *protocols.Call, err error) {
-	i := slices.IndexFunc(x.open, func(c *explained) bool { return c.Call == call })
-	if i < 0 {
-		return
-	}
+func (x *others) returned(c *explained, err error) {
 	x.judged++
-	c := x.open[i]
-	x.open = slices.Delete(x.open, i, i+1)
 	wrong := ""
 	switch {
 	case err == nil && c.Func == protocols.AcquireCall:
@@ -144,7 +129,7 @@ func (x *others) returned(call *protocols.Call, err error) {
 		if err != nil {
 			how = fmt.Sprintf("ends with %q", text(err))
 		}
-		x.broken(call.Resources[0], "%s's %s %s, %s", c.Client, callNames[c.Func], how, wrong)
+		x.broken(c.Resources[0], "%s's %s %s, %s", c.Client, callNames[c.Func], how, wrong)
 	}
 }
 

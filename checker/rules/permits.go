@@ -31,7 +31,7 @@ type permits struct {
 // seeker is a call that has not returned.
 type seeker struct {
 	*protocols.PermitCall
-	made         int // the number of its client in the process; see clients
+	made         int // the number of its client in the process; see calls
 	attempts     int
 	asked        []string    // in its last look, or in all where it is for all permits
 	away         []string    // what its client had when that look began
@@ -63,7 +63,7 @@ func watchPermits(r *watch) {
 	x := &permits{watch: r, delay: protocols.Of[protocols.DelaySettings](r.Lock).RetryDelay.Max,
 		timed: r.StepTime == 0 && r.Lock.Clock == kernel.Monotonic}
 	trace.On(r.World.Events, func(c protocols.PermitCalled) {
-		x.open = append(x.open, &seeker{PermitCall: c.PermitCall, made: r.clients.number(c.Client)})
+		x.open = append(x.open, &seeker{PermitCall: c.PermitCall, made: r.calls.number(c.Client)})
 		x.review()
 	})
 	r.onCall(x.called)
@@ -127,7 +127,7 @@ func (x *permits) heldBy(w *seeker) (all []string) {
 }
 
 // called takes an attempt that begins, and a lease that is renewed or given back.
-func (x *permits) called(c *protocols.Call) {
+func (x *permits) called(c *call) {
 	if g := x.given(c.Lease); g != nil && c.Func == protocols.ReleaseCall {
 		if g.isWorking {
 			x.broken(g.resource, "%s works under all permits of %q, and gives back %q meanwhile", g.Client, g.Semaphore, g.resource)
@@ -143,7 +143,7 @@ func (x *permits) called(c *protocols.Call) {
 }
 
 // asks judges an attempt of a call.
-func (x *permits) asks(w *seeker, c *protocols.Call) {
+func (x *permits) asks(w *seeker, c *call) {
 	resource := c.Resources[0]
 	if x.isLate(w); w.isNew(resource) {
 		x.completes(w)
@@ -188,7 +188,7 @@ func (x *permits) completes(w *seeker) {
 }
 
 // returned takes what came of an attempt, or of giving something back.
-func (x *permits) returned(c *protocols.Call, err error) {
+func (x *permits) returned(c *call, err error) {
 	if g := x.given(c.Lease); g != nil && c.Func == protocols.ReleaseCall {
 		g.isLost, g.isUnreleased = g.isLost || errors.Is(err, redlock.ErrLost), g.isUnreleased || err != nil
 		x.held = slices.DeleteFunc(x.held, func(o *given) bool { return o == g })
@@ -346,7 +346,7 @@ func (w *seeker) wrongOfWork(err error) string {
 // wrong says what is wrong with what a call returned that has done no work; empty if nothing is.
 func (x *permits) wrong(w *seeker, err error) string {
 	e, isError := errors.AsType[*redlock.Error](err)
-	isClosed := errors.Is(err, redlock.ErrClosed) && x.clients.anyClosed(w.Client)
+	isClosed := errors.Is(err, redlock.ErrClosed) && x.calls.closed(w.Client) > 0
 	switch {
 	case err == nil && (!w.isGiven || w.All):
 		return "it has not got that"

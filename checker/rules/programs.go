@@ -20,10 +20,26 @@ import (
 // keys.
 type programs struct {
 	*watch
-	stakes  *stakes
-	left    forgotten
 	lockers []*locker
 	refused []refusedWith
+	failed  []leftBy
+	// asked is when something was sent last that may delete a key with a value, by whom and where; one that names no value is
+	// kept under none. set is when a command that sets it was, whatever became of it.
+	asked, set map[askedOn]kernel.True
+}
+
+// askedOn is a key with a value on a node, of a client that asks the node to set or to remove it.
+type askedOn struct {
+	vote
+	reaching
+}
+
+// stake is what a client has done with a vote on a node, as it was at some moment.
+type stake struct {
+	*entry
+	onNode
+	now    *onNode
+	server *redis.Server
 }
 
 // refusedWith are enough votes of a client for the lock that it was refused at a moment.
@@ -42,8 +58,7 @@ type locker struct {
 
 // programCall is a call that has not returned.
 type programCall struct {
-	*protocols.Call
-	began   kernel.True
+	*call
 	isAlone bool      // no other call of the client about the resource was open meanwhile
 	had     int       // leases on the resource when it began
 	until   time.Time // of its lease when it began, if it is about one
@@ -69,13 +84,14 @@ func watchPrograms(r *watch) {
 	if !r.Declared || len(r.World.Replicas) > 0 {
 		return // nobody knows the keys of the lock, or votes may be on a replica that was promoted
 	}
-	stakes := watchStakes(r.Run)
-	x := &programs{watch: r, stakes: stakes, left: forgotten{watch: r, stakes: stakes}}
-	r.onApplied(x.applied)
-	r.onCommand(x.asks, redis.Sent, redis.Answered)
+	x := &programs{watch: r, asked: map[askedOn]kernel.True{}, set: map[askedOn]kernel.True{}}
+	r.onChanged(x.changed)
+	r.onCommand(x.asks)
+	r.onCommand(x.mayDelete)
+	r.onVague(x.mayDelete)
 	r.onCall(x.called)
 	r.onReturn(x.returned)
-	look := func() { x.believed(); x.removed(); x.left.look() }
+	look := func() { x.believed(); x.removed(); x.forgotten() }
 	r.onEvent(func(*history.Event) { look() })
 	r.onEnd = append(r.onEnd, look)
 	r.onCrash(func(client string) {
@@ -93,12 +109,11 @@ func (x *programs) locker(client, resource string) *locker {
 	return x.lockers[i]
 }
 
-func (x *programs) applied(a *redis.Applied) {
-	resource, is := x.World.LockOf(a.Key)
-	if !is || a.Set() || !a.Removed() && a.After.Value == a.Before.Value {
+func (x *programs) changed(a *change) {
+	if a.Set() || !a.Removed() && a.After.Value == a.Before.Value {
 		return
 	}
-	for _, c := range x.locker(a.Client.Name(), resource).open {
+	for _, c := range x.locker(a.Client.Name(), a.resource).open {
 		if a.Sent < c.began {
 			continue
 		}
@@ -108,7 +123,7 @@ func (x *programs) applied(a *redis.Applied) {
 	}
 }
 
-func (x *programs) asks(at redis.Passage, a *redis.Asked) {
+func (x *programs) asks(a *redis.Asked) {
 	if a.Intent != redis.Deletes {
 		return
 	}
@@ -120,20 +135,106 @@ func (x *programs) asks(at redis.Passage, a *redis.Asked) {
 		for _, c := range x.locker(a.Client.Name(), resource).open {
 			switch {
 			case a.Sent < c.began:
-			case at == redis.Sent:
+			case a.At == redis.Sent:
 				c.unheard++
 				c.isPlain = c.isPlain || a.Value == "" && len(a.More) == 0
-			case at == redis.Answered:
+			case a.At == redis.Answered:
 				c.unheard--
 			}
 		}
 	}
 }
 
-func (x *programs) called(c *protocols.Call) {
+// mayDelete takes a command that sets a key, or one that may delete it.
+func (x *programs) mayDelete(a *redis.Asked) {
+	by := reaching{a.Client, a.Server}
+	for _, key := range a.Keys {
+		if _, is := x.World.LockOf(key); !is || a.Intent == redis.Extends {
+			continue
+		}
+		if a.Intent == redis.Sets {
+			x.set[askedOn{vote{key, a.Value}, by}] = a.Sent
+			continue
+		}
+		for _, value := range a.More {
+			x.asked[askedOn{vote{key, value}, by}] = a.Sent
+		}
+		if a.Value != "" || a.Intent == redis.Deletes && len(a.More) == 0 {
+			x.asked[askedOn{vote{key, a.Value}, by}] = a.Sent
+		}
+	}
+}
+
+// quorum is how many keys with one value a holder needs of a resource, over all nodes.
+func (x *programs) quorum(resource string) int {
+	keys := map[string]bool{}
+	for _, e := range x.ledger.all {
+		if e.resource == resource && e.client != nil {
+			keys[e.key] = true
+		}
+	}
+	nodes := len(x.World.Servers)
+	if x.OneNode {
+		nodes = 1
+	}
+	return nodes*len(keys)/2 + 1
+}
+
+// stakes are what a client has done with the votes for a resource of which something is so.
+func (x *programs) stakes(client, resource string, is func(*stake) bool) (all []stake) {
+	for _, e := range x.ledger.all {
+		for i := range e.nodes {
+			n := &e.nodes[i]
+			s := stake{e, *n, n, x.World.Servers[i]}
+			if e.resource == resource && n.setter != nil && n.setter.Name() == client && is(&s) {
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}
+
+// most are the stakes of which something is so under one value: as many as there are under any.
+func (x *programs) most(client, resource string, is func(*stake) bool) (most []stake) {
+	of := map[string][]stake{}
+	for _, s := range x.stakes(client, resource, is) {
+		of[s.value] = append(of[s.value], s)
+		if len(of[s.value]) > len(most) {
+			most = of[s.value]
+		}
+	}
+	return most
+}
+
+// isAsked says that something was sent that may delete the key since the command that set it.
+func (x *programs) isAsked(s *stake) bool {
+	for _, value := range []string{s.value, ""} { // a DEL names none
+		if at, is := x.asked[askedOn{vote{s.key, value}, s.by()}]; is && at >= s.sent {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *stake) by() reaching { return reaching{s.setter, s.server} }
+
+// mayStand says that a key is as it was set, and that its client neither has asked for its removal since nor has tried to reach
+// the node after some moment.
+func (x *programs) mayStand(s *stake, after kernel.True) bool {
+	tried, has := x.tried[s.by()]
+	return s.now.sent == s.sent && !x.isAsked(s) && !(has && tried > after)
+}
+
+// stands says whether the key is still there with the value.
+func (s *stake) stands(now kernel.True) bool {
+	r, _, there := s.server.Observable().Peek(s.key)
+	return there && ownerOf(r.Value) == s.value && s.server.Up() && s.server.RunsOut(r.ExpiresAt) > now
+}
+
+func (x *programs) called(c *call) {
 	for _, resource := range c.Resources {
 		l := x.locker(c.Client, resource)
-		p := &programCall{Call: c, began: x.World.Kernel.Now(), isAlone: len(l.open) == 0, had: len(l.leases)}
+		p := &programCall{call: c, isAlone: len(l.open) == 0, had: len(l.leases)}
 		if c.Lease != nil {
 			p.until, p.held = c.Lease.Until(), x.holds(c, resource)
 		}
@@ -144,10 +245,10 @@ func (x *programs) called(c *protocols.Call) {
 	}
 }
 
-func (x *programs) returned(c *protocols.Call, err error) {
+func (x *programs) returned(c *call, err error) {
 	for _, resource := range c.Resources {
 		l := x.locker(c.Client, resource)
-		i := slices.IndexFunc(l.open, func(p *programCall) bool { return p.Call == c })
+		i := slices.IndexFunc(l.open, func(p *programCall) bool { return p.call == c })
 		if i < 0 {
 			continue
 		}
@@ -158,7 +259,7 @@ func (x *programs) returned(c *protocols.Call, err error) {
 			l.leases = append(l.leases, c.Lease)
 			x.bears(p, resource)
 		case c.Func == protocols.AcquireCall && p.isAlone:
-			x.left.fails(p.Client, resource, p.began)
+			x.fails(p, resource)
 			if errors.Is(err, redlock.ErrTaken) {
 				x.refusedTo(p, resource)
 			}
@@ -179,18 +280,18 @@ func (x *programs) returned(c *protocols.Call, err error) {
 
 // bears compares the end of a lease with those of its keys. A key counts as it was when its deadline was set, as in promises.
 func (x *programs) bears(c *programCall, resource string) {
-	client, until := x.World.Client(c.Client), c.Lease.Until()
-	if x.Renews || !client.ProgramClock().Now().Before(until) || c.Lease.Context().Err() != nil {
+	until := c.Lease.Until()
+	if x.Renews || !c.client.ProgramClock().Now().Before(until) || c.Lease.Context().Err() != nil {
 		return // it lasts for as long as it is renewed, or nobody believes in it
 	}
-	end := client.WhenReads(until)
-	n := len(x.stakes.most(c.Client, resource, func(s *stake) bool { return s.until.Add(time.Millisecond) >= end }))
-	of := x.stakes.quorum(resource)
+	end := c.client.WhenReads(until)
+	n := len(x.most(c.Client, resource, func(s *stake) bool { return s.until.Add(time.Millisecond) >= end }))
+	of := x.quorum(resource)
 	if n >= of {
 		return
 	}
 	told := x.brokenWithin // clocks that go wrong may have made them end sooner
-	if c.Func == protocols.ExtendCall && len(x.stakes.most(c.Client, resource, func(s *stake) bool { return s.lasts >= c.began })) < of {
+	if c.Func == protocols.ExtendCall && len(x.most(c.Client, resource, func(s *stake) bool { return s.lasts >= c.began })) < of {
 		told = x.broken // nothing has extended them
 	}
 	told(resource, "%s is told that its lease lasts until %v, but only %d of the %d keys that it takes do",
@@ -200,8 +301,8 @@ func (x *programs) bears(c *programCall, resource string) {
 // refusedTo notes if a client which is told that it has nothing has set what it takes, and not asked for its removal.
 func (x *programs) refusedTo(c *programCall, resource string) {
 	now := x.World.Kernel.Now()
-	with := x.stakes.most(c.Client, resource, func(s *stake) bool { return s.cast >= c.began && !x.stakes.isAsked(s) && s.stands(now) })
-	if len(with) >= x.stakes.quorum(resource) {
+	with := x.most(c.Client, resource, func(s *stake) bool { return s.sent >= c.began && !x.isAsked(s) && s.stands(now) })
+	if len(with) >= x.quorum(resource) {
 		x.refused = append(x.refused, refusedWith{with, now})
 	}
 }
@@ -215,16 +316,15 @@ func (x *programs) removed() {
 		}
 		of := r.votes[0]
 		n := 0
-		for _, then := range r.votes {
-			tried, has := x.tried[reaching{then.client, then.server}]
-			if s := x.stakes.stakeOf(then.vote, then.server); s.cast == then.cast && !x.stakes.isAsked(s) && !(has && tried > s.cast) {
+		for i := range r.votes {
+			if s := &r.votes[i]; x.mayStand(s, s.sent) {
 				n++
 			}
 		}
-		if quorum := x.stakes.quorum(of.resource); n >= quorum && x.pauses.hasRun(of.client, r.at) {
+		if quorum := x.quorum(of.resource); n >= quorum && x.pauses.hasRun(of.setter, r.at) {
 			x.broken(of.resource,
 				"%s was told at %v that it was refused the lock, but had set %s, of %d that it takes, and has asked nobody to remove them",
-				of.client.Name(), time.Duration(r.at).Round(time.Microsecond), plural.Count(n, "key"), quorum)
+				of.setter.Name(), time.Duration(r.at).Round(time.Microsecond), plural.Count(n, "key"), quorum)
 		}
 		return true
 	})
@@ -235,7 +335,7 @@ func (x *programs) removed() {
 func (x *programs) released(c *programCall, resource string) {
 	x.judged++
 	now := x.World.Kernel.Now()
-	n, of := len(x.stakes.most(c.Client, resource, func(s *stake) bool { return s.set < c.began && s.stands(now) })), x.stakes.quorum(resource)
+	n, of := len(x.most(c.Client, resource, func(s *stake) bool { return s.set < c.began && s.stands(now) })), x.quorum(resource)
 	switch {
 	case n >= of:
 		x.broken(resource, "%s is told that it has released the lock, but %s of it still stand, and it takes %d",
@@ -248,7 +348,7 @@ func (x *programs) released(c *programCall, resource string) {
 // notReleased looks whether a client which is told that it has released nothing held the lock until it did.
 func (x *programs) notReleased(c *programCall, resource string) {
 	x.judged++
-	left, of := len(x.standing(c.Client, resource)), x.stakes.quorum(resource)
+	left, of := len(x.standing(c.Client, resource)), x.quorum(resource)
 	if c.held && c.unheard <= 0 && left < of && left+c.removed >= of {
 		x.broken(resource, "%s is told that it has released nothing, but its release has removed %s of its lock, which takes %d",
 			c.Client, plural.Count(c.removed, "key"), of)
@@ -256,15 +356,15 @@ func (x *programs) notReleased(c *programCall, resource string) {
 }
 
 // holds says that a client believes in a lease, and has the keys for it.
-func (x *programs) holds(c *protocols.Call, resource string) bool {
-	isOver := c.Lease.Context().Err() != nil || !x.World.Client(c.Client).ProgramClock().Now().Before(c.Lease.Until())
-	return !isOver && len(x.standing(c.Client, resource)) >= x.stakes.quorum(resource)
+func (x *programs) holds(c *call, resource string) bool {
+	isOver := c.Lease.Context().Err() != nil || !c.client.ProgramClock().Now().Before(c.Lease.Until())
+	return !isOver && len(x.standing(c.Client, resource)) >= x.quorum(resource)
 }
 
 // standing are the keys of a client that stand, under the value of which most do.
 func (x *programs) standing(client, resource string) []stake {
 	now := x.World.Kernel.Now()
-	return x.stakes.most(client, resource, func(s *stake) bool { return s.stands(now) })
+	return x.most(client, resource, func(s *stake) bool { return s.stands(now) })
 }
 
 // believed looks for clients that believe in a lease, which their lock renews, for longer than its keys last. Nobody can tell
@@ -285,7 +385,7 @@ func (x *programs) believed() {
 				continue
 			}
 			l.isShown[lease] = true
-			x.brokenWithin(l.key, "%s is not told that its lease is over, although too few of its keys were renewed to last beyond %v",
+			x.brokenWithin(l.resource, "%s is not told that its lease is over, although too few of its keys were renewed to last beyond %v",
 				l.client, time.Duration(end).Round(time.Microsecond))
 		}
 	}
@@ -294,25 +394,16 @@ func (x *programs) believed() {
 // lasts is until when a quorum of keys of a client last, as of when their deadlines were set.
 func (x *programs) lasts(of asking) (end kernel.True) {
 	untils := map[string][]kernel.True{}
-	for _, s := range x.stakes.votes {
-		if s.client.Name() == of.client && s.resource == of.key {
-			untils[s.value] = append(untils[s.value], s.until)
-		}
+	for _, s := range x.stakes(of.client, of.resource, func(*stake) bool { return true }) {
+		untils[s.value] = append(untils[s.value], s.until)
 	}
 	for _, all := range untils {
-		if q := x.stakes.quorum(of.key); len(all) >= q {
+		if q := x.quorum(of.resource); len(all) >= q {
 			slices.Sort(all)
 			end = max(end, all[len(all)-q])
 		}
 	}
 	return end
-}
-
-// forgotten looks for keys of acquires that have failed, of which nobody has asked for the removal.
-type forgotten struct {
-	*watch
-	stakes *stakes
-	failed []leftBy
 }
 
 // leftBy is a key that a client had set in an acquire that failed, and had not asked to remove when that returned.
@@ -322,32 +413,27 @@ type leftBy struct {
 }
 
 // fails notes the keys that an acquire which failed has set, whether or not it has heard that it has.
-func (x *forgotten) fails(client, resource string, began kernel.True) {
+func (x *programs) fails(c *programCall, resource string) {
 	now := x.World.Kernel.Now()
-	for _, s := range x.stakes.votes {
-		if s.client.Name() == client && s.resource == resource && s.cast >= began && !x.stakes.isAsked(s) && s.stands(now) {
-			x.failed = append(x.failed, leftBy{*s, now})
-		}
+	for _, s := range x.stakes(c.Client, resource, func(s *stake) bool { return s.sent >= c.began && !x.isAsked(s) && s.stands(now) }) {
+		x.failed = append(x.failed, leftBy{s, now})
 	}
 }
 
-// look looks whether clients whose acquire has failed have asked for the removal of each key that it had set, or have tried to
-// reach the node, in the time that a release may take.
-func (x *forgotten) look() {
+// forgotten looks whether clients whose acquire has failed have asked for the removal of each key that it had set, or have tried
+// to reach the node, in the time that a release may take.
+func (x *programs) forgotten() {
 	now, grace := x.World.Kernel.Now(), programGrace(x.Run)
 	for len(x.failed) > 0 && now > x.failed[0].at.Add(grace) {
 		left := x.failed[0]
 		x.failed = x.failed[1:]
-		to := reaching{left.client, left.server}
-		tried, has := x.tried[to]
-		set := x.stakes.set[askedOn{left.vote, to}] // which may have been again, over a new connection
-		s := x.stakes.stakeOf(left.vote, left.server)
-		if s.cast != left.cast || x.stakes.isAsked(s) || has && tried > set || s.until < left.at.Add(grace) {
+		set := x.set[askedOn{left.vote, left.by()}] // which may have been again, over a new connection
+		if !x.mayStand(&left.stake, set) || left.now.until < left.at.Add(grace) {
 			continue
 		}
-		if x.pauses.hasRun(left.client, left.at) {
+		if x.pauses.hasRun(left.setter, left.at) {
 			x.brokenOf(checker.Leftover, left.resource, "%s was told at %v that it does not have the lock, but had set its key on %s, and has asked nobody to remove it",
-				left.client.Name(), time.Duration(left.at).Round(time.Microsecond), left.server.Name())
+				left.setter.Name(), time.Duration(left.at).Round(time.Microsecond), left.server.Name())
 		}
 	}
 }

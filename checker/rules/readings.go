@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
 	"redlocksim/sim/trace"
@@ -65,21 +64,4 @@ func (r *Run) step(client *kernel.Process) time.Duration {
 // other.
 func (r *Run) mustRead(client *kernel.Process, deadline time.Time) bool {
 	return !deadline.IsZero() && client.ProgramClock().Now().Sub(deadline) <= -time.Duration(2*len(r.World.Servers))*r.StepTime
-}
-
-// underWay is a call that has not returned, and when it began.
-type underWay struct {
-	*protocols.Call
-	began kernel.True
-}
-
-// waited is for how long a call has been under way, of a client that has not stood still since, and that has not just taken its
-// time; zero if it cannot be told: a lock of one's own may do anything before it asks.
-func (r *Run) waited(c underWay) time.Duration {
-	const stepsToAsk = 8 // more than a client's code takes from a call to its first attempt, if it does not wait
-	waited := r.World.Kernel.Now().Sub(c.began)
-	if r.Foreign || waited <= stepsToAsk*r.StepTime || !r.pauses.hasRun(r.World.Client(c.Client), c.began) {
-		return 0
-	}
-	return waited
 }

@@ -19,18 +19,20 @@ type refinement struct {
 	*watch
 	settings spec.Settings
 	followed map[*kernel.Process][]*spec.Client // the newest last; nil of one that was objected to
-	calls    []underWay                         // those open that ask for a TTL
 	// mixed are those where a call for a permit goes on to make attempts with the client before, so that nobody can tell whose
 	// an attempt is.
 	mixed map[*kernel.Process]bool
-	asked byVote[leaving] // of each client, by its name and the value of an acquisition
+	left  map[leaver]*leaving
+}
+
+// leaver is a client, and the value of an acquisition that its commands carry.
+type leaver struct {
+	client *kernel.Process
+	value  string
 }
 
 // leaving is when the first command of the round under way left, by its client's clock and by what the round is for.
-type leaving struct {
-	client *kernel.Process
-	at     [redis.Deletes + 1]time.Time
-}
+type leaving [redis.Deletes + 1]time.Time
 
 func watchRefinement(r *watch) {
 	if r.Unrefined || !protocols.Has[protocols.RedlockSettings](r.Lock) {
@@ -38,7 +40,7 @@ func watchRefinement(r *watch) {
 	}
 	own := protocols.Of[protocols.RedlockSettings](r.Lock)
 	quorum, _ := r.Lock.Votes(len(r.World.Servers))
-	f := &refinement{watch: r, followed: map[*kernel.Process][]*spec.Client{}, mixed: map[*kernel.Process]bool{}, asked: votesOf[leaving](r.Run), settings: spec.Settings{
+	f := &refinement{watch: r, followed: map[*kernel.Process][]*spec.Client{}, mixed: map[*kernel.Process]bool{}, left: map[leaver]*leaving{}, settings: spec.Settings{
 		Quorum: quorum, NodeTimeout: r.Lock.NodeTimeout,
 		Drift:    func(ttl time.Duration) time.Duration { return allowance(own.Drift, ttl) },
 		RetryMin: own.RetryDelay.Min, RetryMax: own.RetryDelay.Max, WakeUp: own.WakeUp, Fencing: own.Fencing, Sequence: protocols.Of[protocols.OneRedisSettings](r.Lock).Sequence,
@@ -46,7 +48,7 @@ func watchRefinement(r *watch) {
 	for _, s := range r.World.Servers {
 		f.settings.Nodes = append(f.settings.Nodes, s.Name())
 	}
-	r.onCrash(f.crashed)
+	r.onCrash(func(client string) { delete(f.followed, r.World.Client(client)) })
 	r.onCommand(f.sends, redis.Sent)
 	r.onStep(f.observed)
 	trace.On(r.World.Events, f.wentOn)
@@ -54,18 +56,13 @@ func watchRefinement(r *watch) {
 	r.onReturn(f.returned)
 }
 
-func (f *refinement) crashed(client string) {
-	delete(f.followed, f.World.Client(client))
-	f.calls = slices.DeleteFunc(f.calls, func(c underWay) bool { return c.Client == client })
-}
-
-func (f *refinement) sends(_ redis.Passage, a *redis.Asked) {
+func (f *refinement) sends(a *redis.Asked) {
 	now := a.Client.ProgramClock().Now()
 	note := func(value string) {
 		if value == "" {
 			return
 		}
-		if first := &f.leaves(a.Client, value).at[a.Intent]; first.IsZero() {
+		if first := &f.leaves(a.Client, value)[a.Intent]; first.IsZero() {
 			*first = now
 		}
 	}
@@ -75,42 +72,33 @@ func (f *refinement) sends(_ redis.Passage, a *redis.Asked) {
 	}
 }
 
-// leaves is when the commands of a client left with a value. A client that was started again begins anew.
+// leaves is when the commands of a client left with a value.
 func (f *refinement) leaves(client *kernel.Process, value string) *leaving {
-	of := vote{client.Name(), value}
-	x := f.asked.of(of)
-	if x == nil {
-		x = f.asked.add(of)
+	by := leaver{client, value}
+	if f.left[by] == nil {
+		f.left[by] = &leaving{}
 	}
-	if x.client != client {
-		*x = leaving{client: client}
-	}
-	return x
+	return f.left[by]
 }
 
-func (f *refinement) called(c *protocols.Call) {
-	switch c.Func {
-	case protocols.AcquireCall, protocols.ExtendCall:
-		f.calls = append(f.calls, underWay{c, f.World.Kernel.Now()})
-	case protocols.NewClientCall:
-		p := f.World.Client(c.Client)
-		f.followed[p] = append(f.followed[p], spec.New(f.settings))
-		f.mixed[p] = f.mixed[p] || f.Run.clients.isSeeking(c.Client)
-		if f.mixed[p] {
-			clear(f.followed[p])
-		}
-	}
-}
-
-func (f *refinement) returned(c *protocols.Call, _ error) {
-	if i := slices.IndexFunc(f.calls, func(open underWay) bool { return open.Call == c }); i >= 0 {
-		f.calls = slices.Delete(f.calls, i, i+1)
-	}
-	isOpen := func(open underWay) bool { return open.Func == protocols.AcquireCall && open.Client == c.Client }
-	if c.Func != protocols.AcquireCall || slices.ContainsFunc(f.calls, isOpen) {
+func (f *refinement) called(c *call) {
+	if c.Func != protocols.NewClientCall {
 		return
 	}
-	for _, s := range f.followed[f.World.Client(c.Client)] {
+	p := c.client
+	f.followed[p] = append(f.followed[p], spec.New(f.settings))
+	f.mixed[p] = f.mixed[p] || f.calls.isSeeking(c.Client)
+	if f.mixed[p] {
+		clear(f.followed[p])
+	}
+}
+
+func (f *refinement) returned(c *call, _ error) {
+	isOpen := func(open *call) bool { return open.Func == protocols.AcquireCall && open.client == c.client }
+	if c.Func != protocols.AcquireCall || slices.ContainsFunc(f.calls.open, isOpen) {
+		return
+	}
+	for _, s := range f.followed[c.client] {
 		if s == nil {
 			continue
 		}
@@ -140,9 +128,9 @@ func (f *refinement) observed(client string, e *observe.Event) {
 		round = redis.Extends
 	}
 	if e.Step == observe.ExtendStarted {
-		left.at[redis.Extends] = time.Time{}
+		left[redis.Extends] = time.Time{}
 	}
-	if err := c.Follow(spec.Event{Event: *e, At: p.ProgramClock().Now(), Asked: left.at[round], Waited: f.beforeAsking(p, e)}); err != nil {
+	if err := c.Follow(spec.Event{Event: *e, At: p.ProgramClock().Now(), Asked: left[round], Waited: f.beforeAsking(p, e)}); err != nil {
 		f.broken(resourcesOf(e.Resource)[0], "%s takes a step that the specification does not allow: %v", client, err)
 		all[of] = nil
 	}
@@ -153,8 +141,8 @@ func (f *refinement) beforeAsking(p *kernel.Process, e *observe.Event) time.Dura
 	if e.Step != observe.AttemptStarted || e.Attempt != 1 {
 		return 0
 	}
-	for _, c := range slices.Backward(f.calls) {
-		if c.Client == p.Name() && c.Func == protocols.AcquireCall && nameOf(c.Call) == e.Resource {
+	for _, c := range slices.Backward(f.calls.open) {
+		if c.client == p && c.Func == protocols.AcquireCall && nameOf(c) == e.Resource {
 			return f.waited(c)
 		}
 	}
@@ -184,24 +172,12 @@ func (f *refinement) wentOn(on protocols.WentOn) {
 }
 
 // ttls are those that a step may be about: what open calls of the client ask for on the same resources, or for the same lease.
-func (f *refinement) ttls(client string, e *observe.Event) []time.Duration {
-	var asks func(underWay) bool
-	switch e.Step {
-	case observe.AttemptStarted:
-		asks = func(c underWay) bool {
-			return c.Func == protocols.AcquireCall && nameOf(c.Call) == e.Resource
-		}
-	case observe.ExtendStarted:
-		asks = func(c underWay) bool {
-			lease, voted := c.Lease.(protocols.Voted)
-			return c.Func == protocols.ExtendCall && voted && lease.Value() == e.Value
-		}
-	default:
-		return nil
-	}
-	var all []time.Duration
-	for _, c := range f.calls {
-		if c.Client == client && asks(c) {
+func (f *refinement) ttls(client string, e *observe.Event) (all []time.Duration) {
+	for _, c := range f.calls.open {
+		lease, voted := c.Lease.(protocols.Voted)
+		asks := e.Step == observe.AttemptStarted && c.Func == protocols.AcquireCall && nameOf(c) == e.Resource ||
+			e.Step == observe.ExtendStarted && c.Func == protocols.ExtendCall && voted && lease.Value() == e.Value
+		if c.Client == client && asks {
 			all = append(all, c.TTL)
 		}
 	}

@@ -20,22 +20,19 @@ import (
 type refusals struct {
 	*watch
 	open     []*refusal
-	madeBy   map[protocols.Lease]int  // the number of the client whose lease it is; see clients
+	madeBy   map[protocols.Lease]int  // the number of the client whose lease it is; see calls
 	released map[protocols.Lease]bool // of which a release was called
-	asks     map[*protocols.Call]int  // acquires that have not returned, with the numbers of their clients
 }
 
 // refusal is such a call that has not returned.
 type refusal struct {
-	*protocols.Call
+	*call
 	what  string // is called, and why it must be refused
 	wants string // the error that is documented for it
 	// isRight says whether an error is that one.
 	isRight func(error) bool
 	// happens says that the call is made all the same: a release in a context that has ended.
 	happens bool
-	client  *kernel.Process
-	began   kernel.True
 	drawn   int
 	// until is the end of its lease, and isHeld says that the lease has not ended.
 	until  time.Time
@@ -46,12 +43,12 @@ type refusal struct {
 func watchRefusals(r *watch) {
 	if r.isLibrary() {
 		r.onApplied(func(a *redis.Applied) {
-			if client := a.Client.Name(); a.Set() && slices.Contains(r.Resources, a.Key) && a.Sent > r.clients.quiet(client) {
+			if client := a.Client.Name(); a.Set() && slices.Contains(r.Resources, a.Key) && a.Sent > r.calls.quiet(client) {
 				r.broken(a.Key, "%s still asks %s for its vote, but was closed before", client, a.Server.Name())
 			}
 		})
 		r.onStep(func(client string, e *observe.Event) {
-			if r.clients.allClosed(client) { // of several it cannot be told which of them does it
+			if r.calls.closed(client) == len(r.calls.all(client)) { // of several it cannot be told which of them does it
 				r.broken(resourcesOf(e.Resource)[0], "%s reports the step %s after the client was closed", client, e.Step)
 			}
 		}, observe.AttemptStarted, observe.ExtendStarted)
@@ -59,24 +56,28 @@ func watchRefusals(r *watch) {
 	if r.Foreign || !r.Lock.Capabilities().Closes {
 		return
 	}
-	x := &refusals{watch: r, madeBy: map[protocols.Lease]int{}, released: map[protocols.Lease]bool{}, asks: map[*protocols.Call]int{}}
-	r.onCall(x.called)
-	r.onReturn(x.returned)
+	x := &refusals{watch: r, madeBy: map[protocols.Lease]int{}, released: map[protocols.Lease]bool{}}
+	r.onReturn(func(c *call, _ error) {
+		if c.Func == protocols.AcquireCall && c.Lease != nil {
+			x.madeBy[c.Lease] = c.made
+		}
+	})
+	follow(r.Run, &x.open, x.called, x.returned)
 	r.onCommand(x.sends, redis.Sent)
 	r.onStep(x.reports)
 }
 
 // isClosed says whether the client that a call is made of was closed before: the one that granted its lease, that the call for
 // a permit was made of, or else the newest.
-func (x *refusals) isClosed(c *protocols.Call) bool {
+func (x *refusals) isClosed(c *call) bool {
 	if of, known := x.madeBy[c.Lease]; known {
-		return x.clients.isClosed(c.Client, of)
+		return x.calls.isClosed(c.Client, of)
 	}
-	return x.clients.isClosed(c.Client, x.clients.numberOf(c))
+	return x.calls.isClosed(c.Client, c.made)
 }
 
-// called notes a call that must be refused.
-func (x *refusals) called(c *protocols.Call) {
+// called is a call that must be refused; nil if it is another.
+func (x *refusals) called(c *call) *refusal {
 	ended, ofLease := error(nil), c.Lease != nil && c.Context == c.Lease.Context()
 	if c.Context != nil && !ofLease {
 		ended = c.Context.Err()
@@ -90,45 +91,41 @@ func (x *refusals) called(c *protocols.Call) {
 	switch {
 	case c.Renewal: // of which it is told once the library has begun it
 	case c.Func == protocols.CloseCall: // which fails only if its context ends
-		x.refuses(c, "Close", "nothing but the end of its context", func(err error) bool {
+		return refuses(c, true, "Close", "nothing but the end of its context", func(err error) bool {
 			return err == nil || c.Context != nil && c.Context.Err() != nil && errors.Is(err, c.Context.Err())
-		}).happens = true
+		})
 	case c.Func == protocols.NewClientCall:
 	case c.Func == protocols.ReleaseCall && x.released[c.Lease]:
-		x.refuses(c, "second release", "ErrReleased", isOf(driver.OpRelease, redlock.ErrReleased))
+		return refuses(c, false, "second release", "ErrReleased", isOf(driver.OpRelease, redlock.ErrReleased))
 	case c.Func == protocols.ReleaseCall:
 		x.released[c.Lease] = true
 		if ended != nil {
-			x.refuses(c, "release in a context that has ended", "the context's error", isOf(driver.OpRelease, ended, redlock.ErrLost)).happens = true
+			return refuses(c, true, "release in a context that has ended", "the context's error", isOf(driver.OpRelease, ended, redlock.ErrLost))
 		}
 	case x.isClosed(c) && (c.Func != protocols.PrepareCall || isGuarded(x.Run)):
-		x.refuses(c, callNames[c.Func]+" of a closed client", "ErrClosed", func(err error) bool { return errors.Is(err, redlock.ErrClosed) })
+		return refuses(c, false, callNames[c.Func]+" of a closed client", "ErrClosed", func(err error) bool { return errors.Is(err, redlock.ErrClosed) })
 	case x.released[c.Lease] && c.Func == protocols.ExtendCall:
-		x.refuses(c, "extend of a released lease", "ErrReleased", isOf(driver.OpExtend, redlock.ErrReleased, ended))
+		return refuses(c, false, "extend of a released lease", "ErrReleased", isOf(driver.OpExtend, redlock.ErrReleased, ended))
 	case ended != nil && c.Func == protocols.ExtendCall:
-		x.refuses(c, "extend in a context that has ended", "the context's error", isOf(driver.OpExtend, ended, redlock.ErrLost))
+		return refuses(c, false, "extend in a context that has ended", "the context's error", isOf(driver.OpExtend, ended, redlock.ErrLost))
 	case ended != nil && c.Func == protocols.AcquireCall:
 		isRight := isOf(driver.OpAcquire, ended)
-		x.refuses(c, "acquire in a context that has ended", "the context's error", func(err error) bool {
+		return refuses(c, false, "acquire in a context that has ended", "the context's error", func(err error) bool {
 			return isRight(err) && errors.Is(err, redlock.ErrNotAcquired)
 		})
 	}
-	if c.Func == protocols.AcquireCall {
-		x.asks[c] = x.clients.numberOf(c)
-	}
+	return nil
 }
 
-func (x *refusals) refuses(c *protocols.Call, what, wants string, isRight func(error) bool) *refusal {
-	client := x.World.Client(c.Client)
-	r := &refusal{Call: c, what: what, wants: wants, isRight: isRight, client: client, began: x.World.Kernel.Now(), drawn: client.Drawn()}
+func refuses(c *call, happens bool, what, wants string, isRight func(error) bool) *refusal {
+	r := &refusal{call: c, happens: happens, what: what, wants: wants, isRight: isRight, drawn: c.client.Drawn()}
 	if c.Lease != nil {
 		r.until, r.isHeld = c.Lease.Until(), c.Lease.Context().Err() == nil
 	}
-	x.open = append(x.open, r)
 	return r
 }
 
-func (x *refusals) sends(_ redis.Passage, a *redis.Asked) {
+func (x *refusals) sends(a *redis.Asked) {
 	x.does(a.Client, func() string { return "a command is sent to " + a.Server.Name() })
 }
 
@@ -147,24 +144,14 @@ func (x *refusals) does(client *kernel.Process, what func() string) {
 	}
 }
 
-func (x *refusals) returned(c *protocols.Call, err error) {
-	if of, asked := x.asks[c]; asked && c.Lease != nil {
-		x.madeBy[c.Lease] = of
-	}
-	delete(x.asks, c)
-	i := slices.IndexFunc(x.open, func(r *refusal) bool { return r.Call == c })
-	if i < 0 {
-		return
-	}
-	r := x.open[i]
-	x.open = slices.Delete(x.open, i, i+1)
+func (x *refusals) returned(r *refusal, err error) {
 	x.judged++
-	resource := x.subjectOf(c)
+	resource := x.subjectOf(r.call)
 	if !r.isRight(err) {
-		x.broken(resource, "%s: %s returns %q, and is documented to return %s", c.Client, r.what, text(err), r.wants)
+		x.broken(resource, "%s: %s returns %q, and is documented to return %s", r.Client, r.what, text(err), r.wants)
 	}
 	if did := r.came(x.World.Kernel.Now()); !r.happens && did != "" {
-		x.broken(resource, "%s: %s must be refused before anything comes of it, and %s", c.Client, r.what, did)
+		x.broken(resource, "%s: %s must be refused before anything comes of it, and %s", r.Client, r.what, did)
 	}
 }
 

@@ -22,12 +22,11 @@ type returns struct {
 
 // pendingCall is a call that has not returned.
 type pendingCall struct {
-	call     *protocols.Call // or nil
+	call     *call           // or nil
 	work     *protocols.Work // or nil
 	client   *kernel.Process
 	resource string
 	name     string
-	of       int // the number of its client, of those made in the process
 	limits   []limit
 	isPaused bool
 	with     int // calls of the process that were under way at the same time
@@ -47,18 +46,18 @@ func watchReturns(r *watch) {
 	p, _ := patienceOf(r.Lock, len(r.World.Servers), r.StepTime)
 	x := &returns{watch: r, patience: p}
 	r.onCall(x.called)
-	r.onReturn(x.returned)
+	r.onReturn(func(c *call, _ error) { x.over(func(p *pendingCall) bool { return p.call == c }) })
 	trace.On(r.World.Events, x.stops)
 	trace.On(r.World.Events, func(w protocols.WorkReturned) { x.over(func(p *pendingCall) bool { return p.work == w.Work }) })
-	r.onEnd = append(r.onEnd, x.end)
+	r.onEnd = append(r.onEnd, func() { x.over(func(*pendingCall) bool { return true }) })
 	r.onChange(x.look)
 }
 
-func (x *returns) called(c *protocols.Call) {
+func (x *returns) called(c *call) {
 	if c.Func == protocols.NewClientCall {
 		return
 	}
-	p := &pendingCall{call: c, client: x.World.Client(c.Client), resource: x.subjectOf(c), name: callNames[c.Func], of: x.clients.numberOf(c)}
+	p := &pendingCall{call: c, client: c.client, resource: x.subjectOf(c), name: callNames[c.Func]}
 	x.opens(p)
 	switch c.Func {
 	case protocols.AcquireCall:
@@ -123,7 +122,7 @@ func (x *returns) follows(p *pendingCall) {
 	switch {
 	case c.Func == protocols.CloseCall:
 		x.closes(p)
-	case c.Func == protocols.AcquireCall && x.clients.isClosed(c.Client, p.of):
+	case c.Func == protocols.AcquireCall && x.calls.isClosed(c.Client, c.made):
 		p.limit("the client was closed", 0)
 	}
 	if c.Wait > 0 {
@@ -134,7 +133,7 @@ func (x *returns) follows(p *pendingCall) {
 
 // ends takes the end of the call's context. A release does not end with the context of its own lease, but when that has a
 // deadline.
-func (p *pendingCall) ends(c *protocols.Call) {
+func (p *pendingCall) ends(c *call) {
 	why := context.Cause(c.Context)
 	if c.Func != protocols.ReleaseCall || !errors.Is(why, redlock.ErrReleased) && !errors.Is(why, redlock.ErrLost) {
 		p.limit("its context ended", 0)
@@ -146,7 +145,7 @@ func (p *pendingCall) ends(c *protocols.Call) {
 // closes has the acquires end that the client has under way.
 func (x *returns) closes(by *pendingCall) {
 	for _, p := range x.open {
-		if p.client == by.client && p.of == by.of && p.call != nil && p.call.Func == protocols.AcquireCall {
+		if p.client == by.client && p.call != nil && p.call.made == by.call.made && p.call.Func == protocols.AcquireCall {
 			p.limit("the client was closed", x.whole())
 		}
 	}
@@ -163,10 +162,6 @@ func (x *returns) stops(w protocols.WorkDone) {
 	}
 }
 
-func (x *returns) returned(c *protocols.Call, _ error) {
-	x.over(func(p *pendingCall) bool { return p.call == c })
-}
-
 // over judges calls that are over, and those that the run ends before.
 func (x *returns) over(is func(*pendingCall) bool) {
 	x.open = slices.DeleteFunc(x.open, func(p *pendingCall) bool {
@@ -177,8 +172,6 @@ func (x *returns) over(is func(*pendingCall) bool) {
 		return true
 	})
 }
-
-func (x *returns) end() { x.over(func(*pendingCall) bool { return true }) }
 
 // judge compares how long a call has taken with its limits. Its client's code, where that takes time, does something for each
 // node some times, and does it for other calls, and for what they have left under way, in between.

@@ -60,9 +60,12 @@ func unwatched(t *testing.T, replicas map[string][]string, run Run) *rig {
 	return &rig{w, &run, t, replicas}
 }
 
+// plain are the settings of a rig.
+func (r *rig) plain() Run { return Run{Lock: r.Lock, Resources: r.Resources, StepTime: r.StepTime} }
+
 // only is a rig of such a world that a single rule watches.
 func (r *rig) only(rule string, change ...func(*Run)) *rig {
-	r = unwatched(r.t, r.replicas, Run{Lock: r.Lock, Resources: r.Resources, StepTime: r.StepTime})
+	r = unwatched(r.t, r.replicas, r.plain())
 	for _, c := range change {
 		c(r.Run)
 	}

@@ -13,9 +13,6 @@ import (
 	"redlocksim/checker"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
-	"redlocksim/sim/history"
-	"redlocksim/sim/redis"
-	"redlocksim/sim/trace"
 )
 
 // Rule is something that locks promise.
@@ -60,16 +57,13 @@ type Run struct {
 	// Watched counts what there was to judge, once the run is over.
 	Watched checker.Watched
 
-	rules    []*watch
-	commands [redis.Broken + 1][]func(redis.Passage, *redis.Asked) // see onCommand
-	steps    bySteps                                               // see onStep
-	events   map[history.Kind][]func(*history.Event)               // see onEvent
-	onEnd    []func()                                              // are called when the run is over
+	rules []*watch
+	onEnd []func() // are called when the run is over
 
 	pauses   pauses
-	values   *values
 	raised   *raised
-	clients  *clients
+	calls    *calls
+	ledger   *ledger
 	tried    tried
 	keys     keys
 	findings []checker.Finding
@@ -84,17 +78,17 @@ func (r *Run) Watch() {
 }
 
 func (r *Run) watch(rules ...Rule) {
-	r.pauses, r.raised, r.keys, r.values, r.tried = watchPauses(r), watchRaised(r), keysOf(r), newValues(), watchTried(r)
+	r.pauses, r.raised, r.keys, r.tried = watchPauses(r), watchRaised(r), keysOf(r), watchTried(r)
+	r.ledger = &ledger{Run: r, of: map[vote]*entry{}, last: map[sender]*entry{}}
+	r.calls = &calls{Run: r, clients: map[string][]*life{}, seeking: map[*protocols.PermitCall]int{}}
 	r.Watched = checker.Watched{}
 	for i := range rules {
 		w := &watch{Run: r, Rule: &rules[i]}
 		r.rules = append(r.rules, w)
 		w.New(w)
 	}
-	r.clients = watchClients(r)
-	trace.On(r.World.Events, r.commanded)
-	trace.On(r.World.Events, r.stepped)
-	trace.On(r.World.Events, r.recorded)
+	r.ledger.watch()
+	r.calls.watch()
 }
 
 // isLibrary says whether the lock is the shipped library as it is, and not one of the caller's own.

@@ -61,21 +61,21 @@ func (x *tokens) applied(a *redis.Applied) {
 	x.voted[proposed{resource, client, a.After.Value}]++
 }
 
-func (x *tokens) returned(call *protocols.Call, err error) {
-	lease, voted := call.Lease.(protocols.Voted)
-	if !voted || call.Func != protocols.AcquireCall || err != nil {
+func (x *tokens) returned(c *call, err error) {
+	lease, voted := c.Lease.(protocols.Voted)
+	if !voted || c.Func != protocols.AcquireCall || err != nil {
 		return
 	}
-	token, fenced := call.Lease.Token()
+	token, fenced := c.Lease.Token()
 	if !fenced {
-		x.broken(call.Resources[0], "%s is granted the lock without a fencing token", call.Client)
+		x.broken(c.Resources[0], "%s is granted the lock without a fencing token", c.Client)
 		return
 	}
 	x.judged++
-	for _, key := range call.Resources {
-		if n := x.voted[proposed{key, call.Client, strconv.FormatInt(token, 10)}]; n < lease.Quorum() {
+	for _, key := range c.Resources {
+		if n := x.voted[proposed{key, c.Client, strconv.FormatInt(token, 10)}]; n < lease.Quorum() {
 			x.broken(key, "%s is granted the lock with the token %d, which only %d of the %d nodes that it takes have found above all earlier ones",
-				call.Client, token, n, lease.Quorum())
+				c.Client, token, n, lease.Quorum())
 		}
 	}
 }

@@ -16,24 +16,8 @@ import (
 // promises compares what calls return with what the nodes hold. It judges leases that are protocols.Voted.
 type promises struct {
 	*watch
-	votes  byVote[[]kept] // by the node's place among the Servers
-	nodes  slab[kept]
-	began  map[*protocols.Call]beginning
 	until  map[protocols.Lease]time.Time // as last returned
 	values map[string]bool               // of the leases so far
-}
-
-// kept is what a node was asked to do with a vote.
-type kept struct {
-	until   kernel.True // as of when the deadline was set; zero once the key was removed or changed
-	deleted bool        // by a request that was
-	sent    kernel.True // at this time
-}
-
-// beginning is when a call began: in true time, and by the client's lock clock.
-type beginning struct {
-	at    kernel.True
-	reads time.Time
 }
 
 // rounding is by how much two roundings of clock readings can differ.
@@ -43,42 +27,16 @@ func watchVotes(r *watch) {
 	if len(r.World.Replicas) > 0 {
 		return // votes may be on a replica that was promoted, whose changes nobody tells of
 	}
-	p := &promises{watch: r, votes: votesOf[[]kept](r.Run), began: map[*protocols.Call]beginning{},
-		until: map[protocols.Lease]time.Time{}, values: map[string]bool{}}
-	r.onApplied(p.applied)
-	r.onCall(p.called)
+	p := &promises{watch: r, until: map[protocols.Lease]time.Time{}, values: map[string]bool{}}
 	r.onReturn(p.returned)
 }
 
-func (p *promises) applied(a *redis.Applied) {
-	if !slices.Contains(p.Resources, a.Key) {
-		return
-	}
-	if !a.Set() && (a.Removed() || a.After.Value != a.Before.Value) {
-		p.of(vote{a.Key, a.Before.Value})[p.place(a.Server)] = kept{deleted: true, sent: a.Sent}
-	}
-	if !a.Removed() {
-		p.of(vote{a.Key, a.After.Value})[p.place(a.Server)].until = a.Server.RunsOut(a.After.ExpiresAt)
-	}
-}
-
-func (p *promises) of(v vote) []kept {
-	x := p.votes.of(v)
-	if x == nil {
-		x = p.votes.add(v)
-		*x = p.nodes.take(len(p.World.Servers))
-	}
-	return *x
-}
-
-func (p *promises) place(s *redis.Server) int { return slices.Index(p.World.Servers, s) }
-
 // count counts the nodes on which something is so for the votes on all resources of a lease.
-func (p *promises) count(resources []string, value string, is func(kept) bool) (n int) {
+func (p *promises) count(resources []string, value string, is func(*onNode) bool) (n int) {
 	for i := range p.World.Servers {
 		all := !slices.ContainsFunc(resources, func(key string) bool {
-			of := p.votes.of(vote{key, value})
-			return of == nil || !is((*of)[i])
+			e := p.ledger.of[vote{key, value}]
+			return e == nil || !is(&e.nodes[i])
 		})
 		if all {
 			n++
@@ -87,22 +45,13 @@ func (p *promises) count(resources []string, value string, is func(kept) bool) (
 	return n
 }
 
-func (p *promises) called(c *protocols.Call) {
-	if c.Func == protocols.ExtendCall || c.Func == protocols.ReleaseCall {
-		client := p.World.Client(c.Client)
-		p.began[c] = beginning{p.World.Kernel.Now(), client.ProgramClock().Now()}
-	}
-}
-
-func (p *promises) returned(c *protocols.Call, err error) {
-	began := p.began[c]
-	delete(p.began, c)
+func (p *promises) returned(c *call, err error) {
 	lease, voted := c.Lease.(protocols.Voted)
-	if voted {
-		p.judged++
+	if !voted {
+		return
 	}
+	p.judged++
 	switch {
-	case !voted:
 	case c.Func == protocols.AcquireCall:
 		if p.values[lease.Value()] {
 			p.broken(c.Resources[0], "two leases have the same value, the second is %s's", c.Client)
@@ -112,19 +61,17 @@ func (p *promises) returned(c *protocols.Call, err error) {
 		p.bears(c, lease)
 	case c.Func == protocols.ExtendCall:
 		if protocols.Has[protocols.RedlockSettings](p.Lock) {
-			p.extended(c, err, began)
+			p.extended(c, err)
 		}
 		p.bears(c, lease)
 	case c.Func == protocols.ReleaseCall && err == nil:
-		p.released(c, lease, began)
+		p.released(c, lease)
 	}
-	if voted {
-		p.until[c.Lease] = c.Lease.Until()
-	}
+	p.until[c.Lease] = c.Lease.Until()
 }
 
 // named compares what a lease says that it is on with what was asked for.
-func (p *promises) named(c *protocols.Call) {
+func (p *promises) named(c *call) {
 	lease, named := c.Lease.(protocols.Named)
 	if !named {
 		return
@@ -140,13 +87,13 @@ func (p *promises) named(c *protocols.Call) {
 
 // bears compares the end of a lease with those of the votes for it. A vote counts as it was when its deadline was set: what a
 // node forgets later, the quorum allows for. No client can know how wrong its clock and those of the nodes are.
-func (p *promises) bears(c *protocols.Call, lease protocols.Voted) {
-	client, until := p.World.Client(c.Client), c.Lease.Until()
-	if !client.ProgramClock().Now().Before(until) || c.Lease.Context().Err() != nil {
+func (p *promises) bears(c *call, lease protocols.Voted) {
+	until := c.Lease.Until()
+	if !c.client.ProgramClock().Now().Before(until) || c.Lease.Context().Err() != nil {
 		return // nobody believes in it
 	}
-	end := client.WhenReads(until)
-	if n := p.count(c.Resources, lease.Value(), func(k kept) bool { return k.until.Add(rounding) >= end }); n < lease.Quorum() {
+	end := c.client.WhenReads(until)
+	if n := p.count(c.Resources, lease.Value(), func(n *onNode) bool { return n.isThere && n.until.Add(rounding) >= end }); n < lease.Quorum() {
 		lasts := fmt.Sprintf("until %v", time.Duration(end).Round(time.Microsecond))
 		if end == kernel.Forever {
 			lasts = "without an end, by its clock, which stands still"
@@ -159,21 +106,21 @@ func (p *promises) bears(c *protocols.Call, lease protocols.Voted) {
 
 // extended compares the end of a lease after an extend with what it was, and if it succeeded with what was asked for. Other
 // locks than the library's shorten a lease if asked to.
-func (p *promises) extended(c *protocols.Call, err error, began beginning) {
+func (p *promises) extended(c *call, err error) {
 	end := c.Lease.Until()
 	if until := p.until[c.Lease]; end.Before(until) {
 		p.broken(c.Resources[0], "an extend moved the end of %s's lease %v back", c.Client, until.Sub(end))
 	}
 	drift := protocols.Of[protocols.RedlockSettings](p.Lock).Drift
-	if short := began.reads.Add(c.TTL - allowance(drift, c.TTL)).Sub(end); err == nil && short > 0 {
+	if short := c.reads.Add(c.TTL - allowance(drift, c.TTL)).Sub(end); err == nil && short > 0 {
 		p.broken(c.Resources[0],
 			"%s's extend to %v succeeded, but the lease ends %v earlier than that, less the drift allowance", c.Client, c.TTL, short)
 	}
 }
 
 // released looks whether a quorum has deleted the keys, as a release that succeeds says.
-func (p *promises) released(c *protocols.Call, lease protocols.Voted, began beginning) {
-	n := p.count(c.Resources, lease.Value(), func(k kept) bool { return k.deleted && k.sent >= began.at })
+func (p *promises) released(c *call, lease protocols.Voted) {
+	n := p.count(c.Resources, lease.Value(), func(n *onNode) bool { return n.removed >= c.began })
 	if n < lease.Quorum() {
 		p.broken(c.Resources[0], "%s's release succeeded, but only %d of the %d nodes that it takes have deleted its key for it",
 			c.Client, n, lease.Quorum())

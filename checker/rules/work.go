@@ -33,12 +33,12 @@ func watchWorks(r *watch) {
 	x := &works{watch: r}
 	trace.On(r.World.Events, func(w protocols.WorkBegun) { x.open = append(x.open, &working{Work: w.Work}) })
 	trace.On(r.World.Events, func(w protocols.WorkReturned) { x.worked(w.Work, w.Err) })
-	r.onCall(func(c *protocols.Call) {
+	r.onCall(func(c *call) {
 		for _, w := range x.open {
 			w.isGivenUp = w.isGivenUp || w.Lease == c.Lease && c.Func == protocols.ReleaseCall && !w.Ended
 		}
 	})
-	r.onReturn(func(c *protocols.Call, err error) {
+	r.onReturn(func(c *call, err error) {
 		for _, w := range x.open {
 			if w.Lease == c.Lease && c.Func == protocols.ReleaseCall {
 				w.isReleased, w.release = true, err
