@@ -35,7 +35,8 @@ type entry struct {
 	vote
 	resource string
 	client   *kernel.Process // who set it first; nil if nobody has
-	isCast   bool            // its value was a string when it was set last: a lock that counts has a hash, which commands do not name
+	// isCast says that its value was a string when it was set last: a lock that counts has a hash, which commands do not name.
+	isCast   bool
 	letGo    kernel.True     // when its client did, as the rule about that has it; negative if it has not
 	isEarly  bool            // it did before any node had it
 	releases *kernel.Process // the client that has sent a command to delete it, after all that set it; nil if none has

@@ -420,8 +420,8 @@ func (x *programs) fails(c *programCall, resource string) {
 	}
 }
 
-// forgotten looks whether clients whose acquire has failed have asked for the removal of each key that it had set, or have tried
-// to reach the node, in the time that a release may take.
+// forgotten looks whether clients whose acquire has failed have asked for the removal of each key that it had set, or have
+// tried to reach the node, in the time that a release may take.
 func (x *programs) forgotten() {
 	now, grace := x.World.Kernel.Now(), programGrace(x.Run)
 	for len(x.failed) > 0 && now > x.failed[0].at.Add(grace) {

@@ -1,4 +1,4 @@
-package rules_test
+package rules
 
 import (
 	"fmt"
@@ -8,209 +8,185 @@ import (
 	"time"
 
 	"redlocksim/checker"
-	"redlocksim/checker/rules"
+	"redlocksim/internal/lockkeys"
+	_ "redlocksim/internal/nofailfile"
+	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
 	"redlocksim/sim/history"
+	"redlocksim/sim/kernel"
 	"redlocksim/sim/model"
 	"redlocksim/sim/redis"
 )
 
-const second = time.Second
-
-// kill ends the process of a node, and start starts it again without its memory.
-func (w *watched) kill(t *testing.T, node string) {
-	t.Helper()
-	if err := w.Server(node).Kill(); err != nil {
-		t.Fatal(err)
-	}
-	w.fault("kill", node)
+// stage is a world of two clients, a and b, whose messages take no time, in which what happens is told in sentences.
+type stage struct {
+	*sim.World
+	*Run
+	t    *testing.T
+	sent uint64
 }
 
-func (w *watched) start(t *testing.T, node string) {
-	t.Helper()
-	if err := w.Server(node).Restart(); err != nil {
-		t.Fatal(err)
+// newStage is one with five nodes, A to E, if the nodes are not given.
+func newStage(t *testing.T, cfg sim.Config, run Run) *stage {
+	if cfg.Nodes == nil {
+		cfg.Nodes = []string{"A", "B", "C", "D", "E"}
 	}
-	w.fault("restart", node)
+	cfg.Clients = []sim.ClientConfig{{Name: "a"}, {Name: "b"}}
+	w := sim.NewWorld(cfg, model.New())
+	t.Cleanup(func() {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	run.World, run.Resources = w, []string{"r", "s"}
+	w.LockOf = lockkeys.Of(nil, run.Resources).Of
+	run.Watch()
+	return &stage{World: w, Run: &run, t: t}
 }
 
-// Client a holds the lock on A, B and C for 10 s, from the beginning, and nothing is said of the end: then it is that of the
-// run, after 8 s. Redis expires a key a millisecond after its time to live.
+// plays has happen what sentences tell, with a semicolon between two, up to a time. One may begin with when it happens; it may
+// be a command of a client on nodes, such as "2s b DEL r on CD", or what act knows.
+func (s *stage) plays(sentences string, until time.Duration) {
+	s.t.Helper()
+	for sentence := range strings.SplitSeq(sentences, "; ") {
+		words := strings.Fields(sentence)
+		if len(words) > 0 {
+			if at, err := time.ParseDuration(words[0]); err == nil {
+				s.Kernel.Run(kernel.True(at))
+				words = words[1:]
+			}
+		}
+		if on := slices.Index(words, "on"); on > 0 {
+			for _, node := range words[on+1] {
+				s.sends(words[0], string(node), words[1:on]...)
+			}
+		} else if len(words) > 0 && !s.acts(words[0], append(words[1:], "", "")...) {
+			s.t.Fatalf("nobody knows what %q is", sentence)
+		}
+	}
+	s.Kernel.Run(kernel.True(until))
+}
+
+func (s *stage) sends(client, node string, command ...string) {
+	p := s.Client(client)
+	for _, c := range s.Conns(p) {
+		if c.Node() == node {
+			s.sent++
+			key := s.Kernel.Draw("test").With(s.sent)
+			p.Go(func() { c.Do(key, p.ProgramClock().Now().Add(time.Hour), rediscmd.Request{Args: command}) })
+		}
+	}
+	s.Kernel.Run(s.Kernel.Now())
+}
+
+// acts is what client a is told, what it tells of grants, which have numbers, and what happens to clients and nodes.
+func (s *stage) acts(does string, to ...string) bool {
+	var number int
+	_, _ = fmt.Sscan(to[0], &number)
+	var err error
+	told := history.Event{Process: "a", Grant: number, Resource: "r"}
+	switch does {
+	case "granted": // its number, the resource, and that of a call that it is a part of
+		told.Kind, told.Func, told.Outcome, told.Op, told.Resource = history.Return, history.Acquire, history.OK, number, to[1]
+		_, _ = fmt.Sscan(to[2], &told.With)
+	case "releases":
+		told.Kind, told.Func, told.Op = history.Call, history.Release, 100+number
+	case "expired":
+		told.Kind = history.Expire
+	case "lost", "extended", "release-started":
+		told.Kind, told.Name = history.Step, does
+	case "crash":
+		err = s.Crash(s.Client(to[0]))
+	default:
+		err = s.faults(does, to[0], to[1])
+		told = history.Event{Kind: history.Fault, Name: does, Node: to[0]}
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if does != "crash" {
+		s.Record(told)
+	}
+	if does == "resume" { // which is told first
+		s.Server(to[0]).Resume()
+	}
+	return told.Kind != history.Fault || slices.Contains([]string{"kill", "restart", "pause", "resume", "clock-step"}, does)
+}
+
+func (s *stage) faults(does, node, by string) error {
+	switch does {
+	case "kill":
+		return s.Server(node).Kill()
+	case "restart":
+		return s.Server(node).Restart()
+	case "pause":
+		s.Server(node).Pause()
+	case "clock-step":
+		step, err := time.ParseDuration(by)
+		s.Server(node).Clock().Step(step)
+		return err
+	}
+	return nil
+}
+
+// finds compares the findings of beliefs, each with its stretch of time.
+func (s *stage) finds(want string) {
+	s.t.Helper()
+	var all []string
+	for _, f := range s.Findings() {
+		if f.Kind == checker.Unprotected {
+			all = append(all, fmt.Sprintf("%s %v-%v", f.Resource, f.From, f.To))
+		}
+	}
+	if got := strings.Join(all, ", "); got != want {
+		s.t.Errorf("found %q, want %q", got, want)
+	}
+}
+
+// heldByA has client a hold the lock on A, B and C for 10 s, from the beginning.
+const heldByA = "a SET r a PX 10000 on ABC; granted 1 r; "
+
+// Nothing is said of the end of a's belief: then it is that of the run, after 8 s. Redis expires a key a millisecond after its
+// time to live.
 func TestUnprotected(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		does func(*watched)
-		want string
-	}{
-		{"a quorum has the key", func(w *watched) {}, ""},
-		{"a node more has it, and one loses it", func(w *watched) {
-			w.set("a", "D", "r", 10*second)
-			w.at(2 * second)
-			w.del("a", "C", "r")
-		}, ""},
-		{"a node loses it", func(w *watched) {
-			w.at(2 * second)
-			w.del("b", "C", "r")
-		}, "r 2s-8s"},
-		{"a node loses it and gets it at once", func(w *watched) {
-			w.at(2 * second)
-			w.del("b", "C", "r")
-			w.set("a", "C", "r", 10*second)
-		}, ""},
-		{"a node loses it and gets it later", func(w *watched) {
-			w.at(2 * second)
-			w.del("b", "C", "r")
-			w.at(3 * second)
-			w.set("a", "C", "r", 10*second)
-		}, "r 2s-3s"},
-		{"a node gives it to another at once", func(w *watched) {
-			w.at(2 * second)
-			w.del("b", "C", "r")
-			w.set("b", "C", "r", 10*second)
-		}, ""},
-		{"a node gave it to another, whose key runs out", func(w *watched) {
-			w.at(2 * second)
-			w.del("b", "C", "r")
-			w.set("b", "C", "r", second)
-			w.at(5 * second)
-		}, "r 3.001s-8s"},
-		{"it is another key", func(w *watched) {
-			w.at(2 * second)
-			w.del("b", "C", "s")
-		}, ""},
-		{"the key runs out sooner", func(w *watched) {
-			w.send("b", "C", "PEXPIRE", "r", "3000")
-		}, "r 3.001s-8s"},
-		{"the key runs out before it is extended", func(w *watched) {
-			w.send("b", "C", "PEXPIRE", "r", "3000")
-			w.at(3001*time.Millisecond + 1)
-			w.set("a", "C", "r", 10*second)
-		}, "r 3.001s-3.001000001s"},
-		{"the key runs out as it is extended", func(w *watched) {
-			w.send("b", "C", "PEXPIRE", "r", "3000")
-			w.at(3001 * time.Millisecond)
-			w.set("a", "C", "r", 10*second)
-		}, ""},
-		{"the belief ends with the key: a release", func(w *watched) {
-			w.send("b", "C", "PEXPIRE", "r", "3000")
-			w.at(3001 * time.Millisecond)
-			w.released(1)
-		}, ""},
-		{"the belief ends after the key: a release", func(w *watched) {
-			w.send("b", "C", "PEXPIRE", "r", "3000")
-			w.at(3001*time.Millisecond + 1)
-			w.released(1)
-		}, "r 3.001s-3.001000001s"},
-		{"the belief ends with the key: a release inside of Hold", func(w *watched) {
-			w.send("b", "C", "PEXPIRE", "r", "3000")
-			w.at(3001 * time.Millisecond)
-			w.step("release-started", 1)
-		}, ""},
-		{"the belief ends with the key: a loss", func(w *watched) {
-			w.send("b", "C", "PEXPIRE", "r", "3000")
-			w.at(3001 * time.Millisecond)
-			w.step("lost", 1)
-		}, ""},
-		{"the belief ends with the key: a crash", func(w *watched) {
-			w.send("b", "C", "PEXPIRE", "r", "3000")
-			w.at(3001 * time.Millisecond)
-			_ = w.Crash(w.Client("a"))
-		}, ""},
-		{"the belief ends with the key: an expiry", func(w *watched) {
-			w.send("b", "C", "PEXPIRE", "r", "3000")
-			w.at(3001 * time.Millisecond)
-			w.expired(1)
-		}, ""},
-		{"others' ends, and other steps, end nothing", func(w *watched) {
-			w.at(2 * second)
-			w.released(2)
-			w.expired(2)
-			w.step("lost", 2)
-			w.step("extended", 1)
-			_ = w.Crash(w.Client("b"))
-			w.del("a", "C", "r")
-		}, "r 2s-8s"},
-		{"a grant whose belief was over before", func(w *watched) {
-			w.expired(2)
-			w.granted(2, "s")
-		}, ""},
-		{"a grant without a quorum", func(w *watched) {
-			w.at(second)
-			w.set("a", "AB", "s", 10*second)
-			w.granted(2, "s")
-		}, "s 1s-8s"},
-		{"one of several resources, with the call's own end", func(w *watched) {
-			w.set("a", "ABC", "s", 10*second)
-			for op, resource := range []string{"r", "s"} {
-				w.Record(history.Event{Kind: history.Return, Func: history.Acquire, Outcome: history.OK, Process: "a", Op: 2 + op, Resource: resource, With: 2})
-			}
-			w.released(1)
-			w.at(2 * second)
-			w.del("b", "C", "s")
-			w.at(3 * second)
-			w.step("release-started", 2)
-		}, "s 2s-3s"},
-		{"a node that is down", func(w *watched) {
-			w.at(2 * second)
-			w.kill(t, "C")
-		}, ""},
-		{"a node that comes back without its memory", func(w *watched) {
-			w.at(2 * second)
-			w.kill(t, "C")
-			w.at(3 * second)
-			w.start(t, "C")
-		}, "r 3s-8s"},
-		{"of the free nodes one is down", func(w *watched) {
-			w.kill(t, "E")
-			w.at(2 * second)
-			w.del("b", "C", "r")
-		}, ""},
-		{"of the free nodes one is paused, and goes on", func(w *watched) {
-			w.Server("E").Pause()
-			w.fault("pause", "E")
-			w.at(2 * second)
-			w.del("b", "C", "r")
-			w.at(3 * second)
-			w.fault("resume", "E") // is told of first
-			w.Server("E").Resume()
-		}, "r 3s-8s"},
-		{"a node's clock steps", func(w *watched) {
-			w.at(2 * second)
-			w.Server("C").Clock().Step(5 * second)
-			w.fault("clock-step", "C")
-		}, "r 5.001s-8s"},
-		{"a node's clock steps beyond the key", func(w *watched) {
-			w.at(2 * second)
-			w.Server("C").Clock().Step(9 * second)
-			w.fault("clock-step", "C")
-		}, "r 2s-8s"},
-		{"a node's clock steps back after the key has run out", func(w *watched) {
-			w.send("b", "C", "PEXPIRE", "r", "3000")
-			w.at(4 * second)
-			w.Server("C").Clock().Step(-2 * second)
-			w.fault("clock-step", "C")
-			w.at(4500 * time.Millisecond)
-			w.released(1)
-		}, "r 3.001s-4s"},
-		{"a node's clock steps beyond the key, and back at once", func(w *watched) {
-			w.at(2 * second)
-			for _, by := range []time.Duration{9 * second, -9 * second} {
-				w.Server("C").Clock().Step(by)
-				w.fault("clock-step", "C")
-			}
-		}, ""},
+	for _, c := range []struct{ name, happens, want string }{
+		{"a quorum has the key", "", ""},
+		{"a node more has it, and one loses it", "a SET r a PX 10000 on D; 2s a DEL r on C", ""},
+		{"a node loses it", "2s b DEL r on C", "r 2s-8s"},
+		{"a node loses it and gets it at once", "2s b DEL r on C; a SET r a PX 10000 on C", ""},
+		{"a node loses it and gets it later", "2s b DEL r on C; 3s a SET r a PX 10000 on C", "r 2s-3s"},
+		{"a node gives it to another at once", "2s b DEL r on C; b SET r b PX 10000 on C", ""},
+		{"a node gave it to another, whose key runs out", "2s b DEL r on C; b SET r b PX 1000 on C; 5s", "r 3.001s-8s"},
+		{"it is another key", "2s b DEL s on C", ""},
+		{"the key runs out sooner", "b PEXPIRE r 3000 on C", "r 3.001s-8s"},
+		{"the key runs out before it is set", "b PEXPIRE r 3000 on C; 3.001000001s a SET r a PX 10000 on C", "r 3.001s-3.001000001s"},
+		{"the key runs out as it is set", "b PEXPIRE r 3000 on C; 3.001s a SET r a PX 10000 on C", ""},
+		{"the belief ends with the key: a release", "b PEXPIRE r 3000 on C; 3.001s releases 1", ""},
+		{"the belief ends after the key: a release", "b PEXPIRE r 3000 on C; 3.001000001s releases 1", "r 3.001s-3.001000001s"},
+		{"the belief ends with the key: a release inside of Hold", "b PEXPIRE r 3000 on C; 3.001s release-started 1", ""},
+		{"the belief ends with the key: a loss", "b PEXPIRE r 3000 on C; 3.001s lost 1", ""},
+		{"the belief ends with the key: a crash", "b PEXPIRE r 3000 on C; 3.001s crash a", ""},
+		{"the belief ends with the key: an expiry", "b PEXPIRE r 3000 on C; 3.001s expired 1", ""},
+		{"others' ends, and other steps, end nothing", "2s releases 2; expired 2; lost 2; extended 1; crash b; a DEL r on C", "r 2s-8s"},
+		{"a grant whose belief was over before", "expired 2; granted 2 s", ""},
+		{"a grant without a quorum", "1s a SET s a PX 10000 on AB; granted 2 s", "s 1s-8s"},
+		{"one of several resources, with the call's own end",
+			"a SET s a PX 10000 on ABC; granted 2 r 2; granted 3 s 2; releases 1; 2s b DEL s on C; 3s release-started 2", "s 2s-3s"},
+		{"a node that is down", "2s kill C", ""},
+		{"a node that comes back without its memory", "2s kill C; 3s restart C", "r 3s-8s"},
+		{"of the free nodes one is down", "kill E; 2s b DEL r on C", ""},
+		{"of the free nodes one is paused, and goes on", "pause E; 2s b DEL r on C; 3s resume E", "r 3s-8s"},
+		{"a node's clock steps", "2s clock-step C 5s", "r 5.001s-8s"},
+		{"a node's clock steps beyond the key", "2s clock-step C 9s", "r 2s-8s"},
+		{"a node's clock steps back after the key has run out", "b PEXPIRE r 3000 on C; 4s clock-step C -2s; 4.5s releases 1", "r 3.001s-4s"},
+		{"a node's clock steps beyond the key, and back at once", "2s clock-step C 9s; clock-step C -9s", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := watch(t, sim.Config{}, protocols.Default())
-			w.set("a", "ABC", "r", 10*second)
-			w.granted(1, "r")
-			c.does(w)
-			w.at(8 * second)
-			if got := strings.Join(w.found(checker.Unprotected), ", "); got != c.want {
-				t.Errorf("found %q, want %q", got, c.want)
-			}
+			s := newStage(t, sim.Config{}, Run{Lock: protocols.Default()})
+			s.plays(heldByA+c.happens, 8*time.Second)
+			s.finds(c.want)
 		})
 	}
 }
@@ -228,25 +204,16 @@ func TestUnprotectedAndTheGuard(t *testing.T) {
 		{"fit to vote", func(run string) string { return run + " 0 10000" }, "r 3s-8s"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			lock := protocols.Default()
-			protocols.Change(&lock, func(own *protocols.RedlockSettings) { own.Guard = &protocols.Guard{MaxTTL: 10 * second} })
-			w := watch(t, sim.Config{}, lock)
-			for _, s := range w.Servers {
-				w.send("a", s.Name(), "SET", driver.GuardKey, s.RunID()+" 0 10000")
+			s := newStage(t, sim.Config{}, Run{Lock: redlockWith(guarded)})
+			for _, server := range s.Servers {
+				s.sends("a", server.Name(), "SET", driver.GuardKey, server.RunID()+" 0 10000")
 			}
-			w.set("a", "ABC", "r", 10*second)
-			w.granted(1, "r")
-			w.at(2 * second)
-			w.kill(t, "C")
-			w.start(t, "C")
-			w.at(3 * second)
-			if record := c.record(w.Server("C").RunID()); record != "" {
-				w.send("b", "C", "SET", driver.GuardKey, record)
+			s.plays(heldByA+"2s kill C; restart C", 3*time.Second)
+			if record := c.record(s.Server("C").RunID()); record != "" {
+				s.sends("b", "C", "SET", driver.GuardKey, record)
 			}
-			w.at(8 * second)
-			if got := strings.Join(w.found(checker.Unprotected), ", "); got != c.want {
-				t.Errorf("found %q, want %q", got, c.want)
-			}
+			s.plays("", 8*time.Second)
+			s.finds(c.want)
 		})
 	}
 }
@@ -254,38 +221,20 @@ func TestUnprotectedAndTheGuard(t *testing.T) {
 // A node whose fencing counter is ahead of what votes have made it may have no vote.
 func TestUnprotectedAndCounters(t *testing.T) {
 	for counter, want := range map[string]string{"7": "r 2s-8s", "8": ""} {
-		lock := protocols.Default()
-		protocols.Change(&lock, func(own *protocols.RedlockSettings) { own.Fencing = true })
-		w := watch(t, sim.Config{}, lock)
-		for _, s := range w.Servers {
-			w.send("a", s.Name(), "SET", driver.TokenKey("r"), "7")
-		}
-		w.set("a", "ABC", "r", 10*second)
-		w.granted(1, "r")
-		w.at(2 * second)
-		w.Server("D").Put(redis.Record{Key: driver.TokenKey("r"), Value: counter})
-		w.fault("set-counters", "D")
-		w.del("b", "C", "r")
-		w.at(8 * second)
-		if got := strings.Join(w.found(checker.Unprotected), ", "); got != want {
-			t.Errorf("with the counter %s found %q, want %q", counter, got, want)
-		}
+		s := newStage(t, sim.Config{}, Run{Lock: redlockWith(func(own *protocols.RedlockSettings) { own.Fencing = true })})
+		s.plays("a SET "+driver.TokenKey("r")+" 7 on ABCDE; "+heldByA, 2*time.Second)
+		s.Server("D").Put(redis.Record{Key: driver.TokenKey("r"), Value: counter})
+		s.Record(history.Event{Kind: history.Fault, Name: "set-counters", Node: "D"})
+		s.plays("b DEL r on C", 8*time.Second)
+		s.finds(want)
 	}
 }
 
 // The finding says who believed and until when, and what became of the key on each node.
 func TestUnprotectedInWords(t *testing.T) {
-	w := watch(t, sim.Config{}, protocols.Default())
-	w.set("a", "ABC", "r", 10*second)
-	w.granted(1, "r")
-	w.set("b", "D", "r", second)
-	w.send("b", "A", "PEXPIRE", "r", "3000")
-	w.send("b", "B", "PEXPIRE", "r", "3000")
-	w.at(2 * second)
-	w.del("b", "C", "r")
-	w.at(4 * second)
-	w.released(1)
-	all := w.run.Findings() // b deletes and changes what a has set, too
+	s := newStage(t, sim.Config{}, Run{Lock: protocols.Default()})
+	s.plays(heldByA+"b SET r b PX 1000 on D; b PEXPIRE r 3000 on AB; 2s b DEL r on C; 4s releases 1", 4*time.Second)
+	all := s.Findings() // b deletes and changes what a has set, too
 	f := all[slices.IndexFunc(all, func(f checker.Finding) bool { return f.Kind == checker.Unprotected })]
 	want := `a (grant 1) believes in its lock on "r" until 4s, but from 2s on C, D and E of 5 nodes would grant it to another: ` +
 		`its key was deleted by b on C and was never set on D and E.`
@@ -301,33 +250,29 @@ func TestUnprotectedInWords(t *testing.T) {
 // Where a service has the lock, where the lock is the caller's own and where replicas may take a node's place nothing is looked
 // at.
 func TestUnprotectedIsForVotes(t *testing.T) {
+	one := sim.Config{Nodes: []string{"A"}}
 	for _, c := range []struct {
-		name    string
-		lock    protocols.Settings
-		cfg     sim.Config
-		foreign bool
-		want    int
+		name  string
+		cfg   sim.Config
+		run   Run
+		finds bool
 	}{
-		{"redlock", protocols.Default(), sim.Config{}, false, 1},
-		{"redlock-plain", protocols.Default().With("redlock-plain"), sim.Config{}, false, 1},
-		{"redisson-multi", protocols.Default().With("redisson-multi"), sim.Config{}, false, 1},
-		{"single", protocols.Default().With("single"), sim.Config{Nodes: []string{"A"}}, false, 1},
-		{"db-row", protocols.Default().With("db-row"), sim.Config{Nodes: []string{"A"}}, false, 0},
-		{"foreign", protocols.Default(), sim.Config{}, true, 0},
-		{"replicas", protocols.Default(), sim.Config{Nodes: []string{"A"}, Replicas: map[string][]string{"A": {"A2"}}}, false, 0},
+		{"redlock", sim.Config{}, Run{Lock: protocols.Default()}, true},
+		{"redlock-plain", sim.Config{}, Run{Lock: lockOf("redlock-plain")}, true},
+		{"redisson-multi", sim.Config{}, Run{Lock: lockOf("redisson-multi")}, true},
+		{"single", one, Run{Lock: lockOf("single")}, true},
+		{"db-row", one, Run{Lock: lockOf("db-row")}, false},
+		{"foreign", sim.Config{}, Run{Lock: protocols.Default(), Foreign: true}, false},
+		{"replicas", sim.Config{Nodes: []string{"A"}, Replicas: map[string][]string{"A": {"A2"}}}, Run{Lock: protocols.Default()}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if c.cfg.Nodes == nil {
-				c.cfg.Nodes = []string{"A", "B", "C"}
+			s, want := newStage(t, c.cfg, c.run), ""
+			s.plays("granted 1 r", time.Second)
+			if c.finds {
+				want = "r 0s-1s"
 			}
-			world := sim.NewWorld(c.cfg, model.New())
-			defer world.Close()
-			w := watched{World: world, run: &rules.Run{World: world, Lock: c.lock, Foreign: c.foreign}}
-			w.run.Watch()
-			w.granted(1, "r")
-			w.at(second)
-			if found := w.found(checker.Unprotected); len(found) != c.want || w.run.Watched["protected"] != c.want {
-				t.Errorf("found %v in %d times, want %d", found, w.run.Watched["protected"], c.want)
+			if s.finds(want); s.Watched["protected"] > 0 != c.finds {
+				t.Errorf("looked at %d times", s.Watched["protected"])
 			}
 		})
 	}
