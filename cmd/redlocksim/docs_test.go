@@ -103,7 +103,6 @@ var (
 	codeName   = regexp.MustCompile("`([a-z]+)\\.([A-Z]\\w*)")
 	optionName = regexp.MustCompile("`(With[A-Z]\\w*)")
 	sourceFile = regexp.MustCompile("`([\\w-]+/[\\w/-]+\\.go)`")
-	commandRow = regexp.MustCompile(`(?m)^\| ` + "`redlocksim (\\w+)( [^`]*)?`")
 )
 
 // The names of the code that documents speak of are there: those of packages, options of the library, and source files.
@@ -176,29 +175,6 @@ func exportedNames(t *testing.T) (declared, packages map[string]bool) {
 		t.Fatal(err)
 	}
 	return declared, packages
-}
-
-// The README has every command, with the arguments that its help says.
-func TestCommandsOfTheReadme(t *testing.T) {
-	text := documents(t)[readme]
-	takes := map[string]string{}
-	for _, m := range commandRow.FindAllStringSubmatch(text, -1) {
-		takes[m[1]] = strings.TrimSpace(strings.ReplaceAll(m[2], `\|`, "|"))
-	}
-	for _, cmd := range newRoot().Commands() {
-		name, arguments, _ := strings.Cut(cmd.Use, " ")
-		said, ok := takes[name]
-		switch {
-		case !cmd.IsAvailableCommand():
-		case !ok && !strings.Contains(text, "`"+name): // beside another in a row
-			t.Errorf("the README does not have %s", name)
-		case ok && said != strings.ReplaceAll(arguments, "...", "…"):
-			t.Errorf("%s takes %q, the README says %q", name, arguments, said)
-		}
-	}
-	if len(takes) < 10 {
-		t.Errorf("%d commands were compared, there were more", len(takes))
-	}
 }
 
 // Where the documentation says that a scenario holds or breaks it expects that.
