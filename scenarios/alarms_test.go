@@ -20,10 +20,7 @@ func TestFalseAlarms(t *testing.T) {
 		}
 		var hashes []string
 		for _, tier := range Tiers() {
-			r, err := Judge(found[0], Options{Tier: tier, Seed: found[0].Recorded.Seed})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := Judged(t, found[0], Options{Tier: tier, Seed: found[0].Recorded.Seed})
 			if slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Class != NotTested }) {
 				t.Errorf("%s, tier %s: %v: %v", file, tier, r.Findings, r.Problems)
 			}

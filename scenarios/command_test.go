@@ -45,7 +45,7 @@ expect: {findings: safe, unavailable: {at-most: 1s}}
 		"after: {event: delete-arrived, node: A, nth: 2}, plus: 5ms":              {2210},
 		"every: {event: extend-answered, client: client-1, node: C}, plus: 500ms": {1610, 2610},
 	} {
-		s := parsed(t, strings.ReplaceAll(text, "AFTER", after))
+		s := Given(t, strings.ReplaceAll(text, "AFTER", after))
 		for _, tier := range Tiers() {
 			if got := pauses(t, s, tier); !slices.Equal(got, want) {
 				t.Errorf("%s on %s: at %v ms, want %v", after, tier, got, want)
@@ -74,7 +74,7 @@ expect: {findings: safe, unavailable: {at-most: 1s}}
 	// the answer to the first, and go in one message.
 	want := []int64{1000, 1010, 2000, 2010}
 	for _, tier := range Tiers() {
-		if got := pauses(t, parsed(t, text), tier); !slices.Equal(got, want) {
+		if got := pauses(t, Given(t, text), tier); !slices.Equal(got, want) {
 			t.Errorf("on %s: at %v ms, want %v", tier, got, want)
 		}
 	}
@@ -83,10 +83,7 @@ expect: {findings: safe, unavailable: {at-most: 1s}}
 // pauses are the times at which clients are paused, in milliseconds.
 func pauses(t *testing.T, s *Scenario, tier Tier) []int64 {
 	t.Helper()
-	r, err := Judge(s, Options{Tier: tier})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := Judged(t, s, Options{Tier: tier})
 	var at []int64
 	for i := range r.History {
 		if e := &r.History[i]; e.Kind == history.Fault && e.Name == "pause" {
@@ -94,16 +91,4 @@ func pauses(t *testing.T, s *Scenario, tier Tier) []int64 {
 		}
 	}
 	return at
-}
-
-// A lock that sends no commands to nodes has no such moments.
-func TestNoCommandMoments(t *testing.T) {
-	text := strings.NewReplacer("PAUSE", "1s", "FINDINGS", "safe", "REACHED", "{event: pause}", "event: checked", "event: set-sent").Replace(lateWrite)
-	if _, err := Parse("x.yaml", []byte(text)); err != nil {
-		t.Fatal(err)
-	}
-	text = strings.Replace(text, plain+noDrift, "protocol: db-row", 1)
-	if _, err := Parse("x.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), `there is no such event "set-sent"`) {
-		t.Errorf("%v", err)
-	}
 }

@@ -87,10 +87,7 @@ func TestReachedOfAnotherLock(t *testing.T) {
 		{"32-pause-before-write", &scenarios.Foreign{New: library}, true},
 		{"44-redisson/reentrant", nil, true},
 	} {
-		r, err := scenarios.Judge(caseNamed(t, c.name), scenarios.Options{Foreign: c.foreign})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := scenarios.Judged(t, scenarios.Named(t, c.name), scenarios.Options{Foreign: c.foreign})
 		if got := r.Reached().Other; got != c.other {
 			t.Errorf("%s with %v: another lock than the library: %v", c.name, c.foreign, got)
 		}

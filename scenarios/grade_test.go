@@ -11,15 +11,6 @@ import (
 	"redlocksim/scenarios/protocols"
 )
 
-func caseNamed(t *testing.T, name string) *scenarios.Scenario {
-	t.Helper()
-	i := slices.IndexFunc(scenarios.Catalogue(), func(s *scenarios.Scenario) bool { return s.Name == name })
-	if i < 0 {
-		t.Fatalf("there is no case %s", name)
-	}
-	return scenarios.Catalogue()[i]
-}
-
 // never is a lock that nobody is granted.
 type never struct{ protocols.Env }
 
@@ -34,7 +25,7 @@ func (never) TryLock(context.Context, string, time.Duration) (protocols.Lease, e
 
 // How long others wait for a lock that renews itself is up to its holder, but here nobody holds it.
 func TestARenewingLockThatNobodyIsGranted(t *testing.T) {
-	r, err := scenarios.Judge(caseNamed(t, "10-two-nodes-crash"), scenarios.Options{Foreign: &scenarios.Foreign{
+	r, err := scenarios.Judge(scenarios.Named(t, "10-two-nodes-crash"), scenarios.Options{Foreign: &scenarios.Foreign{
 		Name: "never", IsProgram: true, Renews: true, New: func(env protocols.Env) (protocols.Locker, error) { return never{env}, nil }}})
 	if err != nil {
 		t.Fatal(err)
@@ -47,12 +38,12 @@ func TestARenewingLockThatNobodyIsGranted(t *testing.T) {
 // What is wrong with somebody's lock is said once, with what it is compared with: what a sound Redlock shows or, in a file
 // about that lock, what the file expects.
 func TestWhatSomebodysLockIsComparedWith(t *testing.T) {
-	careful := *caseNamed(t, "03-release-by-del")
+	careful := *scenarios.Named(t, "03-release-by-del")
 	protocols.Change(&careful.Lock, func(own *protocols.ReleaseSettings) { own.Release = protocols.CompareAndDelete })
 	careful.Claim, careful.Expect.Findings = scenarios.Holds, nil
 	aboutIt := careful
 	aboutIt.Theme = scenarios.Own
-	tidy := *caseNamed(t, "01-setnx-then-expire/a-minute")
+	tidy := *scenarios.Named(t, "01-setnx-then-expire/a-minute")
 	tidy.Claim, tidy.Expect.Leaks = scenarios.Holds, nil
 	careless := func(env protocols.Env) (protocols.Locker, error) {
 		protocols.Change(&env.Settings, func(own *protocols.ReleaseSettings) { own.Release = protocols.Del })
@@ -67,10 +58,7 @@ func TestWhatSomebodysLockIsComparedWith(t *testing.T) {
 		{&aboutIt, []string{"two holders (lease-overlap), breaks a promise (conduct, contract); the file expects: holds"}},
 		{&tidy, []string{"keys without a time to live: R; a sound Redlock under the same faults: none"}},
 	} {
-		r, err := scenarios.Judge(c.s, scenarios.Options{Foreign: &scenarios.Foreign{New: careless}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := scenarios.Judged(t, c.s, scenarios.Options{Foreign: &scenarios.Foreign{New: careless}})
 		var got []string
 		for _, p := range r.Problems {
 			got = append(got, p.Text)
@@ -83,11 +71,8 @@ func TestWhatSomebodysLockIsComparedWith(t *testing.T) {
 
 // A run that the machine held up has no grade, whatever it showed.
 func TestNoGradeOfARunThatDoesNotCount(t *testing.T) {
-	s := caseNamed(t, "32-pause-before-write")
-	out, err := scenarios.Run(s, scenarios.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := scenarios.Named(t, "32-pause-before-write")
+	out := scenarios.Ran(t, s, scenarios.Options{})
 	r, err := scenarios.JudgeLive(s, out, &scenarios.Foreign{IsProgram: true})
 	if err != nil {
 		t.Fatal(err)

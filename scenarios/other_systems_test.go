@@ -58,10 +58,7 @@ func TestOtherSystemsHoldUnderRandomFaults(t *testing.T) {
 						m.Event = "acquire-done"
 					}
 				}
-				out, err := scenarios.Run(s, scenarios.Options{Seed: seed})
-				if err != nil {
-					t.Fatal(err)
-				}
+				out := scenarios.Ran(t, s, scenarios.Options{Seed: seed})
 				report, err := checker.Check(out.History, checker.Options{End: checker.Instant(s.Duration)})
 				if err != nil {
 					t.Fatalf("seed %d: %v", seed, err)

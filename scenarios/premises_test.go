@@ -71,17 +71,10 @@ func TestEachRuleCountsItsPremise(t *testing.T) {
 			p.with = p.without
 		}
 		for side, run := range map[bool][4]string{true: p.with, false: p.without} {
-			text := fmt.Sprintf("title: t\nsource: s\nexplanation: e\nclaim: holds\nclients: [client-1, client-2]\n%s\nduration: 40s\n"+
+			text := fmt.Sprintf("clients: [client-1, client-2]\n%s\nduration: 40s\n"+
 				"timeline:\n  - {at: 0s, client: client-1, do: [%s]}\n  - {at: 100ms, client: client-2, do: [%s]}\n%s"+
 				"expect: {findings: safe, unavailable: {at-most: 40s}}\n", run[0], run[1], run[2], run[3])
-			found, err := scenarios.Parse("f.yaml", []byte(text))
-			if err != nil {
-				t.Fatalf("%s: %v", e.Name, err)
-			}
-			r, err := scenarios.Judge(found[0], scenarios.Options{})
-			if err != nil {
-				t.Fatalf("%s: %v", e.Name, err)
-			}
+			r := scenarios.Judged(t, scenarios.Given(t, text), scenarios.Options{})
 			if n := reach.Premises(&r.Report)[e.Name]; n > 0 != (side && is) {
 				t.Errorf("%s: its premise came true %d times in a run with it: %t", e.Name, n, side)
 			}

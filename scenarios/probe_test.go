@@ -13,13 +13,10 @@ import (
 // monitor would be wrong.
 func TestUnprotectedIsConfirmed(t *testing.T) {
 	for _, name := range []string{"17-clock-jump", "30-restart-guard-and-clock-steps/forward-trusting-the-node"} {
-		s := Catalogue()[slices.IndexFunc(Catalogue(), func(s *Scenario) bool { return s.Name == name })]
+		s := Named(t, name)
 		for _, tier := range Tiers() {
 			o := Options{Tier: tier}
-			r, err := Judge(s, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := Judged(t, s, o)
 			i := slices.IndexFunc(r.Report.Findings, func(f checker.Finding) bool { return f.Kind == checker.Unprotected })
 			if i < 0 || slices.Contains(r.Findings, checker.Unprotected) {
 				t.Fatalf("%s, tier %s: %v", name, tier, r.Findings)

@@ -15,10 +15,6 @@ const (
 )
 
 const lateWrite = `
-title: t
-source: s
-explanation: e
-claim: holds
 clients: [client-1, client-2]
 lock: {` + plain + noDrift + `}
 network: {latency: 0s}
@@ -36,14 +32,8 @@ expect:
 
 func judged(t *testing.T, tier Tier, pairs ...string) *Result {
 	t.Helper()
-	all, err := Parse("x.yaml", []byte(strings.NewReplacer(pairs...).Replace(lateWrite)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := Judge(all[0], Options{Tier: tier})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := Given(t, strings.NewReplacer(pairs...).Replace(lateWrite))
+	r := Judged(t, s, Options{Tier: tier})
 	return r
 }
 
@@ -90,56 +80,6 @@ func TestNotTested(t *testing.T) {
 	r = judged(t, Model, append(inTime, "FINDINGS", "stale-write")...)
 	if r.Has(Safety) {
 		t.Errorf("%v", r.Problems)
-	}
-}
-
-// A fault of links that no message went through at the time has tested nothing.
-func TestNoMessageMeetsTheFault(t *testing.T) {
-	for moment, want := range map[string]bool{"at: 59s": true, "after: {event: release-called}": false} {
-		all, err := Parse("x.yaml", []byte(`
-title: t
-source: s
-explanation: e
-claim: holds
-clients: [client-1, client-2]
-budget: {delay: 1ms}
-timeline:
-  - {at: 0s, client: client-1, do: [lock, write, unlock]}
-  - {at: 0s, client: client-2, do: [lock, write, unlock]}
-  - {`+moment+`, fault: {delay: {clients: [client-1], by: 1ms, for: 1s}}}
-duration: 1m
-expect: {findings: safe, unavailable: {at-most: 1m}}
-`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := Judge(all[0], Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Contains(strings.Join(r.NotTested, "\n"), "no message met this fault: messages client-1 ↔ every node take 1ms longer"); got != want {
-			t.Errorf("%s: %q", moment, r.NotTested)
-		}
-	}
-}
-
-func TestBadReached(t *testing.T) {
-	for reached, want := range map[string]string{
-		"{event: pauze}":                              `there is no such event "pauze"`,
-		"{event: pause, believing: client-3}":         `there is no such client "client-3"`,
-		"{event: pause, after: {event: x}}":           `there is no such event "x"`,
-		"{event: nodes-free, client: client-1}":       "no event of a history",
-		"{event: set-sent, client: client-1}":         "no event of a history",
-		"{event: pause, after: {event: set-sent}}":    "no event of a history",
-		"{event: pause, before: {event: nodes-free}}": "no event of a history",
-		"{event: pause, lead: 1ms}":                   "goes with nodes-free only",
-		"{event: pause, past: client-9}":              `there is no such client "client-9"`,
-		"{event: pause, before: {event: y}}":          `there is no such event "y"`,
-	} {
-		_, err := Parse("x.yaml", []byte(strings.NewReplacer("PAUSE", "1s", "FINDINGS", "safe", "REACHED", reached).Replace(lateWrite)))
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %s", reached, err, want)
-		}
 	}
 }
 

@@ -19,17 +19,14 @@ import (
 // A run that is not the same on the other tier is told of, with what clients are told on the one and not on the other.
 func TestTiersThatDifferAreTold(t *testing.T) {
 	s, _ := Find("09-contention")
-	r, err := Judge(s, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := Judged(t, s, Options{})
 	if err := r.SameOn(Wire); err != nil {
 		t.Error(err)
 	}
 	granted := slices.IndexFunc(r.History, func(e history.Event) bool { return e.Kind == history.Return && e.Func == history.Acquire })
 	was := r.History[granted]
 	r.History[granted].Outcome, r.History[granted].Detail, r.History[granted].Span = history.Failed, "no quorum of nodes", 0
-	err = r.SameOn(Wire)
+	err := r.SameOn(Wire)
 	want := fmt.Sprintf("on tier model at %v %s acquire-failed", time.Duration(was.Time), was.Process)
 	if !errors.Is(err, ErrTiersDiffer) || !strings.Contains(err.Error(), want) || !strings.HasSuffix(err.Error(), "there is no verdict") {
 		t.Errorf("got %v, want %q in it", err, want)
@@ -54,10 +51,7 @@ func TestRecordingChangesNothing(t *testing.T) {
 			if tier == Wire && i%10 != 0 {
 				continue
 			}
-			r, err := Judge(s, Options{Tier: tier})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := Judged(t, s, Options{Tier: tier})
 			if err := r.Record(); err != nil {
 				t.Errorf("%v", err)
 				continue

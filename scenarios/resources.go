@@ -68,7 +68,7 @@ func (i *Item) Taken(s *Step, all []string) []string {
 	case i.Resource != nil:
 		return i.Resource
 	}
-	return all[:1]
+	return all[:min(len(all), 1)]
 }
 
 // among is which of the locks that a program holds, outermost first, a step is about: the last that was taken, or the last on

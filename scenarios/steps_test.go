@@ -23,10 +23,7 @@ func TestStoppedAtEveryStep(t *testing.T) {
 				s.Lock.TTL, s.Clients, s.Duration = 2*time.Second, []string{"a", "b"}, 20*time.Second
 				s.Timeline = []scenarios.Item{{Client: "a", Do: do, Repeat: 2}, {Client: "b", Do: do, Repeat: 2},
 					{When: faults.Trigger{After: &faults.Moment{Event: step.String(), Client: "a", Nth: nth}}, Fault: fault}}
-				out, err := scenarios.Run(&s, scenarios.Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				out := scenarios.Ran(t, &s, scenarios.Options{})
 				if len(out.NotInjected) == 0 {
 					injected[step.String()] = true
 				}

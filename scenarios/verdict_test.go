@@ -47,13 +47,10 @@ func TestARunThatDoesNotRepeatItself(t *testing.T) {
 // A lock that breaks a rule is broken, with nobody else there to suffer from it.
 func TestAViolationNeedsNoContention(t *testing.T) {
 	for name, want := range map[string]checker.Kind{"20-client-clock-steps-back/wall": checker.Unprotected, "20-client-clock-steps-back/monotonic": ""} {
-		s := *byName(t, name)
+		s := *scenarios.Named(t, name)
 		s.Timeline = slices.DeleteFunc(slices.Clone(s.Timeline), func(i scenarios.Item) bool { return i.Client == "client-2" })
 		s.Expect = scenarios.Expect{Findings: scenarios.Findings{checker.Unprotected}, Unavailable: s.Expect.Unavailable}
-		r, err := scenarios.Judge(&s, scenarios.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := scenarios.Judged(t, &s, scenarios.Options{})
 		if isBroken := want != ""; r.OK() != isBroken || slices.Contains(r.Findings, want) != isBroken || (r.NotTested == nil) != isBroken {
 			t.Errorf("%s: %v, not tested %q, %v", name, r.Findings, r.NotTested, r.Problems)
 		}
@@ -84,10 +81,7 @@ func TestFindingsOfLiveness(t *testing.T) {
 			}
 			s := *found
 			s.Expect.Findings, s.Claim = c.expect, c.claim
-			r, err := scenarios.Judge(&s, scenarios.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := scenarios.Judged(t, &s, scenarios.Options{})
 			var classes []scenarios.Class
 			for _, p := range r.Problems {
 				classes = append(classes, p.Class)
@@ -111,12 +105,9 @@ func TestWhatFaultsExcuse(t *testing.T) {
 		{"17-clock-jump", scenarios.Holds, ""},
 		{"17-clock-jump", scenarios.Unsound, "the file claims that the lock is unsound, but the faults exceed the budget: "},
 	} {
-		s := *byName(t, c.scenario)
+		s := *scenarios.Named(t, c.scenario)
 		s.Claim, s.Budget = c.claim, faults.Budget{}
-		r, err := scenarios.Judge(&s, scenarios.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := scenarios.Judged(t, &s, scenarios.Options{})
 		if r.Beyond == nil || r.OK() != (c.want == "") || !r.OK() && !strings.HasPrefix(r.Problems[0].Text, c.want) {
 			t.Errorf("%s, claimed to be %s: beyond %v, %v, want %q", c.scenario, c.claim, r.Beyond, r.Problems, c.want)
 		}

@@ -26,7 +26,7 @@ func TestWords(t *testing.T) {
 		{"90-failed-attempt-leaves-its-votes", "leaks (leftover), unavailable for 9s to 9.3s", "leaks (leftover), unavailable for 9.13s",
 			"leaks (leftover), unavailable for 9.13s, as published"},
 	} {
-		s := byName(t, c.name)
+		s := scenarios.Named(t, c.name)
 		r, err := scenarios.Verify(s, scenarios.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -39,7 +39,7 @@ func TestWords(t *testing.T) {
 
 // A file that is not in the catalogue is not published, what a search found is, and a lock of somebody's is beside Redlock.
 func TestEnding(t *testing.T) {
-	own := *byName(t, "17-clock-jump")
+	own := *scenarios.Named(t, "17-clock-jump")
 	found := own
 	found.Recorded = &scenarios.Recorded{}
 	wrong := own
@@ -53,10 +53,7 @@ func TestEnding(t *testing.T) {
 		{&found, scenarios.Options{}, "two holders (lease-overlap): breaks, as the search found"},
 		{&wrong, scenarios.Options{}, "two holders (lease-overlap), NOT AS EXPECTED"},
 	} {
-		r, err := scenarios.Judge(c.s, c.o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := scenarios.Judged(t, c.s, c.o)
 		if got := r.Headline(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
