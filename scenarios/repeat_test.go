@@ -44,11 +44,12 @@ func TestTiersThatDifferAreTold(t *testing.T) {
 	}
 }
 
-// A recording is of the run it is asked for, and moves neither hash: for every scenario, and on tier wire for one of ten.
+// A recording is of the run it is asked for, and moves neither hash: for one of three scenarios, and on tier wire for one of
+// fifteen.
 func TestRecordingChangesNothing(t *testing.T) {
 	for i, s := range Catalogue() {
 		for _, tier := range Tiers() {
-			if tier == Wire && i%10 != 0 {
+			if i%3 != 0 || tier == Wire && i%5 != 0 {
 				continue
 			}
 			r := Judged(t, s, Options{Tier: tier})
