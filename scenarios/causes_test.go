@@ -247,7 +247,8 @@ var causes = map[string]cause{
 	"51-implementations/phpredis-mutex":          {lock("node-timeout: 50ms"), "safe"},
 	"51-implementations/redsync":                 {lock("node-timeout: 50ms"), "safe"},
 	"51-implementations/redisson":                {lock("node-timeout: 50ms"), "safe"},
-	"51-implementations/redis-distlock":          {lock("node-timeout: 50ms"), "conduct, leftover"}, // a release still dies at B
+	// a release still dies at B
+	"51-implementations/redis-distlock":          {lock("node-timeout: 50ms"), "conduct, leftover"},
 	"51-implementations/redlock-cpp":             {lock("connect-timeout: 0s"), "safe"},
 	"51-implementations/redlock-cs":              {lock("failed-release: go-on"), "safe"},
 	"51-implementations/redlock-net":             {lock("node-timeout: 50ms"), "safe"},
