@@ -17,7 +17,7 @@ var protocols = []Mutant{
 	{
 		Name:    "single-set-without-nx",
 		Bug:     "the lock on a single instance is a SET without NX: whoever asks has it",
-		Edits:   []Edit{{"scenarios/protocols/single.go", `"SET", resource, value, "NX", "PX"`, `"SET", resource, value, "PX"`}},
+		Edits:   []Edit{{"scenarios/protocols/redlock_plain.go", `"SET", l.keys[0], l.value, "NX", "PX"`, `"SET", l.keys[0], l.value, "PX"`}},
 		Killers: []string{"03-release-by-del"},
 	},
 	{

@@ -48,7 +48,7 @@ var services = []Mutant{
 	{
 		Name:    "no-unique-index",
 		Bug:     "the table has no unique index",
-		Edits:   []Edit{{"sim/database/unique.go", "taken && row.name != name {", "false && taken && row.name != name {"}},
+		Edits:   []Edit{{"sim/database/database.go", "taken && row.name != name {", "false && taken && row.name != name {"}},
 		Killers: []string{"49-database-unique-index/contention", "49-database-unique-index/one-minute"},
 	},
 }

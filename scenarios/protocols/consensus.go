@@ -40,11 +40,6 @@ func (own ConsensusSettings) Check(s Settings, _ int) error {
 	return cmp.Or(own.RetrySettings.check(), s.checkTTL())
 }
 
-func (own ConsensusSettings) faster(by time.Duration) Own {
-	own.RetrySettings = own.RetrySettings.shortened(by)
-	return own
-}
-
 // Belief is how long a client believes in its lock.
 type Belief uint8
 
@@ -76,9 +71,7 @@ func newConsensus(env Env) (Locker, error) {
 }
 
 func (x *consensusClient) Lock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
-	return x.retry(ctx, resource, ttl, func(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
-		return x.acquire(ctx, resource, ttl, true)
-	})
+	return x.retry(ctx, func() (Lease, error) { return x.acquire(ctx, resource, ttl, true) })
 }
 
 func (x *consensusClient) TryLock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
@@ -158,7 +151,7 @@ func (x *consensusClient) ask(ctx context.Context, deadline time.Time, r consens
 }
 
 func (x *consensusClient) granted(ctx context.Context, name string, ttl time.Duration, a answered) Lease {
-	l := &consensusLease{consensusClient: x, ctx: ctx, name: name, ttl: ttl, revision: a.Revision}
+	l := &consensusLease{consensusClient: x, held: held{ctx: ctx, ttl: ttl}, name: name, revision: a.Revision}
 	l.alive, l.end = x.clock.WithCancel(context.Background())
 	l.acknowledged(a.sent)
 	x.env.Tasks().Start(l.keep)
@@ -168,17 +161,13 @@ func (x *consensusClient) granted(ctx context.Context, name string, ttl time.Dur
 // consensusLease is a lock under a session.
 type consensusLease struct {
 	*consensusClient
-	ctx      context.Context // of the acquire
+	held     // until the zero time, if the client believes until it is told otherwise
 	name     string
-	ttl      time.Duration
 	revision int64
-	until    time.Time
 	alive    context.Context // ends with the session, as far as the client knows
 	end      context.CancelCauseFunc
 }
 
-// Until is the zero time for a client that believes until it is told otherwise.
-func (l *consensusLease) Until() time.Time         { return l.until }
 func (l *consensusLease) Context() context.Context { return l.alive }
 func (l *consensusLease) Token() (int64, bool)     { return l.revision, true }
 
@@ -193,8 +182,7 @@ func (l *consensusLease) acknowledged(sent time.Time) {
 		return
 	}
 	if until := sent.Add(l.ttl); until.After(l.until) {
-		l.until = until
-		l.env.Believe(l.ctx, until)
+		l.believe(l.env, until)
 	}
 }
 

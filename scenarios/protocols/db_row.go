@@ -9,6 +9,7 @@ import (
 	"redlocksim/redlock"
 	"redlocksim/sim/database"
 	"redlocksim/sim/history"
+	"redlocksim/sim/kernel"
 )
 
 // dbRow is a row lock in a database transaction: BEGIN, SELECT … FOR UPDATE NOWAIT, and COMMIT to release. It is no
@@ -18,8 +19,7 @@ import (
 // telling clients that are not asking; scenarios about clients leave it up.
 type dbRow struct {
 	session
-	host *Simulated
-	db   *database.Database
+	db *database.Client
 }
 
 var dbRowProtocol = Protocol{Name: "db-row", New: newDBRow, own: DBRowSettings{RetrySettings: defaultRetry()}, Steps: dbRowSteps,
@@ -36,11 +36,6 @@ type DBRowSettings struct {
 // Check implements Own.
 func (own DBRowSettings) Check(s Settings, _ int) error {
 	return cmp.Or(own.RetrySettings.check(), s.checkTTL())
-}
-
-func (own DBRowSettings) faster(by time.Duration) Own {
-	own.RetrySettings = own.RetrySettings.shortened(by)
-	return own
 }
 
 // Effects is where clients write.
@@ -64,15 +59,24 @@ const (
 )
 
 func newDBRow(env Env) (Locker, error) {
+	s, db, err := newDatabaseClient(env, 0)
+	return &dbRow{s, db}, err
+}
+
+// newDatabaseClient makes a client of the database, which is a part of the simulator.
+func newDatabaseClient(env Env, cleanUp time.Duration) (session, *database.Client, error) {
 	h, err := env.simulated()
 	if err != nil {
-		return nil, err
+		return session{}, nil, err
 	}
-	return &dbRow{session{env: env, clock: env.LockClock()}, h, database.Of(h.World, 0)}, nil
+	clock := env.LockClock()
+	return session{env: env, clock: clock}, database.Of(h.World, cleanUp).Client(h.Process, func() (kernel.Key, time.Time) {
+		return h.Key(), clock.Now().Add(env.Settings.NodeTimeout)
+	}), nil
 }
 
 func (x *dbRow) Lock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
-	return x.retry(ctx, resource, ttl, x.TryLock)
+	return x.retry(ctx, func() (Lease, error) { return x.TryLock(ctx, resource, ttl) })
 }
 
 func (x *dbRow) TryLock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
@@ -81,14 +85,14 @@ func (x *dbRow) TryLock(ctx context.Context, resource string, ttl time.Duration)
 		return nil, err
 	}
 	sent := x.clock.Now()
-	result, err := x.db.Begin(x.host.Process, x.host.Key(), x.deadline(), name, resource, ttl)
+	result, err := x.db.Begin(name, resource, ttl)
 	switch {
 	case err != nil:
 		return nil, err
 	case result == database.Locked:
 		return nil, redlock.ErrTaken
 	}
-	l := &dbRowLease{dbRow: x, ctx: ctx, name: name, ttl: ttl}
+	l := &dbRowLease{dbRow: x, held: held{ctx: ctx, ttl: ttl}, name: name}
 	l.answered(sent)
 	if Of[DBRowSettings](x.env.Settings).Effects == InTransaction {
 		return &dbRowTransaction{dbRowLease: l}, nil
@@ -96,34 +100,23 @@ func (x *dbRow) TryLock(ctx context.Context, resource string, ttl time.Duration)
 	return l, nil
 }
 
-func (x *dbRow) deadline() time.Time { return x.clock.Now().Add(x.env.Settings.NodeTimeout) }
-
 // dbRowLease is a row that a transaction has locked.
 type dbRowLease struct {
 	*dbRow
-	ctx   context.Context
-	name  string
-	ttl   time.Duration
-	until time.Time
+	held
+	name string
 }
-
-func (l *dbRowLease) Until() time.Time         { return l.until }
-func (l *dbRowLease) Context() context.Context { return context.Background() }
-func (l *dbRowLease) Token() (int64, bool)     { return 0, false }
 
 // Holder implements Standing.
 func (l *dbRowLease) Holder() string { return l.name }
 
 // answered takes note that a statement that was sent then has been answered: the database counts from a later moment.
-func (l *dbRowLease) answered(sent time.Time) {
-	l.until = sent.Add(l.ttl)
-	l.env.Believe(l.ctx, l.until)
-}
+func (l *dbRowLease) answered(sent time.Time) { l.believe(l.env, sent.Add(l.ttl)) }
 
 // Extend is a statement that does nothing. The idle timeout is fixed: ttl is not looked at.
 func (l *dbRowLease) Extend(ctx context.Context, ttl time.Duration) error {
 	sent := l.clock.Now()
-	result, err := l.db.Ping(l.host.Process, l.host.Key(), l.deadline(), l.name)
+	result, err := l.db.Ping(l.name)
 	if err := outcome(result, err); err != nil {
 		return err
 	}
@@ -134,8 +127,7 @@ func (l *dbRowLease) Extend(ctx context.Context, ttl time.Duration) error {
 func (l *dbRowLease) Unlock(ctx context.Context) error { return l.commit(ctx, func() {}) }
 
 func (l *dbRowLease) commit(ctx context.Context, ended func()) error {
-	result, err := l.db.Commit(l.host.Process, l.host.Key(), l.deadline(), l.name, ended)
-	return outcome(result, err)
+	return outcome(l.db.Commit(l.name, ended))
 }
 
 // outcome is what a statement came to, as an error.
@@ -171,7 +163,7 @@ func (l *dbRowTransaction) Node() string { return l.db.Name() }
 // Access implements Transaction.
 func (l *dbRowTransaction) Access(ctx context.Context, e history.Event) history.Event {
 	sent := l.clock.Now()
-	result, number, err := l.db.Access(l.host.Process, l.host.Key(), l.deadline(), l.name, e)
+	result, number, err := l.db.Access(l.name, e)
 	switch {
 	case err != nil || result == database.Done && e.Func == history.Write:
 		e.Outcome = history.Unknown

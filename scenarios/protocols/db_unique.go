@@ -3,7 +3,6 @@ package protocols
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"time"
 
 	"redlocksim/redlock"
@@ -15,8 +14,7 @@ import (
 // it deletes it, whatever a clean-up job does meanwhile.
 type dbUnique struct {
 	session
-	host *Simulated
-	db   *database.Database
+	db *database.Client
 }
 
 var dbUniqueProtocol = Protocol{Name: "db-unique", New: newDBUnique, own: DBUniqueSettings{RetrySettings: defaultRetry()},
@@ -26,33 +24,21 @@ var dbUniqueProtocol = Protocol{Name: "db-unique", New: newDBUnique, own: DBUniq
 type DBUniqueSettings struct {
 	RetrySettings `yaml:",inline"`
 	// CleanUp is the age at which a job of the database deletes rows; 0s is never. Default: 0s. Example: 30s
-	CleanUp time.Duration `yaml:"clean-up"`
+	CleanUp time.Duration `yaml:"clean-up" range:"0s.."`
 }
 
 // Check implements Own.
 func (own DBUniqueSettings) Check(s Settings, _ int) error {
-	if own.CleanUp < 0 {
-		return fmt.Errorf("clean-up %v is negative", own.CleanUp)
-	}
 	return cmp.Or(own.RetrySettings.check(), s.checkTTL())
 }
 
-func (own DBUniqueSettings) faster(by time.Duration) Own {
-	own.RetrySettings = own.RetrySettings.shortened(by)
-	own.CleanUp /= by
-	return own
-}
-
 func newDBUnique(env Env) (Locker, error) {
-	h, err := env.simulated()
-	if err != nil {
-		return nil, err
-	}
-	return &dbUnique{session{env: env, clock: env.LockClock()}, h, database.Of(h.World, Of[DBUniqueSettings](env.Settings).CleanUp)}, nil
+	s, db, err := newDatabaseClient(env, Of[DBUniqueSettings](env.Settings).CleanUp)
+	return &dbUnique{s, db}, err
 }
 
 func (x *dbUnique) Lock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
-	return x.retry(ctx, resource, ttl, x.TryLock)
+	return x.retry(ctx, func() (Lease, error) { return x.TryLock(ctx, resource, ttl) })
 }
 
 func (x *dbUnique) TryLock(ctx context.Context, resource string, _ time.Duration) (Lease, error) {
@@ -60,7 +46,7 @@ func (x *dbUnique) TryLock(ctx context.Context, resource string, _ time.Duration
 	if err != nil {
 		return nil, err
 	}
-	result, err := x.db.Insert(x.host.Process, x.host.Key(), x.deadline(), resource, name)
+	result, err := x.db.Insert(resource, name)
 	switch {
 	case err != nil:
 		return nil, err
@@ -68,29 +54,24 @@ func (x *dbUnique) TryLock(ctx context.Context, resource string, _ time.Duration
 		return nil, redlock.ErrTaken
 	}
 	x.env.Believe(ctx, time.Time{})
-	return &dbUniqueLease{x, resource, name}, nil
+	return &dbUniqueLease{x, held{ctx: ctx}, resource, name}, nil
 }
-
-func (x *dbUnique) deadline() time.Time { return x.clock.Now().Add(x.env.Settings.NodeTimeout) }
 
 // dbUniqueLease is a row that is there.
 type dbUniqueLease struct {
 	*dbUnique
+	held
 	resource, name string
 }
-
-func (l *dbUniqueLease) Until() time.Time         { return time.Time{} }
-func (l *dbUniqueLease) Context() context.Context { return context.Background() }
-func (l *dbUniqueLease) Token() (int64, bool)     { return 0, false }
 
 // Holder implements Standing.
 func (l *dbUniqueLease) Holder() string { return l.name }
 
 // Extend sets the row's time anew, so that a clean-up job counts from now. There is no other time to live.
 func (l *dbUniqueLease) Extend(context.Context, time.Duration) error {
-	return outcome(l.db.Touch(l.host.Process, l.host.Key(), l.deadline(), l.resource, l.name))
+	return outcome(l.db.Touch(l.resource, l.name))
 }
 
 func (l *dbUniqueLease) Unlock(context.Context) error {
-	return outcome(l.db.Delete(l.host.Process, l.host.Key(), l.deadline(), l.resource, l.name))
+	return outcome(l.db.Delete(l.resource, l.name))
 }

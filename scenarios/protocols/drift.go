@@ -37,19 +37,12 @@ func (s DriftSettings) check(ttl time.Duration) error {
 	return nil
 }
 
-// shortened is the allowance at a higher speed. Redis' own milliseconds, for which the default constant stands, stay as long.
-func (s DriftSettings) shortened(by time.Duration) DriftSettings {
-	constant := s.Drift.Constant
-	s.Drift.Constant = max(constant/by, min(constant, redlock.DefaultDrift().Constant))
-	return s
-}
-
 // Drift is the allowance for clock drift: a percentage of the TTL plus a constant.
 type Drift struct {
 	// Factor is the percentage of the TTL. Default: 1%. Example: 0.5%
 	Factor faults.Rate `yaml:"factor"`
 	// Constant is added to it. Default: 2ms. Example: 0s
-	Constant time.Duration `yaml:"constant"`
+	Constant time.Duration `yaml:"constant" faster:"drift"`
 }
 
 // Library is the allowance as package redlock takes it.

@@ -22,21 +22,21 @@ type RedlockPlainSettings struct {
 	// ConnectTimeout is how long a client tries to connect to each node, one after another, before its first lock. It never
 	// uses the nodes that it could not reach, and counts the majority without them. With 0s it does not try, and all nodes
 	// count. Default: 0s. Example: 1s
-	ConnectTimeout time.Duration `yaml:"connect-timeout"`
+	ConnectTimeout time.Duration `yaml:"connect-timeout" range:"0s.."`
 	// ConnectedTimeout is how long a client waits for an answer over a connection that it has: for a node that has answered
 	// what it was asked last. A Redis client may have a limit of its own there, and not keep to the caller's. 0s is
 	// node-timeout. Default: 0s. Example: 5s
-	ConnectedTimeout time.Duration `yaml:"connected-timeout"`
+	ConnectedTimeout time.Duration `yaml:"connected-timeout" range:"0s.."`
 	// Resends is how often a client sends an extend or a release again that a node has not answered in time. Before that it
 	// connects anew. Default: 0. Example: 3
-	Resends int `yaml:"resends"`
+	Resends int `yaml:"resends" range:"0.."`
 	// Reconnects is how many tries a client has to connect anew. Default: 5. Example: 1
-	Reconnects int `yaml:"reconnects"`
+	Reconnects int `yaml:"reconnects" range:"1.."`
 	// ReconnectTimeout is how long it waits in each of them. 0s is as long as it waits for an answer. Default: 0s. Example: 1s
-	ReconnectTimeout time.Duration `yaml:"reconnect-timeout"`
+	ReconnectTimeout time.Duration `yaml:"reconnect-timeout" range:"0s.."`
 	// Resolution is the unit to which a client truncates its clock when it measures how long an acquire or extend took; 0s
 	// is the clock's own resolution. Default: 0s. Example: 1s
-	Resolution time.Duration `yaml:"resolution"`
+	Resolution time.Duration `yaml:"resolution" range:"0s.." faster:"unit"`
 	// Cleanup is what a client does about its votes after an attempt that failed: cad (compare and delete on all nodes),
 	// voters (the same, only on nodes known to have voted), at-end (the same, once the call gives up), del (whoever holds
 	// the key) or none. Default: cad. Example: none
@@ -72,20 +72,8 @@ type RedlockPlainSettings struct {
 // Check implements Own.
 func (own RedlockPlainSettings) Check(s Settings, nodes int) error {
 	switch {
-	case own.Quorum < 0 || own.Quorum > nodes:
+	case own.Quorum > nodes:
 		return fmt.Errorf("quorum %d of %d nodes", own.Quorum, nodes)
-	case own.ConnectTimeout < 0:
-		return fmt.Errorf("connect-timeout %v is negative", own.ConnectTimeout)
-	case own.ConnectedTimeout < 0:
-		return fmt.Errorf("connected-timeout %v is negative", own.ConnectedTimeout)
-	case own.Resends < 0:
-		return fmt.Errorf("resends %d is negative", own.Resends)
-	case own.Reconnects < 1:
-		return fmt.Errorf("reconnects %d, must be 1 or more", own.Reconnects)
-	case own.ReconnectTimeout < 0:
-		return fmt.Errorf("reconnect-timeout %v is negative", own.ReconnectTimeout)
-	case own.Resolution < 0:
-		return fmt.Errorf("resolution %v is negative", own.Resolution)
 	case own.Cleanup == CleanupAtEnd && own.Value != PerCall:
 		return errors.New("cleanup at-end deletes the value of the call, and needs value call")
 	case own.Release == GetDel:
@@ -108,15 +96,6 @@ func (own RedlockPlainSettings) besides(resource string) []string {
 		return nil
 	}
 	return []string{counter(resource)}
-}
-
-func (own RedlockPlainSettings) faster(by time.Duration) Own {
-	own.DriftSettings = own.DriftSettings.shortened(by)
-	own.RetrySettings = own.RetrySettings.shortened(by)
-	own.ConnectTimeout /= by
-	own.ConnectedTimeout /= by
-	own.ReconnectTimeout /= by
-	return own
 }
 
 // choose implements what Settings.Capabilities asks for.
@@ -258,6 +237,27 @@ const (
 
 var _ = strictyaml.Enum[FailedNode]("way with a failed node").Word("no-vote", NoVote).Word("fails-grant", FailsGrant).
 	Word("ends-call", EndsCall)
+
+// ReleaseSettings are those of protocols that release with plain commands.
+type ReleaseSettings struct {
+	// Release is how a client releases: cad (compare and delete in a script), del (whoever holds the key) or get-del (read,
+	// compare, then delete with a second command, which redlock-plain cannot). Default: cad. Example: del
+	Release Release `yaml:"release"`
+}
+
+// Release is a way to release a lock on a single instance.
+type Release uint8
+
+const (
+	// CompareAndDelete deletes the key if it holds the client's value, in a script.
+	CompareAndDelete Release = iota
+	// Del deletes the key, whoever's it is.
+	Del
+	// GetDel reads the value, compares it, and deletes the key in a second command.
+	GetDel
+)
+
+var _ = strictyaml.Enum[Release]("release").Word("cad", CompareAndDelete).Word("del", Del).Word("get-del", GetDel)
 
 // FailedRelease is what a client does when a node fails while it releases or cleans up.
 type FailedRelease uint8

@@ -1,8 +1,7 @@
 package protocols
 
 import (
-	"fmt"
-	"time"
+	"errors"
 
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
@@ -17,7 +16,7 @@ var oneRedisProtocol = Protocol{Name: "one-redis", New: newOneRedis, own: OneRed
 type OneRedisSettings struct {
 	RedlockSettings `yaml:",inline"`
 	// Replicas is how many replicas must confirm every acquire and extend (Failover.Replicas). Default: 0. Example: 1
-	Replicas int `yaml:"replicas"`
+	Replicas int `yaml:"replicas" range:"0.."`
 	// Sequence takes the fencing tokens from the resource's storage (Failover.Tokens), which no failover sets back. Default:
 	// false. Example: true
 	Sequence bool `yaml:"sequence"`
@@ -54,16 +53,8 @@ func (own OneRedisSettings) quorum(int) int { return 1 }
 
 // Check implements Own. The lock is on the first node only.
 func (own OneRedisSettings) Check(s Settings, _ int) error {
-	switch {
-	case own.Replicas < 0:
-		return fmt.Errorf("replicas %d is negative", own.Replicas)
-	case own.Sequence && own.Fencing:
-		return fmt.Errorf("sequence and fencing: a grant has one token")
+	if own.Sequence && own.Fencing {
+		return errors.New("sequence and fencing: a grant has one token")
 	}
 	return own.RedlockSettings.Check(s, 1)
-}
-
-func (own OneRedisSettings) faster(by time.Duration) Own {
-	own.RedlockSettings = own.RedlockSettings.faster(by).(RedlockSettings)
-	return own
 }

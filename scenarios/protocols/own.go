@@ -9,8 +9,6 @@ import (
 
 // Own is the settings that a protocol has beside those of every lock: a struct whose fields are keys of a scenario file. What
 // several protocols have is a struct that is inline in theirs.
-//
-// A protocol whose own settings have times says with a method faster what they are at a multiple of the speed.
 type Own interface {
 	// Check says what is wrong with the settings, of which the receiver is a part, for a number of nodes.
 	Check(s Settings, nodes int) error

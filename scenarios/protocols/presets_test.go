@@ -78,12 +78,6 @@ func TestWrongPresets(t *testing.T) {
 func TestHabitsThatMakeNoSense(t *testing.T) {
 	for file, want := range map[string]string{
 		"{protocol: redlock-plain, cleanup: at-end}":           "cleanup at-end deletes the value of the call, and needs value call",
-		"{preset: redlock-rb, attempts: -1}":                   "attempts -1 is negative",
-		"{preset: redlock-rb, give-up: -1s}":                   "give-up -1s is negative",
-		"{preset: redlock-rb, resolution: -1s}":                "resolution -1s is negative",
-		"{preset: redlock-cpp, connect-timeout: -1s}":          "connect-timeout -1s is negative",
-		"{preset: redsync, connected-timeout: -1s}":            "connected-timeout -1s is negative",
-		"{preset: redsync, resends: -1}":                       "resends -1 is negative",
 		"{preset: phpredis-mutex, backoff: -10%}":              "backoff -10% from a delay of 10ms on, neither may be negative and a delay of 0 does not grow",
 		"{preset: redlock-cs, backoff: 10%}":                   "backoff 10% from a delay of 0s on, neither may be negative and a delay of 0 does not grow",
 		"{protocol: redlock, retry-delay: {min: 0s, max: 1s}}": "retry delay from 0s to 1s, must be positive and not fall",

@@ -3,7 +3,7 @@ package protocols
 // QuorumSettings are those of protocols that count votes.
 type QuorumSettings struct {
 	// Quorum is how many nodes must vote for a lock; 0 is the majority. Default: 0. Example: 4
-	Quorum int `yaml:"quorum"`
+	Quorum int `yaml:"quorum" range:"0.."`
 }
 
 func (q QuorumSettings) quorum(nodes int) int {

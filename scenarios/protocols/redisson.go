@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"redlocksim/internal/rediscmd"
@@ -88,8 +87,9 @@ func (x *redisson) lock(ctx context.Context, resource string, ttl time.Duration,
 	if err != nil {
 		return nil, err
 	}
-	x.env.Believe(ctx, until)
-	return &redissonLease{redisson: x, ctx: ctx, resource: resource, ttl: ttl, until: until}, nil
+	l := &redissonLease{redisson: x, held: held{ctx: ctx, ttl: ttl}, resource: resource}
+	l.believe(x.env, until)
+	return l, nil
 }
 
 // take takes the lock, and returns until when the client believes in it.
@@ -161,11 +161,9 @@ const unlockMessage = "0"
 // remaining PTTL.
 func (x *redisson) ask(ctx context.Context, resource string, ttl time.Duration) (time.Time, time.Duration, error) {
 	start := x.clock.Now()
-	left, err := remaining(x.script(ctx, x.node, redissonLock, []string{resource}, milliseconds(ttl), x.owner(ctx)))
+	left, err := remaining(x.script(x.node, redissonLock, []string{resource}, milliseconds(ttl), x.owner(ctx)))
 	return start.Add(ttl), left, err
 }
-
-func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
 // remaining reads the reply of a script that returns nil for a lock that was taken, or its PTTL.
 func remaining(reply rediscmd.Reply) (time.Duration, error) {
@@ -258,7 +256,7 @@ func (w *watchdog) schedule() {
 
 // renew renews once. Redisson gives up when the lock is lost, and also when a renewal fails, which it logs.
 func (w *watchdog) renew() {
-	reply := w.script(w.ctx, w.node, redissonRenew, []string{w.resource}, milliseconds(w.ttl), w.owner(w.ctx))
+	reply := w.script(w.node, redissonRenew, []string{w.resource}, milliseconds(w.ttl), w.owner(w.ctx))
 	if w.ended {
 		return
 	}
@@ -291,15 +289,9 @@ func (x *redisson) released(ctx context.Context, resource string) {
 // redissonLease is an RLock that is held. Re-entrant grants have one each.
 type redissonLease struct {
 	*redisson
-	ctx      context.Context
+	held
 	resource string
-	ttl      time.Duration
-	until    time.Time
 }
-
-func (l *redissonLease) Until() time.Time         { return l.until }
-func (l *redissonLease) Context() context.Context { return context.Background() }
-func (l *redissonLease) Token() (int64, bool)     { return 0, false }
 
 // Holder implements Standing.
 func (l *redissonLease) Holder() string { return l.owner(l.ctx) }
@@ -307,13 +299,10 @@ func (l *redissonLease) Holder() string { return l.owner(l.ctx) }
 // Extend is the watchdog's script, by hand.
 func (l *redissonLease) Extend(ctx context.Context, ttl time.Duration) error {
 	start := l.clock.Now()
-	if err := deleted(l.script(ctx, l.node, redissonRenew, []string{l.resource}, milliseconds(ttl), l.owner(l.ctx))); err != nil {
+	if err := deleted(l.script(l.node, redissonRenew, []string{l.resource}, milliseconds(ttl), l.owner(l.ctx))); err != nil {
 		return err
 	}
-	if !l.until.IsZero() {
-		l.until = start.Add(ttl)
-	}
-	l.env.Believe(l.ctx, l.until)
+	l.lengthen(l.env, start.Add(ttl))
 	return nil
 }
 
@@ -321,10 +310,18 @@ func (l *redissonLease) Unlock(ctx context.Context) error {
 	return l.unlock(ctx, l.ctx, l.resource, l.ttl)
 }
 
+// lengthen has the client believe for longer, unless its watchdogs have it believe until it releases the lock.
+func (h *held) lengthen(env Env, until time.Time) {
+	if h.until.IsZero() {
+		until = h.until
+	}
+	h.believe(env, until)
+}
+
 // unlock releases what the thread of held has locked.
 func (x *redisson) unlock(ctx, held context.Context, resource string, ttl time.Duration) error {
 	x.released(held, resource)
-	return unlocked(x.script(ctx, x.node, redissonUnlock, []string{resource, redissonChannel(resource)}, unlockMessage, milliseconds(ttl), x.owner(held)))
+	return unlocked(x.script(x.node, redissonUnlock, []string{resource, redissonChannel(resource)}, unlockMessage, milliseconds(ttl), x.owner(held)))
 }
 
 // unlocked reads the reply of a script that returns nil for a thread that does not have the lock: Redisson throws

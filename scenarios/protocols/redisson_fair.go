@@ -28,7 +28,7 @@ var redissonFairProtocol = Protocol{Name: "redisson-fair", New: newRedissonFair,
 type RedissonFairSettings struct {
 	RedissonSettings `yaml:",inline"`
 	// WaitTimeout is how long the lock waits for the client at the head of its queue. Default: 5s. Example: 1s
-	WaitTimeout time.Duration `yaml:"wait-timeout"`
+	WaitTimeout time.Duration `yaml:"wait-timeout" faster:"milliseconds"`
 }
 
 func newRedissonFair(env Env) (Locker, error) {
@@ -41,16 +41,11 @@ func (own RedissonFairSettings) Check(s Settings, _ int) error {
 	return cmp.Or(wholePositive("wait-timeout", own.WaitTimeout), s.checkTTL())
 }
 
-func (own RedissonFairSettings) faster(by time.Duration) Own {
-	own.WaitTimeout = wholeMilliseconds(own.WaitTimeout / by)
-	return own
-}
-
 func (x *redissonFair) Lock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
 	l, err := x.acquire(ctx, resource, ttl, x.clock.Now().Add(forever), fairQueueUp)
 	if err != nil {
 		// The answer changes nothing: a thread that could not leave the queue is one that died.
-		_ = x.script(ctx, x.node, fairLeave, fairKeys(resource), x.owner(ctx), x.waitTimeout)
+		_ = x.script(x.node, fairLeave, fairKeys(resource), x.owner(ctx), x.waitTimeout)
 	}
 	return l, err
 }
@@ -62,15 +57,15 @@ func (x *redissonFair) TryLock(ctx context.Context, resource string, ttl time.Du
 func (x *redissonFair) acquire(ctx context.Context, resource string, ttl time.Duration, deadline time.Time, script *rediscmd.Script) (Lease, error) {
 	until, err := x.wait(ctx, deadline, redissonChannel(resource)+":"+x.owner(ctx), func() (time.Time, time.Duration, error) {
 		start := x.clock.Now()
-		left, err := remaining(x.script(ctx, x.node, script, append([]string{resource}, fairKeys(resource)...),
+		left, err := remaining(x.script(x.node, script, append([]string{resource}, fairKeys(resource)...),
 			milliseconds(ttl), x.owner(ctx), x.waitTimeout, x.wall()))
 		return start.Add(ttl), left, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	l := &fairLease{redissonLease{redisson: x.redisson, ctx: ctx, resource: resource, ttl: ttl, until: x.granted(ctx, resource, ttl, until)}}
-	x.env.Believe(ctx, l.until)
+	l := &fairLease{redissonLease{redisson: x.redisson, held: held{ctx: ctx, ttl: ttl}, resource: resource}}
+	l.believe(x.env, x.granted(ctx, resource, ttl, until))
 	return l, nil
 }
 
@@ -94,7 +89,7 @@ type fairLease struct{ redissonLease }
 
 func (l *fairLease) Unlock(ctx context.Context) error {
 	l.released(l.ctx, l.resource)
-	return unlocked(l.script(ctx, l.node, fairUnlock, slices.Concat([]string{l.resource}, fairKeys(l.resource), []string{redissonChannel(l.resource)}),
+	return unlocked(l.script(l.node, fairUnlock, slices.Concat([]string{l.resource}, fairKeys(l.resource), []string{redissonChannel(l.resource)}),
 		unlockMessage, milliseconds(l.ttl), l.owner(l.ctx), l.wall()))
 }
 

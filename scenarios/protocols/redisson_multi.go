@@ -60,11 +60,6 @@ func (own RedissonMultiSettings) Check(s Settings, nodes int) error {
 	return cmp.Or(own.DelaySettings.check(), s.checkTTL())
 }
 
-func (own RedissonMultiSettings) faster(by time.Duration) Own {
-	own.DelaySettings = own.DelaySettings.shortened(by)
-	return own
-}
-
 func (x *redissonMulti) Lock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
 	for n := 1; ; n++ {
 		x.env.Attempt(ctx, n)
@@ -146,14 +141,15 @@ func (x *redissonMulti) attempt(ctx context.Context, resource string, ttl, wait 
 			return nil, redlock.ErrNoQuorum
 		}
 	}
-	l := &multiLease{redissonMulti: x, ctx: ctx, resource: resource, ttl: ttl}
+	l := &multiLease{redissonMulti: x, held: held{ctx: ctx, ttl: ttl}, resource: resource}
+	var end time.Time
 	if !x.watched {
 		var err error
-		if l.until, err = x.setLeaseTime(ctx, taken, resource, ttl); err != nil {
+		if end, err = x.setLeaseTime(ctx, taken, resource, ttl); err != nil {
 			return nil, err
 		}
 	}
-	x.env.Believe(ctx, l.until)
+	l.believe(x.env, end)
 	return l, nil
 }
 
@@ -161,7 +157,7 @@ func (x *redissonMulti) attempt(ctx context.Context, resource string, ttl, wait 
 func (x *redissonMulti) setLeaseTime(ctx context.Context, taken []*redisson, resource string, ttl time.Duration) (time.Time, error) {
 	start := x.clock.Now()
 	err := x.all(taken, func(r *redisson) error {
-		return r.command(ctx, r.node, "PEXPIRE", resource, milliseconds(ttl)).Err
+		return r.command(r.node, "PEXPIRE", resource, milliseconds(ttl)).Err
 	})
 	x.env.Step(ctx, Step{Name: LeaseTimeSet, Span: ttl, Detail: fmt.Sprintf("gives the %d locks that it took the lease time, %v", len(taken), ttl)})
 	return start.Add(ttl), err
@@ -198,15 +194,9 @@ func (x *redissonMulti) all(locks []*redisson, do func(*redisson) error) error {
 // multiLease is a multi-lock that is held.
 type multiLease struct {
 	*redissonMulti
-	ctx      context.Context
+	held
 	resource string
-	ttl      time.Duration
-	until    time.Time
 }
-
-func (l *multiLease) Until() time.Time         { return l.until }
-func (l *multiLease) Context() context.Context { return context.Background() }
-func (l *multiLease) Token() (int64, bool)     { return 0, false }
 
 // Holder implements Standing.
 func (l *multiLease) Holder() string { return l.locks[0].owner(l.ctx) }
@@ -217,10 +207,7 @@ func (l *multiLease) Extend(ctx context.Context, ttl time.Duration) error {
 	if err != nil {
 		return err
 	}
-	if !l.until.IsZero() {
-		l.until = until
-	}
-	l.env.Believe(l.ctx, l.until)
+	l.lengthen(l.env, until)
 	return nil
 }
 

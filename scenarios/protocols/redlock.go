@@ -40,7 +40,7 @@ type RedlockSettings struct {
 	LossLead time.Duration `yaml:"loss-lead"`
 	// CounterTTL is how long a node keeps a fencing counter after its last vote (Fencing.CounterTTL); 0s is the library's
 	// default, 90 days. Default: 0s. Example: 1h
-	CounterTTL time.Duration `yaml:"counter-ttl"`
+	CounterTTL time.Duration `yaml:"counter-ttl" faster:"milliseconds"`
 	// Guard turns on the restart guard (WithRestartGuard). Default: not set. Example: {max-ttl: 10s}
 	Guard *Guard `yaml:"guard"`
 }
@@ -48,7 +48,7 @@ type RedlockSettings struct {
 // Guard is the settings of the library's restart guard.
 type Guard struct {
 	// MaxTTL is the largest TTL of any lock. Example: 10s
-	MaxTTL time.Duration `yaml:"max-ttl,required"`
+	MaxTTL time.Duration `yaml:"max-ttl,required" faster:"milliseconds"`
 	// TrustNodeClock lets the node's clock alone end a quarantine, which is unsafe. Default: false. Example: true
 	TrustNodeClock bool `yaml:"trust-node-clock"`
 }
@@ -90,20 +90,6 @@ func (own RedlockSettings) besides(resource string) (keys []string) {
 		keys = append(keys, "redlock:guard") // which all resources share
 	}
 	return keys
-}
-
-func (own RedlockSettings) faster(by time.Duration) Own {
-	own.DriftSettings = own.DriftSettings.shortened(by)
-	own.DelaySettings = own.DelaySettings.shortened(by)
-	own.WakeUp /= by
-	own.LossLead /= by
-	own.CounterTTL = wholeMilliseconds(own.CounterTTL / by)
-	if own.Guard != nil {
-		guard := *own.Guard
-		guard.MaxTTL = wholeMilliseconds(guard.MaxTTL / by)
-		own.Guard = &guard
-	}
-	return own
 }
 
 // Lead is how long before the end of a lease with that TTL and validity its context ends.

@@ -16,88 +16,95 @@ import (
 
 // redlockPlain is Redlock as tutorials and ports have it, on plain commands: SET NX PX on every node, the number of those
 // that said yes, the time that it took. Settings say which of their habits it has. The shipped library has none of these,
-// and is not used.
+// and is not used. The locks on a single instance, and on nodes that give out permits, are this one with another vote.
 type redlockPlain struct {
 	session
 	own     RedlockPlainSettings
 	quorum  int
 	answers map[string]bool // by the name of a node, whether it has answered what it was asked last
 
+	// take asks for the lock, from start on. reason is why it was not granted, nil if it was; failed is what a node failed
+	// with.
+	take func(ctx context.Context, l *plainLease) (start time.Time, voters []int, reason, failed error)
+	// grants makes the lease that is handed out.
+	grants func(*plainLease) Lease
+	// isAlone says that the lock is on a single instance, whose answer is what the call returns.
+	isAlone bool
+
 	connecting, connected bool
 	awaiting              []driver.Waiter // calls that wait until it is connected
 }
 
-var redlockPlainProtocol = Protocol{Name: "redlock-plain", New: newRedlockPlain, Steps: redlockPlainSteps,
+var redlockPlainProtocol = Protocol{Name: "redlock-plain", New: newRedlockPlain,
+	Steps:     []string{observe.AttemptStarted.String(), observe.NodeAnswered.String(), observe.ValidityComputed.String(), Connected, CleanedUp, TokenDrawn},
 	Sentences: []string{Connected, CleanedUp}, Capabilities: Capabilities{KeysOnly: true, AllAtOnce: true},
 	own: RedlockPlainSettings{DriftSettings: defaultDrift(), RetrySettings: defaultRetry(), Reconnects: 5}}
 
-var redlockPlainSteps = []string{observe.AttemptStarted.String(), observe.NodeAnswered.String(), observe.ValidityComputed.String(), Connected, CleanedUp, TokenDrawn}
-
-// Connected is the step of redlock-plain at which a client has tried to connect to the nodes.
-const Connected = "connected"
-
-// CleanedUp is the step of redlock-plain at which a client that was not granted the lock has tidied up after itself.
-const CleanedUp = "cleaned-up"
-
-// TokenDrawn is the step of redlock-plain at which a client has drawn its fencing token before it asks for the lock.
-const TokenDrawn = "token-drawn"
+const (
+	// Connected is the step of redlock-plain at which a client has tried to connect to the nodes.
+	Connected = "connected"
+	// CleanedUp is the step at which a client that was not granted the lock has tidied up after itself.
+	CleanedUp = "cleaned-up"
+	// TokenDrawn is the step at which a client has drawn its fencing token before it asks for the lock.
+	TokenDrawn = "token-drawn"
+)
 
 func newRedlockPlain(env Env) (Locker, error) {
-	x := &redlockPlain{session: newSession(env), own: Of[RedlockPlainSettings](env.Settings), answers: map[string]bool{}}
+	return newPlain(env, env.Redis(), Of[RedlockPlainSettings](env.Settings)), nil
+}
+
+func newPlain(env Env, nodes []Redis, own RedlockPlainSettings) *redlockPlain {
+	x := &redlockPlain{session: newSession(env), own: own, answers: map[string]bool{}}
+	x.nodes = nodes
+	x.take, x.grants = x.vote, func(l *plainLease) Lease { return &votedLease{l} }
 	x.count()
-	return x, nil
+	return x
 }
 
 // count counts how many nodes must agree.
 func (x *redlockPlain) count() { x.quorum = x.own.quorum(len(x.nodes)) }
 
 func (x *redlockPlain) Lock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
-	c, err := x.call(ctx, resource)
-	if err != nil {
-		return nil, err
-	}
-	l, err := x.retry(ctx, resource, ttl, c.attempt)
-	return c.over(ctx, l, err)
+	return x.call(ctx, []string{resource}, ttl, true)
 }
 
 func (x *redlockPlain) TryLock(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
-	c, err := x.call(ctx, resource)
-	if err != nil {
-		return nil, err
-	}
-	l, err := c.attempt(ctx, resource, ttl)
-	return c.over(ctx, l, err)
+	return x.call(ctx, []string{resource}, ttl, false)
 }
 
 // plainCall is a call of Lock or TryLock.
 type plainCall struct {
 	*redlockPlain
-	resource string
-	number   int    // of the attempt
-	value    string // of all attempts, where they share one
-	token    int64  // where it is drawn before
+	keys   []string // any of which is the lock
+	number int      // of the attempt
+	value  string   // of all attempts, where they share one
+	token  int64    // where it is drawn before
 }
 
-func (x *redlockPlain) call(ctx context.Context, resource string) (c *plainCall, err error) {
+func (x *redlockPlain) call(ctx context.Context, keys []string, ttl time.Duration, waits bool) (l Lease, err error) {
 	if err := x.connect(ctx); err != nil {
 		return nil, err
 	}
-	c = &plainCall{redlockPlain: x, resource: resource, token: x.draw(ctx, TokenBefore, resource)}
+	c := &plainCall{redlockPlain: x, keys: keys, token: x.draw(ctx, TokenBefore, keys[0])}
 	switch x.own.Value {
 	case PerCall:
 		c.value, err = x.value()
 	case PerClient:
 		c.value = x.env.Name()
 	}
-	return c, err
-}
-
-// over cleans up after a call that failed, where that is left until then.
-func (c *plainCall) over(ctx context.Context, l Lease, err error) (Lease, error) {
+	if err != nil {
+		return nil, err
+	}
+	attempt := func() (Lease, error) { return c.attempt(ctx, ttl) }
+	if waits {
+		l, err = x.retry(ctx, attempt)
+	} else {
+		l, err = attempt()
+	}
 	if err != nil && c.own.Cleanup == CleanupAtEnd {
-		l := &redlockPlainLease{redlockPlain: c.redlockPlain, ctx: ctx, resource: c.resource, value: c.value}
-		l.tidy(CompareAndDelete, c.all())
-		c.env.Step(ctx, Step{Name: CleanedUp, Detail: "gives up, and only now deletes its own keys again"})
+		l := &plainLease{redlockPlain: x, held: held{ctx: ctx}, keys: keys, value: c.value}
+		l.tidy(CompareAndDelete, x.all())
+		x.env.Step(ctx, Step{Name: CleanedUp, Detail: "gives up, and only now deletes its own keys again"})
 	}
 	return l, err
 }
@@ -122,9 +129,9 @@ func (x *redlockPlain) connect(ctx context.Context) error {
 	x.connecting = true
 	var reached []Redis
 	var names []string
-	for i, node := range x.nodes {
+	for _, node := range x.nodes {
 		// Connecting is not modelled; a request and its reply take the time of it.
-		if x.commandWithin(ctx, x.own.ConnectTimeout, i, "PING").Err == nil {
+		if x.do(node, x.own.ConnectTimeout, rediscmd.Request{Args: []string{"PING"}}).Err == nil {
 			reached, names = append(reached, node), append(names, node.Node())
 		}
 	}
@@ -163,30 +170,31 @@ func (x *redlockPlain) draw(ctx context.Context, moment Tokens, resource string)
 	if x.own.Tokens != moment {
 		return 0
 	}
-	token, _ := x.command(ctx, 0, "INCR", counter(resource)).Value.(int64) // 0, no token, if the node does not answer
+	token, _ := x.command(0, "INCR", counter(resource)).Value.(int64) // 0, no token, if the node does not answer
 	if moment == TokenBefore {
 		x.env.Step(ctx, Step{Name: TokenDrawn})
 	}
 	return token
 }
 
-func (c *plainCall) attempt(ctx context.Context, resource string, ttl time.Duration) (Lease, error) {
+func (c *plainCall) attempt(ctx context.Context, ttl time.Duration) (Lease, error) {
 	c.number++
 	c.env.Step(ctx, Step{Name: observe.AttemptStarted.String(), Attempt: c.number})
-	l := &redlockPlainLease{redlockPlain: c.redlockPlain, ctx: ctx, resource: resource, value: c.value, token: c.token, ttl: ttl}
+	l := &plainLease{redlockPlain: c.redlockPlain, held: held{ctx: ctx, ttl: ttl}, keys: c.keys, value: c.value, token: c.token}
 	if c.own.Value == PerAttempt {
 		var err error
 		if l.value, err = c.redlockPlain.value(); err != nil {
 			return nil, err
 		}
 	}
-	start := c.clock.Now()
-	voters, reason, failed := c.vote(ctx, l, ttl)
-	if failed != nil && c.own.FailedNode == EndsCall {
+	start, voters, reason, failed := c.take(ctx, l)
+	switch {
+	case failed != nil && c.own.FailedNode == EndsCall:
 		return nil, &callEnded{failed}
-	}
-	if c.own.Tokens == TokenPerNode {
-		c.each(c.all(), c.once(rediscmd.Request{Args: []string{"INCR", counter(resource)}}), func(_ int, reply rediscmd.Reply) bool {
+	case c.isAlone && reason != nil:
+		return nil, reason
+	case c.own.Tokens == TokenPerNode:
+		c.each(c.all(), c.once(rediscmd.Request{Args: []string{"INCR", counter(c.keys[0])}}), func(_ int, reply rediscmd.Reply) bool {
 			n, _ := reply.Value.(int64)
 			l.token = max(l.token, n)
 			return true
@@ -195,27 +203,28 @@ func (c *plainCall) attempt(ctx context.Context, resource string, ttl time.Durat
 	validity, until, enough := c.validity(ttl, start)
 	c.env.Step(ctx, Step{Name: observe.ValidityComputed.String(), Span: validity})
 	switch {
-	case len(voters) < c.quorum:
+	case reason != nil:
 	case !enough:
 		reason = redlock.ErrTooLate
 	case failed != nil && c.own.FailedNode == FailsGrant:
 		return nil, &callEnded{failed}
 	default:
-		l.believe(ctx, until)
-		l.token = max(l.token, c.draw(ctx, TokenOneNode, resource))
-		return l, nil
+		l.believe(c.env, until)
+		l.token = max(l.token, c.draw(ctx, TokenOneNode, c.keys[0]))
+		return c.grants(l), nil
 	}
 	l.cleanUp(ctx, voters)
 	return nil, reason
 }
 
-// vote asks the nodes for their votes. reason is why there is no quorum, if there is none, and failed what a node failed with.
-func (c *plainCall) vote(ctx context.Context, l *redlockPlainLease, ttl time.Duration) (voters []int, reason, failed error) {
+// vote asks the nodes for their votes, and is the rule for take.
+func (x *redlockPlain) vote(ctx context.Context, l *plainLease) (start time.Time, voters []int, reason, failed error) {
+	start = x.clock.Now()
 	reason = redlock.ErrNoQuorum
 	refusals := 0
-	set := rediscmd.Request{Args: []string{"SET", l.resource, l.value, "NX", "PX", fmt.Sprint(ttl.Milliseconds())}}
-	c.each(c.all(), c.once(set), func(node int, reply rediscmd.Reply) bool {
-		switch err := c.answered(ctx, node, reply, reply.Value == any("OK")); {
+	x.each(x.all(), x.once(l.request()), func(node int, reply rediscmd.Reply) bool {
+		number, _ := reply.Value.(int64) // of the permit, if there are several
+		switch err := x.answered(ctx, node, reply, number > 0 || reply.Value == any("OK")); {
 		case err == nil:
 			voters = append(voters, node)
 		case errors.Is(err, redlock.ErrTaken):
@@ -225,13 +234,44 @@ func (c *plainCall) vote(ctx context.Context, l *redlockPlainLease, ttl time.Dur
 			failed = err
 			refusals++
 		}
-		return !c.decided(len(voters), refusals) && (failed == nil || c.own.FailedNode != EndsCall)
+		return !x.decided(len(voters), refusals) && (failed == nil || x.own.FailedNode != EndsCall)
 	})
-	return voters, reason, failed
+	switch {
+	case len(voters) >= x.quorum:
+		reason = nil
+	case x.isAlone && failed != nil:
+		reason = failed
+	}
+	return start, voters, reason, failed
+}
+
+// takeOne sets the first key that is free, and deleteAll deletes those that hold a value.
+var (
+	takeOne = &rediscmd.Script{
+		Lua: `for i, key in ipairs(KEYS) do
+  if redis.call('SET', key, ARGV[1], 'NX', 'PX', ARGV[2]) then return i end
+end
+return 0`,
+	}
+	deleteAll = &rediscmd.Script{
+		Lua: `local n = 0
+for _, key in ipairs(KEYS) do
+  if redis.call('GET', key) == ARGV[1] then n = n + redis.call('DEL', key) end
+end
+return n`,
+	}
+)
+
+// request asks a node for its vote: a script is needed where it has one of several keys to give.
+func (l *plainLease) request() rediscmd.Request {
+	if len(l.keys) > 1 {
+		return rediscmd.Request{Script: takeOne, Keys: l.keys, Argv: []string{l.value, milliseconds(l.ttl)}}
+	}
+	return rediscmd.Request{Args: []string{"SET", l.keys[0], l.value, "NX", "PX", milliseconds(l.ttl)}}
 }
 
 // cleanUp deletes what an attempt that was not granted may have left, as the settings have it.
-func (l *redlockPlainLease) cleanUp(ctx context.Context, voters []int) {
+func (l *plainLease) cleanUp(ctx context.Context, voters []int) {
 	switch l.own.Cleanup {
 	case CleanupCompareAndDelete:
 		l.tidy(CompareAndDelete, l.all())
@@ -284,7 +324,7 @@ func (x *redlockPlain) reconnect(node int, patience time.Duration) (reply redisc
 }
 
 func (x *redlockPlain) send(node int, r rediscmd.Request, patience time.Duration) rediscmd.Reply {
-	reply := x.nodes[node].Do(x.clock.Now().Add(patience), r) // others may be answered meanwhile
+	reply := x.do(x.nodes[node], patience, r) // others may be answered meanwhile
 	x.answers[x.nodes[node].Node()] = !errors.Is(reply.Err, rediscmd.ErrTimeout) && !errors.Is(reply.Err, rediscmd.ErrReset)
 	return reply
 }
@@ -303,46 +343,53 @@ func (x *redlockPlain) each(nodes []int, asks ask, got func(node int, reply redi
 	x.atOnce(nodes, asks, got)
 }
 
-// redlockPlainLease is a lock that a majority granted.
-type redlockPlainLease struct {
+// plainLease is a lock that a quorum granted.
+type plainLease struct {
 	*redlockPlain
-	ctx      context.Context
-	resource string
-	value    string
-	token    int64
-	ttl      time.Duration // that it was asked for with
-	until    time.Time
+	held
+	keys  []string
+	value string
+	token int64
 }
 
+func (l *plainLease) Token() (int64, bool) { return l.token, l.token != 0 }
+
+// votedLease is one whose key is the resource.
+type votedLease struct{ *plainLease }
+
 // Value and Quorum implement Voted.
-func (l *redlockPlainLease) Value() string { return l.value }
-func (l *redlockPlainLease) Quorum() int   { return l.own.quorum(len(l.env.Redis())) }
+func (l *votedLease) Value() string { return l.value }
+func (l *votedLease) Quorum() int   { return l.own.quorum(len(l.env.Redis())) }
 
-func (l *redlockPlainLease) Until() time.Time         { return l.until }
-func (l *redlockPlainLease) Context() context.Context { return context.Background() }
-func (l *redlockPlainLease) Token() (int64, bool)     { return l.token, l.token != 0 }
-
-// extendOrCreate sets the key if it holds the value or is gone.
-var extendOrCreate = &rediscmd.Script{
-	Lua: `local held = redis.call('GET', KEYS[1])
+// The scripts of locks whose key holds a value.
+var (
+	compareAndDelete = &rediscmd.Script{
+		Lua: `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`,
+	}
+	compareAndExpire = &rediscmd.Script{
+		Lua: `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0`,
+	}
+	// extendOrCreate sets the key if it holds the value or is gone.
+	extendOrCreate = &rediscmd.Script{
+		Lua: `local held = redis.call('GET', KEYS[1])
 if not held or held == ARGV[1] then
   redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
   return 1
 end
 return 0`,
-}
+	}
+)
 
 // Extend is for a quorum, and validity is computed as at the grant, unless the settings have it otherwise.
-func (l *redlockPlainLease) Extend(_ context.Context, ttl time.Duration) error {
+func (l *plainLease) Extend(_ context.Context, ttl time.Duration) error {
 	if l.own.FixedTTL {
 		ttl = l.ttl
 	}
-	milliseconds := fmt.Sprint(ttl.Milliseconds())
-	r := rediscmd.Request{Script: compareAndExpire, Keys: []string{l.resource}, Argv: []string{l.value, milliseconds}}
+	r := rediscmd.Request{Script: compareAndExpire, Keys: l.keys, Argv: []string{l.value, milliseconds(ttl)}}
 	quorum := l.quorum
 	switch l.own.Extending {
 	case ExtendSet:
-		r = rediscmd.Request{Args: []string{"SET", l.resource, l.value, "PX", milliseconds}}
+		r = rediscmd.Request{Args: []string{"SET", l.keys[0], l.value, "PX", milliseconds(ttl)}}
 	case ExtendReCreate:
 		r.Script = extendOrCreate
 	case ExtendAnyNode:
@@ -360,18 +407,12 @@ func (l *redlockPlainLease) Extend(_ context.Context, ttl time.Duration) error {
 	if !enough {
 		return redlock.ErrTooLate
 	}
-	l.believe(l.ctx, until)
+	l.believe(l.env, until)
 	return nil
 }
 
-// believe has the client believe in its lock until a moment by its lock clock.
-func (l *redlockPlainLease) believe(ctx context.Context, until time.Time) {
-	l.until = until
-	l.env.Believe(ctx, l.until)
-}
-
-func (l *redlockPlainLease) Unlock(context.Context) error {
-	votes, err := l.tally(l.all(), l.again(l.release(l.own.Release)), l.own.FailedRelease)
+func (l *plainLease) Unlock(ctx context.Context) error {
+	votes, err := l.tally(l.all(), l.release(ctx, l.own.Release, l.again), l.own.FailedRelease)
 	return agreed(votes, l.quorum, err)
 }
 
@@ -386,21 +427,43 @@ func agreed(votes, quorum int, err error) error {
 	return redlock.ErrLost
 }
 
-// release is the request to take the key off a node.
-func (l *redlockPlainLease) release(how Release) rediscmd.Request {
-	if how == Del {
-		return rediscmd.Request{Args: []string{"DEL", l.resource}}
+// Compared is the step at which a client that releases by GET and DEL has seen its own value, and not deleted it yet.
+const Compared = "compared"
+
+// release takes the key off a node, by requests that are sent in some way.
+func (l *plainLease) release(ctx context.Context, how Release, send func(rediscmd.Request) ask) ask {
+	del := send(rediscmd.Request{Args: []string{"DEL", l.keys[0]}})
+	switch {
+	case how == Del:
+		return del
+	case how == GetDel:
+		get := send(rediscmd.Request{Args: []string{"GET", l.keys[0]}})
+		return func(node int) rediscmd.Reply {
+			reply := get(node)
+			switch {
+			case reply.Err != nil:
+				return reply
+			case reply.Value != any(l.value):
+				return rediscmd.Reply{Value: int64(0)}
+			}
+			l.env.Step(ctx, Step{Name: Compared, Detail: "has read its own value, and is about to delete the key"})
+			return del(node)
+		}
 	}
-	return rediscmd.Request{Script: compareAndDelete, Keys: []string{l.resource}, Argv: []string{l.value}}
+	r := rediscmd.Request{Script: compareAndDelete, Keys: l.keys, Argv: []string{l.value}}
+	if len(l.keys) > 1 {
+		r.Script = deleteAll
+	}
+	return send(r)
 }
 
 // tidy takes what an attempt that was not granted may have left off nodes.
-func (l *redlockPlainLease) tidy(how Release, nodes []int) {
-	_, _ = l.tally(nodes, l.once(l.release(how)), l.own.FailedRelease)
+func (l *plainLease) tidy(how Release, nodes []int) {
+	_, _ = l.tally(nodes, l.release(l.ctx, how, l.once), l.own.FailedRelease)
 }
 
 // tally asks nodes and counts those that did what they were asked for; err is what a node failed with, if any did.
-func (l *redlockPlainLease) tally(nodes []int, asks ask, failed FailedRelease) (n int, err error) {
+func (l *plainLease) tally(nodes []int, asks ask, failed FailedRelease) (n int, err error) {
 	refusals := 0
 	l.each(nodes, asks, func(_ int, reply rediscmd.Reply) bool {
 		switch {

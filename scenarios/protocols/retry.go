@@ -37,12 +37,6 @@ func (s DelaySettings) check() error {
 	return nil
 }
 
-func (s DelaySettings) shortened(by time.Duration) DelaySettings {
-	s.RetryDelay.Min /= by
-	s.RetryDelay.Max /= by
-	return s
-}
-
 // RetrySettings are those of protocols whose clients make attempts on their own.
 type RetrySettings struct {
 	DelaySettings `yaml:",inline"`
@@ -51,37 +45,26 @@ type RetrySettings struct {
 	Backoff faults.Rate `yaml:"backoff"`
 	// Attempts is the maximum number of attempts of one lock call; 0 is as many as the step's own time allows. Default: 0.
 	// Example: 3
-	Attempts int `yaml:"attempts"`
+	Attempts int `yaml:"attempts" range:"0.."`
 	// GiveUp is how long one lock call keeps making attempts; 0s is for the step's own time. Default: 0s. Example: 5s
-	GiveUp time.Duration `yaml:"give-up"`
+	GiveUp time.Duration `yaml:"give-up" range:"0s.."`
 }
 
 func defaultRetry() RetrySettings { return RetrySettings{DelaySettings: defaultDelay()} }
 
 func (s RetrySettings) check() error {
-	switch {
-	case s.Backoff.Ratio().IsNegative() || !s.Backoff.Ratio().IsZero() && s.RetryDelay.Min == 0:
+	if s.Backoff.Ratio().IsNegative() || !s.Backoff.Ratio().IsZero() && s.RetryDelay.Min == 0 {
 		return fmt.Errorf("backoff %v from a delay of %v on, neither may be negative and a delay of 0 does not grow", s.Backoff, s.RetryDelay.Min)
-	case s.Attempts < 0:
-		return fmt.Errorf("attempts %d is negative", s.Attempts)
-	case s.GiveUp < 0:
-		return fmt.Errorf("give-up %v is negative", s.GiveUp)
 	}
 	return s.DelaySettings.check()
 }
 
-func (s RetrySettings) shortened(by time.Duration) RetrySettings {
-	s.DelaySettings = s.DelaySettings.shortened(by)
-	s.GiveUp /= by
-	return s
-}
-
 // retry makes attempts until one is granted, ctx ends or the settings say that it is enough, with random delays between
 // them.
-func (s *session) retry(ctx context.Context, resource string, ttl time.Duration, attempt func(context.Context, string, time.Duration) (Lease, error)) (Lease, error) {
+func (s *session) retry(ctx context.Context, attempt func() (Lease, error)) (Lease, error) {
 	start, given := s.clock.Now(), Of[RetrySettings](s.env.Settings)
 	for n := 1; ; n++ {
-		l, err := attempt(ctx, resource, ttl)
+		l, err := attempt()
 		if err == nil {
 			return l, nil
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"strconv"
 	"time"
 
 	"redlocksim/internal/rediscmd"
@@ -23,6 +24,23 @@ type session struct {
 
 func newSession(env Env) session {
 	return session{env: env, clock: env.LockClock(), nodes: env.Redis()}
+}
+
+// held is what the leases of most protocols have in common.
+type held struct {
+	ctx   context.Context // of the acquire
+	ttl   time.Duration   // that it was asked for with
+	until time.Time
+}
+
+func (h *held) Until() time.Time         { return h.until }
+func (h *held) Context() context.Context { return context.Background() }
+func (h *held) Token() (int64, bool)     { return 0, false }
+
+// believe has the client believe in its lock until a moment by its lock clock.
+func (h *held) believe(env Env, until time.Time) {
+	h.until = until
+	env.Believe(h.ctx, until)
 }
 
 // value draws a value that stands for one acquisition.
@@ -52,20 +70,34 @@ func (s *session) answered(ctx context.Context, node int, reply rediscmd.Reply, 
 	return err
 }
 
-// command sends a command to a node.
-func (s *session) command(ctx context.Context, node int, args ...string) rediscmd.Reply {
-	return s.commandWithin(ctx, s.env.Settings.NodeTimeout, node, args...)
+// do sends a request to a node, and waits so long for the reply.
+func (s *session) do(node Redis, patience time.Duration, r rediscmd.Request) rediscmd.Reply {
+	return node.Do(s.clock.Now().Add(patience), r)
 }
 
-// commandWithin is command for one that may take longer than others.
-func (s *session) commandWithin(_ context.Context, patience time.Duration, node int, args ...string) rediscmd.Reply {
-	return s.nodes[node].Do(s.clock.Now().Add(patience), rediscmd.Request{Args: args})
+// command sends a command to a node.
+func (s *session) command(node int, args ...string) rediscmd.Reply {
+	return s.do(s.nodes[node], s.env.Settings.NodeTimeout, rediscmd.Request{Args: args})
 }
 
 // script calls a script on a node.
-func (s *session) script(_ context.Context, node int, script *rediscmd.Script, keys []string, argv ...string) rediscmd.Reply {
-	return s.nodes[node].Do(s.clock.Now().Add(s.env.Settings.NodeTimeout), rediscmd.Request{Script: script, Keys: keys, Argv: argv})
+func (s *session) script(node int, script *rediscmd.Script, keys []string, argv ...string) rediscmd.Reply {
+	return s.do(s.nodes[node], s.env.Settings.NodeTimeout, rediscmd.Request{Script: script, Keys: keys, Argv: argv})
 }
+
+// deleted reads the reply of a command or script that answers 1 if the key was there and ours.
+func deleted(reply rediscmd.Reply) error {
+	switch {
+	case reply.Err != nil:
+		return reply.Err
+	case reply.Value != any(int64(1)):
+		return redlock.ErrLost
+	}
+	return nil
+}
+
+// milliseconds is a time as commands have it.
+func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
 // random draws evenly from 0 to n−1.
 func (s *session) random(n uint64) uint64 {

@@ -2,6 +2,7 @@ package protocols
 
 import (
 	"fmt"
+	"reflect"
 	"time"
 
 	"redlocksim/internal/strictyaml"
@@ -18,7 +19,7 @@ type Settings struct {
 	// Default: redlock. Example: redlock-plain
 	Protocol Name `yaml:"protocol"`
 	// TTL is the time to live of lock keys. Default: 10s. Example: 2s
-	TTL time.Duration `yaml:"ttl"`
+	TTL time.Duration `yaml:"ttl" faster:"milliseconds"`
 	// NodeTimeout is how long a client waits for a node's answer. Default: 50ms. Example: 20ms
 	NodeTimeout time.Duration `yaml:"node-timeout"`
 	// Clock is the clock with which clients measure validity: monotonic, boottime (monotonic, and goes on during a
@@ -27,23 +28,18 @@ type Settings struct {
 	// GuardTime is how long before the end of its lease, by its own clock, a client stops sending effects. To protect the
 	// resource it must be as long as the longest pause and the longest message together. With 0s a client sends effects as
 	// long as it believes in its lease, as the implementations behind the presets do. Default: 0s. Example: 820ms
-	GuardTime time.Duration `yaml:"guard-time"`
+	GuardTime time.Duration `yaml:"guard-time" range:"0s.."`
 	// Renewals is the maximum number of times that a client renews one lock; 0 is no limit, but for protocol redlock the
 	// library's own: 1000 times, and for an hour. Default: 0. Example: 3
-	Renewals int `yaml:"renewals"`
+	Renewals int `yaml:"renewals" range:"0.."`
 
 	own Own // of the type that the protocol declares
 }
 
 // Check says what is wrong with the settings for a number of nodes.
 func (s Settings) Check(nodes int) error {
-	switch {
-	case s.NodeTimeout <= 0:
+	if s.NodeTimeout <= 0 {
 		return fmt.Errorf("node-timeout %v is not positive", s.NodeTimeout)
-	case s.GuardTime < 0:
-		return fmt.Errorf("guard-time %v is negative", s.GuardTime)
-	case s.Renewals < 0:
-		return fmt.Errorf("renewals %d is negative", s.Renewals)
 	}
 	if _, known := Find(s.Protocol); !known {
 		return fmt.Errorf("no such protocol %q", s.Protocol)
@@ -82,16 +78,41 @@ func (s Settings) KeysOf(resource string) []string {
 	return keys
 }
 
-// Faster is the settings with times that are as many times shorter; those that Redis counts stay whole milliseconds.
+// Faster is the settings with times that are as many times shorter.
 func (s Settings) Faster(times int) Settings {
-	by := time.Duration(times)
-	s.TTL = wholeMilliseconds(s.TTL / by)
-	s.NodeTimeout /= by
-	s.GuardTime /= by
-	if own, timed := s.own.(interface{ faster(by time.Duration) Own }); timed {
-		s.own = own.faster(by)
-	}
+	own := copied(s.own)
+	faster(reflect.ValueOf(&s).Elem(), time.Duration(times))
+	faster(own, time.Duration(times))
+	s.own = own.Interface().(Own)
 	return s
+}
+
+// faster divides the times in settings. The tag faster says what else there is to it: those that Redis counts in milliseconds
+// stay whole ones. The unit of a clock stays as it is. Of the allowance for drift, Redis' own milliseconds stay, for which the
+// default stands.
+func faster(settings reflect.Value, by time.Duration) {
+	for i := range settings.NumField() {
+		v, tag := settings.Field(i), settings.Type().Field(i).Tag
+		if !v.CanInterface() {
+			continue
+		}
+		if v.Kind() == reflect.Pointer && !v.IsNil() {
+			changed := reflect.New(v.Type().Elem())
+			changed.Elem().Set(v.Elem())
+			v.Set(changed)
+			v = changed.Elem()
+		}
+		switch d, isTime := v.Interface().(time.Duration); {
+		case isTime && tag.Get("faster") == "milliseconds":
+			v.SetInt(int64(wholeMilliseconds(d / by)))
+		case isTime && tag.Get("faster") == "drift":
+			v.SetInt(int64(max(d/by, min(d, redlock.DefaultDrift().Constant))))
+		case isTime && tag.Get("faster") != "unit":
+			v.SetInt(int64(d / by))
+		case v.Kind() == reflect.Struct && tag.Get("yaml") != "":
+			faster(v, by)
+		}
+	}
 }
 
 // wholeMilliseconds is a time as Redis counts it.
@@ -104,6 +125,9 @@ func wholePositive(setting string, d time.Duration) error {
 	}
 	return nil
 }
+
+// checkTTL is what every protocol with a time to live in Redis asks of it.
+func (s Settings) checkTTL() error { return wholePositive("ttl", s.TTL) }
 
 // Default is the settings that a file may leave out.
 func Default() Settings {

@@ -12,6 +12,7 @@ import (
 	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
+	"redlocksim/sim/service"
 )
 
 // Database is the database of a world.
@@ -96,76 +97,123 @@ type transaction struct {
 	writes  []history.Event // effects, in order, that the commit will have
 }
 
+// Client is a client of the database, whose requests wait for their answers.
+type Client struct {
+	*Database
+	process *kernel.Process
+	next    func() (key kernel.Key, deadline time.Time)
+}
+
+// Client is a client of the database; next says what the next request is for, and until when the client waits for the answer.
+func (d *Database) Client(process *kernel.Process, next func() (key kernel.Key, deadline time.Time)) *Client {
+	return &Client{d, process, next}
+}
+
+// ask sends a statement and waits for its result.
+func (c *Client) ask(carryOut func() Result) (Result, error) {
+	key, deadline := c.next()
+	return service.Ask(c.world.Network.Link(c.process.Name(), c.server.Name()), key, deadline, func(call *service.Call[Result]) {
+		if c.up {
+			call.Answer(carryOut())
+		}
+	})
+}
+
 // Begin begins a transaction and locks a row: BEGIN; SELECT … FOR UPDATE NOWAIT. If it is Locked the transaction is over.
 // The database ends the transaction when no statement of it has come for the idle timeout, by its monotonic clock.
-func (d *Database) Begin(client *kernel.Process, key kernel.Key, deadline time.Time, transactionName, row string,
-	idle time.Duration) (Result, error) {
-	a, err := d.ask(client, key, deadline, func() answer {
+func (c *Client) Begin(name, row string, idle time.Duration) (Result, error) {
+	d := c.Database
+	return c.ask(func() Result {
 		if d.locked[row] != nil {
-			return answer{result: Locked}
+			return Locked
 		}
-		t := &transaction{name: transactionName, row: row, timeout: idle}
+		t := &transaction{name: name, row: row, timeout: idle}
 		t.idle = d.clock.AfterFunc(idle, func() { d.rollBack(t) })
-		d.transactions[transactionName], d.locked[row] = t, t
-		return answer{result: Done}
+		d.transactions[name], d.locked[row] = t, t
+		return Done
 	})
-	return a.result, err
 }
 
 // statement carries out a statement of a transaction that is under way, which is heard of with it.
-func (d *Database) statement(client *kernel.Process, key kernel.Key, deadline time.Time, name string,
-	carryOut func(*transaction) answer) (answer, error) {
-	return d.ask(client, key, deadline, func() answer {
-		t := d.transactions[name]
+func (c *Client) statement(name string, carryOut func(*transaction)) (Result, error) {
+	return c.ask(func() Result {
+		t := c.transactions[name]
 		if t == nil {
-			return answer{result: Gone}
+			return Gone
 		}
 		t.idle.Reset(t.timeout)
-		return carryOut(t)
+		carryOut(t)
+		return Done
 	})
 }
 
 // Ping is a statement that does nothing.
-func (d *Database) Ping(client *kernel.Process, key kernel.Key, deadline time.Time, name string) (Result, error) {
-	a, err := d.statement(client, key, deadline, name, func(*transaction) answer { return answer{result: Done} })
-	return a.result, err
-}
+func (c *Client) Ping(name string) (Result, error) { return c.statement(name, func(*transaction) {}) }
 
 // Access reads or writes the row in the transaction: e has Func Read or Write, Op, Grant, Resource, and the Number to
 // write. A read has its effect at once, a write when it is committed. It returns the number read.
-func (d *Database) Access(client *kernel.Process, key kernel.Key, deadline time.Time, name string,
-	e history.Event) (Result, int64, error) {
-	e.Kind, e.Process, e.Node = history.Effect, client.Name(), d.Name()
-	a, err := d.statement(client, key, deadline, name, func(t *transaction) answer {
+func (c *Client) Access(name string, e history.Event) (result Result, number int64, err error) {
+	e.Kind, e.Process, e.Node = history.Effect, c.process.Name(), c.Name()
+	result, err = c.statement(name, func(t *transaction) {
 		if e.Func == history.Write {
 			t.writes = append(t.writes, e)
-			return answer{result: Done}
+			return
 		}
-		e.Outcome, e.Number = history.OK, d.disk.numbers[e.Resource]
+		e.Outcome, e.Number = history.OK, c.disk.numbers[e.Resource]
 		if n := len(t.writes); n > 0 {
 			e.Number = t.writes[n-1].Number
 		}
-		d.world.Record(e)
-		return answer{result: Done, number: e.Number}
+		c.world.Record(e)
+		number = e.Number
 	})
-	return a.result, a.number, err
+	return result, number, err
 }
 
 // Commit ends the transaction: its writes have their effect, all at once, the row is free, and ended is called, all in
 // the same moment. It does not if the transaction has ended before.
-func (d *Database) Commit(client *kernel.Process, key kernel.Key, deadline time.Time, name string,
-	ended func()) (Result, error) {
-	a, err := d.statement(client, key, deadline, name, func(t *transaction) answer {
+func (c *Client) Commit(name string, ended func()) (Result, error) {
+	return c.statement(name, func(t *transaction) {
 		for _, e := range t.writes {
-			d.disk.numbers[e.Resource] = e.Number
+			c.disk.numbers[e.Resource] = e.Number
 			e.Outcome = history.OK
-			d.world.Record(e)
+			c.world.Record(e)
 		}
-		d.end(t)
+		c.end(t)
 		ended()
-		return answer{result: Done}
 	})
-	return a.result, err
+}
+
+// Insert inserts the row of an owner: INSERT INTO locks (resource, owner, inserted_at), with a unique index on resource.
+// A row that is this owner's already is the same statement, sent again.
+func (c *Client) Insert(resource, name string) (Result, error) {
+	return c.ask(func() Result {
+		if row, taken := c.disk.owners[resource]; taken && row.name != name {
+			return Locked
+		}
+		c.disk.owners[resource] = owner{name, c.server.Clock().Wall()}
+		return Done
+	})
+}
+
+// Touch sets a row's time: UPDATE locks SET inserted_at = now() WHERE resource = ? AND owner = ?.
+func (c *Client) Touch(resource, name string) (Result, error) {
+	return c.own(resource, name, func() { c.disk.owners[resource] = owner{name, c.server.Clock().Wall()} })
+}
+
+// Delete deletes an owner's row: DELETE FROM locks WHERE resource = ? AND owner = ?.
+func (c *Client) Delete(resource, name string) (Result, error) {
+	return c.own(resource, name, func() { delete(c.disk.owners, resource) })
+}
+
+// own does something with a row if it is there and the owner's.
+func (c *Client) own(resource, name string, do func()) (Result, error) {
+	return c.ask(func() Result {
+		if c.disk.owners[resource].name != name {
+			return Gone
+		}
+		do()
+		return Done
+	})
 }
 
 // Has says whether a transaction of this name is under way, or there is a row of an owner of this name.
@@ -194,4 +242,18 @@ func (d *Database) end(t *transaction) {
 	t.idle.Stop()
 	delete(d.transactions, t.name)
 	delete(d.locked, t.row)
+}
+
+// janitorEvery is how often the clean-up job runs.
+const janitorEvery = time.Second
+
+// deleteOld is the clean-up job: DELETE FROM locks WHERE inserted_at < now() − cleanUp.
+func (d *Database) deleteOld() {
+	d.janitor.Reset(janitorEvery)
+	now := d.server.Clock().Wall()
+	for resource, row := range d.disk.owners {
+		if now-row.inserted > kernel.Wall(d.cleanUp) {
+			delete(d.disk.owners, resource)
+		}
+	}
 }

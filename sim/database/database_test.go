@@ -14,7 +14,7 @@ import (
 )
 
 // client runs a program of a client of the database.
-func client(t *testing.T, cleanUp time.Duration, do func(w *sim.World, d *database.Database, p *kernel.Process, next func() (kernel.Key, time.Time))) history.History {
+func client(t *testing.T, cleanUp time.Duration, do func(w *sim.World, d *database.Client, p *kernel.Process)) history.History {
 	t.Helper()
 	w := sim.NewWorld(sim.Config{Nodes: []string{"database"}, Clients: []sim.ClientConfig{{Name: "client"}},
 		Latency: network.Constant(time.Millisecond)}, model.New())
@@ -22,10 +22,10 @@ func client(t *testing.T, cleanUp time.Duration, do func(w *sim.World, d *databa
 	d, p := database.Of(w, cleanUp), w.Client("client")
 	requests, done := uint64(0), false
 	p.Go(func() {
-		do(w, d, p, func() (kernel.Key, time.Time) {
+		do(w, d.Client(p, func() (kernel.Key, time.Time) {
 			requests++
 			return kernel.Key(requests), p.ProgramClock().Now().Add(100 * time.Millisecond)
-		})
+		}), p)
 		done = true
 	})
 	w.Kernel.Run(kernel.True(time.Minute))
@@ -46,33 +46,29 @@ const idle = 10 * time.Second
 
 // transactions are those of one client.
 type transactions struct {
-	t    *testing.T
-	d    *database.Database
-	p    *kernel.Process
-	next func() (kernel.Key, time.Time)
+	t *testing.T
+	d *database.Client
+	p *kernel.Process
 }
 
 func (x *transactions) sleep(d time.Duration) { x.p.Sleep(context.Background(), d) }
 
 func (x *transactions) begin(what, name string, want database.Result) {
 	x.t.Helper()
-	k, deadline := x.next()
-	result, err := x.d.Begin(x.p, k, deadline, name, "r", idle)
+	result, err := x.d.Begin(name, "r", idle)
 	expect(x.t, what, result, err, want)
 }
 
 func (x *transactions) write(what, name string, number int64, want database.Result) {
 	x.t.Helper()
-	k, deadline := x.next()
 	e := history.Event{Func: history.Write, Resource: "r", Number: number, Op: int(number)}
-	result, _, err := x.d.Access(x.p, k, deadline, name, e)
+	result, _, err := x.d.Access(name, e)
 	expect(x.t, what, result, err, want)
 }
 
 func (x *transactions) read(name string, want int64) {
 	x.t.Helper()
-	k, deadline := x.next()
-	result, number, err := x.d.Access(x.p, k, deadline, name, history.Event{Func: history.Read, Resource: "r"})
+	result, number, err := x.d.Access(name, history.Event{Func: history.Read, Resource: "r"})
 	expect(x.t, "read", result, err, database.Done)
 	if number != want {
 		x.t.Errorf("%s reads %d, want %d", name, number, want)
@@ -80,8 +76,7 @@ func (x *transactions) read(name string, want int64) {
 }
 
 func (x *transactions) tryCommit(name string) (database.Result, error) {
-	k, deadline := x.next()
-	return x.d.Commit(x.p, k, deadline, name, func() {})
+	return x.d.Commit(name, func() {})
 }
 
 func (x *transactions) commit(what, name string, want database.Result) {
@@ -91,8 +86,8 @@ func (x *transactions) commit(what, name string, want database.Result) {
 }
 
 func TestTransaction(t *testing.T) {
-	h := client(t, 0, func(w *sim.World, d *database.Database, p *kernel.Process, next func() (kernel.Key, time.Time)) {
-		x := &transactions{t, d, p, next}
+	h := client(t, 0, func(w *sim.World, d *database.Client, p *kernel.Process) {
+		x := &transactions{t, d, p}
 		x.begin("begin", "a", database.Done)
 		x.begin("the row is locked", "b", database.Locked)
 		x.write("write", "a", 1, database.Done)
@@ -135,16 +130,10 @@ func TestTransaction(t *testing.T) {
 }
 
 func TestUniqueIndex(t *testing.T) {
-	client(t, idle, func(w *sim.World, d *database.Database, p *kernel.Process, next func() (kernel.Key, time.Time)) {
+	client(t, idle, func(w *sim.World, d *database.Client, p *kernel.Process) {
 		sleep := func(d time.Duration) { p.Sleep(context.Background(), d) }
-		insert := func(name string) (database.Result, error) {
-			k, deadline := next()
-			return d.Insert(p, k, deadline, "r", name)
-		}
-		remove := func(name string) (database.Result, error) {
-			k, deadline := next()
-			return d.Delete(p, k, deadline, "r", name)
-		}
+		insert := func(name string) (database.Result, error) { return d.Insert("r", name) }
+		remove := func(name string) (database.Result, error) { return d.Delete("r", name) }
 		result, err := insert("a")
 		expect(t, "insert", result, err, database.Done)
 		result, err = insert("b")
@@ -160,8 +149,7 @@ func TestUniqueIndex(t *testing.T) {
 		result, err = insert("b")
 		expect(t, "rows survive a restart", result, err, database.Locked)
 		sleep(idle - time.Second)
-		k, deadline := next()
-		result, err = d.Touch(p, k, deadline, "r", "a")
+		result, err = d.Touch("r", "a")
 		expect(t, "touch", result, err, database.Done)
 		sleep(idle - time.Second)
 		result, err = insert("b")
