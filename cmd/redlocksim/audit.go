@@ -38,8 +38,7 @@ NOT TESTED. --show N tells the run behind line N: with your answers, or just
 beyond the limit if that is SAFE. The exit code is 0 then or, without a run, 6.
 
 --suggest computes the smallest safe settings of this project's library instead,
-prints them as YAML for a settings file and as options, measures what they cost
-in availability, and audits them.
+prints them as YAML for a settings file and as options, and audits them.
 
 `
 

@@ -98,7 +98,7 @@ func TestATableWithARunThatFails(t *testing.T) {
 	var stderr bytes.Buffer
 	cmd := newLocks()
 	cmd.SetErr(&stderr)
-	table := &lockTable{json: in("j.json"), markdown: in("m.md"), html: dir, to: newSink(cmd, false)}
+	table := &lockTable{json: in("j.json"), markdown: in("m.md"), to: newSink(cmd, false)}
 	c := &columns{lockTable: table, cmd: cmd, lock: &locks.Lock{Name: "mine"}, found: []*scenarios.Scenario{}}
 	for _, name := range []string{"25-restart-delayed", "58-late-release"} {
 		s, _ := scenarios.Find(name)
@@ -126,7 +126,7 @@ func TestATableWithARunThatFails(t *testing.T) {
 	if want := "2 runs, 1 busy-waits, 1 failed"; !strings.Contains(stderr.String(), want) {
 		t.Errorf("%s\nwant %s\n%+v", &stderr, want, x.cells)
 	}
-	for _, name := range []string{"j.json", "m.md", "index.html"} {
+	for _, name := range []string{"j.json", "m.md"} {
 		data, err := os.ReadFile(in(name))
 		for _, want := range []string{why, repeat, "58-late-release"} {
 			if err != nil || !strings.Contains(string(data), want) {

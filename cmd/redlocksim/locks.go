@@ -19,7 +19,6 @@ import (
 
 	"redlocksim/internal/exitcode"
 	"redlocksim/internal/jobs"
-	"redlocksim/internal/page"
 	"redlocksim/internal/shell"
 	"redlocksim/live"
 	"redlocksim/locks"
@@ -33,18 +32,18 @@ import (
 
 // lockTable is the locks command: what it is asked for, and what came out.
 type lockTable struct {
-	dir, filter          string
-	only, tiers          []string
-	json, markdown, html string
-	noCache, force       bool
-	atOnce               int
-	workers              workersFlag
+	dir, filter    string
+	only, tiers    []string
+	json, markdown string
+	noCache, force bool
+	atOnce         int
+	workers        workersFlag
 
 	to       sink
 	at       jobs.Place // of runs in the simulator
 	table    locktable.Table
 	failures search.Failures
-	writing  sync.Mutex // of pages and failures
+	writing  sync.Mutex // of cells and failures
 }
 
 func newLocks() *cobra.Command {
@@ -66,11 +65,9 @@ A case in which a lock did worse without a known cause in its lock.yaml is
 reported, and after all scenarios, without --filter, each known cause that
 explained nothing.
 
---markdown is the page docs/locks.md. --html is a directory, for a page with the
-whole table and one with the timeline of each run in which a lock did worse.
---at-once runs several locks at a time on tier live, as they mostly wait; all of
-them take an hour and more there. --workers has other machines make the runs in
-the simulator (docs/searching.md).
+--markdown is the page docs/locks.md. --at-once runs several locks at a time on
+tier live, as they mostly wait; all of them take an hour and more there.
+--workers has other machines make the runs in the simulator (docs/searching.md).
 
 A run that panics or does not repeat itself has failed; the others are made.
 
@@ -80,7 +77,7 @@ The exit code does not tell how the locks did: see suite --lock for that.
 
 ` + exitcode.Help(exitcode.Specifics{exitNotTested: "a lock could not be built or started here"}),
 		Example: `  redlocksim locks
-  redlocksim locks --only redsync,redislock --filter clock --markdown - --html ''
+  redlocksim locks --only redsync,redislock --filter clock --markdown -
   redlocksim locks --tier program,live --only rueidislock --json cells.json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return t.run(cmd) },
@@ -92,7 +89,6 @@ The exit code does not tell how the locks did: see suite --lock for that.
 	flags.StringSliceVar(&t.tiers, "tier", nil, "run every lock on these tiers, if it can: program, live (default program, and live for locks that run only there)")
 	flags.StringVar(&t.json, "json", "", "write the cells as JSON to this file (- for standard output, and nothing else)")
 	flags.StringVar(&t.markdown, "markdown", filepath.Join("docs", "locks.md"), "write the table as Markdown to this file (- for standard output; empty for none)")
-	flags.StringVar(&t.html, "html", "redlocksim-locks", "write the table and timelines as pages to this directory (empty for none)")
 	flags.BoolVar(&t.noCache, "no-cache", false, "compile the lock programs anew, and keep nothing of them in the user's cache directory")
 	flags.IntVar(&t.atOnce, "at-once", 1, "how many locks to run at a time on tier live")
 	t.workers.add(flags)
@@ -113,16 +109,8 @@ func (t *lockTable) run(cmd *cobra.Command) error {
 		return &failure{exitUsage, errors.New("--workers: they make runs in the simulator, and all of these are on tier live")}
 	}
 	t.to = newSink(cmd, t.force)
-	pages := target{"--html", t.html, func(name string) bool {
-		return strings.HasSuffix(name, ".html") || page.Shared()[name] != nil
-	}}
-	if err := t.to.check(file("--json", t.json), file("--markdown", t.markdown), pages); err != nil {
+	if err := t.to.check(file("--json", t.json), file("--markdown", t.markdown)); err != nil {
 		return err
-	}
-	if t.html != "" {
-		if err := putShared(&t.to, t.html); err != nil {
-			return err
-		}
 	}
 	pool, err := t.workers.open(cmd, nil)
 	if err != nil {
@@ -383,7 +371,7 @@ type column struct {
 
 func (c *columns) column(tier scenarios.Tier, s locks.Setting, about *programs.About, command []string) *column {
 	return &column{columns: c, tier: tier, setting: s, about: about, began: time.Now(),
-		runs: tableRuns{command: strings.TrimSpace(strings.Join(command, " ") + " " + s.Args), pages: c.html != ""}}
+		runs: tableRuns{command: strings.TrimSpace(strings.Join(command, " ") + " " + s.Args)}}
 }
 
 // fit are the scenarios that apply.
@@ -400,7 +388,7 @@ func (x *column) fit() (fit []*scenarios.Scenario) {
 
 // cell is one of a scenario, empty.
 func (x *column) cell(s *scenarios.Scenario) locktable.Cell {
-	return locktable.Cell{Lock: x.lock.Name, Version: x.about.Version, Settings: x.setting.Title, Case: s.Name, Title: s.Title, Tier: x.tier, Why: []locktable.Why{}}
+	return locktable.Cell{Lock: x.lock.Name, Version: x.about.Version, Settings: x.setting.Title, Case: s.Name, Tier: x.tier, Why: []locktable.Why{}}
 }
 
 // leaveOut notes why a scenario was not run.
@@ -424,12 +412,6 @@ func (x *column) note(s *scenarios.Scenario, r *tableRun) error {
 	noVerdict := []locktable.Why{{Cause: r.NoVerdict}}
 	if c.Why = x.why(c.Case, c.Grade, noVerdict); r.Failed != nil {
 		c.Why = noVerdict
-	}
-	if r.Page != nil {
-		c.Page = strings.NewReplacer("/", "-", " ", "-").Replace(strings.Join([]string{x.lock.Name, x.setting.Title, s.Name, string(x.tier)}, "-")) + ".html"
-		if err := x.to.put(file("--html", filepath.Join(x.html, c.Page)), r.Page); err != nil {
-			return err
-		}
 	}
 	x.cells = append(x.cells, c)
 	return nil
@@ -474,15 +456,6 @@ func (x *column) done() {
 func (t *lockTable) write() error {
 	if t.json != "" {
 		if err := writeJSON(&t.to, locktable.NewDocument(&t.table), t.json); err != nil {
-			return err
-		}
-	}
-	if t.html != "" {
-		var b bytes.Buffer
-		if err := locktable.WriteHTML(&b, &t.table); err != nil {
-			return wrap(err)
-		}
-		if err := t.to.put(file("--html", filepath.Join(t.html, indexPage)), b.Bytes()); err != nil {
 			return err
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"redlocksim/internal/jobs"
 	"redlocksim/internal/rounded"
 	"redlocksim/internal/shell"
-	"redlocksim/reports/locktable"
 	"redlocksim/scenarios"
 	"redlocksim/search"
 )
@@ -22,14 +21,12 @@ import (
 type tableRuns struct {
 	lock    *scenarios.Foreign
 	command string // after --lock
-	pages   bool   // with a page of each run in which the lock does worse
 }
 
 // packedRuns is that on its way to a worker.
 type packedRuns struct {
 	Lock    *scenarios.Module
 	Command string
-	Pages   bool
 }
 
 // tableRun is what the table says of a run.
@@ -41,7 +38,6 @@ type tableRun struct {
 	HistoryHash string
 	NoVerdict   string // why there is none
 	Repeat      string
-	Page        []byte
 	Failed      *search.Failure // if the run did
 }
 
@@ -54,7 +50,7 @@ var tableJobs = jobs.Kind[*tableRuns, struct{}, string, *tableRun]{
 		if err != nil {
 			return nil, err
 		}
-		return json.Marshal(packedRuns{lock, x.command, x.pages})
+		return json.Marshal(packedRuns{lock, x.command})
 	},
 	Files: func(x *tableRuns) []jobs.File { return x.lock.Files() },
 	Check: func(_ *tableRuns, _ string, run *tableRun) error {
@@ -80,7 +76,7 @@ func servedTable(load scenarios.Loader) jobs.Served {
 			return nil, errors.New("no lock program")
 		}
 		lock, err := load(ctx, p.Lock, fetch)
-		return &tableRuns{lock, p.Command, p.Pages}, err
+		return &tableRuns{lock, p.Command}, err
 	}
 	return k
 }
@@ -101,17 +97,15 @@ func (x *tableRuns) run(name string) (*tableRun, error) {
 
 // tell is what the table says of a run on any tier. One of which nothing can be told has failed.
 func (x *tableRuns) tell(r *scenarios.Result) (run *tableRun) {
-	err := search.Safely(func() (err error) {
-		run, err = x.tells(r)
-		return err
-	})
-	if err != nil {
-		run, _ = x.tells(scenarios.FailedRun(r.Scenario, scenarios.Options{Tier: r.Tier, Seed: r.Seed, Foreign: x.lock}, err))
+	tell := func() error { run = x.tells(r); return nil }
+	if err := search.Safely(tell); err != nil {
+		r = scenarios.FailedRun(r.Scenario, scenarios.Options{Tier: r.Tier, Seed: r.Seed, Foreign: x.lock}, err)
+		run = x.tells(r)
 	}
 	return run
 }
 
-func (x *tableRuns) tells(r *scenarios.Result) (*tableRun, error) {
+func (x *tableRuns) tells(r *scenarios.Result) *tableRun {
 	run := &tableRun{Verdict: rounded.Text(r.Verdict()), Says: r.Says(), Word: r.Worst(), Grade: r.Grades(), NoVerdict: strings.Join(r.NotTested, "; ")}
 	run.Repeat = strings.Replace(repeatCommand(r.Scenario.Name, false, r), " --tier live", "", 1) + " --lock " + shell.Quote(x.command)
 	if r.Tier != scenarios.Live { // where each run is another
@@ -123,12 +117,6 @@ func (x *tableRuns) tells(r *scenarios.Result) (*tableRun, error) {
 	}
 	if r.Lost() {
 		run.NoVerdict = r.Problems[0].Text
-		return run, nil
 	}
-	if cell := (locktable.Cell{Grade: run.Grade}); !x.pages || !cell.IsWorse() {
-		return run, nil
-	}
-	var err error
-	run.Page, _, err = drawnOf(r, run.Repeat)
-	return run, wrap(err)
+	return run
 }

@@ -37,8 +37,8 @@ func chart() *sweep.Chart {
 	}
 }
 
-// drawn is a map in letters, the heading first: what is safe, broken, refused or not tested, over _ if the frontier is below it,
-// = if the formula puts it there, and * for somebody's own settings.
+// drawn is a map in letters, the heading first: what is safe, broken, refused or not tested, with _ if the frontier is below
+// it, = if the formula puts it there, and * for somebody's own settings.
 func drawn(g grid) string {
 	var b strings.Builder
 	write := func(fields []field) {

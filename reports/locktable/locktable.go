@@ -33,16 +33,6 @@ type Cell struct {
 	Why []Why `json:"why"`
 	// Repeat is the command that repeats it; empty if it was not run.
 	Repeat string `json:"repeat"`
-
-	// Title is the scenario's.
-	Title string `json:"-"`
-	// Page is where its timeline is, relative to the table's; empty if there is none.
-	Page string `json:"-"`
-}
-
-// IsWorse says that the lock does worse than Redlock in it.
-func (c *Cell) IsWorse() bool {
-	return slices.ContainsFunc(c.Grade, func(g scenarios.Grade) bool { return g != scenarios.AsSound && g != scenarios.NotApplicable })
 }
 
 // Why is what caused a grade.
@@ -193,29 +183,29 @@ func (c *Cell) isWorse() bool {
 
 // row is a case, with its cells in the order of the locks.
 type row struct {
-	Case, Title string
-	Cells       []*Cell // nil where a lock has none
+	name  string
+	cells []*Cell // nil where a lock has none
 }
 
-// rows are the cases, by their numbers: all that apply to some lock, or those in which a lock did worse than Redlock.
-func (t *Table) rows(all bool) (rows []row) {
+// rows are the cases in which a lock did worse than Redlock, by their numbers.
+func (t *Table) rows() (rows []row) {
 	seen := map[string]bool{}
 	for i := range t.Locks {
 		for j := range t.Locks[i].Cells {
 			c := &t.Locks[i].Cells[j]
-			if seen[c.Case] || c.Repeat == "" || !all && !c.isWorse() {
+			if seen[c.Case] || c.Repeat == "" || !c.isWorse() {
 				continue
 			}
 			seen[c.Case] = true
-			r := row{Case: c.Case, Title: c.Title}
+			r := row{name: c.Case}
 			for k := range t.Locks {
-				r.Cells = append(r.Cells, t.Locks[k].of(c.Case))
+				r.cells = append(r.cells, t.Locks[k].of(c.Case))
 			}
 			rows = append(rows, r)
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b row) int {
-		return cmp.Or(cmp.Compare(number(a.Case), number(b.Case)), cmp.Compare(a.Case, b.Case))
+		return cmp.Or(cmp.Compare(number(a.name), number(b.name)), cmp.Compare(a.name, b.name))
 	})
 	return rows
 }

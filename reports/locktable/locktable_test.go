@@ -18,18 +18,14 @@ func TestHeadings(t *testing.T) {
 	table := locktable.Table{Locks: []locktable.Lock{column("one", "defaults", scenarios.Program), column("one", "defaults", scenarios.Live),
 		column("one", "fast", scenarios.Program), column("two", "defaults", scenarios.Live)}}
 	want := []string{"one, simulator", "one, live", "one, fast", "two"}
-	var markdown, html strings.Builder
+	var markdown strings.Builder
 	if err := locktable.Markdown(&markdown, &table); err != nil {
-		t.Fatal(err)
-	}
-	if err := locktable.WriteHTML(&html, &table); err != nil {
 		t.Fatal(err)
 	}
 	_, chapters, _ := strings.Cut(markdown.String(), "## Where they differ")
 	for where, got := range map[string][][]string{
 		"the list":     regexp.MustCompile(`(?m)^\| \[(.+)\]\(s\)`).FindAllStringSubmatch(markdown.String(), -1),
 		"the chapters": regexp.MustCompile(`(?m)^## (.+)$`).FindAllStringSubmatch(chapters, -1),
-		"the page":     regexp.MustCompile(`<a href="s">(.+?)</a>`).FindAllStringSubmatch(html.String(), -1),
 	} {
 		var headings []string
 		for _, m := range got {
@@ -47,16 +43,11 @@ func TestHeadings(t *testing.T) {
 // What is not the library's is said of that lock, and of no other.
 func TestWhatTheAdapterAdds(t *testing.T) {
 	table := locktable.Table{Locks: []locktable.Lock{{Name: "one", Adapter: "the release."}, {Name: "two"}}}
-	var markdown, html strings.Builder
+	var markdown strings.Builder
 	if err := locktable.Markdown(&markdown, &table); err != nil {
 		t.Fatal(err)
 	}
-	if err := locktable.WriteHTML(&html, &table); err != nil {
-		t.Fatal(err)
-	}
-	for _, page := range []string{markdown.String(), html.String()} {
-		if strings.Count(page, "Added by the adapter: ") != 1 || !strings.Contains(page, "Added by the adapter: the release.") {
-			t.Errorf("it is not said once in\n%s", page)
-		}
+	if page := markdown.String(); strings.Count(page, "Added by the adapter: ") != 1 || !strings.Contains(page, "Added by the adapter: the release.") {
+		t.Errorf("it is not said once in\n%s", page)
 	}
 }

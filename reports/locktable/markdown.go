@@ -82,7 +82,7 @@ func some(n int) string {
 }
 
 func (t *Table) matrix(b *strings.Builder) {
-	rows := t.rows(false)
+	rows := t.rows()
 	if rows == nil {
 		b.WriteString("There is none.\n")
 		return
@@ -93,8 +93,8 @@ func (t *Table) matrix(b *strings.Builder) {
 	}
 	b.WriteString("\n|---|" + strings.Repeat("---|", len(t.Locks)) + "\n")
 	for _, r := range rows {
-		fmt.Fprintf(b, "| %s |", r.Case)
-		for _, c := range r.Cells {
+		fmt.Fprintf(b, "| %s |", r.name)
+		for _, c := range r.cells {
 			fmt.Fprintf(b, " %s |", symbol(c))
 		}
 		b.WriteString("\n")

@@ -54,6 +54,13 @@ func Between(s *Settings, calls []history.Func, extends bool, o scenarios.Option
 	return pair, nil
 }
 
+// newScene starts from the world of the settings, unchanged.
+func newScene(s *Settings, clients ...string) *builder {
+	b := &builder{Scenario: s.Settings(), settings: s}
+	b.Clients, b.Duration = clients, 8*s.Lock.TTL+4*time.Minute
+	return b
+}
+
 // aside are requests that have nothing to do with a lock.
 var aside = []string{"connect", "close", "push", "subscribe", "unsubscribe", "HELLO", "AUTH", "CLIENT", "SELECT", "PING"}
 

@@ -33,9 +33,6 @@ func Suggest(ctx context.Context, a *Answers, runs int) (*Suggestion, error) {
 	if g.Audit, err = Of(ctx, &with, Options{Runs: runs, Unmended: true}); err != nil {
 		return nil, err
 	}
-	if err := g.costs(); err != nil {
-		return nil, err
-	}
 	return g, g.write()
 }
 

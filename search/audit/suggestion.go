@@ -24,8 +24,6 @@ type Suggestion struct {
 	Values []Value `json:"values"`
 	// Audit is what the simulator says of them.
 	*Audit
-	// Costs are what they cost.
-	Costs []Cost `json:"costs"`
 	// YAML is the settings as a settings file has them, and Go as options of the library.
 	YAML string `json:"yaml"`
 	Go   string `json:"go"`
@@ -105,10 +103,6 @@ func (g *Suggestion) WriteText(w io.Writer, paint Paint) error {
 		if v.Note != "" {
 			b.WriteString(wordwrap.Help(fmt.Sprintf("%28s", ""), fmt.Sprintf("%29s", ""), v.Note))
 		}
-	}
-	b.WriteString("\nWhat they cost\n")
-	for _, c := range g.Costs {
-		b.WriteString(wordwrap.Help("  -", "    ", c.What+": "+c.Simulated))
 	}
 	fmt.Fprintf(&b, "\nFor a settings file\n\n%s\nFor the library\n\n%s\nWhat the simulator says of them\n", g.YAML, g.Go)
 	if _, err := io.WriteString(w, b.String()); err != nil {
