@@ -31,8 +31,6 @@ const (
 	RawPattern = "raw-*.yaml"
 	// failedPattern is what the files of runs are called that ended with an error.
 	failedPattern = "failed-*.yaml"
-	// testEnd is how the name of the Go test beside a scenario file ends.
-	testEnd = "_test.go"
 )
 
 // MaxCheckpoint bounds a CheckpointFile that is read, in bytes. It holds what guides a search and a line for each finding, some
@@ -45,15 +43,10 @@ func RawFile(run int) string { return strings.Replace(RawPattern, "*", fmt.Sprin
 // failedFile is the file of a run that failed, the number-th of its search.
 func failedFile(number int) string { return strings.Replace(failedPattern, "*", fmt.Sprint(number), 1) }
 
-// TestFile is the name of the Go test beside a scenario file.
-func TestFile(name string) string { return strings.TrimSuffix(name, ".yaml") + testEnd }
-
 // Writes says whether a name is one that a search may give to a file in its directory, or to a page beside it.
 func Writes(name string) bool {
-	if name == CheckpointFile || matches(failedPattern, name) || matches(RawPattern, name) {
-		return true
-	}
-	return slices.ContainsFunc([]string{".yaml", ".html", testEnd}, func(end string) bool { return matches("[1-9]*-*"+end, name) })
+	isOne := func(pattern string) bool { return matches(pattern, name) }
+	return slices.ContainsFunc([]string{CheckpointFile, failedPattern, RawPattern, "[1-9]*-*.yaml", "[1-9]*-*.html"}, isOne)
 }
 
 // matches says whether a name is as a pattern of this package, which is a right one.

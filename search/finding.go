@@ -41,9 +41,6 @@ type Finding struct {
 	// File is the name of the scenario file in the search's directory.
 	File string `json:"file,omitempty"`
 
-	// Foreign says that it is one of somebody's lock, in the place of the library.
-	Foreign bool `json:"foreign,omitempty"`
-
 	// Scenario is the shrunk experiment; nil after a search was resumed.
 	Scenario *scenarios.Scenario `json:"-"`
 }
@@ -51,7 +48,7 @@ type Finding struct {
 // NewFinding is the finding, seen once, that a violation was shrunk to, whose run is given.
 func NewFinding(v *Violation, shrunk *scenarios.Result) Finding {
 	example := shrunk.Scenario
-	f := Finding{Kind: v.Kind, Families: Families(example), Seed: v.Seed, Times: 1, Foreign: v.Foreign != nil, Scenario: example, Events: Events(shrunk.History)}
+	f := Finding{Kind: v.Kind, Families: Families(example), Seed: v.Seed, Times: 1, Scenario: example, Events: Events(shrunk.History)}
 	if v.Base != nil {
 		f.Settings = settings.Changed(example, v.Base)
 	}
@@ -155,20 +152,13 @@ func (f *Finding) name(number int) string {
 	return strings.Join(append([]string{fmt.Sprintf("%d-%s", number, f.Kind)}, f.Causes()...), "-")
 }
 
-// write writes the scenario file and, of the library's, the Go test of the finding to a directory that is there.
+// write writes the scenario file of the finding to a directory that is there.
 func (f *Finding) write(dir string, rules outfile.Rules) error {
 	data, err := f.Scenario.Encode()
 	if err != nil {
 		return err
 	}
-	if err := rules.Write(filepath.Join(dir, f.File), append([]byte(mark.YAML+"\n"), data...)); err != nil || f.Foreign {
-		return err
-	}
-	test, err := goTest(f.Scenario, f.Seed)
-	if err != nil {
-		return err
-	}
-	return rules.Write(filepath.Join(dir, TestFile(f.File)), []byte(mark.Go+"\n\n"+test))
+	return rules.Write(filepath.Join(dir, f.File), append([]byte(mark.YAML+"\n"), data...))
 }
 
 // Findings are the ways to break the lock that a search has found, each another one.

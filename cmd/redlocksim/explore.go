@@ -25,9 +25,8 @@ var exploreHelp = `Search for a schedule of faults that breaks the lock, by rand
 Lock settings and budget come from a scenario or a settings file; without, each
 run draws its own (--lock: those of the library). Faults stay within the budget.
 
-Each finding is shrunk and saved in --dir as a scenario file, a page with its
-timeline and, without --lock, a Go test. Other machines can make the runs with
-redlocksim work.
+Each finding is shrunk and saved in --dir as a scenario file and a page with its
+timeline. Other machines can make the runs with redlocksim work.
 
 --systematic injects every kind of fault at every step of the scenario instead,
 --orders explores all orders of messages, and --lock searches somebody's lock.

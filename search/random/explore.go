@@ -295,13 +295,13 @@ func (e *explorer) finish(ctx context.Context) error {
 
 // effects looks for kinds of faults that made a difference to one of the runs, if that is not known of them yet.
 func (e *explorer) effects(ctx context.Context, runs []numbered, trials []trial) error {
-	var first search.Effects
+	var injected []search.Injected
 	for i := range trials {
 		if t := &trials[i]; !t.failed {
-			first.Add(search.Injected{Number: i, Scenario: func() *scenarios.Scenario { return runs[i].Scenario(e.space) }, Seed: runs[i].Seed}, t.Run.Injected)
+			injected = append(injected, search.Injected{Kinds: t.Run.Injected, Scenario: func() *scenarios.Scenario { return runs[i].Scenario(e.space) }, Seed: runs[i].Seed})
 		}
 	}
-	if err := search.Safely(func() error { return first.Tell(&e.Summary.Tally) }); err != nil {
+	if err := search.Safely(func() error { return search.Effects(&e.Summary.Tally, injected) }); err != nil {
 		return e.note(ctx, search.NewFailure(nil, 0, e.Summary.Runs, err))
 	}
 	return nil

@@ -88,7 +88,7 @@ func TestExplore(t *testing.T) {
 			t.Errorf("a search writes %s, and Writes does not say so", name)
 		}
 	}
-	if len(want) != 1+2*len(sum.Findings) {
+	if len(want) != 1+len(sum.Findings) {
 		t.Errorf("%d files for %d findings", len(want), len(sum.Findings))
 	}
 	t.Run("findings are scenario files", func(t *testing.T) { areScenarios(t, dir, sum.Findings) })

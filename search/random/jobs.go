@@ -262,12 +262,12 @@ var shrinkJobs = kindOf("shrink", func(ctx context.Context, q *question, _ *hist
 	return shrunk{f}, err
 }, checkShrunk)
 
-func checkShrunk(q *question, in pending, out *shrunk) error {
+func checkShrunk(_ *question, in pending, out *shrunk) error {
 	f := &out.Finding
 	switch {
 	case f.Scenario == nil:
 		return errors.New("a finding has no scenario")
-	case f.Kind != in.Kind || f.Run != in.Run || f.Seed != in.Seed || f.Times != 1 || f.Foreign != (q.space.Foreign != nil):
+	case f.Kind != in.Kind || f.Run != in.Run || f.Seed != in.Seed || f.Times != 1:
 		return fmt.Errorf("the violation %s of run %d became a finding of another: %q of run %d", in.Kind, in.Run, f.Kind, f.Run)
 	case f.File != "":
 		return fmt.Errorf("a finding has the file %q already", f.File)

@@ -57,9 +57,7 @@ func (b *Base) reach(r *scenarios.Result) error {
 	run := r.Reached()
 	b.tally.TurnOn(b.scenario.Features()...)
 	b.tally.Add(reach.Of(run), run)
-	var first search.Effects
-	first.Add(search.Injected{Scenario: func() *scenarios.Scenario { return b.scenario }, Seed: b.seed}, run.Injected)
-	return first.Tell(&b.tally)
+	return search.Effects(&b.tally, []search.Injected{{Kinds: run.Injected, Scenario: func() *scenarios.Scenario { return b.scenario }, Seed: b.seed}})
 }
 
 // moments puts times and events in the order of the run. If there are several resources, moments name the one that the event is
