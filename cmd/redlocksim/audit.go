@@ -34,7 +34,7 @@ FILE can have the keys of a settings file, too, such as lock: {ttl: 8s}.
 For each assumption that the lock rests on, audit runs the worst schedule as you
 have it, together with the lines before it that are SAFE, and looks for the
 limit. A line is SAFE; UNSAFE, with the changes that were seen to mend it; or
-NOT TESTED. --show N tells the run behind line N: with your answers, or just
+NOT TESTED. --show N prints the run behind line N: with your answers, or just
 beyond the limit if that is SAFE. The exit code is 0 then or, without a run, 6.
 
 --suggest computes the smallest safe settings of this project's library instead,
@@ -57,7 +57,7 @@ func newAudit() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit [FILE]",
 		Short: "Find out whether your lock settings are safe",
-		Long: fmt.Sprintf(auditHelp, answerList()) + keepsFiles + "\n\n" + exitcode.Help(exitcode.Specifics{
+		Long: fmt.Sprintf(auditHelp, answerList()) + exitcode.Help(exitcode.Specifics{
 			exitOK: "every assumption holds", exitSafety: "an assumption does not hold", exitUsage: "with --suggest also if no settings are safe",
 			exitNotTested: "an attack did not take place",
 		}),

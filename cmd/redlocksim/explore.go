@@ -32,8 +32,6 @@ timeline. Other machines can make the runs with redlocksim work.
 --orders explores all orders of messages, and --lock searches somebody's lock.
 docs/searching.md says what each search does, and how it checks itself.
 
-` + keepsFiles + `
-
 ` + exploreExitHelp
 
 // exploreFlags are the flags of explore: o is for random searches, so for the others.

@@ -32,10 +32,9 @@ first 8 bytes of a value are shown, since whoever has all of it can release the
 lock. The fingerprint is the name of the value in the library's logs and traces.
 
 Every non-empty string counts as a lock key, except fencing counters and the
-restart guard's record, which are listed apart. If the servers have other
-strings too, name the locks with --match, a glob pattern as in Redis' SCAN. It
-applies to counters and records as well. What is no string, as the hashes of
-Redisson, is counted among the other keys.
+restart guard's record, which are listed apart. Other types, such as the hashes
+of Redisson, are counted among the other keys. --match restricts the scan to
+your keys, with a glob pattern as in Redis' SCAN.
 
 Nothing is written, deleted or kept from expiring. Keys are found with SCAN, so
 the servers stay responsive. A key that is set or released meanwhile may or may

@@ -21,15 +21,14 @@ func newLint() *cobra.Command {
 		Short: "Check scenario files for mistakes without running them",
 		Long: `Check scenario files for mistakes without running them. Every mistake is
 reported as FILE:LINE:COLUMN, with the nearest valid word if there is one. A
-warning points at something that runs but has no effect, and so cannot be what
-was meant. "-" is standard input.
+warning points at something that has no effect. "-" is standard input.
 
 --settings checks settings files, which have only lock, nodes, network, storage
 and budget.
 
---schema prints the JSON Schema of scenario files, or of what is named in the
-place of files: suite, which is what suite --json writes, or lock-program, the
-lines that lock programs read and write. Editors with the YAML language server
+--schema prints the JSON Schema of scenario files; with the argument suite, that
+of what suite --json writes, and with lock-program, that of the lines that lock
+programs read and write. Editors with the YAML language server
 complete and check a scenario file whose first line names the schema:
 
   # yaml-language-server: $schema=scenario.schema.json

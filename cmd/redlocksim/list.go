@@ -15,10 +15,8 @@ func newList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list [WORD...]",
 		Short: "List the embedded scenarios and their verdicts",
-		Long: `List the embedded scenarios by theme: in how many of its cases the lock breaks,
-and what they are about. With words, list the cases that have all of them in the
-name, the title, the source or the theme, with the verdict of each. --cases
-lists all cases, and --sources also says where each comes from.`,
+		Long: `List the embedded scenarios by theme. With words, list the cases that have all
+of them in the name, the title, the source or the theme, with their verdicts.`,
 		Example: `  redlocksim list
   redlocksim list clock
   redlocksim list --filter restart --sources`,

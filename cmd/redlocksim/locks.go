@@ -53,27 +53,24 @@ func newLocks() *cobra.Command {
 		Short: "Put the locks people use to the test, and write the table of locks",
 		Long: `Build the lock programs in the directory locks, run every scenario that applies
 on each of them, and write the table: how each lock did in each scenario, beside
-a sound Redlock under the same faults. It is run in the project's directory and
-takes the Go toolchain and the modules of the locks.
+a sound Redlock under the same faults. Run it in the project's directory; it
+needs the Go toolchain and the modules of the locks.
 
 Locks in Go run in the simulator, and on tier live if --tier names it. Locks in
-other languages, and on etcd, ZooKeeper and PostgreSQL, run on tier live alone,
-which takes the servers and what they are written in. What is missing is told
-of, and has no runs in the table.
+other languages, and on etcd, ZooKeeper and PostgreSQL, run on tier live only,
+which needs their servers and languages. If one of these is missing, the command
+says so, and the table has no runs of that lock.
 
-A case in which a lock did worse without a known cause in its lock.yaml is
-reported, and after all scenarios, without --filter, each known cause that
-explained nothing.
+A case in which a lock did worse is reported unless its lock.yaml has a known
+cause. So is, without --filter, each known cause that explained nothing.
 
 --markdown is the page docs/locks.md. --at-once runs several locks at a time on
 tier live, as they mostly wait; all of them take an hour and more there.
 --workers has other machines make the runs in the simulator (docs/searching.md).
 
-A run that panics or does not repeat itself has failed; the others are made.
+A run that panics or does not repeat itself has failed; the others go on.
 
 The exit code does not tell how the locks did: see suite --lock for that.
-
-` + keepsFiles + `
 
 ` + exitcode.Help(exitcode.Specifics{exitNotTested: "a lock could not be built or started here"}),
 		Example: `  redlocksim locks

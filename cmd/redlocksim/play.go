@@ -26,16 +26,12 @@ func newPlay() *cobra.Command {
 		Use:   "play",
 		Short: "Serve the playground: the simulator in a browser",
 		Long: `Serve the playground, and print its address. Its page runs the simulator in the
-browser: all scenarios, an editor that completes and checks, sliders for what
-matters, a search for something worse, an audit of your settings, and links that
-carry a file. Nothing is sent anywhere.
+browser: all scenarios, an editor, sliders for what matters, a search for
+something worse, and an audit of your settings. Nothing is sent anywhere.
 
---export writes the playground as a static site, for any web server. After the
-first visit it works offline.
-
-It is compiled from the sources, so it takes Go, and the project's directory.
-
-` + keepsFiles + `
+--export writes it as a static site, for any web server. After the first visit
+it works offline. It is compiled from the sources, so it needs Go and the
+project's directory.
 
 ` + exitcode.Help(exitcode.Specifics{exitOK: "it was written, or served until interrupted", exitUsage: "this is not the project's directory, or the address is taken"}),
 		Example: `  redlocksim play

@@ -55,6 +55,9 @@ Start with
   redlocksim suite                     run every scenario on both tiers
   redlocksim explore my-settings.yaml  search for failures nobody wrote down
 
+No command replaces a file that it reads or, without --force, one that
+redlocksim did not write.
+
 ` + exitcode.HelpOnAll(),
 		SilenceUsage:  true,
 		SilenceErrors: true,

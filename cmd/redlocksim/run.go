@@ -12,34 +12,28 @@ import (
 	"redlocksim/sim/kernel"
 )
 
-var runHelp = `Run one scenario, embedded or from a file, and tell what happened. The report
-has a numbered story, the verdict, the intervals in which two clients held the
-lock at once, the hashes of the run, and the command that repeats it. Each run
-is done twice, and both must come out the same. A name without a case stands for
-all cases of the scenario.
+var runHelp = `Run one scenario, embedded or from a file, and tell what happened: a numbered
+story, the verdict, the intervals in which two clients held the lock at once,
+and the command that repeats the run. Each run is done twice, and both must come
+out the same. A name without a case stands for all cases of the scenario.
 
---tier live runs the scenario once, on redis-server processes behind fault
-proxies, five times as fast. For scenarios about a lock service or a database,
-in the project's directory, it builds a lock program and starts etcd or
-PostgreSQL. Live runs are not deterministic: --seed and --trace have no effect,
-and expected durations are not checked.
+--tier live runs it once, on redis-server processes behind fault proxies, five
+times as fast. For scenarios about a lock service or a database, in the
+project's directory, it builds a lock program and starts etcd or PostgreSQL.
+Live runs are not deterministic: --seed and --trace have no effect, and expected
+durations are not checked.
 
 --why says why each rule of the checker holds or not, and what would have
-prevented the violation: fencing tokens, the restart guard, clients that stop
-in time, nodes that stay down longer, a larger drift allowance, quorum or time
-to live, and every other value of every setting are tried, and pairs of them if
-no single one helps. A remedy must work on five seeds, and on tier wire. --write
-saves the scenario with one of them as a file that expects the new verdict.
+prevented the violation: every other value of every setting is tried, and pairs
+of them if no single one helps. A remedy must work on five seeds, and on tier
+wire. --write saves the scenario with one of them.
 
---lock runs a lock program in the place of the library: somebody's lock,
-unmodified, compiled to WebAssembly; see docs/lock-programs.md. It is as
-expected if it shows no violation that a sound Redlock does not show under the
-same faults. A scenario that says nothing about it is refused, with the reason.
+--lock runs somebody's lock in the place of the library (docs/lock-programs.md).
+It is as expected if it shows no violation that a sound Redlock does not show
+under the same faults.
 
---html and --svg draw the run: beliefs, votes, messages, faults, and what went
-wrong. "-" is standard output; the report then goes to standard error.
-
-` + keepsFiles + `
+--html and --svg draw the run. "-" is standard output; the report then goes to
+standard error.
 
 ` + exitcode.HelpOnAll()
 

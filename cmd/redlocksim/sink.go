@@ -25,10 +25,6 @@ func newSink(cmd *cobra.Command, force bool, inputs ...string) sink {
 	return sink{outfile.Rules{Inputs: inputs, Force: force}, cmd.OutOrStdout()}
 }
 
-// keepsFiles is what the help of every command that writes files says about those that are there.
-const keepsFiles = `Files are written completely or not at all. An output never replaces an input.
-A file that redlocksim did not write is replaced only with --force.`
-
 func addForce(flags *pflag.FlagSet, force *bool) {
 	flags.BoolVar(force, "force", false, "replace files that redlocksim did not write")
 }

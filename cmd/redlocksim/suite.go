@@ -56,19 +56,13 @@ func newSuite() *cobra.Command {
 		Short: "Run all scenarios and check their verdicts",
 		Long: `Run scenarios on tiers model and wire, and check each verdict against the one
 that the scenario expects. Without arguments all embedded scenarios run. The two
-tiers must record the same history, byte for byte. All of them come out as a
-line for each theme; --verbose prints each run.
+tiers must record the same history, byte for byte. A run that panics or does not
+repeat itself has failed; the others go on.
 
-For continuous integration, --junit and --markdown write the results for
-Jenkins, GitLab and the summary page of a GitHub job, with the story of each
-unexpected verdict. --shard i/n runs every nth scenario, so that n jobs run all
-of them. In GitHub Actions (GITHUB_ACTIONS=true) each unexpected verdict is also
-annotated on the scenario's file. One output may be "-", standard output; the
-table is then not printed.
-
-A run that panics or does not repeat itself has failed; the others are made.
-
-` + keepsFiles + `
+--junit and --markdown write the results for Jenkins, GitLab and the summary
+page of a GitHub job, with the story of each unexpected verdict (docs/ci.md).
+--shard i/n runs every nth scenario, so that n jobs run all of them. One output
+may be "-", standard output; the table is then not printed.
 
 On tier live an interrupt ends the suite and reports the scenarios that ran.
 

@@ -26,9 +26,6 @@ Presets vary a classic pair of settings, over those of --settings if given:
 %s
 An axis is the path of any key of a settings file or, with --scenario, of any
 key of the scenario. --lock sweeps somebody's lock (docs/lock-programs.md).
-If a run panics, its point was not tested, and the others are made all the same.
-
-` + keepsFiles + `
 
 ` + exitcode.Help(exitcode.Specifics{exitOK: "no formula is contradicted",
 	exitSafety:    "a formula is contradicted, or a lock is weaker than Redlock",

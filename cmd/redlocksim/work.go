@@ -19,13 +19,10 @@ import (
 	"redlocksim/search/sweep"
 )
 
-const workHelp = `Do the jobs of explore, sweep and locks commands that were started with
+const workHelp = `Make the runs of explore, sweep and locks commands that were started with
 --workers and the same address, here and on any number of machines. Workers can
-come and go: the jobs of one that is lost are given to another. Press Ctrl-C to
-end this one.
-
-A worker takes the jobs of its own build only, since results depend on it. It
-has the programs of --lock from the Redis, and compiles each of them once.
+come and go: the jobs of a lost one are given to another. Press Ctrl-C to end
+this one. A worker takes only jobs of its own build, since results depend on it.
 
 The address is redis://[USER@]HOST[:PORT][/DATABASE][?prefix=PREFIX], rediss://
 with TLS. The password comes from ` + workers.PasswordVariable + `, or from the
@@ -37,7 +34,7 @@ func newWork() *cobra.Command {
 	w, noCache := workers.Worker{}, false
 	cmd := &cobra.Command{
 		Use:   "work ADDRESS",
-		Short: "Do the jobs of searches and sweeps elsewhere",
+		Short: "Make the runs of searches and sweeps that were started elsewhere",
 		Long: workHelp + exitcode.Help(exitcode.Specifics{
 			exitOK:    "it was ended with Ctrl-C",
 			exitUsage: "also if the Redis cannot be reached",
