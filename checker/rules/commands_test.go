@@ -2,6 +2,7 @@ package rules
 
 import (
 	"cmp"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,7 +11,6 @@ import (
 	"redlocksim/redlock/driver"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
-	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
 	"redlocksim/sim/trace"
 )
@@ -20,22 +20,35 @@ func (r *rig) patient() *rig {
 	return r
 }
 
-func TestWhatIsAnothersIsLeftAlone(t *testing.T) {
-	for _, c := range []struct{ name, what, want string }{
-		{"deletes", "DEL", "c2 deletes the key of c1 on A"},
-		{"changes", "SET", "c2 changes the key of c1 on A"},
-		{"asks", "GET", ""},
+// lateVote has a vote of C arrive after the release.
+const lateVote = "SET r v on AB; takes C 300ms; meanwhile SET r v on C; 10ms; takes C 1ms; DEL r on ABC"
+
+func TestConduct(t *testing.T) {
+	const never, extends = "c1 releases its keys, but never the one on ", "c1 extends its key on B, although it has begun to release it"
+	for _, c := range []struct{ name, does, want string }{
+		{"another deletes a key", "SET r v on A; 1s; c2 DEL r on A", "c2 deletes the key of c1 on A"},
+		{"another changes a key", "SET r v on A; 1s; c2 SET r w on A", "c2 changes the key of c1 on A"},
+		{"another asks for a key", "SET r v on A; 1s; c2 GET r on A", ""},
+
+		{"a release everywhere", "SET r v on AB; DEL r on ABC", ""},
+		{"a release nowhere", "SET r v on AB", ""},
+		{"a release not on C", "SET r v on ABC; DEL r on AB", never + "C"},
+		{"a release not where it has no key", "SET r v on AB; DEL r on AB", ""},
+		{"a crash before a release on C", "SET r v on ABC; DEL r on AB; in 0s crash; 1s", ""},
+		{"a crash much later", "in 20s crash; in 20s start; SET r v on AB; DEL r on A", never + "B"},
+		{"a pause before a release on C", "SET r v on ABC; DEL r on AB; in 1s pause; 2s", ""},
+		{"a pause at once", "in 100ms pause; in 100ms resume; SET r v on AB; DEL r on A", ""},
+		{"a pause much later", "in 20s pause; in 20s resume; SET r v on AB; DEL r on A", never + "B"},
+		{"a late vote", lateVote, "c1 hears after its release that C has its key"},
+		{"a late vote taken back", strings.Replace(lateVote, "v on C", "v on C then DEL r on C", 1), ""},
+		{"a value that is used again", "SET r v on AB; DEL r on AB; 1s; SET r v on ABC", ""},
+
+		{"an extend before a release", "SET r v on AB; PEXPIRE r 20000 on B; DEL r on AB", ""},
+		{"an extend after a release", "SET r v on AB; DEL r on A; PEXPIRE r 20000 on B; DEL r on B", extends},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t).patient()
-			r.goes("c1", 0, func(a *actor) { a.sets("A", "v") })
-			r.goes("c2", time.Second, func(a *actor) {
-				words := []string{c.what, "r"}
-				if c.what == "SET" {
-					words = append(words, "w")
-				}
-				a.asks("A", words...)
-			})
+			r.does("c1", c.does)
 			r.finds(t, checker.Conduct, c.want)
 		})
 	}
@@ -44,58 +57,8 @@ func TestWhatIsAnothersIsLeftAlone(t *testing.T) {
 // A fencing counter is nobody's: each client that gets a vote raises it, and it stays when the lock is released.
 func TestCountersAreNobodys(t *testing.T) {
 	r := newRig(t, func(own *protocols.RedlockSettings) { own.Fencing = true }).patient()
-	r.goes("c1", 0, func(a *actor) { a.asks("ABC", "SET", "redlock:token:r", "1") })
-	r.goes("c2", time.Second, func(a *actor) { a.asks("ABC", "SET", "redlock:token:r", "2") })
+	r.does("c1", "SET redlock:token:r 1 on ABC; 1s; c2 SET redlock:token:r 2 on ABC")
 	r.finds(t, checker.Conduct, "")
-}
-
-func TestReleasesAreComplete(t *testing.T) {
-	lateVote := func(a *actor, takesBack bool) {
-		link := a.Network.Link("c1", "C")
-		link.SetLatency(network.Requests, network.Constant(300*time.Millisecond))
-		a.client.Go(func() {
-			a.sets("C", "v") // arrives after the release
-			if takesBack {
-				a.asks("C", "DEL", "r")
-			}
-		})
-		a.sleeps(10 * time.Millisecond)
-		link.SetLatency(network.Requests, network.Constant(time.Millisecond))
-		a.asks("ABC", "DEL", "r")
-	}
-	for _, c := range []struct {
-		name string
-		does func(*actor)
-		want string
-	}{
-		{"everywhere", func(a *actor) { a.asks("ABC", "DEL", "r") }, ""},
-		{"nowhere", func(*actor) {}, ""},
-		{"not on C", func(a *actor) { a.sets("C", "v"); a.asks("AB", "DEL", "r") }, "c1 releases its keys, but never the one on C"},
-		{"crashes before C", func(a *actor) { a.sets("C", "v"); a.asks("AB", "DEL", "r"); a.client.Crash() }, ""},
-		{"paused before C", func(a *actor) {
-			a.sets("C", "v")
-			a.asks("AB", "DEL", "r")
-			a.Kernel.After(time.Second, a.client.Pause)
-			a.sleeps(2 * time.Second)
-		}, ""},
-		{"not where it has no key", func(a *actor) { a.asks("AB", "DEL", "r") }, ""},
-		{"a late vote", func(a *actor) { lateVote(a, false) }, "c1 hears after its release that C has its key"},
-		{"a late vote taken back", func(a *actor) { lateVote(a, true) }, ""},
-		{"used again", func(a *actor) {
-			a.asks("AB", "DEL", "r")
-			a.sleeps(time.Second)
-			a.sets("ABC", "v")
-		}, ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t).patient()
-			r.goes("c1", 0, func(a *actor) {
-				a.sets("AB", "v")
-				c.does(a)
-			})
-			r.finds(t, checker.Conduct, c.want)
-		})
-	}
 }
 
 // The answer to one of several commands that were sent together may be too late where only the deadline of all is known. Or it
@@ -116,15 +79,7 @@ func TestAnAnswerToOneOfSeveralMayBeTooLate(t *testing.T) {
 			r := unwatched(t, nil, newRig(t).plain()).patient()
 			trace.On(r.World.Events, c.makes) // before the rules are told of it
 			r.Watch()
-			r.goes("c1", 0, func(a *actor) {
-				a.sets("AB", "v")
-				link := a.Network.Link("c1", "C")
-				link.SetLatency(network.Requests, network.Constant(300*time.Millisecond))
-				a.client.Go(func() { a.sets("C", "v") })
-				a.sleeps(10 * time.Millisecond)
-				link.SetLatency(network.Requests, network.Constant(time.Millisecond))
-				a.asks("ABC", "DEL", "r")
-			})
+			r.does("c1", lateVote)
 			r.finds(t, checker.Conduct, c.want)
 		})
 	}
@@ -144,42 +99,7 @@ func TestAnAnswerNearTheDeadlineMayBeTooLate(t *testing.T) {
 		t.Run(c.step.String(), func(t *testing.T) {
 			r := newRig(t).patient()
 			r.StepTime = c.step
-			r.goes("c1", 0, func(a *actor) {
-				a.sets("AB", "v")
-				link := a.Network.Link("c1", "C")
-				link.SetLatency(network.Requests, network.Constant(300*time.Millisecond))
-				a.client.Go(func() { a.sets("C", "v") }) // is answered 699ms before its deadline, after the release
-				a.sleeps(10 * time.Millisecond)
-				link.SetLatency(network.Requests, network.Constant(time.Millisecond))
-				a.asks("ABC", "DEL", "r")
-			})
-			r.finds(t, checker.Conduct, c.want)
-		})
-	}
-}
-
-func TestNothingIsExtendedAfterItsRelease(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		after bool
-		want  string
-	}{
-		{"before", false, ""},
-		{"after", true, "c1 extends its key on B, although it has begun to release it"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t).patient()
-			r.goes("c1", 0, func(a *actor) {
-				a.sets("AB", "v")
-				if !c.after {
-					a.asks("B", "PEXPIRE", "r", "20000")
-				}
-				a.asks("A", "DEL", "r")
-				if c.after {
-					a.asks("B", "PEXPIRE", "r", "20000")
-				}
-				a.asks("B", "DEL", "r")
-			})
+			r.does("c1", lateVote) // C answers 699ms before the deadline, after the release
 			r.finds(t, checker.Conduct, c.want)
 		})
 	}
@@ -256,59 +176,12 @@ func (r *rig) promote(t *testing.T, node, replica, client string) {
 	}
 }
 
-// What happens to a client long after a release is no reason for one that did not go everywhere; what does at once is.
-func TestReleasesBeforeAPause(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		at   time.Duration
-		does func(*testing.T, *rig)
-		want string
-	}{
-		{"a pause much later", 20 * time.Second, func(_ *testing.T, r *rig) { r.Client("c1").Pause(); r.Client("c1").Resume() }, "c1 releases its keys, but never the one on B"},
-		{"a crash much later", 20 * time.Second, func(t *testing.T, r *rig) {
-			if err := cmp.Or(r.Crash(r.Client("c1")), r.RestartClient("c1")); err != nil {
-				t.Error(err)
-			}
-		}, "c1 releases its keys, but never the one on B"},
-		{"a pause", 100 * ms, func(_ *testing.T, r *rig) { r.Client("c1").Pause(); r.Client("c1").Resume() }, ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t).patient()
-			r.goes("c1", 0, func(a *actor) { a.sets("AB", "v"); a.asks("A", "DEL", "r") })
-			r.Kernel.After(c.at, func() { c.does(t, r) })
-			r.finds(t, checker.Conduct, c.want)
-		})
-	}
-}
-
 // A program that has made a connection not long ago may have had a command wait for it.
 func TestConnectionsOfPrograms(t *testing.T) {
-	const second = time.Second
-	for _, c := range []struct {
-		name string
-		does func(a *actor, tries func())
-		want string
-	}{
-		{"an extend behind a release, on a connection that is new", func(a *actor, tries func()) {
-			tries()
-			a.sleeps(9 * second)
-			a.asks("A", "PEXPIRE", "r", "60000")
-		}, ""},
-		{"an extend behind a release, on an old connection", func(a *actor, tries func()) {
-			tries()
-			a.sleeps(11 * second)
-			a.asks("A", "PEXPIRE", "r", "60000")
-		}, "c1 extends its key on A, although it has begun to release it"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t).only("commands", func(r *Run) { r.Foreign, r.Declared = true, true })
-			r.goes("c1", 0, func(a *actor) {
-				a.asks("AB", "SET", "r", "v", "NX", "PX", "60000")
-				a.asks("B", "DEL", "r")
-				c.does(a, func() { r.tried[reaching{a.client, a.Server("A")}] = a.Kernel.Now() })
-			})
-			r.finds(t, checker.Conduct, c.want)
-		})
+	for after, want := range map[string]string{"9s": "", "11s": "c1 extends its key on A, although it has begun to release it"} {
+		r := newRig(t).only("commands", func(r *Run) { r.Foreign, r.Declared = true, true })
+		r.does("c1", "SET r v NX PX 60000 on AB; DEL r on B; tried A; "+after+"; PEXPIRE r 60000 on A")
+		r.finds(t, checker.Conduct, want)
 	}
 }
 

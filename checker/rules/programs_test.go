@@ -1,15 +1,12 @@
 package rules
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"redlocksim/checker"
-	"redlocksim/redlock"
-	"redlocksim/scenarios/protocols"
-	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
-	"redlocksim/sim/network"
 )
 
 // program is a rig whose lock is somebody's.
@@ -19,161 +16,104 @@ func (r *rig) program(change func(*Run)) *rig {
 
 // What a program answers is compared with its keys on three nodes, of which it needs two, or on one.
 func TestProgramsAnswerWhatIsTrue(t *testing.T) {
-	deletes := func(nodes string) func(*actor) {
-		return func(a *actor) { a.asks(nodes, "DEL", "r") }
-	}
-	refused := func(does func(*actor)) func(*actor) {
-		return func(a *actor) { a.call(protocols.AcquireCall, nil, redlock.ErrTaken, func() { does(a) }) }
-	}
-	released := func(acquires string, does func(*actor)) func(*actor) {
-		return func(a *actor) {
-			l := a.acquires(acquires, "v")
-			a.call(protocols.ReleaseCall, l, nil, func() { does(a) })
-		}
-	}
+	const (
+		one, two  = "acquire; SET r v PX 10000 on A; ", "acquire; SET r v PX 10000 on AB; "
+		all       = "acquire; SET r v PX 10000 on ABC; "
+		held      = all + "granted v; release v; "
+		lasts     = "c1 is told that its lease lasts until "
+		refused   = "c1 was told at %s that it was refused the lock, but had set "
+		isSaid    = "c1 is told that it has released the lock, "
+		heldByTwo = two + "granted v; "
+	)
 	for _, c := range []struct {
 		name    string
 		oneNode bool
-		does    func(*actor)
+		does    string
 		want    string
 	}{
-		{"granted by two", false, func(a *actor) { a.acquires("AB", "v") }, ""},
-		{"granted by one", false, func(a *actor) { a.acquires("A", "v") },
-			"c1 is told that its lease lasts until 9.9s, but only 1 of the 2 keys that it takes do."},
-		{"granted by one of one", true, func(a *actor) { a.acquires("A", "v") }, ""},
-		{"granted by nobody", true, func(a *actor) { a.acquires("", "v") }, "c1 is told that its lease lasts until 9.9s, but only 0 of the 1 key"},
-		{"granted with two values", false, func(a *actor) {
-			a.call(protocols.AcquireCall, a.lease("v", a.reads().Add(ttl/2)), nil, func() { a.sets("A", "v"); a.sets("B", "w") })
-		}, "c1 is told that its lease lasts until 5s, but only 1 of the 2"},
-		{"granted for longer than the keys last", false, func(a *actor) {
-			a.call(protocols.AcquireCall, a.lease("v", a.reads().Add(ttl+10*time.Millisecond)), nil, func() { a.sets("ABC", "v") })
-		}, "c1 is told that its lease lasts until 10.01s, but only 0 of the 2 keys that it takes do."},
-		{"extended on two", false, func(a *actor) {
-			l := a.acquires("AB", "v")
-			l.until = l.until.Add(ttl)
-			a.call(protocols.ExtendCall, l, nil, func() { a.asks("AB", "PEXPIRE", "r", "20000") })
-		}, ""},
-		{"extended on one", false, func(a *actor) {
-			l := a.acquires("AB", "v")
-			l.until = l.until.Add(ttl)
-			a.call(protocols.ExtendCall, l, nil, func() { a.asks("A", "PEXPIRE", "r", "20000") })
-		}, "c1 is told that its lease lasts until 19.9"},
-		{"not extended, but moved to later", false, func(a *actor) {
-			l := a.acquires("AB", "v")
-			a.call(protocols.ExtendCall, l, redlock.ErrNoQuorum, func() { a.asks("A", "PEXPIRE", "r", "20000"); l.until = l.until.Add(ttl) })
-		}, "c1 is told that its lease lasts until 19.9"},
-		{"not extended, and over earlier", false, func(a *actor) {
-			l := a.acquires("AB", "v")
-			a.call(protocols.ExtendCall, l, redlock.ErrNoQuorum, func() { a.asks("A", "PEXPIRE", "r", "20000") })
-		}, ""},
-		{"refused with nothing", false, refused(func(*actor) {}), ""},
-		{"refused with one", false, refused(func(a *actor) { a.sets("A", "v") }), ""},
-		{"refused with two", false, refused(func(a *actor) { a.sets("AB", "v") }),
-			"c1 was told at 4ms that it was refused the lock, but had set 2 keys, of 2 that it takes, and has asked nobody to remove them."},
-		{"refused with one of one", true, refused(func(a *actor) { a.sets("A", "v") }), "c1 was told at 2ms that it was refused the lock, but had set 1 key, of 1"},
-		{"refused with two that are removed later", false, func(a *actor) {
-			refused(func(a *actor) { a.sets("AB", "v") })(a)
-			deletes("AB")(a)
-		}, ""},
-		{"refused with two that are removed too late", false, func(a *actor) {
-			refused(func(a *actor) { a.sets("AB", "v") })(a)
-			a.sleeps(2 * time.Second)
-			a.Record(history.Event{Kind: history.Fault, Name: "evict", Node: "C"}) // it is looked at
-			deletes("AB")(a)
-		}, "c1 was told"},
-		{"refused with two, and a crash", false, func(a *actor) { refused(func(a *actor) { a.sets("AB", "v") })(a); _ = a.World.Crash(a.client) }, ""},
-		{"refused with two of which one is removed", false, refused(func(a *actor) { a.sets("AB", "v"); deletes("A")(a) }), ""},
-		{"not known, with two", false, func(a *actor) {
-			a.call(protocols.AcquireCall, nil, redlock.ErrNoQuorum, func() { a.sets("AB", "v") })
-		}, ""},
-		{"refused with two of another call", false, func(a *actor) {
-			a.call(protocols.AcquireCall, a.lease("v", a.reads().Add(ttl/2)), nil, func() { a.sets("AB", "v") })
-			a.call(protocols.AcquireCall, nil, redlock.ErrTaken, nil)
-		}, ""},
-		{"refused while another call is granted it", false, func(a *actor) {
-			a.call(protocols.AcquireCall, a.lease("v", a.reads().Add(ttl/2)), nil, func() {
-				a.call(protocols.AcquireCall, nil, redlock.ErrTaken, func() { a.sets("AB", "v") })
-			})
-		}, ""},
-		{"refused with two of a node that is down", false, refused(func(a *actor) { a.sets("AB", "v"); _ = a.Server("A").Kill() }), ""},
-		{"released on all", false, released("ABC", deletes("ABC")), ""},
-		{"released on two", false, released("ABC", deletes("BC")), ""},
-		{"released on one", false, released("ABC", deletes("C")), "c1 is told that it has released the lock, but 2 keys of it still stand, and it takes 2."},
-		{"released on one of one", true, released("A", deletes("A")), ""},
-		{"released on none of one", true, released("A", func(*actor) {}), "c1 is told that it has released the lock, but 1 key of it still stand"},
-		{"released when it is over, whatever is there", false, released("AB", func(a *actor) { a.sleeps(ttl + time.Second); deletes("AB")(a) }), ""},
-		{"released when it is over", false, released("AB", func(a *actor) { a.sleeps(ttl + time.Second) }),
-			"c1 is told that it has released the lock, which it had no more: its release has removed no key."},
-		{"released when it is over on one of two", false, func(a *actor) {
-			l := a.acquires("AB", "v")
-			a.asks("A", "PEXPIRE", "r", "1")
-			a.sleeps(10 * time.Millisecond)
-			a.call(protocols.ReleaseCall, l, nil, func() { deletes("AB")(a) })
-		}, ""},
-		{"released with an answer that never came", false, released("AB", func(a *actor) {
-			a.sleeps(ttl + time.Second)
-			a.Network.Link("c1", "A").Cut(network.Replies)
-			a.asks("A", "DEL", "r")
-		}), ""},
-		{"released with an error", false, func(a *actor) {
-			l := a.acquires("ABC", "v")
-			a.call(protocols.ReleaseCall, l, redlock.ErrNoQuorum, func() { deletes("C")(a) })
-		}, ""},
-		{"one of two leases is released", false, func(a *actor) {
-			l := a.acquires("ABC", "v")
-			a.acquires("ABC", "v")
-			a.call(protocols.ReleaseCall, l, nil, nil)
-		}, ""},
+		{"granted by two", false, two + "granted v", ""},
+		{"granted by one", false, one + "granted v", lasts + "9.902s, but only 1 of the 2 keys that it takes do."},
+		{"granted by one of one", true, one + "granted v", ""},
+		{"granted by nobody", true, "acquire; granted v", lasts + "9.9s, but only 0 of the 1 key"},
+		{"granted with two values", false, one + "SET r w PX 10000 on B; granted v 5s", lasts + "5.004s, but only 1 of the 2"},
+		{"granted for longer than the keys last", false, all + "granted v 10010ms", lasts + "10.016s, but only 0 of the 2 keys that it takes do."},
+		{"extended on two", false, heldByTwo + "extend v; PEXPIRE r 20000 on AB; moved v 10s; returns", ""},
+		{"extended on one", false, heldByTwo + "extend v; PEXPIRE r 20000 on A; moved v 10s; returns", lasts + "19.9"},
+		{"not extended, but moved to later", false, heldByTwo + "extend v; PEXPIRE r 20000 on A; moved v 10s; returns no-quorum", lasts + "19.9"},
+		{"not extended, and over earlier", false, heldByTwo + "extend v; PEXPIRE r 20000 on A; returns no-quorum", ""},
+		{"refused with nothing", false, "acquire; returns taken", ""},
+		{"refused with one", false, one + "returns taken", ""},
+		{"refused with two", false, two + "returns taken", strings.Replace(refused, "%s", "4ms", 1) + "2 keys, of 2 that it takes, and has asked nobody to remove them."},
+		{"refused with one of one", true, one + "returns taken", strings.Replace(refused, "%s", "2ms", 1) + "1 key, of 1"},
+		{"refused with two that are removed later", false, two + "returns taken; DEL r on AB", ""},
+		// An eviction has it be looked at.
+		{"refused with two that are removed too late", false, two + "returns taken; 2s; evict C s; DEL r on AB", "c1 was told"},
+		{"refused with two, and a crash", false, two + "returns taken; in 0s crash; 1s", ""},
+		{"refused with two of which one is removed", false, two + "DEL r on A; returns taken", ""},
+		{"not known, with two", false, two + "returns no-quorum", ""},
+		{"refused with two of another call", false, two + "granted v 5s; acquire; returns taken", ""},
+		{"refused while another call is granted it", false, "acquire; " + two + "returns taken; granted v 5s", ""},
+		{"refused with two of a node that is down", false, two + "kill A; returns taken", ""},
+		{"released on all", false, held + "DEL r on ABC; returns", ""},
+		{"released on two", false, held + "DEL r on BC; returns", ""},
+		{"released on one", false, held + "DEL r on C; returns", isSaid + "but 2 keys of it still stand, and it takes 2."},
+		{"released on one of one", true, one + "granted v; release v; DEL r on A; returns", ""},
+		{"released on none of one", true, one + "granted v; release v; returns", isSaid + "but 1 key of it still stand"},
+		{"released when it is over, whatever is there", false, heldByTwo + "release v; 11s; DEL r on AB; returns", ""},
+		{"released when it is over", false, heldByTwo + "release v; 11s; returns", isSaid + "which it had no more: its release has removed no key."},
+		{"released when it is over on one of two", false, heldByTwo + "PEXPIRE r 1 on A; 10ms; release v; DEL r on AB; returns", ""},
+		{"released with an answer that never came", false, heldByTwo + "release v; 11s; cut-replies A; DEL r on A; returns", ""},
+		{"released with an error", false, held + "DEL r on C; returns no-quorum", ""},
+		{"one of two leases is released", false, all + "granted v; acquire; granted w; release v; returns", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t).program(func(r *Run) { r.OneNode = c.oneNode })
-			r.goes("c1", 0, c.does)
+			r.does("c1", c.does)
 			r.finds(t, checker.Contract, c.want)
+		})
+	}
+}
+
+// An acquire that has failed asks for the removal of each key that it has set, whatever it has heard, or cannot.
+func TestProgramsForgetNoKey(t *testing.T) {
+	const sets, forgot = "acquire; SET r v PX 10000 on A; ", "c1 was told at 2ms that it does not have the lock, but had set its key on A, and has asked nobody to remove it"
+	for _, c := range []struct{ name, does, want string }{
+		{"refused", sets + "returns taken", forgot},
+		{"not known", sets + "returns no-quorum", forgot},
+		{"not known, and no answer was heard", "cut-replies A; " + sets + "returns no-quorum", "c1 was told at"},
+		{"removed in the call", sets + "DEL r on A; returns no-quorum", ""},
+		{"removed soon after it", sets + "returns no-quorum; 1s; DEL r on A", ""},
+		{"removed too late", sets + "returns no-quorum; 3s; evict C s; DEL r on A", forgot}, // an eviction has it be looked at
+		{"removed in vain", sets + "cut-requests A; DEL r on A; returns no-quorum", ""},
+		{"over before anybody would remove it", "acquire; SET r v PX 500 on A; returns no-quorum", ""},
+		{"a crash", sets + "returns no-quorum; in 0s crash; 1s", ""},
+		{"of another call, which has the lock", "acquire; acquire; SET r v PX 10000 on ABC; granted v; returns no-quorum", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t).program(func(*Run) {})
+			r.does("c1", c.does)
+			r.finds(t, checker.Leftover, c.want)
 		})
 	}
 }
 
 // Who believes in a lease until its lock says that it is lost is told when too few keys were renewed.
 func TestProgramsTellOfLosses(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		does func(*actor, *lease)
-		want string
-	}{
-		{"never told", func(*actor, *lease) {}, "c1 is not told that its lease is over, although too few of its keys were renewed to last beyond 10.00"},
-		{"told in time", func(a *actor, l *lease) { a.sleeps(ttl); l.cancel(redlock.ErrLost) }, ""},
-		{"told too late", func(a *actor, l *lease) {
-			a.sleeps(ttl + 100*time.Millisecond)
-			a.Record(history.Event{Kind: history.Fault, Name: "evict", Node: "C"})
-			l.cancel(redlock.ErrLost)
-		}, "c1 is not told"},
-		{"released in time", func(a *actor, l *lease) {
-			a.sleeps(ttl / 2)
-			l.cancel(redlock.ErrReleased)
-			a.call(protocols.ReleaseCall, l, nil, func() { a.asks("ABC", "DEL", "r") })
-		}, ""},
-		{"renewed", func(a *actor, l *lease) {
-			for range 12 {
-				a.sleeps(ttl / 2)
-				a.asks("BC", "PEXPIRE", "r", "10000")
-			}
-			l.cancel(redlock.ErrReleased)
-		}, ""},
-		{"renewed on one", func(a *actor, l *lease) {
-			for range 12 {
-				a.sleeps(ttl / 2)
-				a.asks("C", "PEXPIRE", "r", "10000")
-			}
-		}, "c1 is not told that its lease is over, although too few of its keys were renewed to last beyond 10.00"},
-		{"paused", func(a *actor, l *lease) {
-			a.Kernel.After(ttl-time.Second, func() { a.client.Pause() })
-			a.sleeps(ttl - 2*time.Second)
-		}, ""},
-		{"crashed", func(a *actor, _ *lease) { _ = a.World.Crash(a.client) }, ""},
+	const untold = "c1 is not told that its lease is over, although too few of its keys were renewed to last beyond 10.00"
+	renewed := func(nodes string) string { return strings.Repeat("5s; PEXPIRE r 10000 on "+nodes+"; ", 12) }
+	for _, c := range []struct{ name, does, want string }{
+		{"never told", "", untold},
+		{"told in time", "10s; ended v lost", ""},
+		{"told too late", "10100ms; evict C s; ended v lost", "c1 is not told"}, // an eviction has it be looked at
+		{"released in time", "5s; ended v released; release v; DEL r on ABC; returns", ""},
+		{"renewed", renewed("BC") + "ended v released", ""},
+		{"renewed on one", renewed("C"), untold},
+		{"paused", "in 9s pause; 8s", ""},
+		{"crashed", "in 0s crash; 1s", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t).program(func(r *Run) { r.Renews = true })
-			r.goes("c1", 0, func(a *actor) { c.does(a, a.acquires("ABC", "v")) })
+			r.does("c1", "acquire; SET r v PX 10000 on ABC; granted v; "+c.does)
 			r.finds(t, checker.Contract, c.want)
 		})
 	}
@@ -183,11 +123,7 @@ func TestProgramsTellOfLosses(t *testing.T) {
 func TestNothingExcusesAnExtendOfNothing(t *testing.T) {
 	for nodes, excused := range map[string]bool{"A": false, "AB": true} {
 		r := newRig(t).program(func(*Run) {})
-		r.goes("c1", 0, func(a *actor) {
-			l := a.acquires("AB", "v")
-			l.until = l.until.Add(2 * ttl)
-			a.call(protocols.ExtendCall, l, nil, func() { a.asks(nodes, "PEXPIRE", "r", "20000") })
-		})
+		r.does("c1", "acquire; SET r v PX 10000 on AB; granted v; extend v; PEXPIRE r 20000 on "+nodes+"; moved v 20s; returns")
 		r.Kernel.Run(kernel.True(time.Minute))
 		if found := r.Findings(); len(found) != 1 || found[0].Kind != checker.Contract || found[0].Assumes != excused {
 			t.Errorf("extended on %s: %+v, want one that is excused: %v", nodes, found, excused)

@@ -38,10 +38,10 @@ func TestSteps(t *testing.T) {
 			r.goes("c1", 0, func(a *actor) {
 				asked := &protocols.Call{Client: "c1", Resources: []string{"r"}, TTL: c.ttl}
 				a.Called(asked)
-				a.begins(attempt)
+				a.attempts(attempt)
 				if c.crashes {
 					_ = a.World.Crash(a.client)
-					a.begins(attempt)
+					a.attempts(attempt)
 				}
 				for _, node := range []string{"A", "B"} {
 					answer.Node = observe.NodeOutcome{Node: node, Outcome: driver.Accepted}
@@ -62,8 +62,8 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// begins has the monitors told of the first step of an attempt, after which its client goes on at once.
-func (a *actor) begins(e observe.Event) {
+// attempts has the rules told of the first step of an attempt, after which its client goes on at once.
+func (a *actor) attempts(e observe.Event) {
 	a.Observed("c1", e)
 	a.WentOn("c1", e)
 }

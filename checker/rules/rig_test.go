@@ -2,6 +2,7 @@ package rules
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,12 +12,16 @@ import (
 	"redlocksim/checker"
 	"redlocksim/internal/lockkeys"
 	"redlocksim/internal/rediscmd"
+	"redlocksim/redlock"
+	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/model"
 	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
 	"redlocksim/sim/trace"
 )
 
@@ -131,12 +136,163 @@ type actor struct {
 	*rig
 	client *kernel.Process
 	asked  int
+	open   []*protocols.Call // in the order in which they began
+	leases map[string]*lease // by their values
 }
 
 // goes has a client do something, at a true time.
 func (r *rig) goes(client string, at time.Duration, program func(*actor)) {
 	p := r.Client(client)
-	r.Kernel.After(at, func() { p.Go(func() { program(&actor{rig: r, client: p}) }) })
+	r.Kernel.After(at, func() { p.Go(func() { program(&actor{rig: r, client: p, leases: map[string]*lease{}}) }) })
+}
+
+// does has a client do what sentences tell, from the beginning.
+func (r *rig) does(client, sentences string) {
+	r.goes(client, 0, func(a *actor) { a.does(sentences) })
+}
+
+// does does what sentences tell, with a semicolon between two: the client sleeps for a time, sends a command "on" nodes, one
+// after the other, or has happen what happens knows. What another client does, and what it does "meanwhile" itself or "in" some
+// time, it does not wait for; "then" stands for the semicolon there.
+func (a *actor) does(sentences string) {
+	for sentence := range strings.SplitSeq(sentences, "; ") {
+		words := strings.Fields(sentence)
+		rest := strings.ReplaceAll(strings.Join(words[min(1, len(words)):], " "), " then ", "; ")
+		switch {
+		case len(words) == 0:
+		case words[0] == "c2":
+			a.rig.goes("c2", 0, func(b *actor) { b.does(rest) })
+		case words[0] == "meanwhile":
+			a.client.Go(func() { a.does(rest) })
+		case words[0] == "in":
+			a.Kernel.After(a.length(words[1]), func() { a.happens(words[2], append(words[3:], "", "")...) })
+		case len(words) > 2 && words[len(words)-2] == "on":
+			a.asks(words[len(words)-1], words[:len(words)-2]...)
+		case words[0][0] >= '0' && words[0][0] <= '9':
+			a.sleeps(a.length(words[0]))
+		default:
+			a.happens(words[0], append(words[1:], "", "")...)
+		}
+	}
+}
+
+func (a *actor) length(of string) time.Duration {
+	d, err := time.ParseDuration(of)
+	if err != nil {
+		panic(err)
+	}
+	return d
+}
+
+// causes are the errors that sentences name.
+var causes = map[string]error{"": nil, "taken": redlock.ErrTaken, "no-quorum": redlock.ErrNoQuorum, "lost": redlock.ErrLost,
+	"released": redlock.ErrReleased, "closed": redlock.ErrClosed}
+
+// happens has calls of the client begin and return, its leases end, and things happen to it, to nodes and to the links to them.
+func (a *actor) happens(what string, with ...string) {
+	l, err := a.leases[with[0]], error(nil)
+	switch what {
+	case "acquire", "waiting":
+		a.begins(protocols.AcquireCall, nil, what == "waiting")
+	case "extend":
+		a.begins(protocols.ExtendCall, l, false)
+	case "release":
+		a.begins(protocols.ReleaseCall, l, false)
+	case "granted": // with a value, and for how long by what it says
+		c, lasts := a.open[len(a.open)-1], ttl-100*time.Millisecond
+		if with[1] != "" {
+			lasts = a.length(with[1])
+		}
+		l := a.lease(with[0], a.reads().Add(lasts))
+		a.leases[with[0]], c.Lease = l, l
+		a.returns(nil)
+	case "returns": // with an error
+		a.returns(causes[with[0]])
+	case "moved": // the end of a lease
+		l.until = l.until.Add(a.length(with[1]))
+	case "ends": // in time, for what has ended it
+		l.ends(a, causes[with[1]])
+	case "ended":
+		l.cancel(causes[with[1]])
+	case "denied", "release-started":
+		step := map[string]observe.Event{"denied": {Step: observe.Denied, Op: driver.OpAcquire}, "release-started": {Step: observe.ReleaseStarted, Op: driver.OpRelease}}[what]
+		step.Resource, step.Value = "r", with[0]
+		a.Observed(a.client.Name(), step)
+	case "tried": // to reach a node, and sent nothing
+		a.tried[reaching{a.client, a.Server(with[0])}] = a.Kernel.Now()
+	case "pause":
+		a.client.Pause()
+	case "resume":
+		a.client.Resume()
+	case "crash":
+		err = a.World.Crash(a.World.Client(a.client.Name()))
+	case "start":
+		err = a.RestartClient(a.client.Name())
+	case "clock": // goes faster by so many parts in a billion
+		rate := int64(0)
+		_, err = fmt.Sscan(with[0], &rate)
+		a.client.Clock().SetRate(rate)
+	default:
+		err = a.faults(what, with[0], with[1])
+	}
+	if err != nil {
+		panic(fmt.Sprint(what, with, ": ", err))
+	}
+}
+
+func (a *actor) faults(what, node, by string) (err error) {
+	if !strings.Contains("ABC", node) {
+		return errors.New("nobody knows what that is")
+	}
+	s, link := a.Server(node), a.Network.Link("c1", node)
+	switch what {
+	case "kill":
+		return s.Kill()
+	case "restart":
+		return s.Restart()
+	case "pause-node":
+		s.Pause()
+	case "resume-node":
+		s.Resume()
+	case "answers-wrongly":
+		s.AnswerWith(rediscmd.Status("QUEUED"))
+	case "step": // its clock
+		s.Clock().Step(a.length(by))
+	case "evict":
+		s.Evict(func(key string) bool { return key == by })
+		a.Record(history.Event{Kind: history.Fault, Name: what, Node: node})
+	case "overwrite":
+		s.Put(redis.Record{Key: "r", Value: redis.ListValue([]string{"x"})})
+		a.Record(history.Event{Kind: history.Fault, Name: what, Node: node})
+	case "cut-requests":
+		link.Cut(network.Requests)
+	case "cut-replies":
+		link.Cut(network.Replies)
+	case "mend":
+		link.Mend(network.Both)
+	case "takes": // a request
+		link.SetLatency(network.Requests, network.Constant(a.length(by)))
+	default:
+		return errors.New("nobody knows what that is")
+	}
+	return nil
+}
+
+// begins begins a call, and returns ends the one that began last.
+func (a *actor) begins(f protocols.CallFunc, l *lease, waits bool) *protocols.Call {
+	c := &protocols.Call{Func: f, Client: a.client.Name(), Resources: []string{"r"}, Grants: []int{1}, TTL: ttl, Waits: waits}
+	if l != nil {
+		c.Lease = l
+	}
+	a.open = append(a.open, c)
+	a.Called(c)
+	return c
+}
+
+func (a *actor) returns(err error) {
+	c := a.open[len(a.open)-1]
+	a.open = a.open[:len(a.open)-1]
+	a.Returned(c, err)
 }
 
 // asks sends a command to nodes, given by their letters, one after the other.
@@ -184,18 +340,18 @@ func (l *lease) Unlock(context.Context) error                { return nil }
 
 // call is a call of which the monitors are told, in which does happens.
 func (a *actor) call(f protocols.CallFunc, l *lease, err error, does func()) {
-	c := &protocols.Call{Func: f, Client: a.client.Name(), Resources: []string{"r"}, Grants: []int{1}, TTL: ttl}
-	if f != protocols.AcquireCall && l != nil {
-		c.Lease = l
+	before := l
+	if f == protocols.AcquireCall {
+		before = nil
 	}
-	a.Called(c)
+	c := a.begins(f, before, false)
 	if does != nil {
 		does()
 	}
 	if l != nil {
 		c.Lease = l
 	}
-	a.Returned(c, err)
+	a.returns(err)
 }
 
 // acquires has the monitors told of a grant with votes of some nodes.

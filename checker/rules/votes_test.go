@@ -7,150 +7,70 @@ import (
 	"redlocksim/checker"
 	"redlocksim/redlock"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 )
 
-// named is a client that is granted a lock and is told that it is on something.
-func named(name string, on ...string) func(*actor) {
-	return func(a *actor) {
-		start := a.reads()
-		a.sets("AB", "v")
-		l := a.lease("v", start.Add(ttl-102*time.Millisecond))
-		l.name, l.on = name, on
-		a.call(protocols.AcquireCall, l, nil, nil)
-		l.ends(a, redlock.ErrLost)
-	}
-}
-
 func TestALeaseRestsOnVotes(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		does func(*actor)
-		want string
-	}{
-		{"a quorum", func(a *actor) { a.acquires("AB", "v").ends(a, redlock.ErrLost) }, ""},
-		{"too few", func(a *actor) { a.acquires("A", "v").ends(a, redlock.ErrLost) },
-			"c1 is told that its lease lasts until 9.9s, but its keys last for so long on only 1 of the 2 nodes"},
-		{"another's value", func(a *actor) {
-			a.sets("B", "other")
-			a.acquires("AB", "v").ends(a, redlock.ErrLost)
-		}, "c1 is told"},
-		{"deleted again", func(a *actor) {
-			a.sets("AB", "v")
-			a.asks("A", "DEL", "r")
-			l := a.lease("v", a.reads().Add(ttl/2))
-			a.call(protocols.AcquireCall, l, nil, nil)
-			l.ends(a, redlock.ErrLost)
-		}, "c1 is told"},
-		{"counted from the reply", func(a *actor) {
-			a.sets("AB", "v")
-			a.sleeps(time.Second)
-			l := a.lease("v", a.reads().Add(ttl))
-			a.call(protocols.AcquireCall, l, nil, nil)
-			l.ends(a, redlock.ErrLost)
-		}, "c1 is told that its lease lasts until 11.004s, but its keys last for so long on only 0 of the 2"},
-		{"by a clock that stands still", func(a *actor) {
-			a.client.Clock().SetRate(kernel.Still)
-			a.acquires("AB", "v").ends(a, redlock.ErrLost)
-		}, "c1 is told that its lease lasts without an end, by its clock, which stands still, but its keys last for so long on only 0 of the 2"},
-		{"over before it is returned", func(a *actor) {
-			a.call(protocols.AcquireCall, a.lease("v", a.reads()), nil, nil)
-			a.client.Crash()
-		}, ""},
-		{"a value twice", func(a *actor) {
-			a.acquires("AB", "v").ends(a, redlock.ErrLost)
-			a.sleeps(time.Second)
-			a.acquires("AB", "v").ends(a, redlock.ErrLost)
-		}, "two leases have the same value, the second is c1's"},
-		{"of its names", named("r", "r"), ""},
-		{"of another name", named("s", "r"), `c1 asked for the lock on "r", and its lease is named "s"`},
-		{"on something else", named("r", "s"), `c1 asked for the lock on "r", and is given a lease on "s"`},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t)
-			r.goes("c1", 0, c.does)
-			r.finds(t, checker.Contract, c.want)
-		})
-	}
-}
+	const (
+		vote, quorum = "acquire; SET r v PX 10000 on A; ", "acquire; SET r v PX 10000 on AB; "
+		granted      = "granted v; ends v lost"
+		// Another second is over when an extend begins.
+		held     = quorum + "granted v 9898ms; 1s; "
+		extended = "moved v 1s; returns; ends v lost"
+		told     = "c1 is told that its lease lasts "
+		frees    = "c1's release succeeded, but only "
+	)
+	for _, c := range []struct{ name, does, want string }{
+		{"a quorum", quorum + granted, ""},
+		{"too few", vote + granted, told + "until 9.902s, but its keys last for so long on only 1 of the 2 nodes"},
+		{"another's value", "acquire; SET r other NX PX 10000 on B; SET r v NX PX 10000 on AB; " + granted, told},
+		{"deleted again", quorum + "DEL r on A; granted v 5s; ends v lost", told},
+		{"counted from the reply", "waiting; SET r v PX 10000 on AB; 1s; granted v 10s; ends v lost", told + "until 11.004s, but its keys last for so long on only 0 of the 2"},
+		{"by a clock that stands still", "clock -1000000000; " + quorum + "granted v", told + "without an end, by its clock, which stands still, but its keys last for so long on only 0 of the 2"},
+		{"over before it is returned", "acquire; granted v 0s; in 0s crash; 1s", ""},
+		{"a value twice", quorum + granted + "; 1s; " + quorum + granted, "two leases have the same value, the second is c1's"},
 
-func TestAnExtendIsForAQuorum(t *testing.T) {
-	extend := func(nodes string, by time.Duration, err error) func(*actor, *lease) {
-		return func(a *actor, l *lease) {
-			a.sleeps(time.Second)
-			start := a.reads()
-			a.call(protocols.ExtendCall, l, err, func() {
-				a.asks(nodes, "PEXPIRE", "r", "10000")
-				l.until = start.Add(by)
-			})
-		}
-	}
-	for _, c := range []struct {
-		name string
-		does func(*actor, *lease)
-		want string
-	}{
-		{"a quorum", extend("AB", ttl-102*time.Millisecond, nil), ""},
-		{"one node", extend("A", ttl-102*time.Millisecond, nil), "c1 is told that its lease lasts until"},
-		{"not as long as was asked for", extend("AB", ttl-200*time.Millisecond, nil), "c1's extend to 10s succeeded, but the lease ends 98ms earlier"},
-		{"of a lease that has ended", func(a *actor, l *lease) {
-			a.asks("AB", "DEL", "r")
-			l.cancel(redlock.ErrLost)
-			a.call(protocols.ExtendCall, l, redlock.ErrClosed, nil)
-		}, ""},
-		{"back", extend("AB", ttl/2, redlock.ErrNoQuorum), "an extend moved the end of c1's lease 3.896s back"},
+		{"extended on a quorum", held + "extend v; PEXPIRE r 10000 on AB; " + extended, ""},
+		{"extended on one node", held + "extend v; PEXPIRE r 10000 on A; " + extended, told + "until"},
+		{"not extended for as long as was asked for", held + "extend v; PEXPIRE r 10000 on AB; moved v 900ms; returns; ends v lost", "c1's extend to 10s succeeded, but the lease ends"},
+		{"an extend of a lease that has ended", quorum + "granted v; DEL r on AB; ended v lost; extend v; returns closed", ""},
+		{"an extend that moves the end back", held + "extend v; moved v -3s; returns no-quorum; ends v lost", "an extend moved the end of c1's lease 3s back"},
+
+		{"released on a quorum", quorum + "granted v; release v; ended v released; DEL r on AB; returns", ""},
+		{"released on one node", quorum + "granted v; release v; ended v released; DEL r on A; returns", frees + "1 of the 2 nodes that it takes have deleted its key for it"},
+		{"released on one node, and it says so", quorum + "granted v; release v; ended v released; DEL r on A; returns no-quorum", ""},
+		{"released on no node, where the keys were deleted before", quorum + "granted v; DEL r on AB; release v; ended v released; returns", frees + "0 of the 2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t)
-			r.goes("c1", 0, func(a *actor) {
-				l := a.acquires("AB", "v")
-				c.does(a, l)
-				l.ends(a, redlock.ErrLost)
-			})
+			r.does("c1", c.does)
 			r.finds(t, checker.Contract, c.want)
 		})
 	}
-	t.Run("back, by another lock than the library's", func(t *testing.T) {
+	t.Run("moved back by another lock than the library's", func(t *testing.T) {
 		r := newRig(t)
 		r.Lock = protocols.Settings{TTL: ttl}.With("redlock-plain")
-		r.goes("c1", 0, func(a *actor) {
-			l := a.acquires("AB", "v")
-			extend("AB", ttl/2, nil)(a, l)
-			l.ends(a, redlock.ErrLost)
-		})
+		r.does("c1", held+"extend v; PEXPIRE r 5000 on AB; moved v -6s; returns; ends v lost")
 		r.finds(t, checker.Contract, "")
 	})
 }
 
-func TestAReleaseIsForAQuorum(t *testing.T) {
-	for _, c := range []struct {
-		name, nodes string
-		err         error
-		before      bool // the keys were deleted before the call
-		want        string
-	}{
-		{"a quorum", "AB", nil, false, ""},
-		{"one node", "A", nil, false, "c1's release succeeded, but only 1 of the 2 nodes that it takes have deleted its key for it"},
-		{"one node, and it says so", "A", redlock.ErrNoQuorum, false, ""},
-		{"nothing", "AB", nil, true, "c1's release succeeded, but only 0 of the 2"},
+// A lease is of the name, and on the resources, that were asked for.
+func TestALeaseIsNamed(t *testing.T) {
+	for _, c := range []struct{ name, on, want string }{
+		{"r", "r", ""},
+		{"s", "r", `c1 asked for the lock on "r", and its lease is named "s"`},
+		{"r", "s", `c1 asked for the lock on "r", and is given a lease on "s"`},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t)
-			r.goes("c1", 0, func(a *actor) {
-				l := a.acquires("AB", "v")
-				if c.before {
-					a.asks(c.nodes, "DEL", "r")
-				}
-				a.call(protocols.ReleaseCall, l, c.err, func() {
-					l.cancel(redlock.ErrReleased)
-					if !c.before {
-						a.asks(c.nodes, "DEL", "r")
-					}
-				})
-			})
-			r.finds(t, checker.Contract, c.want)
+		r := newRig(t)
+		r.goes("c1", 0, func(a *actor) {
+			l := a.lease("v", a.reads().Add(ttl-102*time.Millisecond))
+			l.name, l.on = c.name, []string{c.on}
+			a.sets("AB", "v")
+			a.call(protocols.AcquireCall, l, nil, nil)
+			l.ends(a, redlock.ErrLost)
 		})
+		r.finds(t, checker.Contract, c.want)
 	}
 }
 
@@ -158,12 +78,6 @@ func TestAReleaseIsForAQuorum(t *testing.T) {
 func TestTimeZeroIsATime(t *testing.T) {
 	r := newRig(t)
 	r.Network.Each(func(l *network.Link) { l.SetLatency(network.Both, network.Constant(0)) })
-	r.goes("c1", 0, func(a *actor) {
-		l := a.acquires("AB", "v")
-		a.call(protocols.ReleaseCall, l, nil, func() {
-			l.cancel(redlock.ErrReleased)
-			a.asks("AB", "DEL", "r")
-		})
-	})
+	r.does("c1", "acquire; SET r v PX 10000 on AB; granted v; release v; ended v released; DEL r on AB; returns")
 	r.finds(t, checker.Contract, "")
 }
