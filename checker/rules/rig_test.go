@@ -218,6 +218,10 @@ func (a *actor) happens(what string, with ...string) {
 		step := map[string]observe.Event{"denied": {Step: observe.Denied, Op: driver.OpAcquire}, "release-started": {Step: observe.ReleaseStarted, Op: driver.OpRelease}}[what]
 		step.Resource, step.Value = "r", with[0]
 		a.Observed(a.client.Name(), step)
+	case "close":
+		a.call(protocols.CloseCall, nil, nil, nil)
+	case "expired": // a belief in a grant
+		a.Record(history.Event{Kind: history.Expire, Process: a.client.Name(), Grant: 1, Resource: "r"})
 	case "tried": // to reach a node, and sent nothing
 		a.tried[reaching{a.client, a.Server(with[0])}] = a.Kernel.Now()
 	case "pause":
@@ -228,6 +232,8 @@ func (a *actor) happens(what string, with ...string) {
 		err = a.World.Crash(a.World.Client(a.client.Name()))
 	case "start":
 		err = a.RestartClient(a.client.Name())
+	case "clock-step":
+		a.client.Clock().Step(a.length(with[0]))
 	case "clock": // goes faster by so many parts in a billion
 		rate := int64(0)
 		_, err = fmt.Sscan(with[0], &rate)
@@ -244,7 +250,7 @@ func (a *actor) faults(what, node, by string) (err error) {
 	if !strings.Contains("ABC", node) {
 		return errors.New("nobody knows what that is")
 	}
-	s, link := a.Server(node), a.Network.Link("c1", node)
+	s, link := a.Server(node), a.Network.Link(a.client.Name(), node)
 	switch what {
 	case "kill":
 		return s.Kill()
@@ -256,6 +262,10 @@ func (a *actor) faults(what, node, by string) (err error) {
 		s.Resume()
 	case "answers-wrongly":
 		s.AnswerWith(rediscmd.Status("QUEUED"))
+	case "counts": // so far, by hand
+		s.Put(redis.Record{Key: "redlock:token:r", Value: by})
+	case "drifts":
+		s.Clock().SetRate(-kernel.MaxRate / 5)
 	case "step": // its clock
 		s.Clock().Step(a.length(by))
 	case "evict":
@@ -270,6 +280,14 @@ func (a *actor) faults(what, node, by string) (err error) {
 		link.Cut(network.Replies)
 	case "mend":
 		link.Mend(network.Both)
+	case "hold":
+		link.Hold(network.Both)
+	case "delay":
+		link.Delay(network.Both, a.length(by))
+	case "reset":
+		link.Reset()
+	case "takes-up-to":
+		link.SetLatency(network.Requests, network.Uniform(0, a.length(by)))
 	case "takes": // a request
 		link.SetLatency(network.Requests, network.Constant(a.length(by)))
 	default:
