@@ -14,41 +14,21 @@ import (
 )
 
 func TestAContextEndsWithItsLease(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		does func(*actor, *lease)
-		want string
-	}{
-		{"lost in time", func(a *actor, l *lease) { l.ends(a, redlock.ErrLost) }, ""},
-		{"never", func(*actor, *lease) {}, "c1's lease ended 50.1s ago by its monotonic clock, and the lease's context goes on"},
-		{"with no cause", func(a *actor, l *lease) { l.ends(a, nil) }, "the cause with which the context of c1's lease ends is neither"},
-		{"released by nobody", func(a *actor, l *lease) { l.ends(a, redlock.ErrReleased) }, "c1's lease ends because it was released, says its context"},
-		{"released", func(a *actor, l *lease) {
-			a.call(protocols.ReleaseCall, l, redlock.ErrNoQuorum, func() { l.cancel(redlock.ErrReleased) })
-		}, ""},
-		{"goes on after the release", func(a *actor, l *lease) {
-			a.call(protocols.ReleaseCall, l, redlock.ErrNoQuorum, nil)
-			l.ends(a, redlock.ErrLost)
-		}, "c1 has released the lock, but the lease's context goes on"},
-		{"goes on after it was lost", func(a *actor, l *lease) {
-			a.call(protocols.ExtendCall, l, redlock.ErrLost, nil)
-			l.ends(a, redlock.ErrLost)
-		}, "c1 is told by an extend that its lease is lost"},
-		{"late", func(a *actor, l *lease) {
-			a.sleeps(ttl)
-			a.call(protocols.ExtendCall, l, redlock.ErrNoQuorum, nil)
-			l.cancel(redlock.ErrLost)
-		}, "c1's lease ended 104ms ago"},
-		{"late because of a pause", func(a *actor, l *lease) {
-			a.Kernel.After(time.Second, a.client.Pause)
-			a.Kernel.After(20*time.Second, a.client.Resume)
-			l.ends(a, redlock.ErrLost)
-		}, ""},
-		{"crashed", func(a *actor, _ *lease) { a.client.Crash() }, ""},
+	for _, c := range []struct{ name, does, want string }{
+		{"lost in time", "ends v lost", ""},
+		{"never", "", "c1's lease ended 50.096s ago by its monotonic clock, and the lease's context goes on"},
+		{"with no cause", "ends v", "the cause with which the context of c1's lease ends is neither"},
+		{"released by nobody", "ends v released", "c1's lease ends because it was released, says its context"},
+		{"released", "release v; ended v released; returns no-quorum", ""},
+		{"goes on after the release", "release v; returns no-quorum; ends v lost", "c1 has released the lock, but the lease's context goes on"},
+		{"goes on after it was lost", "extend v; returns lost; ends v lost", "c1 is told by an extend that its lease is lost"},
+		{"late", "10s; extend v; returns no-quorum; ended v lost", "c1's lease ended 100ms ago"},
+		{"late because of a pause", "in 1s pause; in 20s resume; ends v lost", ""},
+		{"crashed", "in 0s crash; 1s", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t)
-			r.goes("c1", 0, func(a *actor) { c.does(a, a.acquires("AB", "v")) })
+			r.does("c1", "acquire; SET r v PX 10000 on AB; granted v; "+c.does)
 			r.finds(t, checker.Contract, c.want)
 		})
 	}

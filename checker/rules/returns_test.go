@@ -98,97 +98,29 @@ func (d deadlined) Deadline() (time.Time, bool) { return d.deadline, true }
 // A call that never returns is overdue when the run is over. Time in which its client stood still does not count, and a crash
 // ends it.
 func TestCallsThatNeverReturn(t *testing.T) {
-	for _, c := range []struct {
-		name    string
-		happens func(*actor)
-		want    string
-	}{
-		{"nothing", func(*actor) {}, "c1's release went on for 59.9s after it was called, and may take 50ms."},
-		{"a pause", func(a *actor) {
-			a.client.Pause()
-			a.Kernel.After(39*time.Second, a.client.Resume)
-		}, "c1's release went on for 20.9s after the client went on, and may take 50ms."},
-		{"a pause up to the end", func(a *actor) { a.client.Pause() }, ""},
-		{"a crash", func(a *actor) { a.client.Crash() }, ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t)
-			r.goes("c1", 100*time.Millisecond, func(a *actor) {
-				call := protocols.Call{Func: protocols.ReleaseCall, Client: "c1", Resources: []string{"r"}, Grants: []int{1}, Context: context.Background()}
-				a.Called(&call)
-				c.happens(a)
-			})
-			r.finds(t, checker.Contract, c.want)
-		})
-	}
-}
+	const release = "100ms; release; "
+	for _, c := range []struct{ name, does, want string }{
+		{"nothing", release, "c1's release went on for 59.9s after it was called, and may take 50ms."},
+		{"a pause", release + "in 0s pause; in 39s resume", "c1's release went on for 20.9s after the client went on, and may take 50ms."},
+		{"a pause up to the end", release + "in 0s pause", ""},
+		{"a crash", release + "in 0s crash", ""},
 
-// A Close that is too late when a release begins is too late, although it may wait for that.
-func TestACloseBeforeARelease(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		after time.Duration
-		want  string
-	}{
-		{"in time", 150 * time.Millisecond, ""},
-		{"too late", 151 * time.Millisecond, "c1's Close went on for 151ms after it was called, and may take 150ms."},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t)
-			r.goes("c1", 0, func(a *actor) {
-				closes := protocols.Call{Func: protocols.CloseCall, Client: "c1", Context: context.Background()}
-				a.Called(&closes)
-				a.sleeps(c.after)
-				release := protocols.Call{Func: protocols.ReleaseCall, Client: "c1", Resources: []string{"r"}, Grants: []int{1}, Context: context.Background()}
-				a.Called(&release)
-				a.Returned(&release, nil)
-				a.Returned(&closes, nil)
-			})
-			r.finds(t, checker.Contract, c.want)
-		})
-	}
-}
+		// A Close that is too late when a release begins is too late, although it may wait for that.
+		{"a close in time", "closing; 150ms; release; returns; returns", ""},
+		{"a close too late", "closing; 151ms; release; returns; returns", "c1's Close went on for 151ms after it was called, and may take 150ms."},
 
-// What waits for a lock ends soon after the client was closed, and what is called after that ends at once. A client that takes
-// the place of the one before is not closed.
-func TestCloseEndsCalls(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		before bool // the acquire comes before Close
-		other  bool // and another client in between
-		want   string
-	}{
-		{"called before", true, false, "c1's acquire went on for 1s after the client was closed, and may take 150ms."},
-		{"called after", false, false, "c1: acquire of a closed client must be refused before anything comes of it, and it takes 1s. (2)"},
-		{"of the client before", true, true, ""},
-		{"of the client after", false, true, ""},
+		// What waits for a lock ends soon after the client was closed, and what is called after that ends at once. A client that
+		// takes the place of the one before is not closed.
+		{"an acquire before a close", "in-a-context; waiting; close; 1s; returns closed",
+			"c1's acquire went on for 1s after the client was closed, and may take 150ms."},
+		{"an acquire after a close", "in-a-context; close; waiting; 1s; returns closed",
+			"c1: acquire of a closed client must be refused before anything comes of it, and it takes 1s. (2)"},
+		{"an acquire of the client before", "in-a-context; waiting; new-client; close; 1s; returns closed", ""},
+		{"an acquire of the client after", "in-a-context; close; new-client; waiting; 1s; returns taken", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t)
-			r.goes("c1", 0, func(a *actor) {
-				acquire := protocols.Call{Client: "c1", Resources: []string{"r"}, Grants: []int{1}, TTL: ttl, Waits: true, Context: context.Background()}
-				another := protocols.Call{Func: protocols.NewClientCall, Client: "c1"}
-				closes := func() {
-					call := protocols.Call{Func: protocols.CloseCall, Client: "c1", Context: context.Background()}
-					a.Called(&call)
-					a.Returned(&call, nil)
-				}
-				if !c.before {
-					closes()
-				}
-				if !c.before && c.other {
-					a.Called(&another)
-				}
-				a.Called(&acquire)
-				if c.before && c.other {
-					a.Called(&another)
-				}
-				if c.before {
-					closes()
-				}
-				a.sleeps(time.Second)
-				a.Returned(&acquire, redlock.ErrClosed)
-			})
+			r.does("c1", c.does)
 			r.finds(t, checker.Contract, c.want)
 		})
 	}

@@ -138,6 +138,7 @@ type actor struct {
 	asked  int
 	open   []*protocols.Call // in the order in which they began
 	leases map[string]*lease // by their values
+	in     context.Context   // of the calls that it makes; nil if they have none
 }
 
 // goes has a client do something, at a true time.
@@ -218,6 +219,12 @@ func (a *actor) happens(what string, with ...string) {
 		step := map[string]observe.Event{"denied": {Step: observe.Denied, Op: driver.OpAcquire}, "release-started": {Step: observe.ReleaseStarted, Op: driver.OpRelease}}[what]
 		step.Resource, step.Value = "r", with[0]
 		a.Observed(a.client.Name(), step)
+	case "in-a-context":
+		a.in = context.Background()
+	case "new-client":
+		a.call(protocols.NewClientCall, nil, nil, nil)
+	case "closing":
+		a.begins(protocols.CloseCall, nil, false)
 	case "close":
 		a.call(protocols.CloseCall, nil, nil, nil)
 	case "expired": // a belief in a grant
@@ -298,7 +305,7 @@ func (a *actor) faults(what, node, by string) (err error) {
 
 // begins begins a call, and returns ends the one that began last.
 func (a *actor) begins(f protocols.CallFunc, l *lease, waits bool) *protocols.Call {
-	c := &protocols.Call{Func: f, Client: a.client.Name(), Resources: []string{"r"}, Grants: []int{1}, TTL: ttl, Waits: waits}
+	c := &protocols.Call{Func: f, Client: a.client.Name(), Resources: []string{"r"}, Grants: []int{1}, TTL: ttl, Waits: waits, Context: a.in}
 	if l != nil {
 		c.Lease = l
 	}
