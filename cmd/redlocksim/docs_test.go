@@ -235,6 +235,7 @@ var shorter = strings.NewReplacer(
 	"--for 10m", "--for 1ms --generation 20",
 	"--limit 20000", "--limit 40",
 	"our-settings.yaml --orders", "our-settings.yaml --orders --limit 40",
+	"suite --lock", "suite --filter ^(58|70)- --lock",
 )
 
 // elsewhere are commands that other tests run: set-up, the whole suite, what the README shows the output of, workers.
