@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"redlocksim/sim"
 	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 )
@@ -157,21 +158,16 @@ func (r *Result) ending() string {
 	return text
 }
 
-// Record has a result carry a Recording, for pictures of the run: it makes the run once more and wants the same histories
-// and traces. A run on tier live cannot be made again, and is left without one. The error matches ErrNotRepeated or is an
-// internal one.
-func (r *Result) Record() error {
-	if r.Recording != nil || r.Tier == Live {
-		return nil
-	}
-	again, err := Run(r.Scenario, Options{Tier: r.Tier, Seed: r.Seed, Foreign: r.foreign, Record: true, Unwatched: true})
+// Again makes a run once more, watched, and wants the same history and trace. One on tier live cannot be made again. The error
+// matches ErrNotRepeated or is an internal one.
+func (r *Result) Again(watch func(*sim.World)) error {
+	again, err := Run(r.Scenario, Options{Tier: r.Tier, Seed: r.Seed, Foreign: r.foreign, Watch: watch, Unwatched: true})
 	if err != nil {
 		return err
 	}
 	if again.HistoryHash != r.HistoryHash || again.TraceHash != r.TraceHash {
 		return r.failed(fmt.Errorf("%w when it was recorded: %s", ErrNotRepeated, FirstDifference(r.History, again.History)))
 	}
-	r.Recording = again.Recording
 	return nil
 }
 

@@ -17,7 +17,6 @@ import (
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/model"
 	"redlocksim/sim/network"
-	"redlocksim/sim/recording"
 	"redlocksim/sim/redis"
 	"redlocksim/sim/trace"
 )
@@ -69,8 +68,8 @@ type Options struct {
 	// Unwatched leaves the monitors out, of a run whose findings nobody reads; Unrefined only the one that follows the
 	// specification of Redlock, which costs the most.
 	Unwatched, Unrefined bool
-	// Record has the run recorded for pictures of it.
-	Record bool
+	// Watch is given the world before anything happens in it, to read its events.
+	Watch func(*sim.World)
 	// Overheard, if not nil, is told of all that passes between the clients' libraries and the nodes; see overhear.
 	Overheard func(line string)
 	// Foreign, if not nil, is the lock in the place of the scenario's protocol.
@@ -103,8 +102,6 @@ type Outcome struct {
 	Watched checker.Watched
 	// Leaks are the lock keys without a time to live, when the run was over.
 	Leaks []Leak
-	// Recording is what the history leaves out; nil unless the run was recorded.
-	Recording *recording.Recording
 }
 
 // ErrTooLong is the error of a run that would go beyond one of the simulator's limits (sim.Limits): the scenario asks for too
@@ -176,9 +173,8 @@ func (s *Scenario) readers(w *sim.World, o Options) (all []func(*Outcome)) {
 	if o.Overheard != nil {
 		overhear(w, o.Overheard)
 	}
-	if o.Record {
-		r := recording.Start(w.Kernel, w.Deployment, append([]*kernel.Process{w.Storage.Process}, w.Clients...))
-		adds(func(out *Outcome) { out.Recording = r.Recording() })
+	if o.Watch != nil {
+		o.Watch(w)
 	}
 	return all
 }

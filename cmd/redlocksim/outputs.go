@@ -26,9 +26,6 @@ func (j *judged) drawn() (*timeline.Timeline, error) {
 	if j.timeline != nil {
 		return j.timeline, nil
 	}
-	if err := j.Record(); err != nil {
-		return nil, err
-	}
 	var err error
 	j.timeline, err = timeline.Of(j.Result, j.repeat)
 	return j.timeline, err

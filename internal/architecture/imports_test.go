@@ -168,7 +168,7 @@ func TestForbidden(t *testing.T) {
 	rooms := table(t)
 	for _, arrow := range [][2]string{
 		{"sim/kernel", "sim/network"}, {"sim/kernel", "sim/history"}, {"sim/network", "sim/redis"}, {"sim/network", "internal/rediscmd"},
-		{"sim/redis", "sim"}, {"sim/model", "sim"}, {"sim/wire", "sim/model"}, {"sim/recording", "sim"}, {"sim/storage", "sim/redis"},
+		{"sim/redis", "sim"}, {"sim/model", "sim"}, {"sim/wire", "sim/model"}, {"sim/storage", "sim/redis"},
 		{"redlock", "sim"}, {"redlock/driver", "redlock"}, {"checker", "redlock"}, {"checker", "sim"}, {"history", "sim/kernel"},
 		{"faults", "live"}, {"faults", "scenarios"}, {"search/random", "search/dpor"}, {"search/dpor", "search/random"}, {"reports", "cmd/redlocksim"},
 		{"nobody", "redlock"},

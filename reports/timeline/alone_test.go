@@ -45,7 +45,7 @@ func TestSomebodysLockOnOneOfSeveral(t *testing.T) {
 		env.Settings = scenario(t, "05-single-instance/healthy").Lock
 		return p.New(env)
 	}
-	r := judged(t, scenario(t, "17-clock-jump"), scenarios.Options{Record: true, Foreign: &scenarios.Foreign{OneNode: true, New: single}})
+	r := judged(t, scenario(t, "17-clock-jump"), scenarios.Options{Foreign: &scenarios.Foreign{OneNode: true, New: single}})
 	line := timelineOf(t, r)
 	granted := line.lane("client-1").all(votesSpan)
 	if len(granted) == 0 {

@@ -10,7 +10,6 @@ import (
 	"redlocksim/reports/story"
 	"redlocksim/scenarios"
 	"redlocksim/sim/history"
-	"redlocksim/sim/recording"
 	"redlocksim/sim/storage"
 )
 
@@ -18,17 +17,18 @@ import (
 type builder struct {
 	t      *Timeline
 	result *scenarios.Result
+	rec    *recorder      // nil for a run on tier live
 	end    Instant        // of the run
 	lanes  map[string]int // by the process's name, from 0; only those there are
 }
 
 // span adds a span to the lane of a process. to is the end of a span that is over, or a time later than any in the run.
-func (b *builder) span(process string, s Span, to int64) {
+func (b *builder) span(process string, s Span, to Instant) {
 	lane, ok := b.lanes[process]
 	if !ok {
 		return
 	}
-	if s.To = Instant(to); s.To > b.end {
+	if s.To = to; s.To > b.end {
 		s.To, s.Open = b.end, true
 	}
 	s.Short = cmp.Or(s.Short, s.Resource)
@@ -52,11 +52,19 @@ func (b *builder) mark(process string, m Mark) {
 }
 
 // during says from when to when.
-func (b *builder) during(from Instant, until int64) string {
-	if until > int64(b.end) {
+func (b *builder) during(from, until Instant) string {
+	if until > b.end {
 		return fmt.Sprintf("from %s on", seconds(from))
 	}
-	return fmt.Sprintf("from %s to %s, for %v", seconds(from), seconds(Instant(until)), rounded.Duration(time.Duration(until-int64(from))))
+	return fmt.Sprintf("from %s to %s, for %v", seconds(from), seconds(until), rounded.Duration(time.Duration(until-from)))
+}
+
+// until is the end of what may be without one.
+func (b *builder) until(to Instant) string {
+	if to > b.end {
+		return "the end of the run"
+	}
+	return seconds(to)
 }
 
 // seconds is an instant as the story has it.
@@ -89,7 +97,7 @@ func (b *builder) addLanes() {
 
 // takesPart says whether there is anything to show of a process that is no client.
 func (b *builder) takesPart(name string) bool {
-	if r := b.result.Recording; r != nil && slices.ContainsFunc(r.Messages, func(m recording.Message) bool { return m.From == name || m.To == name }) {
+	if b.rec != nil && slices.ContainsFunc(b.rec.messages, func(m message) bool { return m.from == name || m.to == name }) {
 		return true
 	}
 	return slices.ContainsFunc(b.result.History, func(e history.Event) bool {

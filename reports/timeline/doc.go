@@ -6,6 +6,6 @@
 //
 // All times are true time, in nanoseconds since the start of the run. Believed windows are those that the checker judges
 // ([checker.Windows]); nothing here has a rule of its own for them. What the history leaves out (messages, keys, clocks)
-// comes from the run's recording ([scenarios.Result.Record]); a timeline of a run without one, as on tier live, shows
+// is read from the events of the run, which is made once more; a timeline of a run on tier live shows
 // the windows, the effects and the faults only, and says so in its notes.
 package timeline

@@ -13,11 +13,10 @@ import (
 	"redlocksim/internal/rounded"
 	"redlocksim/reports/story"
 	"redlocksim/sim/history"
-	"redlocksim/sim/kernel"
 	"redlocksim/sim/storage"
 )
 
-// addWindows adds the believed windows, which the checker finds, and the times in which clients ask.
+// addWindows adds the believed windows, which the checker finds.
 func (b *builder) addWindows() error {
 	h := b.result.History
 	windows, err := checker.Windows(h, b.result.Scenario.CheckOptions())
@@ -31,61 +30,59 @@ func (b *builder) addWindows() error {
 		}
 	}
 	for _, w := range windows {
-		to, until, why := int64(w.To), seconds(Instant(w.To)), ""
-		if w.ToSeq == 0 {
-			to, until = int64(kernel.Forever), "the end of the run"
-		} else {
-			why = ": " + story.Ended(&h[w.ToSeq-1])
+		to, why := forever, ""
+		if w.ToSeq > 0 {
+			to, why = Instant(w.To), ": "+story.Ended(&h[w.ToSeq-1])
 		}
 		on := resources[w.Grant]
 		b.span(w.Process, Span{Kind: believedSpan, From: Instant(w.From), Owner: b.owner(w.Process), Grant: w.Grant, Resource: b.named(on),
 			Label: fmt.Sprintf("believes%s (grant %d)", b.behind(" in ", on), w.Grant),
-			Text:  fmt.Sprintf("%s believes in its lock%s (grant %d) from %s to %s, for %v%s", w.Process, b.behind(" on ", on), w.Grant, seconds(Instant(w.From)), until, rounded.Duration(w.To.Since(w.From)), why)}, to)
-	}
-	calls := map[int]int64{}
-	for i := range h {
-		e := &h[i]
-		switch {
-		case e.Func == history.Acquire && e.Kind == history.Call:
-			calls[e.Op] = e.Time
-		case e.Func == history.Acquire && e.Kind == history.Return:
-			b.asking(e.Process, resources[e.Op], calls[e.Op], e.Time, e.Outcome)
-			delete(calls, e.Op)
-		case e.Kind == history.Crash:
-			for j := range h[:i] { // in the order of the calls
-				if from, open := calls[h[j].Op]; open && h[j].Process == e.Process && h[j].Kind == history.Call {
-					b.asking(e.Process, h[j].Resource, from, e.Time, "")
-					delete(calls, h[j].Op)
-				}
-			}
-		}
-	}
-	for i := range h {
-		if from, open := calls[h[i].Op]; open && h[i].Kind == history.Call && h[i].Func == history.Acquire {
-			b.asking(h[i].Process, h[i].Resource, from, int64(kernel.Forever), "")
-		}
+			Text: fmt.Sprintf("%s believes in its lock%s (grant %d) from %s to %s, for %v%s", w.Process, b.behind(" on ", on), w.Grant,
+				seconds(Instant(w.From)), b.until(to), rounded.Duration(w.To.Since(w.From)), why)}, to)
 	}
 	return nil
 }
 
-func (b *builder) asking(process, resource string, from, to int64, outcome history.Outcome) {
-	became := map[history.Outcome]string{history.OK: "and gets it", history.Failed: "and does not get it"}[outcome]
-	until := seconds(Instant(to))
-	if to > int64(b.end) {
-		until = "the end of the run"
+// addCalls adds the times in which clients ask for a lock: from a call to its return, the crash of the client, or the end of
+// the run.
+func (b *builder) addCalls() {
+	h := b.result.History
+	type ask struct {
+		call *history.Event
+		ends int // its place; len(h) or more if nothing does
 	}
-	b.span(process, Span{Kind: askingSpan, From: Instant(from), Owner: b.owner(process), Resource: b.named(resource), Label: "requests",
-		Text: strings.TrimSpace(fmt.Sprintf("%s requests the lock%s from %s to %s %s", process, b.behind(" on ", resource), seconds(Instant(from)), until, became))}, to)
+	var asks []ask
+	for i := range h {
+		e := &h[i]
+		if e.Kind == history.Call && e.Func == history.Acquire {
+			ends := slices.IndexFunc(h[i:], func(o history.Event) bool {
+				return o.Kind == history.Return && o.Op == e.Op || o.Kind == history.Crash && o.Process == e.Process
+			})
+			if ends < 0 {
+				ends = len(h)
+			}
+			asks = append(asks, ask{e, i + ends})
+		}
+	}
+	slices.SortStableFunc(asks, func(x, y ask) int { return x.ends - y.ends })
+	for _, a := range asks {
+		call, to, became := a.call, forever, ""
+		if a.ends < len(h) {
+			to = Instant(h[a.ends].Time)
+			became = map[history.Outcome]string{history.OK: " and gets it", history.Failed: " and does not get it"}[h[a.ends].Outcome]
+		}
+		b.span(call.Process, Span{Kind: askingSpan, From: Instant(call.Time), Owner: b.owner(call.Process), Resource: b.named(call.Resource), Label: "requests",
+			Text: fmt.Sprintf("%s requests the lock%s from %s to %s%s", call.Process, b.behind(" on ", call.Resource), seconds(Instant(call.Time)), b.until(to), became)}, to)
+	}
 }
 
 // addActs adds the acting windows, and a mark for each effect.
 func (b *builder) addActs() {
 	h := b.result.History
 	type act struct {
-		process  string
-		resource string
-		from, to int64
-		effects  int
+		last    *history.Event
+		from    Instant
+		effects int
 	}
 	acts := map[int]*act{}
 	var order []int
@@ -94,10 +91,7 @@ func (b *builder) addActs() {
 		if e.Kind != history.Effect {
 			continue
 		}
-		at := e.Node
-		if at == "" {
-			at = storage.Name
-		}
+		at := cmp.Or(e.Node, storage.Name)
 		m := Mark{Kind: acceptedMark, At: Instant(e.Time), Label: string(e.Func)}
 		verb := "accepts"
 		if e.Outcome != history.OK {
@@ -117,19 +111,19 @@ func (b *builder) addActs() {
 		if e.Outcome != history.OK || e.Grant == 0 {
 			continue
 		}
-		a := acts[e.Grant]
-		if a == nil {
-			a = &act{process: e.Process, resource: e.Resource, from: e.Time}
-			acts[e.Grant] = a
+		if acts[e.Grant] == nil {
+			acts[e.Grant] = &act{from: m.At}
 			order = append(order, e.Grant)
 		}
-		a.to = e.Time
-		a.effects++
+		acts[e.Grant].last = e
+		acts[e.Grant].effects++
 	}
 	for _, grant := range order {
 		a := acts[grant]
-		b.span(a.process, Span{Kind: actingSpan, From: Instant(a.from), Owner: b.owner(a.process), Grant: grant, Resource: b.named(a.resource), Label: "acts",
-			Text: fmt.Sprintf("%s acts under grant %d from %s to %s: the resource%s accepts %s", a.process, grant, seconds(Instant(a.from)), seconds(Instant(a.to)), b.behind(" ", a.resource), plural.Count(a.effects, "effect"))}, a.to)
+		to, who, on := Instant(a.last.Time), a.last.Process, a.last.Resource
+		b.span(who, Span{Kind: actingSpan, From: a.from, Owner: b.owner(who), Grant: grant, Resource: b.named(on), Label: "acts",
+			Text: fmt.Sprintf("%s acts under grant %d from %s to %s: the resource%s accepts %s", who, grant, seconds(a.from), seconds(to),
+				b.behind(" ", on), plural.Count(a.effects, "effect"))}, to)
 	}
 }
 
@@ -138,16 +132,17 @@ var spells = []string{"pause", "suspend", "resume"}
 
 // addMarks adds the faults that affect a process, and the crashes of clients.
 func (b *builder) addMarks() {
-	for _, e := range b.result.History {
+	for i := range b.result.History {
+		e := &b.result.History[i]
+		at := Instant(e.Time)
 		switch e.Kind {
 		case history.Crash:
-			b.mark(e.Process, Mark{Kind: crashMark, At: Instant(e.Time), Label: "crash", Text: fmt.Sprintf("%s crashes at %s", e.Process, seconds(Instant(e.Time)))})
+			b.mark(e.Process, Mark{Kind: crashMark, At: at, Label: "crash", Text: fmt.Sprintf("%s crashes at %s", e.Process, seconds(at))})
 		case history.Fault:
-			process := cmp.Or(e.Process, e.Node)
-			if e.Detail == "" || process == "" || b.result.Recording != nil && slices.Contains(spells, e.Name) {
-				continue
+			if e.Detail != "" && (b.rec == nil || !slices.Contains(spells, e.Name)) {
+				sentence := rounded.Text(e.Detail)
+				b.mark(cmp.Or(e.Process, e.Node), Mark{Kind: faultMark, At: at, Label: faultLabel(e), Sentence: sentence, Text: seconds(at) + ": " + sentence})
 			}
-			b.mark(process, Mark{Kind: faultMark, At: Instant(e.Time), Label: faultLabel(&e), Sentence: rounded.Text(e.Detail), Text: fmt.Sprintf("%s: %s", seconds(Instant(e.Time)), rounded.Text(e.Detail))})
 		}
 	}
 }

@@ -12,96 +12,80 @@ import (
 	"redlocksim/internal/rounded"
 	"redlocksim/redlock/observe"
 	"redlocksim/sim/history"
-	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
-	"redlocksim/sim/recording"
 )
+
+// conditions are what keeps processes from running, in words.
+var conditions = map[SpanKind]string{pausedSpan: "is paused", suspendedSpan: "is suspended with its machine", crashedSpan: "has crashed",
+	downSpan: "is down and refuses connections", offSpan: "is off and answers nobody"}
 
 // addStates adds what keeps processes from running, and how wrong their clocks are.
 func (b *builder) addStates() {
-	kinds := map[recording.Condition]SpanKind{recording.Paused: pausedSpan, recording.Suspended: suspendedSpan, recording.Crashed: crashedSpan, recording.Down: downSpan, recording.Off: offSpan}
-	words := map[recording.Condition]string{recording.Paused: "is paused", recording.Suspended: "is suspended with its machine", recording.Crashed: "has crashed",
-		recording.Down: "is down and refuses connections", recording.Off: "is off and answers nobody"}
-	states := b.result.Recording.States
-	for i, s := range states {
-		until := int64(kernel.Forever)
-		for _, next := range states[i+1:] {
-			if next.Process == s.Process {
-				until = int64(next.At)
-				break
-			}
+	for i, s := range b.rec.states {
+		lane, ok := b.lanes[s.process]
+		if !ok {
+			continue
 		}
-		if lane, ok := b.lanes[s.Process]; ok {
-			l := &b.t.Lanes[lane]
-			if s.Wall != 0 || s.Mono != 0 || s.Rate != 0 || s.Condition == recording.Suspended || len(l.Clocks) > 0 {
-				l.Clocks = append(l.Clocks, Reading{At: Instant(s.At), Wall: int64(s.Wall), Mono: int64(s.Mono), Rate: s.Rate, Stopped: s.Condition == recording.Suspended})
-			}
+		l := &b.t.Lanes[lane]
+		if s.Wall != 0 || s.Mono != 0 || s.Rate != 0 || s.Stopped || len(l.Clocks) > 0 {
+			l.Clocks = append(l.Clocks, s.Reading)
 		}
-		if kind, ok := kinds[s.Condition]; ok {
-			b.condition(s.Process, kind, words[s.Condition], Instant(s.At), until)
+		if s.kind == "" {
+			continue
 		}
+		from, until := s.At, forever
+		if next := slices.IndexFunc(b.rec.states[i+1:], func(o state) bool { return o.process == s.process }); next >= 0 {
+			until = b.rec.states[i+1+next].At
+		}
+		// One that is the same as the last is the last, made longer: a clock was changed meanwhile.
+		if n := len(l.Spans) - 1; n >= 0 && l.Spans[n].Kind == s.kind && l.Spans[n].To == from {
+			from = l.Spans[n].From
+			l.Spans = l.Spans[:n]
+		}
+		label, words := string(s.kind), conditions[s.kind]
+		if (s.kind == pausedSpan || s.kind == suspendedSpan) && until <= b.end {
+			label = fmt.Sprintf("%s %s for %v", s.process, words, rounded.Duration(time.Duration(until-from)))
+		}
+		b.span(s.process, Span{Kind: s.kind, From: from, Owner: -1, Label: label, Short: string(s.kind), Text: fmt.Sprintf("%s %s %s", s.process, words, b.during(from, until))}, until)
 	}
 }
 
-// condition adds a span of a process's condition, or makes the last one longer that is the same: a clock was changed
-// meanwhile.
-func (b *builder) condition(process string, kind SpanKind, words string, from Instant, until int64) {
-	if lane, ok := b.lanes[process]; ok {
-		spans := b.t.Lanes[lane].Spans
-		if n := len(spans) - 1; n >= 0 && spans[n].Kind == kind && spans[n].To == from {
-			from = spans[n].From
-			b.t.Lanes[lane].Spans = spans[:n]
-		}
-	}
-	label := string(kind)
-	if (kind == pausedSpan || kind == suspendedSpan) && until <= int64(b.end) {
-		label = fmt.Sprintf("%s %s for %v", process, words, rounded.Duration(time.Duration(until-int64(from))))
-	}
-	b.span(process, Span{Kind: kind, From: from, Owner: -1, Label: label, Short: string(kind), Text: fmt.Sprintf("%s %s %s", process, words, b.during(from, until))}, until)
-}
-
-// addObstacles adds what links suffer, to the lanes of their servers: those with equal times together.
+// addObstacles adds what links suffer, to the lanes of their servers: those of several clients with equal times together,
+// and the two directions of the same links.
 func (b *builder) addObstacles() {
-	type group struct {
-		recording.Obstacle
-		clients []string
-	}
-	var groups []*group
-	for _, o := range b.result.Recording.Obstacles {
-		if o.From == o.To {
+	clients := map[obstacle][]string{}
+	var together []obstacle
+	for _, o := range b.rec.obstacles {
+		client := o.client
+		if o.client = ""; o.from == o.to {
 			continue
 		}
-		i := slices.IndexFunc(groups, func(g *group) bool {
-			return g.Kind == o.Kind && g.Server == o.Server && g.From == o.From && g.To == o.To && g.By == o.By && g.Direction == o.Direction
-		})
-		if i < 0 {
-			i = len(groups)
-			groups = append(groups, &group{Obstacle: o})
+		if clients[o] == nil {
+			together = append(together, o)
 		}
-		groups[i].clients = append(groups[i].clients, o.Client)
+		clients[o] = append(clients[o], client)
 	}
-	// The two directions of the same links make one.
-	var merged []*group
-	for _, g := range groups {
-		i := slices.IndexFunc(merged, func(m *group) bool {
-			return m.Kind == g.Kind && m.Server == g.Server && m.From == g.From && m.To == g.To && m.By == g.By && m.Direction != g.Direction && m.Direction != network.Both && slices.Equal(m.clients, g.clients)
-		})
-		if i >= 0 {
-			merged[i].Direction = network.Both
-			continue
+	for _, o := range together {
+		other := o
+		other.direction = map[network.Direction]network.Direction{network.Requests: network.Replies, network.Replies: network.Requests}[o.direction]
+		both := clients[o] != nil && slices.Equal(clients[o], clients[other])
+		if clients[o] == nil {
+			continue // it was told with the other direction
 		}
-		merged = append(merged, g)
-	}
-	for _, g := range merged {
-		kind := map[recording.ObstacleKind]SpanKind{recording.Cut: cutSpan, recording.Held: heldSpan, recording.Delayed: slowSpan}[g.Kind]
-		what := map[recording.ObstacleKind]string{recording.Cut: "are lost", recording.Held: "are held back", recording.Delayed: fmt.Sprintf("take %v longer", rounded.Duration(g.By))}[g.Kind]
-		who := strings.Join(g.clients, ", ")
-		if len(g.clients) == len(b.result.Scenario.Clients) && len(g.clients) > 2 {
+		who := strings.Join(clients[o], ", ")
+		if len(clients[o]) == len(b.result.Scenario.Clients) && len(clients[o]) > 2 {
 			who = "all clients"
 		}
-		way := map[network.Direction]string{network.Requests: who + " → " + g.Server, network.Replies: g.Server + " → " + who, network.Both: who + " ↔ " + g.Server}[g.Direction]
-		b.span(g.Server, Span{Kind: kind, From: Instant(g.From), Owner: -1, Label: way + " " + map[SpanKind]string{cutSpan: "lost", heldSpan: "held", slowSpan: "slow"}[kind],
-			Text: fmt.Sprintf("messages %s %s %s", way, what, b.during(Instant(g.From), int64(g.To)))}, int64(g.To))
+		way := who + " → " + o.server
+		if both {
+			delete(clients, other)
+			way = who + " ↔ " + o.server
+		} else if o.direction == network.Replies {
+			way = o.server + " → " + who
+		}
+		what := map[SpanKind]string{cutSpan: "are lost", heldSpan: "are held back", slowSpan: fmt.Sprintf("take %v longer", rounded.Duration(o.by))}[o.kind]
+		b.span(o.server, Span{Kind: o.kind, From: o.from, Owner: -1, Label: way + " " + map[SpanKind]string{cutSpan: "lost", heldSpan: "held", slowSpan: "slow"}[o.kind],
+			Text: fmt.Sprintf("messages %s %s %s", way, what, b.during(o.from, o.to))}, o.to)
 	}
 }
 
@@ -113,35 +97,30 @@ func (b *builder) addKeys() {
 			locks[e.Resource] = true
 		}
 	}
-	var held []recording.Kept
-	for _, k := range b.result.Recording.Kept {
-		owner, kind := b.owner(k.Owner), otherSpan
-		if locks[k.Key] {
-			kind = keySpan
-			if !k.Copy {
-				held = append(held, k)
-			}
+	var held []kept
+	for _, k := range b.rec.kept {
+		if locks[k.key] && !k.isCopy {
+			held = append(held, k)
 		}
-		if k.From == k.To {
+		if k.from == k.to {
 			continue // a node that votes and forgets in the same instant has voted, and has no bar
 		}
-		label := k.Owner
-		if owner < 0 {
-			label = k.Key
+		s := Span{Kind: otherSpan, From: k.from, Owner: b.owner(k.owner), Key: k.key, Left: int64(k.left), Rate: k.rate, Label: k.owner}
+		if s.Owner < 0 {
+			s.Label = k.key
 		}
-		left := "without a time to live"
-		if k.Left > 0 {
-			left = fmt.Sprintf("with %v to live", k.Left.Round(time.Millisecond))
-		}
-		on := ""
-		if kind == keySpan {
-			on = b.named(k.Key)
-			if on != "" && owner >= 0 {
-				label += ": " + k.Key
+		if locks[k.key] {
+			s.Kind, s.Resource = keySpan, b.named(k.key)
+			if s.Resource != "" && s.Owner >= 0 {
+				s.Label += ": " + k.key
 			}
 		}
-		b.span(k.Node, Span{Kind: kind, Resource: on, From: Instant(k.From), Owner: owner, Key: k.Key, Left: int64(k.Left), Rate: k.Rate, Label: label,
-			Text: fmt.Sprintf("%s keeps %q of %s, %s, %s", k.Node, k.Key, cmp.Or(k.Owner, "nobody"), left, b.during(Instant(k.From), int64(k.To)))}, int64(k.To))
+		left := "without a time to live"
+		if k.left > 0 {
+			left = fmt.Sprintf("with %v to live", k.left.Round(time.Millisecond))
+		}
+		s.Text = fmt.Sprintf("%s keeps %q of %s, %s, %s", k.node, k.key, cmp.Or(k.owner, "nobody"), left, b.during(k.from, k.to))
+		b.span(k.node, s, k.to)
 	}
 	b.addVotes(held)
 }
@@ -149,21 +128,20 @@ func (b *builder) addKeys() {
 // addArrows adds the messages.
 func (b *builder) addArrows() {
 	answers := b.answers()
-	for i, m := range b.result.Recording.Messages {
-		from, okFrom := b.lanes[m.From]
-		to, okTo := b.lanes[m.To]
+	for i, m := range b.rec.messages {
+		from, okFrom := b.lanes[m.from]
+		to, okTo := b.lanes[m.to]
 		if !okFrom || !okTo {
 			continue
 		}
-		a := Arrow{From: from, To: to, Sent: Instant(m.Sent), Ended: min(Instant(m.Ended), b.end), Fate: fates[m.Fate], IsReply: m.Kind != network.RequestMessage}
-		what := map[network.MessageKind]string{network.RequestMessage: "request", network.ReplyMessage: "reply", network.RefusalMessage: "refusal"}[m.Kind]
-		if m.Purpose != "" {
-			what = m.Purpose + " " + what
+		a := Arrow{From: from, To: to, Sent: m.sent, Ended: min(m.ended, b.end), Fate: fates[m.fate], IsReply: m.kind != network.RequestMessage, Why: m.why}
+		a.What = map[network.MessageKind]string{network.RequestMessage: "request", network.ReplyMessage: "reply", network.RefusalMessage: "refusal"}[m.kind]
+		if m.purpose != "" {
+			a.What = m.purpose + " " + a.What
 		}
 		if answers[i] != "" {
-			what += fmt.Sprintf(" (%s)", answers[i])
+			a.What += fmt.Sprintf(" (%s)", answers[i])
 		}
-		a.What, a.Why = what, m.Why
 		b.t.Arrows = append(b.t.Arrows, a)
 	}
 }
@@ -172,30 +150,29 @@ func (b *builder) addArrows() {
 // which may be later than the reply: the answer is that of the last reply of the node since the one before.
 func (b *builder) answers() map[int]string {
 	type pair struct{ client, node string }
-	replies := map[pair][]int{} // that nobody has reported, in the order of their arrival
-	messages := b.result.Recording.Messages
+	replies := map[pair]int{} // the last that nobody has reported
+	messages := b.rec.messages
 	var arrived []int
 	for i, m := range messages {
-		if m.Kind == network.ReplyMessage && m.Fate == network.Arrived {
+		if m.kind == network.ReplyMessage && m.fate == network.Arrived {
 			arrived = append(arrived, i)
 		}
 	}
-	slices.SortStableFunc(arrived, func(x, y int) int { return cmp.Compare(messages[x].Ended, messages[y].Ended) })
+	slices.SortStableFunc(arrived, func(x, y int) int { return cmp.Compare(messages[x].ended, messages[y].ended) })
 	answers := map[int]string{}
-	next := 0
 	for _, e := range b.result.History {
 		if e.Kind != history.Step || e.Name != observe.NodeAnswered.String() {
 			continue
 		}
-		for ; next < len(arrived) && int64(messages[arrived[next]].Ended) <= e.Time; next++ {
-			m := &messages[arrived[next]]
-			replies[pair{m.To, m.From}] = append(replies[pair{m.To, m.From}], arrived[next])
+		for ; len(arrived) > 0 && messages[arrived[0]].ended <= Instant(e.Time); arrived = arrived[1:] {
+			m := &messages[arrived[0]]
+			replies[pair{m.to, m.from}] = arrived[0]
 		}
 		p := pair{e.Process, e.Node}
-		if n := len(replies[p]); n > 0 {
-			answers[replies[p][n-1]] = e.Detail
+		if i, is := replies[p]; is {
+			answers[i] = e.Detail
 		}
-		replies[p] = nil
+		delete(replies, p)
 	}
 	return answers
 }
@@ -260,7 +237,7 @@ func (b *builder) fold(lane int, call history.Event, s Stretch, tries int, what 
 	}
 	label := plural.Count(tries, "more "+what)
 	b.span(call.Process, Span{Kind: pollingSpan, From: s.From, Owner: lane, Resource: b.named(call.Resource), Label: label, Short: fmt.Sprintf("%d×", tries),
-		Text: fmt.Sprintf("%s makes %s and is not granted the lock, %s", call.Process, label, b.during(s.From, int64(s.To)))}, int64(s.To))
+		Text: fmt.Sprintf("%s makes %s and is not granted the lock, %s", call.Process, label, b.during(s.From, s.To))}, s.To)
 	for i := range b.t.Arrows {
 		if a := &b.t.Arrows[i]; a.client() == lane && a.Sent >= s.From && a.Sent < s.To {
 			a.Folded = true

@@ -8,8 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	_ "redlocksim/internal/nofailfile"
-	"redlocksim/sim/kernel"
-	"redlocksim/sim/recording"
 )
 
 var threeSeats = seating{[]string{"A", "B", "C"}, map[string]int{"A": 0, "B": 1, "C": 2, "C2": 2}}
@@ -18,33 +16,33 @@ var threeSeats = seating{[]string{"A", "B", "C"}, map[string]int{"A": 0, "B": 1,
 // stretch has none.
 func TestTalliesAreWhatNodesKeep(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var kept []recording.Kept
+		var all []kept
 		for range rapid.IntRange(1, 12).Draw(t, "stretches") {
 			from := rapid.IntRange(0, 9).Draw(t, "from")
-			kept = append(kept, recording.Kept{Node: rapid.SampledFrom([]string{"A", "B", "C", "C2"}).Draw(t, "node"),
-				From: kernel.True(from), To: kernel.True(from + rapid.IntRange(0, 4).Draw(t, "length"))})
+			all = append(all, kept{node: rapid.SampledFrom([]string{"A", "B", "C", "C2"}).Draw(t, "node"),
+				from: Instant(from), to: Instant(from + rapid.IntRange(0, 4).Draw(t, "length"))})
 		}
-		keeps := func(seat int, is func(recording.Kept) bool) bool {
-			return slices.ContainsFunc(kept, func(k recording.Kept) bool { return threeSeats.of[k.Node] == seat && is(k) })
+		keeps := func(seat int, is func(kept) bool) bool {
+			return slices.ContainsFunc(all, func(k kept) bool { return threeSeats.of[k.node] == seat && is(k) })
 		}
 		var brief, lasting [14][]string // the seats at each moment, and from it to the next
 		for i, name := range threeSeats.names {
-			for at := range kernel.True(14) {
-				isAt := func(k recording.Kept) bool { return k.From <= at && at < k.To }
+			for at := range Instant(14) {
+				isAt := func(k kept) bool { return k.from <= at && at < k.to }
 				if keeps(i, isAt) {
 					lasting[at] = append(lasting[at], name)
 				}
-				if keeps(i, func(k recording.Kept) bool { return isAt(k) || k.From == at }) {
+				if keeps(i, func(k kept) bool { return isAt(k) || k.from == at }) {
 					brief[at] = append(brief[at], name)
 				}
 			}
 		}
 		var got [14][]string
-		for _, x := range threeSeats.counted(vote{}, kept) {
-			if last := x.counts[len(x.counts)-1]; last.seats != nil || last.from != last.to {
+		for _, counts := range threeSeats.counted(all) {
+			if last := counts[len(counts)-1]; last.seats != nil || last.from != last.to {
 				t.Fatalf("a tally ends with %+v", last)
 			}
-			for _, c := range x.counts {
+			for _, c := range counts {
 				if c.from == c.to && c.seats != nil && !slices.Equal(c.seats, brief[c.from]) {
 					t.Errorf("at %d %v keep it, by the tallies %v", c.from, brief[c.from], c.seats)
 				}
@@ -66,15 +64,15 @@ func TestTalliesAreWhatNodesKeep(t *testing.T) {
 func BenchmarkTallies(b *testing.B) {
 	for _, renewals := range []int{1000, 10_000, 100_000} {
 		b.Run(fmt.Sprint(renewals), func(b *testing.B) {
-			var kept []recording.Kept
+			var all []kept
 			for i := range renewals {
 				for node, name := range threeSeats.names {
-					kept = append(kept, recording.Kept{Node: name, From: kernel.True(10*i + node), To: kernel.True(10*i + node + 10)})
+					all = append(all, kept{node: name, from: Instant(10*i + node), to: Instant(10*i + node + 10)})
 				}
 			}
 			for b.Loop() {
-				if all := threeSeats.counted(vote{}, kept); len(all) != 1 {
-					b.Fatalf("%d tallies", len(all))
+				if got := threeSeats.counted(all); len(got) != 1 {
+					b.Fatalf("%d tallies", len(got))
 				}
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*renewals), "ns/renewal")

@@ -11,10 +11,18 @@ import (
 	"redlocksim/scenarios"
 )
 
-// Of makes the timeline of a judged run; repeat is the command that makes the run again. The messages, keys, clocks and
-// links are those of r.Recording, which r.Record makes. The error is an internal one: the history is not one.
+// Of makes the timeline of a judged run, which it makes once more for that, unless it is of tier live. repeat is the command
+// that makes the run again. The error is that of [scenarios.Result.Again], or an internal one: the history is not one.
 func Of(r *scenarios.Result, repeat string) (*Timeline, error) {
-	b := builder{result: r, end: Instant(r.Scenario.Duration), lanes: map[string]int{},
+	rec, err := record(r)
+	if err != nil {
+		return nil, err
+	}
+	return build(r, rec, repeat)
+}
+
+func build(r *scenarios.Result, rec *recorder, repeat string) (*Timeline, error) {
+	b := builder{result: r, rec: rec, end: Instant(r.Scenario.Duration), lanes: map[string]int{},
 		t: &Timeline{Name: r.Scenario.Name, Title: r.Scenario.Title, Source: r.Scenario.Source, About: strings.TrimSpace(r.Scenario.Explanation), Verdict: r.Says(),
 			Expected: r.Scenario.Says(), headline: r.Headline(), isBroken: r.IsBroken(), OK: r.OK(), IsOnOne: r.IsOnOne(), Repeat: repeat, Run: fmt.Sprintf("tier %s, seed %d", r.Tier, r.Seed), History: r.HistoryHash,
 			Notes: []string{}, Arrows: []Arrow{}, Story: []Step{}}}
@@ -29,9 +37,10 @@ func Of(r *scenarios.Result, repeat string) (*Timeline, error) {
 	if err := b.addWindows(); err != nil {
 		return nil, err
 	}
+	b.addCalls()
 	b.addActs()
 	b.addMarks()
-	if r.Recording != nil {
+	if rec != nil {
 		b.addStates()
 		b.addObstacles()
 		b.addKeys()

@@ -25,7 +25,7 @@ func scenario(t testing.TB, name string) *scenarios.Scenario {
 	return s
 }
 
-// judged runs a scenario, recorded unless it is not to be.
+// judged runs a scenario.
 func judged(t testing.TB, s *scenarios.Scenario, o scenarios.Options) *scenarios.Result {
 	t.Helper()
 	r, err := scenarios.Judge(s, o)
@@ -46,30 +46,56 @@ func timelineOf(t testing.TB, r *scenarios.Result) *Timeline {
 
 func drawn(t testing.TB, name string) (*scenarios.Result, *Timeline) {
 	t.Helper()
-	r := judged(t, scenario(t, name), scenarios.Options{Record: true})
+	r := judged(t, scenario(t, name), scenarios.Options{})
 	return r, timelineOf(t, r)
 }
 
-// recorded is a run of every embedded scenario.
-var recorded = sync.OnceValues(func() (all []*scenarios.Result, err error) {
+// recording is a run, and what was recorded of it when it was made again.
+type recording struct {
+	*scenarios.Result
+	*recorder
+}
+
+// catalogue is a run of every embedded scenario.
+var catalogue = sync.OnceValues(func() (all []recording, err error) {
 	for _, s := range scenarios.Catalogue() {
-		r, err := scenarios.Judge(s, scenarios.Options{Record: true})
+		r, err := scenarios.Judge(s, scenarios.Options{})
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, r)
+		rec, err := record(r)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, recording{r, rec})
 	}
 	return all, nil
 })
 
+// recorded is what is recorded of a run.
+func recorded(t testing.TB, r *scenarios.Result) *recorder {
+	t.Helper()
+	rec, err := record(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rec
+}
+
 // each runs a test on every embedded scenario.
 func each(t *testing.T, test func(*testing.T, *scenarios.Result, *Timeline)) {
-	all, err := recorded()
+	all, err := catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range all {
-		t.Run(r.Scenario.Name, func(t *testing.T) { test(t, r, timelineOf(t, r)) })
+		t.Run(r.Scenario.Name, func(t *testing.T) {
+			line, err := build(r.Result, r.recorder, "redlocksim run "+r.Scenario.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			test(t, r.Result, line)
+		})
 	}
 }
 
@@ -277,7 +303,7 @@ expect: {findings: safe, unavailable: {at-most: 1h}}
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := timelineOf(t, judged(t, found[0], scenarios.Options{Record: true}))
+	line := timelineOf(t, judged(t, found[0], scenarios.Options{}))
 	for lane, kind := range map[string]SpanKind{"client-1": believedSpan, "client-2": askingSpan} {
 		if s := line.lane(lane).all(kind); len(s) != 1 || !s[0].Open || s[0].To != Instant(2*time.Second) || !strings.Contains(s[0].Text, "to the end of the run") {
 			t.Errorf("%s: %+v", lane, s)
@@ -333,13 +359,14 @@ func TestAnOutageIsASpan(t *testing.T) {
 // Every message of the recording is an arrow with its times.
 func TestMessagesAreArrows(t *testing.T) {
 	r, line := drawn(t, "24-restart-at-once/one-of-three")
-	if !line.isWhole() || len(line.Arrows) != len(r.Recording.Messages) {
-		t.Fatalf("%d arrows for %d messages", len(line.Arrows), len(r.Recording.Messages))
+	messages := recorded(t, r).messages
+	if !line.isWhole() || len(line.Arrows) != len(messages) {
+		t.Fatalf("%d arrows for %d messages", len(line.Arrows), len(messages))
 	}
-	for i, m := range r.Recording.Messages {
+	for i, m := range messages {
 		a := line.Arrows[i]
-		if line.Lanes[a.From].Name != m.From || line.Lanes[a.To].Name != m.To || a.Sent != Instant(m.Sent) || a.Fate != fates[m.Fate] ||
-			m.Fate != network.UnderWay && a.Ended != Instant(m.Ended) || line.Lanes[a.client()].Kind != clientLane {
+		if line.Lanes[a.From].Name != m.from || line.Lanes[a.To].Name != m.to || a.Sent != m.sent || a.Fate != fates[m.fate] ||
+			m.fate != network.UnderWay && a.Ended != m.ended || line.Lanes[a.client()].Kind != clientLane {
 			t.Errorf("%+v is drawn as %+v", m, a)
 		}
 	}
@@ -354,7 +381,10 @@ func TestMessagesAreArrows(t *testing.T) {
 // Without a recording, as of tier live, there are windows, effects and faults.
 func TestWithoutARecording(t *testing.T) {
 	r := judged(t, scenario(t, "17-clock-jump"), scenarios.Options{})
-	bare := timelineOf(t, r)
+	bare, err := build(r, nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
 	_, full := drawn(t, "17-clock-jump")
 	for _, name := range r.Scenario.Clients {
 		if got, want := bare.lane(name).all(believedSpan), full.lane(name).all(believedSpan); !slices.Equal(got, want) {
@@ -389,7 +419,7 @@ expect: {findings: safe, unavailable: {at-most: 1h}}
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := judged(t, found[0], scenarios.Options{Record: true})
+	r := judged(t, found[0], scenarios.Options{})
 	line := timelineOf(t, r)
 	spans := 0
 	for _, l := range line.Lanes {
@@ -398,8 +428,8 @@ expect: {findings: safe, unavailable: {at-most: 1h}}
 	if len(line.Arrows) > maxArrows || len(line.Story) > maxSteps || spans > maxSpans || len(line.Arrows) < maxArrows/4 {
 		t.Errorf("%d arrows, %d sentences, %d spans", len(line.Arrows), len(line.Story), spans)
 	}
-	if len(r.Recording.Messages) < 20*maxArrows {
-		t.Errorf("only %d messages: not a long run", len(r.Recording.Messages))
+	if messages := recorded(t, r).messages; len(messages) < 20*maxArrows {
+		t.Errorf("only %d messages: not a long run", len(messages))
 	}
 	if len(line.Notes) != 2 || !strings.Contains(line.Notes[0], "the beginning, from 0.0000s to "+seconds(line.To)) || !strings.Contains(line.Notes[1], fmt.Sprintf("only: %d of ", len(line.Arrows))) {
 		t.Errorf("notes %q", line.Notes)
@@ -418,13 +448,14 @@ expect: {findings: safe, unavailable: {at-most: 1h}}
 func TestMessagesBetweenNodesAreLeftOutFirst(t *testing.T) {
 	r, line := drawn(t, "47-consensus/cut-off-client-until-told")
 	between := 0
-	for _, m := range r.Recording.Messages {
-		if !slices.Contains(r.Scenario.Clients, m.From) && !slices.Contains(r.Scenario.Clients, m.To) {
+	messages := recorded(t, r).messages
+	for _, m := range messages {
+		if !slices.Contains(r.Scenario.Clients, m.from) && !slices.Contains(r.Scenario.Clients, m.to) {
 			between++
 		}
 	}
-	if between == 0 || len(r.Recording.Messages) <= maxArrows || len(line.Arrows) != len(r.Recording.Messages)-between || line.From != 0 || line.Story[0].Number != 1 {
-		t.Errorf("%d arrows for %d messages, %d of them between nodes", len(line.Arrows), len(r.Recording.Messages), between)
+	if between == 0 || len(messages) <= maxArrows || len(line.Arrows) != len(messages)-between || line.From != 0 || line.Story[0].Number != 1 {
+		t.Errorf("%d arrows for %d messages, %d of them between nodes", len(line.Arrows), len(messages), between)
 	}
 	if len(line.Notes) != 1 || line.Notes[0] != fmt.Sprintf("%d messages between nodes are not drawn.", between) {
 		t.Errorf("notes %q", line.Notes)
@@ -434,7 +465,7 @@ func TestMessagesBetweenNodesAreLeftOutFirst(t *testing.T) {
 // A violation that lasts longer than anything happens is drawn as a whole.
 func TestDrawnToTheEndOfTheViolation(t *testing.T) {
 	s := *scenario(t, "17-clock-jump")
-	r := judged(t, &s, scenarios.Options{Record: true})
+	r := judged(t, &s, scenarios.Options{})
 	line := timelineOf(t, r)
 	last := r.History[len(r.History)-1].Time
 	line.Violation.To = Instant(last) * 2
@@ -448,7 +479,7 @@ func TestDrawnToTheEndOfTheViolation(t *testing.T) {
 // A violation late in a long run is what is drawn of it.
 func TestCroppedAroundTheViolation(t *testing.T) {
 	s := *scenario(t, "17-clock-jump")
-	r := judged(t, &s, scenarios.Options{Record: true})
+	r := judged(t, &s, scenarios.Options{})
 	line := timelineOf(t, r)
 	v := *line.Violation
 	// The same with much before it: a story of ten thousand sentences.

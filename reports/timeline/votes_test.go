@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"redlocksim/scenarios"
-	"redlocksim/sim/recording"
 )
 
 // During every span of votes, as many nodes have a bar of the client's as the span says, and where no span is
@@ -112,9 +111,10 @@ expect: {findings: lease-overlap, unavailable: {at-most: 1h}}
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := judged(t, found[0], scenarios.Options{Record: true})
-	if !slices.ContainsFunc(r.Recording.Kept, func(k recording.Kept) bool { return k.Node == "C" && k.Owner == "client-1" && k.From == k.To }) {
-		t.Fatalf("C does not forget at once: %+v", r.Recording.Kept)
+	r := judged(t, found[0], scenarios.Options{})
+	all := recorded(t, r).kept
+	if !slices.ContainsFunc(all, func(k kept) bool { return k.node == "C" && k.owner == "client-1" && k.from == k.to }) {
+		t.Fatalf("C does not forget at once: %+v", all)
 	}
 	line := timelineOf(t, r)
 	for client, want := range map[string][]string{"client-1": {"3 of 5", "C forgets: 2 of 5"}, "client-2": {"C votes again: 3 of 5"}} {

@@ -7,10 +7,11 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/scenarios"
+	"redlocksim/sim"
 	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
-	"redlocksim/sim/recording"
+	"redlocksim/sim/trace"
 )
 
 // Between is what a call of the lock sends to a node one after the other, the second once it has the answer to the first: a
@@ -33,7 +34,22 @@ func Between(s *Settings, calls []history.Func, extends bool, o scenarios.Option
 	for i := range 2 {
 		b.client(faults.Trigger{At: time.Duration(i+1) * (b.Lock.TTL + time.Minute)}, holder, program...)
 	}
-	o.Record, o.Unwatched, o.Unhashed = true, true, true
+	var all []message
+	o.Unwatched, o.Unhashed, o.Watch = true, true, func(w *sim.World) {
+		note := func(x *network.Exchange, isReply bool) {
+			all = append(all, message{x, isReply, w.Kernel.Now()})
+		}
+		trace.On(w.Events, func(e network.Sent) {
+			if e.Kind == network.RequestMessage && e.From().Name() == holder {
+				note(e.Exchange, false)
+			}
+		})
+		trace.On(w.Events, func(e network.Ended) {
+			if e.Kind == network.ReplyMessage && e.Fate == network.Arrived && e.From().Name() == holder {
+				note(e.Exchange, true)
+			}
+		})
+	}
 	r, err := scenarios.Run(b.Scenario, o)
 	if err != nil {
 		return nil, err
@@ -48,7 +64,7 @@ func Between(s *Settings, calls []history.Func, extends bool, o scenarios.Option
 		case e.Kind == history.Call:
 			called[e.Op] = at
 		case e.Kind == history.Return && pair == nil && slices.Contains(calls, e.Func):
-			pair = oneAfterTheOther(r.Recording.Messages, called[e.Op], at)
+			pair = oneAfterTheOther(all, called[e.Op], at)
 		}
 	}
 	return pair, nil
@@ -64,40 +80,33 @@ func newScene(s *Settings, clients ...string) *builder {
 // aside are requests that have nothing to do with a lock.
 var aside = []string{"connect", "close", "push", "subscribe", "unsubscribe", "HELLO", "AUTH", "CLIENT", "SELECT", "PING"}
 
+// message is a request of the holder, when it was sent, or the reply to one, when it arrived.
+type message struct {
+	*network.Exchange
+	isReply bool
+	at      kernel.True
+}
+
 // oneAfterTheOther are the purposes of two requests to the same node within a stretch of time, of which the second waits for
-// the answer to the first.
-func oneAfterTheOther(all []recording.Message, from, to kernel.True) []string {
-	answered := map[string]string{} // the purpose of what a node has answered
-	asked := map[int]string{}
-	type moment struct {
-		at      kernel.True
-		isReply bool
-		*recording.Message
-	}
-	var moments []moment
-	for i := range all {
-		m := &all[i]
-		purpose, _, _ := strings.Cut(m.Purpose, ",")
-		if slices.Contains(aside, purpose) || m.Sent < from || m.Sent > to {
-			continue
+// the answer to the first. The messages are in the order of their times.
+func oneAfterTheOther(all []message, from, to kernel.True) []string {
+	answered := map[*network.Link]string{} // the purpose of what a node has answered
+	asked := map[*network.Exchange]string{}
+	for _, m := range all {
+		purpose := ""
+		if p, ok := m.Client().(network.Purposeful); ok {
+			purpose = p.Purpose()
 		}
-		switch {
-		case m.Kind == network.RequestMessage && m.From == holder:
-			moments = append(moments, moment{m.Sent, false, m})
-		case m.Kind == network.ReplyMessage && m.To == holder && m.Fate == network.Arrived:
-			moments = append(moments, moment{m.Ended, true, m})
-		}
-	}
-	slices.SortStableFunc(moments, func(a, b moment) int { return int(a.at - b.at) })
-	for _, m := range moments {
-		switch first, has := answered[m.To]; {
+		first, _, _ := strings.Cut(purpose, ",")
+		switch before, has := answered[m.Link()]; {
+		case slices.Contains(aside, first):
 		case m.isReply && asked[m.Exchange] != "":
-			answered[m.From] = asked[m.Exchange]
-		case m.isReply:
+			answered[m.Link()] = asked[m.Exchange]
+		case m.isReply || m.at < from || m.at > to:
 		case has:
-			return []string{first, m.Purpose}
+			return []string{before, purpose}
 		default:
-			asked[m.Exchange] = m.Purpose
+			asked[m.Exchange] = purpose
 		}
 	}
 	return nil

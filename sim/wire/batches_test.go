@@ -18,8 +18,8 @@ import (
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/model"
 	"redlocksim/sim/network"
-	"redlocksim/sim/recording"
 	"redlocksim/sim/redis"
+	"redlocksim/sim/trace"
 	"redlocksim/sim/wire"
 )
 
@@ -171,29 +171,45 @@ func (r *recorder) jostle(client *redlock.Client, number, rounds int) {
 }
 
 // runCrowd is one of these worlds on a tier, with what was recorded.
-func runCrowd(seed uint64, backend redis.Tier, seen map[string]int) (history.History, *recording.Recording) {
+func runCrowd(seed uint64, backend redis.Tier, seen map[string]int) (history.History, []message) {
 	w := crowd(seed, backend, seen)
 	defer w.Close()
-	recorder := recording.Start(w.Kernel, w.Deployment, w.Clients)
+	var messages []message
+	sent := map[*network.Exchange]kernel.True{}
+	trace.On(w.Events, func(e network.Sent) {
+		if e.Kind == network.RequestMessage {
+			sent[e.Exchange] = w.Kernel.Now()
+		}
+	})
+	trace.On(w.Events, func(e network.Ended) {
+		messages = append(messages, message{e, e.Client().(network.Purposeful).Purpose(), sent[e.Exchange], w.Kernel.Now()})
+	})
 	w.Kernel.Run(kernel.True(4 * time.Second))
 	for _, s := range w.Servers {
 		w.Record(history.Event{Kind: history.Step, Name: "dump", Detail: fmt.Sprint(s.Name(), " ", s.State(), len(s.OnDisk()), s.Dump())})
 	}
-	return w.History(), recorder.Recording()
+	return w.History(), messages
+}
+
+// message is one that ended, with when its exchange began.
+type message struct {
+	network.Ended
+	purpose     string
+	sent, ended kernel.True
 }
 
 // countMessages counts what became of the messages with several requests, on tier wire: how many were torn, and how many
 // were followed by another with the sources of scripts that the node had forgotten.
-func countMessages(messages []recording.Message, seen map[string]int) {
+func countMessages(messages []message, seen map[string]int) {
 	type place struct {
-		client, server string
-		at             kernel.True
+		*network.Link
+		at kernel.True
 	}
 	answered := map[place]bool{}
 	for _, m := range messages {
-		isSeveral := strings.Contains(m.Purpose, ",")
-		if isSeveral && m.Kind == network.ReplyMessage && m.Fate == network.Arrived && strings.Contains(m.Purpose, "EVALSHA") {
-			answered[place{m.To, m.From, m.Ended}] = true
+		isSeveral := strings.Contains(m.purpose, ",")
+		if isSeveral && m.Kind == network.ReplyMessage && m.Fate == network.Arrived && strings.Contains(m.purpose, "EVALSHA") {
+			answered[place{m.Link(), m.ended}] = true
 		}
 		switch {
 		case isSeveral && m.Fate == network.Arrived && m.Why != "" && m.Kind == network.RequestMessage:
@@ -203,10 +219,10 @@ func countMessages(messages []recording.Message, seen map[string]int) {
 		}
 	}
 	for _, m := range messages {
-		inFull := !strings.Contains(m.Purpose, "SHA") && !strings.Contains(m.Purpose, "SET") && strings.HasPrefix(m.Purpose, "EVAL")
-		if m.Kind == network.RequestMessage && inFull && answered[place{m.From, m.To, m.Sent}] {
+		inFull := !strings.Contains(m.purpose, "SHA") && !strings.Contains(m.purpose, "SET") && strings.HasPrefix(m.purpose, "EVAL")
+		if m.Kind == network.RequestMessage && inFull && answered[place{m.Link(), m.sent}] {
 			seen["sent again with the sources"]++
-			if strings.Contains(m.Purpose, ",") {
+			if strings.Contains(m.purpose, ",") {
 				seen["several sent again with the sources"]++
 			}
 		}
@@ -223,11 +239,11 @@ func TestTiersAgreeOnBatches(t *testing.T) {
 	}
 	for _, seed := range all {
 		want, _ := runCrowd(seed, model.New(), map[string]int{})
-		got, recording := runCrowd(seed, wire.New(), seen)
+		got, messages := runCrowd(seed, wire.New(), seen)
 		if history.Hash(want) != history.Hash(got) {
 			t.Fatalf("seed %d: of %d events on model (-) and %d on wire (+) the first that differ:\n%s", seed, len(want), len(got), describe(want, got))
 		}
-		countMessages(recording.Messages, seen)
+		countMessages(messages, seen)
 		steps += len(got)
 		for _, e := range got {
 			if e.Name == observe.Granted.String() {

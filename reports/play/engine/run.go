@@ -55,7 +55,7 @@ func judged(q *Request) (*scenarios.Result, []string, mistakes, error) {
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	r, err := scenarios.Judge(s, scenarios.Options{Seed: q.Seed, Record: true})
+	r, err := scenarios.Judge(s, scenarios.Options{Seed: q.Seed})
 	return r, cases, warnings, err
 }
 

@@ -1,34 +1,39 @@
-package recording
+package timeline
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"redlocksim/scenarios"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 	"redlocksim/sim/network/networktest"
 	"redlocksim/sim/redis"
+	"redlocksim/sim/storage"
 	"redlocksim/sim/trace"
 )
 
-// recorded is what is recorded while a rig carries a script out: messages as their exchange, ">" for a request, "<" for a
+// recordedOf is what is recorded while a rig carries a script out: messages as their exchange, ">" for a request, "<" for a
 // reply and "!" for a refusal, when they were sent and ended, and their fate.
-func recorded(script string) *Recording {
+func recordedOf(script string) *recorder {
 	r := networktest.New(nil)
-	recorder := Start(r.Kernel, redis.Deploy(r.Kernel, r.Net, nil, redis.Config{}), []*kernel.Process{r.Link.Server(), r.Link.Client()})
+	rec := newRecorder(r.Kernel, redis.Deploy(r.Kernel, r.Net, nil, redis.Config{}), []*kernel.Process{r.Link.Server(), r.Link.Client()})
 	r.Plan(script)
 	r.Run(100)
-	return recorder.Recording()
+	return rec
 }
 
-func text(m Message) string {
-	text := fmt.Sprintf("%s%c %d", m.Purpose, "><!"[m.Kind], m.Sent)
-	if m.Ended != kernel.Forever {
-		text += fmt.Sprintf("-%d", m.Ended)
+func textOf(m message) string {
+	text := fmt.Sprintf("%s%c %d", m.purpose, "><!"[m.kind], m.sent)
+	if m.ended != forever {
+		text += fmt.Sprintf("-%d", m.ended)
 	}
-	return strings.TrimSpace(fmt.Sprintf("%s %s %s", text, [...]string{"under way", "arrived", "too late", "lost:"}[m.Fate], m.Why))
+	return strings.TrimSpace(fmt.Sprintf("%s %s %s", text, [...]string{"under way", "arrived", "too late", "lost:"}[m.fate], m.why))
 }
 
 func TestRecordedMessages(t *testing.T) {
@@ -60,9 +65,9 @@ func TestRecordedMessages(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string
-			for _, m := range recorded(test.script).Messages {
-				got = append(got, text(m))
-				if ends := m.From + " " + m.To; (m.Kind == network.RequestMessage) != (ends == "client server") || m.Exchange != 1 {
+			for _, m := range recordedOf(test.script).messages {
+				got = append(got, textOf(m))
+				if ends := m.from + " " + m.to; (m.kind == network.RequestMessage) != (ends == "client server") {
 					t.Errorf("%+v", m)
 				}
 			}
@@ -75,14 +80,14 @@ func TestRecordedMessages(t *testing.T) {
 
 func TestRecordedObstacles(t *testing.T) {
 	var got []string
-	for _, o := range recorded("1 cut requests; 2 cut requests; 3 hold; 4 mend requests; 5 release; 6 mend requests; 7 slow replies; 8 slow replies; 9 quick replies; 10 quick replies; 11 cut").Obstacles {
-		to := fmt.Sprint(o.To)
-		if o.To == kernel.Forever {
+	for _, o := range recordedOf("1 cut requests; 2 cut requests; 3 hold; 4 mend requests; 5 release; 6 mend requests; 7 slow replies; 8 slow replies; 9 quick replies; 10 quick replies; 11 cut").obstacles {
+		to := fmt.Sprint(o.to)
+		if o.to == forever {
 			to = ""
 		}
-		got = append(got, fmt.Sprintf("%s %s %d-%s %d", [...]string{"cut", "held", "delayed"}[o.Kind], [...]string{"both", "requests", "replies"}[o.Direction], o.From, to, o.By))
+		got = append(got, fmt.Sprintf("%s %s %d-%s %d", o.kind, [...]string{"both", "requests", "replies"}[o.direction], o.from, to, o.by))
 	}
-	const want = "cut requests 1-6 0; held requests 3-5 0; held replies 3-5 0; delayed replies 7-8 10; delayed replies 8-9 20; delayed replies 9-10 10; cut requests 11- 0; cut replies 11- 0"
+	const want = "cut requests 1-6 0; held requests 3-5 0; held replies 3-5 0; slow replies 7-8 10; slow replies 8-9 20; slow replies 9-10 10; cut requests 11- 0; cut replies 11- 0"
 	if text := strings.Join(got, "; "); text != want {
 		t.Errorf("got  %s\nwant %s", text, want)
 	}
@@ -92,7 +97,7 @@ func TestRecordedStates(t *testing.T) {
 	k := kernel.New(kernel.Config{Seed: 1})
 	c, s := k.NewProcess("client", kernel.Monotonic), k.NewProcess("server", kernel.Monotonic)
 	n := network.New(k)
-	r := Start(k, redis.Deploy(k, n, nil, redis.Config{}), []*kernel.Process{s, c})
+	r := newRecorder(k, redis.Deploy(k, n, nil, redis.Config{}), []*kernel.Process{s, c})
 	second := time.Second
 	k.After(1*second, func() { c.Clock().SetRate(100_000_000) }) // a tenth fast
 	k.After(2*second, func() { c.Clock().Step(-5 * second) })
@@ -102,9 +107,9 @@ func TestRecordedStates(t *testing.T) {
 	k.After(7*second, func() { c.Crash() })
 	k.Run(kernel.True(10 * second))
 	var got []string
-	for _, x := range r.Recording().States {
-		if x.Process == "client" {
-			got = append(got, fmt.Sprintf("%v %s wall %v mono %v", time.Duration(x.At), [...]string{"runs", "paused", "suspended", "crashed"}[x.Condition], x.Wall, x.Mono))
+	for _, x := range r.states {
+		if x.process == "client" {
+			got = append(got, fmt.Sprintf("%v %s wall %v mono %v", time.Duration(x.At), cmp.Or(x.kind, "runs"), time.Duration(x.Wall), time.Duration(x.Mono)))
 		}
 	}
 	// A tenth of a second is gained in every second from the first on; the monotonic clock loses what it would have counted
@@ -120,18 +125,54 @@ func TestRecordedStates(t *testing.T) {
 func TestRecordedRestart(t *testing.T) {
 	r := networktest.New(nil)
 	client := r.Link.Client()
-	recorder := Start(r.Kernel, redis.Deploy(r.Kernel, r.Net, nil, redis.Config{}), []*kernel.Process{r.Link.Server(), client})
+	rec := newRecorder(r.Kernel, redis.Deploy(r.Kernel, r.Net, nil, redis.Config{}), []*kernel.Process{r.Link.Server(), client})
 	r.Plan("10 crash client")
 	r.Kernel.After(20, func() { trace.Tell(r.Events, kernel.Restarted{Process: client.StartAgain()}) })
 	r.Run(100)
 	var got []string
-	for _, s := range recorder.Recording().States {
-		if s.Process == client.Name() {
-			got = append(got, fmt.Sprintf("%d %d", s.At, s.Condition))
+	for _, s := range rec.states {
+		if s.process == client.Name() {
+			got = append(got, fmt.Sprintf("%d %s", s.At, s.kind))
 		}
 	}
-	want := fmt.Sprintf("0 %d; 10 %d; 20 %d", Running, Crashed, Running)
+	const want = "0 ; 10 crashed; 20 "
 	if text := strings.Join(got, "; "); text != want {
 		t.Errorf("%s, want %s", text, want)
+	}
+}
+
+// Of every scenario: each effect at the storage came with a message that arrived then, and a node keeps a key once at a time, and
+// for no longer than its time to live.
+func TestRecordings(t *testing.T) {
+	all, err := catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range all {
+		s := r.Scenario
+		splits := slices.ContainsFunc(s.Timeline, func(i scenarios.Item) bool { return i.Kind == "split" })
+		for _, m := range r.messages {
+			// What arrives of a batch that was split says so.
+			inPart := m.fate == network.Arrived && strings.HasPrefix(m.why, "only the first ") && splits
+			if (m.fate == network.UnderWay) != (m.ended == forever) || m.ended < m.sent || (m.why != "") != (m.fate == network.Lost || inPart) {
+				t.Errorf("%s: %+v", s.Name, m)
+			}
+		}
+		for _, e := range r.History {
+			if e.Kind == history.Effect && e.Op != 0 && e.Node == "" && !slices.ContainsFunc(r.messages, func(m message) bool {
+				return m.fate == network.Arrived && m.from == e.Process && m.to == storage.Name && m.ended == Instant(e.Time)
+			}) {
+				t.Errorf("%s: no message for the effect %+v", s.Name, e)
+			}
+		}
+		last := map[[2]string]Instant{}
+		for _, k := range r.kept {
+			at := [2]string{k.node, k.key}
+			isOver := k.left > 0 && k.rate == 0 && k.to < Instant(s.Duration) && k.to-k.from > Instant(k.left)
+			if k.from < last[at] || k.to < k.from || isOver {
+				t.Errorf("%s: %+v, and the one before ends at %d", s.Name, k, last[at])
+			}
+			last[at] = k.to
+		}
 	}
 }
