@@ -141,8 +141,8 @@ func TestRecordedRestart(t *testing.T) {
 	}
 }
 
-// Of every scenario: each effect at the storage came with a message that arrived then, and a node keeps a key once at a time, and
-// for no longer than its time to live.
+// Of every scenario: each effect at the storage came with a message that arrived then, and a node keeps a key once at a
+// time, and for no longer than its time to live.
 func TestRecordings(t *testing.T) {
 	all, err := catalogue()
 	if err != nil {
