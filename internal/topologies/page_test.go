@@ -29,10 +29,10 @@ storage rejects a lower one than it has seen.
 - **late write**: only one has it, and the storage takes the writes of both in turn.
 - **fenced**: as either of these, but the storage rejects the writes of one.
 - **not granted**: client 1 is refused the lock, because it could be lost.
-- **nobody**: after the fault so is client 2, for as long as a server is missing.
+- **nobody**: client 2 is refused the lock, too, for as long as a server is missing.
 - –: there is no such thing.
 
-One Redis is a lock of package [redlock/single](../redlock/single), and the words are the fields of its Failover.
+The rows with one Redis are locks of package [redlock/single](../redlock/single), with these fields of its Failover.
 ` + "`go test ./internal/topologies`" + ` compares this page with the runs, and with ` + "`-update`" + ` it writes it.
 
 `

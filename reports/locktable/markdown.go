@@ -15,25 +15,17 @@ import (
 
 const intro = `# Locks people use
 
-The locks below are the libraries themselves under the faults of the catalogue's scenarios, unmodified but for what is said to be
-added by an adapter. Those in Go are compiled to WebAssembly and run in the simulator; where the tier is live, the lock runs as a
-process of the machine. Each run is graded beside a sound Redlock under the same faults. That Redlock breaks too where a node's clock jumps
-or a node forgets, so a lock that breaks only there is as sound.
+The libraries that people use, under the faults of the catalogue. They run unmodified; what an adapter adds is said below. Those in Go run
+in the simulator, compiled to WebAssembly. On tier live a lock is a process of the machine, against real servers behind fault proxies.
+Settings are the libraries' defaults unless the row says otherwise, the lease is as long as the scenario has it, and a lock on one Redis
+is given the node that the faults happen to.
 
-- **weaker**: mutual exclusion, or what a call promised, was violated where Redlock's is not.
-- **less available**: the lock could not be had for over two seconds longer than Redlock could. It is not judged for locks that renew
-  their leases by themselves while somebody believes in one.
-- **leaks**: keys were left behind after their owner had let go, though nothing kept it from removing them; or they live for longer
-  than was asked for.
-- **busy-waits**: whoever waited for the lock asked again and again without a pause. On tier live only a lock that waits by itself is judged.
-- not applicable: the scenario is about something that the lock does not have, or did not come to what it tests.
+Each run is [graded](lock-programs.md#grades) beside a sound Redlock under the same faults. Redlock breaks, too, where a node's clock jumps
+or a node forgets, so a lock that breaks only there is as sound. Locks that renew their leases by themselves are not judged less available
+while somebody believes in one. On tier live only locks that wait by themselves can busy-wait, and keys that are left behind count only
+without a time to live.
 
-A lock on one Redis is given the node that the faults happen to. Settings are the libraries' defaults unless the column says
-otherwise; the lease is as long as the scenario has it. What runs in the simulator is deterministic: the commands show the same
-again, with the story and, with ` + "`--html`" + `, the timeline. On tier live, locks run as they are against real servers, redis-server
-or etcd, ZooKeeper or PostgreSQL, behind fault proxies. Only one that could not be had for over fifteen seconds longer is less available there,
-and of the keys that are left behind only those without a time to live count. How a lock becomes a program is in
-[lock-programs.md](lock-programs.md).
+Runs in the simulator are deterministic: the commands repeat them, with the story and, with ` + "`--html`" + `, the timeline.
 `
 
 // Markdown writes the table as a page.
