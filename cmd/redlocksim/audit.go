@@ -146,7 +146,7 @@ func (a *auditFlags) run(cmd *cobra.Command, args []string) error {
 func (a *auditFlags) suggestion(cmd *cobra.Command, name string, answers *audit.Answers) error {
 	ctx, stop := untilInterrupted(cmd.Context())
 	defer stop()
-	found, err := audit.Suggest(ctx, answers, 0)
+	found, err := audit.Suggest(ctx, answers)
 	if err != nil {
 		return auditError(ctx, name, err)
 	}
@@ -260,8 +260,7 @@ func (a *auditFlags) showRun(cmd *cobra.Command, found *audit.Audit, o audit.Opt
 	if x.Shown == nil {
 		return cmp.Or(wrap(found.Err("", "")), error(&failure{exitNotTested, fmt.Errorf("--show %d: nothing was run: %s", a.show, x.Text)}))
 	}
-	s, seed := x.Run()
-	r, err := scenarios.Verify(s, scenarios.Options{Seed: seed, Foreign: o.Foreign})
+	r, err := scenarios.Verify(x.Run(), scenarios.Options{Foreign: o.Foreign})
 	if err != nil {
 		return wrap(err)
 	}

@@ -202,7 +202,7 @@ func TestAnAuditWithARunThatFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := audit.Of(t.Context(), answers, audit.Options{Foreign: panicsAt(8 * time.Second), Runs: 1, Repeat: "redlocksim audit ours.yaml"})
+	found, err := audit.Of(t.Context(), answers, audit.Options{Foreign: panicsAt(8 * time.Second), Repeat: "redlocksim audit ours.yaml"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"redlocksim/internal/exitcode"
 	"redlocksim/scenarios"
@@ -51,14 +50,13 @@ type Assumption struct {
 	// ShownAt is the value with which it was made.
 	ShownAt string `json:"shown_at"`
 
-	seed     uint64             // of Shown
 	broke    attacks.Broken     // what that run breaks; empty if it breaks nothing
 	findings scenarios.Findings // of that run
 	beyond   bool               // its faults exceed the budget, as what they do to fencing counters may
 }
 
-// Run is the run that decides, as a scenario for people, and its seed. Shown must not be nil.
-func (a *Assumption) Run() (of *scenarios.Scenario, seed uint64) {
+// Run is the run that decides, with seed 0, as a scenario for people. Shown must not be nil.
+func (a *Assumption) Run() *scenarios.Scenario {
 	s := *a.Shown
 	s.Name, s.Title = "audit", fmt.Sprintf("%s, at %s", a.Name, a.ShownAt)
 	if a.Limit == "any" && a.Verdict == Safe {
@@ -73,7 +71,7 @@ func (a *Assumption) Run() (of *scenarios.Scenario, seed uint64) {
 	if s.Expect.Findings = a.findings; len(a.findings) > 0 && !a.beyond {
 		s.Claim = scenarios.Unsound
 	}
-	return &s, a.seed
+	return &s
 }
 
 // Outcome is what that run came to, in a sentence.
@@ -104,9 +102,6 @@ type Audit struct {
 type Options struct {
 	// Foreign is the lock program that Answers.Library names; nil if it names none.
 	Foreign *scenarios.Foreign
-	// Runs is how many random runs are made of all that is safe together; 0 is 200, or 20 of a lock program, a run of which
-	// takes a hundred times as long.
-	Runs int
 	// Repeat is the command that makes the audit.
 	Repeat string
 	// Line, if not 0, is the only line that is wanted, from 1: those after it are left out.
@@ -143,14 +138,7 @@ func Of(ctx context.Context, a *Answers, o Options) (*Audit, error) {
 			return out, nil
 		}
 	}
-	_, err := add("all together", func(found *Assumption) error {
-		err := x.together(found, o.Runs)
-		if err == nil && found.Verdict == Unsafe && !x.unmended {
-			err = x.mendTogether(found, o.Runs)
-		}
-		return err
-	})
-	if err != nil {
+	if _, err := add("all together", x.together); err != nil {
 		return nil, err
 	}
 	return out, nil
@@ -173,22 +161,6 @@ func (x *auditing) safely(name string, judge func(found *Assumption) error) (Ass
 		return found, nil
 	}
 	return Assumption{Name: name, Verdict: NotTested, Yours: found.Yours, ShownAt: found.ShownAt, Text: notTested(why)}, nil
-}
-
-// mendTogether names our library if that bears all that is safe, one at a time and together.
-func (x *auditing) mendTogether(found *Assumption, runs int) error {
-	found.Fix = "none known"
-	fix := x.answers.fix(&fix{text: "no setting of this lock is known to mend it: take one that bears all of this together, such as library: redlock", library: ourLibrary}, "", nil)
-	answers, err := x.answers.With(fix)
-	if err != nil || x.answers.Library == ourLibrary {
-		return nil //nolint:nilerr // a file that refuses it is the answer
-	}
-	all, err := Of(x.ctx, answers, Options{Runs: runs, Unmended: true})
-	isWorse := func(a Assumption) bool { return a.Verdict != Safe && (x.isSafe(a.Name) || a.Name == found.Name) }
-	if err == nil && !slices.ContainsFunc(all.Assumptions, isWorse) {
-		found.Fixes, found.Fix = []Fix{fix}, fix.Text
-	}
-	return err
 }
 
 // Code is the exit code of an audit.

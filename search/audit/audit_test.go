@@ -23,7 +23,7 @@ func parse(t *testing.T, text string) *Answers {
 
 func of(t *testing.T, text string) *Audit {
 	t.Helper()
-	out, err := Of(t.Context(), parse(t, text), Options{Runs: 5})
+	out, err := Of(t.Context(), parse(t, text), Options{})
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
@@ -56,7 +56,7 @@ func TestOneLine(t *testing.T) {
 		t.Fatal("nothing is to be mended")
 	}
 	for i, want := range whole.Assumptions {
-		only, err := Of(t.Context(), parse(t, text), Options{Runs: 5, Line: i + 1})
+		only, err := Of(t.Context(), parse(t, text), Options{Line: i + 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,24 +199,6 @@ func TestBrokenAnyway(t *testing.T) {
 		found := Assumption{}
 		if err := x.judge(c.line, &found); err != nil || found.Verdict != c.want {
 			t.Errorf("%s: %v, %+v", c.line.name, err, found)
-		}
-	}
-}
-
-// What only a random run finds names a library that bears it, which was tried.
-func TestTogetherIsMended(t *testing.T) {
-	t.Parallel()
-	const text = "library: get-set\nttl: 8s\npersistence: always\nclock-error: 0%\n"
-	if x := of(t, text).line("all together"); x.Verdict != Unsafe || len(x.Fixes) != 1 || !strings.Contains(x.Fix, "library: redlock") {
-		t.Errorf("%+v", x)
-	}
-	// It is not named where it does not bear what the lock bears by itself, which may keep nodes that forgot from voting.
-	killed := nodeLines()[0]
-	for persistence, want := range map[string]int{"everysec": 1, "none": 0} {
-		a := parse(t, "library: get-set\nttl: 8s\nrestart-delay: 0s\npersistence: "+persistence+"\n")
-		x, found := auditing{ctx: t.Context(), answers: a, safe: []*line{killed}}, Assumption{Name: "all together"}
-		if err := x.mendTogether(&found, 1); err != nil || len(found.Fixes) != want {
-			t.Errorf("%s: %v, %+v", persistence, err, found)
 		}
 	}
 }

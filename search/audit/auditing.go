@@ -24,8 +24,8 @@ type auditing struct {
 	answers *Answers
 	foreign *scenarios.Foreign
 	world   *scenarios.Scenario
-	// safe are the lines that are, and without those that are not.
-	safe, without []*line
+	// safe are the lines that are.
+	safe []*line
 	// broken: the lock breaks in a calm world.
 	broken bool
 	// unmended: no fixes are looked for.
@@ -81,11 +81,6 @@ func (x *auditing) canRenew() error {
 	return nil
 }
 
-// isSafe says whether a line is.
-func (x *auditing) isSafe(name string) bool {
-	return slices.ContainsFunc(x.safe, func(l *line) bool { return l.name == name })
-}
-
 // holds has what a line is about be a part of the world.
 func (x *auditing) holds(l *line) {
 	x.safe = append(x.safe, l)
@@ -133,6 +128,9 @@ func (x *auditing) changed(s *scenarios.Scenario, changes []variant.Setting) (va
 
 // attack makes the attacks of a line with some settings changed.
 func (x *auditing) attack(l *line, world *scenarios.Scenario, changes ...variant.Setting) (*attacked, error) {
+	if err := x.ctx.Err(); err != nil {
+		return nil, err
+	}
 	f, err := x.changed(world, changes)
 	if err != nil {
 		return nil, err

@@ -29,14 +29,14 @@ func TestARunThatFails(t *testing.T) {
 	t.Parallel()
 	const text = "library: mine.wasm\nttl: 8s\npersistence: always\npause: 800ms\n"
 	clients := 0
-	want, err := Of(t.Context(), parse(t, text), Options{Foreign: panics(0, &clients), Runs: 5})
+	want, err := Of(t.Context(), parse(t, text), Options{Foreign: panics(0, &clients)})
 	if err != nil || want.Failed > 0 {
 		t.Fatal(err, want.Failures)
 	}
 	told := map[string]int{}
 	for number := 1; number <= clients; number += max(1, clients/6) {
 		made := 0
-		got, err := Of(t.Context(), parse(t, text), Options{Foreign: panics(number, &made), Runs: 5, Repeat: "redlocksim audit ours.yaml"})
+		got, err := Of(t.Context(), parse(t, text), Options{Foreign: panics(number, &made), Repeat: "redlocksim audit ours.yaml"})
 		if err != nil || got.Failed != 1 || len(got.Assumptions) != len(want.Assumptions) {
 			t.Fatalf("client %d of %d: %v, %+v", number, clients, err, got)
 		}

@@ -2,14 +2,12 @@ package audit
 
 import (
 	"cmp"
-	"context"
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
 
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/variant"
-	"redlocksim/search/sweep"
 	"redlocksim/sim/storage"
 )
 
@@ -34,7 +32,7 @@ func (x *auditing) judge(l *line, found *Assumption) error {
 		return nil
 	}
 	if found.Verdict == Unsafe {
-		if x.without = append(x.without, l); x.unmended {
+		if x.unmended {
 			return nil
 		}
 		found.Fixes, found.Fix, err = x.mend(l, world, &limit)
@@ -68,13 +66,13 @@ func (x *auditing) shows(found *Assumption, at *attacked) error {
 		return nil
 	}
 	found.broke = at.broken
-	return x.keeps(found, at.result.Scenario, 0)
+	return x.keeps(found, at.result.Scenario)
 }
 
 // keeps has an assumption show a run, with what it came to as what it expects. A resource that the clients of an attack do not
 // use is left out of it, lest the run says that this was not tested.
-func (x *auditing) keeps(found *Assumption, s *scenarios.Scenario, seed uint64) error {
-	o := scenarios.Options{Seed: seed, Foreign: x.foreign}
+func (x *auditing) keeps(found *Assumption, s *scenarios.Scenario) error {
+	o := scenarios.Options{Foreign: x.foreign}
 	r, err := scenarios.Judge(s, o)
 	if err == nil && r.NotTested != nil && s.Storage != storage.Register {
 		without := *s
@@ -83,7 +81,7 @@ func (x *auditing) keeps(found *Assumption, s *scenarios.Scenario, seed uint64) 
 		r, err = scenarios.Judge(s, o)
 	}
 	if err == nil {
-		found.Shown, found.seed, found.findings, found.beyond = s, seed, r.Findings, r.Beyond != nil
+		found.Shown, found.findings, found.beyond = s, r.Findings, r.Beyond != nil
 	}
 	return err
 }
@@ -133,27 +131,41 @@ func (x *auditing) limit(l *line, world *scenarios.Scenario, found *Assumption, 
 // frontier looks for the last value of a line's setting that holds and the first that breaks, between the ends among some
 // values; one is empty if all are on the other side. untested is why not all could be tested.
 func (x *auditing) frontier(l *line, world *scenarios.Scenario, values ...string) (holds, breaks, untested string, err error) {
-	base, err := x.changed(world, nil)
-	if err != nil {
-		return "", "", "", err
+	var ends []variant.Value
+	for _, word := range values {
+		ends = append(ends, variant.ParseValue(word))
 	}
-	slices.Sort(values) // the same value twice is no axis; its ends are looked for by what they are
-	values = slices.Compact(values)
-	axis, err := sweep.ParseAxis(l.path + "=" + strings.Join(values, ","))
-	if err != nil {
-		return "", "", "", err
+	lower := func(a, b variant.Value) int { return a.Number.Cmp(b.Number) }
+	low, high := slices.MinFunc(ends, lower), slices.MaxFunc(ends, lower)
+	scale := variant.NewScale(low, high, low.Unit.Step())
+	found := map[int64]variant.Side{}
+	isFound, err := variant.Narrow(scale.Last, func(i int64) (variant.Side, error) {
+		at, err := x.attack(l, world, variant.Setting{Path: l.path, Word: scale.At(i).Word})
+		if err != nil {
+			return variant.Untested, err
+		}
+		side := map[Verdict]variant.Side{Safe: variant.Holds, Unsafe: variant.Breaks}[at.verdict()]
+		if side == variant.Untested {
+			untested = cmp.Or(untested, at.missed)
+		} else {
+			found[i] = side
+		}
+		return side, nil
+	})
+	if !isFound || err != nil {
+		return "", "", untested, err
 	}
-	chart, err := sweep.Run(x.ctx, sweep.Spec{Base: base, Axes: []sweep.Axis{axis}, Schedules: l.schedules, Bisect: len(values) > 1,
-		Jobs: 1, Foreign: x.foreign})
-	if err != nil {
-		return "", "", "", err
+	var tested []variant.Side
+	numbers := slices.Sorted(maps.Keys(found))
+	for _, i := range numbers {
+		tested = append(tested, found[i])
 	}
-	for _, f := range chart.Failures.Failures {
-		x.include(f)
+	at, beyond, _ := variant.Sides(tested)
+	if at >= 0 {
+		holds = scale.At(numbers[at]).Word
 	}
-	if chart.Partial || len(chart.Frontier) == 0 {
-		return "", "", "", context.Canceled
+	if beyond >= 0 {
+		breaks = scale.At(numbers[beyond]).Word
 	}
-	_, untested = chart.Untested()
-	return chart.Frontier[0].Safe, chart.Frontier[0].Broken, untested, nil
+	return holds, breaks, untested, nil
 }

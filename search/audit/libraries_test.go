@@ -88,7 +88,7 @@ func TestNoAttackPausesWithinACall(t *testing.T) {
 		{"redlock", nil, "100ms", Safe, ""},
 	} {
 		a := parse(t, "library: "+c.library+"\nnodes: 1\npersistence: always\nttl: 10s\nclock-error: 0%\nrtt: 0s\npause: "+c.pause+"\nlock: {guard-time: 1s}\n")
-		out, err := Of(t.Context(), a, Options{Foreign: c.foreign, Runs: 1})
+		out, err := Of(t.Context(), a, Options{Foreign: c.foreign})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -42,7 +42,7 @@ func TestAProgramSaysWhatItReads(t *testing.T) {
 	library, _ := protocols.Find("redlock")
 	for _, reads := range []bool{true, false} {
 		foreign := &scenarios.Foreign{New: library.New, Reads: func(string) bool { return reads }}
-		out, err := Of(t.Context(), parse(t, "library: mine.wasm\n"+text), Options{Foreign: foreign, Runs: 1})
+		out, err := Of(t.Context(), parse(t, "library: mine.wasm\n"+text), Options{Foreign: foreign})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +64,7 @@ func TestFixesOfAProgramOnOneNode(t *testing.T) {
 	if err := a.OnOneNode(); err != nil {
 		t.Fatal(err)
 	}
-	out, err := Of(t.Context(), a, Options{Foreign: &scenarios.Foreign{New: single.New, OneNode: true}, Runs: 1})
+	out, err := Of(t.Context(), a, Options{Foreign: &scenarios.Foreign{New: single.New, OneNode: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestBlame(t *testing.T) {
 		}
 	}
 	found := Assumption{Verdict: Safe}
-	if err := x.worst(&found); err != nil || found.Verdict != Unsafe || !strings.HasSuffix(found.Text, ": it takes clock error and clock step") {
+	if err := x.together(&found); err != nil || found.Verdict != Unsafe || !strings.HasSuffix(found.Text, ": it takes clock error and clock step") {
 		t.Error(found, err)
 	}
 }

@@ -16,9 +16,9 @@ import (
 	"redlocksim/sim/redis"
 )
 
-// Suggest computes settings by the formulas of the attacks, and audits them with so many random runs, as in Options. The error
-// matches ErrInput, is that of the context, or an internal one.
-func Suggest(ctx context.Context, a *Answers, runs int) (*Suggestion, error) {
+// Suggest computes settings by the formulas of the attacks, and audits them. The error matches ErrInput, is that of the context,
+// or an internal one.
+func Suggest(ctx context.Context, a *Answers) (*Suggestion, error) {
 	g := &Suggestion{}
 	if err := g.compute(a); err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func Suggest(ctx context.Context, a *Answers, runs int) (*Suggestion, error) {
 		return slices.Contains(suggested, key)
 	})
 	var err error
-	if g.Audit, err = Of(ctx, &with, Options{Runs: runs, Unmended: true}); err != nil {
+	if g.Audit, err = Of(ctx, &with, Options{Unmended: true}); err != nil {
 		return nil, err
 	}
 	return g, g.write()

@@ -18,7 +18,7 @@ func suggest(text string) (*audit.Suggestion, error) {
 	if err != nil {
 		return nil, err
 	}
-	return audit.Suggest(context.Background(), a, 5)
+	return audit.Suggest(context.Background(), a)
 }
 
 func suggestion(t *testing.T, text string) *audit.Suggestion {

@@ -102,12 +102,9 @@ func (s *Spec) bisect(ctx context.Context, at []variant.Setting, p *part) error 
 	}
 	values := variant.NewScale(low, high, axis.unit().Step())
 	tried := map[int64]*Cell{}
-	look := func(i int64) (*Cell, error) {
+	look := func(i int64) (variant.Side, error) {
 		if ctx.Err() != nil {
-			return nil, context.Canceled
-		}
-		if tried[i] != nil {
-			return tried[i], nil
+			return variant.Untested, context.Canceled
 		}
 		v := values.At(i)
 		c, err := s.cell(s.point(at, v), p)
@@ -115,9 +112,9 @@ func (s *Spec) bisect(ctx context.Context, at []variant.Setting, p *part) error 
 			err = fmt.Errorf("sweep: the lock takes the ends of axis %s, and not %s: %s", axis.Path, v.Word, c.Invalid)
 		}
 		tried[i] = &c
-		return &c, err
+		return c.side(), err
 	}
-	isFound, err := narrowed(look, values.Last)
+	isFound, err := variant.Narrow(values.Last, look)
 	if err != nil {
 		return err
 	}
@@ -152,67 +149,6 @@ func (s *Spec) extremes(at []variant.Setting, axis Axis) (low, high variant.Valu
 	return slices.MinFunc(taken, lower), slices.MaxFunc(taken, lower), nil
 }
 
-// narrowed looks at values from 0 to the last until two neighbours are on different sides, if the ends are; false if one
-// of them is not tested. If an end is not tested, it is the last value, seen from the other end, that is.
-func narrowed(look func(int64) (*Cell, error), last int64) (isTested bool, err error) {
-	at := func(i int64) *Cell {
-		c, wrong := look(i)
-		if err = cmp.Or(err, wrong); err != nil {
-			return &Cell{}
-		}
-		return c
-	}
-	// halve moves from towards to, as long as the values between are as it is.
-	halve := func(from, to int64, isAlike func(*Cell) bool) int64 {
-		for err == nil && (from-to > 1 || to-from > 1) {
-			if middle := from + (to-from)/2; isAlike(at(middle)) {
-				from = middle
-			} else {
-				to = middle
-			}
-		}
-		return from
-	}
-	tested := func(c *Cell) bool { return !c.Untested() }
-	first := int64(0)
-	switch a, b := tested(at(first)), tested(at(last)); {
-	case a && !b:
-		last = halve(first, last, tested)
-	case b && !a:
-		first = halve(last, first, tested)
-	}
-	a := at(first)
-	if isTested = tested(a); !isTested || a.Broken() == at(last).Broken() {
-		return isTested, err
-	}
-	halve(first, last, func(c *Cell) bool {
-		isTested = isTested && tested(c)
-		return !isTested || c.Broken() == a.Broken()
-	})
-	return isTested, err
-}
-
-// sides are the neighbours at the last change between safe and broken along a line, and the number of changes. One is nil if
-// all values are on the other side.
-func sides(line []probe) (safe, broken *probe, changes int) {
-	for i := 1; i < len(line); i++ {
-		if a, b := &line[i-1], &line[i]; a.cell.Broken() != b.cell.Broken() {
-			changes++
-			if safe, broken = a, b; a.cell.Broken() {
-				safe, broken = b, a
-			}
-		}
-	}
-	switch {
-	case changes > 0 || len(line) == 0:
-	case line[0].cell.Broken():
-		broken = &line[len(line)-1]
-	default:
-		safe = &line[0]
-	}
-	return safe, broken, changes
-}
-
 // row is what some values of the axis come to, tested or not. Without isFound, the frontier is where nothing could be tested.
 func (s *Spec) row(at []variant.Setting, tried []probe, isFound bool) Row {
 	r := Row{At: words(at)}
@@ -230,16 +166,18 @@ func (s *Spec) row(at []variant.Setting, tried []probe, isFound bool) Row {
 		return r
 	}
 	slices.SortStableFunc(tested, func(a, b probe) int { return a.value.Number.Cmp(b.value.Number) })
-	safe, broken, changes := sides(tested)
-	if safe == nil {
-		r.Note = "broken everywhere on the axis"
-	} else {
-		r.Safe = safe.value.Word
+	var line []variant.Side
+	for _, p := range tested {
+		line = append(line, p.cell.side())
 	}
-	if broken == nil {
-		r.Note = "safe everywhere on the axis"
+	holds, breaks, changes := variant.Sides(line)
+	if r.Note = "broken everywhere on the axis"; holds >= 0 {
+		r.Safe, r.Note = tested[holds].value.Word, ""
+	}
+	if breaks >= 0 {
+		r.Broken = tested[breaks].value.Word
 	} else {
-		r.Broken = broken.value.Word
+		r.Note = "safe everywhere on the axis"
 	}
 	if missed > 0 {
 		r.Note = strings.TrimPrefix(fmt.Sprintf("%s; %d not tested, %s", r.Note, missed, why), "; ")

@@ -47,6 +47,17 @@ func (c *Cell) Untested() bool { return len(c.NotTested) > 0 && !c.Broken() }
 // Broken says that a schedule broke the lock.
 func (c *Cell) Broken() bool { return len(c.Breaches) > 0 }
 
+// side is that of a point at which something was run.
+func (c *Cell) side() variant.Side {
+	switch {
+	case c.Broken():
+		return variant.Breaks
+	case c.Untested():
+		return variant.Untested
+	}
+	return variant.Holds
+}
+
 // brokenBy and missedBy say whether a schedule did, or did not take place.
 func (c *Cell) brokenBy(schedule string) bool {
 	return slices.ContainsFunc(c.Breaches, func(b Breach) bool { return b.Schedule == schedule })

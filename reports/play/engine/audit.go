@@ -16,10 +16,9 @@ type Audit struct {
 	Shown []Shown `json:"shown"`
 }
 
-// Shown is a run: its file, empty where nothing ran, and its seed.
+// Shown is a run with seed 0: its file, empty where nothing ran.
 type Shown struct {
 	Text string `json:"text"`
-	Seed uint64 `json:"seed"`
 }
 
 // auditOf audits the answers in the request's text.
@@ -35,7 +34,7 @@ func auditOf(ctx context.Context, q *Request) (any, error) {
 	if audit.IsProgram(answers.Library) {
 		return nil, errors.New("lock programs do not run in a browser; redlocksim audit takes them")
 	}
-	found, err := audit.Of(ctx, answers, audit.Options{Runs: q.Runs})
+	found, err := audit.Of(ctx, answers, audit.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -43,12 +42,11 @@ func auditOf(ctx context.Context, q *Request) (any, error) {
 	for i := range found.Assumptions {
 		var shown Shown
 		if a := &found.Assumptions[i]; a.Shown != nil {
-			s, seed := a.Run()
-			data, err := s.Encode()
+			data, err := a.Run().Encode()
 			if err != nil {
 				return nil, err
 			}
-			shown = Shown{string(data), seed}
+			shown.Text = string(data)
 		}
 		x.Shown = append(x.Shown, shown)
 	}

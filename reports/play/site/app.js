@@ -291,7 +291,7 @@ for (const button of document.querySelectorAll("[data-save]")) {
 
 $("run-audit").onclick = async () => {
   $("auditing").textContent = "Attacking…";
-  const answer = await ask({do: "audit", text: $("answers").value, runs: 20});
+  const answer = await ask({do: "audit", text: $("answers").value});
   $("auditing").textContent = "";
   if (answer.error) {
     const text = answer.mistakes ? answer.mistakes.map(m => `Line ${m.line}: ${m.text}`).join("\n") : answer.error;
@@ -306,7 +306,7 @@ $("run-audit").onclick = async () => {
       ...(a.fix ? [make("p", {textContent: `Fix: ${a.fix}`})] : []),
       ...(runs[i].text ? [make("button", {textContent: "Show the run", onclick: () => {
         $("audit").close();
-        setOther(runs[i]);
+        setOther({...runs[i], seed: 0});
       }})] : []))),
     ...list("What no setting mends", beyond), ...list("Assumed", assumed));
 };
