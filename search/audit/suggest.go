@@ -16,8 +16,8 @@ import (
 	"redlocksim/sim/redis"
 )
 
-// Suggest computes settings by the formulas of the attacks, and audits them. The error matches ErrInput, is that of the context,
-// or an internal one.
+// Suggest computes settings by the formulas of the attacks, and audits them. The error matches ErrInput, is that of the
+// context, or an internal one.
 func Suggest(ctx context.Context, a *Answers) (*Suggestion, error) {
 	g := &Suggestion{}
 	if err := g.compute(a); err != nil {
