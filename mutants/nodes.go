@@ -11,13 +11,13 @@ var nodes = []Mutant{
 	{
 		Name:    "no-ttl",
 		Bug:     "the model tier's nodes keep keys without an expiry",
-		Edits:   []Edit{{"internal/votes/votes.go", "keys.Take(key, c.Value, until)", "keys.Take(key, c.Value, 0)"}},
+		Edits:   []Edit{{"internal/votes/votes.go", "keys.Set(key, c.Value, until)", "keys.Set(key, c.Value, 0)"}},
 		Killers: []string{"12-holder-dies/crash", "12-holder-dies/cut-off"},
 	},
 	{
 		Name:    "deadlines-start-anew",
 		Bug:     "the time to live of what a restarted node has on its disk begins again",
-		Edits:   []Edit{{"sim/model/model.go", "record{value: r.Value, expiresAt: r.ExpiresAt}", "record{value: r.Value, expiresAt: r.ExpiresAt + 20_000}"}},
+		Edits:   []Edit{{"sim/model/model.go", "\t\ts.keys[r.Key] = r\n", "\t\tr.ExpiresAt += 20_000\n\t\ts.keys[r.Key] = r\n"}},
 		Killers: []string{"27-crash-after-set/shutdown"},
 	},
 	{

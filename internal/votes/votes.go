@@ -20,8 +20,6 @@ type Key struct {
 type Keys interface {
 	// Get looks at a key, which goes if it has expired.
 	Get(key string, now int64) (k Key, there bool)
-	// Take gives a lock's key to an acquire, and Set changes another, or for how long one is held.
-	Take(key, value string, until int64)
 	Set(key, value string, until int64)
 	Delete(key string)
 	Publish(channel string)
@@ -107,7 +105,7 @@ func Cast(keys Keys, c *driver.Command, now int64) driver.Reply {
 				until = max(until, k.Until)
 			}
 		}
-		keys.Take(key, c.Value, until)
+		keys.Set(key, c.Value, until)
 		if q := c.Conditions; q != nil && q.Token != 0 {
 			keys.Set(driver.TokenKey(key), strconv.FormatInt(q.Token, 10), now+q.CounterTTL.Milliseconds())
 		}

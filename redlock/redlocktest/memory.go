@@ -23,9 +23,6 @@ func (m *memory) Get(key string, now int64) (k votes.Key, there bool) {
 }
 
 // Take implements votes.Keys.
-func (m *memory) Take(key, value string, until int64) { m.Set(key, value, until) }
-
-// Set implements votes.Keys.
 func (m *memory) Set(key, value string, until int64) {
 	m.keys[key] = votes.Key{Value: value, Until: until}
 }
@@ -41,7 +38,7 @@ func (m *memory) RunID() string { return m.run }
 
 // steal has another hold a key, and raises the counter if there is one.
 func (m *memory) steal(key string, until int64) {
-	m.Take(key, "stolen", until)
+	m.Set(key, "stolen", until)
 	if c, is := m.keys[driver.TokenKey(key)]; is {
 		token, _ := strconv.ParseInt(c.Value, 10, 64)
 		m.Set(driver.TokenKey(key), strconv.FormatInt(token+1, 10), c.Until)

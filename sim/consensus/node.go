@@ -3,6 +3,8 @@ package consensus
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"log"
 	"maps"
 	"slices"
 	"time"
@@ -81,7 +83,7 @@ const never = 1 << 40
 // Started implements redis.Service: the node reads its disk.
 func (n *node) Started() {
 	r, err := raft.NewRawNode(&raft.Config{ID: id(n.index), ElectionTick: never, HeartbeatTick: 1, Storage: n.disk,
-		MaxSizePerMsg: 1 << 20, MaxInflightMsgs: 1 << 10, DisableProposalForwarding: true, Logger: quiet{}})
+		MaxSizePerMsg: 1 << 20, MaxInflightMsgs: 1 << 10, DisableProposalForwarding: true, Logger: &raft.DefaultLogger{Logger: log.New(io.Discard, "", 0)}})
 	n.must(err)
 	n.raft, n.state, n.leads = r, newState(), false
 	n.waiting, n.heard = map[uint64]*service.Call[Answer]{}, map[string]time.Time{}
@@ -225,20 +227,3 @@ func (n *node) apply(data []byte) {
 		call.Answer(answer)
 	}
 }
-
-// quiet is a raft logger that keeps still, but for what raft gives up over.
-type quiet struct{}
-
-func (quiet) Debug(...any)            {}
-func (quiet) Debugf(string, ...any)   {}
-func (quiet) Info(...any)             {}
-func (quiet) Infof(string, ...any)    {}
-func (quiet) Warning(...any)          {}
-func (quiet) Warningf(string, ...any) {}
-func (quiet) Error(...any)            {}
-func (quiet) Errorf(string, ...any)   {}
-
-func (quiet) Fatal(v ...any)                 { panic(fmt.Sprint(v...)) }
-func (quiet) Fatalf(format string, v ...any) { panic(fmt.Sprintf(format, v...)) }
-func (quiet) Panic(v ...any)                 { panic(fmt.Sprint(v...)) }
-func (quiet) Panicf(format string, v ...any) { panic(fmt.Sprintf(format, v...)) }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -12,76 +13,45 @@ import (
 
 const errWrongType = votes.ErrWrongType
 
-// collection reads a key that is not a string; one that does not exist is empty.
-func collection[C any](s *store, key string, now int64, parse func(string) (C, bool)) (c C, err error) {
-	r, there := s.get(key, now)
-	if !there {
-		return c, nil
-	}
-	c, ok := parse(r.value)
-	if !ok {
-		return c, errWrongType
-	}
-	return c, nil
+type (
+	hash      = map[string]string
+	list      = []string
+	sortedSet = map[string]float64
+)
+
+// collections are the keys of a type that is no string, with how a record's value is read and written.
+type collections[C hash | list | sortedSet] struct {
+	parse func(value string) (C, bool)
+	value func(C) string
 }
 
-// keep stores a collection and keeps the key's TTL. An empty collection removes the key.
-func (s *store) keep(key string, now int64, size int, value string) {
-	if size == 0 {
-		s.take(key)
-		return
-	}
-	r, _ := s.get(key, now)
-	r.value = value
-	s.put(key, r)
-}
+var (
+	hashes     = collections[hash]{redis.ParseHash, redis.HashValue}
+	lists      = collections[list]{redis.ParseList, redis.ListValue}
+	sortedSets = collections[sortedSet]{redis.ParseSortedSet, redis.SortedSetValue}
+)
 
-// onHash, onSortedSet and onList make a command of a function on the collection that the first argument names. do is given the
-// other arguments, and returns the reply and whether it changed the collection.
-
-func onHash(args int, do func(h map[string]string, a []string) (any, bool)) command {
+// command makes a command of a function on the collection that the first argument names, which is empty if there is no such
+// key. do is given the other arguments, and returns the reply and what the collection is then; nil if it is the same. An empty
+// one removes the key.
+func (k collections[C]) command(args int, do func(c C, a []string) (reply any, then C)) command {
 	return command{args, false, func(s *store, now int64, a []string) any {
-		h, err := collection(s, a[0], now, redis.ParseHash)
-		if err != nil {
-			return err
+		r, there := s.get(a[0], now)
+		if !there {
+			r = redis.Record{Key: a[0], Value: k.value(*new(C))}
 		}
-		if h == nil {
-			h = map[string]string{}
+		c, is := k.parse(r.Value)
+		if !is {
+			return errWrongType
 		}
-		reply, changed := do(h, a[1:])
-		if changed {
-			s.keep(a[0], now, len(h), redis.HashValue(h))
-		}
-		return reply
-	}}
-}
-
-func onSortedSet(args int, do func(z map[string]float64, a []string) (any, bool)) command {
-	return command{args, false, func(s *store, now int64, a []string) any {
-		z, err := collection(s, a[0], now, redis.ParseSortedSet)
-		if err != nil {
-			return err
-		}
-		if z == nil {
-			z = map[string]float64{}
-		}
-		reply, changed := do(z, a[1:])
-		if changed {
-			s.keep(a[0], now, len(z), redis.SortedSetValue(z))
-		}
-		return reply
-	}}
-}
-
-func onList(args int, do func(l *[]string, a []string) (any, bool)) command {
-	return command{args, false, func(s *store, now int64, a []string) any {
-		l, err := collection(s, a[0], now, redis.ParseList)
-		if err != nil {
-			return err
-		}
-		reply, changed := do(&l, a[1:])
-		if changed {
-			s.keep(a[0], now, len(l), redis.ListValue(l))
+		reply, then := do(c, a[1:])
+		switch {
+		case then == nil:
+		case len(then) == 0:
+			s.take(a[0])
+		default:
+			r.Value = k.value(then)
+			s.put(r)
 		}
 		return reply
 	}}
@@ -107,25 +77,25 @@ func numbered(c command, check func(string) error, arguments ...int) command {
 	return c
 }
 
-func hexists(h map[string]string, a []string) (any, bool) {
+func hexists(h hash, a []string) (any, hash) {
 	_, there := h[a[0]]
-	return flag(there), false
+	return flag(there), nil
 }
 
-func hget(h map[string]string, a []string) (any, bool) {
+func hget(h hash, a []string) (any, hash) {
 	if v, there := h[a[0]]; there {
-		return v, false
+		return v, nil
 	}
-	return nil, false
+	return nil, nil
 }
 
-func hset(h map[string]string, a []string) (any, bool) {
+func hset(h hash, a []string) (any, hash) {
 	_, there := h[a[0]]
 	h[a[0]] = a[1]
-	return flag(!there), true
+	return flag(!there), h
 }
 
-func hincrby(h map[string]string, a []string) (any, bool) {
+func hincrby(h hash, a []string) (any, hash) {
 	text, there := h[a[0]]
 	if !there {
 		text = "0"
@@ -133,59 +103,59 @@ func hincrby(h map[string]string, a []string) (any, bool) {
 	by, _ := integer(a[1])
 	n, err := increased(text, by)
 	if err != nil {
-		return err, false
+		return err, nil
 	}
 	h[a[0]] = strconv.FormatInt(n, 10)
-	return n, true
+	return n, h
 }
 
-func hdel(h map[string]string, a []string) (any, bool) {
-	_, there := h[a[0]]
-	delete(h, a[0])
-	return flag(there), true
-}
-
-func rpush(l *[]string, a []string) (any, bool) {
-	*l = append(*l, a...)
-	return int64(len(*l)), true
-}
-
-func lpop(l *[]string, _ []string) (any, bool) {
-	if len(*l) == 0 {
-		return nil, false
+func hdel(h hash, a []string) (any, hash) {
+	if _, there := h[a[0]]; !there {
+		return flag(false), nil
 	}
-	head := (*l)[0]
-	*l = (*l)[1:]
-	return head, true
+	delete(h, a[0])
+	return flag(true), h
 }
 
-func lindex(l *[]string, a []string) (any, bool) {
-	if len(*l) == 0 { // Redis reads the index only if there is a list
-		return nil, false
+func rpush(l list, a []string) (any, list) { return int64(len(l) + len(a)), append(l, a...) }
+
+func lpop(l list, _ []string) (any, list) {
+	if len(l) == 0 {
+		return nil, nil
+	}
+	return l[0], l[1:]
+}
+
+func lindex(l list, a []string) (any, list) {
+	if len(l) == 0 { // Redis reads the index only if there is a list
+		return nil, nil
 	}
 	i, err := integer(a[0])
 	if err != nil {
-		return err, false
+		return err, nil
 	}
 	if i < 0 {
-		i += int64(len(*l))
+		i += int64(len(l))
 	}
-	if i < 0 || i >= int64(len(*l)) {
-		return nil, false
+	if i < 0 || i >= int64(len(l)) {
+		return nil, nil
 	}
-	return (*l)[i], false
+	return l[i], nil
 }
 
-func lrange(l *[]string, a []string) (any, bool) { return between(*l, a), false }
+func lrange(l list, a []string) (any, list) { return between(l, a), nil }
 
 // lrem is LREM key 0 element: all occurrences.
-func lrem(l *[]string, a []string) (any, bool) {
+func lrem(l list, a []string) (any, list) {
 	if a[0] != "0" {
-		return rediscmd.ServerError("ERR the model knows LREM with count 0 only"), false
+		return rediscmd.ServerError("ERR the model knows LREM with count 0 only"), nil
 	}
-	before := len(*l)
-	*l = slices.DeleteFunc(*l, func(item string) bool { return item == a[1] })
-	return int64(before - len(*l)), true
+	before := len(l)
+	l = slices.DeleteFunc(l, func(item string) bool { return item == a[1] })
+	if len(l) == before {
+		return int64(0), nil
+	}
+	return int64(before - len(l)), l
 }
 
 // between is the part of a list from one index to another, which count from the end if they are negative.
@@ -209,37 +179,35 @@ func between(items []string, a []string) any {
 // score is a score as Redis replies it.
 func score(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-func zadd(z map[string]float64, a []string) (any, bool) {
+func zadd(z sortedSet, a []string) (any, sortedSet) {
 	f, _ := strconv.ParseFloat(a[0], 64)
 	_, there := z[a[1]]
 	z[a[1]] = f
-	return flag(!there), true
+	return flag(!there), z
 }
 
-func zincrby(z map[string]float64, a []string) (any, bool) {
+func zincrby(z sortedSet, a []string) (any, sortedSet) {
 	f, _ := strconv.ParseFloat(a[0], 64)
 	z[a[1]] += f
-	return score(z[a[1]]), true
+	return score(z[a[1]]), z
 }
 
-func zscore(z map[string]float64, a []string) (any, bool) {
+func zscore(z sortedSet, a []string) (any, sortedSet) {
 	if f, there := z[a[0]]; there {
-		return score(f), false
+		return score(f), nil
 	}
-	return nil, false
+	return nil, nil
 }
 
-func zrem(z map[string]float64, a []string) (any, bool) {
-	_, there := z[a[0]]
+func zrem(z sortedSet, a []string) (any, sortedSet) {
+	if _, there := z[a[0]]; !there {
+		return flag(false), nil
+	}
 	delete(z, a[0])
-	return flag(there), true
+	return flag(true), z
 }
 
-func zrange(z map[string]float64, a []string) (any, bool) {
-	members := make([]string, 0, len(z))
-	for m := range z {
-		members = append(members, m)
-	}
-	slices.SortFunc(members, func(a, b string) int { return cmp.Or(cmp.Compare(z[a], z[b]), cmp.Compare(a, b)) })
-	return between(members, a), false
+func zrange(z sortedSet, a []string) (any, sortedSet) {
+	members := slices.SortedFunc(maps.Keys(z), func(a, b string) int { return cmp.Or(cmp.Compare(z[a], z[b]), cmp.Compare(a, b)) })
+	return between(members, a), nil
 }

@@ -87,42 +87,42 @@ var commands = map[string]command{
 		switch {
 		case !there:
 			return int64(-2)
-		case r.expiresAt == 0:
+		case r.ExpiresAt == 0:
 			return int64(-1)
 		}
-		return r.expiresAt - now
+		return r.ExpiresAt - now
 	}},
 	"INCR": {1, false, func(s *store, now int64, a []string) any {
 		r, there := s.get(a[0], now)
 		if !there {
-			r.value = "0"
+			r = redis.Record{Key: a[0], Value: "0"}
 		}
-		if !redis.IsString(r.value) {
+		if !redis.IsString(r.Value) {
 			return errWrongType
 		}
-		n, err := increased(r.value, 1)
+		n, err := increased(r.Value, 1)
 		if err != nil {
 			return err
 		}
-		r.value = strconv.FormatInt(n, 10)
-		s.put(a[0], r)
+		r.Value = strconv.FormatInt(n, 10)
+		s.put(r)
 		return n
 	}},
-	"HEXISTS": onHash(2, hexists),
-	"HGET":    onHash(2, hget),
-	"HSET":    onHash(3, hset),
-	"HINCRBY": numbered(onHash(3, hincrby), isInteger, 2),
-	"HDEL":    onHash(2, hdel),
-	"RPUSH":   variadic(onList(2, rpush)),
-	"LPOP":    onList(1, lpop),
-	"LINDEX":  onList(2, lindex),
-	"LRANGE":  numbered(onList(3, lrange), isInteger, 1, 2),
-	"LREM":    numbered(onList(3, lrem), isInteger, 1),
-	"ZADD":    numbered(onSortedSet(3, zadd), isScore, 1),
-	"ZINCRBY": numbered(onSortedSet(3, zincrby), isScore, 1),
-	"ZSCORE":  onSortedSet(2, zscore),
-	"ZREM":    onSortedSet(2, zrem),
-	"ZRANGE":  numbered(onSortedSet(3, zrange), isInteger, 1, 2),
+	"HEXISTS": hashes.command(2, hexists),
+	"HGET":    hashes.command(2, hget),
+	"HSET":    hashes.command(3, hset),
+	"HINCRBY": numbered(hashes.command(3, hincrby), isInteger, 2),
+	"HDEL":    hashes.command(2, hdel),
+	"RPUSH":   variadic(lists.command(2, rpush)),
+	"LPOP":    lists.command(1, lpop),
+	"LINDEX":  lists.command(2, lindex),
+	"LRANGE":  numbered(lists.command(3, lrange), isInteger, 1, 2),
+	"LREM":    numbered(lists.command(3, lrem), isInteger, 1),
+	"ZADD":    numbered(sortedSets.command(3, zadd), isScore, 1),
+	"ZINCRBY": numbered(sortedSets.command(3, zincrby), isScore, 1),
+	"ZSCORE":  sortedSets.command(2, zscore),
+	"ZREM":    sortedSets.command(2, zrem),
+	"ZRANGE":  numbered(sortedSets.command(3, zrange), isInteger, 1, 2),
 	"PUBLISH": {2, false, func(s *store, _ int64, a []string) any { return int64(s.server.Publish(a[0], a[1])) }},
 }
 
@@ -135,19 +135,19 @@ func (s *store) text(key string, now int64) any {
 	if !there {
 		return nil
 	}
-	if !redis.IsString(r.value) {
+	if !redis.IsString(r.Value) {
 		return errWrongType
 	}
-	return r.value
+	return r.Value
 }
 
 // deleteIf deletes a key that has a value; wrong is what is said of one that is no string.
 func (s *store) deleteIf(now int64, key, value string, wrong rediscmd.ServerError) any {
 	r, there := s.get(key, now)
 	switch {
-	case there && !redis.IsString(r.value):
+	case there && !redis.IsString(r.Value):
 		return wrong
-	case !there || r.value != value:
+	case !there || r.Value != value:
 		return int64(0)
 	}
 	s.take(key)
@@ -156,7 +156,7 @@ func (s *store) deleteIf(now int64, key, value string, wrong rediscmd.ServerErro
 
 // set is SET key value [NX | IFEQ value] [PX ms | EX s].
 func (s *store) set(now int64, a []string) any {
-	r := record{value: a[1]}
+	r := redis.Record{Key: a[0], Value: a[1]}
 	onlyNew, unit := false, "" // Redis takes the same option again, and the last counts
 	var only *string           // the value that the key must have
 	for i := 2; i < len(a); i++ {
@@ -180,7 +180,7 @@ func (s *store) set(now int64, a []string) any {
 			if n <= 0 {
 				return errExpireTime
 			}
-			if r.expiresAt, err = deadline(now, n, milliseconds); err != nil {
+			if r.ExpiresAt, err = deadline(now, n, milliseconds); err != nil {
 				return err
 			}
 		default:
@@ -188,12 +188,12 @@ func (s *store) set(now int64, a []string) any {
 		}
 	}
 	switch held, there := s.get(a[0], now); {
-	case only != nil && there && !redis.IsString(held.value):
+	case only != nil && there && !redis.IsString(held.Value):
 		return errWrongType
-	case there && onlyNew, only != nil && (!there || held.value != *only):
+	case there && onlyNew, only != nil && (!there || held.Value != *only):
 		return nil
 	}
-	s.put(a[0], r)
+	s.put(r)
 	return ok
 }
 
@@ -201,7 +201,7 @@ func (s *store) setnx(now int64, a []string) any {
 	if _, there := s.get(a[0], now); there {
 		return int64(0)
 	}
-	s.put(a[0], record{value: a[1]})
+	s.put(redis.Record{Key: a[0], Value: a[1]})
 	return int64(1)
 }
 
@@ -219,10 +219,10 @@ func (s *store) expire(now int64, a []string, unit int64) any {
 	if !there {
 		return int64(0)
 	}
-	if r.expiresAt = at; at <= now {
+	if r.ExpiresAt = at; at <= now {
 		s.take(a[0])
 	} else {
-		s.put(a[0], r)
+		s.put(r)
 	}
 	return int64(1)
 }

@@ -5,28 +5,29 @@ import (
 
 	"redlocksim/internal/batch"
 	"redlocksim/internal/rediscmd"
+	"redlocksim/sim/redis"
 )
 
 // TestFingerprint: memories that differ in anything have other fingerprints, and those that do not have the same.
 func TestFingerprint(t *testing.T) {
-	with := func(scripts batch.Scripts, known int, keys map[string]record) *store {
+	with := func(scripts batch.Scripts, known int, keys map[string]redis.Record) *store {
 		s := &store{scripts: scripts, keys: keys, known: map[*rediscmd.Script]bool{}}
 		for range known {
 			s.known[new(rediscmd.Script)] = true
 		}
 		return s
 	}
-	one := record{value: "v", expiresAt: 10}
+	one := redis.Record{Value: "v", ExpiresAt: 10}
 	all := map[string]*store{
 		"empty":            with(0, 0, nil),
 		"a script":         with(1, 0, nil),
 		"another script":   with(2, 0, nil),
 		"a protocol's":     with(0, 1, nil),
-		"a key":            with(0, 0, map[string]record{"k": one}),
-		"another key":      with(0, 0, map[string]record{"l": one}),
-		"another value":    with(0, 0, map[string]record{"k": {value: "w", expiresAt: 10}}),
-		"another deadline": with(0, 0, map[string]record{"k": {value: "v", expiresAt: 11}}),
-		"two keys":         with(0, 0, map[string]record{"k": one, "l": one}),
+		"a key":            with(0, 0, map[string]redis.Record{"k": one}),
+		"another key":      with(0, 0, map[string]redis.Record{"l": one}),
+		"another value":    with(0, 0, map[string]redis.Record{"k": {Value: "w", ExpiresAt: 10}}),
+		"another deadline": with(0, 0, map[string]redis.Record{"k": {Value: "v", ExpiresAt: 11}}),
+		"two keys":         with(0, 0, map[string]redis.Record{"k": one, "l": one}),
 	}
 	for a, first := range all {
 		for b, second := range all {
@@ -35,7 +36,7 @@ func TestFingerprint(t *testing.T) {
 			}
 		}
 	}
-	if a, b := with(0, 0, map[string]record{"k": one, "l": one}), with(0, 0, map[string]record{"l": one, "k": {value: "v", expiresAt: 10}}); a.Fingerprint() != b.Fingerprint() {
+	if a, b := with(0, 0, map[string]redis.Record{"k": one, "l": one}), with(0, 0, map[string]redis.Record{"l": one, "k": {Value: "v", ExpiresAt: 10}}); a.Fingerprint() != b.Fingerprint() {
 		t.Error("when a lock was taken is for the books only")
 	}
 }

@@ -31,7 +31,7 @@ func (s *store) meetsForbidden(r *batch.Request, now int64) bool {
 	isOwn := func(c *driver.Command) func(key string) bool {
 		return func(key string) bool {
 			held, there := s.get(key, now)
-			return there && held.value == c.Value
+			return there && held.Value == c.Value
 		}
 	}
 	switch {

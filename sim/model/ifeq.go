@@ -24,7 +24,7 @@ func (s *store) firstContact(r *batch.Request, now int64) (found int64) {
 // isFree reports whether there is no such key, or one that has expired.
 func (s *store) isFree(key string, now int64) bool {
 	r, there := s.keys[key]
-	return !there || r.expiresAt != 0 && now > r.expiresAt
+	return !there || r.ExpiresAt != 0 && now > r.ExpiresAt
 }
 
 // plainCommands are those that the server has and allows, as in batch.Known.Learn.
@@ -52,11 +52,11 @@ func (s *store) plain(r *batch.Request, now int64) answer {
 	held, there := s.get(c.Keys[0], now)
 	reply := driver.Reply{Outcome: driver.Declined}
 	switch {
-	case there && !redis.IsString(held.value) && r.Script == batch.DelEx:
+	case there && !redis.IsString(held.Value) && r.Script == batch.DelEx:
 		reply = driver.Reply{Outcome: driver.Failed, Err: errWrongForCondition}
-	case there && !redis.IsString(held.value):
+	case there && !redis.IsString(held.Value):
 		reply = driver.Reply{Outcome: driver.Failed, Err: errWrongType}
-	case !there || held.value != c.Value:
+	case !there || held.Value != c.Value:
 	default:
 		s.take(c.Keys[0])
 		reply.Outcome = driver.Accepted

@@ -27,7 +27,7 @@ type backend struct {
 }
 
 func (b *backend) Memory(s *redis.Server) redis.Memory {
-	st := &store{server: s, keys: map[string]record{}, known: map[*rediscmd.Script]bool{}}
+	st := &store{server: s, keys: map[string]redis.Record{}, known: map[*rediscmd.Script]bool{}}
 	b.stores[s] = st
 	return st
 }
@@ -55,54 +55,35 @@ func (b *backend) Close() error {
 // store is the memory of a node.
 type store struct {
 	server      *redis.Server
-	keys        map[string]record
+	keys        map[string]redis.Record
 	scripts     batch.Scripts // the library's that the node knows
 	known       map[*rediscmd.Script]bool
 	interpreted *script.Scripts    // of known; nil before the first
 	changed     func(redis.Change) // nil unless somebody wants to know
 }
 
-type record struct {
-	value     string
-	expiresAt int64 // as in redis.Record
-}
-
-func (r record) of(key string) redis.Record {
-	return redis.Record{Key: key, Value: r.value, ExpiresAt: r.expiresAt}
-}
-
 // get finds a key that has not expired. Redis expires a key when its clock reads more than the deadline.
-func (s *store) get(key string, now int64) (record, bool) {
+func (s *store) get(key string, now int64) (redis.Record, bool) {
 	r, ok := s.keys[key]
-	if ok && r.expiresAt != 0 && now > r.expiresAt {
+	if ok && r.ExpiresAt != 0 && now > r.ExpiresAt {
 		delete(s.keys, key)
-		return record{}, false
+		return redis.Record{}, false
 	}
 	return r, ok
 }
 
 // put sets a key for a request.
-func (s *store) put(key string, r record) {
-	if s.changed == nil {
-		s.keys[key] = r
-		return
+func (s *store) put(r redis.Record) {
+	before := s.keys[r.Key]
+	s.keys[r.Key] = r
+	if s.changed != nil {
+		s.changed(redis.Change{Key: r.Key, Before: before, After: r})
 	}
-	before := s.before(key)
-	s.keys[key] = r
-	s.changed(redis.Change{Key: key, Before: before, After: r.of(key)})
-}
-
-// before is a key as it is before a request changes it.
-func (s *store) before(key string) redis.Record {
-	if r, ok := s.keys[key]; ok {
-		return r.of(key)
-	}
-	return redis.Record{}
 }
 
 // take removes a key for a request.
 func (s *store) take(key string) {
-	before := s.before(key)
+	before := s.keys[key]
 	delete(s.keys, key)
 	if s.changed != nil {
 		s.changed(redis.Change{Key: key, Before: before})
@@ -116,9 +97,9 @@ func (s *store) TellChanges(f func(redis.Change)) { s.changed = f }
 func (s *store) Peek(key string) (redis.Record, kernel.True, bool) {
 	r, ok := s.keys[key]
 	if !ok {
-		return redis.Record{}, 0, false
+		return r, 0, false
 	}
-	return r.of(key), s.server.RunsOut(r.expiresAt), true
+	return r, s.server.RunsOut(r.ExpiresAt), true
 }
 
 // keys are the store's, as the library's commands see them.
@@ -127,14 +108,13 @@ type keys struct{ *store }
 // Get implements votes.Keys.
 func (k keys) Get(key string, now int64) (votes.Key, bool) {
 	r, there := k.get(key, now)
-	return votes.Key{Value: r.value, Until: r.expiresAt, IsOther: there && !redis.IsString(r.value)}, there
+	return votes.Key{Value: r.Value, Until: r.ExpiresAt, IsOther: there && !redis.IsString(r.Value)}, there
 }
 
-// Take implements votes.Keys.
-func (k keys) Take(key, value string, until int64) { k.put(key, record{value, until}) }
-
 // Set implements votes.Keys.
-func (k keys) Set(key, value string, until int64) { k.put(key, record{value, until}) }
+func (k keys) Set(key, value string, until int64) {
+	k.put(redis.Record{Key: key, Value: value, ExpiresAt: until})
+}
 
 // Delete implements votes.Keys.
 func (k keys) Delete(key string) { k.take(key) }
@@ -148,9 +128,9 @@ func (k keys) RunID() string { return k.server.RunID() }
 func (s *store) Dump() []redis.Record {
 	now := s.server.Clock().Wall().Milliseconds()
 	records := make([]redis.Record, 0, len(s.keys))
-	for key, r := range s.keys {
-		if r.expiresAt == 0 || now <= r.expiresAt {
-			records = append(records, r.of(key))
+	for _, r := range s.keys {
+		if r.ExpiresAt == 0 || now <= r.ExpiresAt {
+			records = append(records, r)
 		}
 	}
 	slices.SortFunc(records, func(a, b redis.Record) int { return cmp.Compare(a.Key, b.Key) })
@@ -165,9 +145,7 @@ func (s *store) Remove(keys []string) {
 }
 
 // Put implements redis.Memory.
-func (s *store) Put(r redis.Record) {
-	s.keys[r.Key] = record{r.Value, r.ExpiresAt}
-}
+func (s *store) Put(r redis.Record) { s.keys[r.Key] = r }
 
 // Load implements redis.Memory.
 func (s *store) Load(records []redis.Record) {
@@ -175,6 +153,15 @@ func (s *store) Load(records []redis.Record) {
 	s.scripts = 0
 	clear(s.known)
 	for _, r := range records {
-		s.keys[r.Key] = record{value: r.Value, expiresAt: r.ExpiresAt}
+		s.keys[r.Key] = r
 	}
+}
+
+// Fingerprint implements redis.Fingerprinted. It does not depend on the order of the map's keys.
+func (s *store) Fingerprint() kernel.Key {
+	print := kernel.Key(s.scripts).With(uint64(len(s.known)))
+	for name, r := range s.keys {
+		print ^= kernel.Key(0).WithString(name).WithString(r.Value).With(uint64(r.ExpiresAt))
+	}
+	return print
 }

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"context"
 	"strings"
 	"time"
 
@@ -39,7 +40,7 @@ func (p *plain) Do(key kernel.Key, deadline time.Time, r rediscmd.Request) redis
 
 // request is one request on its way to a node and back.
 type request struct {
-	redis.RoundTrip
+	network.RoundTrip
 	rediscmd.Request
 	withBody bool
 	deadline time.Time
@@ -48,7 +49,7 @@ type request struct {
 
 func (p *plain) roundTrip(key kernel.Key, deadline time.Time, r rediscmd.Request, withBody bool) rediscmd.Reply {
 	x := &request{Request: r, withBody: withBody, deadline: deadline}
-	if !x.Await(p.link, key, deadline, x) {
+	if !x.Await(context.Background(), p.link, key, deadline, x) {
 		return rediscmd.Reply{Err: rediscmd.ErrTimeout}
 	}
 	return x.reply

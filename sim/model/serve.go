@@ -143,7 +143,7 @@ func (s *store) votes(r *batch.Request, now int64, looks bool) (each []driver.Re
 		each[i].Outcome = driver.Declined
 		if _, taken := s.get(c.Keys[0], now); !taken {
 			each[i].Outcome = driver.Accepted
-			s.put(c.Keys[0], record{c.Value, now + c.TTL.Milliseconds()})
+			s.put(redis.Record{Key: c.Keys[0], Value: c.Value, ExpiresAt: now + c.TTL.Milliseconds()})
 		}
 	}
 	return each, driver.Reply{}

@@ -3,6 +3,7 @@
 package service
 
 import (
+	"context"
 	"time"
 
 	"redlocksim/internal/rediscmd"
@@ -13,7 +14,7 @@ import (
 
 // Call is a request to a service, under way.
 type Call[A any] struct {
-	redis.RoundTrip
+	network.RoundTrip
 	handle func(*Call[A])
 	answer A
 	err    error
@@ -24,7 +25,7 @@ type Call[A any] struct {
 // is for; no other of the run may share it. The error is ErrTimeout or ErrReset.
 func Ask[A any](l *network.Link, key kernel.Key, deadline time.Time, handle func(*Call[A])) (A, error) {
 	c := &Call[A]{handle: handle}
-	if !c.Await(l, key, deadline, c) {
+	if !c.Await(context.Background(), l, key, deadline, c) {
 		return *new(A), rediscmd.ErrTimeout
 	}
 	return c.answer, c.err

@@ -5,8 +5,8 @@ package storage
 import (
 	"context"
 	"errors"
+	"time"
 
-	"redlocksim/redlock/driver"
 	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
@@ -64,11 +64,8 @@ func New(k *kernel.Kernel, n *network.Network, kind Kind, record func(history.Ev
 // Connect makes the link of a client to the storage, which is always up.
 func (s *Storage) Connect(client *kernel.Process, latency network.Latency) {
 	s.links[client.Name()] = s.network.Connect(client, s.Process, latency,
-		func(x *network.Exchange) { x.Client().(served).serve(s) }, func() network.Presence { return network.Listening })
+		func(x *network.Exchange) { x.Client().(*request).serve(); x.Reply() }, func() network.Presence { return network.Listening })
 }
-
-// served is a request to the storage.
-type served interface{ serve(*Storage) }
 
 // Cells are what a storage of a kind keeps of each resource. Make them with NewCells.
 type Cells struct {
@@ -126,70 +123,46 @@ func (k Kind) takes(c *cell, e *history.Event) bool {
 	return true
 }
 
-// access is one request to the storage.
-type access struct {
-	network.Exchange
-	event  history.Event // the effect it has
-	broken bool
-	waiter driver.Waiter
-}
-
-func (a *access) serve(s *Storage) {
-	s.cells.Take(&a.event)
-	s.record(a.event)
-	a.Exchange.Reply()
+// request is one to the storage.
+type request struct {
+	network.RoundTrip
+	purpose string
+	serve   func()
+	broken  bool
 }
 
 // Purpose implements Purposeful.
-func (a *access) Purpose() string { return string(a.event.Func) }
+func (r *request) Purpose() string { return r.purpose }
 
-func (a *access) Answered() { a.waiter.Wake() }
-
-func (a *access) Broken() {
-	a.broken = true
-	a.waiter.Wake()
+// Broken implements Client.
+func (r *request) Broken() {
+	r.broken = true
+	r.Answered()
 }
 
-// draw is a request for the next number of the sequence.
-type draw struct {
-	network.Exchange
-	number int64
-	broken bool
-	waiter driver.Waiter
-}
-
-func (d *draw) serve(s *Storage) {
-	s.drawn++
-	d.number = s.drawn
-	d.Exchange.Reply()
-}
-
-// Purpose implements Purposeful.
-func (d *draw) Purpose() string { return "draw" }
-
-func (d *draw) Answered() { d.waiter.Wake() }
-
-func (d *draw) Broken() {
-	d.broken = true
-	d.waiter.Wake()
+// ask has the storage serve a request, and waits for the answer until ctx ends. key says what the request is for.
+func (s *Storage) ask(ctx context.Context, client *kernel.Process, key kernel.Key, purpose string, serve func()) error {
+	r := &request{purpose: purpose, serve: serve}
+	if !r.Await(ctx, s.links[client.Name()], key, time.Time{}, r) {
+		return ctx.Err()
+	}
+	if r.broken {
+		return errors.New("storage: the connection broke")
+	}
+	return nil
 }
 
 // Draw asks the storage for a number that is higher than all that it gave before, as the sequence of a database gives it, and
 // waits for it until ctx ends. key says what the request is for.
-func (s *Storage) Draw(ctx context.Context, client *kernel.Process, key kernel.Key) (int64, error) {
-	d := &draw{waiter: client.Tasks().NewWaiter()}
-	s.links[client.Name()].Open(&d.Exchange, key, d)
-	for d.number == 0 && !d.broken && ctx.Err() == nil {
-		d.waiter.Wait(ctx)
+func (s *Storage) Draw(ctx context.Context, client *kernel.Process, key kernel.Key) (number int64, err error) {
+	err = s.ask(ctx, client, key, "draw", func() {
+		s.drawn++
+		number = s.drawn
+	})
+	if err != nil {
+		return 0, err
 	}
-	d.Abandon()
-	switch {
-	case d.broken:
-		return 0, errors.New("storage: the connection broke")
-	case d.number == 0:
-		return 0, ctx.Err()
-	}
-	return d.number, nil
+	return number, nil
 }
 
 // Do sends a request to the storage and waits for the answer: e has Func Read, Write or Mark, Op, Grant and Resource, the
@@ -197,11 +170,11 @@ func (s *Storage) Draw(ctx context.Context, client *kernel.Process, key kernel.K
 // Unknown where the connection broke. key says what the request is for.
 func (s *Storage) Do(client *kernel.Process, key kernel.Key, e history.Event) history.Event {
 	e.Kind, e.Process = history.Effect, client.Name()
-	a := &access{event: e, waiter: client.Tasks().NewWaiter()}
-	s.links[e.Process].Open(&a.Exchange, key, a)
-	a.waiter.Wait(context.Background())
-	if a.broken {
-		a.event.Outcome = history.Unknown
+	if s.ask(context.Background(), client, key, string(e.Func), func() {
+		s.cells.Take(&e)
+		s.record(e)
+	}) != nil {
+		e.Outcome = history.Unknown
 	}
-	return a.event
+	return e
 }

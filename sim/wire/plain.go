@@ -12,7 +12,7 @@ import (
 
 // Conn implements redis.Tier: go-redis itself, used by a program of the client.
 func (b *backend) Conn(client *kernel.Process, s *redis.Server, l *network.Link) redis.Conn {
-	return &plainRedis{conn: redisconn.New(b.clients.plain(client, l), client.ProgramClock()), client: client, name: s.Name(), intents: b.clients.intents}
+	return &plainRedis{conn: redisconn.New(b.clients.client(client, l, false), client.ProgramClock()), client: client, name: s.Name(), intents: b.clients.intents}
 }
 
 type plainRedis struct {

@@ -9,6 +9,8 @@
 package wire
 
 import (
+	"fmt"
+
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/goredis"
 	"redlocksim/sim/kernel"
@@ -35,7 +37,15 @@ func (b *backend) Memory(s *redis.Server) redis.Memory {
 }
 
 func (b *backend) Nodes(client *kernel.Process, servers []*redis.Server, links []*network.Link) []driver.Node {
-	return b.clients.nodes(client, servers, links)
+	nodes := make([]driver.Node, len(servers))
+	for i, s := range servers {
+		made, err := goredis.NewNode(b.clients.client(client, links[i], true), goredis.Name(s.Name()), goredis.Runtime(client.Runtime()))
+		if err != nil {
+			panic(fmt.Sprintf("wire: %v", err))
+		}
+		nodes[i] = &node{Node: made, client: client, server: s, link: links[i]}
+	}
+	return nodes
 }
 
 func (b *backend) Serve(s *redis.Server, x *network.Exchange) {
@@ -60,9 +70,6 @@ type node struct {
 	server *redis.Server
 	link   *network.Link
 }
-
-// Name implements driver.Node. The adapter's name is an address.
-func (n *node) Name() string { return n.server.Name() }
 
 // Listen implements driver.Listener. Subscriptions work above the clients here: go-redis has a subscriber wait for the network
 // outside of the kernel.
