@@ -47,16 +47,12 @@ func (c Change) of(f variant.File) (*scenarios.Scenario, variant.File, error) {
 	return s, changed, err
 }
 
-// both is two changes as one.
-func both(a, b Change) Change {
-	return Change{Kind: a.Kind + " and " + b.Kind, What: a.What + "; and " + b.What, settings: slices.Concat(a.settings, b.settings),
-		edit: func(s *scenarios.Scenario) bool { return (a.edit == nil || a.edit(s)) && (b.edit == nil || b.edit(s)) }}
-}
-
-// otherEnd makes items of the timeline wait for the failure of a call instead of its success, and the other way round.
-func otherEnd(items []int) Change {
+// atOtherEnd is the change with items of the timeline that wait for the failure of a call instead of its success, and the other
+// way round.
+func (c Change) atOtherEnd(items []int) Change {
 	const done, failed = "-done", "-failed"
-	return Change{edit: func(s *scenarios.Scenario) bool {
+	edit := c.edit
+	c.edit = func(s *scenarios.Scenario) bool {
 		changed := false
 		for _, i := range items {
 			m := s.Timeline[i].When.After
@@ -69,8 +65,9 @@ func otherEnd(items []int) Change {
 				m.Event, changed = call+done, true
 			}
 		}
-		return changed
-	}}
+		return changed && (edit == nil || edit(s))
+	}
+	return c
 }
 
 // changes are those that can be tried on a scenario: those that are more than another word for a setting, then every word

@@ -3,7 +3,6 @@ package why
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"redlocksim/checker"
 	"redlocksim/internal/plural"
@@ -27,8 +26,13 @@ func rules(r *scenarios.Result) ([]Rule, error) {
 		return nil, fmt.Errorf("why: %w", err)
 	}
 	of := r.Report.Compared
+	protected := judged(of.Watched["protected"], "a client held the lock %s, and the nodes would never have granted it to another meanwhile", "time",
+		"nobody was granted the lock, or nobody looked at the nodes")
+	if _, votes := r.Scenario.Lock.Votes(len(r.Scenario.Nodes.Names)); !votes {
+		protected = "nodes do not vote for this lock"
+	}
 	all := []Rule{
-		{Kind: checker.LeaseOverlap, Why: apart(windows)},
+		{Kind: checker.LeaseOverlap, Why: judged(len(windows), "the lock was held %s, and never by two at once", "time", "nobody was granted the lock")},
 		{Kind: checker.StaleWrite, Why: written(r.History, "none of them after an effect of a later lock")},
 		{Kind: checker.AcceptedAfterExpiry, Why: written(r.History, "each while its lock lasted, or after an effect of a later one")},
 		{Kind: checker.LostUpdate, Why: readBack(r.History)},
@@ -40,7 +44,7 @@ func rules(r *scenarios.Result) ([]Rule, error) {
 			"no call returned anything about a lease that rests on votes")},
 		{Kind: checker.Refinement, Why: judged(of.Watched["specified-steps"], "the library took %s, and the specification allows each", "step",
 			"the specification followed no step: it is of the library's lock")},
-		{Kind: checker.Unprotected, Why: protected(r)},
+		{Kind: checker.Unprotected, Why: protected},
 		{Kind: checker.Leftover, Why: judged(of.Watched["let-go"], "%s of clients that had let go were gone soon, or out of their reach", "vote",
 			"no client let go of a lock long before the end, or nobody looked")},
 		{Kind: checker.NeedlesslyUnavailable, Why: judged(of.Watched["in-the-clear"], "%s at clients that asked while nothing was in the way found none that had "+
@@ -84,44 +88,6 @@ func judged(n int, none, thing, nothing string) string {
 		return nothing
 	}
 	return fmt.Sprintf(none, plural.Count(n, thing))
-}
-
-// apart says how far apart the windows of different clients are, of those that do not overlap.
-func apart(windows []checker.Window) string {
-	switch len(windows) {
-	case 0:
-		return "nobody was granted the lock"
-	case 1:
-		return fmt.Sprintf("only %s was granted the lock", windows[0].Process)
-	}
-	closest, gap := [2]checker.Window{}, time.Duration(-1)
-	for _, a := range windows {
-		for _, b := range windows {
-			if between := b.From.Since(a.To); a.Process != b.Process && b.From >= a.To && (gap < 0 || between < gap) {
-				closest, gap = [2]checker.Window{a, b}, between
-			}
-		}
-	}
-	if gap < 0 {
-		return fmt.Sprintf("only %s was granted the lock, %d times", windows[0].Process, len(windows))
-	}
-	return fmt.Sprintf("no two of the %d times for which clients held the lock overlap; closest are those of %s, until %v, and of %s, from %v: %v apart",
-		len(windows), closest[0].Process, closest[0].To, closest[1].Process, closest[1].From, gap)
-}
-
-// protected says how often clients believed in a lock that the nodes protected.
-func protected(r *scenarios.Result) string {
-	if _, votes := r.Scenario.Lock.Votes(len(r.Scenario.Nodes.Names)); !votes {
-		return "nodes do not vote for this lock"
-	}
-	switch n := r.Watched["protected"]; n {
-	case 0:
-		return "nobody was granted the lock, or nobody looked at the nodes"
-	case 1:
-		return "the nodes would not have granted the lock to another in the time for which a client held it"
-	default:
-		return fmt.Sprintf("the nodes would not have granted the lock to another in any of the %d times for which a client held it", n)
-	}
 }
 
 // written says how many writes there were, and of those that were taken what is right about them.

@@ -80,7 +80,7 @@ func (x *Explanation) try(base variant.File, c Change, o Options) (*Tried, error
 		return t, nil
 	}
 	// Items that waited for a call to succeed can wait for it to fail instead.
-	otherwise, file, _ := both(c, otherEnd(first.Left)).of(base) // the error is that there is no such event
+	otherwise, file, _ := c.atOtherEnd(first.Left).of(base) // the error is that there is no such event
 	if otherwise == nil {
 		return t, nil
 	}

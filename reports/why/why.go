@@ -15,8 +15,7 @@ import (
 type Options struct {
 	// Confirm is how many further seeds a change must hold for.
 	Confirm int
-	// Progress, if not nil, is called with how many of all changes have been tried and then, if no single one prevents the
-	// violation, with the progress of trying two at a time.
+	// Progress, if not nil, is called with how many of all changes have been tried.
 	Progress func(done, all int)
 }
 
@@ -47,8 +46,8 @@ func Of(ctx context.Context, r *scenarios.Result, o Options) (*Explanation, erro
 	if err != nil {
 		return nil, err
 	}
-	single, different := changes(r.Scenario), []Change(nil)
-	for i, c := range single {
+	all := changes(r.Scenario)
+	for i, c := range all {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -62,54 +61,14 @@ func Of(ctx context.Context, r *scenarios.Result, o Options) (*Explanation, erro
 			x.Without++
 		default:
 			x.Tried = append(x.Tried, *t)
-			different = append(different, c)
 		}
 		if o.Progress != nil {
-			o.Progress(i+1, len(single))
-		}
-	}
-	if !slices.ContainsFunc(x.Tried, func(t Tried) bool { return t.Status == Prevents }) {
-		if err := x.tryPairs(ctx, base, different, o); err != nil {
-			return nil, err
+			o.Progress(i+1, len(all))
 		}
 	}
 	x.Tried = steepest(x.Tried)
 	slices.SortStableFunc(x.Tried, func(a, b Tried) int { return cmp.Compare(a.Status, b.Status) })
 	return x, nil
-}
-
-// maxPairs is how many pairs of changes that prevent it to find if no single one does.
-const maxPairs = 3
-
-// tryPairs tries two changes of different kinds together, of those that made a difference alone.
-func (x *Explanation) tryPairs(ctx context.Context, base variant.File, different []Change, o Options) error {
-	found := 0
-	for i, a := range different {
-		if o.Progress != nil {
-			o.Progress(i, len(different))
-		}
-		for _, b := range different[i+1:] {
-			pair := both(a, b)
-			if a.Kind == b.Kind || slices.ContainsFunc(x.Tried, func(t Tried) bool { return t.Kind == pair.Kind && t.Status == Prevents }) {
-				continue
-			}
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			t, err := x.try(base, pair, o)
-			if err != nil {
-				return err
-			}
-			if t == nil || t.Status != Prevents {
-				continue
-			}
-			x.Tried = append(x.Tried, *t)
-			if found++; found == maxPairs {
-				return nil
-			}
-		}
-	}
-	return nil
 }
 
 // steepest keeps of each ladder only the first rung that prevents it, or else the last one.

@@ -143,13 +143,13 @@ func TestRules(t *testing.T) {
 		{"17-clock-jump", checker.LeaseOverlap, "both held"},
 		{"17-clock-jump", checker.StaleWrite, "nobody wrote to the resource"},
 		{"17-clock-jump", checker.TokenRegressed, "no tokens were drawn"},
-		{"32-pause-before-write", checker.LeaseOverlap, "overlap; closest are those of client-1, until 9.898s, and of client-2"},
+		{"32-pause-before-write", checker.LeaseOverlap, "the lock was held 2 times, and never by two at once"},
 		{"32-pause-before-write", checker.StaleWrite, "after its lease (grant 1) had ended"},
 		{"34-fencing/paused", checker.StaleWrite, "it rejected 1"},
 		{"34-fencing/paused", checker.TokenRepeated, "2 tokens were drawn, no two the same"},
 		{"35-fencing-and-reads/reads-unchecked", checker.LostUpdate, ""},
 		{"17-clock-jump", checker.Unprotected, "would grant it to another: its key ran out on C and was never set on D and E"},
-		{"09-contention", checker.Unprotected, "in any of the "},
+		{"09-contention", checker.Unprotected, "never have granted it to another"},
 		{"02-get-then-set", checker.Unprotected, "nodes do not vote"},
 		{"09-contention", checker.Conduct, "none changed another's key"},
 		{"09-contention", checker.Contract, "is what the nodes bear out"},
@@ -171,54 +171,6 @@ func TestRules(t *testing.T) {
 			if (rule.Finding != nil) != found {
 				t.Errorf("%s: %s has a finding: %v, and the checker's: %v", c.name, rule.Kind, rule.Finding != nil, found)
 			}
-		}
-	}
-}
-
-// two is a restart at once and, later, a pause before a write: each has a remedy of its own.
-const two = `
-title: two things go wrong
-source: a test
-explanation: a node forgets the lock, and later a holder is paused before it writes
-claim: holds
-clients: [client-1, client-2]
-nodes: {persistence: none}
-timeline:
-  - {at: 0s, fault: {partition: {clients: [client-1], nodes: [D, E], direction: requests, for: 20s}}}
-  - {at: 0s, client: client-1, do: [try-lock, hold: 5s, unlock]}
-  - {after: {client: client-1, event: acquire-done}, fault: {kill: {node: C, restart-after: 0s}}}
-  - {after: {event: restart}, plus: 100ms, client: client-2, do: [try-lock, hold: 100ms, unlock]}
-  - {at: 30s, client: client-1, do: [lock, write, unlock]}
-  - {after: {client: client-1, event: checked}, fault: {pause: {process: client-1, for: 15s}}}
-  - {at: 31s, client: client-2, do: [lock, write, unlock]}
-expect: {findings: [lease-overlap, stale-write], unavailable: {at-most: 12s}}
-`
-
-// Where one change is not enough two are tried together.
-func TestTwoChanges(t *testing.T) {
-	found, err := scenarios.Parse("two.yaml", []byte(two))
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := explained(t, found[0], why.Options{})
-	var helps []string
-	for _, tried := range x.Tried {
-		switch tried.Status {
-		case why.Prevents:
-			helps = append(helps, tried.Kind)
-		case why.Fails:
-			if tried.Kind == "fencing" && tried.Why != "still two holders (lease-overlap), but no longer late write (stale-write)" {
-				t.Errorf("fencing: %s", tried.Why)
-			}
-		}
-	}
-	// A restart that is put off is no remedy beside fencing: the counters that the node has lost repeat tokens.
-	if want := []string{"fencing and guard", "fencing and quorum", "fencing and nodes.persistence"}; !slices.Equal(helps, want) {
-		t.Errorf("%q help, want %q", helps, want)
-	}
-	for _, kind := range helps {
-		if !strings.Contains(kind, " and ") {
-			t.Errorf("%s helps alone", kind)
 		}
 	}
 }
