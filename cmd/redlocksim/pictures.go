@@ -15,7 +15,6 @@ import (
 	"redlocksim/internal/page"
 	"redlocksim/internal/shell"
 	"redlocksim/reports"
-	"redlocksim/reports/gallery"
 	"redlocksim/reports/timeline"
 	"redlocksim/scenarios"
 	"redlocksim/search"
@@ -59,41 +58,40 @@ func (s *suite) drawSuite(cmd *cobra.Command, to *sink) error {
 	if err := putShared(to, s.html); err != nil {
 		return err
 	}
-	var entries []*gallery.Entry
 	bar := newTicker(cmd.ErrOrStderr(), len(s.results))
 	defer bar.done()
 	ran := slices.DeleteFunc(slices.Clone(s.cases), func(c reports.Case) bool { return c.Skipped != "" }) // as in results
+	var drawn []reports.Drawn
 	var failed error
-	of := map[showing]string{} // the pages of the last case
+	first := 0 // the first run of the case
 	for i, r := range s.results {
-		if len(entries) == 0 || entries[len(entries)-1].Name != r.Scenario.Name { // the runs of a case follow each other
-			entries = append(entries, &gallery.Entry{Name: r.Scenario.Name, Title: r.Scenario.Title, Theme: r.Scenario.Theme.Title()})
-			clear(of)
+		if s.results[first].Scenario.Name != r.Scenario.Name {
+			first = i
 		}
-		last := entries[len(entries)-1]
-		name := of[shownBy(r)]
-		if name == "" {
-			text, thumbnail, err := drawnOf(r, ran[i].Repeat, alike(s.results[i:])...)
+		d := reports.Drawn{Case: &ran[i]}
+		for j := first; j < i; j++ {
+			if d.Page == "" && showTheSame(s.results[j], r) {
+				d.Page, d.Thumbnail = drawn[j].Page, drawn[j].Thumbnail
+			}
+		}
+		if d.Page == "" {
+			text, thumbnail, err := drawnOf(r, d.Repeat, s.results[i+1:])
 			if err != nil {
 				failed = cmp.Or(failed, fmt.Errorf("the page of %s on tier %s, seed %d: %w", r.Scenario.Name, r.Tier, r.Seed, err))
-				r = scenarios.FailedRun(r.Scenario, scenarios.Options{Tier: r.Tier, Seed: r.Seed}, err)
+				ran[i], _ = reports.NewCase(scenarios.FailedRun(r.Scenario, scenarios.Options{Tier: r.Tier, Seed: r.Seed}, err), d.Repeat, 0)
 			}
 			if text != nil { // there is something to draw
-				name = pageName(r.Scenario, r.Tier, len(last.Runs) > 0)
-				if err := to.put(file("--html", filepath.Join(s.html, name)), text); err != nil {
+				d.Page, d.Thumbnail = pageName(r.Scenario, r.Tier, i > first), thumbnail
+				if err := to.put(file("--html", filepath.Join(s.html, d.Page)), text); err != nil {
 					return err
 				}
-				last.Thumbnail = cmp.Or(last.Thumbnail, thumbnail)
-			}
-			if r.HistoryHash != "" { // on tier live there is none, and each run is another
-				of[shownBy(r)] = name
 			}
 		}
-		last.Runs = append(last.Runs, gallery.Run{Tier: string(r.Tier), Verdict: r.Says(), Ending: r.Ending(), Page: name, AsExpected: r.OK(), IsBroken: r.IsBroken()})
+		drawn = append(drawn, d)
 		bar.tick()
 	}
 	var b bytes.Buffer
-	if err := gallery.WriteHTML(&b, entries); err != nil {
+	if err := reports.Gallery(&b, drawn); err != nil {
 		return wrap(err)
 	}
 	if err := to.put(file("--html", filepath.Join(s.html, indexPage)), b.Bytes()); err != nil {
@@ -115,24 +113,14 @@ func putShared(to *sink, dir string) error {
 	return nil
 }
 
-// showing is what a page shows: runs of a case on several tiers that show the same have one.
-type showing struct{ history, verdict, ending string }
-
-func shownBy(r *scenarios.Result) showing { return showing{r.HistoryHash, r.Says(), r.Ending()} }
-
-// alike are the other tiers on which the first of some runs showed the same.
-func alike(results []*scenarios.Result) (on []string) {
-	for _, r := range results[1:] {
-		if r.Scenario.Name == results[0].Scenario.Name && r.HistoryHash != "" && shownBy(r) == shownBy(results[0]) {
-			on = append(on, string(r.Tier))
-		}
-	}
-	return on
+// showTheSame says that runs of a case on two tiers have one page. On tier live there is no hash, and each run is another.
+func showTheSame(a, b *scenarios.Result) bool {
+	return a.Scenario.Name == b.Scenario.Name && a.HistoryHash != "" && a.HistoryHash == b.HistoryHash && a.Says() == b.Says() && a.Ending() == b.Ending()
 }
 
-// drawnOf is a run as a page of a directory and as a small image; nothing of one without a verdict. also are the other tiers
-// on which it was the same.
-func drawnOf(r *scenarios.Result, repeat string, also ...string) (text []byte, thumbnail template.HTML, err error) {
+// drawnOf is a run as a page of a directory and as a small image; nothing of one without a verdict. The page says on which
+// tiers the next runs show the same.
+func drawnOf(r *scenarios.Result, repeat string, next []*scenarios.Result) (text []byte, thumbnail template.HTML, err error) {
 	if r.Lost() {
 		return nil, "", nil
 	}
@@ -140,6 +128,12 @@ func drawnOf(r *scenarios.Result, repeat string, also ...string) (text []byte, t
 		t, err := (&judged{Result: r, repeat: repeat}).drawn()
 		if err != nil {
 			return err
+		}
+		var also []string
+		for _, o := range next {
+			if showTheSame(r, o) {
+				also = append(also, string(o.Tier))
+			}
 		}
 		if also != nil {
 			t.Run += ", and the same on tier " + strings.Join(also, ", ")
