@@ -3,11 +3,8 @@ package sim_test
 import (
 	"context"
 	"fmt"
-	"sync"
 	"testing"
 	"time"
-
-	"go.uber.org/goleak"
 
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
@@ -33,71 +30,6 @@ func (o *observer) Observe(_ context.Context, e observe.Event) {
 	if o.after != nil {
 		o.after(e)
 	}
-}
-
-// stormy is a run with contention and some of every fault.
-func stormy(t *testing.T, seed uint64, backend redis.Tier) (historyHash, traceHash string) {
-	w := sim.NewWorld(sim.Config{Seed: seed, Nodes: []string{"A", "B", "C"}, Persistence: redis.EverySecond,
-		Clients: []sim.ClientConfig{{Name: "c1"}, {Name: "c2"}, {Name: "c3", LockClock: kernel.WallClock}},
-		Latency: network.Uniform(0, 20*time.Millisecond)}, backend)
-	defer w.Close()
-	for _, p := range w.Clients {
-		client, err := redlock.New(w.Nodes(p), redlock.WithRuntime(p.Runtime()),
-			redlock.WithObserver(&observer{world: w, name: p.Name()}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.Go(func() {
-			for i := range 30 {
-				p.Purpose(w.Kernel.Draw("acquire").WithString(p.Name()).With(uint64(i)))
-				ctx, cancel := p.ProgramClock().WithDeadline(context.Background(), p.ProgramClock().Now().Add(3*time.Second))
-				if lease, err := client.Lock(ctx, "r", 500*time.Millisecond); err == nil {
-					w.Storage.Do(p, w.Kernel.Draw("write").WithString(p.Name()).With(uint64(i)), history.Event{Func: history.Write, Op: w.NewOp(), Grant: i, Resource: "r", Number: int64(i)})
-					_ = lease.Unlock(context.Background())
-				}
-				cancel()
-			}
-		})
-	}
-	at := func(d time.Duration, f func()) { w.Kernel.After(d, f) }
-	a, b, c1, c2 := w.Server("A"), w.Server("B"), w.Client("c1"), w.Client("c2")
-	link := w.Network.Link("c2", "C")
-	for i := range 5 {
-		base := time.Duration(i) * 2 * time.Second
-		at(base+300*time.Millisecond, func() { _ = a.LosePower() })
-		at(base+500*time.Millisecond, func() { _ = a.Restart(); c1.Pause(); b.Clock().Step(-time.Second) })
-		at(base+900*time.Millisecond, func() { c1.Resume(); link.Cut(network.Both); b.Clock().SetRate(int64(i) * 10_000_000) })
-		at(base+1100*time.Millisecond, func() { link.Mend(network.Both); link.Hold(network.Replies); _ = b.Kill() })
-		at(base+1300*time.Millisecond, func() { link.Release(network.Replies); link.Reset(); _ = b.Restart(); c2.Clock().SetRate(-20_000_000) })
-	}
-	at(9*time.Second, c2.Crash)
-	w.Kernel.Run(kernel.True(20 * time.Second))
-	if n := len(w.History()); n < 200 {
-		t.Errorf("only %d events", n)
-	}
-	return w.HistoryHash(), w.TraceHash()
-}
-
-// TestRunsRepeat: in the same process, one after the other and beside each other; and both tiers have one history.
-func TestRunsRepeat(t *testing.T) {
-	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	var group sync.WaitGroup
-	for seed := range uint64(4) {
-		wantHistory, wantTrace := stormy(t, seed, model.New())
-		for range 3 {
-			group.Go(func() {
-				if h, tr := stormy(t, seed, model.New()); h != wantHistory || tr != wantTrace {
-					t.Errorf("seed %d: the run does not repeat", seed)
-				}
-			})
-		}
-		group.Go(func() {
-			if h, _ := stormy(t, seed, wire.New()); h != wantHistory {
-				t.Errorf("seed %d: tier wire has another history", seed)
-			}
-		})
-	}
-	group.Wait()
 }
 
 // TestTracesAreStable pins one run, so that a trace hash in a report means the same on every machine and version of Go.

@@ -13,7 +13,7 @@ import (
 )
 
 // cycles has each client lock and unlock n times, and counts the locks granted.
-func cycles(t testing.TB, w *sim.World, n int) *int {
+func cycles(t *testing.T, w *sim.World, n int) *int {
 	granted := new(int)
 	for _, p := range w.Clients {
 		client, err := redlock.New(w.Nodes(p), redlock.WithRuntime(p.Runtime()))
@@ -58,14 +58,4 @@ func TestWorldRunsTheLibrary(t *testing.T) {
 	if _, other := run(2); other == hash {
 		t.Errorf("two seeds gave the same trace")
 	}
-}
-
-func BenchmarkCycle(b *testing.B) {
-	w := sim.NewWorld(sim.Config{Seed: 1, Nodes: []string{"A", "B", "C", "D", "E"},
-		Clients: []sim.ClientConfig{{Name: "c1"}}, Latency: network.Uniform(time.Millisecond, 5*time.Millisecond)}, model.New())
-	defer w.Close()
-	cycles(b, w, b.N)
-	b.ReportAllocs()
-	b.ResetTimer()
-	w.Kernel.Run(kernel.Forever)
 }

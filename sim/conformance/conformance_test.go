@@ -16,9 +16,8 @@ import (
 
 // TestEveryCommandIsDrawn: the model has no command that is not compared with the others'.
 func TestEveryCommandIsDrawn(t *testing.T) {
-	drawn := append(slices.Compact(names(true)), "PUBLISH")
 	for _, name := range model.Commands() {
-		if !slices.Contains(drawn, name) {
+		if name != "PUBLISH" && !slices.ContainsFunc(drawn(true), func(words []string) bool { return words[0] == name }) {
 			t.Errorf("nothing compares the model's %s with Redis': it has no entry in commands", name)
 		}
 	}

@@ -34,8 +34,11 @@ type node interface {
 const thisRun = "0123456789abcdef"
 
 // callScript is redis.call as a script of its own, which says that it went on after it: an error ends it.
-var callScript = &rediscmd.Script{
-	Lua: "return {redis.call(unpack(ARGV)), 'went on'}",
+var callScript = &rediscmd.Script{Lua: "return {redis.call(unpack(ARGV)), 'went on'}"}
+
+// callingScript has it call a command.
+func callingScript(args []string) rediscmd.Request {
+	return rediscmd.Request{Script: callScript, Keys: args[1:min(2, len(args))], Argv: args}
 }
 
 // told replaces thisRun in what a node is told.

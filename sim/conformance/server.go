@@ -19,6 +19,7 @@ import (
 	"redlocksim/internal/adaptertest"
 	"redlocksim/internal/faketime"
 	"redlocksim/internal/rediscmd"
+	"redlocksim/internal/rediscmd/redisconn"
 	"redlocksim/internal/redisserver"
 	"redlocksim/redlock/driver"
 	"redlocksim/sim/kernel"
@@ -135,27 +136,12 @@ func (s *server) must(err error) {
 	}
 }
 
-func words(texts []string) []any {
-	all := make([]any, len(texts))
-	for i, t := range texts {
-		all[i] = t
-	}
-	return all
-}
+func (s *server) call(args []string) rediscmd.Reply { return s.do(rediscmd.Request{Args: args}) }
 
-func reply(value any, err error) rediscmd.Reply {
-	if errors.Is(err, redis.Nil) {
-		return rediscmd.Reply{}
-	}
-	return rediscmd.Reply{Value: value, Err: err}
-}
+func (s *server) script(args []string) rediscmd.Reply { return s.do(callingScript(args)) }
 
-func (s *server) call(args []string) rediscmd.Reply {
-	return reply(s.client.Do(context.Background(), words(args)...).Result())
-}
-
-func (s *server) script(args []string) rediscmd.Reply {
-	return reply(redis.NewScript(callScript.Lua).Run(context.Background(), s.client, args[1:min(2, len(args))], words(args)...).Result())
+func (s *server) do(r rediscmd.Request) rediscmd.Reply {
+	return redisconn.New(s.client, driver.SystemClock()).Do(time.Now().Add(patience), r)
 }
 
 func (s *server) ask(c driver.Command) (driver.Reply, int) {

@@ -75,7 +75,7 @@ func (n *simulated) call(args []string) rediscmd.Reply {
 }
 
 func (n *simulated) script(args []string) rediscmd.Reply {
-	return n.request(rediscmd.Request{Script: callScript, Keys: args[1:min(2, len(args))], Argv: args})
+	return n.request(callingScript(args))
 }
 
 func (n *simulated) ask(c driver.Command) (reply driver.Reply, trips int) {

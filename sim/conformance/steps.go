@@ -4,7 +4,6 @@ package conformance
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,81 +84,99 @@ func span(t *rapid.T, timed bool, unit time.Duration) string {
 	return strconv.Itoa(rapid.IntRange(1, 25).Draw(t, "milliseconds"))
 }
 
-// drawn is a plain command: how often it is drawn, compared with others, and with which arguments.
-type drawn struct {
-	weight int
-	args   func(t *rapid.T, key string, timed bool) []string
+// commands are those of the sequences: all that the model knows, but PUBLISH, which is a step of its own. Each stands behind how
+// often it is drawn, compared with others, and before its arguments, by the names in arguments.
+const commands = `
+	4 SET key value options
+	1 SETNX key value
+	1 DELIFEQ key value
+	1 DELEX key ifeq value
+	1 GET key
+	1 DEL keys
+	1 EXISTS keys
+	1 EXPIRE key seconds
+	2 PEXPIRE key milliseconds
+	3 PTTL key
+	1 INCR key
+	1 PING
+	2 HSET key field text
+	1 HGET key field
+	1 HEXISTS key field
+	1 HINCRBY key field number
+	1 HDEL key field
+	2 RPUSH key texts
+	1 LPOP key
+	1 LINDEX key index
+	1 LRANGE key number number
+	1 LREM key zero text
+	2 ZADD key score field
+	1 ZINCRBY key score field
+	1 ZSCORE key field
+	1 ZREM key field
+	1 ZRANGE key number number`
+
+// arguments draws what stands for one argument of a command or for several.
+func arguments(t *rapid.T, name, k string, timed bool) []string {
+	switch name {
+	case "key":
+		return []string{k}
+	case "keys":
+		return some(t, key)
+	case "value":
+		return []string{value(t, k)}
+	case "text":
+		return []string{text(t)}
+	case "texts":
+		return some(t, text)
+	case "field": // of a hash, or a member of a sorted set
+		return []string{pick(t, "f", "g", "h", "")}
+	case "number":
+		return []string{number(t)}
+	case "index":
+		return []string{strconv.Itoa(rapid.IntRange(-3, 4).Draw(t, "index"))}
+	case "zero":
+		return []string{"0"}
+	case "score":
+		return []string{score(t)}
+	case "seconds":
+		return []string{span(t, timed, time.Second)}
+	case "milliseconds":
+		return []string{span(t, timed, time.Millisecond)}
+	case "ifeq":
+		return []string{pick(t, "IFEQ", "ifeq")}
+	case "options":
+		return setOptions(t, timed)
+	}
+	panic("no such argument: " + name)
 }
 
-// The arguments that many commands have.
-func ofKey(_ *rapid.T, k string, _ bool) []string    { return []string{k} }
-func ofField(t *rapid.T, k string, _ bool) []string  { return []string{k, field(t)} }
-func ofRange(t *rapid.T, k string, _ bool) []string  { return []string{k, number(t), number(t)} }
-func ofScore(t *rapid.T, k string, _ bool) []string  { return []string{k, score(t), field(t)} }
-func someKeys(t *rapid.T, _ string, _ bool) []string { return some(t, key) }
-
-// commands are those of the sequences: all that the model knows, but PUBLISH, which is a step of its own.
-var commands = map[string]drawn{
-	"SET": {4, func(t *rapid.T, k string, timed bool) []string {
-		return append([]string{k, value(t, k)}, setOptions(t, timed)...)
-	}},
-	"SETNX":   {1, func(t *rapid.T, k string, _ bool) []string { return []string{k, value(t, k)} }},
-	"DELIFEQ": {1, func(t *rapid.T, k string, _ bool) []string { return []string{k, value(t, k)} }},
-	"DELEX":   {1, func(t *rapid.T, k string, _ bool) []string { return []string{k, pick(t, "IFEQ", "ifeq"), value(t, k)} }},
-	"GET":     {1, ofKey},
-	"DEL":     {1, someKeys},
-	"EXISTS":  {1, someKeys},
-	"EXPIRE":  {1, func(t *rapid.T, k string, timed bool) []string { return []string{k, span(t, timed, time.Second)} }},
-	"PEXPIRE": {2, func(t *rapid.T, k string, timed bool) []string {
-		return []string{k, span(t, timed, time.Millisecond)}
-	}},
-	"PTTL": {3, ofKey},
-	"INCR": {1, ofKey},
-	"PING": {1, func(*rapid.T, string, bool) []string { return nil }},
-
-	"HSET":    {2, func(t *rapid.T, k string, _ bool) []string { return []string{k, field(t), text(t)} }},
-	"HGET":    {1, ofField},
-	"HEXISTS": {1, ofField},
-	"HINCRBY": {1, func(t *rapid.T, k string, _ bool) []string { return []string{k, field(t), number(t)} }},
-	"HDEL":    {1, ofField},
-
-	"RPUSH": {2, func(t *rapid.T, k string, _ bool) []string { return append([]string{k}, some(t, text)...) }},
-	"LPOP":  {1, ofKey},
-	"LINDEX": {1, func(t *rapid.T, k string, _ bool) []string {
-		return []string{k, strconv.Itoa(rapid.IntRange(-3, 4).Draw(t, "index"))}
-	}},
-	"LRANGE": {1, ofRange},
-	"LREM":   {1, func(t *rapid.T, k string, _ bool) []string { return []string{k, "0", text(t)} }},
-
-	"ZADD":    {2, ofScore},
-	"ZINCRBY": {1, ofScore},
-	"ZSCORE":  {1, ofField},
-	"ZREM":    {1, ofField},
-	"ZRANGE":  {1, ofRange},
-}
-
-// names are the commands as often as they are drawn. Without a clock that is ours no TTL is compared.
-func names(timed bool) (all []string) {
-	for _, name := range slices.Sorted(maps.Keys(commands)) {
-		if timed || name != "PTTL" {
-			all = append(all, slices.Repeat([]string{name}, commands[name].weight)...)
+// drawn are the commands as often as they are drawn. Without a clock that is ours no TTL is compared.
+func drawn(timed bool) (all [][]string) {
+	for line := range strings.Lines(strings.TrimSpace(commands)) {
+		words := strings.Fields(line)
+		weight, _ := strconv.Atoi(words[0])
+		if timed || words[1] != "PTTL" {
+			all = append(all, slices.Repeat([][]string{words[1:]}, weight)...)
 		}
 	}
 	return all
 }
 
 // command is a plain one.
-func command(t *rapid.T, timed bool) []string {
+func command(t *rapid.T, timed bool) (words []string) {
 	k := key(t)
-	name := pick(t, names(timed)...)
-	args := commands[name].args(t, k, timed)
-	if len(args) > 0 && oneIn(t, 20) { // one too few
-		args = args[:len(args)-1]
+	drawn := rapid.SampledFrom(drawn(timed)).Draw(t, "command")
+	for _, name := range drawn[1:] {
+		words = append(words, arguments(t, name, k, timed)...)
 	}
+	if len(words) > 0 && oneIn(t, 20) { // one too few
+		words = words[:len(words)-1]
+	}
+	name := drawn[0]
 	if oneIn(t, 4) {
 		name = strings.ToLower(name)
 	}
-	return append([]string{name}, args...)
+	return append([]string{name}, words...)
 }
 
 // some is one of a kind, or several.
@@ -170,9 +187,6 @@ func some(t *rapid.T, of func(*rapid.T) string) []string {
 	}
 	return all
 }
-
-// field is a field of a hash or a member of a sorted set.
-func field(t *rapid.T) string { return pick(t, "f", "g", "h", "") }
 
 // setOptions are those of SET, in any order, and now and then too many or incomplete.
 func setOptions(t *rapid.T, timed bool) (options []string) {

@@ -164,38 +164,3 @@ func TestEveryScriptIsSentAgain(t *testing.T) {
 		})
 	}
 }
-
-// The first release is applied although its reply is lost, and what nobody heard of is not taken for known.
-func TestFirstReleaseUnheard(t *testing.T) {
-	for name, backend := range map[string]redis.Tier{"model": model.New(), "wire": wire.New()} {
-		t.Run(name, func(t *testing.T) {
-			w := sim.NewWorld(sim.Config{Nodes: []string{"A"}, Clients: []sim.ClientConfig{{Name: "c"}}, Latency: network.Constant(time.Millisecond)}, backend)
-			defer w.Close()
-			p, s := w.Clients[0], w.Servers[0]
-			var took string
-			do := func(op driver.Op, round int) {
-				start := w.Kernel.Now()
-				took = ""
-				w.Nodes(p)[0].Do([]*driver.Command{{Op: op, Keys: []string{"k"}, Value: "v", TTL: time.Hour, Round: round, Deadline: p.ProgramClock().Now().Add(10 * time.Millisecond),
-					Done: func(*driver.Command, driver.Reply) { took = w.Kernel.Now().Sub(start).String() }}})
-				w.Kernel.Run(start.Add(100 * time.Millisecond))
-			}
-			do(driver.OpAcquire, 0)
-			w.Network.Link("c", "A").Cut(network.Replies)
-			do(driver.OpRelease, 1)
-			w.Network.Link("c", "A").Mend(network.Replies)
-			if len(s.Dump()) != 0 || took != "10ms" {
-				t.Errorf("left %v, took %s", s.Dump(), took)
-			}
-			if err := s.Kill(); err != nil {
-				t.Fatal(err)
-			}
-			if err := s.Restart(); err != nil {
-				t.Fatal(err)
-			}
-			if do(driver.OpRelease, 2); took != "2ms" {
-				t.Errorf("the second release took %s", took)
-			}
-		})
-	}
-}
