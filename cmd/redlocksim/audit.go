@@ -69,12 +69,12 @@ func newAudit() *cobra.Command {
 		RunE: a.run,
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&a.show, "show", 0, "tell the run that decides about line N")
+	flags.IntVar(&a.show, "show", 0, "print the run that decides about line N")
 	flags.BoolVar(&a.suggest, "suggest", false, "compute the smallest safe settings for what is known")
 	flags.StringVar(&a.html, "html", "", "with --show: write its interactive timeline to this file instead")
-	flags.StringVar(&a.json, "json", "", "write the audit as JSON to this file (- for standard output, and nothing else)")
-	flags.StringVar(&a.save, "save", "", "write the answers that were given on the terminal to this file")
-	flags.BoolVar(&a.noCache, "no-cache", false, "compile a lock program anew, and keep nothing of it in the user's cache directory")
+	flags.StringVar(&a.json, "json", "", "write the audit as JSON to this file (- for stdout)")
+	flags.StringVar(&a.save, "save", "", "write the answers given on the terminal to this file")
+	flags.BoolVar(&a.noCache, "no-cache", false, "compile lock programs anew, and cache nothing")
 	addForce(flags, &a.force)
 	return cmd
 }

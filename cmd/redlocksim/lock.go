@@ -36,7 +36,7 @@ func (l *lockFlags) addFlags(flags *pflag.FlagSet, onLive bool) {
 		usage = "run this lock program: a .wasm file, or for tier live a command, with its arguments"
 	}
 	flags.StringVar(&l.command, "lock", "", usage)
-	flags.BoolVar(&l.noCache, "no-cache", false, "compile the lock program anew, and cache nothing")
+	flags.BoolVar(&l.noCache, "no-cache", false, "compile lock programs anew, and cache nothing")
 }
 
 // errTierOfLock is the error of a tier beside a lock program.

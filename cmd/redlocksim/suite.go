@@ -83,7 +83,7 @@ On tier live an interrupt ends the suite and reports the scenarios that ran.
 	flags.Uint64Var(&s.seed, "seed", 0, "random seed (default 0, or the seed that a file was recorded with)")
 	flags.BoolVarP(&s.quiet, "quiet", "q", false, "print only unexpected verdicts and the totals")
 	flags.BoolVarP(&s.verbose, "verbose", "v", false, "print every run, what the runs reached, and the story of each unexpected verdict")
-	flags.StringVar(&s.json, "json", "", "write the results as JSON to this file (- for standard output, and nothing else)")
+	flags.StringVar(&s.json, "json", "", "write the results as JSON to this file (- for stdout)")
 	flags.StringVar(&s.html, "html", "", "write a page with the timeline of each case to this directory, and an index")
 	s.lock.addFlags(flags, true)
 	flags.StringVar(&s.baseline, "baseline", "", "with --lock: count only what is worse than in this file, written by --json")

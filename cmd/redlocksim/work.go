@@ -48,7 +48,7 @@ func newWork() *cobra.Command {
 		},
 	}
 	cmd.Flags().IntVar(&w.Jobs, "jobs", 0, "number of parallel jobs (default one per core)")
-	cmd.Flags().BoolVar(&noCache, "no-cache", false, "compile lock programs anew, and keep nothing of them in the user's cache directory")
+	cmd.Flags().BoolVar(&noCache, "no-cache", false, "compile lock programs anew, and cache nothing")
 	return cmd
 }
 
