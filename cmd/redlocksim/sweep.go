@@ -33,13 +33,13 @@ key of the scenario. --lock sweeps somebody's lock (docs/lock-programs.md).
 
 // sweepFlags are the flags of sweep.
 type sweepFlags struct {
-	settingsFile, scenarioName, only, along string
-	axes, changes, schedules                []string
-	bisect, strict, force                   bool
-	jobs                                    int
-	lock                                    lockFlags
-	workers                                 workersFlag
-	out                                     fileReports[*sweep.Chart]
+	settingsFile, scenarioName, only string
+	axes, changes, schedules         []string
+	bisect, strict, force            bool
+	jobs                             int
+	lock                             lockFlags
+	workers                          workersFlag
+	out                              fileReports[*sweep.Chart]
 }
 
 func newSweep() *cobra.Command {
@@ -63,7 +63,6 @@ func newSweep() *cobra.Command {
 	flags.StringVar(&s.only, "case", "", "the case of --scenario to sweep")
 	flags.StringSliceVar(&s.schedules, "schedule", nil, "run only these schedules")
 	flags.BoolVar(&s.bisect, "frontier", false, "look only for the frontier, by bisection")
-	flags.StringVar(&s.along, "along", "", "path of the axis of the frontier (default the last)")
 	flags.IntVar(&s.jobs, "jobs", 0, "points to run in parallel (default one per core)")
 	s.workers.add(flags)
 	s.lock.addFlags(flags, false)
@@ -97,9 +96,6 @@ func (s *sweepFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return &failure{exitUsage, err}
 	}
-	if s.along != "" {
-		spec.Frontier = s.along
-	}
 	spec.Bisect = s.bisect
 	if err := s.workers.check(s.jobs); err != nil {
 		return err
@@ -123,7 +119,7 @@ func (s *sweepFlags) run(cmd *cobra.Command, args []string) error {
 func (s *sweepFlags) repeat(args []string) string {
 	words := append([]string{"redlocksim", "sweep"}, args...)
 	for _, of := range []struct{ flag, value string }{
-		{"--settings", s.settingsFile}, {"--scenario", s.scenarioName}, {"--case", s.only}, {"--along", s.along},
+		{"--settings", s.settingsFile}, {"--scenario", s.scenarioName}, {"--case", s.only},
 	} {
 		if of.value != "" {
 			words = append(words, of.flag, of.value)

@@ -33,18 +33,12 @@ func WriteHTML(w io.Writer, c *sweep.Chart) error {
 	if len(maps) == 0 {
 		return ErrEmpty
 	}
-	var others []string
-	for _, a := range c.Axes {
-		if a.Path != c.Along {
-			others = append(others, a.Path)
-		}
-	}
 	cells := c.Cells
 	if c.Bisected {
 		cells = nil // they are those next to the frontier, which is there
 	}
 	return pageOf.Execute(w, map[string]any{"Head": page.Head{Title: c.Name + " – redlocksim sweep"}, "Chart": c, "Maps": maps,
-		"Yours": yoursOf(c, maps), "Others": others, "Cells": cells, "Failed": c.Failures.Text("", "")})
+		"Yours": yoursOf(c, maps), "Others": c.Axes[:len(c.Axes)-1], "Cells": cells, "Failed": c.Failures.Text("", "")})
 }
 
 // grid is one map, a table: places on it count the values of its axes, from 0.
@@ -96,11 +90,11 @@ func (g *grid) at(x, y int) *field {
 // mapsOf takes a chart apart. Its frontier's axis goes up, the last of the other axes goes to the right, and there is one map
 // for every combination of the rest.
 func mapsOf(c *sweep.Chart) (maps []grid) {
-	along := slices.IndexFunc(c.Axes, func(a sweep.ChartAxis) bool { return a.Path == c.Along })
-	if along < 0 || len(c.Cells) == 0 {
+	if len(c.Cells) == 0 {
 		return nil
 	}
-	others := slices.Delete(slices.Clone(c.Axes), along, along+1)
+	along := len(c.Axes) - 1
+	others := c.Axes[:along]
 	across := sweep.ChartAxis{Values: []string{""}}
 	if len(others) > 0 {
 		across, others = others[len(others)-1], others[:len(others)-1]
@@ -118,7 +112,7 @@ func mapsOf(c *sweep.Chart) (maps []grid) {
 			g.Rows = append(g.Rows, row{word, make([]field, len(across.Values))})
 		}
 		place := func(at []string) (f *field) {
-			x, isOn := g.column(slices.Delete(slices.Clone(at), along, along+1), rest)
+			x, isOn := g.column(at[:along], rest)
 			if y, isUp := g.ups.of(at[along]); isOn && isUp {
 				f = g.at(int(math.Round(x)), int(math.Round(y)))
 			}

@@ -261,6 +261,7 @@ func TestParse(t *testing.T) {
 		"rtt: 25h":                                  `ours.yaml:1:6: rtt: is longer than 24h0m0s`,
 		"work: -1s":                                 `ours.yaml:1:7: work: must not be negative "-1s"`,
 		"[]":                                        "ours.yaml:1:1: want answers",
+		"rtt: 5ms\nnetwork: {replies: 5s}":          `ours.yaml:1:6: rtt: network.replies says the same: "rtt"`,
 		"power-loss: true\nbudget: {no-power-loss: true}": "ours.yaml:1:13: power-loss: budget.no-power-loss says the same:",
 	} {
 		_, err := Parse("ours.yaml", []byte(text))
@@ -273,6 +274,14 @@ func TestParse(t *testing.T) {
 		return strings.HasPrefix(x, "nodes") || strings.HasPrefix(x, "clock-error") || strings.HasPrefix(x, "rtt")
 	}) {
 		t.Errorf("%+v", a)
+	}
+}
+
+// What a file says of replies alone is kept, beside the latency that settings files have.
+func TestRepliesAlone(t *testing.T) {
+	a := parse(t, "network: {replies: 5s}\n")
+	if n := a.Settings.Network; n.Replies == nil || n.Replies.Max().Seconds() != 5 || n.Latency.Max() == 0 {
+		t.Errorf("%+v", n)
 	}
 }
 

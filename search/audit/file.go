@@ -144,6 +144,9 @@ func (f *file) answer(d *strictyaml.Decoder, a Answer) {
 	if a.Key == "library" { // which two settings can say
 		a.path = f.named()
 	}
+	if a.Key == "rtt" && f.a.says("network.replies") { // which says a part of it
+		a.path = "network.replies"
+	}
 	n, said := f.given[a.Key]
 	setting := a.path != "" && f.a.says(a.path)
 	switch {

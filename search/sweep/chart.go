@@ -24,7 +24,7 @@ type Chart struct {
 	Schedules []string `json:"schedules"`
 	// Cells are the points, the last axis varying the fastest; after a bisection, the two on either side of each frontier.
 	Cells []Cell `json:"cells"`
-	// Along is the path of the axis of the frontier.
+	// Along is the path of the axis of the frontier, the last.
 	Along string `json:"frontier_along"`
 	// Bisected says that Frontier is finer than the values of the axis.
 	Bisected bool  `json:"bisected"`
@@ -35,14 +35,6 @@ type Chart struct {
 	reach.Tally
 	// Failures are the runs that could not be made or judged.
 	search.Failures
-}
-
-func (c *Chart) paths() []string {
-	var paths []string
-	for _, a := range c.Axes {
-		paths = append(paths, a.Path)
-	}
-	return paths
 }
 
 // Untested is how many points were not tested, and why the first one was not.

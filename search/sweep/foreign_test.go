@@ -152,7 +152,7 @@ func TestRunsThatFail(t *testing.T) {
 	if err := chart.Err("", ""); err == nil || !strings.Contains(err.Error(), "2 runs failed") || !strings.Contains(err.Error(), first+" shows it") {
 		t.Errorf("%v", err)
 	}
-	s.Bisect, s.Frontier = true, "budget.restart-delay"
+	s.Bisect = true
 	if chart = run(t, s); chart.Failed != 2 || !strings.Contains(chart.Frontier[0].Note, "panic: at sea") || chart.Frontier[1].Safe == "" || chart.Frontier[1].Broken == "" {
 		t.Errorf("%d failures, %+v", chart.Failed, chart.Frontier)
 	}

@@ -46,11 +46,9 @@ const (
 	Safer Agreement = "safer"
 )
 
-// others are the axes but that of the frontier.
-func (s *Spec) others() []Axis {
-	along := s.along()
-	return slices.Delete(slices.Clone(s.Axes), along, along+1)
-}
+// along is the axis of the frontier, and others are the others.
+func (s *Spec) along() Axis    { return s.Axes[len(s.Axes)-1] }
+func (s *Spec) others() []Axis { return s.Axes[:len(s.Axes)-1] }
 
 // probe is a value on the frontier's axis, and what was found there.
 type probe struct {
@@ -60,13 +58,12 @@ type probe struct {
 
 // point is that of a value on the frontier's axis, with those of the other axes.
 func (s *Spec) point(at []variant.Setting, v variant.Value) []variant.Setting {
-	along := s.along()
-	return slices.Insert(slices.Clone(at), along, variant.Setting{Path: s.Axes[along].Path, Word: v.Word})
+	return append(slices.Clone(at), variant.Setting{Path: s.along().Path, Word: v.Word})
 }
 
 // frontier reads the frontier off the points of a grid.
 func (s *Spec) frontier(chart *Chart) {
-	axis := s.Axes[s.along()]
+	axis := s.along()
 	if axis.unit() == "" {
 		return
 	}
@@ -94,7 +91,7 @@ func (s *Spec) frontier(chart *Chart) {
 // bisect finds the frontier between the lowest and the highest value of the axis that the protocol takes, in steps of its
 // unit, and the points on either side. It assumes a single change.
 func (s *Spec) bisect(ctx context.Context, at []variant.Setting, p *part) error {
-	axis := s.Axes[s.along()]
+	axis := s.along()
 	low, high, err := s.extremes(at, axis)
 	if err != nil {
 		p.Row = &Row{At: words(at), Note: "cannot be run: " + err.Error()}
@@ -260,7 +257,7 @@ func (s *Spec) knob() (schedule string, knob *attacks.Knob) {
 	all, _ := s.attacks() // which was checked
 	for _, a := range all {
 		for j := range a.Knobs {
-			if a.Knobs[j].Path == s.Axes[s.along()].Path {
+			if a.Knobs[j].Path == s.along().Path {
 				schedule, knob = a.Name, &a.Knobs[j]
 			}
 		}

@@ -60,7 +60,7 @@ func Run(ctx context.Context, s Spec) (*Chart, error) {
 
 // blank is the chart without what was found.
 func (s *Spec) blank() (*Chart, error) {
-	c := &Chart{Name: s.Name, Along: s.Axes[s.along()].Path, Bisected: s.Bisect, Cells: []Cell{}, Frontier: []Row{}}
+	c := &Chart{Name: s.Name, Along: s.along().Path, Bisected: s.Bisect, Cells: []Cell{}, Frontier: []Row{}}
 	if s.Foreign != nil {
 		c.Lock = s.Foreign.Name
 	}

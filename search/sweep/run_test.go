@@ -46,7 +46,7 @@ func TestJobsChangeNothing(t *testing.T) {
 // Neither does where they are done: a worker has the same points, and what a frontier is compared with arrives as well.
 func TestElsewhereChangesNothing(t *testing.T) {
 	frontier := preset(t, "restart", "lock.ttl=5s,10s", "budget.restart-delay=1s,20s", "network.latency={min: 1ms, max: 5ms}")
-	frontier.Bisect, frontier.Frontier = true, "budget.restart-delay"
+	frontier.Bisect = true
 	scenario, err := variant.Of(find(t, "17-clock-jump"))
 	if err != nil {
 		t.Fatal(err)
@@ -194,26 +194,24 @@ func find(t *testing.T, name string) *scenarios.Scenario {
 func TestBadSweeps(t *testing.T) {
 	for _, c := range []struct {
 		axes      []string
-		along     string
 		bisect    bool
 		wantError string
 	}{
-		{nil, "", false, "at least one axis"},
-		{[]string{"lock.tll=1s"}, "", false, `axis lock.tll=1s: lock: unknown key "tll"; did you mean "ttl"?`},
-		{[]string{"lokc.ttl=1s"}, "", false, `did you mean "lock"?`},
-		{[]string{"lock.ttl=1s,5"}, "", false, `axis lock.ttl=5: lock.ttl: a duration needs a unit`},
-		{[]string{"adversary.puase=1s"}, "", false, `unknown key "puase"; did you mean "pause"?`},
-		{[]string{"nodes.count=1000000000"}, "", false, `axis nodes.count=1000000000: "1000000000" is not a number of nodes, from 1 to 64`},
-		{[]string{"nodes.count=-3"}, "", false, `not a number of nodes`},
-		{[]string{"budget.clock-rate=60%"}, "", false, `budget.clock-rate`},
-		{[]string{"budget.pause=-1s"}, "", false, `budget.pause`},
-		{[]string{"adversary.pause=-1s"}, "", false, `from 0s to 24h`},
-		{[]string{"lock.ttl=1s:400s:1s", "budget.restart-delay=1s:400s:1s"}, "", false, "more than 100000 points"},
-		{[]string{"lock.ttl=1s"}, "lock.tlt", false, `frontier: there is no axis "lock.tlt"; did you mean "lock.ttl"?`},
-		{[]string{"nodes.persistence=none,always"}, "", true, "at least two quantities"},
-		{[]string{"lock.quorum=6,7"}, "", false, "no point has settings that can be run: lock: quorum 6 of 5 nodes"},
-		{[]string{"timeline[7].at=1s"}, "", false, "timeline has 0 entries"},
-		{[]string{"lock.ttl=1s", "lock.ttl=2s"}, "", false, "given twice"},
+		{nil, false, "at least one axis"},
+		{[]string{"lock.tll=1s"}, false, `axis lock.tll=1s: lock: unknown key "tll"; did you mean "ttl"?`},
+		{[]string{"lokc.ttl=1s"}, false, `did you mean "lock"?`},
+		{[]string{"lock.ttl=1s,5"}, false, `axis lock.ttl=5: lock.ttl: a duration needs a unit`},
+		{[]string{"adversary.puase=1s"}, false, `unknown key "puase"; did you mean "pause"?`},
+		{[]string{"nodes.count=1000000000"}, false, `axis nodes.count=1000000000: "1000000000" is not a number of nodes, from 1 to 64`},
+		{[]string{"nodes.count=-3"}, false, `not a number of nodes`},
+		{[]string{"budget.clock-rate=60%"}, false, `budget.clock-rate`},
+		{[]string{"budget.pause=-1s"}, false, `budget.pause`},
+		{[]string{"adversary.pause=-1s"}, false, `from 0s to 24h`},
+		{[]string{"lock.ttl=1s:400s:1s", "budget.restart-delay=1s:400s:1s"}, false, "more than 100000 points"},
+		{[]string{"nodes.persistence=none,always"}, true, "at least two quantities"},
+		{[]string{"lock.quorum=6,7"}, false, "no point has settings that can be run: lock: quorum 6 of 5 nodes"},
+		{[]string{"timeline[7].at=1s"}, false, "timeline has 0 entries"},
+		{[]string{"lock.ttl=1s", "lock.ttl=2s"}, false, "given twice"},
 	} {
 		s, err := sweep.Free(nil)
 		if err != nil {
@@ -222,7 +220,7 @@ func TestBadSweeps(t *testing.T) {
 		for _, text := range c.axes {
 			s.Axes = append(s.Axes, axis(t, text))
 		}
-		s.Frontier, s.Bisect = c.along, c.bisect
+		s.Bisect = c.bisect
 		_, err = sweep.Run(context.Background(), s)
 		if !errors.As(err, new(*sweep.SpecError)) || !strings.Contains(err.Error(), c.wantError) {
 			t.Errorf("%v: %v, want %s", c.axes, err, c.wantError)

@@ -25,13 +25,11 @@ type Spec struct {
 	Base variant.File
 	// Yours are somebody's own settings, which the chart marks; nil if it is of nobody's.
 	Yours *variant.File
-	// Axes are the settings that vary, the outermost first. The last two are those of a map.
+	// Axes are the settings that vary, the outermost first. The last two are those of a map, and the frontier is along the last.
 	Axes []Axis
 	// Schedules are the attacks that are made at every point, by their names; if there are none, all on mutual exclusion.
 	Schedules []string
-	// Frontier is the path of the axis along which to look for the frontier; if empty, the last one.
-	Frontier string
-	// Bisect finds only the frontier, with few runs: to the millisecond, the millionth or the unit. The axis must have
+	// Bisect finds only the frontier, with few runs: to the millisecond, the millionth or the unit. Its axis must have
 	// quantities, the lowest and highest of which bound the search.
 	Bisect bool
 	// Repeat is the command that makes it, to which options are added that make a run of a point again; may be empty.
@@ -73,15 +71,7 @@ func (s *Spec) Check() error {
 	if len(s.Axes) == 0 {
 		return errors.New("a sweep has at least one axis, as lock.ttl=1s,2s,5s")
 	}
-	along := s.along()
-	if along < 0 {
-		var paths []string
-		for _, a := range s.Axes {
-			paths = append(paths, a.Path)
-		}
-		return fmt.Errorf("frontier: %w", attacks.Unknown("axis", s.Frontier, paths...))
-	}
-	if a := s.Axes[along]; s.Bisect && (a.unit() == "" || len(a.Values) < 2) {
+	if a := s.along(); s.Bisect && (a.unit() == "" || len(a.Values) < 2) {
 		return fmt.Errorf("axis %s: a frontier needs at least two quantities of the same unit", a.Path)
 	}
 	_, err := s.attacks()
@@ -119,14 +109,6 @@ func (s *Spec) checkAxis(a Axis) error {
 		}
 	}
 	return nil
-}
-
-// along is the number of the frontier's axis.
-func (s *Spec) along() int {
-	if s.Frontier == "" {
-		return len(s.Axes) - 1
-	}
-	return slices.IndexFunc(s.Axes, func(a Axis) bool { return a.Path == s.Frontier })
 }
 
 // settings are those of a point.

@@ -140,10 +140,8 @@ func (c *Chart) frontier(b *strings.Builder) {
 	style.Options = table.OptionsNoBordersAndSeparators
 	t.SetStyle(style)
 	header := table.Row{}
-	for _, p := range c.paths() {
-		if p != c.Along {
-			header = append(header, p)
-		}
+	for _, a := range c.Axes[:len(c.Axes)-1] {
+		header = append(header, a.Path)
 	}
 	t.AppendRow(append(header, "safe", "broken", "formula", "difference", "agrees", ""))
 	count := map[Agreement]int{}
