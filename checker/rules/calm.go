@@ -87,7 +87,7 @@ func (c *calm) look() {
 		}
 	}
 	for i, s := range c.World.Servers {
-		c.sound[i] = c.isSound(s)
+		c.sound[i] = c.isSound(s, c.guarded) && !s.Paused()
 	}
 	for i := range c.clients {
 		w := &c.clients[i]
@@ -110,11 +110,6 @@ func (c *calm) applied(a *redis.Applied) {
 	if a.Key == driver.GuardKey || c.raised.isCounter(a.Key) {
 		c.look()
 	}
-}
-
-// isSound says whether nothing is wrong with a node.
-func (c *calm) isSound(s *redis.Server) bool {
-	return s.Up() && s.Forbidden() == "" && !s.AnswersWrongly() && !s.Paused() && (!c.guarded || c.isFit(s)) && !c.raised.isAhead(s)
 }
 
 // isClear says whether nothing is in the way of messages.

@@ -20,8 +20,7 @@ type needless struct {
 	*watch
 	patience
 	calm    *calm
-	owners  []map[string]setter             // of keys, by node
-	spent   map[string]bool                 // values of acquires that have returned
+	spent   map[*entry]bool                 // of acquires that have returned
 	gaveUp  map[*kernel.Process]kernel.True // when an acquire of the client that waited or was cancelled last did
 	open    []*ask                          // in the order of the calls
 	had     []*call                         // acquires of leases that somebody believes in, or is releasing
@@ -58,13 +57,6 @@ func (a *ask) queuesWith(b *ask) bool {
 	return a.Waits && b.Waits && a.client == b.client && a.made == b.made && slices.Equal(a.keys, b.keys)
 }
 
-// setter is who set a key last, and to what.
-type setter struct {
-	client *kernel.Process
-	sent   kernel.True
-	value  string
-}
-
 func watchNeedless(r *watch) {
 	p, known := patienceOf(r.Lock, len(r.World.Servers), r.StepTime)
 	// The lock of a caller may have keys of other names, and a replica may take a node's place.
@@ -72,14 +64,12 @@ func watchNeedless(r *watch) {
 	if r.Foreign || len(r.World.Replicas) > 0 || !known || p.alone > p.nodes {
 		return
 	}
-	x := &needless{watch: r, patience: p, spent: map[string]bool{}, gaveUp: map[*kernel.Process]kernel.True{}, ended: map[int]bool{}, times: make([]kernel.True, p.nodes)}
-	for range p.nodes {
-		x.owners = append(x.owners, map[string]setter{})
-	}
+	x := &needless{watch: r, patience: p, spent: map[*entry]bool{}, gaveUp: map[*kernel.Process]kernel.True{}, ended: map[int]bool{}, times: make([]kernel.True, p.nodes)}
 	x.calm = watchCalm(r.Run, isGuarded(r.Run), x.lookAll, x.keepAll)
 	r.onNodeClock(x.lookAndKeep)
 	r.onEvent(x.saw, history.Expire, history.Step, history.Crash, history.Fault)
-	r.onApplied(x.applied)
+	r.onApplied(func(a *redis.Applied) { x.forThose(a, x.look) })
+	r.onChanged(func(a *change) { x.forThose(a.Applied, x.keep) })
 	r.onCall(x.called)
 	r.onReturn(x.returned)
 	r.onEnd = append(r.onEnd, x.lookAll)
@@ -94,16 +84,19 @@ func (x *needless) isHad(c *call) bool {
 // back: one that was asked for in a round that began, and cast, as it is now, while nothing was wrong. Of a round that began
 // earlier, commands may leave just before its time is up, and arrive after what takes them back.
 func (x *needless) isForeign(rivals []*ask, node int, held redis.Record) bool {
-	key := held.Key
-	by := x.owners[node][key]
-	if at, gaveUp := x.gaveUp[by.client]; gaveUp && at == by.sent {
+	e := x.ledger.of[vote{held.Key, ownerOf(held.Value)}]
+	if e == nil || x.spent[e] {
+		return true
+	}
+	by := &e.nodes[node]
+	if at, gaveUp := x.gaveUp[by.setter]; gaveUp && at == by.sent {
 		return true // it may be a vote for that call
 	}
 	isOfCalm := func(since kernel.True) bool {
 		return since == 0 || by.sent > since && by.sent.Sub(since) > x.timeout+x.work
 	}
-	return held.Value != by.value || x.spent[by.value] || !slices.ContainsFunc(rivals, func(a *ask) bool {
-		return a.client.Process == by.client && slices.Contains(a.Resources, key) && by.sent >= a.began &&
+	return !slices.ContainsFunc(rivals, func(a *ask) bool {
+		return a.client.Process == by.setter && slices.Contains(a.Resources, held.Key) && by.sent >= a.began &&
 			isOfCalm(a.client.since) && isOfCalm(a.client.ways[node].since)
 	})
 }
@@ -284,11 +277,10 @@ func (x *needless) returned(c *call, err error) {
 
 // spend notes that the votes of an acquire are for none of those any more who still ask.
 func (x *needless) spend(a *ask) {
-	for node := range a.free {
-		for _, key := range a.keys {
-			if by := x.owners[node][key]; by.client == a.client.Process && by.sent >= a.began {
-				x.spent[by.value] = true
-			}
+	for _, e := range x.ledger.all {
+		isIts := func(n onNode) bool { return n.setter == a.client.Process && n.sent >= a.began }
+		if slices.Contains(a.keys, e.key) && slices.ContainsFunc(e.nodes, isIts) {
+			x.spent[e] = true
 		}
 	}
 }
@@ -320,23 +312,14 @@ func (x *needless) saw(e *history.Event) {
 	}
 }
 
-// applied takes a change of a key on a node.
-func (x *needless) applied(a *redis.Applied) {
-	node := slices.Index(x.World.Servers, a.Server)
-	if node >= x.nodes {
+// forThose has something done with those who ask for a key that changes on a node.
+func (x *needless) forThose(a *redis.Applied, does func(*ask)) {
+	if slices.Index(x.World.Servers, a.Server) >= x.nodes {
 		return
 	}
 	for _, w := range x.open {
 		if slices.Contains(w.keys, a.Key) {
-			x.look(w)
-		}
-	}
-	if !a.Removed() && (a.Set() || a.After.Value != a.Before.Value) {
-		x.owners[node][a.Key] = setter{a.Client, a.Sent, a.After.Value}
-	}
-	for _, w := range x.open {
-		if slices.Contains(w.keys, a.Key) {
-			x.keep(w)
+			does(w)
 		}
 	}
 }

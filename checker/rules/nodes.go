@@ -2,8 +2,6 @@ package rules
 
 import (
 	"strconv"
-	"strings"
-	"time"
 
 	"redlocksim/redlock/driver"
 	"redlocksim/scenarios/protocols"
@@ -17,29 +15,18 @@ import (
 // isGuarded says whether nodes vote only where the restart guard lets them.
 func isGuarded(r *Run) bool { return protocols.Of[protocols.RedlockSettings](r.Lock).Guard != nil }
 
-// guardRecord is a node's record of the restart guard; zero if there is none that can be read.
-type guardRecord struct {
-	run    string
-	since  time.Duration // when its quarantine began, by the node's clock; 0 if there is none
-	maxTTL time.Duration // the largest TTL that clients have
-}
-
 // isFit says whether a node has a record of the restart guard of its own run, with the largest TTL that clients have, and no
 // quarantine.
 func (r *Run) isFit(s *redis.Server) bool {
 	record, _, _ := s.Observable().Peek(driver.GuardKey)
-	return parseGuard(record.Value) == guardRecord{s.RunID(), 0, protocols.Of[protocols.RedlockSettings](r.Lock).Guard.MaxTTL}
+	maxTTL := protocols.Of[protocols.RedlockSettings](r.Lock).Guard.MaxTTL
+	return record.Value == s.RunID()+" 0 "+strconv.FormatInt(maxTTL.Milliseconds(), 10)
 }
 
-func parseGuard(value string) guardRecord {
-	run, times, _ := strings.Cut(value, " ")
-	since, maxTTL, isWhole := strings.Cut(times, " ")
-	from, wrong := strconv.ParseInt(since, 10, 64)
-	most, alsoWrong := strconv.ParseInt(maxTTL, 10, 64)
-	if !isWhole || wrong != nil || alsoWrong != nil {
-		return guardRecord{}
-	}
-	return guardRecord{run, time.Duration(from) * time.Millisecond, time.Duration(most) * time.Millisecond}
+// isSound says whether a node is up, carries out all commands and has no fencing counter that is ahead and, if it is guarded,
+// may vote.
+func (r *Run) isSound(s *redis.Server, guarded bool) bool {
+	return s.Up() && s.Forbidden() == "" && !s.AnswersWrongly() && (!guarded || r.isFit(s)) && !r.raised.isAhead(s)
 }
 
 // standsOn counts the nodes on which a lock stands for a holder.

@@ -72,14 +72,10 @@ func watchUnprotected(r *watch) {
 	r.onEnd = append(r.onEnd, u.over)
 }
 
-// mayVote says whether a node is up, carries out all commands and has no fencing counter that is ahead and, if it is guarded,
-// has a record of the guard that no quarantine is in force. resumed is the node that goes on at this moment, after a pause.
+// mayVote says whether a node is sound, and runs. resumed is the node that goes on at this moment, after a pause.
 func (u *unprotected) mayVote(node int, resumed string) bool {
 	s := u.servers[node]
-	if !s.Up() || s.Forbidden() != "" || s.AnswersWrongly() || s.Paused() && s.Name() != resumed || u.raised.isAhead(s) {
-		return false
-	}
-	return !u.guarded || u.isFit(s)
+	return u.isSound(s, u.guarded) && (!s.Paused() || s.Name() == resumed)
 }
 
 func (u *unprotected) saw(e *history.Event) {
