@@ -25,64 +25,7 @@ func Place(kind Kind, name string) int {
 type Counts struct {
 	// Runs is how many there were, and Others how many of them were of a protocol that is not the library.
 	Runs, Others int
-	// reached and placed are in the table's order; nil stands for zeros.
-	reached, placed []int
-}
-
-// Add adds a run.
-func (c *Counts) Add(s Set, r *Run) {
-	c.grow()
-	c.Runs++
-	if r.Other {
-		c.Others++
-	}
-	for i, e := range Table() {
-		if s.Has(i) {
-			c.reached[i]++
-		}
-		if e.Kind == Fault && slices.Contains(r.Placed, e.Name) || e.Kind == Trigger && slices.Contains(r.Awaited, e.Name) {
-			c.placed[i]++
-		}
-	}
-}
-
-// AddEffect notes that a run would have been different without a kind of fault.
-func (c *Counts) AddEffect(kind string) {
-	c.grow()
-	if i := Place(Effect, kind); i >= 0 {
-		c.reached[i]++
-	}
-}
-
-// Merge adds what other runs reached.
-func (c *Counts) Merge(other Counts) {
-	c.grow()
-	c.Runs += other.Runs
-	c.Others += other.Others
-	for i := range other.reached {
-		c.reached[i] += other.reached[i]
-		c.placed[i] += other.placed[i]
-	}
-}
-
-// Clone is a copy.
-func (c Counts) Clone() Counts {
-	return Counts{c.Runs, c.Others, slices.Clone(c.reached), slices.Clone(c.placed)}
-}
-
-func (c *Counts) grow() {
-	if c.reached == nil {
-		c.reached, c.placed = make([]int, len(Table())), make([]int, len(Table()))
-	}
-}
-
-// Reached is in how many runs an entry was reached.
-func (c *Counts) Reached(kind Kind, name string) int {
-	i := Place(kind, name)
-	if i < 0 || c.reached == nil {
-		return 0
-	}
-	return c.reached[i]
+	rows         []Row // in the table's order; nil before the first run
 }
 
 // Row is an entry with its counts.
@@ -98,21 +41,66 @@ type Row struct {
 	Runs int `json:"runs"`
 }
 
+// Rows are all entries, reached or not, in the order of the table.
+func (c *Counts) Rows() []Row {
+	if c.rows == nil {
+		for _, e := range Table() {
+			c.rows = append(c.rows, Row{Kind: e.Kind, Name: e.Name, What: e.What, Feature: e.Feature})
+		}
+	}
+	return c.rows
+}
+
+// Add adds a run.
+func (c *Counts) Add(s Set, r *Run) {
+	c.Runs++
+	if r.Other {
+		c.Others++
+	}
+	for i := range c.Rows() {
+		row := &c.rows[i]
+		if s.Has(i) {
+			row.Runs++
+		}
+		if row.Kind == Fault && slices.Contains(r.Placed, row.Name) || row.Kind == Trigger && slices.Contains(r.Awaited, row.Name) {
+			row.Placed++
+		}
+	}
+}
+
+// AddEffect notes that a run would have been different without a kind of fault.
+func (c *Counts) AddEffect(kind string) {
+	if i := Place(Effect, kind); i >= 0 {
+		c.Rows()[i].Runs++
+	}
+}
+
+// Merge adds what other runs reached.
+func (c *Counts) Merge(other Counts) {
+	c.Runs += other.Runs
+	c.Others += other.Others
+	for i, row := range other.rows {
+		c.Rows()[i].Runs += row.Runs
+		c.rows[i].Placed += row.Placed
+	}
+}
+
+// Clone is a copy.
+func (c Counts) Clone() Counts { return Counts{c.Runs, c.Others, slices.Clone(c.rows)} }
+
+// Reached is in how many runs an entry was reached.
+func (c *Counts) Reached(kind Kind, name string) int {
+	if i := Place(kind, name); i >= 0 {
+		return c.Rows()[i].Runs
+	}
+	return 0
+}
+
 // table is Counts in JSON.
 type table struct {
 	Runs    int   `json:"runs"`
 	Others  int   `json:"runs_of_other_protocols,omitempty"`
 	Entries []Row `json:"entries"`
-}
-
-// Rows are all entries, reached or not, in the order of the table.
-func (c *Counts) Rows() []Row {
-	c.grow()
-	var rows []Row
-	for i, e := range Table() {
-		rows = append(rows, Row{e.Kind, e.Name, e.What, e.Feature, c.placed[i], c.reached[i]})
-	}
-	return rows
 }
 
 // MarshalJSON gives the rows.
@@ -127,13 +115,12 @@ func (c *Counts) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	*c = Counts{Runs: t.Runs, Others: t.Others}
-	c.grow()
 	for _, r := range t.Entries {
 		i := Place(r.Kind, r.Name)
 		if i < 0 {
 			return fmt.Errorf("reach: there is no %s %q: it is of another version", r.Kind, r.Name)
 		}
-		c.reached[i], c.placed[i] = r.Runs, r.Placed
+		c.Rows()[i].Runs, c.rows[i].Placed = r.Runs, r.Placed
 	}
 	return nil
 }
@@ -142,12 +129,13 @@ func (c *Counts) UnmarshalJSON(data []byte) error {
 // in some run, and without a run of the library there are no steps of it.
 func (c *Counts) Never(kind Kind, features []Feature) []Entry {
 	var never []Entry
-	for i, e := range Table() {
+	for i, row := range c.Rows() {
+		e := Table()[i]
 		switch {
-		case e.Kind != kind || e.Never != "" || c.reached != nil && c.reached[i] > 0:
+		case e.Kind != kind || e.Never != "" || row.Runs > 0:
 		case kind == Step && c.Runs > 0 && c.Others == c.Runs:
 		case e.Feature != "" && !slices.Contains(features, e.Feature):
-		case (kind == Fault || kind == Trigger) && (c.placed == nil || c.placed[i] == 0):
+		case (kind == Fault || kind == Trigger) && row.Placed == 0:
 		case kind == Effect && c.Reached(Fault, e.Name) == 0:
 		default:
 			never = append(never, e)
@@ -158,8 +146,8 @@ func (c *Counts) Never(kind Kind, features []Feature) []Entry {
 
 // Of counts the entries of a kind that could be reached, in the sense of Never, and those that were.
 func (c *Counts) Of(kind Kind, features []Feature) (reached, all int) {
-	for i, e := range Table() {
-		if e.Kind == kind && c.reached != nil && c.reached[i] > 0 {
+	for _, row := range c.Rows() {
+		if row.Kind == kind && row.Runs > 0 {
 			reached++
 		}
 	}
@@ -167,11 +155,13 @@ func (c *Counts) Of(kind Kind, features []Feature) (reached, all int) {
 }
 
 // Unused lists the features that settings turn on and no run used.
-func (c *Counts) Unused(features []Feature) []Feature {
-	var unused []Feature
+func (c *Counts) Unused(features []Feature) (unused []Feature) {
+	used := map[Feature]bool{}
+	for i, row := range c.Rows() {
+		used[row.Feature] = used[row.Feature] || Table()[i].Shows && row.Runs > 0
+	}
 	for _, f := range features {
-		used := slices.ContainsFunc(Table(), func(e Entry) bool { return e.Feature == f && e.Shows && c.Reached(e.Kind, e.Name) > 0 })
-		if !used {
+		if !used[f] {
 			unused = append(unused, f)
 		}
 	}

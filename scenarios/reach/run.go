@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"redlocksim/checker"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
@@ -50,7 +51,7 @@ type call struct {
 }
 
 func (l *look) note(is bool, name string) {
-	if is && !l.steps[name] {
+	if is {
 		l.steps[name] = true
 	}
 }
@@ -155,4 +156,16 @@ func (l *look) readAnswer(e *history.Event, c *call) {
 		c.votes++
 		l.note(l.quarantined[e.Node], "quarantine over")
 	}
+}
+
+// Premises is how often each rule of the checker had something to judge in a run, by its name in the table: a rule that had
+// nothing to judge finds nothing, whatever the lock does.
+func Premises(r *checker.Report) map[string]int {
+	all := map[string]int{}
+	for _, e := range Table() {
+		if e.Kind == Rule {
+			all[e.Name] = e.judged(r)
+		}
+	}
+	return all
 }
