@@ -29,7 +29,7 @@ const (
 	// Leftover: a key outlived the lock that it stood for; see package rules. It keeps others waiting.
 	Leftover Kind = "leftover"
 	// NeedlesslyUnavailable: somebody asked for a lock that nobody had, nothing was in the way, and nobody was granted it; see
-	// package monitor.
+	// package rules.
 	NeedlesslyUnavailable Kind = "needlessly-unavailable"
 	// BusyWait: a client that waited for the lock asked again and again without a pause; see package rules.
 	BusyWait Kind = "busy-wait"
@@ -40,9 +40,39 @@ const (
 	NotTested Kind = "not-tested"
 )
 
-var kinds = []Kind{
-	LeaseOverlap, StaleWrite, AcceptedAfterExpiry, LostUpdate, TokenRegressed, TokenRepeated, Conduct, Contract,
-	Refinement, Unprotected, Leftover, NeedlesslyUnavailable, BusyWait, HolderRefused, NotTested,
+// kinds are in the order of a report, each with what it comes to. Those that package foreign adds stand there by their names:
+// it imports this package.
+var kinds = []struct {
+	kind Kind
+	word Word
+}{
+	{LeaseOverlap, TwoHolders},
+	{StaleWrite, LateWrite},
+	{AcceptedAfterExpiry, Holds},
+	{LostUpdate, LateWrite},
+	{TokenRegressed, BreaksPromise},
+	{TokenRepeated, BreaksPromise},
+	{Conduct, BreaksPromise},
+	{Contract, BreaksPromise},
+	{Refinement, BreaksPromise},
+	{Unprotected, BreaksPromise},
+	{Leftover, Leaks},
+	{NeedlesslyUnavailable, Stuck},
+	{BusyWait, BreaksPromise},
+	{HolderRefused, Stuck},
+	{NotTested, Untested},
+	{"not-held", BreaksPromise},
+	{"token-changed", BreaksPromise},
+}
+
+// place is where the kind is among the kinds; −1 if it is none.
+func (k Kind) place() int {
+	for i := range kinds {
+		if kinds[i].kind == k {
+			return i
+		}
+	}
+	return -1
 }
 
 // Violation reports whether a finding of this kind means that mutual exclusion failed.
@@ -57,8 +87,51 @@ func (k Kind) Liveness() bool {
 // Defect reports whether a lock that keeps its promises never shows a finding of this kind.
 func (k Kind) Defect() bool { return k != AcceptedAfterExpiry && k != NotTested }
 
-// Monitored reports whether a finding of this kind comes from a monitor, who sees what the nodes hold, and not from the
-// history.
+// Monitored reports whether a finding of this kind comes from a rule of package rules, which sees what the nodes hold, and
+// not from the history.
 func (k Kind) Monitored() bool {
 	return k == Conduct || k == Contract || k == Refinement || k == Unprotected || k.Liveness() && k != HolderRefused
+}
+
+// Word is what people are told of a lock: what findings of several kinds come to for whoever uses it. Every text for people
+// takes its word from here; files, exit codes and JSON have kinds.
+type Word string
+
+// The words, the worst first, as texts have them.
+const (
+	// TwoHolders: two clients had the lock at once.
+	TwoHolders Word = "two holders"
+	// LateWrite: the resource took a write that came too late, or that rests on a number which somebody had written over.
+	LateWrite Word = "late write"
+	// Stuck: nobody is granted a lock that nobody has, or the resource does not let its holder work.
+	Stuck Word = "stuck"
+	// Leaks: a key outlives its lock, and keeps others waiting.
+	Leaks Word = "leaks"
+	// BreaksPromise: what a client sends, is told, or is protected by is not what the lock promises.
+	BreaksPromise Word = "breaks a promise"
+	// Untested: what was to be tested did not take place.
+	Untested Word = "not tested"
+	// Holds: none of these.
+	Holds Word = "holds"
+)
+
+// Words are all words, in their order.
+func Words() []Word {
+	return []Word{TwoHolders, LateWrite, Stuck, Leaks, BreaksPromise, Untested, Holds}
+}
+
+// Word is what a finding of this kind comes to.
+func (k Kind) Word() Word {
+	if i := k.place(); i >= 0 {
+		return kinds[i].word
+	}
+	return ""
+}
+
+// Says is the word, with the kind behind it.
+func (k Kind) Says() string {
+	if k == NotTested {
+		return string(Untested)
+	}
+	return string(k.Word()) + " (" + string(k) + ")"
 }

@@ -119,7 +119,7 @@ const (
 
 // Report is what a history shows.
 type Report struct {
-	// Findings has at most one for a kind and resource, or two of monitors, one that faults excuse and one that they do not.
+	// Findings has at most one for a kind and resource, or two of rules, one that faults excuse and one that they do not.
 	// They are ordered by kind, in the order in which the kinds are declared, and then by resource.
 	Findings []Finding
 	// Unchecked says what was not checked twice.
@@ -171,6 +171,6 @@ func (r *Report) settle() {
 		r.Findings = slices.DeleteFunc(r.Findings, func(f Finding) bool { return f.Kind == NotTested })
 	}
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind)), cmp.Compare(a.Resource, b.Resource))
+		return cmp.Or(cmp.Compare(a.Kind.place(), b.Kind.place()), cmp.Compare(a.Resource, b.Resource))
 	})
 }
