@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/anishathalye/porcupine"
-
-	"redlocksim/sim/history"
 )
 
 func TestWhatPorcupineIsNotGivenIsReported(t *testing.T) {
@@ -101,70 +99,5 @@ func TestDisagreementCanBeMatched(t *testing.T) {
 	var err error = &DisagreeError{Kind: LeaseOverlap, Resource: "r", Direct: true}
 	if !errors.Is(err, ErrDisagree) || !strings.Contains(err.Error(), "lease-overlap") {
 		t.Error(err)
-	}
-}
-
-// cycles is n times acquire, read, write and release by four clients who all want the same.
-func cycles(n int) history.History {
-	const clients = 4
-	var h history.History
-	op := 0
-	add := func(e history.Event) {
-		e.Seq, e.Time, e.Resource = len(h)+1, int64(len(h)), "r"
-		h = append(h, e)
-	}
-	call := func(e history.Event) int {
-		op++
-		e.Kind, e.Op = history.Call, op
-		add(e)
-		return op
-	}
-	ret := func(op int, e history.Event) {
-		e.Kind, e.Op, e.Outcome = history.Return, op, history.OK
-		add(e)
-	}
-	asked := make([]int, clients)
-	name := func(c int) string { return fmt.Sprintf("c%d", c) }
-	for c := range clients {
-		asked[c] = call(history.Event{Process: name(c), Func: history.Acquire})
-	}
-	for i := range n {
-		c := i % clients
-		grant := asked[c]
-		ret(grant, history.Event{Process: name(c), Func: history.Acquire})
-		read := history.Event{Process: name(c), Func: history.Read, Grant: grant}
-		e := read
-		e.Op = call(read)
-		e.Kind, e.Outcome, e.Number = history.Effect, history.OK, int64(i)
-		add(e)
-		ret(e.Op, e)
-		write := history.Event{Process: name(c), Func: history.Write, Grant: grant, Number: int64(i + 1)}
-		e = write
-		e.Op = call(write)
-		e.Kind, e.Outcome = history.Effect, history.OK
-		add(e)
-		ret(e.Op, e)
-		release := history.Event{Process: name(c), Func: history.Release, Grant: grant}
-		ret(call(release), release)
-		asked[c] = call(history.Event{Process: name(c), Func: history.Acquire})
-	}
-	return h
-}
-
-func BenchmarkCheck(b *testing.B) {
-	for _, c := range []struct {
-		cycles, max int
-	}{{10, 0}, {10, -1}, {1000, 0}, {1000, -1}, {100000, -1}} {
-		b.Run(fmt.Sprintf("cycles=%d/porcupine=%t", c.cycles, c.max == 0), func(b *testing.B) {
-			h := cycles(c.cycles)
-			b.ReportAllocs()
-			for b.Loop() {
-				r, err := Check(h, Options{MaxOperations: c.max})
-				if err != nil || !r.Passed() {
-					b.Fatal(err, r.Findings)
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(c.cycles), "ns/cycle")
-		})
 	}
 }

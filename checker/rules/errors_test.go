@@ -24,7 +24,6 @@ func votes(outcomes ...driver.Outcome) (nodes []observe.NodeOutcome) {
 
 func TestErrorsSayWhatTookPlace(t *testing.T) {
 	yes, no := redlock.Accepted, redlock.Declined
-	// c2 holds the key on B and C.
 	taken := redlock.Error{Op: driver.OpAcquire, Resource: "r", Attempts: 1, Reason: redlock.ErrTaken, Nodes: votes(yes, no, no)}
 	change := func(f func(*redlock.Error)) *redlock.Error {
 		e := taken
@@ -51,14 +50,10 @@ func TestErrorsSayWhatTookPlace(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t)
-			r.goes("c2", 0, func(a *actor) { a.sets("BC", "other") })
 			r.goes("c1", time.Second, func(a *actor) {
 				call := &protocols.Call{Client: "c1", Resources: []string{"r"}, Grants: []int{1}, TTL: ttl}
 				a.Called(call)
 				call.Context = c.ctx // which ends while the call is under way
-				a.Observed("c1", observe.Event{Step: observe.AttemptStarted, Resource: "r", Value: "v"})
-				a.sets("ABC", "v")
-				a.Observed("c1", observe.Event{Step: observe.GaveUp, Resource: "r", Value: "v", Err: c.err})
 				a.Returned(call, c.err)
 			})
 			want := ""
@@ -107,76 +102,23 @@ func TestTheEndOfALeaseDoesNotEndItsRelease(t *testing.T) {
 	}
 }
 
-// TestClosedIsTheClientOfTheCall: another client in the place of a closed one is not closed, and what waited in the closed one,
-// or is about its leases, is.
-func TestClosedIsTheClientOfTheCall(t *testing.T) {
-	client := func(f protocols.CallFunc) *protocols.Call { return &protocols.Call{Func: f, Client: "c1"} }
-	closes := func(a *actor) {
-		call := client(protocols.CloseCall)
-		a.Called(call)
-		a.Returned(call, nil)
-	}
-	acquire := func() *protocols.Call {
-		return &protocols.Call{Client: "c1", Resources: []string{"r"}, Grants: []int{1}, TTL: ttl}
-	}
-	closed := &redlock.Error{Op: driver.OpAcquire, Resource: "r", Cause: redlock.ErrClosed}
-	for _, c := range []struct {
-		name  string
-		calls func(a *actor) (call *protocols.Call, err *redlock.Error)
-		want  string
-	}{
-		{"of the closed one", func(a *actor) (*protocols.Call, *redlock.Error) {
-			closes(a)
-			call := acquire()
-			a.Called(call)
-			return call, closed
-		}, ""},
-		{"that waited in it", func(a *actor) (*protocols.Call, *redlock.Error) {
-			call := acquire()
-			a.Called(call)
-			closes(a)
-			a.Called(client(protocols.NewClientCall))
-			return call, closed
-		}, ""},
-		{"about its lease", func(a *actor) (*protocols.Call, *redlock.Error) {
-			closes(a)
-			a.Called(client(protocols.NewClientCall))
-			call := acquire()
-			call.Func, call.Lease = protocols.ExtendCall, a.lease("v", a.reads())
-			a.Called(call)
-			return call, &redlock.Error{Op: driver.OpExtend, Resource: "r", Cause: redlock.ErrClosed}
-		}, ""},
-		{"of the one in its place", func(a *actor) (*protocols.Call, *redlock.Error) {
-			closes(a)
-			a.Called(client(protocols.NewClientCall))
-			call := acquire()
-			a.Called(call)
-			return call, closed
-		}, "c1 gets an error that is not true, as nobody closed the client"},
+// Another client in the place of a closed one is not closed, and what waited in the closed one, or is about its leases, is. Who
+// waits for a lock gives up for a cause, and the error says which.
+func TestErrorsOfCalls(t *testing.T) {
+	const untrue = "c1 gets an error that is not true, as "
+	for _, c := range []struct{ name, does, want string }{
+		{"of a closed client", "close; acquire; fails closed", ""},
+		{"of a client that is closed meanwhile", "acquire; close; new-client; fails closed", ""},
+		{"about a lease of a closed client", "acquire; granted v; close; new-client; extend v; fails closed", ""},
+		{"of the client in its place", "close; new-client; acquire; fails closed", untrue + "nobody closed the client"},
+		{"of a call that waits", "waiting; fails taken cancelled", ""},
+		{"of a call that waits, without a cause", "waiting; fails taken", untrue + "it waited, and that does not say why it gave up"},
+		{"of a call that does not wait", "acquire; fails taken", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t)
-			r.goes("c1", time.Second, func(a *actor) {
-				call, err := c.calls(a)
-				a.Returned(call, err)
-			})
+			r := newRig(t).only("errors")
+			r.does("c1", c.does)
 			r.finds(t, checker.Contract, c.want)
 		})
-	}
-}
-
-// Who waits for a lock gives up for a cause, and the error says which.
-func TestWhoWaitsSaysWhyHeGivesUp(t *testing.T) {
-	const silent = "it waited, and that does not say why it gave up"
-	for _, c := range []struct {
-		waits bool
-		cause error
-		want  string
-	}{{true, context.Canceled, ""}, {true, nil, silent}, {false, nil, ""}} {
-		e := &redlock.Error{Op: driver.OpAcquire, Resource: "r", Reason: redlock.ErrTaken, Cause: c.cause}
-		x := &failures{watch: &watch{Run: newRig(t).Run}}
-		if got := x.kind(&call{Call: &protocols.Call{Func: protocols.AcquireCall, Resources: []string{"r"}, Waits: c.waits}}, e, e); got != c.want {
-			t.Errorf("it waits: %v, cause %v: %q, want %q", c.waits, c.cause, got, c.want)
-		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // denied asks all nodes in vain, and is told so, in a call that does not return yet.
-const denied = "acquire; SET r v NX PX 10000 on ABC; denied v; "
+const denied = "acquire; SET r v NX PX 10000 on ABC; step denied v; "
 
 func TestNoKeyOutlivesItsLock(t *testing.T) {
 	const (
@@ -33,14 +33,14 @@ func TestNoKeyOutlivesItsLock(t *testing.T) {
 		{"a lease is held", locked, ""},
 		{"a lease is released", locked + "release v; DEL r on ABC; returns", ""},
 		{"a lease is not released on B", locked + "release v; DEL r on AC; returns", still + "B"},
-		{"a lease is released inside of a call", locked + "release-started v", still + "A"},
+		{"a lease is released inside of a call", locked + "step release-started v", still + "A"},
 		{"a value is used again", locked + "release v; DEL r on ABC; returns; " + locked, ""},
 		{"the key runs out", "acquire; SET r v PX 100 on ABC; returns", ""},
 		// Another key is set at last, so that it is looked.
 		{"the node's clock is set back when the key has run out",
-			"acquire; SET r v PX 100 on A; returns; 110ms; step A -1s; 200ms; SET r w PX 1 on B", still + "A"},
+			"acquire; SET r v PX 100 on A; returns; 110ms; steps A -1s; 200ms; SET r w PX 1 on B", still + "A"},
 		{"the node's clock is set back when the key has run out and was removed",
-			"acquire; SET r v PX 100 on A; returns; 110ms; GET r on A; step A -1s; 200ms; SET r w PX 1 on B", ""},
+			"acquire; SET r v PX 100 on A; returns; 110ms; GET r on A; steps A -1s; 200ms; SET r w PX 1 on B", ""},
 		{"the client crashes", denied + "in 0s crash; 1s", ""},
 		{"the client is paused", denied + "in 0s pause; in 60ms resume; 1ms; returns", ""},
 		{"the node is paused", denied + "DEL r on AB; pause-node C; 60ms; resume-node C; returns", ""},
@@ -103,7 +103,7 @@ func TestKeysLastNoLongerThanAskedFor(t *testing.T) {
 	t.Run("as long as before, by a clock that was stepped back", func(t *testing.T) {
 		r := newRig(t)
 		r.goes("c1", 0, func(a *actor) {
-			a.does(locked + "step A -1s")
+			a.does(locked + "steps A -1s")
 			s := a.Server("A")
 			key, _, _ := s.Observable().Peek("r")
 			// As of a vote for a second token, which shortens no time.

@@ -54,6 +54,12 @@ func TestCallsThatCannotSucceed(t *testing.T) {
 		{"second release, lost", releases, protocols.ReleaseCall, nil, release(redlock.ErrLost, nil), false},
 		{"release in an ended context", nil, protocols.ReleaseCall, ended, release(nil, context.Canceled), true},
 		{"release in an ended context, no quorum", nil, protocols.ReleaseCall, ended, release(redlock.ErrNoQuorum, nil), false},
+		// Nothing but the end of its context makes a Close fail.
+		{"close", nil, protocols.CloseCall, ended, nil, true},
+		{"close whose context has ended", nil, protocols.CloseCall, ended, context.Canceled, true},
+		{"close with another error than its context's", nil, protocols.CloseCall, ended, context.DeadlineExceeded, false},
+		{"close whose context goes on", nil, protocols.CloseCall, context.Background(), context.Canceled, false},
+		{"close of what is closed", nil, protocols.CloseCall, nil, redlock.ErrClosed, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t).only("refusals")
@@ -75,6 +81,25 @@ func TestCallsThatCannotSucceed(t *testing.T) {
 				want = ""
 			}
 			r.finds(t, checker.Contract, want)
+		})
+	}
+}
+
+// No attempt and no extend begins once all clients of a process were closed, and no vote is asked for.
+func TestNothingBeginsAfterClose(t *testing.T) {
+	for _, c := range []struct{ name, does, want string }{
+		{"nothing", "close; 1s", ""},
+		{"an attempt", "close; 1s; step attempt-started w", "c1 reports the step attempt-started after the client was closed"},
+		{"an extend", "close; 1s; step extend-started v", "c1 reports the step extend-started after the client was closed"},
+		{"a vote", "close; 1s; SET r w on A", "c1 still asks A for its vote"},
+		{"a vote for the client in its place", "closing; new-client; returns; 1s; SET r w on A; step attempt-started w", ""},
+		{"a vote for the client before", "new-client; close; 1s; SET r w on A", ""},
+		{"a vote for neither", "close; new-client; close; 1s; SET r w on A", "c1 still asks A for its vote, but was closed before"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t)
+			r.does("c1", c.does)
+			r.finds(t, checker.Contract, c.want)
 		})
 	}
 }

@@ -166,13 +166,13 @@ func (a *actor) does(sentences string) {
 		case words[0] == "meanwhile":
 			a.client.Go(func() { a.does(rest) })
 		case words[0] == "in":
-			a.Kernel.After(a.length(words[1]), func() { a.happens(words[2], append(words[3:], "", "")...) })
+			a.Kernel.After(a.length(words[1]), func() { a.happens(words[2], append(words[3:], "", "", "")...) })
 		case len(words) > 2 && words[len(words)-2] == "on":
 			a.asks(words[len(words)-1], words[:len(words)-2]...)
 		case words[0][0] >= '0' && words[0][0] <= '9':
 			a.sleeps(a.length(words[0]))
 		default:
-			a.happens(words[0], append(words[1:], "", "")...)
+			a.happens(words[0], append(words[1:], "", "", "")...)
 		}
 	}
 }
@@ -187,7 +187,10 @@ func (a *actor) length(of string) time.Duration {
 
 // causes are the errors that sentences name.
 var causes = map[string]error{"": nil, "taken": redlock.ErrTaken, "no-quorum": redlock.ErrNoQuorum, "lost": redlock.ErrLost,
-	"released": redlock.ErrReleased, "closed": redlock.ErrClosed}
+	"released": redlock.ErrReleased, "closed": redlock.ErrClosed, "cancelled": context.Canceled}
+
+var ops = map[protocols.CallFunc]driver.Op{protocols.AcquireCall: driver.OpAcquire, protocols.ExtendCall: driver.OpExtend,
+	protocols.ReleaseCall: driver.OpRelease}
 
 // happens has calls of the client begin and return, its leases end, and things happen to it, to nodes and to the links to them.
 func (a *actor) happens(what string, with ...string) {
@@ -215,10 +218,22 @@ func (a *actor) happens(what string, with ...string) {
 		l.ends(a, causes[with[1]])
 	case "ended":
 		l.cancel(causes[with[1]])
-	case "denied", "release-started":
-		step := map[string]observe.Event{"denied": {Step: observe.Denied, Op: driver.OpAcquire}, "release-started": {Step: observe.ReleaseStarted, Op: driver.OpRelease}}[what]
-		step.Resource, step.Value = "r", with[0]
-		a.Observed(a.client.Name(), step)
+	case "fails": // as the library does, for a reason or a cause, or both
+		e := &redlock.Error{Op: ops[a.open[len(a.open)-1].Func], Resource: "r"}
+		for _, why := range []error{causes[with[0]], causes[with[1]]} {
+			if why == redlock.ErrClosed || why == context.Canceled {
+				e.Cause = why
+			} else if why != nil {
+				e.Reason = why
+			}
+		}
+		a.returns(e)
+	case "step": // of the library, with a value, about r and perhaps more
+		for _, step := range observe.Steps() {
+			if step.String() == with[0] {
+				a.Observed(a.client.Name(), observe.Event{Step: step, Resource: "r" + strings.ReplaceAll(with[2], ",", separator), Value: with[1]})
+			}
+		}
 	case "in-a-context":
 		a.in = context.Background()
 	case "new-client":
@@ -263,6 +278,8 @@ func (a *actor) faults(what, node, by string) (err error) {
 		return s.Kill()
 	case "restart":
 		return s.Restart()
+	case "promote":
+		return a.Promote(s, a.Replicas[0], nil)
 	case "pause-node":
 		s.Pause()
 	case "resume-node":
@@ -273,7 +290,7 @@ func (a *actor) faults(what, node, by string) (err error) {
 		s.Put(redis.Record{Key: "redlock:token:r", Value: by})
 	case "drifts":
 		s.Clock().SetRate(-kernel.MaxRate / 5)
-	case "step": // its clock
+	case "steps": // its clock
 		s.Clock().Step(a.length(by))
 	case "evict":
 		s.Evict(func(key string) bool { return key == by })
