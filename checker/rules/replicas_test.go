@@ -16,7 +16,8 @@ func TestReplicasHaveConfirmed(t *testing.T) {
 		{"at once", "SET r v PX 10000 on A; step granted v", said + "granted, which 0 replicas of A have confirmed, and it asks for 1"},
 		{"when it is confirmed", "SET r v PX 10000 on A; 1s; step granted v", ""},
 		{"extended at once", extends + "step extended v", said + "extended, which 0 replicas"},
-		{"extended when it is confirmed", extends + "1s; PEXPIRE r 20000 on A; step extended v", ""}, // it is not told of the second
+		// It is not told of the second extend.
+		{"extended when it is confirmed", extends + "1s; PEXPIRE r 20000 on A; step extended v", ""},
 		{"after a failover", "SET r v PX 10000 on A; promote A; step granted v", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -109,8 +109,8 @@ func TestCallsThatNeverReturn(t *testing.T) {
 		{"a close in time", "closing; 150ms; release; returns; returns", ""},
 		{"a close too late", "closing; 151ms; release; returns; returns", "c1's Close went on for 151ms after it was called, and may take 150ms."},
 
-		// What waits for a lock ends soon after the client was closed, and what is called after that ends at once. A client that
-		// takes the place of the one before is not closed.
+		// What waits for a lock ends soon after the client was closed, and what is called after that ends at once. A client
+		// that takes the place of the one before is not closed.
 		{"an acquire before a close", "in-a-context; waiting; close; 1s; returns closed",
 			"c1's acquire went on for 1s after the client was closed, and may take 150ms."},
 		{"an acquire after a close", "in-a-context; close; waiting; 1s; returns closed",

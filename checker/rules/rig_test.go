@@ -234,8 +234,6 @@ func (a *actor) happens(what string, with ...string) {
 				a.Observed(a.client.Name(), observe.Event{Step: step, Resource: "r" + strings.ReplaceAll(with[2], ",", separator), Value: with[1]})
 			}
 		}
-	case "in-a-context":
-		a.in = context.Background()
 	case "new-client":
 		a.call(protocols.NewClientCall, nil, nil, nil)
 	case "closing":
@@ -244,8 +242,25 @@ func (a *actor) happens(what string, with ...string) {
 		a.call(protocols.CloseCall, nil, nil, nil)
 	case "expired": // a belief in a grant
 		a.Record(history.Event{Kind: history.Expire, Process: a.client.Name(), Grant: 1, Resource: "r"})
+	default:
+		if is, failed := a.ofClient(what, with[0]); is {
+			err = failed
+		} else {
+			err = a.faults(what, with[0], with[1])
+		}
+	}
+	if err != nil {
+		panic(fmt.Sprint(what, with, ": ", err))
+	}
+}
+
+// ofClient has something happen to the client, if it is that.
+func (a *actor) ofClient(what, with string) (is bool, err error) {
+	switch what {
+	case "in-a-context": // it makes its calls from now on
+		a.in = context.Background()
 	case "tried": // to reach a node, and sent nothing
-		a.tried[reaching{a.client, a.Server(with[0])}] = a.Kernel.Now()
+		a.tried[reaching{a.client, a.Server(with)}] = a.Kernel.Now()
 	case "pause":
 		a.client.Pause()
 	case "resume":
@@ -255,17 +270,15 @@ func (a *actor) happens(what string, with ...string) {
 	case "start":
 		err = a.RestartClient(a.client.Name())
 	case "clock-step":
-		a.client.Clock().Step(a.length(with[0]))
+		a.client.Clock().Step(a.length(with))
 	case "clock": // goes faster by so many parts in a billion
 		rate := int64(0)
-		_, err = fmt.Sscan(with[0], &rate)
+		_, err = fmt.Sscan(with, &rate)
 		a.client.Clock().SetRate(rate)
 	default:
-		err = a.faults(what, with[0], with[1])
+		return false, nil
 	}
-	if err != nil {
-		panic(fmt.Sprint(what, with, ": ", err))
-	}
+	return true, err
 }
 
 func (a *actor) faults(what, node, by string) (err error) {
