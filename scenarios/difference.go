@@ -23,38 +23,42 @@ func (r *Result) DifferenceOn(other *Result) string {
 
 // firstDifference is that for runs that have been made first here and second there.
 func firstDifference(a, b history.History, first, second string) string {
-	x, y, part := parting(a, b, func(e *history.Event) bool { return e.Kind != history.Step })
-	if !part {
-		if x, y, part = parting(a, b, func(*history.Event) bool { return true }); !part {
-			return ""
+	for _, counts := range []func(*history.Event) bool{
+		func(e *history.Event) bool { return e.Kind != history.Step },
+		func(*history.Event) bool { return true },
+	} {
+		if x, y := parting(a, b, counts); x != y {
+			return fmt.Sprintf("%s %s, and %s %s", first, described(x), second, described(y))
 		}
 	}
-	return fmt.Sprintf("%s %s, and %s %s", first, described(x), second, described(y))
+	return ""
 }
 
-// parting gives the first events, of some, in which two histories differ; nil for one that has none left. Their numbers do not
-// count: what came between them does not either.
-func parting(a, b history.History, counts func(*history.Event) bool) (x, y *history.Event, part bool) {
-	next := func(h history.History, i int) int {
-		for i < len(h) && !counts(&h[i]) {
-			i++
+// parting gives the first events, of those that count, in which two histories differ; nil for one that has none left, and for
+// both if they do not differ. Their numbers do not count: what came between them does not either.
+func parting(a, b history.History, counts func(*history.Event) bool) (x, y *history.Event) {
+	next := func(h *history.History) (e *history.Event) {
+		for len(*h) > 0 && (e == nil || !counts(e)) {
+			e, *h = &(*h)[0], (*h)[1:]
 		}
-		return i
+		if e != nil && !counts(e) {
+			return nil
+		}
+		return e
 	}
-	for i, j := next(a, 0), next(b, 0); i < len(a) || j < len(b); i, j = next(a, i+1), next(b, j+1) {
-		switch {
-		case i >= len(a):
-			return nil, &b[j], true
-		case j >= len(b):
-			return &a[i], nil, true
-		}
-		one, other := a[i], b[j]
-		one.Seq, other.Seq = 0, 0
-		if one != other {
-			return &a[i], &b[j], true
+	for {
+		switch x, y = next(&a), next(&b); {
+		case x == nil || y == nil:
+			return x, y
+		case unnumbered(*x) != unnumbered(*y):
+			return x, y
 		}
 	}
-	return nil, nil, false
+}
+
+func unnumbered(e history.Event) history.Event {
+	e.Seq = 0
+	return e
 }
 
 // described is an event as a history has it, but for its number, after who it is of and when, for people.
@@ -62,9 +66,7 @@ func described(e *history.Event) string {
 	if e == nil {
 		return "nothing more happens"
 	}
-	exactly := *e
-	exactly.Seq = 0
-	text, err := json.Marshal(exactly)
+	text, err := json.Marshal(unnumbered(*e))
 	if err != nil {
 		panic(err) // it has texts and numbers
 	}

@@ -88,7 +88,7 @@ func split(n *yaml.Node, key string) (rest, value *yaml.Node) {
 
 func (doc *document) add(d *strictyaml.Decoder, name string, n *yaml.Node) {
 	s := Default()
-	s.Name, s.Topic = name, doc.topic
+	s.Name, s.Topic, s.node = name, doc.topic, n
 	if !d.Decode(n, &s) {
 		return
 	}

@@ -27,12 +27,14 @@ func (f Findings) String() string {
 	return strings.Join(words, ", ")
 }
 
+// missing are those of others that are not among these.
+func (f Findings) missing(others Findings) Findings {
+	return slices.DeleteFunc(slices.Clone(others), func(k checker.Kind) bool { return slices.Contains(f, k) })
+}
+
 // differ is what it concerns that these findings are not others.
 func (f Findings) differ(other Findings) Class {
-	isSafety := func(a, b Findings) bool {
-		return slices.ContainsFunc(a, func(k checker.Kind) bool { return !k.Liveness() && !slices.Contains(b, k) })
-	}
-	if isSafety(f, other) || isSafety(other, f) {
+	if slices.ContainsFunc(append(f.missing(other), other.missing(f)...), func(k checker.Kind) bool { return !k.Liveness() }) {
 		return Safety
 	}
 	return Liveness

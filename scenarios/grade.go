@@ -34,47 +34,6 @@ const (
 // WorseGrades are those of a lock that does worse than Redlock, the worst first.
 func WorseGrades() []Grade { return []Grade{Weaker, LessAvailable, LeavesKeys, BusyWaits} }
 
-// Grades are those of a run of somebody's lock, the worst first; nil of the library's own, and of a run that failed.
-func (r *Result) Grades() []Grade {
-	if r.foreign == nil || r.Has(RunFailed) {
-		return nil
-	}
-	if r.Has(ProgramFailed) {
-		return []Grade{Failed}
-	}
-	isBroken := slices.ContainsFunc(r.Findings, checker.Kind.Violation) // which SetDisturbed withdraws
-	if r.Has(NotTested) && !isBroken && r.Longer == 0 && !r.fewer {     // a lock that nobody is ever granted tells enough
-		return []Grade{NotApplicable}
-	}
-	var all []Grade
-	if r.isWeaker() {
-		all = append(all, Weaker)
-	}
-	if r.Longer > 0 || r.fewer || r.isHolderRefused() {
-		all = append(all, LessAvailable)
-	}
-	if r.leavesKeys() {
-		all = append(all, LeavesKeys)
-	}
-	if slices.Contains(r.Findings, checker.BusyWait) && !slices.Contains(r.Scenario.Expect.Findings, checker.BusyWait) {
-		all = append(all, BusyWaits)
-	}
-	if all == nil {
-		return []Grade{AsSound}
-	}
-	return all
-}
-
-// isWeaker says that the lock was violated where a sound Redlock is not. A key that stands for ever is no violation by itself.
-func (r *Result) isWeaker() bool { return len(r.more()) > 0 || r.Has(Safety) && len(r.Leaks) == 0 }
-
-// more are the violations that a sound Redlock does not show.
-func (r *Result) more() Findings {
-	return slices.DeleteFunc(slices.Clone(r.Findings), func(k checker.Kind) bool {
-		return !k.Violation() || slices.Contains(r.allowed(r.Findings, r.Scenario.Expect.Findings), k)
-	})
-}
-
 // Cause is one of the things for which a run has a grade that is worse than Redlock's.
 type Cause struct {
 	Grade Grade `json:"grade"`
@@ -90,52 +49,58 @@ func (c Cause) Says() string {
 	return c.Cause
 }
 
-// Causes are those of the Grades; nil if none is worse.
-func (r *Result) Causes() (all []Cause) {
-	for _, g := range r.Grades() {
-		switch g {
-		case Failed:
-			all = append(all, Cause{g, "program"})
-		case Weaker:
-			for _, k := range r.more() {
-				all = append(all, Cause{g, string(k)})
-			}
-			if len(r.more()) == 0 {
-				all = append(all, Cause{g, "verdict"})
-			}
-		case LessAvailable:
-			if r.Longer > 0 || r.fewer {
-				all = append(all, Cause{g, "unavailable"})
-			}
-			if r.isHolderRefused() {
-				all = append(all, Cause{g, string(checker.HolderRefused)})
-			}
-		case LeavesKeys:
-			if slices.Contains(r.Findings, checker.Leftover) && !slices.Contains(r.Scenario.Expect.Findings, checker.Leftover) {
-				all = append(all, Cause{g, string(checker.Leftover)})
-			}
-			for _, key := range leaked(r.Leaks) {
-				if !slices.Contains(r.Scenario.Expect.Leaks, key) {
-					all = append(all, Cause{g, key + " without a time to live"})
-				}
-			}
-		case BusyWaits:
-			all = append(all, Cause{g, string(checker.BusyWait)})
+// Grades are those of a run of somebody's lock, the worst first; nil of the library's own, and of a run that failed.
+func (r *Result) Grades() (all []Grade) {
+	for _, c := range r.Causes() {
+		if !slices.Contains(all, c.Grade) {
+			all = append(all, c.Grade)
 		}
 	}
-	return all
+	switch {
+	case all != nil || !r.isGraded():
+		return all
+	case r.isApplicable():
+		return []Grade{AsSound}
+	}
+	return []Grade{NotApplicable}
 }
 
-// isHolderRefused says that the resource keeps a holder from its work where it does not a sound Redlock's.
-func (r *Result) isHolderRefused() bool {
-	return slices.Contains(r.Findings, checker.HolderRefused) && !slices.Contains(r.Scenario.Expect.Findings, checker.HolderRefused)
+func (r *Result) isGraded() bool { return r.foreign != nil && !r.Has(RunFailed) }
+
+// isApplicable says that the run came to what it tests, or tells enough all the same: that the lock breaks, which SetDisturbed
+// withdraws, or that nobody is ever granted it.
+func (r *Result) isApplicable() bool {
+	return !r.Has(NotTested) || slices.ContainsFunc(r.Findings, checker.Kind.Violation) || r.Longer > 0 || r.fewer
 }
 
-// leavesKeys says that keys were left behind that a sound Redlock does not leave.
-func (r *Result) leavesKeys() bool {
+// Causes are those of the Grades; nil if none is worse.
+func (r *Result) Causes() (all []Cause) {
+	add := func(g Grade, cause string, is bool) {
+		if is {
+			all = append(all, Cause{g, cause})
+		}
+	}
+	add(Failed, "program", r.isGraded() && r.Has(ProgramFailed))
+	if all != nil || !r.isGraded() || !r.isApplicable() {
+		return all
+	}
 	e := &r.Scenario.Expect
-	return slices.Contains(r.Findings, checker.Leftover) && !slices.Contains(e.Findings, checker.Leftover) ||
-		slices.ContainsFunc(leaked(r.Leaks), func(key string) bool { return !slices.Contains(e.Leaks, key) })
+	isNew := func(g Grade, k checker.Kind) {
+		add(g, string(k), slices.Contains(r.Findings, k) && !slices.Contains(e.Findings, k))
+	}
+	for _, k := range r.allowed(r.Findings, e.Findings).missing(r.Findings) {
+		add(Weaker, string(k), k.Violation())
+	}
+	// A key that stands for ever is no violation by itself.
+	add(Weaker, "verdict", all == nil && r.Has(Safety) && len(r.Leaks) == 0)
+	add(LessAvailable, "unavailable", r.Longer > 0 || r.fewer)
+	isNew(LessAvailable, checker.HolderRefused) // the resource keeps a holder from its work
+	isNew(LeavesKeys, checker.Leftover)
+	for _, key := range leaked(r.Leaks) {
+		add(LeavesKeys, key+" without a time to live", !slices.Contains(e.Leaks, key))
+	}
+	isNew(BusyWaits, checker.BusyWait)
+	return all
 }
 
 // patience is how much longer than Redlock a lock may be unavailable: how long it waits before it tries again is its own
@@ -248,14 +213,4 @@ func (r *Result) allowed(f, others Findings) Findings {
 		return k.Defect() && !slices.Contains(others, k) && !(k == checker.Contract && r.Excused(k)) && !(isLate(k) && slices.ContainsFunc(others, isLate)) &&
 			!(collides && slices.Contains(others, checker.Unprotected))
 	})
-}
-
-// Makes says whether its clients can make steps of this kind: all of them if f is nil, or if nobody knows better.
-func (f *Foreign) Makes(kind StepKind) bool {
-	if f == nil || f.Unable == nil {
-		return true
-	}
-	s := Default()
-	s.Timeline = []Item{{Do: []Step{{Kind: kind}}}}
-	return f.Unable(&s) == nil
 }

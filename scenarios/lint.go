@@ -1,10 +1,7 @@
 package scenarios
 
 import (
-	"fmt"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -14,24 +11,14 @@ import (
 )
 
 // Lint is Parse, and looks for what can be run and cannot be meant: what is sure to have no effect, and what is too much for a
-// run. The warnings are in the
-// order of the file.
+// run. The warnings are in the order of the file.
 func Lint(path string, data []byte) (found []*Scenario, warnings strictyaml.Errors, err error) {
 	if found, err = Parse(path, data); err != nil {
 		return nil, nil, err
 	}
-	var document yaml.Node
-	if err := yaml.Unmarshal(data, &document); err != nil {
-		return nil, nil, fmt.Errorf("scenarios: %s was read once and cannot be read again: %w", path, err)
-	}
-	base, cases := split(document.Content[0], "cases")
-	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	l := linter{path: path, all: found}
 	for _, s := range found {
-		l.s, l.n = s, base
-		if cases != nil {
-			l.n = strictyaml.Merge(base, child(cases, strings.TrimPrefix(s.Name, name+"/")))
-		}
+		l.s, l.n = s, s.node
 		l.look()
 	}
 	sorted, _ := l.found.Err().(strictyaml.Errors) // nil if there are none

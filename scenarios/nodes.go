@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"slices"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -87,6 +88,21 @@ func (s *Scenario) Processes() faults.Names {
 	return faults.Names{Clients: s.Clients, Resources: s.Resources, Nodes: s.Nodes.all(), Replicas: s.Nodes.replicas(), Agree: s.Lock.Capabilities().Agree, Service: s.Lock.Capabilities().Service}
 }
 
+// Limits are what faults are drawn and placed within for a scenario; beyond is for those that exceed its budget, too.
+func Limits(s *Scenario, beyond bool) *faults.Limits {
+	own := protocols.Of[protocols.RedlockSettings](s.Lock)
+	var maxTTL time.Duration
+	if own.Guard != nil {
+		maxTTL = own.Guard.MaxTTL
+	}
+	return &faults.Limits{Names: s.Processes(), Budget: s.Budget, Beyond: beyond, Scale: s.Lock.TTL,
+		Persistence: s.Nodes.Persistence, Fenced: s.Fenced(), MaxTTL: maxTTL,
+		Random: protocols.Has[protocols.RedlockSettings](s.Lock), Strict: protocols.Has[protocols.RedlockSettings](s.Lock), Batches: own.Batching != 0}
+}
+
+// Fenced says whether the lock has fencing counters.
+func (s *Scenario) Fenced() bool { return protocols.Of[protocols.RedlockSettings](s.Lock).Fencing }
+
 // oneNode has a lock on one Redis have no other node.
 func (c *check) oneNode() {
 	names := &c.s.Nodes.Names
@@ -111,9 +127,7 @@ func (c *check) forbidden() {
 func (c *check) servers() {
 	n := child(child(c.n, "nodes"), "servers")
 	for _, of := range c.s.Nodes.Servers {
-		if all := c.s.Nodes.all(); !slices.Contains(all, of.Key) {
-			c.d.Errorf(n, of.Key, all, "there is no such node")
-		}
+		c.known(n, "node", of.Key, c.s.Nodes.all())
 	}
 }
 
@@ -123,9 +137,7 @@ func (c *check) replicas() {
 	n := child(child(c.n, "nodes"), "replicas")
 	taken := slices.Concat(s.Nodes.Names, s.Clients)
 	for _, of := range s.Nodes.Replicas {
-		if !slices.Contains(s.Nodes.Names, of.Key) {
-			c.d.Errorf(n, of.Key, s.Nodes.Names, "there is no such node")
-		}
+		c.known(n, "node", of.Key, s.Nodes.Names)
 		c.names(child(n, of.Key), of.Value, redlock.MaxNodes, "replica")
 		for _, name := range of.Value {
 			if slices.Contains(taken, name) {

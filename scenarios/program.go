@@ -92,54 +92,43 @@ func (p *program) take(ctx context.Context, s *Step) bool {
 // prepare prepares the nodes, for a protocol that needs it.
 func (p *program) prepare(s *Step) bool {
 	preparer, ok := p.locker.(protocols.Preparer)
-	if !ok {
-		return false
-	}
-	a := p.ofClient()
-	e := history.Event{Kind: history.Step, Name: faults.Prepared, Resource: a.name()}
-	ctx, done := s.in(a.in(context.Background()), p.clock)
-	defer done()
-	asked := &protocols.Call{Func: protocols.PrepareCall, Client: p.host.Name(), Context: ctx}
-	trace.Tell(p.events, protocols.Called{Call: asked})
-	err := preparer.Prepare(ctx)
-	trace.Tell(p.events, protocols.Returned{Call: asked, Err: err})
-	if err != nil {
-		e.Name, e.Detail = faults.NotPrepared, protocols.Reason(err)
-	}
-	p.record(e)
-	return e.Name == faults.Prepared
+	return ok && p.onClient(s, protocols.PrepareCall, preparer.Prepare, faults.Prepared, faults.NotPrepared)
 }
 
 // close closes the client, for a protocol that can.
 func (p *program) close(s *Step) bool {
-	c, ok := p.locker.(protocols.Closer)
-	if !ok {
-		return false
-	}
+	closer, ok := p.locker.(protocols.Closer)
+	return ok && p.onClient(s, protocols.CloseCall, closer.Close, faults.Closed, faults.Closed)
+}
+
+// onClient makes a call that is about the client. done and failed are what is written down then; the client goes on unless they
+// differ and it failed.
+func (p *program) onClient(s *Step, f protocols.CallFunc, call func(context.Context) error, done, failed string) bool {
 	a := p.ofClient()
-	e := history.Event{Kind: history.Step, Name: faults.Closed, Resource: a.name()}
-	ctx, done := s.in(a.in(context.Background()), p.clock)
-	defer done()
-	asked := &protocols.Call{Func: protocols.CloseCall, Client: p.host.Name(), Context: ctx}
-	trace.Tell(p.events, protocols.Called{Call: asked})
-	err := c.Close(ctx)
-	trace.Tell(p.events, protocols.Returned{Call: asked, Err: err})
+	ctx, end := s.in(a.in(context.Background()), p.clock)
+	defer end()
+	e := history.Event{Kind: history.Step, Name: done, Resource: a.name()}
+	err := p.tells(&protocols.Call{Func: f, Client: p.host.Name(), Context: ctx}, func() error { return call(ctx) })
 	if err != nil {
-		e.Detail = protocols.Reason(err)
+		e.Name, e.Detail = failed, protocols.Reason(err)
 	}
 	p.record(e)
-	return true
+	return e.Name == done
 }
 
 // newClient makes another client in the place of the one before.
 func (p *program) newClient(*Step) bool {
-	asked := &protocols.Call{Func: protocols.NewClientCall, Client: p.host.Name()}
-	trace.Tell(p.events, protocols.Called{Call: asked})
-	err := p.begin()
-	trace.Tell(p.events, protocols.Returned{Call: asked, Err: err})
-	if err != nil {
+	if p.tells(&protocols.Call{Func: protocols.NewClientCall, Client: p.host.Name()}, p.begin) != nil {
 		return false // which it was not for the same settings before
 	}
 	p.record(history.Event{Kind: history.Step, Name: faults.NewClient, Resource: p.ofClient().name()})
 	return true
+}
+
+// tells makes a call, and tells the readers of the run of it.
+func (p *program) tells(c *protocols.Call, call func() error) error {
+	trace.Tell(p.events, protocols.Called{Call: c})
+	err := call()
+	trace.Tell(p.events, protocols.Returned{Call: c, Err: err})
+	return err
 }

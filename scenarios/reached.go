@@ -134,8 +134,8 @@ func (c *check) reached() {
 			}
 		}
 		for _, who := range []struct{ key, client string }{{"believing", r.Believing}, {"past", r.Past}} {
-			if who.client != "" && !slices.Contains(c.s.Clients, who.client) {
-				c.d.Errorf(child(n, who.key), who.client, c.s.Clients, "there is no such client")
+			if who.client != "" {
+				c.known(child(n, who.key), "client", who.client, c.s.Clients)
 			}
 		}
 	}

@@ -47,14 +47,16 @@ func verify(s *Scenario, o Options) (*Result, error) {
 // its hashes. The error matches ErrNotRepeated if the runs differ, and names the first difference; any other is an internal
 // one.
 func Again(s *Scenario, o Options, first *Outcome) error {
-	again, err := Run(s, Options{Tier: o.Tier, Seed: o.Seed, Foreign: o.Foreign, Unwatched: true})
-	if err != nil {
-		return err
+	_, err := repeated(s, Options{Tier: o.Tier, Seed: o.Seed, Foreign: o.Foreign, Unwatched: true}, first)
+	return err
+}
+
+func repeated(s *Scenario, o Options, first *Outcome) (*Outcome, error) {
+	second, err := Run(s, o)
+	if err == nil && (first.HistoryHash != second.HistoryHash || first.TraceHash != second.TraceHash) {
+		err = s.failed(o, fmt.Errorf("%w: %s", ErrNotRepeated, difference(s, o, first, second)))
 	}
-	if first.HistoryHash != again.HistoryHash || first.TraceHash != again.TraceHash {
-		return s.failed(o, fmt.Errorf("%w: %s", ErrNotRepeated, difference(s, o, first, again)))
-	}
-	return nil
+	return second, err
 }
 
 // difference names the first event in which two runs differ or, if their histories are the same, looks for a step of the
@@ -161,14 +163,8 @@ func (r *Result) ending() string {
 // Again makes a run once more, watched, and wants the same history and trace. One on tier live cannot be made again. The error
 // matches ErrNotRepeated or is an internal one.
 func (r *Result) Again(watch func(*sim.World)) error {
-	again, err := Run(r.Scenario, Options{Tier: r.Tier, Seed: r.Seed, Foreign: r.foreign, Watch: watch, Unwatched: true})
-	if err != nil {
-		return err
-	}
-	if again.HistoryHash != r.HistoryHash || again.TraceHash != r.TraceHash {
-		return r.failed(fmt.Errorf("%w when it was recorded: %s", ErrNotRepeated, FirstDifference(r.History, again.History)))
-	}
-	return nil
+	_, err := repeated(r.Scenario, Options{Tier: r.Tier, Seed: r.Seed, Foreign: r.foreign, Watch: watch, Unwatched: true}, r.Outcome)
+	return err
 }
 
 // Seed is the seed to run the scenario with: the one that is asked for or, if that is nil, that of the recorded run, or else 0.

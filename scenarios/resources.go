@@ -54,9 +54,7 @@ func (s *Scenario) PermitsOf(semaphore string) (resources []string) {
 // named looks for names of resources that there are not.
 func (c *check) named(n *yaml.Node, names []string) {
 	for _, name := range names {
-		if !slices.Contains(c.s.lockable(), name) {
-			c.d.Errorf(n, name, c.s.lockable(), "there is no such resource")
-		}
+		c.known(n, "resource", name, c.s.lockable())
 	}
 }
 

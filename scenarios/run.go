@@ -38,6 +38,10 @@ const (
 // Options.Locker and package programs.
 const Program Tier = "program"
 
+// Live is the tier of redis-server processes. It is not one of Tiers: its runs are made by package live, take real time,
+// and do not repeat themselves.
+const Live Tier = "live"
+
 var tiers = strictyaml.EnumOf("tier", Tiers()...)
 
 // ParseTier reads the name of a tier.

@@ -1,8 +1,16 @@
+// Package scenarios is experiments as files: lock settings, processes, network, a timeline of steps and faults, what is
+// claimed and what is expected, and the running and judging of them.
+//
+// [Catalogue] has the embedded ones, [Load] reads a file, [Run] makes one run on a tier, and [Verify] makes it twice.
+//
+// To add a scenario: a file in files/.
 package scenarios
 
 import (
 	"fmt"
 	"time"
+
+	"go.yaml.in/yaml/v3"
 
 	"redlocksim/faults"
 	"redlocksim/internal/strictyaml"
@@ -71,6 +79,8 @@ type Scenario struct {
 	// Recorded is the run that the file was written from, if a search found it. Default: not set. Example: {seed: 7,
 	// history: 4d37…}
 	Recorded *Recorded `yaml:"recorded"`
+
+	node *yaml.Node // where it is written
 }
 
 // Claim is what a scenario says of its protocol and settings.
@@ -96,6 +106,15 @@ type Network struct {
 	Latency Latency `yaml:"latency"`
 	// Replies is the delay of replies if it differs. Default: as latency. Example: 50ms
 	Replies *Latency `yaml:"replies"`
+}
+
+// OnLive is what a run against redis-server processes, on tier live, needs to know of a scenario.
+type OnLive struct {
+	// Not is a line that says why real processes cannot show the scenario: one that is decided within a few milliseconds would
+	// show how busy the machine is. Default: empty, they can. Example: a single millisecond decides it
+	Not string `yaml:"not"`
+	// Speed is how many times as fast as the file a run may be at the most, up to 100. Default: 0, as fast as usual. Example: 1
+	Speed int `yaml:"speed" range:"0..100"`
 }
 
 // Expect is the verdict that a scenario must have.

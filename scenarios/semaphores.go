@@ -75,13 +75,19 @@ func (p *program) permit(ctx context.Context, s *Step, semaphore string) bool {
 	ctx, done := s.in(ctx, p.clock)
 	defer done()
 	asked := p.permitCall(ctx, s, semaphore, nil)
-	trace.Tell(p.events, protocols.PermitCalled{PermitCall: asked})
-	err := taker.Permit(ctx, asked)
-	trace.Tell(p.events, protocols.PermitReturned{PermitCall: asked, Err: err})
+	err := p.tellsPermits(asked, func() error { return taker.Permit(ctx, asked) })
 	if err != nil {
 		p.noPermit(semaphore, err)
 	}
 	return err == nil
+}
+
+// tellsPermits is tells for permits.
+func (p *program) tellsPermits(c *protocols.PermitCall, call func() error) error {
+	trace.Tell(p.events, protocols.PermitCalled{PermitCall: c})
+	err := call()
+	trace.Tell(p.events, protocols.PermitReturned{PermitCall: c, Err: err})
+	return err
 }
 
 // permitCall is a step's call for a permit. If it renews and releases what it is granted, renewal is how.
@@ -153,10 +159,7 @@ func (p *program) withAll(s *Step) bool {
 		trace.Tell(p.events, protocols.AllDone{PermitCall: asked, Err: err})
 		return err
 	}
-	trace.Tell(p.events, protocols.PermitCalled{PermitCall: asked})
-	err := holder.HoldAll(ctx, asked)
-	trace.Tell(p.events, protocols.PermitReturned{PermitCall: asked, Err: err})
-	if !begun {
+	if err := p.tellsPermits(asked, func() error { return holder.HoldAll(ctx, asked) }); !begun {
 		p.noPermit(semaphore, err)
 	}
 	return begun
