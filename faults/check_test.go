@@ -2,14 +2,12 @@ package faults
 
 import (
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/shopspring/decimal"
 
 	"redlocksim/internal/strictyaml"
 	"redlocksim/sim/history"
@@ -36,6 +34,8 @@ func TestCheck(t *testing.T) {
 		{&ClockRate{Process: "c2", Rate: PPM(-500_000)}, ""},
 		{&ClockRate{Process: "c3", Rate: PPM(500_001), For: -1}, "process c3: there is no such client or node; rate 50.0001%: must be from -50% to 50%; for -1ns: must not be negative"},
 		{&ClockRate{Process: "A", Rate: PPM(-500_001)}, "rate -50.0001%: must be from -50% to 50%"},
+		// 2^64 parts per billion
+		{&ClockRate{Process: "A", Rate: RateOf(decimal.New(184467440737095516, -7))}, "rate 1844674407370.95516%: must be from -50% to 50%"},
 		{&Entropy{Client: "c2"}, ""},
 		{&Entropy{Client: "A", For: -1}, "client A: there is no such client; for -1ns: must not be negative"},
 		{&SetCounters{Node: "A"}, ""},
@@ -59,6 +59,7 @@ func TestCheck(t *testing.T) {
 		{&Hold{Links: links("c1", "", network.Replies), For: 1}, ""},
 		{&Delay{}, "by 0s: must be positive"},
 		{&Delay{By: 1, For: -1, Links: links("x", "", network.Both)}, "clients[0] x: there is no such client; for -1ns: must not be negative"},
+		{&Delay{By: 1, Links: links("c1 c1", "A B A", network.Both)}, "clients[1] c1: is listed twice; nodes[2] A: is listed twice"},
 		{&Reset{}, ""},
 		{&Reset{Links: links("", "x", network.Both)}, "nodes[0] x: there is no such node"},
 		{&Split{Keep: 1}, ""},
@@ -91,24 +92,6 @@ func TestCheck(t *testing.T) {
 	}
 	if valid := Check(&Reset{Links: links("", "x", network.Both)}, names)[0].Valid; !slices.Equal(valid, []string{"A", "B", "C", "storage"}) || len(names.Nodes) != 3 {
 		t.Errorf("valid nodes: %v of %v", valid, names)
-	}
-}
-
-func TestCheckOfHugeRates(t *testing.T) {
-	var r Rate
-	if err := r.UnmarshalScalar("1844674407370.95516%"); err != nil {
-		t.Fatal(err)
-	}
-	if problems := Check(&ClockRate{Process: "A", Rate: r}, names); len(problems) == 0 {
-		t.Errorf("%v passes for %d parts per billion", r, r.PPB())
-	}
-}
-
-func TestCheckOfNamesListedTwice(t *testing.T) {
-	for _, l := range []Links{links("c1 c1", "", network.Both), links("", "A B A", network.Both)} {
-		if problems := Check(&Delay{Links: l, By: 1}, names); len(problems) == 0 {
-			t.Errorf("%v passes", &l)
-		}
 	}
 }
 
@@ -185,61 +168,24 @@ func TestDirections(t *testing.T) {
 	}
 }
 
-// source parses the package.
-func source(t *testing.T) []*ast.File {
-	names, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var files []*ast.File
-	for _, name := range names {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, f)
-	}
-	return files
-}
-
-// TestEventNamesIsComplete: it has a name for whatever a history can hold but the steps of protocols, and for what the
-// source of the faults notes.
+// TestEventNamesIsComplete: it has a name for whatever a history can hold but the steps of protocols; TestInject has faults.
 func TestEventNamesIsComplete(t *testing.T) {
-	all := map[string]bool{}
-	for _, n := range EventNames() {
-		if all[n] || n == "" {
-			t.Errorf("%q is there twice", n)
-		}
-		all[n] = true
-	}
 	events := []history.Event{{Kind: history.Expire}, {Kind: history.Crash}, {Kind: history.Step, Name: Checked}, {Kind: history.Step, Name: Stopped}}
-	for _, f := range []history.Func{history.Acquire, history.Extend, history.Release, history.Read, history.Write} {
+	for _, f := range []history.Func{history.Acquire, history.Extend, history.Release, history.Read, history.Write, history.Mark} {
 		events = append(events, history.Event{Kind: history.Call, Func: f})
 		for _, o := range []history.Outcome{history.OK, history.Failed, history.Unknown} {
 			events = append(events, history.Event{Kind: history.Return, Func: f, Outcome: o})
 		}
 	}
-	for _, f := range []history.Func{history.Read, history.Write} {
+	for _, f := range []history.Func{history.Read, history.Write, history.Mark} {
 		events = append(events, history.Event{Kind: history.Effect, Func: f, Outcome: history.OK})
 	}
-	for _, name := range []string{CutOff, healed} {
-		events = append(events, history.Event{Kind: history.Fault, Name: name})
-	}
-	for _, k := range Vocabulary() {
-		events = append(events, history.Event{Kind: history.Fault, Name: k.Name})
-		if k.Ends != "" {
-			events = append(events, history.Event{Kind: history.Fault, Name: k.Ends})
-		}
-	}
 	for _, e := range events {
-		if name := EventName(&e); !all[name] {
+		if name := EventName(&e); !slices.Contains(EventNames(), name) {
 			t.Errorf("%q, of %+v, is not in the list", name, e)
 		}
 	}
-	if EventName(&history.Event{}) != "" {
-		t.Error("no event has a name")
+	if all := slices.Sorted(slices.Values(EventNames())); len(slices.Compact(slices.Clone(all))) != len(all) || all[0] == "" || EventName(&history.Event{}) != "" {
+		t.Errorf("a name is there twice, or empty, or no event has one: %q", all)
 	}
 }

@@ -1,7 +1,11 @@
 package faults
 
 import (
+	"slices"
+	"strings"
+
 	"redlocksim/sim/history"
+	"redlocksim/sim/redis"
 )
 
 // What a client does before it acts on the resource: it makes sure of its lease, and then acts, or stops because too
@@ -64,4 +68,31 @@ func EventNames() []string {
 		}
 	}
 	return append(names, healed)
+}
+
+// Commands of clients to nodes are no events of a history but moments for triggers: named after what the command does to keys,
+// and how far it has come.
+var (
+	intents = []string{redis.Sets: "set", redis.Extends: "extend", redis.Deletes: "delete"}
+	passing = []string{redis.Sent: "sent", redis.Arrived: "arrived", redis.Answered: "answered", redis.Broken: "broken"}
+	// passages are these in a sentence.
+	passages = []string{redis.Sent: "is sent", redis.Arrived: "has arrived", redis.Answered: "was answered",
+		redis.Broken: "meets a broken connection"}
+)
+
+// CommandMoments lists the names of these moments.
+func CommandMoments() []string {
+	var names []string
+	for _, intent := range intents[redis.Sets:] {
+		for _, at := range passing {
+			names = append(names, intent+"-"+at)
+		}
+	}
+	return names
+}
+
+// command is what a command does at whose moment this is, and how far it has come; false if it is no such moment.
+func (m *Moment) command() (intent string, at redis.Passage, is bool) {
+	intent, word, _ := strings.Cut(m.Event, "-")
+	return intent, redis.Passage(slices.Index(passing, word)), slices.Contains(CommandMoments(), m.Event)
 }

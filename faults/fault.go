@@ -1,10 +1,10 @@
-// Package faults is the vocabulary of what can go wrong, and plans that say when it does.
+// Package faults is the vocabulary of what can go wrong, and of the moments at which it does.
 //
 // A [Fault] is a struct whose documented fields are its knobs, a sentence, and Inject. What its values may be, whom it happens
 // to, how it is drawn at random, where a systematic search places it and which size a search turns follow from its fields:
 // see knobs.go. A row of [Vocabulary] says what no field does. Faults are injected into a [Ground], a world of the simulator or
-// processes of the operating system, through a [Field], which keeps what is in force and how it is undone. A [Plan] places
-// faults on a timeline. A [Budget] says how much of them a protocol must stand; what really happened is kept in [Used].
+// processes of the operating system, through a [Field], which keeps what is in force and how it is undone. A [Trigger] says
+// when. A [Budget] says how much of them a protocol must stand; what really happened is kept in [Used].
 package faults
 
 import (
@@ -46,9 +46,6 @@ type Kind struct {
 	// Takes are the keys of the budget that it takes from; none if it costs availability at the most. The first bounds its
 	// size, if that is a length of time.
 	Takes []string
-	// Routes says that it only decides which processes reach each other: the arithmetic (Tight) of another kind holds
-	// beside it.
-	Routes bool
 	// Stalls is how often, compared with others, a search draws it to make a client late between the look at its lease and
 	// its write; 0 is never.
 	Stalls int
@@ -58,8 +55,6 @@ type Kind struct {
 	Ends string
 	// Applies says whether it can make a difference within the limits; nil is always.
 	Applies func(*Limits) bool
-	// Tight is the size at which it begins to break a lock, by arithmetic; nil where there is none. See Schedule.
-	Tight func(Schedule) (size time.Duration, why string)
 
 	simulated string // why tier live cannot have it; empty if it can
 	clocks    bool   // it changes the clocks of its target
@@ -89,20 +84,20 @@ const (
 
 // vocabulary is all kinds, in the order of the documentation.
 var vocabulary = kinds(
-	Kind{New: of[ClockStep], Takes: []string{"clock-step"}, Local: true, clocks: true, Tight: tightStep},
+	Kind{New: of[ClockStep], Takes: []string{"clock-step"}, Local: true, clocks: true},
 	Kind{New: of[ClockRate], Takes: []string{"clock-rate"}, Ends: "clock-rate-ends", clocks: true},
 	Kind{New: of[ClockStall], Takes: []string{"clock-rate"}, Ends: "clock-stall-ends", clocks: true},
-	Kind{New: of[Partition], Routes: true, Ends: "partition-heals"},
+	Kind{New: of[Partition], Ends: "partition-heals"},
 	Kind{New: of[Hold], Takes: []string{"delay"}, Ends: "hold-ends"},
 	Kind{New: of[Delay], Takes: []string{"delay"}, Stalls: 1, Ends: "delay-ends"},
 	Kind{New: of[Reset]},
 	Kind{New: of[Split], Ends: "split-ends", Applies: func(l *Limits) bool { return l.Batches }, simulated: notSplit},
-	Kind{New: of[Kill], Takes: memoryLoss, Tight: tightRestart},
-	Kind{New: of[PowerLoss], Takes: append([]string{"no-power-loss"}, memoryLoss...), Tight: tightRestart},
+	Kind{New: of[Kill], Takes: memoryLoss},
+	Kind{New: of[PowerLoss], Takes: append([]string{"no-power-loss"}, memoryLoss...)},
 	Kind{New: of[Shutdown], Takes: memoryLoss},
 	Kind{New: of[Restart], Takes: memoryLoss},
 	Kind{New: of[Promote], Takes: memoryLoss},
-	Kind{New: of[Failover], Takes: memoryLoss, Tight: tightRestart,
+	Kind{New: of[Failover], Takes: memoryLoss,
 		Applies: func(l *Limits) bool { return len(l.masters()) > 0 }},
 	Kind{New: of[Evict], Takes: []string{"memory-loss", "counter-loss"},
 		Applies: func(l *Limits) bool { return l.Names.Service == "" && l.evictable() != nil }},
@@ -159,31 +154,6 @@ func Find(name string) (Kind, bool) {
 func kindOf(f Fault) *Kind {
 	at := slices.IndexFunc(vocabulary, func(k Kind) bool { return reflect.TypeOf(k.New()) == reflect.TypeOf(f) })
 	return &vocabulary[at]
-}
-
-// Schedule is a counterexample with one holder of the lock, in true time since the beginning of the run.
-type Schedule struct {
-	// TTL is the lock's time to live.
-	TTL time.Duration
-	// Asked is when the holder asked, and Until is when it ceases to believe in the lock.
-	Asked, Until time.Duration
-	// Injected is when the first fault of the kind was, on a node.
-	Injected time.Duration
-}
-
-// redisTick is what Redis' clock counts: a key is gone once the clock reads more than its deadline, in whole milliseconds.
-const redisTick = time.Millisecond
-
-// tightStep is the smallest jump of a node's clock that breaks the lock.
-func tightStep(s Schedule) (time.Duration, string) {
-	return s.TTL - (s.Injected - s.Asked) + redisTick, "the TTL left when the clock steps, and Redis' own millisecond " +
-		"(less what the second client waits before it asks, plus the time of the first request)"
-}
-
-// tightRestart is the shortest delay of a restart that is safe.
-func tightRestart(s Schedule) (time.Duration, string) {
-	return s.Until - s.Injected,
-		"the rest of the holder's lease (less the time in which the second client asks and is granted)"
 }
 
 // Deployment is what a fault is injected into on tier live.

@@ -354,6 +354,3 @@ func (f *Field) Heal() {
 		}
 	}
 }
-
-// IsHealed says whether Heal was called.
-func (f *Field) IsHealed() bool { return f.isHealed }

@@ -13,13 +13,37 @@ import (
 	"redlocksim/sim/redis"
 )
 
+// asks has client c1 send each node some commands, over links that take no time.
+func asks(f *testField, commands func(node string) []string) {
+	client := f.World.Client("c1")
+	client.Go(func() {
+		for i, node := range names.Nodes {
+			f.World.Network.Link("c1", node).SetLatency(network.Both, network.Latency{})
+			for _, command := range commands(node) {
+				f.World.Conns(client)[i].Do(f.World.Kernel.Draw(command), time.Unix(1e6, 0), rediscmd.Request{Args: strings.Fields(command)})
+			}
+		}
+	})
+}
+
+// comes is when a moment comes after c1 was granted a resource at 100 ms; 0 if never.
+func comes(f *testField, resource string, m Moment) (at time.Duration) {
+	f.World.Kernel.After(100*ms, func() {
+		f.World.Record(history.Event{Kind: history.Return, Func: history.Acquire, Outcome: history.OK, Process: "c1", Resource: resource})
+	})
+	m.Event = NodesFree
+	Trigger{After: &m}.Arm(f.World, func() { at = time.Duration(f.World.Kernel.Now()) })
+	f.World.Kernel.Run(kernel.True(time.Minute))
+	return at
+}
+
 // A node is free of a lock when the last of the keys has gone that stand for it by the patterns of whoever's lock it is.
 func TestNodesAreFreeOfTheKeysOfALock(t *testing.T) {
 	const never = time.Duration(0)
-	keys := map[string][]string{ // by node, as key and milliseconds to live, if any
-		"A": {"lock:r:1 1000", "lock:r:2 3000"},
-		"B": {"lock:r:1 2000", "lock:s:1"},
-		"C": {"lock:r", "r 5000"},
+	keys := map[string][]string{
+		"A": {"SET lock:r:1 v PX 1000", "SET lock:r:2 v PX 3000"},
+		"B": {"SET lock:r:1 v PX 2000", "SET lock:s:1 v"},
+		"C": {"SET lock:r v", "SET r v PX 5000"},
 	}
 	const granted = 100 * time.Millisecond
 	for _, c := range []struct {
@@ -48,28 +72,8 @@ func TestNodesAreFreeOfTheKeysOfALock(t *testing.T) {
 			patterns = strings.Fields(c.patterns)
 		}
 		f.World.LockOf = lockkeys.Of(patterns, []string{"r", "s"}).Of
-		client := f.World.Client("c1")
-		client.Go(func() {
-			for i, node := range names.Nodes {
-				f.World.Network.Link("c1", node).SetLatency(network.Both, network.Latency{}) // the keys live from the start
-				for _, key := range keys[node] {
-					name, life, dies := strings.Cut(key, " ")
-					set := []string{"SET", name, "v"}
-					if dies {
-						set = append(set, "PX", life)
-					}
-					f.World.Conns(client)[i].Do(f.World.Kernel.Draw("test"), time.Unix(1e6, 0), rediscmd.Request{Args: set})
-				}
-			}
-		})
-		f.World.Kernel.After(granted, func() {
-			f.World.Record(history.Event{Kind: history.Return, Func: history.Acquire, Outcome: history.OK, Process: "c1", Resource: c.resource})
-		})
-		c.moment.Event = NodesFree
-		at := never
-		Trigger{After: &c.moment}.Arm(f.World, func() { at = time.Duration(f.World.Kernel.Now()) })
-		f.World.Kernel.Run(kernel.True(time.Minute))
-		if at != c.want {
+		asks(f, func(node string) []string { return keys[node] })
+		if at := comes(f, c.resource, c.moment); at != c.want {
 			t.Errorf("%s, granted %s, %+v: %v, want %v", c.patterns, c.resource, c.moment, at, c.want)
 		}
 	}
@@ -91,26 +95,9 @@ func TestNodesAreFreeOfWhatIsReleased(t *testing.T) {
 	} {
 		f := newField(t, redis.NoPersistence)
 		f.World.LockOf = lockkeys.Of(nil, []string{"r", "s"}).Of
-		client := f.World.Client("c1")
-		each := func(command string) func() {
-			return func() {
-				client.Go(func() {
-					for i, node := range names.Nodes {
-						f.World.Network.Link("c1", node).SetLatency(network.Both, network.Latency{})
-						f.World.Conns(client)[i].Do(f.World.Kernel.Draw(command), time.Unix(1e6, 0), rediscmd.Request{Args: strings.Fields(command)})
-					}
-				})
-			}
-		}
-		each("SET r v PX 3000")()
-		f.World.Kernel.After(500*ms, each(c.command))
-		f.World.Kernel.After(100*ms, func() {
-			f.World.Record(history.Event{Kind: history.Return, Func: history.Acquire, Outcome: history.OK, Process: "c1", Resource: "r"})
-		})
-		at := time.Duration(0)
-		Trigger{After: &Moment{Event: NodesFree, Client: "c1", Nth: 3, Lead: c.lead}}.Arm(f.World, func() { at = time.Duration(f.World.Kernel.Now()) })
-		f.World.Kernel.Run(kernel.True(time.Minute))
-		if at != c.want {
+		asks(f, func(string) []string { return []string{"SET r v PX 3000"} })
+		f.World.Kernel.After(500*ms, func() { asks(f, func(string) []string { return []string{c.command} }) })
+		if at := comes(f, "r", Moment{Client: "c1", Nth: 3, Lead: c.lead}); at != c.want {
 			t.Errorf("%s, lead %v: %v, want %v", c.command, c.lead, at, c.want)
 		}
 	}

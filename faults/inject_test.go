@@ -407,30 +407,6 @@ func TestRestartBelongsToItsOutage(t *testing.T) {
 	}
 }
 
-func TestPausesOverlap(t *testing.T) {
-	for _, test := range []struct {
-		name string
-		plan []*Placed
-		want time.Duration
-	}{
-		{"the next", []*Placed{at(1, &Pause{Process: "c1", For: 10 * time.Second}), at(2, &Resume{Process: "c1"}), at(5, &Pause{Process: "c1", For: 10 * time.Second})}, 15 * time.Second},
-		{"after its server was killed", []*Placed{at(1, &Pause{Process: "A", For: 10 * time.Second}), at(2, &Kill{Outage: Outage{Node: "A", RestartAfter: ptr(0)}}), at(5, &Pause{Process: "A", For: 3 * time.Second})}, 8 * time.Second},
-		{"the longer", []*Placed{at(1, &Pause{Process: "c1", For: 5 * time.Second}), at(2, &Pause{Process: "c1", For: 10 * time.Second})}, 12 * time.Second},
-	} {
-		f := newField(t, redis.NoPersistence)
-		inject(t, f, test.plan...)
-		var last time.Duration
-		for _, e := range f.World.History() {
-			if e.Name == "resume" {
-				last = time.Duration(e.Time)
-			}
-		}
-		if last != test.want {
-			t.Errorf("%s: it goes on at %v, want %v", test.name, last, test.want)
-		}
-	}
-}
-
 // A pause at the moment at which the process goes on is in force for its own length, and one stretch with those before.
 func TestPausesAtTheEndOfPauses(t *testing.T) {
 	for _, test := range []struct {
@@ -481,6 +457,10 @@ func TestSuspensionsAndPausesOverlap(t *testing.T) {
 		{"resumed within both", []*Placed{suspend(1, 10*s), pause(2, 20*s), at(4, &Resume{Process: "c1"}), suspend(9, 4*s)}, 7 * s, 20 * s, 13 * s},
 		{"a pause as it is resumed", []*Placed{suspend(1, 10*s), pause(2, 3*s), at(4, &Resume{Process: "c1"}),
 			{When: Trigger{After: &Moment{Event: "resume"}}, Fault: &Pause{Process: "c1", For: 6 * s}}}, 3 * s, 8 * s, 10 * s},
+		{"the next pause", []*Placed{pause(1, 10*s), at(2, &Resume{Process: "c1"}), pause(5, 10*s)}, 0, 10 * s, 15 * s},
+		{"after its server was killed", []*Placed{at(1, &Pause{Process: "A", For: 10 * s}),
+			at(2, &Kill{Outage: Outage{Node: "A", RestartAfter: ptr(0)}}), at(5, &Pause{Process: "A", For: 3 * s})}, 0, 10 * s, 8 * s},
+		{"the longer pause", []*Placed{pause(1, 5*s), pause(2, 10*s)}, 0, 11 * s, 12 * s},
 	} {
 		f := newField(t, redis.NoPersistence)
 		inject(t, f, test.plan...)
@@ -526,21 +506,19 @@ func TestNodesThatAreDownAreNotPaused(t *testing.T) {
 	}
 }
 
-func TestLostRepliesAreNoCutOff(t *testing.T) {
-	for direction, want := range map[network.Direction]string{network.Both: CutOff, network.Requests: CutOff, network.Replies: "partition"} {
-		f := newField(t, redis.NoPersistence)
-		inject(t, f, at(1, &Partition{Links: links("c1", "", direction)}))
-		if name := f.World.History()[0].Name; name != want {
-			t.Errorf("direction %d: %s, want %s", direction, name, want)
+func TestWhatIsACutOff(t *testing.T) {
+	for want, all := range map[string][]Links{
+		CutOff: {links("c1", "", network.Both), links("c1", "", network.Requests), links("c1", "C A B", network.Both)},
+		// It can release where replies are lost, or where a node hears of it.
+		"partition": {links("c1", "", network.Replies), links("c1", "A B", network.Both)},
+	} {
+		for _, l := range all {
+			f := newField(t, redis.NoPersistence)
+			inject(t, f, at(1, &Partition{Links: l}))
+			if name := f.World.History()[0].Name; name != want {
+				t.Errorf("%v: %s, want %s", &l, name, want)
+			}
 		}
-	}
-}
-
-func TestAllNodesByNameAreACutOff(t *testing.T) {
-	f := newField(t, redis.NoPersistence)
-	inject(t, f, at(1, &Partition{Links: links("c1", "C A B", network.Both)}))
-	if name := f.World.History()[0].Name; name != CutOff {
-		t.Errorf("%s, want %s", name, CutOff)
 	}
 }
 

@@ -116,7 +116,6 @@ type Smallest struct {
 	Knob      string `json:"knob"`
 	BreaksNS  int64  `json:"breaks_ns"`
 	HoldsNS   int64  `json:"holds_ns"`
-	FormulaNS int64  `json:"formula_ns,omitempty"`
 	Confirmed bool   `json:"confirmed_on_other_tier"`
 }
 
@@ -154,7 +153,7 @@ func NewCase(r *scenarios.Result, repeat string, took time.Duration) (Case, erro
 		c.Problems = append(c.Problems, p.Text)
 	}
 	for _, f := range r.Smallest {
-		c.Smallest = append(c.Smallest, Smallest{f.Fault, f.Knob, int64(f.Breaks), int64(f.Holds), int64(f.Formula), f.Confirmed})
+		c.Smallest = append(c.Smallest, Smallest{f.Fault, f.Knob, int64(f.Breaks), int64(f.Holds), f.Confirmed})
 	}
 	if f := r.Witness(); f != nil {
 		c.Witness = newWitness(f)

@@ -264,8 +264,5 @@ func smallest(b *strings.Builder, r *scenarios.Result) {
 			confirmed = "NOT CONFIRMED on the other tier"
 		}
 		labelled(b, "smallest", "%s: the lock breaks if %s is %v, and holds if it is %v (%s)", s.Fault, s.Knob, s.Breaks, s.Holds, confirmed)
-		if s.Why != "" {
-			labelled(b, "", "the formula gives %v: %s", s.Formula.Round(time.Millisecond), s.Why)
-		}
 	}
 }

@@ -10,10 +10,8 @@ import (
 	"redlocksim/faults"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/redlock"
-	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
-	"redlocksim/sim/storage"
 )
 
 // Limits on a scenario, so that a mistake in a file does not fill the memory.
@@ -21,8 +19,6 @@ const (
 	maxClients = 1000
 	maxCases   = 100
 	maxItems   = 10_000
-	// maxName bounds the name of a process or a resource, in bytes.
-	maxName = 200
 )
 
 // check looks for what is wrong with a scenario that is well-formed.
@@ -150,75 +146,4 @@ func fieldOf(n *yaml.Node, field string) *yaml.Node {
 		return n.Content[at]
 	}
 	return n
-}
-
-// known refuses a word that is none of those that there are.
-func (c *check) known(n *yaml.Node, what, word string, valid []string) {
-	if !slices.Contains(valid, word) {
-		c.d.Errorf(n, word, valid, "there is no such %s", what)
-	}
-}
-
-// names looks at the names of all clients, nodes or resources.
-func (c *check) names(n *yaml.Node, names []string, limit int, what string) {
-	if len(names) == 0 || len(names) > limit {
-		c.d.Errorf(n, "", nil, "%d %ss, must be from 1 to %d", len(names), what, limit)
-		return
-	}
-	for i, name := range names {
-		at := n
-		if n.Kind == yaml.SequenceNode && i < len(n.Content) {
-			at = n.Content[i]
-		}
-		switch {
-		case name == "" || name == storage.Name:
-			c.d.Errorf(n, name, nil, "cannot be the name of a %s", what)
-		case len(name) > maxName:
-			c.d.Errorf(at, "", nil, "the name of a %s has at most %d bytes", what, maxName)
-		case strings.ContainsAny(name, "\n\t"):
-			c.d.Errorf(at, name, nil, "the name of a %s is one line of printable text", what)
-		case slices.Contains(names[:i], name):
-			c.d.Errorf(n, name, nil, "there are two %ss of this name", what)
-		}
-	}
-}
-
-// oneLine looks at what is told as one line.
-func (c *check) oneLine(key, text string) {
-	if strings.ContainsAny(text, "\n\t") {
-		c.d.Errorf(child(c.n, key), text, nil, "is one line of printable text")
-	}
-}
-
-// recorded looks whether a moment is an event that the history can have.
-func (c *check) recorded(n *yaml.Node, m *faults.Moment) {
-	c.moment(n, m)
-	if !m.IsRecorded() {
-		c.d.Errorf(child(n, "event"), m.Event, nil, "is a moment for things to happen at, and no event of a history")
-	}
-}
-
-// moment looks for an event that there is not.
-func (c *check) moment(n *yaml.Node, m *faults.Moment) {
-	names := c.s.Processes()
-	c.known(child(n, "event"), "event", m.Event, c.events())
-	if m.Client != "" {
-		c.known(child(n, "client"), "client", m.Client, names.Clients)
-	}
-	if m.Node != "" {
-		c.known(child(n, "node"), "node", m.Node, names.Nodes)
-	}
-	if m.Lead > 0 && m.Event != faults.NodesFree {
-		c.d.Errorf(child(n, "lead"), m.Lead.String(), nil, "goes with %s only", faults.NodesFree)
-	}
-}
-
-// events are the names of all events that the timeline can wait for.
-func (c *check) events() []string {
-	p, _ := protocols.Find(c.s.Lock.Protocol)
-	events := append(faults.EventNames(), p.Steps...)
-	if c.s.Lock.Capabilities().Service == "" {
-		events = append(events, faults.CommandMoments()...)
-	}
-	return events
 }

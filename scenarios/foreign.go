@@ -51,16 +51,6 @@ type Loader func(ctx context.Context, m *Module, fetch func(ctx context.Context,
 // errOnlyHere says that runs of a lock cannot be made on other machines.
 var errOnlyHere = errors.New("workers do not have the lock: it is no lock program")
 
-// Makes says whether its clients can make steps of this kind: all of them if f is nil, or if nobody knows better.
-func (f *Foreign) Makes(kind StepKind) bool {
-	if f == nil || f.Unable == nil {
-		return true
-	}
-	s := Default()
-	s.Timeline = []Item{{Do: []Step{{Kind: kind}}}}
-	return f.Unable(&s) == nil
-}
-
 // Portable is the lock's module; nil if there is no lock, and an error if it is one of this process alone.
 func (f *Foreign) Portable() (*Module, error) {
 	switch {

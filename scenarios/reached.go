@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"slices"
 
+	"go.yaml.in/yaml/v3"
+
 	"redlocksim/faults"
+	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/history"
 )
 
@@ -139,4 +142,37 @@ func (c *check) reached() {
 			}
 		}
 	}
+}
+
+// recorded looks whether a moment is an event that the history can have.
+func (c *check) recorded(n *yaml.Node, m *faults.Moment) {
+	c.moment(n, m)
+	if !m.IsRecorded() {
+		c.d.Errorf(child(n, "event"), m.Event, nil, "is a moment for things to happen at, and no event of a history")
+	}
+}
+
+// moment looks for an event that there is not.
+func (c *check) moment(n *yaml.Node, m *faults.Moment) {
+	names := c.s.Processes()
+	c.known(child(n, "event"), "event", m.Event, c.events())
+	if m.Client != "" {
+		c.known(child(n, "client"), "client", m.Client, names.Clients)
+	}
+	if m.Node != "" {
+		c.known(child(n, "node"), "node", m.Node, names.Nodes)
+	}
+	if m.Lead > 0 && m.Event != faults.NodesFree {
+		c.d.Errorf(child(n, "lead"), m.Lead.String(), nil, "goes with %s only", faults.NodesFree)
+	}
+}
+
+// events are the names of all events that the timeline can wait for.
+func (c *check) events() []string {
+	p, _ := protocols.Find(c.s.Lock.Protocol)
+	events := append(faults.EventNames(), p.Steps...)
+	if c.s.Lock.Capabilities().Service == "" {
+		events = append(events, faults.CommandMoments()...)
+	}
+	return events
 }

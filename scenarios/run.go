@@ -308,12 +308,12 @@ func lost(s *Scenario, o Options, class Class, why string) *Result {
 // armed is the timeline of a run: its items wait for their moments.
 type armed struct {
 	timeline []Item
-	faults   faults.Plan // nil for what clients do
+	faults   []*faults.Placed // nil for what clients do
 	started  []bool
 }
 
 func (s *Scenario) arm(w *sim.World, field *faults.Field, sessions map[string]*Session) *armed {
-	a := &armed{s.Timeline, make(faults.Plan, len(s.Timeline)), make([]bool, len(s.Timeline))}
+	a := &armed{s.Timeline, make([]*faults.Placed, len(s.Timeline)), make([]bool, len(s.Timeline))}
 	for i := range s.Timeline {
 		item := &s.Timeline[i]
 		if item.Fault != nil {

@@ -6,8 +6,6 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/faults"
-	"redlocksim/scenarios/protocols"
-	"redlocksim/sim/history"
 )
 
 // Smallest is how much of a kind of fault it takes to break the lock, everything else being as in the scenario.
@@ -18,11 +16,6 @@ type Smallest struct {
 	// Breaks is the mildest size that still breaks the lock, and Holds the next one, a millisecond milder, that does
 	// not. For a fault that is worse the smaller it is, Holds is the larger.
 	Breaks, Holds time.Duration
-	// Formula is what the arithmetic gives for the schedule in which it is tight: the smallest size that breaks the lock,
-	// or for a fault that is worse the smaller it is the smallest that holds. Why is what it consists of and what makes
-	// the difference. Zero and empty where there is no formula.
-	Formula time.Duration
-	Why     string
 	// Confirmed says that both sides were run on the other tier too, with the same verdicts.
 	Confirmed bool
 }
@@ -102,7 +95,6 @@ func bisect(r *Result, kind string, of *faults.Size) (*Smallest, error) {
 		}
 		s.Confirmed = s.Confirmed && worse && !milder
 	}
-	s.Formula, s.Why = formula(r, kind)
 	return s, nil
 }
 
@@ -127,47 +119,4 @@ func violations(r checker.Report) []checker.Kind {
 		}
 	}
 	return kinds
-}
-
-// formula is what the arithmetic of the literature gives for a counterexample against Redlock with one holder: the
-// smallest jump of a node's clock, or the shortest delay of a restart that is safe. Both are tight when messages take no
-// time and the second client asks at the right moment.
-func formula(r *Result, kind string) (time.Duration, string) {
-	w := r.Witness()
-	asked, injected := time.Duration(-1), time.Duration(-1)
-	for i := range r.History {
-		e := &r.History[i]
-		if asked < 0 && e.Kind == history.Call && e.Func == history.Acquire && e.Resource == w.Resource {
-			asked = time.Duration(e.Time)
-		}
-		if injected < 0 && e.Kind == history.Fault && e.Name == kind && e.Node != "" {
-			injected = time.Duration(e.Time)
-		}
-	}
-	if !protocols.Has[protocols.RedlockSettings](r.Scenario.Lock) || w.Kind != checker.LeaseOverlap || asked < 0 || injected < asked || r.hasMoreThan(kind) {
-		return 0, ""
-	}
-	k, _ := faults.Find(kind)
-	if k.Tight == nil {
-		return 0, ""
-	}
-	return k.Tight(faults.Schedule{TTL: r.Scenario.Lock.TTL, Asked: asked, Injected: injected, Until: time.Duration(w.Windows[0].To)})
-}
-
-// hasMoreThan says whether more than one moment decides, or faults of other kinds do as well, but for those that only
-// decide which nodes a client reaches.
-func (r *Result) hasMoreThan(kind string) bool {
-	var moment *faults.Trigger
-	for i := range r.Scenario.Timeline {
-		item := &r.Scenario.Timeline[i]
-		of, _ := faults.Find(item.Kind)
-		switch {
-		case item.Fault == nil || of.Routes:
-		case item.Kind != kind || moment != nil && moment.String() != item.When.String():
-			return true
-		default:
-			moment = &item.When
-		}
-	}
-	return false
 }

@@ -7,28 +7,20 @@ import (
 	"redlocksim/faults"
 )
 
-// On the schedule in which the formulas are tight the search must agree with them to the millisecond.
-func TestSmallestFaultIsTheFormulas(t *testing.T) {
+// On schedules in which arithmetic is tight the search must agree with it to the millisecond: a step that ends the TTL that is
+// left and Redis' own millisecond, a restart that comes with the end of the lease, and a pause that outlasts it.
+func TestSmallestFaultIsTheArithmetics(t *testing.T) {
 	for name, want := range map[string]Smallest{
-		"boundaries/clock-step-breaks": {Fault: "clock-step", Breaks: 9001 * time.Millisecond, Holds: 9000 * time.Millisecond,
-			Formula: 9001 * time.Millisecond, Confirmed: true},
-		"boundaries/restart-delay-breaks": {Fault: "kill", Breaks: 8897 * time.Millisecond, Holds: 8898 * time.Millisecond,
-			Formula: 8898 * time.Millisecond, Confirmed: true},
-		"boundaries/pause-breaks": {Fault: "pause", Breaks: 10002 * time.Millisecond, Holds: 10001 * time.Millisecond, Confirmed: true},
+		"boundaries/clock-step-breaks":    {Fault: "clock-step", Breaks: 9001 * time.Millisecond, Holds: 9000 * time.Millisecond, Confirmed: true},
+		"boundaries/restart-delay-breaks": {Fault: "kill", Breaks: 8897 * time.Millisecond, Holds: 8898 * time.Millisecond, Confirmed: true},
+		"boundaries/pause-breaks":         {Fault: "pause", Breaks: 10002 * time.Millisecond, Holds: 10001 * time.Millisecond, Confirmed: true},
 	} {
 		r, err := Verify(Named(t, name), Options{})
-		if err != nil {
-			t.Fatal(err)
+		if err != nil || len(r.Smallest) != 1 || r.Smallest[0].Knob == "" {
+			t.Fatalf("%s: %+v, %v", name, r.Smallest, err)
 		}
-		if len(r.Smallest) != 1 {
-			t.Errorf("%s: %+v", name, r.Smallest)
-			continue
-		}
-		got := r.Smallest[0]
-		if got.Knob == "" || (got.Why == "") != (want.Formula == 0) {
-			t.Errorf("%s: %+v", name, got)
-		}
-		if got.Knob, got.Why = "", ""; got != want {
+		want.Knob = r.Smallest[0].Knob
+		if got := r.Smallest[0]; got != want {
 			t.Errorf("%s: found %+v, want %+v", name, got, want)
 		}
 	}

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"redlocksim/sim"
 	"redlocksim/sim/history"
+	"redlocksim/sim/redis"
 	"redlocksim/sim/trace"
 )
 
@@ -41,31 +43,28 @@ type Moment struct {
 }
 
 func (m *Moment) String() string {
+	intent, passage, isCommand := m.command()
 	var text string
 	switch {
 	case m.Event == NodesFree:
 		return m.freeString()
-	case m.isCommand():
-		text = m.commandString()
+	case isCommand:
+		to := ""
+		if m.Node != "" {
+			to = " to " + m.Node
+		}
+		text = fmt.Sprintf("%s's command to %s a key%s %s", cmp.Or(m.Client, "a client"), intent, to, passages[passage])
 	default:
-		text = m.eventString()
+		text = strings.TrimPrefix(m.Client+" "+m.Event, " ")
+		if m.Node != "" {
+			text += " of " + m.Node
+		}
 	}
 	if m.Resource != "" {
 		text += " on " + m.Resource
 	}
 	if m.Nth > 1 {
 		text += fmt.Sprintf(", time %d", m.Nth)
-	}
-	return text
-}
-
-func (m *Moment) eventString() string {
-	text := m.Event
-	if m.Client != "" {
-		text = m.Client + " " + text
-	}
-	if m.Node != "" {
-		text += " of " + m.Node
 	}
 	return text
 }
@@ -97,23 +96,23 @@ func (t Trigger) Arm(w *sim.World, f func()) {
 	}
 	left := max(t.After.Nth, 1)
 	comes := func() {
-		if left == 0 {
-			return
-		}
-		if left--; left > 0 {
-			return
-		}
-		if t.Every {
-			left = 1
-		}
-		if t.Plus > 0 {
-			w.Kernel.After(t.Plus, f)
-		} else {
-			f()
+		if left--; left == 0 || left < 0 && t.Every {
+			if t.Plus > 0 {
+				w.Kernel.After(t.Plus, f)
+			} else {
+				f()
+			}
 		}
 	}
-	if t.After.isCommand() {
-		t.After.armCommand(w, comes)
+	if intent, passage, isCommand := t.After.command(); isCommand {
+		last := 0 // message that was counted: it may have several commands
+		trace.On(w.Events, func(a *redis.Asked) {
+			if m := t.After; a.Message != last && intents[a.Intent] == intent && a.At == passage && (m.Client == "" || m.Client == a.Client.Name()) &&
+				(m.Node == "" || m.Node == a.Server.Name()) && (m.Resource == "" || slices.Contains(a.Keys, m.Resource)) {
+				last = a.Message
+				w.Kernel.After(0, comes) // as soon as what happens to the command now has happened
+			}
+		})
 		return
 	}
 	trace.On(w.Events, func(e *history.Event) {
@@ -124,7 +123,10 @@ func (t Trigger) Arm(w *sim.World, f func()) {
 }
 
 // IsRecorded says whether the moment is an event of the history, and not only a moment for things to happen at.
-func (m *Moment) IsRecorded() bool { return m.Event != NodesFree && !m.isCommand() }
+func (m *Moment) IsRecorded() bool {
+	_, _, isCommand := m.command()
+	return m.Event != NodesFree && !isCommand
+}
 
 // Matches says whether an event is one that the moment is about. A step of a lock on several resources is each one's.
 func (m *Moment) Matches(e *history.Event) bool {
@@ -157,6 +159,3 @@ func (p *Placed) Fire(f *Field) {
 		f.injected(p.Fault)
 	}
 }
-
-// Plan is the faults of a run.
-type Plan []*Placed
