@@ -66,57 +66,43 @@ func shown(r *Report) string {
 	return strings.Join(all, "; ")
 }
 
-func TestVerdicts(t *testing.T) {
+// What is found first, and where. What is good, the table and the definition say.
+func TestFindings(t *testing.T) {
 	const (
-		handover = "0 acquire; 0 ok; 0 release; 0 ok; 1 acquire; 1 ok"
-		overlap  = "0 acquire; 0 ok; 1 acquire; 1 ok"
-		stolen   = "0 acquire; 0 ok; 1 release; 1 ok; 1 acquire; 1 ok"
-		again    = "0 acquire; 0 ok; 0 acquire; 0 ok; 0 release; 0 ok"
+		overlap = "0 acquire; 0 ok; 1 acquire; 1 ok"
+		stolen  = "0 acquire; 0 ok; 1 release; 1 ok; 1 acquire; 1 ok"
+		again   = "0 acquire; 0 ok; 0 acquire; 0 ok; 0 release; 0 ok"
 	)
 	for _, c := range []struct {
 		model        Model
 		script, want string
 	}{
-		{Mutex, handover, ""}, {Owner, handover, ""}, {Reentrant, handover, ""},
 		{Mutex, overlap, "lease-overlap x1 1-2,3-4"}, {Owner, overlap, "lease-overlap x1 1-2,3-4"}, {Reentrant, overlap, "lease-overlap x1 1-2,3-4"},
-		{Mutex, stolen, ""}, {Owner, stolen, "lease-overlap x1 1-2,5-6; not-held x1 3-4"},
-		{Mutex, again, "lease-overlap x1 1-2,3-4"}, {Owner, again, "lease-overlap x1 1-2,3-4"}, {Reentrant, again, ""},
+		{Owner, stolen, "lease-overlap x1 1-2,5-6; not-held x1 3-4"},
+		{Mutex, again, "lease-overlap x1 1-2,3-4"}, {Owner, again, "lease-overlap x1 1-2,3-4"},
 		{Reentrant, again + "; 1 acquire; 1 ok", "lease-overlap x1 1-2,7-8"},
-		{Reentrant, again + "; 0 release; 0 ok; 1 acquire; 1 ok", ""},
 		{Reentrant, again + "; 0 release; 0 ok; 0 release; 0 ok", "not-held x1 7-8,9-10"},
 
 		// Operations that overlap in time take the order that suits them.
-		{Mutex, "0 acquire; 0 ok; 1 acquire; 0 release; 1 ok; 0 ok", ""},
-		{Owner, "0 acquire; 0 ok; 1 acquire; 0 release; 1 ok; 0 ok", ""},
 		{Mutex, "0 acquire; 0 ok; 1 acquire; 1 ok; 0 release; 0 ok", "lease-overlap x1 1-2,3-4"},
 		{Mutex, "0 acquire; 1 extend; 0 ok; 1 ok; 0 release; 0 ok; 0 extend; 0 ok", "not-held x1 5-6,7-8"},
-		{Mutex, "0 acquire; 0 ok; 1 release; 2 release; 3 acquire; 3 ok; 2 ok; 4 extend; 4 ok; 1 ok", ""},
-		{Mutex, "0 release; 1 acquire; 0 ok", ""}, {Mutex, "0 release; 0 ok", "not-held x1 1-2"},
+		{Mutex, "0 release; 0 ok", "not-held x1 1-2"},
 
 		// What failed did not happen, and a failed acquire of a free lock is allowed.
-		{Owner, "0 acquire; 0 fail; 1 acquire; 1 ok", ""},
 		{Owner, "0 acquire; 0 ok; 0 release; 0 fail; 1 acquire; 1 ok", "lease-overlap x1 1-2,5-6"},
 		{Mutex, "0 acquire; 0 ok; 0 release; 0 fail; 1 acquire; 1 ok", "lease-overlap x1 1-2,5-6"},
 		{Mutex, "0 acquire; 0 ok; 0 release; 1 acquire; 1 ok; 0 fail", "lease-overlap x1 1-2,4-5"},
 
 		// What is unknown, or open at the end, may have happened.
-		{Owner, "0 acquire; 0 info; 1 acquire; 1 ok", ""}, {Owner, "0 acquire; 1 acquire; 1 ok", ""},
-		{Owner, "0 acquire; 0 ok; 0 release; 0 info; 1 acquire; 1 ok", ""}, {Owner, "0 acquire; 0 ok; 0 release; 1 acquire; 1 ok", ""},
 		{Mutex, "0 acquire; 0 ok; 0 release; 0 info; 1 acquire; 1 ok; 2 acquire; 2 ok", "lease-overlap x1 5-6,7-8"},
 		{Owner, "0 acquire; 0 ok; 0 extend; 0 info; 1 acquire; 1 ok", "lease-overlap x1 1-2,5-6"},
 
 		// A later success shows that it did.
-		{Owner, "0 acquire; 0 info; 0 release; 0 ok", ""},
 		{Owner, "0 acquire; 0 info; 1 acquire; 1 ok; 0 release; 0 ok", "lease-overlap x1 3-4,5-6"},
-		{Owner, "0 acquire; 0 info; 1 acquire; 1 ok; 0 release; 1 release; 1 ok; 0 ok", ""},
 		{Owner, "0 acquire; 0 info; 0 extend; 0 ok; 1 acquire; 1 ok", "lease-overlap x1 3-4,5-6"},
 		{Owner, "0 acquire; 0 info; 0 release; 0 ok; 0 release; 0 ok", "not-held x1 3-4,5-6"},
 		{Owner, "0 acquire; 0 ok; 0 release; 0 info; 1 acquire; 1 ok; 1 release; 1 ok; 0 release; 0 ok", "lease-overlap x1 1-2,5-6"},
-		{Owner, "0 acquire; 0 ok; 0 release; 0 info; 0 acquire; 0 info; 1 acquire; 1 ok; 1 release; 1 ok; 0 release; 0 ok", ""},
-		{Owner, "0 acquire; 0 ok; 0 release; 0 info; 1 acquire; 1 ok; 1 release; 1 ok; 0 acquire; 0 ok", ""},
-		{Reentrant, "0 acquire; 0 ok; 0 acquire; 0 info; 0 release; 0 ok; 1 acquire; 1 ok", ""},
 		{Reentrant, "0 acquire; 0 ok; 0 acquire; 0 info; 0 release; 0 ok; 1 acquire; 1 ok; 0 release; 0 ok", "lease-overlap x1 1-2,7-8"},
-		{Reentrant, "0 acquire; 0 ok; 0 acquire; 0 ok; 0 release; 0 info; 0 release; 0 ok; 1 acquire; 1 ok", ""},
 		{Reentrant, "0 acquire; 0 ok; 0 acquire; 0 ok; 0 release; 0 info; 1 acquire; 1 ok; 1 release; 1 ok; 0 release; 0 info",
 			"lease-overlap x1 1-2,7-8"},
 		{Reentrant, "0 acquire; 0 ok; 0 acquire; 0 ok; 0 release; 0 info; 0 release; 0 info; 1 acquire; 1 ok; 1 release; 1 ok; " +
@@ -125,7 +111,6 @@ func TestVerdicts(t *testing.T) {
 		{Owner, "0 extend; 0 ok", "not-held x1 1-2"},
 		{Owner, "0 acquire; 0 ok; 1 acquire; 1 ok; 1 release; 1 ok; 2 acquire; 2 ok", "lease-overlap x2 1-2,3-4"},
 
-		{Fenced, "0 acquire; 0 ok 1; 0 release; 0 ok; 1 acquire; 1 ok 2", ""},
 		{Fenced, "0 acquire; 0 ok 5; 0 release; 0 ok; 1 acquire; 1 ok 5", "token-repeated x1 1-2,5-6"},
 		{Fenced, "0 acquire; 0 ok 5; 0 release; 0 ok; 1 acquire; 1 ok 4", "token-regressed x1 1-2,5-6"},
 		{Fenced, "0 acquire; 0 ok 5; 0 release; 0 ok; 1 acquire; 1 ok -4; 1 release; 1 ok; 2 acquire; 2 ok -4; 2 release; 2 ok; 0 acquire; 0 ok 3",
@@ -134,21 +119,14 @@ func TestVerdicts(t *testing.T) {
 
 		// A lease of 10 ns counts from the call; touching is allowed.
 		{Lease, "@0 0 acquire; @5 0 ok; @9 1 acquire; @9 1 ok", "lease-overlap x1 1-2,3-4"},
-		{Lease, "@0 0 acquire; @5 0 ok; @9 1 acquire; @10 1 ok", ""},
-		{Lease, "@0 0 acquire; @10 0 ok; @10 1 acquire; @10 1 ok", ""},
 		{Lease, "@0 0 acquire; @5 0 ok; @7 0 release; @8 1 acquire; @8 1 ok; @9 0 fail", "lease-overlap x1 1-2,4-5"},
 		{Lease, "@0 0 acquire; @5 0 ok; @7 0 extend; @8 0 ok; @16 1 acquire; @16 1 ok", "lease-overlap x1 1-2,5-6"},
-		{Lease, "@0 0 acquire; @5 0 ok; @7 0 extend; @8 0 ok; @16 1 acquire; @17 1 ok", ""},
-		{Lease, "@0 0 acquire; @5 0 ok; @7 0 extend; @8 0 info; @10 1 acquire; @10 1 ok", ""},
 		{Lease, "@0 0 acquire; @5 0 ok; @7 0 extend; @12 0 ok; @12 1 acquire; @13 1 ok", "lease-overlap x1 1-2,5-6"},
-		{Lease, "@0 0 acquire; @5 0 ok; @7 0 release; @8 1 acquire; @8 1 ok; @9 0 info", ""},
 
 		// Who succeeds after the end of its lease had the lock until then, unless it may have got it anew.
 		{Lease, "@1 0 acquire; @2 0 ok; @20 1 acquire; @21 1 ok; @22 0 release; @23 0 ok; @24 1 release; @25 1 ok", "lease-overlap x1 1-2,3-4"},
 		{Lease, "@1 0 acquire; @2 0 ok; @20 1 acquire; @21 1 ok; @22 1 release; @23 1 ok; @35 0 extend; @36 0 ok", "lease-overlap x1 1-2,3-4"},
 		{Lease, "@1 0 acquire; @2 0 ok; @3 0 release; @4 0 fail; @5 1 acquire; @6 1 ok", "lease-overlap x1 1-2,5-6"},
-		{Lease, "@1 0 acquire; @2 0 ok; @20 1 acquire; @21 1 ok; @22 1 release; @23 1 ok; @30 0 acquire; @31 0 info; @35 0 extend; @36 0 ok", ""},
-		{Lease, "@1 0 acquire; @2 0 ok; @20 1 acquire; @21 1 ok; @22 1 release; @23 1 ok; @30 0 acquire; @31 0 ok; @35 0 extend; @36 0 ok", ""},
 		{Lease, "@1 0 acquire; @2 0 ok; @20 1 acquire; @21 1 ok; @22 1 release; @23 1 ok; @30 0 acquire; @31 0 fail; @35 0 extend; @36 0 ok",
 			"lease-overlap x1 1-2,3-4"},
 		// The extend shows that the release of unknown outcome did not happen.
@@ -156,49 +134,28 @@ func TestVerdicts(t *testing.T) {
 			"lease-overlap x1 1-2,5-6"},
 		// A grant that was over when it was reported needed the lock for an instant all the same.
 		{Lease, "@0 1 acquire; @1 1 ok; @2 0 acquire; @6 1 extend; @6 1 ok; @13 0 ok", "lease-overlap x1 1-2,3-6"},
-		{Lease, "@0 1 acquire; @1 1 ok; @2 0 acquire; @6 1 extend; @6 1 ok; @16 0 ok", ""},
 		{Lease, "@0 0 acquire; @1 0 ok; @4 0 acquire; @5 0 ok", "lease-overlap x1 1-2,3-4"},
-		{Lease, "@0 0 acquire; @1 0 ok; @4 0 acquire; @10 0 ok", ""},
 
-		{ReentrantFenced, "0 acquire; 0 ok 5; 0 acquire; 0 ok 5; 0 release; 0 ok; 0 release; 0 ok; 1 acquire; 1 ok 6", ""},
 		{ReentrantFenced, "0 acquire; 0 ok 5; 0 acquire; 0 ok 6", "token-changed x1 1-2,3-4"},
-		{ReentrantFenced, "0 acquire; 0 ok 5; 0 acquire; 0 ok -1; 0 acquire; 0 ok 5", ""},
 		{ReentrantFenced, "0 acquire; 0 ok -1; 0 acquire; 0 ok 5; 0 acquire; 0 ok 6", "token-changed x1 3-4,5-6"},
 		{ReentrantFenced, "0 acquire; 0 ok 5; 0 release; 0 ok; 0 acquire; 0 ok 5", "token-repeated x1 1-2,5-6"},
 		{ReentrantFenced, "0 acquire; 0 ok 5; 0 release; 0 ok; 1 acquire; 1 ok 4", "token-regressed x1 1-2,5-6"},
 		{ReentrantFenced, "0 acquire; 0 ok 5; 1 acquire; 1 ok 6", "lease-overlap x1 1-2,3-4"},
 		// Whether the release happened, the tokens say.
-		{ReentrantFenced, "0 acquire; 0 ok 5; 0 release; 0 info; 0 acquire; 0 ok 5", ""},
-		{ReentrantFenced, "0 acquire; 0 ok 5; 0 release; 0 info; 0 acquire; 0 ok 6", ""},
 		{ReentrantFenced, "0 acquire; 0 ok 5; 0 release; 0 info; 1 acquire; 1 ok 6; 1 release; 1 ok; 0 acquire; 0 ok 5", "token-repeated x1 1-2,9-10"},
 
-		// A token that is not known fits anywhere.
-		{Fenced, "0 acquire; 0 ok 5; 0 release; 0 ok; 1 acquire; 1 ok -1; 1 release; 1 ok; 0 acquire; 0 ok 7", ""},
-		{Fenced, "0 acquire; 0 ok 5; 0 release; 0 ok; 1 acquire; 1 ok -1; 1 release; 1 ok; 0 acquire; 0 ok 6", ""},
-		{Fenced, "0 acquire; 0 ok 5; 0 release; 0 ok; 1 acquire; 1 info; 1 release; 1 ok; 0 acquire; 0 ok 6", ""},
-		{Fenced, "0 acquire; 0 ok 5; 0 release; 0 ok; 1 acquire; 1 info; 1 release; 0 acquire; 0 ok 6; 0 release; 0 ok; 1 ok", ""},
-		{Fenced, "0 acquire; 0 ok 5; 0 release; 0 ok; 1 acquire; 1 info; 0 acquire; 0 ok 6", ""},
-		{Fenced, "0 acquire; 0 ok 9223372036854775807; 0 release; 0 ok; 1 acquire; 1 ok -1", ""},
-		{Fenced, "1 acquire; 1 ok -1; 1 release; 1 ok; 0 acquire; 0 ok -9223372036854775808", ""},
 		// With leases, who takes over is granted a higher token, whoever was overtaken.
-		{fencedLease, "@0 0 acquire; @5 0 ok 1; @9 1 acquire; @10 1 ok 2; @11 0 release; @12 0 fail", ""},
 		{fencedLease, "@0 0 acquire; @5 0 ok 1; @9 1 acquire; @9 1 ok 2", "lease-overlap x1 1-2,3-4"},
 		{fencedLease, "@0 0 acquire; @5 0 ok 1; @9 1 acquire; @10 1 ok 1", "token-repeated x1 1-2,3-4"},
 		{fencedLease, "@0 0 acquire; @5 0 ok 2; @9 1 acquire; @10 1 ok 1", "token-regressed x1 1-2,3-4"},
-		{fencedLease, "@0 0 acquire; @5 0 ok 5; @9 1 acquire; @10 1 ok -1; @20 0 acquire; @21 0 ok 6", ""},
 		// Of two that wait at once, the lower token is the first one's.
-		{fencedLease, "@0 0 acquire; @0 1 acquire; @25 1 ok 2; @25 0 ok 1", ""},
 		{fencedLease, "@0 0 acquire; @2 1 acquire; @3 1 ok 2; @30 0 ok 1", "token-regressed x1 2-3,1-4"},
 
 		// A resource that compares tokens accepts no lower one, and does not look at leases.
-		{Fenced, "0 write {:token,2}; 0 ok; 1 write {:token,2}; 1 ok; 1 write {:token,1}; 1 fail; 2 write {:token,3}; 2 ok", ""},
 		{Fenced, "0 write {:token,2}; 0 ok; 1 write {:token,1}; 1 ok; 1 write {:token,2}; 1 ok; 2 write {:token,1}; 2 ok {:fence,1}",
 			"stale-write x2 1-2,3-4"},
-		{Fenced, "0 write {:token,2}; 1 write {:token,1}; 0 ok; 1 ok", ""},
-		{Fenced, "0 write {:token,2}; 0 info; 1 write {:token,1}; 1 ok", ""},
 		{fencedLease, "@0 0 acquire; @5 0 ok 1; @9 1 acquire; @10 1 ok 2; @11 1 write; @12 1 ok {:token,2}; @13 0 write {:token,1}; @14 0 ok",
 			"stale-write x1 5-6,7-8"},
-		{Lease, "@0 0 acquire; @5 0 ok; @12 0 release; @13 0 ok", ""},
 		{Lease, "@0 0 acquire; @0 0 ok; @1 0 release; @1 0 ok; @2 0 release; @2 0 ok", "not-held x1 3-4,5-6"},
 		{Lease, "@0 0 acquire; @1 0 info; @1 1 acquire; @2 1 ok; @3 0 release; @4 0 ok", "lease-overlap x1 3-4,5-6"},
 	} {
@@ -211,7 +168,7 @@ func TestVerdicts(t *testing.T) {
 			t.Errorf("%s, %s: %v", c.model, c.script, err)
 			continue
 		}
-		if got := shown(r); got != c.want || r.Good() != (c.want == "") {
+		if got := shown(r); got != c.want || r.Good() {
 			t.Errorf("%s, %s: found %q, want %q", c.model, c.script, got, c.want)
 		}
 	}
@@ -578,43 +535,5 @@ func TestManyFindingsAreCountedNotListed(t *testing.T) {
 	r, err := check(strings.NewReader(b.String()), Options{Model: Owner})
 	if err != nil || len(r.Findings) != maxFindings || r.Broken != 3*maxFindings {
 		t.Errorf("%d of %d findings, %v", len(r.Findings), r.Broken, err)
-	}
-}
-
-// endless gives a history of n operations, in reading, so that a benchmark holds none of it.
-type endless struct {
-	n, event int
-	left     []byte
-}
-
-func (e *endless) Read(p []byte) (int, error) {
-	if len(e.left) == 0 {
-		if e.event == 2*e.n {
-			return 0, io.EOF
-		}
-		for range 200 {
-			i := e.event
-			e.event++
-			e.left = fmt.Appendf(e.left, "{:process %d, :type :%s, :f :%s, :value %d, :time %d, :index %d}\n", i/4%7,
-				[]string{"invoke", "ok"}[i%2], []string{"acquire", "release"}[i/2%2], i, i, i)
-		}
-	}
-	n := copy(p, e.left)
-	e.left = e.left[:copy(e.left, e.left[n:])]
-	return n, nil
-}
-
-func BenchmarkCheck(b *testing.B) {
-	const n = 100_000
-	for _, m := range kinds() {
-		b.Run(string(m), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if r, err := check(&endless{n: n}, optionsOf(m)); err != nil || r.Operations != n {
-					b.Fatal(r, err)
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/operation")
-		})
 	}
 }

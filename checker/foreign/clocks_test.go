@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -129,31 +128,4 @@ func working(m Model, r *rand.Rand) []drawnLine {
 		}
 	}
 	return lines
-}
-
-// Two holds that overlap by more than clocks can be wrong are bad, by not more are good.
-func TestOverlapsBeyondTheClocks(t *testing.T) {
-	for _, m := range blurring {
-		for gap, good := range map[int64]bool{0: true, 6: true, 7: false, 50: false} {
-			a := fmt.Sprintf(`{"process":"a","type":"invoke","f":"acquire","time":100}
-{"process":"a","type":"ok","f":"acquire","time":101}
-{"process":"a","type":"invoke","f":"release","time":%d}
-{"process":"a","type":"ok","f":"release","time":%[1]d}
-`, 200+gap)
-			b := `{"process":"b","type":"invoke","f":"acquire","time":190}
-{"process":"b","type":"ok","f":"acquire","time":200}
-`
-			o := Options{Model: m, ClockError: 6, Unit: 1}
-			if m == Lease {
-				o.Lease = time.Second
-			}
-			r, err := Check(o, Source{"a.jsonl", strings.NewReader(a)}, Source{"b.jsonl", strings.NewReader(b)})
-			if err != nil || r.Good() != good {
-				t.Errorf("%s, overlap %d: %+v, %v", m, gap, r, err)
-			}
-			if err == nil && !good && !slices.EqualFunc(r.Findings[0].Operations, []string{"a.jsonl", "b.jsonl"}, func(o Operation, f string) bool { return o.File == f }) {
-				t.Errorf("%s: %+v", m, r.Findings[0].Operations)
-			}
-		}
-	}
 }

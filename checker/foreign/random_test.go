@@ -2,7 +2,6 @@ package foreign
 
 import (
 	"encoding/json"
-	"fmt"
 	"math/bits"
 	"strings"
 	"testing"
@@ -93,32 +92,5 @@ func TestCheckAgreesWithTheDefinition(t *testing.T) {
 				t.Errorf("only one verdict ever: %v", verdicts)
 			}
 		})
-	}
-}
-
-// Every history that a lock which works can record is good.
-func TestALockThatWorksIsGood(t *testing.T) {
-	const cycles = 300
-	for _, m := range kinds() {
-		var lines []drawnLine
-		for i := range cycles {
-			token := int64(i)
-			for _, fn := range []string{"acquire", "extend", "release"} {
-				l := drawnLine{Process: fmt.Sprint(i % 3), Type: "invoke", Func: fn, Lock: "r", Time: int64(len(lines))}
-				lines = append(lines, l)
-				l.Type = "ok"
-				if fn == "acquire" {
-					l.Token = &token
-				}
-				lines = append(lines, l)
-			}
-		}
-		for i := range lines {
-			lines[i].Index = i
-		}
-		r, err := check(strings.NewReader(written(lines)), optionsOf(m))
-		if err != nil || !r.Good() || r.Grants != cycles {
-			t.Errorf("%s: %+v, %v", m, r, err)
-		}
 	}
 }

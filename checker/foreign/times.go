@@ -1,9 +1,11 @@
 package foreign
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -94,9 +96,7 @@ type clock struct {
 	first position // none before the first time
 	// Of numbers: fraction is the first that has one, and cannot be nanoseconds.
 	fraction position
-	// Of dates: layout is the way in which the last one was written, and zoned whether they have a zone.
-	layout int
-	zoned  bool
+	zoned    bool // of dates: they have a zone
 }
 
 // timestamp reads a time: a number, or a date as RFC 3339 and logs write it. All of a history are of one kind.
@@ -126,41 +126,27 @@ func (r *reader) timestamp(d *datum, l *line) (t int64, err error) {
 	return t, nil
 }
 
-// dates are the ways in which logs write a date, besides RFC 3339. A fraction of the second is read with any of them.
-var dates = []string{
-	time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05Z07", "2006-01-02T15:04:05 Z0700",
-	"2006-01-02T15:04:05 Z07:00",
-	"2006-01-02T15:04:05 Z0700 UTC", "2006-01-02T15:04:05 UTC", zoneless,
-}
-
-const zoneless = "2006-01-02T15:04:05"
+// dates are written as in RFC 3339, which allows t and z and a space for the T, or as logs do it: with a comma before the
+// fraction, a zone with less colons, and Java's [Europe/Berlin] or Go's monotonic clock behind it.
+var dates = regexp.MustCompile(`^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:[.,](\d+))? ?(?:([Zz]|UTC)|([-+]\d\d):?(\d\d)?)?(?: UTC)?(?: m=.*|\[.*)?$`)
 
 // date is the nanoseconds since 1970 of a date.
 func (r *reader) date(written string, l *line) (int64, error) {
-	// RFC 3339 allows t and z, and a space for the T. Some write a comma before the fraction; Java writes
-	// [Europe/Berlin] behind the zone, and Go the monotonic clock.
-	form := strings.ToUpper(written)
-	form, _, _ = strings.Cut(form, "[")
-	form, _, _ = strings.Cut(form, " M=")
-	if day, at, is := strings.Cut(form, " "); is && len(day) == len(time.DateOnly) {
-		form = day + "T" + at
+	m := dates.FindStringSubmatch(written)
+	if m == nil {
+		m = make([]string, 7)
 	}
-	c := &r.clock
-	t, err := time.Parse(dates[c.layout], form)
-	for i := 0; err != nil && i < len(dates); i++ {
-		if t, err = time.Parse(dates[i], form); err == nil {
-			c.layout = i
-		}
+	day, second, fraction, utc, hours, minutes := m[1], m[2], m[3], m[4], m[5], m[6]
+	zone := "Z"
+	if hours != "" {
+		zone = hours + ":" + cmp.Or(minutes, "00")
 	}
-	zoned := dates[c.layout] != zoneless
-	digits := 0
-	if at := strings.IndexAny(form, ".,"); at >= 0 {
-		digits = len(form[at+1:]) - len(strings.TrimLeft(form[at+1:], "0123456789"))
-	}
+	t, err := time.Parse(time.RFC3339, day+"T"+second+"."+cmp.Or(fraction, "0")+zone)
+	c, zoned := &r.clock, utc != "" || hours != ""
 	switch {
 	case err != nil:
 		return 0, fmt.Errorf("%.40q is neither a number nor a date, as 2026-11-25T12:00:00.123456789Z", written)
-	case digits > 9:
+	case len(fraction) > 9:
 		return 0, fmt.Errorf("%.40q is more exact than nanoseconds", written)
 	case t.Before(time.Unix(0, math.MinInt64)) || t.After(time.Unix(0, math.MaxInt64)):
 		return 0, fmt.Errorf("%.40q is not between the years 1678 and 2262", written)

@@ -140,7 +140,7 @@ func (p *tab) axe() {
 	}
 }
 
-// The simulator in a browser has the same bytes of history as here. One scenario of ten is compared, or all of them.
+// The simulator in a browser has the same bytes of history as here. One scenario of forty is compared, or all of them.
 func TestSameHistories(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
@@ -154,7 +154,7 @@ func TestSameHistories(t *testing.T) {
 	}
 	if !longest.All() {
 		some := all[:0:0]
-		for i := 0; i < len(all); i += 10 {
+		for i := 0; i < len(all); i += 40 {
 			some = append(some, all[i])
 		}
 		all = some

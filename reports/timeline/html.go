@@ -29,23 +29,8 @@ type embedded struct {
 	Timeline *Timeline `json:"timeline"`
 	Picture  string    `json:"picture"`
 	// Points are the instants between which the scale is even.
-	Points []Instant `json:"points"`
-	Layout struct {
-		Gutter     int     `json:"gutter"`
-		Names      int     `json:"names"` // the part of the gutter for the names of lanes
-		Axis       int     `json:"axis"`
-		Overlap    int     `json:"overlap"`
-		Lanes      int     `json:"lanes"` // the top of the first
-		Gap        int     `json:"gap"`
-		Wires      []int   `json:"wires"`
-		Char       float64 `json:"char"`
-		Small      float64 `json:"small"`
-		CrowdWidth int     `json:"crowdWidth"`
-		Crowded    int     `json:"crowded"`
-		CrowdInk   int     `json:"crowdInk"`
-		Bold       float64 `json:"bold"`
-		Flag       int     `json:"flag"` // how far the room of a fault's label may reach beyond the next fault
-	} `json:"layout"`
+	Points []Instant      `json:"points"`
+	Layout map[string]any `json:"layout"`
 }
 
 // WriteHTML writes the timeline as a page that needs nothing else: the picture; the story, which can be stepped through and is
@@ -88,17 +73,16 @@ func packed(p *picture) (string, error) {
 	data := embedded{Timeline: p.t, Points: p.scale.points}
 	data.Picture = defs + fmt.Sprintf("<clipPath id=\"clip\"><rect x=\"%d\" y=\"-4\" width=\"%d\" height=\"%d\"/></clipPath>\n",
 		p.lay.gutter-2, pageWidth-p.lay.gutter-2, p.lay.bottom+8) + p.String()
-	l := &data.Layout
-	l.Gutter, l.Names, l.Axis, l.Overlap, l.Lanes, l.Gap = p.lay.gutter, p.lay.names, p.lay.axis, p.lay.overlap, p.lay.bottom, laneGap
-	l.Char, l.Small, l.Bold, l.CrowdWidth, l.Crowded, l.CrowdInk = charWidth, smallCharWidth, boldCharWidth, crowdWidth, crowded, crowdInk
-	l.Flag = flagPad
-	l.Wires = []int{}
+	first, wires := p.lay.bottom, []int{} // the top of the first lane
 	for i, lane := range p.lay.lanes {
 		if i == 0 {
-			l.Lanes = lane.top
+			first = lane.top
 		}
-		l.Wires = append(l.Wires, lane.wire)
+		wires = append(wires, lane.wire)
 	}
+	data.Layout = map[string]any{"gutter": p.lay.gutter, "names": p.lay.names, "axis": p.lay.axis, "overlap": p.lay.overlap, "lanes": first, "gap": laneGap,
+		"wires": wires, "char": charWidth, "small": smallCharWidth, "bold": boldCharWidth, "crowdWidth": crowdWidth, "crowded": crowded,
+		"crowdInk": crowdInk, "flag": flagPad}
 	var b strings.Builder
 	text := base64.NewEncoder(base64.StdEncoding, &b)
 	z := gzip.NewWriter(text)
