@@ -203,26 +203,6 @@ func TestBrokenAnyway(t *testing.T) {
 	}
 }
 
-// None and one are told as people say them.
-func TestNoneAndOne(t *testing.T) {
-	for answers, want := range map[string][2]string{
-		"{memory-loss: 1}": {"no node may lose its locks early", "let no node come back early, or evict locks"},
-	} {
-		x := of(t, "library: single\nnodes: 1\nttl: 8s\npersistence: always\nbudget: "+answers+"\n").line("lost memory")
-		if !strings.HasPrefix(x.Text, want[0]) || !strings.Contains(x.Fix, want[1]) {
-			t.Errorf("%s: %q, %q, want %q", answers, x.Text, x.Fix, want)
-		}
-	}
-	for text, want := range map[string]string{
-		"at most 1 nodes may lose their locks": "at most 1 node may lose its locks", "no more than 1 nodes forget their counters": "no more than 1 node forgets its counter",
-		"no more than 10 nodes forget": "no more than 10 nodes forget", "at most 2 nodes may lose their locks": "at most 2 nodes may lose their locks",
-	} {
-		if got := few.Replace(text); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
-
 // A step that breaks the lock does not put the blame on what comes after it.
 func TestWhatBreaksBlamesNothingElse(t *testing.T) {
 	out := of(t, "{ttl: 10s, clock-step: 1h, restart-delay: 10s, persistence: none}")

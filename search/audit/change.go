@@ -73,7 +73,7 @@ func (a *Answers) line(s variant.Setting) string {
 
 // fix is the change of a file that some settings take, with the value that was found.
 func (a *Answers) fix(f *fix, value string, changes []variant.Setting) Fix {
-	x := Fix{Text: few.Replace(strings.ReplaceAll(f.text, "%s", value))}
+	x := Fix{Text: strings.ReplaceAll(f.text, "%s", value)}
 	lib := a.lib
 	if f.library != "" {
 		lib, _ = libraryOf(f.library)
@@ -96,11 +96,8 @@ func (a *Answers) fix(f *fix, value string, changes []variant.Setting) Fix {
 			x.Set = append(x.Set, "ttl: "+a.Settings.Lock.TTL.String())
 		}
 	}
-	if f.stays {
-		x.Set = append(x.Set, "failover: false")
-	}
-	if f.renews {
-		x.Set = append(x.Set, "renews: true")
+	if f.says != "" {
+		x.Set = append(x.Set, f.says)
 	}
 	for _, c := range changes {
 		x.Set = append(x.Set, a.line(c))
@@ -115,7 +112,3 @@ func pathsOf(changes []variant.Setting) []string {
 	}
 	return paths
 }
-
-// few says none and one as people do.
-var few = strings.NewReplacer("at most 0 nodes may lose their", "no node may lose its", "at most 1 nodes may lose their", "at most 1 node may lose its",
-	"no more than 0 nodes", "no node", "no more than 1 nodes forget their counters", "no more than 1 node forgets its counter", "no more than 1 nodes", "no more than 1 node")

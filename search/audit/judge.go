@@ -93,7 +93,7 @@ func (x *auditing) limit(l *line, world *scenarios.Scenario, found *Assumption, 
 		if found.Limit = "any"; found.Verdict == Unsafe {
 			found.Limit, limit.breaks = "none", limit.yours
 		}
-		found.Text = few.Replace(l.says(limit))
+		found.Text = l.says(limit)
 		return nil
 	}
 	limit.safest, limit.riskiest = l.safest(x.answers.Settings), l.riskiest(x.answers.Settings)
@@ -124,7 +124,7 @@ func (x *auditing) limit(l *line, world *scenarios.Scenario, found *Assumption, 
 	default:
 		found.Limit = cmp.Or(limit.holds, "none")
 	}
-	found.Text = few.Replace(l.says(limit))
+	found.Text = l.says(limit)
 	return nil
 }
 

@@ -76,15 +76,14 @@ type fix struct {
 	limit, positive bool
 	// clocks: it mends all that clocks do, so that it must do with their error as well, whether that is safe without it or not.
 	clocks bool
-	// otherwise: it is for a lock that nothing else mends; tokens and noTokens: for one that can give fencing tokens, or
-	// cannot.
-	otherwise, tokens, noTokens bool
+	// otherwise: it is for a lock that nothing else mends; noTokens: for one that cannot give fencing tokens.
+	otherwise, noTokens bool
 	// unless is a setting of the lock that makes this fix needless, if the library has it.
 	unless string
 	// library is what the file then says is the library; empty if it stays what it is. The changes are to its settings.
 	library string
-	// stays has no replica take over, and renews has the lock renewed while the work goes on.
-	stays, renews bool
+	// says is what a file of answers says then besides; empty if nothing.
+	says string
 }
 
 func constant(word string) func(*scenarios.Scenario) string {
@@ -141,7 +140,7 @@ var (
 			return []string{"lock.guard={max-ttl: " + s.Lock.TTL.String() + ", trust-node-clock: false}"}
 		}}
 	quorum  = fix{text: "require %s votes (lock.quorum)", path: "lock.quorum", most: func(_ *Answers, s *scenarios.Scenario) string { return allNodes(s) }}
-	fencing = fix{text: "fence the resource: have it refuse what comes with an older fencing token, which helps against pauses and delays of any length (fencing: true)", tokens: true,
+	fencing = fix{text: "fence the resource: have it refuse what comes with an older fencing token, which helps against pauses and delays of any length (fencing: true)",
 		changes: to("lock.fencing=true", "storage=fenced")}
 	// another is the fix for a lock that gives no tokens.
 	another = fix{text: "let the resource refuse older fencing tokens, which takes a lock that gives them, such as library: redlock; then pauses and delays of any length do no harm", noTokens: true,
@@ -273,9 +272,9 @@ func nodeLines() []*line {
 			yours:   func(a *Answers, _ *scenarios.Scenario) string { return fmt.Sprint(a.Settings.Budget.MemoryLoss) },
 			besides: powerLoss,
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.MemoryLoss = s.Budget.MemoryLoss },
-			says: upTo("at most %s nodes may lose their locks early, as by an eviction, which no disk and no restart guard prevents", "of yours up to %s may",
+			says: upTo("locks may be lost early, as by an eviction, which no disk and no restart guard prevents, on up to %s of the nodes", "you say on up to %s",
 				"%s nodes, all there are, may lose their locks early", "the lock breaks even if no node loses its locks early"),
-			fixes: []fix{quorum, {text: "let no more than %s nodes come back early, or evict locks (maxmemory-policy: noeviction)", limit: true}}},
+			fixes: []fix{quorum, {text: "keep the number of nodes that come back early, or evict locks, to %s at most (maxmemory-policy: noeviction)", limit: true}}},
 		{name: "failover", schedules: []string{"failover"}, path: "budget.memory-loss", safest: constant("0"),
 			riskiest: func(s *scenarios.Scenario) string {
 				return fmt.Sprint(min(len(s.Nodes.Names), s.Budget.MemoryLoss+len(replicas(s))))
@@ -296,7 +295,7 @@ func nodeLines() []*line {
 				}
 				return fmt.Sprintf("replicas that take over before they have received a lock grant it to another client: the lock survives %s of them at a time", l.holds)
 			},
-			fixes: []fix{{text: "let no replica take over (failover: false)", stays: true}, quorum}},
+			fixes: []fix{{text: "let no replica take over (failover: false)", says: "failover: false"}, quorum}},
 	}
 }
 
@@ -326,12 +325,12 @@ func clientLines() []*line {
 				if l.holds == "" || l.holds == "0" {
 					return "tokens rise with every grant only as long as no node forgets its counter; " + yours
 				}
-				return fmt.Sprintf("tokens rise with every grant as long as no more than %s nodes forget their counters; %s", l.holds, yours)
+				return fmt.Sprintf("tokens rise with every grant as long as the number of nodes that forget their counters is at most %s; %s", l.holds, yours)
 			},
-			fixes: []fix{writes("everysec"), writes("always"), {text: "let no replica take over (failover: false)", stays: true},
-				quorum, {text: "let no more than %s nodes lose counters to evictions (maxmemory-policy: noeviction)", limit: true},
+			fixes: []fix{writes("everysec"), writes("always"), {text: "let no replica take over (failover: false)", says: "failover: false"},
+				quorum, {text: "keep the number of nodes that lose counters to evictions to %s at most (maxmemory-policy: noeviction)", limit: true},
 				{text: "keep counters whatever happens: have nodes write to disk (persistence: always), let no replica take over (failover: false), and evict nothing (maxmemory-policy: noeviction)",
-					stays: true, otherwise: true, changes: to("nodes.persistence=always", "budget.counter-loss=0")}}},
+					says: "failover: false", otherwise: true, changes: to("nodes.persistence=always", "budget.counter-loss=0")}}},
 		{name: "pause", uninterrupted: allCalls, schedules: []string{"pause"}, path: "budget.pause", safest: constant("0s"), riskiest: ttls(4),
 			yours:   func(a *Answers, _ *scenarios.Scenario) string { return a.Settings.Budget.Pause.String() },
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.Pause = s.Budget.Pause },
@@ -372,8 +371,8 @@ func clientLines() []*line {
 				return upTo("the work may take up to %s, or the lease is over first"+after, "yours up to %s",
 					"the lock lasts for work of %s, the longest that was tried"+after, "there is no time for any work under the lock")(l)
 			},
-			fixes: []fix{{text: "renew the lock while the work goes on (renews: true)", renews: true},
-				{text: "renew the lock while the work goes on (renews: true), as often as that takes (lock.renewals)", renews: true, otherwise: true,
+			fixes: []fix{{text: "renew the lock while the work goes on (renews: true)", says: "renews: true"},
+				{text: "renew the lock while the work goes on (renews: true), as often as that takes (lock.renewals)", says: "renews: true", otherwise: true,
 					changes: func(a *Answers, s *scenarios.Scenario) []string {
 						return []string{fmt.Sprintf("lock.renewals=%d", 4*a.Work/s.Lock.TTL+1)}
 					}},

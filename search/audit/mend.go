@@ -58,9 +58,9 @@ func (x *auditing) mend(l *line, world *scenarios.Scenario, limit *limits) (mend
 func (x *auditing) suits(f *fix, limit *limits, mended bool) bool {
 	tokens := protocols.Has[protocols.RedlockSettings](x.answers.Settings.Lock)
 	switch {
-	case f.tokens && !tokens || f.noTokens && tokens, f.library != "" && f.library == x.answers.Library,
+	case f.noTokens && tokens, f.library != "" && f.library == x.answers.Library,
 		f.otherwise && mended, f.limit && limit.holds == "", f.positive && (limit.holds == "0%" || limit.holds == "0s"),
-		f.renews && (x.renews() && f.changes == nil || !x.extends()), f.unless != "" && x.has(f.unless):
+		f.unless != "" && x.has(f.unless):
 		return false
 	}
 	return true
@@ -136,6 +136,9 @@ func (x *auditing) accepts(l *line, fix Fix) (bool, error) {
 		if y.foreign = x.foreign; x.answers.oneNode && answers.OnOneNode() != nil {
 			return false, nil
 		}
+	}
+	if y.canRenew() != nil {
+		return false, nil
 	}
 	y.world = calm(answers.Settings)
 	for _, before := range lines() {
