@@ -11,8 +11,6 @@ const (
 	reset      errno = 15
 	fault      errno = 21
 	invalid    errno = 28
-	ioError    errno = 29
-	notThere   errno = 52
 	pipeBroken errno = 64
 )
 

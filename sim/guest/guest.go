@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/sys"
 
 	"redlocksim/redlock/driver"
@@ -113,7 +112,7 @@ func (g *Guest) run() {
 	defer cancel()
 	g.busy = time.AfterFunc(g.program.limits.Busy, cancel)
 	defer g.busy.Stop()
-	module, err := g.program.runtime.InstantiateModule(ctx, g.program.module, wazero.NewModuleConfig().WithName(""))
+	module, err := g.program.runtime.InstantiateModule(ctx, g.program.module, g.module())
 	if module != nil {
 		_ = module.Close(ctx)
 	}

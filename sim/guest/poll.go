@@ -22,6 +22,9 @@ const (
 	maxSubscriptions = 1 << 16
 )
 
+// clocks are those of WASI that there are.
+var clocks = map[uint32]kernel.ClockKind{0: kernel.WallClock, 1: kernel.Monotonic}
+
 // subscription is something that a guest waits for.
 type subscription struct {
 	user uint64
@@ -74,7 +77,7 @@ func (g *Guest) subscriptions(m memory, at, n uint64) ([]subscription, errno) {
 		r := raw[i*subscriptionSize:]
 		s := subscription{user: binary.LittleEndian.Uint64(r), kind: r[8], fd: uint64(binary.LittleEndian.Uint32(r[16:]))}
 		if s.kind == forClock {
-			kind, is := clocks[uint64(binary.LittleEndian.Uint32(r[16:]))]
+			kind, is := clocks[binary.LittleEndian.Uint32(r[16:])]
 			if !is {
 				return nil, invalid
 			}

@@ -2,11 +2,16 @@ package guest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 	"github.com/tetratelabs/wazero/sys"
+
+	"redlocksim/sim/kernel"
 )
 
 // The modules that a program can import from.
@@ -15,24 +20,14 @@ const (
 	ownModule  = "redlocksim"
 )
 
-// functions are those of WASI that do something here. The others answer that they are not there.
+// functions are those of WASI that are not wazero's own, which knows of no connections and waits by itself.
 var functions = map[string]function{
-	"args_get":            argsGet,
-	"args_sizes_get":      argsSizes,
-	"environ_get":         nothing,
-	"environ_sizes_get":   noEnvironment,
-	"clock_res_get":       clockResolution,
-	"clock_time_get":      clockTime,
 	"fd_close":            fdClose,
 	"fd_fdstat_get":       fdStat,
 	"fd_fdstat_set_flags": nothing,
-	"fd_prestat_get":      noDirectory,
-	"fd_prestat_dir_name": noDirectory,
 	"fd_read":             fdRead,
 	"fd_write":            fdWrite,
 	"poll_oneoff":         poll,
-	"random_get":          random,
-	"sched_yield":         nothing,
 	"sock_recv":           sockRecv,
 	"sock_send":           sockSend,
 	"sock_shutdown":       nothing,
@@ -40,33 +35,24 @@ var functions = map[string]function{
 
 // link gives the program what it imports. The error says what of that there is not.
 func (p *Program) link(ctx context.Context) error {
-	modules := map[string]wazero.HostModuleBuilder{}
-	linked := map[string]bool{}
+	wasi, own := p.runtime.NewHostModuleBuilder(wasiModule), p.runtime.NewHostModuleBuilder(ownModule)
+	wasi_snapshot_preview1.NewFunctionExporter().ExportFunctions(wasi)
 	for _, f := range p.module.ImportedFunctions() {
 		in, name, _ := f.Import()
-		if linked[in+"."+name] {
-			continue
-		}
-		linked[in+"."+name] = true
-		call := functions[name]
+		to, call := wasi, functions[name]
 		switch {
 		case in == ownModule && name == "dial":
-			call = dial
+			to, call = own, dial
 		case in != wasiModule:
 			return fmt.Errorf("the program imports %s from %q; there are %s and, from %q, dial", name, in, wasiModule, ownModule)
-		case name == "proc_exit":
-			call = exit
 		case call == nil:
-			call = func(*Guest, memory, []uint64) errno { return notThere }
+			continue
 		}
-		if modules[in] == nil {
-			modules[in] = p.runtime.NewHostModuleBuilder(in)
-		}
-		modules[in].NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(called(call, f.ParamTypes())), f.ParamTypes(), f.ResultTypes()).Export(name)
+		to.NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(called(call, f.ParamTypes())), f.ParamTypes(), f.ResultTypes()).Export(name)
 	}
-	for in, m := range modules {
+	for _, m := range []wazero.HostModuleBuilder{wasi, own} {
 		if _, err := m.Instantiate(ctx); err != nil {
-			return fmt.Errorf("%s: %w", in, err)
+			return err
 		}
 	}
 	return nil
@@ -81,9 +67,6 @@ func called(f function, parameters []api.ValueType) func(context.Context, api.Mo
 				stack[i] = uint64(uint32(stack[i])) // the rest is whatever was there
 			}
 		}
-		if g.calls++; g.calls > g.program.limits.Calls {
-			g.stop("it has asked for something more than %d times", g.program.limits.Calls)
-		}
 		isPanicking := true
 		defer func() {
 			if isPanicking {
@@ -95,55 +78,50 @@ func called(f function, parameters []api.ValueType) func(context.Context, api.Mo
 				}
 			}
 		}()
+		g.asks()
 		result := f(g, memory{m.Memory()}, stack)
 		isPanicking = false
 		stack[0] = uint64(result)
 	}
 }
 
-func exit(_ *Guest, _ memory, args []uint64) errno { panic(sys.NewExitError(uint32(args[0]))) }
+// asks counts what the guest asks for.
+func (g *Guest) asks() {
+	if g.calls++; g.calls > g.program.limits.Calls {
+		g.stop("it has asked for something more than %d times", g.program.limits.Calls)
+	}
+}
 
 func nothing(*Guest, memory, []uint64) errno { return success }
 
-func noDirectory(*Guest, memory, []uint64) errno { return badFile }
-
-func argsSizes(g *Guest, m memory, args []uint64) errno {
-	size := 0
-	for _, a := range g.Args {
-		size += len(a) + 1
+// module is what a guest has of its process: the arguments, the clocks and random bytes.
+func (g *Guest) module() wazero.ModuleConfig {
+	reads := func(kind kernel.ClockKind) int64 {
+		g.asks()
+		return g.Process.Reads(kind)
 	}
-	return m.put32(args[0], uint32(len(g.Args))).and(m.put32(args[1], uint32(size)))
+	return wazero.NewModuleConfig().WithName("").WithArgs(g.Args...).WithRandSource(random{g}).
+		WithNanotime(func() int64 { return reads(kernel.Monotonic) }, 1).
+		WithWalltime(func() (sec int64, nsec int32) {
+			t := time.Duration(reads(kernel.WallClock))
+			return int64(t / time.Second), int32(t % time.Second)
+		}, 1)
 }
 
-func argsGet(g *Guest, m memory, args []uint64) errno {
-	at := args[1]
-	for i, a := range g.Args {
-		if e := m.put32(args[0]+uint64(4*i), uint32(at)).and(m.put(at, append([]byte(a), 0))); e != success {
-			return e
-		}
-		at += uint64(len(a)) + 1
-	}
-	return success
-}
+// random is bytes that depend on how many lines the guest was given, and on how often it has asked since: what it draws for one
+// call does not depend on what it drew for those before.
+type random struct{ *Guest }
 
-func noEnvironment(_ *Guest, m memory, args []uint64) errno {
-	return m.put32(args[0], 0).and(m.put32(args[1], 0))
-}
-
-// random fills with bytes that depend on how many lines the guest was given, and on how often it has asked since: what it draws
-// for one call does not depend on what it drew for those before.
-func random(g *Guest, m memory, args []uint64) errno {
+func (r random) Read(b []byte) (int, error) {
+	g := r.Guest
+	g.asks()
 	if g.Process.Starved() {
-		return ioError
+		return 0, errors.New("no random bytes")
 	}
 	g.drawn++
 	key := g.Process.Draw("guest").With(uint64(g.Number)).With(g.told).With(g.drawn)
-	b, ok := m.Read(uint32(args[0]), uint32(args[1]))
-	if !ok {
-		return fault
-	}
 	for i := range b {
 		b[i] = byte(key.With(uint64(i)))
 	}
-	return success
+	return len(b), nil
 }
