@@ -3,13 +3,11 @@ package wire
 import (
 	"crypto/sha1"
 	"encoding/hex"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
@@ -43,11 +41,11 @@ func (x *request) carriedOut(by *redis.Server, on executor) {
 		}
 		replicas, within, refusal := by.Waits(args[1:])
 		if refusal != "" {
-			x.replies = append(x.replies, fmt.Appendf(nil, "-%s\r\n", refusal))
+			x.replies = append(x.replies, []byte(encoded(refusal, "")))
 			continue
 		}
 		by.Await(replicas, within, func(confirmed int) {
-			x.replies = append(x.replies, fmt.Appendf(nil, ":%d\r\n", confirmed))
+			x.replies = append(x.replies, []byte(encoded(int64(confirmed), "")))
 			switch {
 			case on.gone():
 			case len(x.replies) < x.Arriving(len(x.requests)):
@@ -83,14 +81,7 @@ func (x *request) Command() []string { return x.requests[0] }
 
 // Answer implements redis.Asking.
 func (x *request) Answer(value any) {
-	reply := fmt.Appendf(nil, ":%d\r\n", value)
-	switch text := value.(type) {
-	case rediscmd.ServerError:
-		reply = fmt.Appendf(nil, "-%s\r\n", string(text))
-	case rediscmd.Status:
-		reply = fmt.Appendf(nil, "+%s\r\n", string(text))
-	}
-	x.replies = slices.Repeat([][]byte{reply}, x.Arriving(len(x.requests)))
+	x.replies = slices.Repeat([][]byte{[]byte(encoded(value, ""))}, x.Arriving(len(x.requests)))
 }
 
 var _ redis.Asking = (*exchange)(nil)

@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/alicebob/miniredis/v2/proto"
 )
 
 func upper(name string) string { return strings.ToUpper(name) }
@@ -78,7 +79,7 @@ func (s *stream) subscribes(more bool, channels []string) []byte {
 	} else if len(channels) == 0 {
 		channels = slices.Clone(s.channels)
 	}
-	var text strings.Builder
+	var confirmed []byte
 	for _, channel := range channels {
 		i := slices.Index(s.channels, channel)
 		switch {
@@ -87,7 +88,7 @@ func (s *stream) subscribes(more bool, channels []string) []byte {
 		case !more && i >= 0:
 			s.channels = slices.Delete(s.channels, i, i+1)
 		}
-		text.WriteString(s.session.list(3) + bulk(name) + bulk(channel) + ":" + strconv.Itoa(len(s.channels)) + "\r\n")
+		confirmed = append(confirmed, s.session.pushed(proto.String(name), proto.String(channel), proto.Int(len(s.channels)))...)
 	}
 	switch {
 	case before == 0 && len(s.channels) > 0:
@@ -95,5 +96,5 @@ func (s *stream) subscribes(more bool, channels []string) []byte {
 	case len(s.channels) == 0:
 		s.server.Unsubscribe(s)
 	}
-	return []byte(text.String())
+	return confirmed
 }

@@ -28,7 +28,7 @@ func (m *memory) compares(c *server.Peer, command string, args []string) bool {
 		condition = args[2]
 	case command == "SET" && at >= 2 && at+1 < len(args):
 		condition, rest = args[at+1], append(slices.Clone(args[:at]), args[at+2:]...)
-		if why := m.misfit(rest); why != "" {
+		if why := m.misfit(c, rest); why != "" {
 			c.WriteError(why)
 			return true
 		}
@@ -65,17 +65,11 @@ func (m *memory) compares(c *server.Peer, command string, args []string) bool {
 
 // misfit is what is wrong with a SET apart from its IFEQ, with which neither NX nor another IFEQ go; empty if nothing is. It is
 // said also where the value is another.
-func (m *memory) misfit(args []string) string {
+func (m *memory) misfit(c *server.Peer, args []string) string {
 	for _, option := range args[2:] {
 		if o := upper(option); o == "NX" || o == "XX" || o == "IFEQ" {
 			return "ERR syntax error"
 		}
 	}
-	s := newSession()
-	reply := s.dispatch(m.redis.Server(), append([]string{"SET", scratch}, args[1:]...))
-	m.db.Del(scratch)
-	if reply[0] == '-' {
-		return strings.TrimSpace(string(reply[1:]))
-	}
-	return ""
+	return m.expiry.refusal(c, "SET", args)
 }

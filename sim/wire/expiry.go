@@ -76,7 +76,7 @@ func (e *expiry) hook(c *server.Peer, command string, all ...string) bool {
 	case "DEL", "EXISTS", "MGET", "TOUCH", "UNLINK":
 	default:
 		args = args[:min(1, len(args))]
-		if len(args) == 1 && e.expired(e.now, args[0]) && e.isRefused(c, command, all) {
+		if len(args) == 1 && e.expired(e.now, args[0]) && e.refusal(c, command, all) != "" {
 			return false
 		}
 	}
@@ -92,12 +92,15 @@ func (e *expiry) hook(c *server.Peer, command string, all ...string) bool {
 // scratch is no key of anybody's.
 const scratch = "\x00scratch"
 
-// isRefused reports whether a command is wrong by its arguments, which redis-server finds out before it looks at the key: it is
-// wrong for a key that is not there, too.
-func (e *expiry) isRefused(c *server.Peer, command string, args []string) bool {
+// refusal is what is wrong with a command by its arguments, which redis-server finds out before it looks at the key: it is
+// wrong for a key that is not there, too. It is empty if nothing is.
+func (e *expiry) refusal(c *server.Peer, command string, args []string) string {
 	reply := e.dispatch(c, append([]string{command, scratch}, args[1:]...)...)
 	e.dispatch(c, "DEL", scratch)
-	return len(reply) > 0 && reply[0] == '-'
+	if text, is := bytes.CutPrefix(reply, []byte("-")); is {
+		return string(bytes.TrimSpace(text))
+	}
+	return ""
 }
 
 // dispatch carries out a command that comes from no client, beside one that does, and returns the reply. With the context of

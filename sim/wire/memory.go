@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/alicebob/miniredis/v2"
+	"github.com/alicebob/miniredis/v2/proto"
 	"github.com/alicebob/miniredis/v2/server"
 
 	"redlocksim/sim/kernel"
@@ -49,7 +50,11 @@ func newMemory(s *redis.Server) *memory {
 			return true
 		}
 		if command == "EVAL" || command == "EVALSHA" {
-			write(c, m.eval(command, args))
+			null := proto.Nil
+			if c.Resp3 {
+				null = proto.NilResp3
+			}
+			c.WriteRaw(encoded(m.eval(command, args), null))
 			return true
 		}
 		if command == "INFO" && len(args) == 1 && strings.EqualFold(args[0], "server") { // a section that miniredis lacks

@@ -4,6 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"strconv"
+
+	"github.com/alicebob/miniredis/v2/proto"
+
+	"redlocksim/internal/rediscmd"
 )
 
 // parse reads one command from the front of b: an array of bulk strings. size is its length in bytes; 0 if b ends before the
@@ -46,12 +50,31 @@ func length(b *[]byte, kind byte) (n int, ok bool) {
 	return n, true
 }
 
-// list begins what the node sends by itself.
-func (s *session) list(n int) string {
+// pushed is what the node sends by itself.
+func (s *session) pushed(parts ...string) []byte {
 	if s.peer.Resp3 {
-		return fmt.Sprintf(">%d\r\n", n)
+		return []byte(proto.Push(parts...))
 	}
-	return fmt.Sprintf("*%d\r\n", n)
+	return []byte(proto.Array(parts...))
 }
 
-func bulk(text string) string { return fmt.Sprintf("$%d\r\n%s\r\n", len(text), text) }
+// encoded is a reply of a script, or of a node that is asked by bytes; null is how its connection has nothing.
+func encoded(reply any, null string) string {
+	switch r := reply.(type) {
+	case int64:
+		return proto.Int(int(r))
+	case string:
+		return proto.String(r)
+	case rediscmd.Status:
+		return proto.Inline(string(r))
+	case rediscmd.ServerError:
+		return proto.Error(string(r))
+	case []any:
+		all := make([]string, len(r))
+		for i, e := range r {
+			all[i] = encoded(e, null)
+		}
+		return proto.Array(all...)
+	}
+	return null
+}

@@ -1,12 +1,12 @@
 package wire
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/alicebob/miniredis/v2/proto"
 	"github.com/alicebob/miniredis/v2/server"
 
 	"redlocksim/internal/rediscmd"
@@ -57,11 +57,7 @@ func (m *memory) manage(args []string) []byte {
 		m.lua.Forget()
 		reply = rediscmd.Status("OK")
 	}
-	var out bytes.Buffer
-	peer := server.NewPeer(bufio.NewWriter(&out))
-	write(peer, reply)
-	peer.Flush()
-	return out.Bytes()
+	return []byte(encoded(reply, proto.Nil))
 }
 
 // inScript carries out a command of a script.
@@ -100,25 +96,4 @@ func native(reply any) any {
 		return all
 	}
 	return reply
-}
-
-// write writes what a script returned.
-func write(c *server.Peer, reply any) {
-	switch r := reply.(type) {
-	case nil:
-		c.WriteNull()
-	case int64:
-		c.WriteInt(int(r))
-	case string:
-		c.WriteBulk(r)
-	case rediscmd.Status:
-		c.WriteInline(string(r))
-	case rediscmd.ServerError:
-		c.WriteError(string(r))
-	case []any:
-		c.WriteLen(len(r))
-		for _, e := range r {
-			write(c, e)
-		}
-	}
 }

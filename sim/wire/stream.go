@@ -3,6 +3,8 @@ package wire
 import (
 	"slices"
 
+	"github.com/alicebob/miniredis/v2/proto"
+
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
@@ -156,8 +158,8 @@ func (s *stream) Hears(channel string) bool {
 
 // Publish implements redis.Subscriber.
 func (s *stream) Publish(channel, message string) {
-	text := s.session.list(3) + bulk("message") + bulk(channel) + bulk(message)
-	s.push(func() { s.receives([]byte(text)) })
+	b := s.session.pushed(proto.String("message"), proto.String(channel), proto.String(message))
+	s.push(func() { s.receives(b) })
 }
 
 // carryOut implements executor.
