@@ -84,8 +84,8 @@ func span(t *rapid.T, timed bool, unit time.Duration) string {
 	return strconv.Itoa(rapid.IntRange(1, 25).Draw(t, "milliseconds"))
 }
 
-// commands are those of the sequences: all that the model knows, but PUBLISH, which is a step of its own. Each stands behind how
-// often it is drawn, compared with others, and before its arguments, by the names in arguments.
+// commands are those of the sequences: all that the model knows, but PUBLISH, which is a step of its own. Each stands behind
+// how often it is drawn, compared with others, and before its arguments, by the names in arguments.
 const commands = `
 	4 SET key value options
 	1 SETNX key value
