@@ -124,7 +124,7 @@ func TestATableWithARunThatFails(t *testing.T) {
 		t.Errorf("the command ends with %v", f)
 	}
 	if want := "2 runs, 1 busy-waits, 1 failed"; !strings.Contains(stderr.String(), want) {
-		t.Errorf("%s\nwant %s\n%+v", &stderr, want, x.cells)
+		t.Errorf("%s\nwant %s\n%+v", &stderr, want, x.Cells)
 	}
 	for _, name := range []string{"j.json", "m.md"} {
 		data, err := os.ReadFile(in(name))

@@ -348,27 +348,29 @@ func (c *columns) ticker(total int) (tick, done func()) {
 	return bar.tick, bar.done
 }
 
-// notBuilt notes that the lock cannot be put to the test here.
-func (c *columns) notBuilt(tier scenarios.Tier, err error) {
-	fmt.Fprintf(c.cmd.ErrOrStderr(), "redlocksim: %v\n", err)
-	l := c.lock
-	c.all = append(c.all, locktable.Lock{Name: l.Name, Settings: l.Settings[0].Title, Tier: tier, Source: l.Source, Licence: l.Licence, About: l.About, Adapter: l.Adapter, NotBuilt: err.Error()})
-}
-
 // column is a lock with some settings on a tier.
 type column struct {
 	*columns
-	tier    scenarios.Tier
-	setting locks.Setting
-	about   *programs.About
-	runs    tableRuns
-	began   time.Time
-	cells   []locktable.Cell
+	locktable.Lock
+	about *programs.About
+	runs  tableRuns
+	began time.Time
 }
 
 func (c *columns) column(tier scenarios.Tier, s locks.Setting, about *programs.About, command []string) *column {
-	return &column{columns: c, tier: tier, setting: s, about: about, began: time.Now(),
-		runs: tableRuns{command: strings.TrimSpace(strings.Join(command, " ") + " " + s.Args)}}
+	x := &column{columns: c, about: about, began: time.Now(), Lock: locktable.Lock{Name: c.lock.Name, Settings: s.Title, Tier: tier, Version: about.Version,
+		Source: c.lock.Source, Licence: c.lock.Licence, About: c.lock.About, Adapter: c.lock.Adapter}}
+	x.Command = strings.TrimSpace(strings.Join(command, " ") + " " + s.Args)
+	x.runs.command = x.Command
+	return x
+}
+
+// notBuilt notes that the lock cannot be put to the test here.
+func (c *columns) notBuilt(tier scenarios.Tier, err error) {
+	fmt.Fprintf(c.cmd.ErrOrStderr(), "redlocksim: %v\n", err)
+	x := c.column(tier, c.lock.Settings[0], &programs.About{}, nil)
+	x.NotBuilt = err.Error()
+	c.all = append(c.all, x.Lock)
 }
 
 // fit are the scenarios that apply.
@@ -383,34 +385,29 @@ func (x *column) fit() (fit []*scenarios.Scenario) {
 	return fit
 }
 
-// cell is one of a scenario, empty.
-func (x *column) cell(s *scenarios.Scenario) locktable.Cell {
-	return locktable.Cell{Lock: x.lock.Name, Version: x.about.Version, Settings: x.setting.Title, Case: s.Name, Tier: x.tier, Why: []locktable.Why{}}
+// add puts a cell where it belongs.
+func (x *column) add(s *scenarios.Scenario, c locktable.Cell) {
+	c.Lock, c.Version, c.Settings, c.Case, c.Tier = x.Name, x.Version, x.Settings, s.Name, x.Tier
+	x.Cells = append(x.Cells, c)
 }
 
 // leaveOut notes why a scenario was not run.
 func (x *column) leaveOut(s *scenarios.Scenario, why error) {
-	c := x.cell(s)
-	c.Verdict, c.Grade, c.Why = "not run", []scenarios.Grade{scenarios.NotApplicable}, []locktable.Why{{Cause: why.Error()}}
-	x.cells = append(x.cells, c)
+	x.add(s, locktable.Cell{Verdict: "not run", Grade: []scenarios.Grade{scenarios.NotApplicable}, Why: []locktable.Why{{Cause: why.Error()}}})
 }
 
 // note notes what the table says of a run.
 func (x *column) note(s *scenarios.Scenario, r *tableRun) error {
 	x.writing.Lock()
 	defer x.writing.Unlock()
-	c := x.cell(s)
-	if r.Failed != nil {
+	noVerdict := []locktable.Why{{Cause: r.NoVerdict}}
+	if r.Why = x.why(s.Name, r.Grade, noVerdict); r.Failed != nil {
+		r.Why = noVerdict
 		if err := x.failures.Note(*r.Failed, "", x.to.Rules); err != nil {
 			return err
 		}
 	}
-	c.Verdict, c.Says, c.Word, c.Grade, c.Repeat, c.HistoryHash = r.Verdict, r.Says, r.Word, r.Grade, r.Repeat, r.HistoryHash
-	noVerdict := []locktable.Why{{Cause: r.NoVerdict}}
-	if c.Why = x.why(c.Case, c.Grade, noVerdict); r.Failed != nil {
-		c.Why = noVerdict
-	}
-	x.cells = append(x.cells, c)
+	x.add(s, r.Cell)
 	return nil
 }
 
@@ -424,7 +421,7 @@ func (x *column) why(name string, grades []scenarios.Grade, noVerdict []locktabl
 			all = append(all, noVerdict...)
 		default:
 			why := locktable.Why{Cause: locktable.NoCause}
-			if k := x.lock.Why(x.tier, x.setting.Title, name, g); k != nil {
+			if k := x.lock.Why(x.Tier, x.Settings, name, g); k != nil {
 				x.explained[k] = true
 				why = locktable.Why{Cause: k.Cause, See: k.See, Documented: k.Documented}
 			}
@@ -436,17 +433,15 @@ func (x *column) why(name string, grades []scenarios.Grade, noVerdict []locktabl
 
 // done adds the column to the table, and says how the lock did.
 func (x *column) done() {
-	l := x.lock
-	slices.SortStableFunc(x.cells, func(a, b locktable.Cell) int { return strings.Compare(a.Case, b.Case) })
-	x.all = append(x.all, locktable.Lock{Name: l.Name, Settings: x.setting.Title, Tier: x.tier, Version: x.about.Version, Source: l.Source, Licence: l.Licence,
-		About: l.About, Adapter: l.Adapter, Command: x.runs.command, Cells: x.cells})
+	slices.SortStableFunc(x.Cells, func(a, b locktable.Cell) int { return strings.Compare(a.Case, b.Case) })
+	x.all = append(x.all, x.Lock)
 	var ran []reports.Case
-	for i := range x.cells {
-		if c := &x.cells[i]; c.Repeat != "" {
+	for i := range x.Cells {
+		if c := &x.Cells[i]; c.Repeat != "" {
 			ran = append(ran, reports.Case{Grades: c.Grade, Word: string(c.Word), Class: c.Verdict})
 		}
 	}
-	fmt.Fprintf(x.cmd.ErrOrStderr(), "%s %s, %s, on tier %s: %s, %v\n", l.Name, x.about.Version, x.setting.Title, x.tier, reports.Totals(ran), time.Since(x.began).Round(100*time.Millisecond))
+	fmt.Fprintf(x.cmd.ErrOrStderr(), "%s %s, %s, on tier %s: %s, %v\n", x.Name, x.Version, x.Settings, x.Tier, reports.Totals(ran), time.Since(x.began).Round(100*time.Millisecond))
 }
 
 // write writes the table, files first.

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"strings"
 
-	"redlocksim/checker"
 	"redlocksim/internal/jobs"
 	"redlocksim/internal/rounded"
 	"redlocksim/internal/shell"
+	"redlocksim/reports/locktable"
 	"redlocksim/scenarios"
 	"redlocksim/search"
 )
@@ -31,14 +31,9 @@ type packedRuns struct {
 
 // tableRun is what the table says of a run.
 type tableRun struct {
-	Verdict     string
-	Says        string
-	Word        checker.Word
-	Grade       []scenarios.Grade
-	HistoryHash string
-	NoVerdict   string // why there is none
-	Repeat      string
-	Failed      *search.Failure // if the run did
+	locktable.Cell                 // without where it is in the table, and why it has its grades
+	NoVerdict      string          // why there is none
+	Failed         *search.Failure // if the run did
 }
 
 var tableJobs = jobs.Kind[*tableRuns, struct{}, string, *tableRun]{
@@ -106,7 +101,8 @@ func (x *tableRuns) tell(r *scenarios.Result) (run *tableRun) {
 }
 
 func (x *tableRuns) tells(r *scenarios.Result) *tableRun {
-	run := &tableRun{Verdict: rounded.Text(r.Verdict()), Says: r.Says(), Word: r.Worst(), Grade: r.Grades(), NoVerdict: strings.Join(r.NotTested, "; ")}
+	run := &tableRun{NoVerdict: strings.Join(r.NotTested, "; ")}
+	run.Verdict, run.Says, run.Word, run.Grade = rounded.Text(r.Verdict()), r.Says(), r.Worst(), r.Grades()
 	run.Repeat = strings.Replace(repeatCommand(r.Scenario.Name, false, r), " --tier live", "", 1) + " --lock " + shell.Quote(x.command)
 	if r.Tier != scenarios.Live { // where each run is another
 		run.HistoryHash = r.HistoryHash

@@ -160,6 +160,13 @@ func allowance(s *Settings) decimal.Decimal {
 	return ttl.Add(stepBack(s)).Add(ceilDiv(left.Neg(), one.Add(s.Rho())))
 }
 
+// LeastDrift is that as a part of the TTL and a constant in nanoseconds, which are sufficient for every TTL.
+func LeastDrift(s *Settings) (factor, constant decimal.Decimal) {
+	kept := one.Sub(s.Rho()).DivRound(one.Add(s.Rho()), 12)
+	constant = ns(s.Budget.ClockStep).Mul(kept).Add(stepBack(s)).Add(standsStill(s).Mul(one.Sub(s.Rho())))
+	return one.Sub(kept), constant
+}
+
 // covered says whether the drift allowance is sufficient.
 func covered(s *Settings) bool { return allowance(s).LessThanOrEqual(ns(drift(s))) }
 

@@ -12,7 +12,6 @@ import (
 	"redlocksim/faults"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/search/attacks"
-	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
 )
 
@@ -65,7 +64,8 @@ func (g *Suggestion) compute(a *Answers) error {
 	} else if least := s.Network.Latency.Min(); lock.NodeTimeout <= least {
 		return refused("node timeout %v is no longer than the shortest round trip, %v: nobody would be granted the lock", lock.NodeTimeout, least)
 	}
-	drift := covers(at)
+	factor, constant := attacks.LeastDrift(at)
+	drift := protocols.Drift{Factor: faults.RateOf(factor.RoundUp(6)), Constant: up(constant, time.Millisecond)}
 	protocols.Change(lock, func(own *protocols.RedlockSettings) {
 		own.Quorum, own.Drift = votes, drift
 		own.RetryDelay = protocols.Range{Min: lock.NodeTimeout, Max: 3 * lock.NodeTimeout}
@@ -104,21 +104,6 @@ func (g *Suggestion) lasts(a *Answers, drift protocols.Drift) error {
 			lock.TTL, work, lock.GuardTime, lock.NodeTimeout, least)
 	}
 	return nil
-}
-
-// covers is a drift allowance for what clocks can do: a part of the TTL for the rates, a constant for steps and suspensions, so
-// that it holds for every TTL.
-func covers(s *attacks.Settings) protocols.Drift {
-	one, rho, step := decimal.NewFromInt(1), s.Rho(), decimal.NewFromInt(int64(s.Budget.ClockStep))
-	kept := one.Sub(rho).DivRound(one.Add(rho), 12)
-	constant := step.Mul(kept)
-	switch s.Lock.Clock {
-	case kernel.WallClock:
-		constant = constant.Add(step)
-	case kernel.Monotonic:
-		constant = constant.Add(decimal.NewFromInt(int64(s.Budget.Suspend)).Mul(one.Sub(rho)))
-	}
-	return protocols.Drift{Factor: faults.RateOf(one.Sub(kept).RoundUp(6)), Constant: up(constant, time.Millisecond)}
 }
 
 // up rounds up to a whole number of units.
