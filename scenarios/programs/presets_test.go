@@ -162,14 +162,10 @@ func TestThePresetNodeRedlock(t *testing.T) {
 		return callAgain{l}, err
 	}}
 	for name, want := range calls {
-		i := slices.IndexFunc(scenarios.Catalogue(), func(s *scenarios.Scenario) bool { return s.Name == name })
-		if i < 0 {
-			t.Errorf("there is no case %s", name)
-			continue
-		}
-		own := *scenarios.Catalogue()[i]
+		own := *caseNamed(t, name)
+		lock := fmt.Sprintf("{preset: node-redlock, ttl: %v}", own.Lock.TTL)
 		own.Lock = protocols.Default()
-		if err := strictyaml.Decode("preset", fmt.Appendf(nil, "{preset: node-redlock, ttl: %v}", scenarios.Catalogue()[i].Lock.TTL), &own.Lock); err != nil {
+		if err := strictyaml.Decode("preset", []byte(lock), &own.Lock); err != nil {
 			t.Fatal(err)
 		}
 		for column, foreign := range []*scenarios.Foreign{nil, again} {
@@ -190,7 +186,7 @@ func TestAKeyThatIsLeftIsNoDoubleHolder(t *testing.T) {
 		p, _ := protocols.Find(env.Settings.Protocol)
 		return p.New(env)
 	}}
-	s := *scenarios.Catalogue()[slices.IndexFunc(scenarios.Catalogue(), func(s *scenarios.Scenario) bool { return s.Name == "01-setnx-then-expire/a-minute" })]
+	s := *caseNamed(t, "01-setnx-then-expire/a-minute")
 	s.Claim, s.Expect.Leaks, s.Expect.Grants = scenarios.Holds, nil, nil
 	s.Timeline = slices.Clone(s.Timeline)
 	s.Timeline[0].When.At = time.Second

@@ -37,6 +37,29 @@ func caseNamed(t *testing.T, name string) *scenarios.Scenario {
 	return s
 }
 
+// given is a scenario of one client, or of those that it names, in a minute.
+func given(t *testing.T, text string) *scenarios.Scenario {
+	t.Helper()
+	if !strings.Contains(text, "clients:") {
+		text += "\nclients: [client-1]"
+	}
+	all, err := scenarios.Parse("x.yaml", []byte("title: t\nsource: s\nexplanation: e\nclaim: holds\n"+text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all[0]
+}
+
+// judged is a run of a program's lock, judged.
+func judged(t *testing.T, s *scenarios.Scenario, p *programs.Program) *scenarios.Result {
+	t.Helper()
+	r, err := scenarios.Judge(s, scenarios.Options{Foreign: p.Foreign()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 // shown are some of the cases that take no more than a minute, or all.
 func shown(t *testing.T) []*scenarios.Scenario {
 	t.Helper()
@@ -105,8 +128,7 @@ func TestANaiveLock(t *testing.T) {
 		"06-failover-to-a-replica":        "lease-overlap",
 	} {
 		t.Run(name, func(t *testing.T) {
-			i := slices.IndexFunc(scenarios.Catalogue(), func(s *scenarios.Scenario) bool { return s.Name == name })
-			r, err := scenarios.Verify(scenarios.Catalogue()[i], scenarios.Options{Foreign: p.Foreign()})
+			r, err := scenarios.Verify(caseNamed(t, name), scenarios.Options{Foreign: p.Foreign()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -120,17 +142,8 @@ func TestANaiveLock(t *testing.T) {
 // A program may tell of a lease in the same breath with which it grants it: the client's belief ends when it is lost, or when
 // what the renewal has left of it is over.
 func TestWhatIsToldWithTheGrantIsHeard(t *testing.T) {
-	all, err := scenarios.Parse("x.yaml", []byte(`
-title: t
-source: s
-explanation: e
-claim: holds
-clients: [client-1]
-timeline: [{at: 1s, client: client-1, do: [try-lock, sleep: 9s]}]
-expect: {findings: safe, unavailable: {at-most: 1m}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := given(t, `timeline: [{at: 1s, client: client-1, do: [try-lock, sleep: 9s]}]
+expect: {findings: safe, unavailable: {at-most: 1m}}`)
 	for told, want := range map[string]time.Duration{
 		`{"type":"lost","lease":2}`:                    time.Second,
 		`{"type":"renewed","lease":2,"valid_ms":5000}`: 6 * time.Second,
@@ -140,7 +153,7 @@ expect: {findings: safe, unavailable: {at-most: 1m}}`))
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := scenarios.Run(all[0], scenarios.Options{Foreign: p.Foreign()})
+		out, err := scenarios.Run(s, scenarios.Options{Foreign: p.Foreign()})
 		_ = p.Close()
 		if err != nil {
 			t.Fatal(err)
@@ -159,7 +172,7 @@ expect: {findings: safe, unavailable: {at-most: 1m}}`))
 
 // A program that says what makes no sense ends the run with an error, and never with a verdict.
 func TestProgramsThatSayNonsense(t *testing.T) {
-	s := scenarios.Catalogue()[slices.IndexFunc(scenarios.Catalogue(), func(s *scenarios.Scenario) bool { return s.Name == "09-contention" })]
+	s := caseNamed(t, "09-contention")
 	for line, want := range map[string]string{
 		"hello":                                  "it has written a line that is no answer",
 		`{"type":"granted","re":7}`:              "it has answered a request that it was not asked, or had answered",
@@ -199,22 +212,13 @@ func TestLeasesThatAreOver(t *testing.T) {
 			"client-1's lease was already over when it was renewed (valid for -1ms)."},
 		{ready + " " + granted + ` {"type":"refused","re":3,"valid_ms":-1}`, ""},
 	} {
-		all, err := scenarios.Parse("x.yaml", []byte(`
-title: t
-source: s
-explanation: e
-claim: holds
-clients: [client-1]
-timeline: [{at: 1s, client: client-1, do: [try-lock, sleep: 1s, extend: 9s]}]
-expect: {findings: safe, unavailable: {at-most: 1m}}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := given(t, `timeline: [{at: 1s, client: client-1, do: [try-lock, sleep: 1s, extend: 9s]}]
+expect: {findings: safe, unavailable: {at-most: 1m}}`)
 		p, err := programs.Load(wasmtest.Build(t, filepath.Join("testdata", "says")), strings.Fields(c.says), wasmtest.Cache(t))
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := scenarios.Judge(all[0], scenarios.Options{Foreign: p.Foreign()})
+		r, err := scenarios.Judge(s, scenarios.Options{Foreign: p.Foreign()})
 		_ = p.Close()
 		if err != nil {
 			t.Fatal(err)
@@ -235,22 +239,10 @@ expect: {findings: safe, unavailable: {at-most: 1m}}`))
 func TestAHolderThatIsRefused(t *testing.T) {
 	says := []string{`{"type":"ready","re":1,"can":["token"]}`, `{"type":"granted","re":2,"valid_ms":9000,"token":1}`, `{"type":"released","re":3}`}
 	for does, want := range map[string]bool{"write": false, "write, write": true} {
-		all, err := scenarios.Parse("x.yaml", fmt.Appendf(nil, `
-title: t
-source: s
-explanation: e
-claim: holds
-storage: table
-clients: [client-1]
+		s := given(t, fmt.Sprintf(`storage: table
 timeline: [{at: 1s, client: client-1, do: [try-lock, %s, unlock]}]
 expect: {findings: safe, unavailable: {at-most: 1m}}`, does))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := scenarios.Judge(all[0], scenarios.Options{Foreign: load(t, filepath.Join("testdata", "says"), says...).Foreign()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := judged(t, s, load(t, filepath.Join("testdata", "says"), says...))
 		of := scenarios.Cause{Grade: scenarios.LessAvailable, Cause: string(checker.HolderRefused)}
 		if slices.Contains(r.Grades(), of.Grade) != want || slices.Contains(r.Causes(), of) != want {
 			t.Errorf("%s: graded %v for %v, less available %v; %v, %v", does, r.Grades(), r.Causes(), want, r.Findings, r.Problems)
@@ -260,19 +252,10 @@ expect: {findings: safe, unavailable: {at-most: 1m}}`, does))
 
 // A program that fails ends its run, which then has no verdict, and no other.
 func TestAFailureEndsOneRun(t *testing.T) {
-	alone, err := scenarios.Parse("alone.yaml", []byte(`
-title: t
-source: s
-explanation: e
-claim: holds
-clients: [client-1]
-timeline: [{at: 1s, client: client-1, do: [try-lock, unlock]}]
-expect: {findings: safe, unavailable: {at-most: 1m}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := given(t, `timeline: [{at: 1s, client: client-1, do: [try-lock, unlock]}]
+expect: {findings: safe, unavailable: {at-most: 1m}}`)
 	o := scenarios.Options{Foreign: load(t, filepath.Join("testdata", "lies"), "exits").Foreign()}
-	all := []*scenarios.Scenario{caseNamed(t, "09-contention"), alone[0], caseNamed(t, "12-holder-dies/crash")}
+	all := []*scenarios.Scenario{caseNamed(t, "09-contention"), s, caseNamed(t, "12-holder-dies/crash")}
 	results, err := scenarios.Suite(t.Context(), all, []scenarios.Tier{scenarios.Program}, nil, o, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -312,18 +295,9 @@ func TestProgramsThatLie(t *testing.T) {
 		{"denies", "[try-lock, sleep: 11s, unlock]", "safe"},
 	} {
 		t.Run(c.lie+" "+c.does, func(t *testing.T) {
-			all, err := scenarios.Parse("x.yaml", fmt.Appendf(nil, `
-title: t
-source: s
-explanation: e
-claim: holds
-clients: [client-1]
-timeline: [{at: 1s, client: client-1, do: %s}]
+			s := given(t, fmt.Sprintf(`timeline: [{at: 1s, client: client-1, do: %s}]
 expect: {findings: safe, unavailable: {at-most: 1m}}`, c.does))
-			if err != nil {
-				t.Fatal(err)
-			}
-			out, err := scenarios.Run(all[0], scenarios.Options{Foreign: load(t, filepath.Join("testdata", "lies"), c.lie).Foreign()})
+			out, err := scenarios.Run(s, scenarios.Options{Foreign: load(t, filepath.Join("testdata", "lies"), c.lie).Foreign()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -340,12 +314,8 @@ expect: {findings: safe, unavailable: {at-most: 1m}}`, c.does))
 
 // A program that asks again as soon as it was refused has a grade that one with pauses has not.
 func TestProgramsThatWait(t *testing.T) {
-	i := slices.IndexFunc(scenarios.Catalogue(), func(s *scenarios.Scenario) bool { return s.Name == "64-polling" })
 	for how, want := range map[string]scenarios.Grade{"waits": scenarios.AsSound, "busy-waits": scenarios.BusyWaits} {
-		r, err := scenarios.Judge(scenarios.Catalogue()[i], scenarios.Options{Foreign: load(t, filepath.Join("testdata", "lies"), how).Foreign()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := judged(t, caseNamed(t, "64-polling"), load(t, filepath.Join("testdata", "lies"), how))
 		if g := r.Grades(); !slices.Equal(g, []scenarios.Grade{want}) {
 			t.Errorf("%s: %v, want %s; found %v", how, g, want, r.Findings)
 		}
@@ -372,12 +342,7 @@ func TestWhatIsExpectedOfAProgram(t *testing.T) {
 			[]string{"client-2 was granted the lock 0 times, expected 1", "the lock could not be had for ", early}, scenarios.LessAvailable},
 		{"gives-up", "theme: waiting", "unavailable: {at-most: 200ms}, grants: {client-1: 1, client-2: 1}", []string{early}, scenarios.LessAvailable},
 	} {
-		all, err := scenarios.Parse("x.yaml", fmt.Appendf(nil, `
-title: t
-source: s
-explanation: e
-claim: holds
-%s
+		s := given(t, fmt.Sprintf(`%s
 lock: {ttl: 5s}
 nodes: {names: [A]}
 clients: [client-1, client-2]
@@ -386,13 +351,7 @@ timeline:
   - {at: 0s, client: client-1, do: [lock: 1s, sleep: 3s, unlock]}
   - {at: 1s, client: client-2, do: [lock: 20s, unlock]}
 expect: {findings: safe, %s}`, c.keys, c.expect))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := scenarios.Judge(all[0], scenarios.Options{Foreign: load(t, filepath.Join("testdata", "lies"), c.how).Foreign()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := judged(t, s, load(t, filepath.Join("testdata", "lies"), c.how))
 		ok := len(r.Problems) == len(c.want)
 		for i, want := range c.want {
 			ok = ok && strings.Contains(r.Problems[i].Text, want)
@@ -406,12 +365,7 @@ expect: {findings: safe, %s}`, c.keys, c.expect))
 // Without a validity of its own a lease is believed in from when the request left that won.
 func TestValidityThatTheProgramDoesNotSay(t *testing.T) {
 	p := load(t, filepath.Join("..", "..", "locks", "naive"))
-	found, err := scenarios.Parse("test.yaml", []byte(`
-title: a lock that is kept for longer than it is valid
-source: a test
-explanation: Of no interest.
-claim: unsound
-clients: [client-1, client-2]
+	s := given(t, `clients: [client-1, client-2]
 nodes: {names: [A]}
 network: {latency: 10ms}
 lock: {ttl: 2s}
@@ -420,14 +374,8 @@ timeline:
   - {at: 2s, client: client-2, do: [lock: 5s]}
 duration: 10s
 expect: {findings: safe, unavailable: {at-most: 5s}}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := scenarios.Judge(found[0], scenarios.Options{Foreign: p.Foreign()})
-	if err != nil {
-		t.Fatal(err)
-	}
+`)
+	r := judged(t, s, p)
 	for _, e := range r.History {
 		if e.Kind == "expire" && e.Process == "client-1" {
 			// It connects from 1 s to 1.02 s, and sends the command then.
@@ -450,8 +398,7 @@ func TestUnfit(t *testing.T) {
 		"54-slow-extend":                  "54-slow-extend does not apply to the lock: it extends leases, which the lock cannot",
 		"31-slow-acquire/pause":           "31-slow-acquire/pause does not apply to the lock: it waits for quorum-reached, a step that the program does not tell of",
 	} {
-		i := slices.IndexFunc(scenarios.Catalogue(), func(s *scenarios.Scenario) bool { return s.Name == name })
-		err := a.Unfit(scenarios.Catalogue()[i])
+		err := a.Unfit(caseNamed(t, name))
 		switch {
 		case want == "" && err != nil, want != "" && (err == nil || err.Error() != want || !errors.Is(err, programs.ErrUnfit)):
 			t.Errorf("%v, want %q", err, want)
@@ -483,19 +430,11 @@ timeline:
 `, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			found, err := scenarios.Parse("test.yaml", []byte(`
-title: a Redis
-source: a test
-explanation: Of no interest.
-claim: holds
-clients: [client-1, client-2]
+			s := given(t, `clients: [client-1, client-2]
 duration: 10s
 expect: {findings: safe, unavailable: {at-most: 20s}}
-`+c.file))
-			if err != nil {
-				t.Fatal(err)
-			}
-			out, err := scenarios.Run(found[0], scenarios.Options{Foreign: p.Foreign()})
+`+c.file)
+			out, err := scenarios.Run(s, scenarios.Options{Foreign: p.Foreign()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -525,11 +464,7 @@ func TestGrades(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			i := slices.IndexFunc(scenarios.Catalogue(), func(s *scenarios.Scenario) bool { return s.Name == name })
-			r, err := scenarios.Judge(scenarios.Catalogue()[i], scenarios.Options{Foreign: p.Foreign()})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := judged(t, caseNamed(t, name), p)
 			if got := fmt.Sprint(r.Grades()); got != want {
 				t.Errorf("%s for %v, want %s; %v", got, r.Findings, want, r.Problems)
 			}
@@ -540,22 +475,13 @@ func TestGrades(t *testing.T) {
 // A program that cannot give a call up is not told to: it would not know the request.
 func TestCallsThatCannotBeGivenUp(t *testing.T) {
 	p := load(t, filepath.Join("testdata", "says"), `{"type":"ready","re":1}`, "", "what?")
-	found, err := scenarios.Parse("test.yaml", []byte(`
-title: a lock that is waited for in vain
-source: a test
-explanation: Of no interest.
-claim: holds
-clients: [client-1]
-nodes: {names: [A]}
+	s := given(t, `nodes: {names: [A]}
 timeline:
   - {at: 0s, client: client-1, do: [lock: 1s]}
 duration: 3s
 expect: {findings: safe, unavailable: {at-most: 20s}}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := scenarios.Run(found[0], scenarios.Options{Foreign: p.Foreign()}); err != nil {
+`)
+	if _, err := scenarios.Run(s, scenarios.Options{Foreign: p.Foreign()}); err != nil {
 		t.Error(err)
 	}
 }
