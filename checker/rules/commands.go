@@ -67,7 +67,7 @@ func (c *conduct) sends(a *redis.Asked) {
 	if a.Intent != redis.Extends || c.connects(a) {
 		return
 	}
-	for e := range c.ledger.about(a) {
+	for _, e := range c.ledger.about(a) {
 		if e.isCast && e.releases == a.Client {
 			c.broken(e.resource, "%s extends its key on %s, although it has begun to release it %v before", client, node, a.Sent.Sub(e.since))
 		}

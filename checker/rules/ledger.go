@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"iter"
 	"slices"
 
 	"redlocksim/redlock/driver"
@@ -19,6 +18,7 @@ type ledger struct {
 	last  map[sender]*entry // what was set last
 	order int               // of what was seen
 	tells []func(*change)
+	found []*entry // memory for about
 }
 
 // vote is a key with what stands for its owner in its value; see ownerOf.
@@ -149,39 +149,40 @@ func (l *ledger) has(c *change) {
 func (l *ledger) asked(a *redis.Asked) {
 	l.order++
 	if node := slices.Index(l.World.Servers, a.Server); node >= 0 { // else a replica that was promoted
-		for e := range l.about(a) {
+		for _, e := range l.about(a) {
 			l.passes(a, e, &e.nodes[node])
 		}
 	}
 }
 
-// about yields the votes that a command is about. Of a command that names no value it is what its client set last.
-func (l *ledger) about(a *redis.Asked) iter.Seq[*entry] {
-	return func(yield func(*entry) bool) {
-		named := func(key, value string) bool {
-			v := vote{key, value}
-			e := l.of[v]
-			if e == nil && a.Intent == redis.Deletes { // others are known from when they were cast
-				e = l.entry(v)
-			}
-			return e == nil || e.client != nil && !e.isCast || yield(e)
+// about are the votes that a command is about, good until it is called again. Of a command that names no value it is what its
+// client set last.
+func (l *ledger) about(a *redis.Asked) []*entry {
+	l.found = l.found[:0]
+	for _, key := range a.Keys {
+		if _, is := l.World.LockOf(key); !is {
+			continue
 		}
-		for _, key := range a.Keys {
-			if _, is := l.World.LockOf(key); !is {
-				continue
-			}
-			if a.Value != "" && !named(key, a.Value) {
-				return
-			}
-			for _, value := range a.More {
-				if !named(key, value) {
-					return
-				}
-			}
-			if last := l.last[sender{a.Client, key}]; a.Value == "" && len(a.More) == 0 && last != nil && !yield(last) {
-				return
-			}
+		l.named(a, key, a.Value)
+		for _, value := range a.More {
+			l.named(a, key, value)
 		}
+		if last := l.last[sender{a.Client, key}]; a.Value == "" && len(a.More) == 0 && last != nil {
+			l.found = append(l.found, last)
+		}
+	}
+	return l.found
+}
+
+// named finds a vote by a value that a command names. One that it is to delete may be cast later.
+func (l *ledger) named(a *redis.Asked, key, value string) {
+	v := vote{key, value}
+	e := l.of[v]
+	if e == nil && value != "" && a.Intent == redis.Deletes {
+		e = l.entry(v)
+	}
+	if e != nil && (e.client == nil || e.isCast) {
+		l.found = append(l.found, e)
 	}
 }
 
