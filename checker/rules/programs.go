@@ -34,18 +34,24 @@ type askedOn struct {
 	reaching
 }
 
-// stake is what a client has done with a vote on a node, as it was at some moment.
+// stake is what its setter has done with a vote on a node, and when it was set by the time that one looks at.
 type stake struct {
 	*entry
-	onNode
-	now    *onNode
+	*onNode
 	server *redis.Server
+	cast   kernel.True
 }
 
 // refusedWith are enough votes of a client for the lock that it was refused at a moment.
 type refusedWith struct {
 	votes []stake
 	at    kernel.True
+}
+
+// leftBy is a key that a client had set in an acquire that failed, and had not asked to remove when that returned.
+type leftBy struct {
+	stake
+	at kernel.True
 }
 
 // locker is what a client has of a resource.
@@ -183,10 +189,12 @@ func (x *programs) quorum(resource string) int {
 // stakes are what a client has done with the votes for a resource of which something is so.
 func (x *programs) stakes(client, resource string, is func(*stake) bool) (all []stake) {
 	for _, e := range x.ledger.all {
+		if e.resource != resource {
+			continue
+		}
 		for i := range e.nodes {
 			n := &e.nodes[i]
-			s := stake{e, *n, n, x.World.Servers[i]}
-			if e.resource == resource && n.setter != nil && n.setter.Name() == client && is(&s) {
+			if s := (stake{e, n, x.World.Servers[i], n.sent}); n.setter != nil && n.setter.Name() == client && is(&s) {
 				all = append(all, s)
 			}
 		}
@@ -222,7 +230,7 @@ func (s *stake) by() reaching { return reaching{s.setter, s.server} }
 // the node after some moment.
 func (x *programs) mayStand(s *stake, after kernel.True) bool {
 	tried, has := x.tried[s.by()]
-	return s.now.sent == s.sent && !x.isAsked(s) && !(has && tried > after)
+	return s.sent == s.cast && !x.isAsked(s) && !(has && tried > after)
 }
 
 // stands says whether the key is still there with the value.
@@ -317,7 +325,7 @@ func (x *programs) removed() {
 		of := r.votes[0]
 		n := 0
 		for i := range r.votes {
-			if s := &r.votes[i]; x.mayStand(s, s.sent) {
+			if s := &r.votes[i]; x.mayStand(s, s.cast) {
 				n++
 			}
 		}
@@ -406,12 +414,6 @@ func (x *programs) lasts(of asking) (end kernel.True) {
 	return end
 }
 
-// leftBy is a key that a client had set in an acquire that failed, and had not asked to remove when that returned.
-type leftBy struct {
-	stake
-	at kernel.True
-}
-
 // fails notes the keys that an acquire which failed has set, whether or not it has heard that it has.
 func (x *programs) fails(c *programCall, resource string) {
 	now := x.World.Kernel.Now()
@@ -428,7 +430,7 @@ func (x *programs) forgotten() {
 		left := x.failed[0]
 		x.failed = x.failed[1:]
 		set := x.set[askedOn{left.vote, left.by()}] // which may have been again, over a new connection
-		if !x.mayStand(&left.stake, set) || left.now.until < left.at.Add(grace) {
+		if !x.mayStand(&left.stake, set) || left.until < left.at.Add(grace) {
 			continue
 		}
 		if x.pauses.hasRun(left.setter, left.at) {
