@@ -39,22 +39,9 @@ func TestQuarantinedNodesDoNotVote(t *testing.T) {
 
 // A closed client declares nothing, and says so. One that is closed meanwhile has begun before.
 func TestAClosedClientDeclaresNothing(t *testing.T) {
-	for closesFirst, want := range map[bool]string{true: "", false: "c1 declares the nodes fit to vote and is told "} {
+	for does, want := range map[string]string{"close; prepare; close; returns closed": "", "prepare; close; returns closed": "c1 declares the nodes fit to vote and is told "} {
 		r := newRig(t, guarded)
-		r.goes("c1", 0, func(a *actor) {
-			closes := func() {
-				close := &protocols.Call{Func: protocols.CloseCall, Client: "c1"}
-				a.Called(close)
-				a.Returned(close, nil)
-			}
-			if closesFirst {
-				closes()
-			}
-			call := &protocols.Call{Func: protocols.PrepareCall, Client: "c1", Context: context.Background()}
-			a.Called(call)
-			closes()
-			a.Returned(call, redlock.ErrClosed)
-		})
+		r.does("c1", "in-a-context; "+does)
 		r.finds(t, checker.Contract, want)
 	}
 }

@@ -65,6 +65,14 @@ func TestTriesAreRefusedForAReason(t *testing.T) {
 	}
 }
 
+// Nothing is wrong with a client from its restart on.
+func TestTriesAfterARestart(t *testing.T) {
+	r := newRig(t)
+	r.does("c1", "in 50ms crash; in 50ms start")
+	r.Kernel.After(51*ms, func() { r.does("c1", tries) })
+	r.finds(t, checker.NeedlesslyUnavailable, refusedFree+"A, B and C")
+}
+
 // Votes that were sent at the moment at which another call of the client gave up may be for that one.
 func TestTriesAreRefusedForVotesOfWhoGaveUp(t *testing.T) {
 	for gaveUp, want := range map[time.Duration]string{100 * ms: "", 90 * ms: refusedFree + "A, B and C"} {

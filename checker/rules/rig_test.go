@@ -166,18 +166,18 @@ func (a *actor) does(sentences string) {
 		case words[0] == "meanwhile":
 			a.client.Go(func() { a.does(rest) })
 		case words[0] == "in":
-			a.Kernel.After(a.length(words[1]), func() { a.happens(words[2], append(words[3:], "", "", "")...) })
+			a.Kernel.After(length(words[1]), func() { a.happens(words[2], append(words[3:], "", "", "")...) })
 		case len(words) > 2 && words[len(words)-2] == "on":
 			a.asks(words[len(words)-1], words[:len(words)-2]...)
 		case words[0][0] >= '0' && words[0][0] <= '9':
-			a.sleeps(a.length(words[0]))
+			a.sleeps(length(words[0]))
 		default:
 			a.happens(words[0], append(words[1:], "", "", "")...)
 		}
 	}
 }
 
-func (a *actor) length(of string) time.Duration {
+func length(of string) time.Duration {
 	d, err := time.ParseDuration(of)
 	if err != nil {
 		panic(err)
@@ -205,7 +205,7 @@ func (a *actor) happens(what string, with ...string) {
 	case "granted": // with a value, and for how long by what it says
 		c, lasts := a.open[len(a.open)-1], ttl-100*time.Millisecond
 		if with[1] != "" {
-			lasts = a.length(with[1])
+			lasts = length(with[1])
 		}
 		l := a.lease(with[0], a.reads().Add(lasts))
 		a.leases[with[0]], c.Lease = l, l
@@ -213,7 +213,7 @@ func (a *actor) happens(what string, with ...string) {
 	case "returns": // with an error
 		a.returns(causes[with[0]])
 	case "moved": // the end of a lease
-		l.until = l.until.Add(a.length(with[1]))
+		l.until = l.until.Add(length(with[1]))
 	case "ends": // in time, for what has ended it
 		l.ends(a, causes[with[1]])
 	case "ended":
@@ -236,6 +236,8 @@ func (a *actor) happens(what string, with ...string) {
 		}
 	case "new-client":
 		a.call(protocols.NewClientCall, nil, nil, nil)
+	case "prepare":
+		a.begins(protocols.PrepareCall, nil, false)
 	case "closing":
 		a.begins(protocols.CloseCall, nil, false)
 	case "close":
@@ -246,7 +248,7 @@ func (a *actor) happens(what string, with ...string) {
 		if is, failed := a.ofClient(what, with[0]); is {
 			err = failed
 		} else {
-			err = a.faults(what, with[0], with[1])
+			err = faults(a.World, a.client.Name(), what, with[0], with[1])
 		}
 	}
 	if err != nil {
@@ -270,7 +272,7 @@ func (a *actor) ofClient(what, with string) (is bool, err error) {
 	case "start":
 		err = a.RestartClient(a.client.Name())
 	case "clock-step":
-		a.client.Clock().Step(a.length(with))
+		a.client.Clock().Step(length(with))
 	case "clock": // goes faster by so many parts in a billion
 		rate := int64(0)
 		_, err = fmt.Sscan(with, &rate)
@@ -281,18 +283,19 @@ func (a *actor) ofClient(what, with string) (is bool, err error) {
 	return true, err
 }
 
-func (a *actor) faults(what, node, by string) (err error) {
-	if !strings.Contains("ABC", node) {
+// faults has something happen to a node, or to a client's link to it.
+func faults(w *sim.World, client, what, node, by string) error {
+	if len(node) != 1 {
 		return errors.New("nobody knows what that is")
 	}
-	s, link := a.Server(node), a.Network.Link(a.client.Name(), node)
+	s, link := w.Server(node), w.Network.Link(client, node)
 	switch what {
 	case "kill":
 		return s.Kill()
 	case "restart":
 		return s.Restart()
 	case "promote":
-		return a.Promote(s, a.Replicas[0], nil)
+		return w.Promote(s, w.Replicas[0], nil)
 	case "pause-node":
 		s.Pause()
 	case "resume-node":
@@ -300,17 +303,17 @@ func (a *actor) faults(what, node, by string) (err error) {
 	case "answers-wrongly":
 		s.AnswerWith(rediscmd.Status("QUEUED"))
 	case "counts": // so far, by hand
-		s.Put(redis.Record{Key: "redlock:token:r", Value: by})
+		s.Put(redis.Record{Key: driver.TokenKey("r"), Value: by})
 	case "drifts":
 		s.Clock().SetRate(-kernel.MaxRate / 5)
 	case "steps": // its clock
-		s.Clock().Step(a.length(by))
+		s.Clock().Step(length(by))
 	case "evict":
 		s.Evict(func(key string) bool { return key == by })
-		a.Record(history.Event{Kind: history.Fault, Name: what, Node: node})
+		w.Record(history.Event{Kind: history.Fault, Name: what, Node: node})
 	case "overwrite":
 		s.Put(redis.Record{Key: "r", Value: redis.ListValue([]string{"x"})})
-		a.Record(history.Event{Kind: history.Fault, Name: what, Node: node})
+		w.Record(history.Event{Kind: history.Fault, Name: what, Node: node})
 	case "cut-requests":
 		link.Cut(network.Requests)
 	case "cut-replies":
@@ -320,13 +323,13 @@ func (a *actor) faults(what, node, by string) (err error) {
 	case "hold":
 		link.Hold(network.Both)
 	case "delay":
-		link.Delay(network.Both, a.length(by))
+		link.Delay(network.Both, length(by))
 	case "reset":
 		link.Reset()
 	case "takes-up-to":
-		link.SetLatency(network.Requests, network.Uniform(0, a.length(by)))
+		link.SetLatency(network.Requests, network.Uniform(0, length(by)))
 	case "takes": // a request
-		link.SetLatency(network.Requests, network.Constant(a.length(by)))
+		link.SetLatency(network.Requests, network.Constant(length(by)))
 	default:
 		return errors.New("nobody knows what that is")
 	}

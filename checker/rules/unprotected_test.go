@@ -62,8 +62,8 @@ func (s *stage) plays(sentences string, until time.Duration) {
 			for _, node := range words[on+1] {
 				s.sends(words[0], string(node), words[1:on]...)
 			}
-		} else if len(words) > 0 && !s.acts(words[0], append(words[1:], "", "")...) {
-			s.t.Fatalf("nobody knows what %q is", sentence)
+		} else if len(words) > 0 {
+			s.acts(words[0], append(words[1:], "", "")...)
 		}
 	}
 	s.Kernel.Run(kernel.True(until))
@@ -82,7 +82,7 @@ func (s *stage) sends(client, node string, command ...string) {
 }
 
 // acts is what client a is told, what it tells of grants, which have numbers, and what happens to clients and nodes.
-func (s *stage) acts(does string, to ...string) bool {
+func (s *stage) acts(does string, to ...string) {
 	var number int
 	_, _ = fmt.Sscan(to[0], &number)
 	var err error
@@ -99,36 +99,20 @@ func (s *stage) acts(does string, to ...string) bool {
 		told.Kind, told.Name = history.Step, does
 	case "crash":
 		err = s.Crash(s.Client(to[0]))
+	case "resume": // which is told before it happens
+		s.Record(history.Event{Kind: history.Fault, Name: does, Node: to[0]})
+		s.Server(to[0]).Resume()
 	default:
-		err = s.faults(does, to[0], to[1])
-		told = history.Event{Kind: history.Fault, Name: does, Node: to[0]}
+		if err = faults(s.World, "a", does, to[0], to[1]); err == nil {
+			s.Record(history.Event{Kind: history.Fault, Name: does, Node: to[0]})
+		}
 	}
 	if err != nil {
-		s.t.Fatal(err)
+		s.t.Fatalf("%s %s: %v", does, to, err)
 	}
-	if does != "crash" {
+	if told.Kind != "" {
 		s.Record(told)
 	}
-	if does == "resume" { // which is told first
-		s.Server(to[0]).Resume()
-	}
-	return told.Kind != history.Fault || slices.Contains([]string{"kill", "restart", "pause", "resume", "clock-step"}, does)
-}
-
-func (s *stage) faults(does, node, by string) error {
-	switch does {
-	case "kill":
-		return s.Server(node).Kill()
-	case "restart":
-		return s.Server(node).Restart()
-	case "pause":
-		s.Server(node).Pause()
-	case "clock-step":
-		step, err := time.ParseDuration(by)
-		s.Server(node).Clock().Step(step)
-		return err
-	}
-	return nil
 }
 
 // finds compares the findings of beliefs, each with its stretch of time.
@@ -177,11 +161,11 @@ func TestUnprotected(t *testing.T) {
 		{"a node that is down", "2s kill C", ""},
 		{"a node that comes back without its memory", "2s kill C; 3s restart C", "r 3s-8s"},
 		{"of the free nodes one is down", "kill E; 2s b DEL r on C", ""},
-		{"of the free nodes one is paused, and goes on", "pause E; 2s b DEL r on C; 3s resume E", "r 3s-8s"},
-		{"a node's clock steps", "2s clock-step C 5s", "r 5.001s-8s"},
-		{"a node's clock steps beyond the key", "2s clock-step C 9s", "r 2s-8s"},
-		{"a node's clock steps back after the key has run out", "b PEXPIRE r 3000 on C; 4s clock-step C -2s; 4.5s releases 1", "r 3.001s-4s"},
-		{"a node's clock steps beyond the key, and back at once", "2s clock-step C 9s; clock-step C -9s", ""},
+		{"of the free nodes one is paused, and goes on", "pause-node E; 2s b DEL r on C; 3s resume E", "r 3s-8s"},
+		{"a node's clock steps", "2s steps C 5s", "r 5.001s-8s"},
+		{"a node's clock steps beyond the key", "2s steps C 9s", "r 2s-8s"},
+		{"a node's clock steps back after the key has run out", "b PEXPIRE r 3000 on C; 4s steps C -2s; 4.5s releases 1", "r 3.001s-4s"},
+		{"a node's clock steps beyond the key, and back at once", "2s steps C 9s; steps C -9s", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newStage(t, sim.Config{}, Run{Lock: protocols.Default()})
