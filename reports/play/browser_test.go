@@ -3,7 +3,6 @@ package play
 import (
 	"context"
 	"fmt"
-	"math"
 	"net"
 	"os"
 	"path/filepath"
@@ -285,40 +284,4 @@ func TestOffline(t *testing.T) {
 	}
 	q.until(`document.querySelectorAll("#frames iframe").length === 1 && [...document.querySelectorAll(".slider .note")].every(n => n.textContent)`)
 	q.shot("offline-dark")
-}
-
-// How long it takes until the first run is there, from a cold start of the page, and until a slider that moves has its run
-// drawn: on average, and at best, which others who use the machine disturb least. Each has a browser of its own, whose time is
-// limited.
-func BenchmarkPage(b *testing.B) {
-	url, stop := serve(b)
-	defer stop()
-	report := func(b *testing.B, unit string, measure func() float64) {
-		total, best := 0.0, math.Inf(1)
-		for range b.N {
-			took := measure()
-			total, best = total+took, min(best, took)
-		}
-		b.ReportMetric(total/float64(b.N), "ms/"+unit)
-		b.ReportMetric(best, "ms/best-"+unit)
-		b.ReportMetric(0, "ns/op")
-	}
-	b.Run("first result", func(b *testing.B) {
-		in := browser.Start(b)
-		report(b, "page", func() float64 {
-			return get[float64](visit(b, in, url, "", 1280, 900, "light"), `window.performance.getEntriesByName("drawn")[0].startTime`)
-		})
-	})
-	b.Run("slider", func(b *testing.B) {
-		p := visit(b, browser.Start(b), url, "", 1280, 900, "light")
-		p.until(`[...document.querySelectorAll(".slider .note")].every(n => n.textContent)`)
-		report(b, "slide", func() float64 {
-			return await[float64](p, `new Promise(done => {
-				const slider = document.querySelector('[data-path="timeline[2].fault.clock-step.by"]'), start = performance.now();
-				document.addEventListener("run", () => done(performance.now() - start), {once: true});
-				slider.value = (+slider.value + 1) % 60;
-				slider.dispatchEvent(new Event("input"));
-			})`)
-		})
-	})
 }

@@ -1,7 +1,6 @@
 package timeline
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 
@@ -57,26 +56,4 @@ func TestTalliesAreWhatNodesKeep(t *testing.T) {
 			}
 		}
 	})
-}
-
-// BenchmarkTallies counts the votes for a lock that is renewed many times, of which each is another stretch on each node. What
-// a renewal costs does not depend on how many there are.
-func BenchmarkTallies(b *testing.B) {
-	for _, renewals := range []int{1000, 10_000, 100_000} {
-		b.Run(fmt.Sprint(renewals), func(b *testing.B) {
-			var all []kept
-			for i := range renewals {
-				for node, name := range threeSeats.names {
-					all = append(all, kept{node: name, from: Instant(10*i + node), to: Instant(10*i + node + 10)})
-				}
-			}
-			for b.Loop() {
-				if got := threeSeats.counted(all); len(got) != 1 {
-					b.Fatalf("%d tallies", len(got))
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*renewals), "ns/renewal")
-			b.ReportMetric(0, "ns/op")
-		})
-	}
 }

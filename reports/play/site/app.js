@@ -67,8 +67,6 @@ async function rerun({sliders = false, keep = false} = {}) {
   showVerdict(run);
   showCases(run.cases || []);
   await showPage(run.page);
-  performance.mark("drawn");
-  document.dispatchEvent(new CustomEvent("run"));
   if (sliders) await makeSliders();
   if (!keep) showTips();
 }
