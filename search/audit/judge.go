@@ -35,7 +35,7 @@ func (x *auditing) judge(l *line, found *Assumption) error {
 		if x.unmended {
 			return nil
 		}
-		found.Fixes, found.Fix, err = x.mend(l, world, &limit)
+		found.Fixes, found.Fix, err = x.mend(l, &limit)
 		return err
 	}
 	if why, err := x.interrupted(l); why != "" || err != nil {

@@ -69,8 +69,8 @@ type fix struct {
 	// path is a setting to look for the smallest value of, up to what most gives, after the changes if there are any; without
 	// one the changes are tried as they are.
 	path    string
-	most    func(*Answers, *scenarios.Scenario) string
-	changes func(*Answers, *scenarios.Scenario) []string
+	most    func(*Answers) string
+	changes func(*Answers) []string
 	// limit is the fix of keeping to the line's own limit, which is known. Where that is zero, positive says that nothing can
 	// be kept to it: no clock is exact, and work takes time.
 	limit, positive bool
@@ -104,13 +104,16 @@ var zeroRate = faults.Rate{}
 
 // allowance is the fix of a larger drift allowance.
 var allowance = fix{text: "subtract more from the validity for the drift of clocks, a constant %s at least (lock.drift.constant)", path: "lock." + constantKey, clocks: true,
-	most: func(_ *Answers, s *scenarios.Scenario) string {
-		return (s.Lock.TTL * 9 / 10).Truncate(time.Millisecond).String()
-	}}
+	most: nineTenths}
+
+// nineTenths are those of the TTL.
+func nineTenths(a *Answers) string {
+	return (a.Settings.Lock.TTL * 9 / 10).Truncate(time.Millisecond).String()
+}
 
 // factor is allowance for a library that has a factor and no constant.
 var factor = fix{text: "subtract more from the validity for the drift of clocks, %s of the TTL at least (lock.drift.factor)", path: "lock." + factorKey, clocks: true,
-	most: func(*Answers, *scenarios.Scenario) string { return "90%" }, unless: constantKey}
+	most: func(*Answers) string { return "90%" }, unless: constantKey}
 
 // allowing is the fix for a lock that has no drift allowance.
 var allowing = fix{text: "take a lock that subtracts an allowance for the drift of clocks from the time it believes in, such as library: redlock", otherwise: true, library: ourLibrary}
@@ -123,8 +126,8 @@ var allowingMore = fix{text: "take a lock that subtracts more for the drift of c
 const ourLibrary = "redlock"
 
 // to is a change to settings that are always the same.
-func to(settings ...string) func(*Answers, *scenarios.Scenario) []string {
-	return func(*Answers, *scenarios.Scenario) []string { return settings }
+func to(settings ...string) func(*Answers) []string {
+	return func(*Answers) []string { return settings }
 }
 
 // instead is another lock, such as that of our library, as the fix where no setting helps.
@@ -136,10 +139,10 @@ func instead(that string) fix {
 var (
 	later = fix{text: "keep a node down for %s at least, counted from the moment it stopped; for good measure a little more than the longest TTL, as the Redis documentation recommends", limit: true}
 	guard = fix{text: "turn on the restart guard, with which a node that lost its memory does not vote until the locks it forgot are over, whatever its clock says (lock.guard)",
-		changes: func(_ *Answers, s *scenarios.Scenario) []string {
-			return []string{"lock.guard={max-ttl: " + s.Lock.TTL.String() + ", trust-node-clock: false}"}
+		changes: func(a *Answers) []string {
+			return []string{"lock.guard={max-ttl: " + a.Settings.Lock.TTL.String() + ", trust-node-clock: false}"}
 		}}
-	quorum  = fix{text: "require %s votes (lock.quorum)", path: "lock.quorum", most: func(_ *Answers, s *scenarios.Scenario) string { return allNodes(s) }}
+	quorum  = fix{text: "require %s votes (lock.quorum)", path: "lock.quorum", most: func(a *Answers) string { return allNodes(a.Settings) }}
 	fencing = fix{text: "fence the resource: have it refuse what comes with an older fencing token, which helps against pauses and delays of any length (fencing: true)",
 		changes: to("lock.fencing=true", "storage=fenced")}
 	// another is the fix for a lock that gives no tokens.
@@ -344,9 +347,7 @@ func clientLines() []*line {
 					"a write can come too late without any pause: the message to the resource may take longer than what is left of the lease")(l)
 			},
 			fixes: []fix{{text: "stop writing %s before the lease ends (lock.guard-time)", path: guardTimePath,
-				most: func(_ *Answers, s *scenarios.Scenario) string {
-					return (s.Lock.TTL * 9 / 10).Truncate(time.Millisecond).String()
-				}}, fencing, another}},
+				most: nineTenths}, fencing, another}},
 		{name: "node timeout", schedules: []string{"timeout"}, path: "network.latency", safest: constant("0s"),
 			riskiest: func(s *scenarios.Scenario) string {
 				return tried(2*max(s.Lock.NodeTimeout, roundTripOf(s)) + 2*time.Second)
@@ -358,7 +359,7 @@ func clientLines() []*line {
 			says: upTo("a round trip to a node may take up to %s, or nobody is granted the lock", "yours up to %s",
 				"a round trip to a node may take %s, the longest that was tried", "no round trip is short enough for the lock to be granted"),
 			fixes: []fix{{text: "wait for a node's answer for %s at least (lock.node-timeout)", path: nodeTimeoutPath,
-				most: func(_ *Answers, s *scenarios.Scenario) string { return tried(4*roundTripOf(s) + time.Second) }},
+				most: func(a *Answers) string { return tried(4*roundTripOf(a.Settings) + time.Second) }},
 				{text: "keep round trips within %s", limit: true, positive: true}}},
 		{name: "work", schedules: []string{"work"}, path: attacks.Work, safest: constant("0s"), riskiest: ttls(2),
 			applies: func(a *Answers) bool { return a.Work > 0 },
@@ -373,12 +374,12 @@ func clientLines() []*line {
 			},
 			fixes: []fix{{text: "renew the lock while the work goes on (renews: true)", says: "renews: true"},
 				{text: "renew the lock while the work goes on (renews: true), as often as that takes (lock.renewals)", says: "renews: true", otherwise: true,
-					changes: func(a *Answers, s *scenarios.Scenario) []string {
-						return []string{fmt.Sprintf("lock.renewals=%d", 4*a.Work/s.Lock.TTL+1)}
+					changes: func(a *Answers) []string {
+						return []string{fmt.Sprintf("lock.renewals=%d", 4*a.Work/a.Settings.Lock.TTL+1)}
 					}},
 				{text: "lock for %s at least (lock.ttl)", path: ttlPath,
-					most: func(a *Answers, s *scenarios.Scenario) string {
-						return tried(4*max(s.Lock.TTL, a.Work) + time.Minute)
+					most: func(a *Answers) string {
+						return tried(4*max(a.Settings.Lock.TTL, a.Work) + time.Minute)
 					}},
 				{text: "keep the work under %s", limit: true, positive: true}}},
 	}

@@ -14,20 +14,16 @@ import (
 
 // mend is what of the fixes of a line mends it, as far as that was seen: the file takes it, and the line is safe then. Its text
 // is all of them in a sentence, or why there is none.
-func (x *auditing) mend(l *line, world *scenarios.Scenario, limit *limits) (mends []Fix, text string, err error) {
+func (x *auditing) mend(l *line, limit *limits) (mends []Fix, text string, err error) {
 	var texts, unread []string
 	for i := range l.fixes {
 		f := &l.fixes[i]
 		if !x.suits(f, limit, len(mends) > 0) {
 			continue
 		}
-		world := *world
-		if f.clocks {
-			world.Budget.ClockRate = x.answers.Settings.Budget.ClockRate
-		}
 		var changes []variant.Setting
 		if f.changes != nil {
-			changes = settings(f.changes(x.answers, &world))
+			changes = settings(f.changes(x.answers))
 		}
 		if key := f.ofLock(changes); f.library == "" && key != "" && !x.has(key) {
 			if x.foreign != nil {
@@ -35,7 +31,7 @@ func (x *auditing) mend(l *line, world *scenarios.Scenario, limit *limits) (mend
 			}
 			continue
 		}
-		fix, err := x.tried(l, &world, f, changes, limit)
+		fix, err := x.tried(l, f, changes, limit)
 		if err != nil {
 			return nil, "", err
 		}
@@ -67,22 +63,16 @@ func (x *auditing) suits(f *fix, limit *limits, mended bool) bool {
 }
 
 // tried is a fix with the least that mends the line; nil if it does not.
-func (x *auditing) tried(l *line, world *scenarios.Scenario, f *fix, changes []variant.Setting, limit *limits) (*Fix, error) {
-	path, from, to, guess := f.path, leastOf(f, world), "", limit.holds
+func (x *auditing) tried(l *line, f *fix, changes []variant.Setting, limit *limits) (*Fix, error) {
+	path, from, to, guess := f.path, "", "", ""
 	switch {
 	case f.limit:
-		path, from, to = l.path, limit.riskiest, limit.safest
+		path, from, to, guess = l.path, limit.riskiest, limit.safest, limit.holds
 	case f.path != "":
-		var err error
-		if to = f.most(x.answers, world); from == to { // of two nodes, a quorum is both
-			break
-		}
-		if guess, err = x.smallest(l, world, f, from, to, changes); err != nil {
-			return nil, err
-		}
+		from, to = leastOf(f, x.answers.Settings), f.most(x.answers)
 	default:
 		fix := x.answers.fix(f, "", changes)
-		if does, err := x.accepts(l, fix); !does {
+		if does, err := x.accepts(l, f, fix, false); !does {
 			return nil, err
 		}
 		return &fix, nil
@@ -90,7 +80,16 @@ func (x *auditing) tried(l *line, world *scenarios.Scenario, f *fix, changes []v
 	with := func(value string) Fix {
 		return x.answers.fix(f, value, append(slices.Clone(changes), variant.Setting{Path: path, Word: value}))
 	}
-	value, err := least(scaleOf(from, to), guess, func(value string) (bool, error) { return x.accepts(l, with(value)) })
+	good := func(isQuick bool) func(string) (bool, error) {
+		return func(value string) (bool, error) { return x.accepts(l, f, with(value), isQuick) }
+	}
+	var err error
+	if guess == "" && from != to { // of two nodes, a quorum is both
+		if guess, err = least(scaleOf(from, to), "", good(true)); err != nil {
+			return nil, err
+		}
+	}
+	value, err := least(scaleOf(from, to), guess, good(false))
 	if value == "" || err != nil {
 		return nil, err
 	}
@@ -125,8 +124,9 @@ func (x *auditing) has(path string) bool {
 	return has || x.answers.says("lock."+path)
 }
 
-// accepts says whether the file takes a fix, and the line is safe then, with all before it that are.
-func (x *auditing) accepts(l *line, fix Fix) (bool, error) {
+// accepts says whether the file takes a fix, and the line is safe then, with all before it that are. A quick look takes the
+// lines before it to be as safe as they were, to which what mends all that clocks do adds their error.
+func (x *auditing) accepts(l *line, f *fix, fix Fix, isQuick bool) (bool, error) {
 	answers, err := x.answers.With(fix)
 	if err != nil {
 		return false, nil //nolint:nilerr // a file that refuses it is the answer
@@ -146,6 +146,13 @@ func (x *auditing) accepts(l *line, fix Fix) (bool, error) {
 		if !y.asks(before) {
 			if isIt { // nobody asks any more
 				return true, nil
+			}
+			continue
+		}
+		if isQuick && !isIt {
+			wasSafe := slices.ContainsFunc(x.safe, func(safe *line) bool { return safe.name == before.name })
+			if wasSafe || f.clocks && before.name == "clock error" {
+				y.holds(before)
 			}
 			continue
 		}
@@ -185,24 +192,6 @@ func leastOf(f *fix, world *scenarios.Scenario) string {
 		return "1ms"
 	}
 	return "0s"
-}
-
-// smallest guesses at the smallest value of a fix's setting that mends a line, by the attacks on that alone; empty if none
-// does, or the protocol has no such setting.
-func (x *auditing) smallest(l *line, world *scenarios.Scenario, f *fix, from, to string, changes []variant.Setting) (string, error) {
-	y := *x
-	if f.library != "" {
-		changes = append([]variant.Setting{{Path: "lock", Word: "{ttl: " + world.Lock.TTL.String() + "}"}}, changes...)
-		y.foreign = nil
-	}
-	changes = append(slices.Clone(changes), x.own(l, world)...)
-	return least(scaleOf(from, to), "", func(value string) (bool, error) {
-		at, err := y.attack(l, world, append(slices.Clone(changes), variant.Setting{Path: f.path, Word: value})...)
-		if errors.Is(err, errRefused) {
-			return false, nil
-		}
-		return err == nil && at.verdict() == Safe, err
-	})
 }
 
 func settings(texts []string) (all []variant.Setting) {
