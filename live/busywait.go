@@ -24,13 +24,13 @@ type wait struct {
 // counts the requests that were looked at. Package monitor sees each pause. Here some are the machine's, so that the requests
 // to a node are compared with how many there can be with the shortest pauses.
 func (r *run) busyWaits(h history.History) (found []checker.Finding, requests int) {
-	if r.lock == nil {
+	if r.options.Lock == nil {
 		return nil, 0
 	}
-	inRun := func(at int64) checker.Instant { return checker.Instant((at - r.start) * r.Speed) }
+	inRun := func(at int64) checker.Instant { return checker.Instant((at - r.start) * r.speed) }
 	for _, w := range waits(h) {
-		for _, server := range r.Servers {
-			during := r.LinkOf(w.client, server.Name).Up.Came(r.start+w.from/r.Speed, r.start+w.to/r.Speed)
+		for _, server := range r.servers {
+			during := r.linkOf(w.client, server.Name).Up.Came(r.start+w.from/r.speed, r.start+w.to/r.speed)
 			requests += len(during)
 			for _, row := range withoutPauses(during) {
 				took := time.Duration(row.to - row.from).Round(time.Millisecond / 10)

@@ -47,6 +47,8 @@
 // ZooKeeper ensemble, whose elections take a fifth of a second at least. A power loss is a kill after which connections get no
 // answer: etcd answers only when it has fsynced, and ZooKeeper and PostgreSQL do, too. The clocks of all are the machine's.
 //
+// When a believed window ended is known when the run is over, so nothing can wait for that.
+//
 // No fault of a link touches the answer to HELLO, as connecting is free in the simulator too.
 //
 // The package needs Linux and the servers on the PATH. Faults that change a node's clock or take its power also need a C

@@ -8,7 +8,6 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/checker/rules"
-	"redlocksim/live/internal/testbed"
 	"redlocksim/scenarios"
 	"redlocksim/sim/history"
 	"redlocksim/sim/redis"
@@ -34,7 +33,7 @@ func (r *run) outcome() (*scenarios.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := testbed.Merge(entries, r.start, int(r.Speed), r.scenario.Duration)
+	h := merge(entries, r.start, r.speed, r.scenario.Duration)
 	hash := new(history.Hasher)
 	for i := range h {
 		hash.Add(&h[i])
@@ -59,7 +58,7 @@ func (r *run) outcome() (*scenarios.Outcome, error) {
 	}
 	out.NotInjected = append(out.NotInjected, r.field.Undone...)
 	out.Unmet = r.field.Unmet()
-	for _, s := range r.Servers {
+	for _, s := range r.servers {
 		if !s.IsUp() || !s.Kind.IsRedis {
 			continue
 		}

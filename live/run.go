@@ -6,13 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"io"
 	"time"
 
-	"redlocksim/faults"
-	"redlocksim/live/internal/messages"
+	"redlocksim/live/internal/client"
 	"redlocksim/live/internal/speed"
-	"redlocksim/live/internal/testbed"
 	"redlocksim/scenarios"
 )
 
@@ -59,35 +57,23 @@ func Run(ctx context.Context, s *scenarios.Scenario, o Options) (*scenarios.Resu
 
 // runOnce runs the scenario once, and measures by how much the machine held it up.
 func runOnce(ctx context.Context, s *scenarios.Scenario, o Options) (out *scenarios.Outcome, stalled time.Duration, err error) {
-	on, err := testbed.New(o.Speed, o.Client)
+	r, err := newRun(s, o)
 	if err != nil {
 		return nil, 0, err
-	}
-	r := &run{Testbed: on, scenario: s, lock: o.Lock, oneNode: o.OneNode, kind: o.kind(), field: testbed.NewField(on),
-		running: map[*testbed.Client]int{}, items: make([]item, len(s.Timeline))}
-	r.field.Fenced = s.Fenced()
-	atBeliefEnd := func(it scenarios.Item) bool { return it.When.After != nil && it.When.After.Event == beliefEnded }
-	if slices.ContainsFunc(s.Timeline, atBeliefEnd) {
-		r.beliefs = testbed.NewBeliefs()
-	}
-	r.OnEntry = r.learn
-	r.OnNotice = func(c *testbed.Client, n messages.Notice) {
-		if n.Done > 0 {
-			r.running[c]--
-		}
-	}
-	for i, it := range s.Timeline {
-		r.items[i].fault = faults.Placed{When: it.When, Fault: it.Fault}
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
 	if err := r.setUp(ctx); err != nil {
 		return nil, 0, err
 	}
-	r.Stalls.Reset()
+	r.stalls.Reset()
 	if err := r.play(ctx); err != nil {
 		return nil, 0, err
 	}
-	stalled = r.Stalls.Longest()
+	stalled = r.stalls.Longest()
 	out, err = r.outcome()
 	return out, stalled, err
 }
+
+// Client is all that a client process does: it reads orders from in and writes what happens to out, until in ends. An error is
+// also written to out.
+func Client(in io.Reader, out io.Writer) error { return client.Serve(in, out) }

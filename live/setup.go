@@ -12,7 +12,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/internal/faketime"
 	"redlocksim/internal/redisproc"
-	"redlocksim/live/internal/messages"
+	"redlocksim/live/internal/client"
 	"redlocksim/live/internal/server"
 	"redlocksim/live/internal/speed"
 	"redlocksim/live/internal/storageserver"
@@ -30,7 +30,7 @@ func (r *run) setUp(ctx context.Context) error {
 		return err
 	}
 	r.storage, err = storageserver.New(s.Storage, func(at int64, e history.Event) {
-		r.Call(func() { r.Happened(at, e) })
+		r.call(func() { r.happened(at, e) })
 	})
 	if err != nil {
 		return err
@@ -44,12 +44,12 @@ func (r *run) setUp(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, c := range r.Clients {
-		if err := c.Ready(ctx); err != nil {
+	for _, c := range r.clients {
+		if err := c.ready(ctx); err != nil {
 			return err
 		}
 	}
-	if r.kind.IsRedis && s.Nodes.Persistence == redis.EverySecond && needsPreload(s) {
+	if r.options.kind().IsRedis && s.Nodes.Persistence == redis.EverySecond && needsPreload(s) {
 		return r.settleDisks(ctx)
 	}
 	return nil
@@ -59,51 +59,52 @@ func (r *run) setUp(ctx context.Context) error {
 func (r *run) startServers(ctx context.Context) error {
 	s := r.scenario
 	c := server.Config{Names: s.Nodes.Names, Persistence: s.Nodes.Persistence, Forbidden: string(s.Nodes.Forbidden), Changes: needsPreload(s)}
-	if err := r.AddServers(ctx, r.kind, c); err != nil {
+	if err := r.addServers(ctx, r.options.kind(), c); err != nil {
 		return err
 	}
 	for _, of := range s.Nodes.Replicas {
-		if err := r.AddReplicas(ctx, of.Key, of.Value, c); err != nil {
+		if err := r.addReplicas(ctx, of.Key, of.Value, c); err != nil {
 			return err
 		}
 	}
-	return r.ReplicasReady(ctx)
+	return nil
 }
 
 // addClient starts the process of a client, with a link to every server. text is the scenario as a file.
 func (r *run) addClient(i int, name, text string) error {
 	s := r.scenario
-	role := &messages.Role{Name: name, Index: i, Clients: len(s.Clients), Scenario: text, Speed: int(r.Speed),
-		Lock: r.lock, OneNode: r.oneNode, IsRedis: r.kind.IsRedis}
-	for _, x := range r.Servers {
-		addr, err := r.Link(name, x.Name, x.Addr)
+	role := &client.Role{Name: name, Index: i, Clients: len(s.Clients), Scenario: text, Speed: int(r.speed),
+		Lock: r.options.Lock, OneNode: r.options.OneNode, IsRedis: r.options.kind().IsRedis}
+	for _, x := range r.servers {
+		link, err := r.link(name, x.Name, x.Addr)
 		if err != nil {
 			return err
 		}
-		if !r.IsReplica(x.Name) { // the client does not know replicas
-			role.Nodes = append(role.Nodes, addr)
+		if !r.isReplica(x.Name) { // the client does not know replicas
+			role.Nodes = append(role.Nodes, link.Addr)
 		}
 	}
-	var err error
-	if role.Storage, err = r.Link(name, storage.Name, r.storage.Listener.Addr().String()); err != nil {
+	link, err := r.link(name, storage.Name, r.storage.Addr)
+	if err != nil {
 		return err
 	}
+	role.Storage = link.Addr
 	var clocks *faketime.Clocks
 	if needsClocks(s, name) {
-		if clocks, err = faketime.New(r.Path(fmt.Sprintf("client-%d.clocks", i))); err != nil {
+		if clocks, err = faketime.New(r.path(fmt.Sprintf("client-%d.clocks", i))); err != nil {
 			return err
 		}
 		role.Clocks = clocks.Path()
 	}
-	c, err := r.StartClient(name, messages.Order{Begin: role})
+	c, err := r.startClient(name, client.Order{Begin: role})
 	if err != nil {
 		if clocks != nil {
 			err = errors.Join(err, clocks.Close())
 		}
 		return err
 	}
-	c.Clocks, c.Kind = clocks, s.Lock.Clock
-	r.Clients = append(r.Clients, c)
+	c.clocks, c.kind = clocks, s.Lock.Clock
+	r.clients = append(r.clients, c)
 	return nil
 }
 
@@ -112,7 +113,7 @@ func (r *run) addClient(i int, name, text string) error {
 // last fsync, so this is done right after a second has begun.
 func (r *run) settleDisks(ctx context.Context) error {
 	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
-	for _, x := range r.Servers {
+	for _, x := range r.servers {
 		before := x.Clocks.Syncs()
 		if x.Follows != "" { // it writes what its master writes
 			continue

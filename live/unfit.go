@@ -12,6 +12,7 @@ import (
 	"redlocksim/live/internal/server"
 	"redlocksim/live/internal/speed"
 	"redlocksim/scenarios"
+	"redlocksim/sim/history"
 	"redlocksim/sim/redis"
 )
 
@@ -57,7 +58,7 @@ func Unfit(s *scenarios.Scenario, o Options) error {
 		add("a TTL of %v is too short to be divided", s.Lock.TTL)
 	}
 	for i := range s.Timeline {
-		if m := s.Timeline[i].When.After; m != nil && !m.IsRecorded() {
+		if m := s.Timeline[i].When.After; m != nil && (!m.IsRecorded() || m.Event == beliefEnded) {
 			add("%s is a moment that nobody can see on real servers", m.Event)
 		}
 		if f := s.Timeline[i].Fault; f != nil {
@@ -75,6 +76,9 @@ func Unfit(s *scenarios.Scenario, o Options) error {
 	}
 	return fmt.Errorf("%s: %w: %s", s.Name, ErrUnfit, strings.Join(why, "; "))
 }
+
+// beliefEnded is the timeline's name for the end of a believed window. Only when a run is over is it known when that was.
+var beliefEnded = faults.EventName(&history.Event{Kind: history.Expire})
 
 // makesClients says whether an item makes another client in the place of one.
 func makesClients(item scenarios.Item) bool {

@@ -12,8 +12,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"redlocksim/internal/redisproc"
-	"redlocksim/live/internal/lockclock"
-	"redlocksim/live/internal/messages"
 	"redlocksim/live/internal/speed"
 	"redlocksim/redlock/goredis"
 	"redlocksim/scenarios"
@@ -22,7 +20,7 @@ import (
 // client is the client of a scenario: it carries out what its parent orders, and reports what happens.
 type client struct {
 	scenario *scenarios.Scenario // in the machine's time
-	clock    lockclock.Clock
+	clock    clock
 	report   *reporter
 	host     *host
 	session  *scenarios.Session
@@ -30,14 +28,14 @@ type client struct {
 
 // newClient makes the client ready. It connects to every Redis node, as a client that has run for a while has; one that is
 // started again to those that there are then.
-func newClient(r *messages.Role, to *notices) (*client, error) {
+func newClient(r *Role, to *notices) (*client, error) {
 	all, err := scenarios.Parse("scenario.yaml", []byte(r.Scenario))
 	if err != nil {
 		return nil, err
 	}
 	c := &client{scenario: speed.Scenario(all[0], r.Speed)}
 	c.report = newReporter(to, c.scenario)
-	if c.clock, err = lockclock.New(r.Clocks, c.scenario.Lock.Clock); err != nil {
+	if c.clock, err = newClock(r.Clocks, c.scenario.Lock.Clock); err != nil {
 		return nil, err
 	}
 	c.host = newHost(r, c.clock, c.report)
@@ -66,7 +64,7 @@ func newClient(r *messages.Role, to *notices) (*client, error) {
 }
 
 // obey carries out an order.
-func (c *client) obey(o messages.Order) {
+func (c *client) obey(o Order) {
 	switch {
 	case o.Run > 0:
 		item := &c.scenario.Timeline[o.Run-1]
@@ -80,12 +78,10 @@ func (c *client) obey(o messages.Order) {
 		}
 		go func() {
 			all.Wait()
-			c.report.tell(messages.Notice{Done: o.Run})
+			c.report.tell(Notice{Done: o.Run})
 		}()
 	case o.Go > 0:
 		c.report.release(o.Go)
-	case o.ClocksChanged:
-		c.clock.Rearm()
 	case o.Stuck:
 		c.host.stuck.Store(true)
 	case o.Serving != nil:

@@ -18,8 +18,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"redlocksim/live/internal/lockclock"
-	"redlocksim/live/internal/messages"
 	"redlocksim/live/internal/storageserver"
 )
 
@@ -28,8 +26,8 @@ import (
 // the turn.
 type host struct {
 	turn
-	role    *messages.Role
-	clock   lockclock.Clock
+	role    *Role
+	clock   clock
 	report  *reporter
 	redis   []protocols.Redis
 	nodes   []driver.Node
@@ -41,7 +39,7 @@ type host struct {
 // maxOps is more than a client can number before it crashes.
 const maxOps = 1 << 20
 
-func newHost(r *messages.Role, clock lockclock.Clock, report *reporter) *host {
+func newHost(r *Role, clock clock, report *reporter) *host {
 	return &host{role: r, clock: clock, report: report, ops: r.Restarts * maxOps}
 }
 
@@ -110,14 +108,14 @@ func (h *host) Record(e history.Event) { h.RecordAll([]history.Event{e}) }
 
 // RecordAll implements scenarios.Host. A release ends the client's belief before it is called.
 func (h *host) RecordAll(events []history.Event) {
-	var notices []messages.Notice
+	var notices []Notice
 	for i := range events {
 		e := &events[i]
 		if e.Kind == history.Call && e.Func == history.Release {
-			h.report.tell(messages.Notice{Belief: &messages.Belief{Grant: e.Grant, Resource: e.Resource}})
+			h.report.tell(Notice{Belief: &Belief{Grant: e.Grant, Resource: e.Resource}})
 		}
 		e.Span = scaled(e.Span, h.role.Speed)
-		notices = append(notices, messages.Notice{Event: e})
+		notices = append(notices, Notice{Event: e})
 	}
 	h.report.tell(notices...)
 }
@@ -125,7 +123,7 @@ func (h *host) RecordAll(events []history.Event) {
 // Believe implements scenarios.Host. The parent knows when the window ends.
 func (h *host) Believe(grants []scenarios.Grant, until time.Time, _ func()) (stop func()) {
 	for _, g := range grants {
-		h.report.tell(messages.Notice{Belief: &messages.Belief{Grant: g.Op, Until: h.clock.Reading(until), Resource: g.Resource}})
+		h.report.tell(Notice{Belief: &Belief{Grant: g.Op, Until: h.clock.Reading(until), Resource: g.Resource}})
 	}
 	return nil
 }

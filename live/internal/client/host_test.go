@@ -15,13 +15,12 @@ import (
 	"go.uber.org/goleak"
 
 	"redlocksim/internal/rediscmd"
-	"redlocksim/live/internal/lockclock"
-	"redlocksim/live/internal/messages"
 	"redlocksim/redlock/goredis"
 )
 
 func testHost() *host {
-	return newHost(&messages.Role{Name: "client-1", Speed: 5}, lockclock.NewMonotonic(), nil)
+	c, _ := newClock("", 0) // there is no file to be read
+	return newHost(&Role{Name: "client-1", Speed: 5}, c, nil)
 }
 
 // One thing runs at a time, and others only where it waits: who is started first, then who started it, then whoever was
@@ -95,11 +94,11 @@ func TestSleepGivesTheTurnUp(t *testing.T) {
 }
 
 func TestServing(t *testing.T) {
-	c := &client{host: newHost(&messages.Role{}, nil, nil)}
+	c := &client{host: newHost(&Role{}, nil, nil)}
 	if got := c.host.Serving("M"); got != "M" {
 		t.Errorf("at first M is served by %s", got)
 	}
-	c.obey(messages.Order{Serving: &messages.Serving{Node: "M", By: "M2"}})
+	c.obey(Order{Serving: &Serving{Node: "M", By: "M2"}})
 	if got := c.host.Serving("M"); got != "M2" {
 		t.Errorf("M is served by %s", got)
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"redlocksim/internal/redisproc"
-	"redlocksim/live/internal/messages"
 	"redlocksim/scenarios/programs/conversation"
 	"redlocksim/scenarios/programs/process"
 	"redlocksim/scenarios/protocols"
@@ -19,7 +18,7 @@ import (
 func (c *client) startProgram(env protocols.Env) (protocols.Locker, error) {
 	h := c.host
 	nonsense := func(format string, args ...any) {
-		c.report.tell(messages.Notice{Nonsense: fmt.Sprintf(format, args...)})
+		c.report.tell(Notice{Nonsense: fmt.Sprintf(format, args...)})
 	}
 	var x *conversation.Conversation
 	ready := make(chan struct{})

@@ -8,7 +8,6 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/internal/faketime"
-	"redlocksim/live/internal/messages"
 	"redlocksim/scenarios"
 	"redlocksim/sim/history"
 )
@@ -35,7 +34,7 @@ func newReporter(notices *notices, s *scenarios.Scenario) *reporter {
 }
 
 // tell sends notices, and then waits for orders to continue if the timeline may do something at one of them.
-func (r *reporter) tell(notices ...messages.Notice) {
+func (r *reporter) tell(notices ...Notice) {
 	var stops []chan struct{}
 	for _, n := range notices {
 		if n.Event != nil && r.isStop(n.Event) {
@@ -78,7 +77,7 @@ type notices struct {
 }
 
 // send sends a notice, with the time.
-func (n *notices) send(x messages.Notice) {
+func (n *notices) send(x Notice) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	x.At = faketime.MachineTime()

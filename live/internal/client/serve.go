@@ -10,7 +10,6 @@ import (
 	"io"
 
 	"redlocksim/internal/child"
-	"redlocksim/live/internal/messages"
 )
 
 // Serve is all that a client process does: it reads orders from in and writes what happens to out, until in ends. An error is
@@ -19,7 +18,7 @@ func Serve(in io.Reader, out io.Writer) error {
 	to := &notices{out: json.NewEncoder(out)}
 	err := obeyAll(bufio.NewReader(in), to)
 	if err != nil {
-		to.send(messages.Notice{Fatal: err.Error()})
+		to.send(Notice{Fatal: err.Error()})
 	}
 	return err
 }
@@ -36,7 +35,7 @@ func obeyAll(lines *bufio.Reader, to *notices) error {
 	if err != nil {
 		return err
 	}
-	to.send(messages.Notice{Ready: true})
+	to.send(Notice{Ready: true})
 	for {
 		o, err := nextOrder(lines)
 		if errors.Is(err, io.EOF) {
@@ -49,7 +48,7 @@ func obeyAll(lines *bufio.Reader, to *notices) error {
 	}
 }
 
-func nextOrder(lines *bufio.Reader) (o messages.Order, err error) {
+func nextOrder(lines *bufio.Reader) (o Order, err error) {
 	line, err := lines.ReadBytes('\n')
 	if err == nil {
 		err = json.Unmarshal(line, &o)

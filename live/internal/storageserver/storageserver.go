@@ -5,75 +5,55 @@
 package storageserver
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net"
+	"net/http"
 	"sync"
-	"time"
 
 	"redlocksim/internal/faketime"
 	"redlocksim/sim/history"
 	"redlocksim/sim/storage"
 )
 
-// storage is the shared resource that the lock guards: a server in this process that takes one request per connection. A
-// request is an event with Func, Op, Grant, Resource, Number and Token, as JSON; the answer is its effect.
+// Server is the shared resource that the lock guards. A request is an event with Func, Op, Grant, Resource, Number and Token,
+// as JSON; the answer is its effect.
 type Server struct {
-	Listener net.Listener
+	Addr string
+
+	http http.Server
 	// record records an effect, and returns when the timeline has done what it does at such an event.
 	record func(at int64, e history.Event)
 
 	mu    sync.Mutex // effects happen one at a time
 	cells storage.Cells
-	conns map[net.Conn]bool
 	drawn int64 // the last number of the sequence
 }
 
+// New starts the server, which must be closed.
 func New(kind storage.Kind, record func(int64, history.Event)) (*Server, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Listener: l, record: record, cells: storage.NewCells(kind), conns: map[net.Conn]bool{}}
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go s.serve(c)
-		}
-	}()
+	s := &Server{Addr: l.Addr().String(), record: record, cells: storage.NewCells(kind)}
+	s.http.Handler = http.HandlerFunc(s.serve)
+	go func() { _ = s.http.Serve(l) }()
 	return s, nil
 }
 
-func (s *Server) Close() {
-	_ = s.Listener.Close()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for c := range s.conns {
-		_ = c.Close()
-	}
-	s.conns = nil
-}
+// Close breaks off what is under way.
+func (s *Server) Close() error { return s.http.Close() }
 
-func (s *Server) serve(c net.Conn) {
-	defer c.Close()
-	s.mu.Lock()
-	if s.conns == nil {
-		s.mu.Unlock()
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	var e history.Event
+	if err := json.NewDecoder(r.Body).Decode(&e); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	s.conns[c] = true
-	s.mu.Unlock()
-	var e history.Event
-	if err := json.NewDecoder(c).Decode(&e); err == nil {
-		s.take(&e)
-		_ = json.NewEncoder(c).Encode(e) // nobody reads it if the client is gone
-	}
-	s.mu.Lock()
-	delete(s.conns, c)
-	s.mu.Unlock()
+	s.take(&e)
+	_ = json.NewEncoder(w).Encode(e) // nobody reads it if the client is gone
 }
 
 // take carries out a request, or refuses it.
@@ -90,18 +70,25 @@ func (s *Server) take(e *history.Event) {
 	s.record(faketime.MachineTime(), *e)
 }
 
+// once has each request made on a connection of its own, and only once.
+var once = http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+
 // Access sends a request to the storage and waits for the answer, until ctx ends.
 func Access(ctx context.Context, addr string, e history.Event) (done history.Event, err error) {
-	c, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
+	text, err := json.Marshal(e)
 	if err != nil {
 		return done, err
 	}
-	defer c.Close()
-	defer context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })()
-	if err := json.NewEncoder(c).Encode(e); err != nil {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+addr, bytes.NewReader(text))
+	if err != nil {
 		return done, err
 	}
-	err = json.NewDecoder(c).Decode(&done)
+	answer, err := once.Do(r)
+	if err != nil {
+		return done, err
+	}
+	defer answer.Body.Close()
+	err = json.NewDecoder(answer.Body).Decode(&done)
 	return done, err
 }
 

@@ -1,6 +1,6 @@
 //go:build linux
 
-package testbed
+package live
 
 import (
 	"errors"
@@ -9,43 +9,19 @@ import (
 	"testing"
 	"time"
 
-	"redlocksim/faults"
 	"redlocksim/internal/faketime"
 	"redlocksim/internal/stall/retry"
 	"redlocksim/live/internal/livetest"
 	"redlocksim/live/internal/server"
 )
 
-// The rate error in force is that which began last, of those that have not ended.
-func TestRatesOverlap(t *testing.T) {
-	r := emptyTestbed(t)
-	if err := r.AddServers(t.Context(), server.Redis, server.Config{Names: []string{"A"}}); err != nil {
-		t.Fatal(err)
-	}
-	want := func(ppm int64) {
-		t.Helper()
-		if got := r.ServerNamed("A").Clocks.Boottime().Rate; got != 1000*ppm {
-			t.Errorf("it is fast by %d parts per faketime.Billion, want %d", got, 1000*ppm)
-		}
-	}
-	for _, ppm := range []int64{100, -200, 300} {
-		mustInject(t, r, &faults.ClockRate{Process: "A", Rate: faults.PPM(ppm)})
-		want(ppm)
-	}
-	if got := r.field.Used.ClockRate; got.PPB() != 300_000 {
-		t.Errorf("used %v", got)
-	}
-	r.field.Heal()
-	want(0)
-}
-
 // A server whose wall clock is fast lets keys go sooner, and one whose clock is slow later.
 func TestServerClock(t *testing.T) {
 	t.Parallel()
 	retry.Test(t, livetest.Disturbing, func(t *retry.T) {
-		r := emptyTestbed(t)
+		r := emptyBed(t)
 		names := []string{"fast", "slow", "true"}
-		err := r.AddServers(t.Context(), server.Redis, server.Config{Names: names, Changes: true})
+		err := r.addServers(t.Context(), server.Redis, server.Config{Names: names, Changes: true})
 		if errors.Is(err, faketime.ErrNoCompiler) {
 			t.Skip(err)
 		}
@@ -56,22 +32,22 @@ func TestServerClock(t *testing.T) {
 		wall := func(name string) int64 {
 			return int64(1000 * mustFloat(t, r.mustAsk(t, name, "EVAL", "local t = redis.call('TIME') return tostring(t[1] + t[2] / 1000000)", "0")))
 		}
-		ahead := r.ServerNamed("fast").Clocks
+		ahead := r.serverNamed("fast").Clocks
 		ahead.Step(time.Hour)
 		ahead.SetRate(faketime.Billion)
-		r.ServerNamed("slow").Clocks.SetRate(-faketime.Billion / 2)
+		r.serverNamed("slow").Clocks.SetRate(-faketime.Billion / 2)
 		for _, test := range []struct {
 			name  string
 			lasts time.Duration
 		}{{"fast", ttl / 2}, {"slow", 2 * ttl}, {"true", ttl}} {
-			before := r.ServerNamed(test.name).Wall()
+			before := r.serverNamed(test.name).Wall()
 			read := wall(test.name)
-			if after := r.ServerNamed(test.name).Wall(); read < before-1 || read > after+1 {
+			if after := r.serverNamed(test.name).Wall(); read < before-1 || read > after+1 {
 				t.Errorf("the clock of %s reads %d, and its supervisor reads between %d and %d", test.name, read, before, after)
 			}
 			// Bounds that hold however long this process is held up. Redis counts in milliseconds.
 			const grain = 3 * time.Millisecond
-			clocks := r.ServerNamed(test.name).Clocks
+			clocks := r.serverNamed(test.name).Clocks
 			due := func() int64 { return clocks.WhenWall(clocks.WallNow().Add(ttl)) }
 			set, dueFirst := faketime.MachineTime(), due()
 			r.mustAsk(t, test.name, "SET", "k", "v", "PX", fmt.Sprint(ttl.Milliseconds()))

@@ -1,5 +1,8 @@
-// Package messages is how a client process and its parent talk: lines of JSON, orders one way and notices the other.
-package messages
+package client
+
+import "redlocksim/sim/history"
+
+// A client process and its parent exchange lines of JSON: orders one way, and notices the other.
 
 // Order is a line from the parent to a client process.
 type Order struct {
@@ -9,8 +12,6 @@ type Order struct {
 	Run int `json:"run,omitempty"`
 	// Go lets the program continue that waits after the notice of this number.
 	Go int `json:"go,omitempty"`
-	// ClocksChanged: the client's clocks have just been changed.
-	ClocksChanged bool `json:"clocksChanged,omitempty"`
 	// Serving is who serves in a node's place from now on.
 	Serving *Serving `json:"serving,omitempty"`
 	// Stuck: the client's work never ends from now on.
@@ -42,4 +43,34 @@ type Role struct {
 	IsRedis bool `json:"isRedis,omitempty"`
 	// OneNode says that the program is a lock on one node, the first that it is given.
 	OneNode bool `json:"oneNode,omitempty"`
+}
+
+// Notice is a line from a client process to its parent: one of its fields, but for At and Wait.
+type Notice struct {
+	// At is CLOCK_MONOTONIC when it happened, in nanoseconds.
+	At int64 `json:"at"`
+	// Wait, if not 0, asks for an order to Go; the program waits for it.
+	Wait int `json:"wait,omitempty"`
+	// Ready: the client has its connections.
+	Ready bool `json:"ready,omitempty"`
+	// Event is an event of the history. Its Time is not set; its Op and Grant are numbers of this run; its Span is in the
+	// scenario's time.
+	Event *history.Event `json:"event,omitempty"`
+	// Belief is until when the client believes in a lock.
+	Belief *Belief `json:"belief,omitempty"`
+	// Done is the index, plus one, of an item of the timeline that the client has finished.
+	Done int `json:"done,omitempty"`
+	// Fatal is why the client cannot go on.
+	Fatal string `json:"fatal,omitempty"`
+	// Nonsense is what the client's lock program has done that none may.
+	Nonsense string `json:"nonsense,omitempty"`
+}
+
+// Belief says that the client believes in the lock of a grant until its lock clock, which reads CLOCK_MONOTONIC unless the
+// parent has changed it, reads Until. A zero Until ends it by the client's own decision: it releases.
+type Belief struct {
+	Grant int   `json:"grant"`
+	Until int64 `json:"until"`
+	// Resource is of the lock.
+	Resource string `json:"resource"`
 }

@@ -1,6 +1,6 @@
 //go:build linux
 
-package testbed
+package live
 
 import (
 	"strings"
@@ -11,36 +11,33 @@ import (
 	"redlocksim/internal/redisproc"
 	"redlocksim/live/internal/livetest"
 	"redlocksim/live/internal/server"
+	"redlocksim/scenarios"
 	"redlocksim/sim/network"
-	"redlocksim/sim/redis"
 )
 
-// bed is a testbed with a field of faults.
-type bed struct {
-	*Testbed
-	field *faults.Field
-}
+// bed is a run with nothing to do.
+type bed struct{ *run }
 
-// emptyTestbed is a testbed without clients, at the speed of the machine.
-func emptyTestbed(t testing.TB) *bed {
+// emptyBed is one without clients, at the speed of the machine.
+func emptyBed(t testing.TB) bed {
 	t.Helper()
 	livetest.NeedsServer(t)
-	r, err := New(1, []string{"/bin/false"})
+	r, err := newRun(&scenarios.Scenario{}, Options{Speed: 1, Client: []string{"/bin/false"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := r.Close(); err != nil {
+		if err := r.close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return &bed{r, NewField(r)}
+	return bed{r}
 }
 
 // mustAsk asks a server that must answer.
-func (r *bed) mustAsk(t testing.TB, node string, args ...string) string {
+func (r bed) mustAsk(t testing.TB, node string, args ...string) string {
 	t.Helper()
-	reply, err := redisproc.Ask(r.ServerNamed(node).Addr, args...)
+	reply, err := redisproc.Ask(r.serverNamed(node).Addr, args...)
 	if err != nil {
 		t.Fatalf("%s %v: %v", node, args, err)
 	}
@@ -48,7 +45,7 @@ func (r *bed) mustAsk(t testing.TB, node string, args ...string) string {
 }
 
 // soon waits until a node has a key with this value; empty for none.
-func (r *bed) soon(t testing.TB, node, key, value string) {
+func (r bed) soon(t testing.TB, node, key, value string) {
 	t.Helper()
 	for deadline := time.Now().Add(5 * time.Second); r.mustAsk(t, node, "GET", key) != value; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -58,7 +55,7 @@ func (r *bed) soon(t testing.TB, node, key, value string) {
 }
 
 // staysWithout sees that a node does not get a key.
-func (r *bed) staysWithout(t testing.TB, node, key string) {
+func (r bed) staysWithout(t testing.TB, node, key string) {
 	t.Helper()
 	time.Sleep(300 * time.Millisecond)
 	if got := r.mustAsk(t, node, "GET", key); got != "" {
@@ -66,25 +63,22 @@ func (r *bed) staysWithout(t testing.TB, node, key string) {
 	}
 }
 
-func mustInject(t testing.TB, r *bed, f faults.Fault) {
+func mustInject(t testing.TB, r bed, f faults.Fault) {
 	t.Helper()
-	if err := f.Inject(r.field); err != nil || r.Failed != nil {
-		t.Fatal(err, r.Failed)
+	if err := f.Inject(r.field); err != nil || r.failed != nil {
+		t.Fatal(err, r.failed)
 	}
 }
 
-// replicated is a testbed with a master and three replicas.
-func replicated(t testing.TB, persistence redis.Persistence) *bed {
+// replicated is a bed with a master and three replicas.
+func replicated(t testing.TB) bed {
 	t.Helper()
-	r := emptyTestbed(t)
-	if err := r.AddServers(t.Context(), server.Redis, server.Config{Names: []string{"M"}, Persistence: persistence}); err != nil {
+	r := emptyBed(t)
+	if err := r.addServers(t.Context(), server.Redis, server.Config{Names: []string{"M"}}); err != nil {
 		t.Fatal(err)
 	}
 	r.mustAsk(t, "M", "SET", "first", "1")
-	if err := r.AddReplicas(t.Context(), "M", []string{"M2", "M3", "M4"}, server.Config{Persistence: persistence}); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.ReplicasReady(t.Context()); err != nil {
+	if err := r.addReplicas(t.Context(), "M", []string{"M2", "M3", "M4"}, server.Config{}); err != nil {
 		t.Fatal(err)
 	}
 	return r

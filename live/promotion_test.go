@@ -1,6 +1,6 @@
 //go:build linux
 
-package testbed
+package live
 
 import (
 	"fmt"
@@ -12,7 +12,6 @@ import (
 	"redlocksim/internal/stall/retry"
 	"redlocksim/live/internal/livetest"
 	"redlocksim/sim/network"
-	"redlocksim/sim/redis"
 )
 
 // What a master has not told its replicas when it stops is lost, although the links would have carried it by and by. A
@@ -23,7 +22,7 @@ func TestPromote(t *testing.T) {
 		t.Run(fmt.Sprintf("%T", stop), func(t *testing.T) {
 			t.Parallel()
 			retry.Test(t, livetest.Disturbing, func(t *retry.T) {
-				r := replicated(t, redis.NoPersistence)
+				r := replicated(t)
 				r.mustAsk(t, "M", "SET", "a", "1")
 				for _, name := range []string{"M2", "M3", "M4"} {
 					r.soon(t, name, "a", "1")
@@ -47,7 +46,7 @@ func TestPromote(t *testing.T) {
 				r.field.Heal()
 				time.Sleep(time.Second)      // after which one that follows tries again
 				r.staysWithout(t, "M4", "c") // which a partition kept from following it
-				if r.ServerNamed("M").IsUp() {
+				if r.serverNamed("M").IsUp() {
 					t.Error("M, in whose place M2 is, comes back when the faults are healed")
 				}
 				mustInject(t, r, &faults.Restart{Node: "M"})
@@ -55,45 +54,42 @@ func TestPromote(t *testing.T) {
 				if err := (&faults.Promote{Node: "M", Replica: "M2"}).Inject(r.field); err == nil {
 					t.Error("it is promoted twice")
 				}
+				// What a replica was brought up to date with is no persistence.
+				at := time.Duration(0)
+				mustInject(t, r, &faults.Kill{Outage: faults.Outage{Node: "M2", RestartAfter: &at}})
+				r.soon(t, "M", "first", "")
 			})
 		})
 	}
 }
 
-// A master that is up goes on, so that the replica that is promoted will not know all, even if it does now. Who stands still
-// meanwhile does so when it goes on, and a replica follows who was promoted then. What a master knows that stands still
-// is what it knew.
+// A master that stands still when a replica is promoted goes on, and a replica that does follows who was promoted. What a
+// master knows that stands still is what it knew.
 func TestBothSidesServe(t *testing.T) {
 	t.Parallel()
 	retry.Test(t, livetest.Disturbing, func(t *retry.T) {
-		for _, paused := range []bool{false, true} {
-			r := replicated(t, redis.NoPersistence)
-			r.mustAsk(t, "M", "SET", "a", "1")
-			r.soon(t, "M2", "a", "1")
-			r.soon(t, "M3", "a", "1")
-			if paused {
-				mustInject(t, r, &faults.Delay{Links: amongPeers("M", "M2", network.Both), By: time.Second * t.Slower})
-				r.mustAsk(t, "M", "SET", "b", "1")
-				mustInject(t, r, &faults.Pause{Process: "M"})
-				mustInject(t, r, &faults.Pause{Process: "M3"})
-			}
-			mustInject(t, r, &faults.Promote{Node: "M", Replica: "M2"})
-			if lost := r.field.Used.Lost; !slices.Equal(lost, []faults.Loss{{Node: "M", By: faults.Replaced}}) {
-				t.Errorf("memory is lost: %v", lost)
-			}
-			if paused {
-				if err := (&faults.Promote{Node: "M", Replica: "M3"}).Inject(r.field); err == nil {
-					t.Error("a server that stands still is promoted")
-				}
-				mustInject(t, r, &faults.Resume{Process: "M"})
-				mustInject(t, r, &faults.Resume{Process: "M3"})
-			}
-			r.mustAsk(t, "M", "SET", "a", "M")
-			r.mustAsk(t, "M2", "SET", "a", "M2")
-			r.soon(t, "M3", "a", "M2")
-			if got := r.mustAsk(t, "M", "GET", "a"); got != "M" {
-				t.Errorf("M has %q", got)
-			}
+		r := replicated(t)
+		r.mustAsk(t, "M", "SET", "a", "1")
+		r.soon(t, "M2", "a", "1")
+		r.soon(t, "M3", "a", "1")
+		mustInject(t, r, &faults.Delay{Links: amongPeers("M", "M2", network.Both), By: time.Second * t.Slower})
+		r.mustAsk(t, "M", "SET", "b", "1")
+		mustInject(t, r, &faults.Pause{Process: "M"})
+		mustInject(t, r, &faults.Pause{Process: "M3"})
+		mustInject(t, r, &faults.Promote{Node: "M", Replica: "M2"})
+		if lost := r.field.Used.Lost; !slices.Equal(lost, []faults.Loss{{Node: "M", By: faults.Replaced}}) {
+			t.Errorf("memory is lost: %v", lost)
+		}
+		if err := (&faults.Promote{Node: "M", Replica: "M3"}).Inject(r.field); err == nil {
+			t.Error("a server that stands still is promoted")
+		}
+		mustInject(t, r, &faults.Resume{Process: "M"})
+		mustInject(t, r, &faults.Resume{Process: "M3"})
+		r.mustAsk(t, "M", "SET", "a", "M")
+		r.mustAsk(t, "M2", "SET", "a", "M2")
+		r.soon(t, "M3", "a", "M2")
+		if got := r.mustAsk(t, "M", "GET", "a"); got != "M" {
+			t.Errorf("M has %q", got)
 		}
 	})
 }
