@@ -79,7 +79,7 @@ func TestFaultsAreAlike(t *testing.T) {
 	retry.Test(t, livetest.Disturbing, func(t *retry.T) {
 		o := options()
 		o.Speed = speed.Default
-		*s.Heal = 10 * time.Second * t.Slower * t.Slower
+		*s.Heal = 25 * time.Second * t.Slower * t.Slower
 		s.Duration = *s.Heal + time.Second
 		real, err := live.Run(t.Context(), s, o)
 		if errors.Is(err, live.ErrNoCompiler) {

@@ -33,6 +33,15 @@ func Start(ctx context.Context, cmd *exec.Cmd, ready func(*child.Process) (bool,
 	return p, nil
 }
 
+// RedisServer is a redis-server at an address and in a directory, without persistence unless the arguments say otherwise. env
+// is added to the environment.
+func RedisServer(program, addr, dir string, env []string, args ...string) *exec.Cmd {
+	host, port := HostAndPort(addr)
+	cmd := exec.Command(program, "--bind", host, "--port", port, "--dir", dir, "--save", "", "--appendonly", "no", "--daemonize", "no")
+	cmd.Args, cmd.Env = append(cmd.Args, args...), append(os.Environ(), env...)
+	return cmd
+}
+
 // Answers says whether a process is the redis-server that answers at an address, with its data loaded. The error, if it says
 // yes, is that another one does.
 func Answers(addr string) func(*child.Process) (bool, error) {
@@ -77,6 +86,15 @@ func Await(ctx context.Context, p *child.Process, look func() (ready bool, err e
 		case <-time.After(2 * time.Millisecond):
 		}
 	}
+}
+
+// HostAndPort are those of an address that FreeAddr made.
+func HostAndPort(addr string) (host, port string) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		panic(err)
+	}
+	return host, port
 }
 
 // Ports between these are free for servers: the system gives none of them to connections, as it does with those that it chooses

@@ -5,7 +5,6 @@ package redisserver
 
 import (
 	"context"
-	"net"
 	"os"
 	"os/exec"
 	"syscall"
@@ -27,10 +26,8 @@ type Server struct {
 	Dir string
 
 	tb      testing.TB
-	env     []string
-	program string
-	args    []string
-	proc    *child.Process
+	command func() *exec.Cmd
+	proc    *child.Process // nil after Stop and Kill
 }
 
 // Start starts a server, waits until it answers, and kills it when the test ends. The arguments are added to the
@@ -57,37 +54,28 @@ func Program(tb testing.TB) string {
 // StartIn is Start with additions to the environment, as in [exec.Cmd.Env], which Restart keeps.
 func StartIn(tb testing.TB, env []string, args ...string) *Server {
 	tb.Helper()
-	s := reserve(tb, env)
-	host, port := s.hostAndPort()
-	s.args = append([]string{"--bind", host, "--port", port, "--dir", s.Dir, "--save", "", "--appendonly", "no", "--daemonize", "no"}, args...)
+	s, program := reserve(tb)
+	s.command = func() *exec.Cmd { return redisproc.RedisServer(program, s.Addr, s.Dir, env, args...) }
 	s.start()
 	return s
 }
 
-// reserve is a server that is to be started at an address of its own.
-func reserve(tb testing.TB, env []string) *Server {
+// reserve is a server that is to be started at an address of its own, by that program.
+func reserve(tb testing.TB) (s *Server, program string) {
 	tb.Helper()
-	s := &Server{tb: tb, Addr: redisproc.FreeAddr(), Dir: tb.TempDir(), env: env, program: Program(tb)}
+	s = &Server{tb: tb, Addr: redisproc.FreeAddr(), Dir: tb.TempDir()}
 	tb.Cleanup(func() {
 		if s.proc != nil {
 			s.proc.Kill()
 		}
 	})
-	return s
-}
-
-func (s *Server) hostAndPort() (host, port string) {
-	s.tb.Helper()
-	host, port, err := net.SplitHostPort(s.Addr)
-	if err != nil {
-		s.tb.Fatalf("redisserver: %v", err)
-	}
-	return host, port
+	return s, Program(tb)
 }
 
 func (s *Server) start() {
 	s.tb.Helper()
-	if err := s.launch(); err != nil {
+	var err error
+	if s.proc, err = redisproc.Start(context.Background(), s.command(), redisproc.Answers(s.Addr)); err != nil {
 		s.tb.Fatalf("redisserver: %v", err)
 	}
 }
@@ -104,54 +92,28 @@ func (s *Server) Restart() {
 // Stop ends the server with SIGTERM, resuming it first, and waits for its exit.
 func (s *Server) Stop() {
 	s.tb.Helper()
-	s.signal(syscall.SIGCONT)
-	s.end(syscall.SIGTERM)
+	s.Resume()
+	if !s.proc.End(syscall.SIGTERM, redisproc.Patience) {
+		s.tb.Fatalf("redisserver: the server did not exit within %v of SIGTERM", redisproc.Patience)
+	}
+	s.proc = nil
 }
 
 // Kill ends the server with SIGKILL and waits for its exit.
 func (s *Server) Kill() {
-	s.tb.Helper()
-	s.end(syscall.SIGKILL)
+	s.proc.Kill()
+	s.proc = nil
 }
 
 // Pause stops the process with SIGSTOP: the kernel goes on accepting connections and data for it.
-func (s *Server) Pause() {
-	s.tb.Helper()
-	s.signal(syscall.SIGSTOP)
-}
+func (s *Server) Pause() { s.signal(syscall.SIGSTOP) }
 
 // Resume lets a paused process go on (SIGCONT).
-func (s *Server) Resume() {
-	s.tb.Helper()
-	s.signal(syscall.SIGCONT)
-}
+func (s *Server) Resume() { s.signal(syscall.SIGCONT) }
 
 func (s *Server) signal(sig syscall.Signal) {
 	s.tb.Helper()
-	if s.proc == nil {
-		s.tb.Fatalf("redisserver: %v: the server does not run", sig)
-	}
 	if err := s.proc.Signal(sig); err != nil {
 		s.tb.Fatalf("redisserver: %v: %v\n%s", sig, err, s.proc.Output())
 	}
-}
-
-func (s *Server) end(sig syscall.Signal) {
-	s.tb.Helper()
-	if s.proc == nil {
-		s.tb.Fatalf("redisserver: %v: the server does not run", sig)
-	}
-	p := s.proc
-	s.proc = nil
-	if !p.End(sig, redisproc.Patience) {
-		p.Kill()
-		s.tb.Fatalf("redisserver: the server did not exit within %v of %v", redisproc.Patience, sig)
-	}
-}
-
-func (s *Server) launch() (err error) {
-	cmd := exec.Command(s.program, s.args...)
-	cmd.Env = append(os.Environ(), s.env...)
-	s.proc, err = redisproc.Start(context.Background(), cmd, redisproc.Answers(s.Addr))
-	return err
 }

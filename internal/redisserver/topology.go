@@ -4,8 +4,8 @@ package redisserver
 
 import (
 	"fmt"
-	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,7 +17,7 @@ import (
 // StartReplica starts a server that replicates another, and waits until it has what that one has.
 func StartReplica(tb testing.TB, of *Server, args ...string) *Server {
 	tb.Helper()
-	host, port := of.hostAndPort()
+	host, port := redisproc.HostAndPort(of.Addr)
 	s := Start(tb, append([]string{"--replicaof", host + " " + port}, args...)...)
 	s.until("the replica follows", func() bool { return strings.Contains(s.Ask("INFO", "replication"), "master_link_status:up") })
 	return s
@@ -27,16 +27,16 @@ func StartReplica(tb testing.TB, of *Server, args ...string) *Server {
 // finds a primary dead after half a second, and then has one of the replicas take over.
 func StartSentinel(tb testing.TB, name string, primary *Server, replicas int) *Server {
 	tb.Helper()
-	s := reserve(tb, nil)
-	host, port := primary.hostAndPort()
-	ownHost, ownPort := s.hostAndPort()
+	s, program := reserve(tb)
+	host, port := redisproc.HostAndPort(primary.Addr)
+	ownHost, ownPort := redisproc.HostAndPort(s.Addr)
 	file := filepath.Join(s.Dir, "sentinel.conf")
 	config := fmt.Sprintf("bind %s\nport %s\ndir %s\nsentinel monitor %s %s %s 1\nsentinel down-after-milliseconds %s 500\nsentinel failover-timeout %s 5000\n",
 		ownHost, ownPort, s.Dir, name, host, port, name, name)
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		tb.Fatalf("redisserver: %v", err)
 	}
-	s.args = []string{file, "--sentinel"}
+	s.command = func() *exec.Cmd { return exec.Command(program, file, "--sentinel") }
 	s.start()
 	known := fmt.Sprintf("slaves=%d", replicas)
 	s.until("the Sentinel knows the replicas", func() bool { return strings.Contains(s.Ask("INFO", "sentinel"), known) })
@@ -47,7 +47,7 @@ func StartSentinel(tb testing.TB, name string, primary *Server, replicas int) *S
 // server chooses by itself may be one that the system has given to a connection.
 func StartMember(tb testing.TB, args ...string) (s *Server, bus string) {
 	tb.Helper()
-	_, bus, _ = net.SplitHostPort(redisproc.FreeAddr())
+	_, bus = redisproc.HostAndPort(redisproc.FreeAddr())
 	return Start(tb, append(args, "--cluster-enabled", "yes", "--cluster-port", bus)...), bus
 }
 
@@ -61,7 +61,7 @@ func StartCluster(tb testing.TB) []*Server {
 		s, bus := StartMember(tb, "--cluster-node-timeout", "1000", "--cluster-replica-validity-factor", "0")
 		all, buses = append(all, s), append(buses, bus)
 	}
-	host, port := all[0].hostAndPort()
+	host, port := redisproc.HostAndPort(all[0].Addr)
 	for i, s := range all {
 		s.Ask("CLUSTER", "SET-CONFIG-EPOCH", fmt.Sprint(i+1))
 		if i > 0 {

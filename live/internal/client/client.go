@@ -6,21 +6,60 @@ package client
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"sync"
 
 	"github.com/redis/go-redis/v9"
 
+	"redlocksim/internal/child"
 	"redlocksim/internal/redisproc"
 	"redlocksim/live/internal/speed"
 	"redlocksim/redlock/goredis"
 	"redlocksim/scenarios"
 )
 
+// Serve is all that a client process does: it reads orders from in and writes what happens to out, until in ends. An error is
+// also written to out.
+func Serve(in io.Reader, out io.Writer) error {
+	report := &reporter{out: json.NewEncoder(out), waiting: map[int]chan struct{}{}}
+	err := obeyAll(json.NewDecoder(in), report)
+	if err != nil {
+		report.tell(Notice{Fatal: err.Error()})
+	}
+	return err
+}
+
+func obeyAll(orders *json.Decoder, report *reporter) error {
+	if err := child.AdoptOrphans(); err != nil { // a lock program's stand still and end with it
+		return err
+	}
+	var first Order
+	if err := orders.Decode(&first); err != nil || first.Begin == nil {
+		return fmt.Errorf("live: the first order: not what begins: %w", err)
+	}
+	c, err := newClient(first.Begin, report)
+	if err != nil {
+		return err
+	}
+	report.tell(Notice{Ready: true})
+	for {
+		var o Order
+		switch err := orders.Decode(&o); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("live: an order: %w", err)
+		}
+		c.obey(o)
+	}
+}
+
 // client is the client of a scenario: it carries out what its parent orders, and reports what happens.
 type client struct {
 	scenario *scenarios.Scenario // in the machine's time
-	clock    clock
 	report   *reporter
 	host     *host
 	session  *scenarios.Session
@@ -28,17 +67,23 @@ type client struct {
 
 // newClient makes the client ready. It connects to every Redis node, as a client that has run for a while has; one that is
 // started again to those that there are then.
-func newClient(r *Role, to *notices) (*client, error) {
+func newClient(r *Role, report *reporter) (*client, error) {
 	all, err := scenarios.Parse("scenario.yaml", []byte(r.Scenario))
 	if err != nil {
 		return nil, err
 	}
-	c := &client{scenario: speed.Scenario(all[0], r.Speed)}
-	c.report = newReporter(to, c.scenario)
-	if c.clock, err = newClock(r.Clocks, c.scenario.Lock.Clock); err != nil {
+	c := &client{scenario: speed.Scenario(all[0], r.Speed), report: report}
+	for i := range c.scenario.Timeline {
+		// What the timeline does at an event of this client must be done before the client continues.
+		if item := &c.scenario.Timeline[i]; item.When.After != nil && item.When.Plus == 0 {
+			report.stops = append(report.stops, *item.When.After)
+		}
+	}
+	clock, err := newClock(r.Clocks, c.scenario.Lock.Clock)
+	if err != nil {
 		return nil, err
 	}
-	c.host = newHost(r, c.clock, c.report)
+	c.host = newHost(r, clock, report)
 	for i, addr := range r.Nodes {
 		if !r.IsRedis {
 			break

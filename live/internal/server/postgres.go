@@ -73,7 +73,7 @@ func unprivileged() (*syscall.Credential, error) {
 }
 
 func (x postgres) server(as *syscall.Credential) *exec.Cmd {
-	host, port := hostAndPort(x.Addr)
+	host, port := redisproc.HostAndPort(x.Addr)
 	args := []string{"-D", x.dir, "-h", host, "-p", port, "-k", ""}
 	for _, setting := range []string{
 		// Nothing outlives the processes but what is in the directory.
@@ -134,7 +134,7 @@ func (x postgres) locks() (held []redis.Record, err error) {
 
 // query asks the server, and returns a line for each row.
 func (x postgres) query(sql string) (string, error) {
-	host, port := hostAndPort(x.Addr)
+	host, port := redisproc.HostAndPort(x.Addr)
 	ctx, cancel := context.WithTimeout(context.Background(), redisproc.Patience)
 	defer cancel()
 	psql := exec.CommandContext(ctx, filepath.Join(x.programs, "psql"), "--no-psqlrc", "--tuples-only", "--no-align",

@@ -35,13 +35,13 @@ func newRedis(all []*Server, c Config) {
 }
 
 func (s *Server) redisServer(c Config, forbidden string) (*exec.Cmd, error) {
-	host, port := hostAndPort(s.Addr)
-	args := []string{"--bind", host, "--port", port, "--dir", s.dir, "--save", "", "--daemonize", "no", "--appendonly", "no",
+	args := []string{
 		// A replica that was sent a file gets changes as soon as it has loaded it; without a file, only after its next
 		// message, one second later. Periodic work is done often.
 		"--repl-diskless-sync", "no", "--hz", "50",
 		// A master that is shut down does not wait for its replicas.
-		"--shutdown-timeout", "0"}
+		"--shutdown-timeout", "0",
+	}
 	switch c.Persistence {
 	case redis.EverySecond:
 		args = append(args, "--appendonly", "yes", "--appendfsync", "everysec")
@@ -58,23 +58,22 @@ func (s *Server) redisServer(c Config, forbidden string) (*exec.Cmd, error) {
 		s.Follows, s.Successor = s.Successor, ""
 	}
 	if s.Follows != "" {
-		master, port := hostAndPort(s.Follows)
+		master, port := redisproc.HostAndPort(s.Follows)
 		args = append(args, "--replicaof", master+" "+port)
 	}
 	program, err := redisproc.Program()
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(program, args...)
-	cmd.Env = os.Environ()
+	var env []string
 	if c.preload != "" {
-		cmd.Env = append(cmd.Env, s.Clocks.Preload(c.preload)...)
+		env = s.Clocks.Preload(c.preload)
 	}
 	// A replica's copy of its master's data is not persistence.
 	if err := os.Remove(filepath.Join(s.dir, "dump.rdb")); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	return cmd, nil
+	return redisproc.RedisServer(program, s.Addr, s.dir, env, args...), nil
 }
 
 // cutToSynced cuts the append-only files back to what was fsynced.

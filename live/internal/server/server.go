@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os/exec"
 	"syscall"
 
@@ -119,7 +118,7 @@ func (s *Server) GoOn() error {
 
 // Follow makes a running server a replica of the master that it is to follow.
 func (s *Server) Follow() error {
-	host, port := hostAndPort(s.Follows)
+	host, port := redisproc.HostAndPort(s.Follows)
 	if _, err := redisproc.Ask(s.Addr, "REPLICAOF", host, port); err != nil {
 		return fmt.Errorf("live: %s: %w", s.Name, err)
 	}
@@ -162,13 +161,4 @@ func (s *Server) Close() error {
 		err = s.kill(s.process, false)
 	}
 	return errors.Join(err, s.Clocks.Close())
-}
-
-// hostAndPort are those of an address of loopback.
-func hostAndPort(addr string) (host, port string) {
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		panic(err) // it was made here
-	}
-	return host, port
 }

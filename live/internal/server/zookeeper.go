@@ -42,15 +42,15 @@ func newZooKeeper(all []*Server, c Config, programs string) error {
 		if len(all) > 1 {
 			listens = redisproc.FreeAddr() // for votes: without a majority it serves no client
 			peer := redisproc.FreeAddr()
-			_, peerPort := hostAndPort(peer)
-			_, votesPort := hostAndPort(listens)
+			_, peerPort := redisproc.HostAndPort(peer)
+			_, votesPort := redisproc.HostAndPort(listens)
 			known := fmt.Sprintf("192.0.2.%d:", number)
 			s.Peers, s.Greets = map[string]string{known + peerPort: peer, known + votesPort: listens}, proxy.SOCKS4
 			ensemble = append(ensemble, fmt.Sprintf("server.%d=%s%s:%s", number, known, peerPort, votesPort))
 		}
 		s.ready = redisproc.Accepts(listens)
 		s.command = func() (*exec.Cmd, error) {
-			host, port := hostAndPort(s.Addr)
+			host, port := redisproc.HostAndPort(s.Addr)
 			config := append([]string{
 				"dataDir=" + s.dir, "clientPortAddress=" + host, "clientPort=" + port, "quorumListenOnAllIPs=true",
 				fmt.Sprintf("tickTime=%d", tick.Milliseconds()/int64(c.Speed)), "syncLimit=10", "initLimit=50",
@@ -59,7 +59,7 @@ func newZooKeeper(all []*Server, c Config, programs string) error {
 			}, ensemble...)
 			file, args := filepath.Join(s.dir, "zoo.cfg"), args
 			if s.Tunnel != "" {
-				host, port := hostAndPort(s.Tunnel)
+				host, port := redisproc.HostAndPort(s.Tunnel)
 				args = append(args[:len(args):len(args)], "-DsocksProxyHost="+host, "-DsocksProxyPort="+port, "-DsocksProxyVersion=4")
 			}
 			return exec.Command("java", append(args, "org.apache.zookeeper.server.quorum.QuorumPeerMain", file)...),

@@ -4,12 +4,36 @@ package client
 
 import (
 	"context"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"redlocksim/internal/rediscmd"
+	"redlocksim/internal/rediscmd/redisconn"
+	"redlocksim/redlock/driver"
 	"redlocksim/scenarios/protocols"
 )
+
+// connection is a plain connection to a node.
+type connection struct {
+	turn  *turn
+	clock driver.Clock
+	name  string
+	redis *redis.Client
+	plain redisconn.Conn
+}
+
+func newConnection(t *turn, clock driver.Clock, name string, rc *redis.Client) *connection {
+	return &connection{turn: t, clock: clock, name: name, redis: rc, plain: redisconn.New(rc, clock)}
+}
+
+func (c *connection) Node() string { return c.name }
+
+func (c *connection) Do(deadline time.Time, r rediscmd.Request) rediscmd.Reply {
+	c.turn.Leave()
+	defer c.turn.Enter()
+	return c.plain.Do(deadline, r)
+}
 
 // subscription is a connection over which a node publishes. If a partition loses something on it, TCP cannot continue. So it
 // reconnects, as clients of Redis do: what was published meanwhile is lost, as in the simulator, and the subscription goes on.
