@@ -3,7 +3,6 @@
 package live_test
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -13,7 +12,6 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/internal/stall/retry"
-	"redlocksim/live"
 	"redlocksim/live/internal/livetest"
 	"redlocksim/live/internal/speed"
 	"redlocksim/scenarios"
@@ -23,7 +21,7 @@ import (
 // everything is a timeline with each kind of fault that tier live can have, several in more than one way. Each waits for what
 // it must come after, so that a busy machine makes it longer, and no other one of it.
 const everything = `
-  - {at: 0s, client: client-1, do: [try-lock, sleep: 1s]}
+  - {at: 0s, client: client-1, do: [lock, sleep: 1s]}
   - {after: {event: acquire-done}, plus: 50ms, fault: {clock-step: {process: A, by: -1s}}}
   - {after: {event: clock-step}, plus: 50ms, fault: {clock-rate: {process: B, rate: 10%, for: 200ms}}}
   - {after: {event: clock-rate-ends}, plus: 50ms, fault: {clock-stall: {process: client-2, for: 100ms}}}
@@ -50,51 +48,49 @@ const everything = `
   - {after: {event: promote, node: A2}, plus: 150ms, fault: {kill: {node: A}}}
   - {after: {event: restart, node: C, nth: 2}, plus: 50ms, fault: {stuck: {client: client-1}}}
   - {after: {event: stuck}, plus: 50ms, fault: {crash: {client: client-2}}}
-  - {after: {event: crash}, plus: 50ms, fault: {partition: {}}}
-  - {after: {event: crash}, plus: 100ms, fault: {kill: {node: B}}}
-heal: 7s
 nodes: {replicas: {A: [A2], C: [C2]}}`
+
+// healed is one whose faults end when all do.
+const healed = `
+  - {at: 0s, client: client-1, do: [lock, sleep: 1s]}
+  - {at: 200ms, fault: {partition: {}}}
+  - {at: 300ms, fault: {kill: {node: B}}}
+heal: 2s`
 
 // TestFaultsAreAlike: one engine injects faults into worlds of the simulator and into processes, so that a timeline with all
 // of them reads alike on both tiers, refusals included; only how long a node was down is measured.
 func TestFaultsAreAlike(t *testing.T) {
 	t.Parallel()
 	livetest.NeedsServer(t)
-	s := small(t, "ttl: 10m", everything)
 	kinds := map[string]bool{}
-	for _, item := range s.Timeline {
-		kinds[item.Kind] = true
+	for timeline, refused := range map[string]int{everything: 2, healed: 0} {
+		s := small(t, "ttl: 10m", timeline)
+		s.Duration = 5 * time.Minute // which only a busy machine needs
+		for _, item := range s.Timeline {
+			kinds[item.Kind] = true
+		}
+		simulated, err := scenarios.Judge(s, scenarios.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		retry.Test(t, livetest.Disturbing, func(t *retry.T) {
+			real, err := run(t, t.Context(), s, speed.Default)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := sentences(real.History), sentences(simulated.History); got != want {
+				t.Errorf("on tier live\n%s\nin the simulator\n%s", got, want)
+			}
+			if got, want := fmt.Sprint(real.NotInjected), fmt.Sprint(simulated.NotInjected); got != want || len(real.NotInjected) != refused {
+				t.Errorf("on tier live %s could not happen, in the simulator %s", got, want)
+			}
+		})
 	}
 	for _, k := range faults.Vocabulary() {
 		if !kinds[k.Name] && faults.LiveOf(k.New(), faults.Deployment{}).Not == "" {
 			t.Errorf("no item is a %s", k.Name)
 		}
 	}
-	*s.Heal, s.Duration = 10*time.Second, time.Minute
-	simulated, err := scenarios.Judge(s, scenarios.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Faults end at the end at the latest, even if the machine is so busy that not all have happened.
-	retry.Test(t, livetest.Disturbing, func(t *retry.T) {
-		o := options()
-		o.Speed = speed.Default
-		*s.Heal = 25 * time.Second * t.Slower * t.Slower
-		s.Duration = *s.Heal + time.Second
-		real, err := live.Run(t.Context(), s, o)
-		if errors.Is(err, live.ErrNoCompiler) {
-			t.Skip(err)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, want := sentences(real.History), sentences(simulated.History); got != want {
-			t.Errorf("on tier live\n%s\nin the simulator\n%s", got, want)
-		}
-		if got, want := fmt.Sprint(real.NotInjected), fmt.Sprint(simulated.NotInjected); got != want || len(real.NotInjected) != 2 {
-			t.Errorf("on tier live %s could not happen, in the simulator %s", got, want)
-		}
-	})
 }
 
 var measured = regexp.MustCompile(`, [0-9.ms]+ after it stopped`)
