@@ -8,11 +8,8 @@ import (
 
 // blurs reports whether events whose times are close, or the same, may have happened in either order.
 func (o *Options) blurs(several bool) bool {
-	return o.ClockError > 0 || several && slices.Contains(blurring, o.Model)
+	return o.ClockError > 0 || several && o.Model.isPlain()
 }
-
-// blurring are the models that can be judged so. With a token, the order of two acquires would matter, and could not be known.
-var blurring = []Model{Mutex, Owner, Lease}
 
 // blur moves every call to the earliest time at which it can have been, and every return to the latest, if the clocks of two
 // processes differ by at most so much: each is at most half of it away from the middle between the slowest and the fastest.

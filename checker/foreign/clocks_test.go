@@ -13,7 +13,7 @@ import (
 )
 
 func TestClockErrorsAgreeWithTheDefinition(t *testing.T) {
-	for _, m := range blurring {
+	for _, m := range []Model{Mutex, Owner, Lease} {
 		t.Run(string(m), func(t *testing.T) {
 			verdicts := map[[2]bool]int{}
 			judge := func(t rapid.TB, lines []drawnLine, clockError int64) {
@@ -59,7 +59,7 @@ func TestTwiceWithinALease(t *testing.T) {
 // Without that, some are called bad.
 func TestClocksThatDiffer(t *testing.T) {
 	const clockError = 7
-	for _, m := range blurring {
+	for _, m := range []Model{Mutex, Owner, Lease} {
 		wronged := 0
 		for seed := range 300 {
 			r := rand.New(rand.NewPCG(uint64(seed), 1))

@@ -57,7 +57,7 @@ func (h *recording) addBreaches(r *Report, all []breach) {
 
 // suspectSemaphore notes, once, that a lock may be meant for several holders: most grants came while another held it.
 func (h *recording) suspectSemaphore(r *Report, of *operation, overlaps int) {
-	if overlaps < 2 || h.suspected || !slices.Contains(sharable, r.Model) || !h.sharing[of.lock].none() {
+	if overlaps < 2 || h.suspected || !r.Model.isPlain() || !h.sharing[of.lock].none() {
 		return
 	}
 	grants := 0

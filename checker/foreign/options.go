@@ -40,6 +40,10 @@ func (m Model) reentrant() bool { return m == Reentrant || m == ReentrantFenced 
 // fenced reports whether grants have tokens.
 func (m Model) fenced() bool { return m == Fenced || m == ReentrantFenced }
 
+// isPlain reports whether a lock can be judged that several can hold, of Mutex only a semaphore, and with clocks that differ:
+// with a token, the order of two acquires would matter, and could not be known.
+func (m Model) isPlain() bool { return !m.reentrant() && !m.fenced() }
+
 // unknownToken is what stands for a token that the client was not told, as Hazelcast's FencedLock does.
 const unknownToken = -1
 
@@ -80,8 +84,9 @@ type Options struct {
 	// Lease is how long a lease lasts where the history does not say; for the models Lease, which needs it unless every
 	// acquire says it, and Fenced, whose holds end only by a release without it.
 	Lease time.Duration
-	// Unit is what numbers count that are times, or lengths of leases whose field does not say. Zero means that times
-	// count nanoseconds, or since 1970 what their size shows; lengths must then have a unit. Not for a Native history.
+	// Unit is what numbers count that are times, or lengths of leases whose field does not say: s, ms, µs or ns. Zero means
+	// that times count nanoseconds, or since 1970 what their size shows; lengths must then have a unit. Not for a Native
+	// history.
 	Unit time.Duration
 	// Map says of functions which of those that are known they are, as extend.
 	Map map[string]string
@@ -122,16 +127,10 @@ func (o *Options) validate() error {
 		return fmt.Errorf("%w: there is no grouping %q", ErrOptions, o.Group)
 	case len(o.Keys) > 0 && o.Group == OneLock:
 		return fmt.Errorf("%w: if all operations are on one lock, none can be chosen by key", ErrOptions)
-	case o.Lease < 0:
-		return fmt.Errorf("%w: a lease cannot last %v", ErrOptions, o.Lease)
 	case o.Lease != 0 && o.Model != Lease && o.Model != Fenced:
 		return fmt.Errorf("%w: the length of the lease is for the models lease and fenced; %s",
 			ErrOptions, o.leaseless())
-	case o.Unit != 0 && unitName(o.Unit) == "":
-		return fmt.Errorf("%w: numbers count seconds, milliseconds, microseconds or nanoseconds", ErrOptions)
-	case o.ClockError < 0:
-		return fmt.Errorf("%w: clocks cannot differ by %v", ErrOptions, o.ClockError)
-	case o.ClockError > 0 && o.Model != "" && !slices.Contains(blurring, o.Model):
+	case o.ClockError > 0 && !o.Model.isPlain():
 		return fmt.Errorf("%w: clocks may differ in the models mutex, owner and lease; %s depends on the order of every two operations",
 			ErrOptions, o.Model)
 	}

@@ -3,7 +3,6 @@ package foreign
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"redlocksim/checker"
 	"redlocksim/checker/internal/exclusion"
@@ -18,9 +17,6 @@ type sharing struct {
 }
 
 func (s sharing) none() bool { return s == sharing{} }
-
-// sharable are the models that can be judged of a lock that several can hold; Mutex only of a semaphore.
-var sharable = []Model{Mutex, Owner, Lease}
 
 // shares finds the locks that several can hold, and refuses those that the model cannot judge.
 func (r *reader) shares() error {
@@ -53,7 +49,7 @@ func (r *reader) shares() error {
 		if share.modes {
 			what = "a read-write lock"
 		}
-		if m := r.o.Model; !share.none() && (!slices.Contains(sharable, m) || m == Mutex && share.modes) {
+		if m := r.o.Model; !share.none() && (!m.isPlain() || m == Mutex && share.modes) {
 			return h.notJudged(op, "%s with the model %s; with owner and lease it can", what, m)
 		}
 	}
