@@ -231,7 +231,7 @@ func (s *sweepFlags) change(spec *sweep.Spec) (err error) {
 // chartVerdict is how the command ends.
 func chartVerdict(cmd *cobra.Command, c *sweep.Chart, strict bool) error {
 	code := warnOfUnused(cmd, &c.Tally, strict)
-	if c.Contradicted()+c.Weaker() > 0 {
+	if c.Count(sweep.Disagrees)+c.Count(sweep.Weaker) > 0 {
 		code = exitcode.Worst(code, exitSafety)
 	}
 	if untested, _ := c.Untested(); untested > 0 {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -38,13 +37,9 @@ type auditing struct {
 // note takes in a run that failed, and says so in a line.
 func (x *auditing) note(err error) string {
 	one := search.NewFailure(nil, 0, 0, err)
-	x.include(one)
-	return "a run failed: " + one.Line()
-}
-
-func (x *auditing) include(one search.Failure) {
 	one.Command = x.repeat
 	_ = x.failures.Note(one, "", outfile.Rules{}) // without a directory nothing is written
+	return "a run failed: " + one.Line()
 }
 
 // asks says whether there is anything to ask about a line.
@@ -117,21 +112,15 @@ func (a *attacked) verdict() Verdict {
 	return Safe
 }
 
-// changed is settings with some changes, and whether the lock is renewed.
-func (x *auditing) changed(s *scenarios.Scenario, changes []variant.Setting) (variant.File, error) {
-	f, err := variant.SettingsOf(s)
-	if err != nil {
-		return f, err
-	}
-	return f.With(append(slices.Clone(changes), variant.Setting{Path: attacks.Renews, Word: strconv.FormatBool(x.renews())})...)
-}
-
 // attack makes the attacks of a line with some settings changed.
 func (x *auditing) attack(l *line, world *scenarios.Scenario, changes ...variant.Setting) (*attacked, error) {
 	if err := x.ctx.Err(); err != nil {
 		return nil, err
 	}
-	f, err := x.changed(world, changes)
+	f, err := variant.SettingsOf(world)
+	if err == nil {
+		f, err = f.With(append(changes, variant.Setting{Path: attacks.Renews, Word: strconv.FormatBool(x.renews())})...)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -178,18 +167,13 @@ func (x *auditing) besides(l *line) *scenarios.Scenario {
 	return &world
 }
 
-// own is what was answered, as a setting.
-func (x *auditing) own(l *line, world *scenarios.Scenario) []variant.Setting {
-	if l.path == "" {
-		return nil
-	}
-	return []variant.Setting{{Path: l.path, Word: l.answered(x.answers, world)}}
-}
-
 // asAnswered makes the attacks of a line with what was answered.
 func (x *auditing) asAnswered(l *line) (*attacked, error) {
 	world := x.besides(l)
-	return x.attack(l, world, x.own(l, world)...)
+	if l.path == "" {
+		return x.attack(l, world)
+	}
+	return x.attack(l, world, variant.Setting{Path: l.path, Word: l.answered(x.answers, world)})
 }
 
 // interrupted says what a call of the lock sends between which no attack of a line comes; empty if there is nothing.

@@ -49,14 +49,8 @@ func (c *Chart) Untested() (n int, why string) {
 	return n, why
 }
 
-// Contradicted is how many rows of the frontier contradict the formula.
-func (c *Chart) Contradicted() int { return c.count(Disagrees) }
-
-// Weaker is in how many rows of the frontier somebody's lock is weaker than Redlock.
-func (c *Chart) Weaker() int { return c.count(Weaker) }
-
-func (c *Chart) count(a Agreement) int {
-	n := 0
+// Count is how many rows of the frontier agree like that with the formula.
+func (c *Chart) Count(a Agreement) (n int) {
 	for _, r := range c.Frontier {
 		if r.Agrees == a {
 			n++

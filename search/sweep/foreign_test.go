@@ -73,8 +73,8 @@ func TestSomebodysLock(t *testing.T) {
 			if r := chart.Frontier[0]; r.Safe != c.safe || r.Broken != c.broken || r.Agrees != c.agrees {
 				t.Errorf("%+v", r)
 			}
-			if weaker := chart.Weaker() == 1; weaker != (c.agrees == sweep.Weaker) || chart.Contradicted() > 0 {
-				t.Error(chart.Weaker(), chart.Contradicted())
+			if weaker := chart.Count(sweep.Weaker) == 1; weaker != (c.agrees == sweep.Weaker) || chart.Count(sweep.Disagrees) > 0 {
+				t.Error(chart.Count(sweep.Weaker), chart.Count(sweep.Disagrees))
 			}
 		})
 	}

@@ -47,15 +47,9 @@ func (c *Cell) Untested() bool { return len(c.NotTested) > 0 && !c.Broken() }
 // Broken says that a schedule broke the lock.
 func (c *Cell) Broken() bool { return len(c.Breaches) > 0 }
 
-// side is that of a point at which something was run.
+// side is that of a point on a frontier.
 func (c *Cell) side() variant.Side {
-	switch {
-	case c.Broken():
-		return variant.Breaks
-	case c.Untested():
-		return variant.Untested
-	}
-	return variant.Holds
+	return map[string]variant.Side{scenarios.Safe: variant.Holds, "broken": variant.Breaks}[c.Verdict()]
 }
 
 // brokenBy and missedBy say whether a schedule did, or did not take place.

@@ -155,7 +155,7 @@ func TestGuardTimeByTheResource(t *testing.T) {
 		s.Bisect = true
 		c := run(t, s)
 		r, refuses := c.Frontier[0], kind != "register"
-		if c.Contradicted() > 0 || refuses != (r.Broken == "") || refuses != (r.Formula == "") || refuses != strings.HasSuffix(r.Note, "the formula is not about these settings") {
+		if c.Count(sweep.Disagrees) > 0 || refuses != (r.Broken == "") || refuses != (r.Formula == "") || refuses != strings.HasSuffix(r.Note, "the formula is not about these settings") {
 			t.Errorf("%s: %+v", kind, r)
 		}
 	}

@@ -25,7 +25,7 @@ type Spec struct {
 	Base variant.File
 	// Yours are somebody's own settings, which the chart marks; nil if it is of nobody's.
 	Yours *variant.File
-	// Axes are the settings that vary, the outermost first. The last two are those of a map, and the frontier is along the last.
+	// Axes are the settings that vary, the outermost first. The last two are those of a map; the frontier is along the last.
 	Axes []Axis
 	// Schedules are the attacks that are made at every point, by their names; if there are none, all on mutual exclusion.
 	Schedules []string

@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+
+	"redlocksim/scenarios"
 )
 
 // WriteText writes a chart for a terminal: maps of its last two axes, one for each combination of the others, and the
@@ -45,15 +47,7 @@ const (
 )
 
 func (c *Cell) mark() string {
-	switch {
-	case c.Invalid != "":
-		return markInvalid
-	case c.Broken():
-		return markBroken
-	case c.Untested():
-		return markMissed
-	}
-	return markSafe
+	return map[string]string{scenarios.Safe: markSafe, "broken": markBroken, scenarios.NothingTested: markMissed, "invalid": markInvalid}[c.Verdict()]
 }
 
 func (c *Chart) maps(b *strings.Builder) {
@@ -144,31 +138,32 @@ func (c *Chart) frontier(b *strings.Builder) {
 		header = append(header, a.Path)
 	}
 	t.AppendRow(append(header, "safe", "broken", "formula", "difference", "agrees", ""))
-	count := map[Agreement]int{}
 	for _, r := range c.Frontier {
 		row := table.Row{}
 		for _, v := range r.At {
 			row = append(row, v)
 		}
 		t.AppendRow(append(row, orDash(r.Safe), orDash(r.Broken), orDash(r.Formula), orDash(r.Difference), orDash(string(r.Agrees)), r.Note))
-		count[r.Agrees]++
 	}
 	for _, line := range strings.Split(t.Render(), "\n") {
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
-	if compared := len(c.Frontier) - count[""]; compared > 0 {
-		fmt.Fprintf(b, "the formula lies between safe and broken in %d of %d rows\n", count[Agrees], compared)
-		if n := count[Stricter]; n > 0 {
-			fmt.Fprintf(b, "it is stricter in %d: the lock holds beyond it, by no more than messages take\n", n)
-		}
-		if n := count[Disagrees]; n > 0 {
-			fmt.Fprintf(b, "it is CONTRADICTED in %d: either the formula is wrong or the search is\n", n)
-		}
-		if n := count[Weaker]; n > 0 {
-			fmt.Fprintf(b, "in %d the lock is WEAKER: it breaks where Redlock with the same settings holds\n", n)
-		}
-		if n := count[Safer]; n > 0 {
-			fmt.Fprintf(b, "in %d it is safer: it holds where Redlock with the same settings breaks\n", n)
+	compared := len(c.Frontier) - c.Count("")
+	if compared == 0 {
+		return
+	}
+	fmt.Fprintf(b, "the formula lies between safe and broken in %d of %d rows\n", c.Count(Agrees), compared)
+	for _, other := range []struct {
+		is   Agreement
+		text string
+	}{
+		{Stricter, "it is stricter in %d: the lock holds beyond it, by no more than messages take\n"},
+		{Disagrees, "it is CONTRADICTED in %d: either the formula is wrong or the search is\n"},
+		{Weaker, "in %d the lock is WEAKER: it breaks where Redlock with the same settings holds\n"},
+		{Safer, "in %d it is safer: it holds where Redlock with the same settings breaks\n"},
+	} {
+		if n := c.Count(other.is); n > 0 {
+			fmt.Fprintf(b, other.text, n)
 		}
 	}
 }
