@@ -20,11 +20,11 @@ type asking struct {
 
 // asks begins the acquire of a step.
 func (p *program) asks(s *Step) *asking {
-	return p.asksFor(p.item.Taken(s, p.resources), p.ttl(s), s.Kind != TryLockStep)
+	return p.asksFor(p.item.Taken(s, p.scenario.Resources), p.ttl(s), s.Kind != TryLockStep)
 }
 
 // ttl is what a step asks for a lock with.
-func (p *program) ttl(s *Step) time.Duration { return cmp.Or(s.TTL, p.settings.TTL) }
+func (p *program) ttl(s *Step) time.Duration { return cmp.Or(s.TTL, p.scenario.Lock.TTL) }
 
 // asksFor begins an acquire, which is an event when its context is known.
 func (p *program) asksFor(resources []string, ttl time.Duration, waits bool) *asking {

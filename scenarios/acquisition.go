@@ -103,5 +103,5 @@ func (a *acquisition) disbelieve() {
 // ofClient is what a call is made for that is about the client. It is no grant, but every event is on a resource.
 func (p *program) ofClient() *acquisition {
 	p.acquires++
-	return &acquisition{acquire: p.acquires, grants: []Grant{{Resource: p.resources[0]}}}
+	return &acquisition{acquire: p.acquires, grants: []Grant{{Resource: p.scenario.Resources[0]}}}
 }

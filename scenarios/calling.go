@@ -18,7 +18,7 @@ import (
 type Calling struct {
 	// TTL is the TTL that the lock is asked for with; steps lock, try-lock, with-lock and with-all. Default: that of the
 	// settings. Example: 3s
-	TTL time.Duration `yaml:"ttl" range:"0s.."`
+	TTL time.Duration `yaml:"ttl" range:"0s.." faster:"milliseconds"`
 	// Within sets a deadline for the context of the call, so long after the call begins; with 0s it is over before. Steps
 	// try-lock, extend, renew, with-lock, with-all, unlock, prepare and close. Default: no deadline. Example: 3ms
 	Within *time.Duration `yaml:"within" range:"0s.."`
@@ -86,21 +86,6 @@ func (c *Calling) needs(can protocols.Capabilities) string {
 		return "does not renew its locks by itself"
 	}
 	return ""
-}
-
-// Shorter is the call with times that are as many times shorter; ttl does that to a TTL.
-func (c Calling) Shorter(by time.Duration, ttl func(time.Duration) time.Duration) Calling {
-	if c.TTL != 0 {
-		c.TTL = ttl(c.TTL)
-	}
-	for _, d := range []**time.Duration{&c.Within, &c.Cancel} {
-		if *d != nil {
-			shorter := **d / by
-			*d = &shorter
-		}
-	}
-	c.Wait, c.Period, c.Jitter, c.MaxTime, c.Meanwhile = c.Wait/by, c.Period/by, c.Jitter/by, c.MaxTime/by, c.Meanwhile/by
-	return c
 }
 
 // in derives the context of the call, and ends it as the step says. The caller must call done after the call.

@@ -45,7 +45,7 @@ func (l *held) linger(*Step) {
 		if last.IsZero() {
 			return
 		}
-		last = last.Add(-l.settings.GuardTime)
+		last = last.Add(-l.scenario.Lock.GuardTime)
 		if w, ok := l.lease.(protocols.Warner); ok && w.ContextEnds().Before(last) {
 			last = w.ContextEnds()
 		}
@@ -64,7 +64,7 @@ func (l *held) sure(on Grant) bool {
 		left = until.Sub(l.clock.Now())
 	}
 	e := history.Event{Kind: history.Step, Name: faults.Checked, Resource: on.Resource, Grant: on.Op, Span: int64(left)}
-	ok := l.lease.Context().Err() == nil && left > l.settings.GuardTime
+	ok := l.lease.Context().Err() == nil && left > l.scenario.Lock.GuardTime
 	if !ok {
 		e.Name = faults.Stopped
 	}
@@ -108,7 +108,7 @@ func (l *held) writeBack(on Grant) {
 
 // carriesToken says whether the shared resource has a place for a fencing token in a request.
 func (l *held) carriesToken(f history.Func) bool {
-	switch l.storage {
+	switch l.scenario.Storage {
 	case storage.Fenced:
 		return true
 	case storage.FencedWrites, storage.Table:

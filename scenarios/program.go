@@ -70,7 +70,7 @@ func (p *program) tries(s *Step) bool { return p.take(p.life, s) }
 
 // takesInOneCall takes a lock or a permit, works under it and releases it in one call.
 func (p *program) takesInOneCall(s *Step) bool {
-	if semaphore := p.asksPermit(s); semaphore != "" {
+	if semaphore := p.scenario.semaphore(p.item, s); semaphore != "" {
 		return p.withPermit(s, semaphore)
 	}
 	return p.withLock(s)
@@ -83,7 +83,7 @@ func (p *program) sleeps(s *Step) bool {
 
 // take takes what a step asks for: a lock, or a permit of a semaphore.
 func (p *program) take(ctx context.Context, s *Step) bool {
-	if semaphore := p.asksPermit(s); semaphore != "" {
+	if semaphore := p.scenario.semaphore(p.item, s); semaphore != "" {
 		return p.permit(ctx, s, semaphore)
 	}
 	return p.acquire(ctx, s)

@@ -93,7 +93,7 @@ func (l *held) renewByHand(d time.Duration) {
 		if left <= 0 || l.lease.Context().Err() != nil {
 			return
 		}
-		if l.settings.Renewals > 0 && n >= l.settings.Renewals {
+		if l.scenario.Lock.Renewals > 0 && n >= l.scenario.Lock.Renewals {
 			l.host.Sleep(l.lease.Context(), left)
 			return
 		}
@@ -108,7 +108,7 @@ func (l *held) renewByHand(d time.Duration) {
 func (p *program) renewal(s *Step) protocols.Renewal {
 	r := protocols.Renewal{Wait: s.Wait, Period: s.Period, Jitter: s.Jitter, Limit: s.Limit, MaxTime: s.MaxTime}
 	if r.Limit == 0 {
-		r.Limit = p.settings.Renewals
+		r.Limit = p.scenario.Lock.Renewals
 	}
 	return r
 }

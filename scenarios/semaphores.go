@@ -39,7 +39,7 @@ func (c *check) semaphores() {
 	}
 }
 
-// semaphore is what a step takes a permit of; empty if it takes a lock.
+// semaphore is what a step takes a permit of; empty if it takes a lock, or nothing.
 func (s *Scenario) semaphore(i *Item, step *Step) string {
 	if names := i.Taken(step, s.Resources); step.is(takes) && len(names) == 1 && slices.Contains(s.Semaphores, names[0]) {
 		return names[0]
@@ -56,14 +56,6 @@ func (s *Scenario) TakesPermits() bool {
 		}
 	}
 	return false
-}
-
-// asksPermit is the semaphore that a step asks for a permit of; empty if it asks for a lock, or for nothing.
-func (p *program) asksPermit(s *Step) string {
-	if on := p.item.Taken(s, p.resources); s.is(takes) && len(on) == 1 && p.permits[on[0]] > 0 {
-		return on[0]
-	}
-	return ""
 }
 
 // permit takes a permit of a semaphore.
@@ -92,7 +84,7 @@ func (p *program) tellsPermits(c *protocols.PermitCall, call func() error) error
 
 // permitCall is a step's call for a permit. If it renews and releases what it is granted, renewal is how.
 func (p *program) permitCall(ctx context.Context, s *Step, semaphore string, renewal func(*held) protocols.Renewal) *protocols.PermitCall {
-	asked := &protocols.PermitCall{Client: p.host.Name(), Semaphore: semaphore, Permits: p.permits[semaphore], TTL: p.ttl(s),
+	asked := &protocols.PermitCall{Client: p.host.Name(), Semaphore: semaphore, Permits: p.scenario.Permits(semaphore), TTL: p.ttl(s),
 		Waits: s.Kind == LockStep || s.Kind == WithLockStep, All: s.Kind == WithAllStep, Renewal: p.renewal(s), Context: ctx}
 	asked.Try = func(ctx context.Context, resource string, ttl time.Duration, try func(context.Context) (protocols.Lease, error)) error {
 		return p.try(ctx, asked, resource, ttl, try, renewal)
@@ -143,7 +135,7 @@ func (p *program) withAll(s *Step) bool {
 	}
 	ctx, done := s.in(p.life, p.clock)
 	defer done()
-	semaphore := p.item.Taken(s, p.resources)[0]
+	semaphore := p.item.Taken(s, p.scenario.Resources)[0]
 	asked := p.permitCall(ctx, s, semaphore, func(l *held) protocols.Renewal { return l.keeping(s) })
 	begun, before := false, len(p.locks)
 	asked.Work = func(own context.Context) (err error) {

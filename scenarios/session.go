@@ -7,7 +7,6 @@ import (
 	"redlocksim/redlock/driver"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/history"
-	"redlocksim/sim/storage"
 	"redlocksim/sim/trace"
 )
 
@@ -42,11 +41,7 @@ type Session struct {
 	locker    protocols.Locker
 	newLocker func() (protocols.Locker, error)
 	events    *trace.Stream // nil outside of the simulator
-	settings  protocols.Settings
-	storage   storage.Kind
-	// resources are the names of what there is to lock, and permits how many there are of each semaphore.
-	resources []string
-	permits   map[string]int
+	scenario  *Scenario
 	acquires  int
 	threads   int
 }
@@ -54,10 +49,7 @@ type Session struct {
 // NewSession makes the session of a process with the settings of a scenario. foreign, if not nil, is the lock in the place of
 // the scenario's protocol, and events, if not nil, are those of the run.
 func NewSession(h Host, s *Scenario, foreign *Foreign, events *trace.Stream) (*Session, error) {
-	x := &Session{host: h, events: events, clock: h.LockClock(), settings: s.Lock, storage: s.Storage, resources: s.Resources, permits: map[string]int{}}
-	for _, name := range s.Semaphores {
-		x.permits[name] = s.Permits(name)
-	}
+	x := &Session{host: h, events: events, clock: h.LockClock(), scenario: s}
 	protocol, _ := protocols.Find(s.Lock.Protocol)
 	newLocker := protocol.New
 	if foreign != nil {

@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"redlocksim/internal/strictyaml"
+	"redlocksim/scenarios/protocols"
 )
 
 // Step is one thing that a client does.
@@ -104,6 +105,15 @@ func (s *Step) is(any aspects) bool { return s.Kind.shape().is&any != 0 }
 
 // AsksReleased says whether the step asks a lock that was released, which an effect does not.
 func (s *Step) AsksReleased() bool { return s.Released && !s.is(effect) }
+
+// Faster is the step with times that are as many times shorter.
+func (s Step) Faster(times int) Step {
+	if s.For /= time.Duration(times); s.Kind == ExtendStep {
+		s.For = s.For.Round(time.Millisecond) // as Redis counts a TTL
+	}
+	protocols.Faster(&s.Calling, times)
+	return s
+}
 
 // StepOn is a step that says more than its length or its resource.
 type StepOn struct {

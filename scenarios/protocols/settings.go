@@ -81,15 +81,17 @@ func (s Settings) KeysOf(resource string) []string {
 // Faster is the settings with times that are as many times shorter.
 func (s Settings) Faster(times int) Settings {
 	own := copied(s.own)
-	faster(reflect.ValueOf(&s).Elem(), time.Duration(times))
+	Faster(&s, times)
 	faster(own, time.Duration(times))
 	s.own = own.Interface().(Own)
 	return s
 }
 
-// faster divides the times in settings. The tag faster says what else there is to it: those that Redis counts in milliseconds
+// Faster divides the times in a struct that files are read into. The tag faster says what else there is to it: those that Redis counts in milliseconds
 // stay whole ones. The unit of a clock stays as it is. Of the allowance for drift, Redis' own milliseconds stay, for which the
 // default stands.
+func Faster(settings any, times int) { faster(reflect.ValueOf(settings).Elem(), time.Duration(times)) }
+
 func faster(settings reflect.Value, by time.Duration) {
 	for i := range settings.NumField() {
 		v, tag := settings.Field(i), settings.Type().Field(i).Tag

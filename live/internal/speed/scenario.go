@@ -11,21 +11,13 @@ import (
 // milliseconds.
 func Scenario(s *scenarios.Scenario, speed int) *scenarios.Scenario {
 	x := *s
-	by := time.Duration(speed)
-	ttl := func(d time.Duration) time.Duration { return (d / by).Round(time.Millisecond) }
 	x.Lock = s.Lock.Faster(speed)
 	x.Lock.NodeTimeout = nodeTimeout(s, speed)
 	x.Timeline = slices.Clone(s.Timeline)
 	for i := range x.Timeline {
 		x.Timeline[i].Do = slices.Clone(s.Timeline[i].Do)
 		for j := range x.Timeline[i].Do {
-			step := &x.Timeline[i].Do[j]
-			if step.Kind == scenarios.ExtendStep {
-				step.For = ttl(step.For)
-			} else {
-				step.For /= by
-			}
-			step.Calling = step.Shorter(by, ttl)
+			x.Timeline[i].Do[j] = x.Timeline[i].Do[j].Faster(speed)
 		}
 	}
 	return &x
