@@ -194,11 +194,8 @@ func (x *SetCounters) drawn(c Choices, _ *Limits) bool {
 	return true
 }
 
-func (*SetCounters) placed(l *Limits) (all []Fault) {
-	for _, n := range l.Names.Nodes {
-		all = append(all, &SetCounters{Node: n, To: largestCount})
-	}
-	return all
+func (*SetCounters) placed(l *Limits) []Fault {
+	return l.onEachNode(func(n string) Fault { return &SetCounters{Node: n, To: largestCount} })
 }
 
 // counter is a fencing counter of a node.
@@ -255,11 +252,8 @@ func (x *SetGuard) drawn(c Choices, l *Limits) bool {
 	return true
 }
 
-func (*SetGuard) placed(l *Limits) (all []Fault) {
-	for _, n := range l.Names.Nodes {
-		all = append(all, &SetGuard{Node: n, MaxTTL: 2 * l.MaxTTL})
-	}
-	return all
+func (*SetGuard) placed(l *Limits) []Fault {
+	return l.onEachNode(func(n string) Fault { return &SetGuard{Node: n, MaxTTL: 2 * l.MaxTTL} })
 }
 
 // Inject implements Fault.
@@ -367,11 +361,8 @@ func (x *WrongAnswers) drawn(c Choices, l *Limits) bool {
 	return true
 }
 
-func (*WrongAnswers) placed(l *Limits) (all []Fault) {
-	for _, n := range l.Names.Nodes {
-		all = append(all, &WrongAnswers{Node: n, With: l.answers()[0], For: l.Scale})
-	}
-	return all
+func (*WrongAnswers) placed(l *Limits) []Fault {
+	return l.onEachNode(func(n string) Fault { return &WrongAnswers{Node: n, With: l.answers()[0], For: l.Scale} })
 }
 
 // Inject implements Fault.

@@ -164,6 +164,14 @@ func (l *Limits) outage(c Choices, how Stop) Outage {
 	return o
 }
 
+// onEachNode are faults on each node.
+func (l *Limits) onEachNode(on func(node string) Fault) (all []Fault) {
+	for _, n := range l.Names.Nodes {
+		all = append(all, on(n))
+	}
+	return all
+}
+
 // allSizes are the budget and, beyond it, what is about the time to live and twice that.
 func (l *Limits) allSizes(budget time.Duration) (all []time.Duration) {
 	if budget > 0 {

@@ -1,8 +1,6 @@
 package scenarios_test
 
 import (
-	"context"
-	"fmt"
 	"syscall"
 	"testing"
 	"time"
@@ -10,7 +8,6 @@ import (
 	"redlocksim/scenarios"
 	"redlocksim/search/experiment"
 	"redlocksim/sim/history"
-	"redlocksim/sim/kernel"
 )
 
 // BenchmarkCycle measures what one acquire and release on five nodes costs, with the history recorded and hashed, and
@@ -68,54 +65,6 @@ func BenchmarkMonitors(b *testing.B) {
 	b.ReportMetric(ratio(spent[1]), "x-unrefined")
 	b.ReportMetric(ratio((2*spent[1]+spent[2])/3), "x-search")
 	b.ReportMetric(float64(spent[0].Microseconds())/float64(b.N), "us-unwatched/run")
-}
-
-// BenchmarkFloor measures how far runs of default searches, judged and with all monitors, are from what they must cost at
-// least: the steps that the kernel makes in them, at the price of a step of processes that only sleep. Both are measured in
-// turn.
-func BenchmarkFloor(b *testing.B) {
-	space := experiment.NewSpace(experiment.DefaultBase())
-	var whole, idle time.Duration
-	steps, idleSteps := 0, 0
-	var buffer history.History
-	for seed := uint64(0); b.Loop(); seed++ {
-		s := space.Draw(experiment.Choices(seed, "benchmark", 0))
-		before := user()
-		r, err := scenarios.Judge(s, scenarios.Options{Seed: seed, Unhashed: true, Buffer: buffer})
-		if err != nil {
-			b.Fatal(err)
-		}
-		between := user()
-		idleSteps += sleepers(len(s.Clients), r.Steps)
-		whole, idle = whole+between-before, idle+user()-between
-		steps += r.Steps
-		buffer = r.History
-	}
-	step := float64(idle.Nanoseconds()) / float64(idleSteps)
-	floor := step * float64(steps) / float64(b.N)
-	run := float64(whole.Nanoseconds()) / float64(b.N)
-	b.ReportMetric(float64(steps)/float64(b.N), "steps/run")
-	b.ReportMetric(step, "ns/step")
-	b.ReportMetric(floor/1e3, "us-floor/run")
-	b.ReportMetric(run/1e3, "us/run")
-	b.ReportMetric(run/floor, "x-floor")
-	b.ReportMetric(0, "ns/op")
-}
-
-// sleepers has processes sleep until the kernel has made about so many steps, and returns how many it made.
-func sleepers(processes, steps int) int {
-	k := kernel.New(kernel.Config{})
-	defer k.Close()
-	for i := range processes {
-		p := k.NewProcess(fmt.Sprint(i), kernel.Monotonic)
-		p.Go(func() {
-			for k.Steps() < steps {
-				p.Sleep(context.Background(), time.Duration(i+1)*time.Millisecond)
-			}
-		})
-	}
-	k.Run(kernel.Forever)
-	return k.Steps()
 }
 
 // user is the processor's time that this process has taken.

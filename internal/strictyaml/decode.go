@@ -91,7 +91,7 @@ func (d *Decoder) value(n *yaml.Node, v reflect.Value) {
 	case reflect.Bool:
 		d.bool(n, v)
 	case reflect.Struct:
-		d.structure(n, v)
+		d.fields(n, nil, v)
 	case reflect.Slice:
 		d.list(n, v)
 	case reflect.Pointer:
@@ -122,17 +122,9 @@ func (d *Decoder) word(n *yaml.Node, read func(text string) error) {
 	d.add(n, e)
 }
 
-func (d *Decoder) structure(n *yaml.Node, v reflect.Value) {
-	var names []string
-	for _, f := range Fields(v.Type()) {
-		names = append(names, f.Key)
-	}
-	d.fields(n, func(key *yaml.Node) { d.Errorf(key, key.Value, names, "unknown key") }, v)
-}
-
 // Fields decodes a mapping whose keys are the fields of several structs, as if these were one, and reports whether it did so
 // without an error. The structs are given by pointers, also those that read themselves. unknown is told of the keys that are
-// none of theirs, and reports what is wrong with them.
+// none of theirs, and reports what is wrong with them; if it is nil, that there are no such keys.
 func (d *Decoder) Fields(n *yaml.Node, unknown func(key *yaml.Node), into ...any) bool {
 	before := d.reports
 	parts := make([]reflect.Value, len(into))
@@ -155,6 +147,9 @@ func (d *Decoder) fields(n *yaml.Node, unknown func(key *yaml.Node), parts ...re
 		for _, f := range Fields(part.Type()) {
 			all, slots, names = append(all, f), append(slots, part.FieldByIndex(f.Index)), append(names, f.Key)
 		}
+	}
+	if unknown == nil {
+		unknown = func(key *yaml.Node) { d.Errorf(key, key.Value, names, "unknown key") }
 	}
 	// One slip should be one error: a required key that is there but misspelt is not reported as missing too.
 	present := map[string]bool{}
