@@ -78,8 +78,12 @@ func TestASearchByWorkersSurvives(t *testing.T) {
 	}
 	client := redis.NewClient(&redis.Options{Addr: server.Addr})
 	defer client.Close()
-	if done, err := client.Keys(t.Context(), "asynq:{redlocksim-*}:processed").Result(); err != nil || len(done) != 1 {
-		t.Errorf("workers have done jobs of %d builds, want 1: %v, %v", len(done), done, err)
+	queues, err := client.Keys(t.Context(), "redlocksim:queue:*").Result()
+	if err != nil || len(queues) != 1 {
+		t.Fatalf("there are the queues %v, want one: %v", queues, err)
+	}
+	if stream, err := client.XInfoStream(t.Context(), queues[0]).Result(); err != nil || stream.EntriesAdded < 10 {
+		t.Errorf("%d chunks went through it: %v", stream.EntriesAdded, err)
 	}
 }
 

@@ -90,7 +90,12 @@ func (r *run[S, T]) take(ctx context.Context) (job int, ok bool) {
 
 func (r *run[S, T]) do(ctx context.Context, state *S, job int) {
 	start := time.Now()
-	value, err := r.safely(ctx, state, job)
+	value, err := safely(func() string {
+		if r.Name != nil {
+			return r.Name(job)
+		}
+		return fmt.Sprint("job ", job)
+	}, func() (T, error) { return r.Do(ctx, state, job) })
 	took := time.Since(start)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -106,17 +111,14 @@ func (r *run[S, T]) do(ctx context.Context, state *S, job int) {
 	}
 }
 
-func (r *run[S, T]) safely(ctx context.Context, state *S, job int) (value T, err error) {
+// safely does something of a name, and has a panic be a [*PanicError].
+func safely[T any](name func() string, do func() (T, error)) (value T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			name := fmt.Sprint("job ", job)
-			if r.Name != nil {
-				name = r.Name(job)
-			}
-			err = &PanicError{Job: name, Value: p, Stack: debug.Stack()}
+			err = &PanicError{Job: name(), Value: p, Stack: debug.Stack()}
 		}
 	}()
-	return r.Do(ctx, state, job)
+	return do()
 }
 
 // PanicError is a job that panicked.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -21,7 +22,7 @@ type work func(ctx context.Context, input []byte) (came []byte, failed bool, err
 func (k Kind[C, S, I, O]) name() string { return k.Name }
 
 func (k Kind[C, S, I, O]) open(ctx context.Context, packed []byte, fetch Fetch) (func() work, error) {
-	common, err := k.Unpack(ctx, packed, fetch)
+	common, err := safely(func() string { return "what the jobs share" }, func() (C, error) { return k.Unpack(ctx, packed, fetch) })
 	if err != nil {
 		return nil, err
 	}
@@ -32,9 +33,7 @@ func (k Kind[C, S, I, O]) open(ctx context.Context, packed []byte, fetch Fetch) 
 			if err := json.Unmarshal(data, &input); err != nil {
 				return nil, false, err
 			}
-			output, err := Set[S, O]{N: 1, Workers: 1, Do: func(ctx context.Context, _ *S, _ int) (O, error) {
-				return k.Do(ctx, common, &state, input)
-			}}.one(ctx)
+			output, err := safely(func() string { return k.Name }, func() (O, error) { return k.Do(ctx, common, &state, input) })
 			if ctx.Err() != nil {
 				return nil, false, context.Cause(ctx)
 			}
@@ -42,12 +41,6 @@ func (k Kind[C, S, I, O]) open(ctx context.Context, packed []byte, fetch Fetch) 
 			return came, err != nil, encodeErr
 		}
 	}, nil
-}
-
-// one does the only job of a set.
-func (s Set[S, T]) one(ctx context.Context) (output T, err error) {
-	results, err := s.Run(ctx)
-	return results[0].Value, err
 }
 
 // Server does batches of jobs of the kinds that it knows, any number at once. It keeps what the jobs of the last few sets
@@ -62,11 +55,27 @@ type Server struct {
 
 // set is what jobs share, and workers that have nothing to do.
 type set struct {
-	of [sha256.Size]byte
+	of   [sha256.Size]byte
+	idle sync.Pool
 
 	mu      sync.Mutex
 	newWork func() work // nil until the set is opened
-	idle    []work
+}
+
+// take gives a worker. The first opens the set, for which the others wait; one that cannot leaves it to the next.
+func (x *set) take(open func() (func() work, error)) (work, error) {
+	if w, isIdle := x.idle.Get().(work); isIdle {
+		return w, nil
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.newWork == nil {
+		var err error
+		if x.newWork, err = open(); err != nil {
+			return nil, err
+		}
+	}
+	return x.newWork(), nil
 }
 
 // maxSets bounds the sets that a server keeps: a step of a search has few, and one machine serves few searches.
@@ -102,9 +111,7 @@ func (s *Server) Do(ctx context.Context, b Batch) (outcomes [][]byte, err error)
 			break
 		}
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.idle = append(x.idle, w)
+	x.idle.Put(w)
 	return outcomes, nil
 }
 
@@ -113,35 +120,13 @@ func (s *Server) find(b Batch) *set {
 	of := sha256.Sum256(append([]byte(b.Kind+"\n"), b.Common...))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i, x := range s.sets {
-		if x.of == of {
-			s.sets = append(append(s.sets[:i:i], s.sets[i+1:]...), x)
-			return x
-		}
-	}
 	x := &set{of: of}
+	if i := slices.IndexFunc(s.sets, func(x *set) bool { return x.of == of }); i >= 0 {
+		x = s.sets[i]
+		s.sets = slices.Delete(s.sets, i, i+1)
+	}
 	if s.sets = append(s.sets, x); len(s.sets) > maxSets {
 		s.sets = s.sets[1:]
 	}
 	return x
-}
-
-// take gives a worker. The first opens the set, for which the others wait; one that cannot leaves it to the next.
-func (x *set) take(open func() (func() work, error)) (w work, err error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.newWork == nil {
-		x.newWork, err = Set[struct{}, func() work]{N: 1, Do: func(context.Context, *struct{}, int) (func() work, error) {
-			return open()
-		}, Name: func(int) string { return "what the jobs share" }}.one(context.Background())
-		if err != nil {
-			x.newWork = nil
-			return nil, err
-		}
-	}
-	if n := len(x.idle); n > 0 {
-		w, x.idle = x.idle[n-1], x.idle[:n-1]
-		return w, nil
-	}
-	return x.newWork(), nil
 }

@@ -87,20 +87,22 @@ func (a Address) failed(err error) error {
 	return fmt.Errorf("%v: %s", a, printable.Text(err.Error(), maxTold))
 }
 
-// queuePrefix is what the names of all queues of jobs begin with.
-func (a Address) queuePrefix() string { return a.prefix + "redlocksim-" }
+// key is one of this program.
+func (a Address) key(parts ...string) string {
+	return a.prefix + "redlocksim:" + strings.Join(parts, ":")
+}
 
-// queue is that of a build.
-func (a Address) queue(build string) string { return a.queuePrefix() + build }
+// queue is that of a build, and present has who is there, of all builds.
+func (a Address) queue(build string) string { return a.key("queue", build) }
+func (a Address) present() string           { return a.key("present") }
 
-// common is the key of what jobs share.
-func (a Address) common(hash string) string { return a.prefix + "redlocksim:common:" + hash }
+// batch is a batch of jobs, result what came of a chunk of it, and told the channel that tells of that.
+func (a Address) batch(id string) string          { return a.key("batch", id) }
+func (a Address) result(id, number string) string { return a.key("result", id, number) }
+func (a Address) told(id string) string           { return a.key("told", id) }
 
-// file is the key of a file that jobs share.
-func (a Address) file(hash string) string { return a.prefix + "redlocksim:file:" + hash }
-
-// done is the channel that tells of the ends of tasks.
-func (a Address) done(build string) string { return a.prefix + "redlocksim:done:" + build }
+// file is a file that jobs share.
+func (a Address) file(hash string) string { return a.key("file", hash) }
 
 // Quiet has go-redis, throughout this program, not log what a pool or a worker tells anyway.
 func Quiet() { redis.SetLogger(silence{}) }

@@ -13,9 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hibiken/asynq"
-	"github.com/redis/go-redis/v9"
-
 	"redlocksim/internal/adaptertest"
 	"redlocksim/internal/jobs"
 )
@@ -64,8 +61,7 @@ func TestItEndsWhateverTheRedisDoes(t *testing.T) {
 				return w.Serve(ctx)
 			})
 			quick("who waits", patience+2*time.Second, func(ctx context.Context) error {
-				p := &Pool{address: at, build: "tests", client: redis.NewClient(at.options), tell: func(string) {}, copyAfter: copyAfter, told: map[string]bool{}}
-				p.tasks, p.inspector = asynq.NewClientFromRedisClient(p.client), asynq.NewInspectorFromRedisClient(p.client)
+				p := newPool(at, "tests", func(string) {})
 				defer p.Close()
 				in, _ := inputs(20)
 				_, err := products.Run(ctx, jobs.Place{Elsewhere: p}, product{By: 3}, in, nil)
@@ -75,8 +71,8 @@ func TestItEndsWhateverTheRedisDoes(t *testing.T) {
 	}
 }
 
-// A task that is far larger once it is unpacked takes no more memory than a task has.
-func TestATaskThatIsABomb(t *testing.T) {
+// What is far larger once it is unpacked takes no more memory than it may have.
+func TestABomb(t *testing.T) {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	zeros := make([]byte, 1<<20)
@@ -90,9 +86,9 @@ func TestATaskThatIsABomb(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, _, err := batchOf(asynq.NewTask("products", packed.Bytes()))
+	_, err := unpack(packed.Bytes(), maxBatch)
 	runtime.ReadMemStats(&after)
-	if grown := after.TotalAlloc - before.TotalAlloc; err == nil || grown > 8*maxTask {
-		t.Errorf("%d bytes for a task of %d, %v", grown, packed.Len(), err)
+	if grown := after.TotalAlloc - before.TotalAlloc; err == nil || grown > 8*maxBatch {
+		t.Errorf("%d bytes for what has %d, %v", grown, packed.Len(), err)
 	}
 }

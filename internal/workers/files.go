@@ -14,8 +14,6 @@ import (
 const (
 	// MaxFile bounds a file that jobs share, in bytes: some five times the program of a lock with a library.
 	MaxFile = 64 << 20
-	// fileStays is for how long a file stays after it was last renewed. Whoever waits for jobs renews it at every look.
-	fileStays = 10 * time.Minute
 	// transfer is how long a file may take to or from the Redis.
 	transfer = time.Minute
 )
@@ -24,7 +22,7 @@ const (
 func (p *Pool) keep(ctx context.Context, files []jobs.File) error {
 	for _, f := range files {
 		key := p.address.file(f.Hash)
-		isThere, err := p.client.Expire(ctx, key, fileStays).Result()
+		isThere, err := p.client.Expire(ctx, key, stays).Result()
 		if err != nil {
 			return err
 		}
@@ -35,7 +33,7 @@ func (p *Pool) keep(ctx context.Context, files []jobs.File) error {
 		if err != nil {
 			return err
 		}
-		if err := p.client.WithTimeout(transfer).Set(ctx, key, packed, fileStays).Err(); err != nil {
+		if err := p.client.WithTimeout(transfer).Set(ctx, key, packed, stays).Err(); err != nil {
 			return err
 		}
 	}
@@ -45,10 +43,7 @@ func (p *Pool) keep(ctx context.Context, files []jobs.File) error {
 // fetchError is that of a file that may be there when the task is delivered again: whoever waits for it stores it again.
 type fetchError struct{ error }
 
-// cannotFetch is what each fetchError says.
-const cannotFetch = "cannot be fetched now"
-
-func (e *fetchError) Error() string { return cannotFetch + ": " + e.error.Error() }
+func (e *fetchError) Error() string { return "cannot be fetched now: " + e.error.Error() }
 func (e *fetchError) Unwrap() error { return e.error }
 
 var errNotThere = errors.New("it is not at the Redis")

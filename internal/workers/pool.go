@@ -2,14 +2,14 @@ package workers
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
+	"strconv"
 	"sync"
 	"time"
 
-	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
 	"redlocksim/internal/jobs"
@@ -19,13 +19,10 @@ import (
 
 // Pool is the workers at a Redis. It implements [jobs.Elsewhere].
 type Pool struct {
-	address   Address
-	build     string
-	client    *redis.Client
-	tasks     *asynq.Client
-	inspector *asynq.Inspector
-	tell      func(line string)
-	copyAfter time.Duration
+	address Address
+	build   string
+	client  *redis.Client
+	tell    func(line string)
 
 	mu   sync.Mutex
 	told map[string]bool
@@ -33,19 +30,20 @@ type Pool struct {
 
 // Open connects to the workers of a build. tell is told what a user should know, a line at a time, and nothing twice.
 func Open(ctx context.Context, at Address, build string, tell func(line string)) (*Pool, error) {
-	client := redis.NewClient(at.options)
-	if err := client.Ping(ctx).Err(); err != nil {
-		_ = client.Close()
+	p := newPool(at, build, tell)
+	if err := p.client.Ping(ctx).Err(); err != nil {
+		_ = p.client.Close()
 		return nil, at.failed(err)
 	}
-	return &Pool{address: at, build: build, client: client, tasks: asynq.NewClientFromRedisClient(client),
-		inspector: asynq.NewInspectorFromRedisClient(client), tell: tell, copyAfter: copyAfter, told: map[string]bool{}}, nil
+	return p, nil
+}
+
+func newPool(at Address, build string, tell func(line string)) *Pool {
+	return &Pool{address: at, build: build, client: redis.NewClient(at.options), tell: tell, told: map[string]bool{}}
 }
 
 // Close ends the connections.
 func (p *Pool) Close() error { return p.client.Close() }
-
-func (p *Pool) queue() string { return p.address.queue(p.build) }
 
 // once tells a line that was not told before.
 func (p *Pool) once(line string) {
@@ -57,19 +55,6 @@ func (p *Pool) once(line string) {
 		p.tell(line)
 	}
 }
-
-const (
-	// look is how often the queue is looked at, whatever is told of it.
-	look = time.Second
-	// chunksEach is how many chunks each worker is to have of a batch, so that all end at about the same time.
-	chunksEach = 16
-	// copyAfter is for how long a chunk is under way before another worker is given a copy, unless a worker that is alive tells
-	// that it does it: a worker tells every 5 s, and what it has told is gone after 10 s. asynq itself gives a lost worker up
-	// after one to two minutes, and never one whose lease was lost as well (its issue 1144).
-	copyAfter = 10 * time.Second
-	// maxCopies bounds the copies of a chunk.
-	maxCopies = 5
-)
 
 // Do implements jobs.Elsewhere. While the Redis does not answer it waits. When ctx ends it returns within seconds, whatever the
 // Redis does.
@@ -110,23 +95,31 @@ func ends(ctx context.Context, within time.Duration, do func() error) error {
 	}
 }
 
+// look is how often a batch is looked after, whatever is told of it.
+const look = time.Second
+
 func (p *Pool) do(ctx context.Context, b jobs.Batch, done func(job int, outcome []byte) (enough bool)) error {
 	w, err := p.cut(ctx, b, done)
 	if err != nil || ctx.Err() != nil {
 		return err
 	}
-	told := p.client.Subscribe(ctx, p.address.done(p.build))
+	told := p.client.Subscribe(ctx, p.address.told(w.id))
 	defer told.Close()
-	_, _ = told.ReceiveTimeout(ctx, look) // until then nothing would be told; if it fails, looks must do
-	defer w.cleanUp()
+	_, _ = told.ReceiveTimeout(ctx, look)                           // until then nothing would be told; if it fails, looks must do
+	defer p.client.Del(context.Background(), w.address.batch(w.id)) // so that workers do no more of it
 	timer := time.NewTicker(look)
 	defer timer.Stop()
 	w.look(ctx)
 	for ctx.Err() == nil && w.err == nil && !w.isDone() {
 		select {
 		case m := <-told.Channel():
-			if m != nil {
-				w.fetch(ctx, w.byID[m.Payload])
+			if m == nil {
+				continue
+			}
+			if i, err := strconv.Atoi(m.Payload); err != nil {
+				p.once(m.Payload)
+			} else if i >= 0 && i < len(w.chunks) {
+				w.fetch(ctx, w.chunks[i])
 			}
 		case <-timer.C:
 			w.look(ctx)
@@ -139,25 +132,21 @@ func (p *Pool) do(ctx context.Context, b jobs.Batch, done func(job int, outcome 
 // waiting is a batch whose results are waited for.
 type waiting struct {
 	*Pool
-	kind   string
-	hash   string // of what the jobs share
-	common []byte
+	id     string
+	fields []any // of the batch at the Redis
 	files  []jobs.File
 	done   func(job int, outcome []byte) (enough bool)
-	chunks []*part
-	byID   map[string]*part
-	limit  int             // jobs with this number and higher ones need not be done
-	inHand map[string]bool // the tasks that workers tell of
+	chunks []*chunk
+	limit  int // jobs with this number and higher ones need not be done
 	err    error
 }
 
-// part is a chunk of a batch.
-type part struct {
-	chunk
-	first  int       // the number of its first job
-	ids    []string  // of its tasks: itself, and copies
-	isOwn  bool      // the newest of them was not there before
-	begun  time.Time // when it was seen to be under way
+// chunk is some jobs of a batch.
+type chunk struct {
+	number int
+	first  int    // the number of its first job
+	jobs   int    // how many it has
+	entry  string // of the queue; empty until it is asked for
 	isDone bool
 }
 
@@ -167,211 +156,151 @@ func (p *Pool) cut(ctx context.Context, b jobs.Batch, done func(int, []byte) boo
 	if err != nil {
 		return nil, err
 	}
-	w := &waiting{Pool: p, kind: b.Kind, hash: hashOf(b.Common), common: common, files: b.Files, done: done, byID: map[string]*part{}, limit: len(b.Inputs)}
+	w := &waiting{Pool: p, id: rand.Text(), files: b.Files, done: done, limit: len(b.Inputs), fields: []any{kindField, b.Kind, commonField, common}}
 	size := ChunkSize(len(b.Inputs), p.Slots(ctx))
-	first := 0
 	for inputs := range slices.Chunk(b.Inputs, size) {
-		w.chunks = append(w.chunks, &part{chunk: chunk{w.hash, inputs}, first: first})
-		first += len(inputs)
+		packed, err := packJSON(inputs)
+		if err != nil {
+			return nil, err
+		}
+		number := len(w.chunks)
+		w.fields = append(w.fields, strconv.Itoa(number), packed)
+		w.chunks = append(w.chunks, &chunk{number: number, first: number * size, jobs: len(inputs)})
 	}
 	return w, nil
 }
 
-// maxChunk is how many jobs a chunk has at the most: what comes of one is some kilobytes, and all must fit into a result.
-const maxChunk = 256
+const (
+	// chunksEach is how many chunks each worker is to have of a batch, so that all end at about the same time.
+	chunksEach = 16
+	// maxChunk is how many jobs a chunk has at the most: what comes of one is some kilobytes, and all must fit into a result.
+	maxChunk = 256
+)
 
 // ChunkSize is how many of so many jobs a chunk has, for workers that do so many at once.
 func ChunkSize(jobs, slots int) int { return min(maxChunk, max(1, jobs/(chunksEach*max(1, slots)))) }
 
 // Slots is how many jobs all workers do at once, as far as that is known. It tells if there are none.
 func (p *Pool) Slots(ctx context.Context) int {
-	n, _ := p.workers(ctx)
-	return n
-}
-
-// workers is Slots, and which tasks workers tell that they do.
-func (p *Pool) workers(ctx context.Context) (n int, inHand map[string]bool) {
-	servers, err := p.inspector.Servers()
+	_, doing, err := present(ctx, p.client, p.address)
 	if err != nil || ctx.Err() != nil {
-		return 0, nil
+		return 0
 	}
-	others := map[string]int{}
-	inHand = map[string]bool{}
-	for _, s := range servers {
-		for _, w := range s.ActiveWorkers {
-			inHand[w.TaskID] = true
-		}
-		for q := range s.Queues {
-			if q == p.queue() {
-				n += s.Concurrency
-			} else if build, is := strings.CutPrefix(q, p.address.queuePrefix()); is {
-				others[build]++
-			}
+	for build, n := range doing {
+		if build != p.build {
+			p.once(fmt.Sprintf("workers of build %s at %v, of %s at once, cannot take these jobs: this is build %s, and results depend on the build",
+				build, p.address, plural.Count(n, "job"), p.build))
 		}
 	}
-	for build, count := range others {
-		p.once(fmt.Sprintf("%s of build %s at %v cannot take these jobs: this is build %s, and results depend on the build",
-			plural.Count(count, "worker"), build, p.address, p.build))
-	}
-	if n == 0 {
+	if doing[p.build] == 0 {
 		p.once(fmt.Sprintf("no worker of build %s is at %v: waiting for one (redlocksim work)", p.build, p.address))
 	}
-	return n, inHand
+	return doing[p.build]
 }
 
 // isDone says whether all results are there that are needed.
 func (w *waiting) isDone() bool {
-	return !slices.ContainsFunc(w.chunks, func(c *part) bool { return !c.isDone && c.first < w.limit })
+	return !slices.ContainsFunc(w.chunks, w.isOpen)
 }
 
-// look looks after each chunk that is not done: it is asked for, fetched, or asked for once more.
+func (w *waiting) isOpen(c *chunk) bool { return !c.isDone && c.first < w.limit }
+
+// look looks after each chunk that is not done: its result is fetched, or it is asked for, also where the Redis has lost it.
 func (w *waiting) look(ctx context.Context) {
-	err := w.client.Set(ctx, w.address.common(w.hash), w.common, commonStays).Err()
+	queued, err := w.store(ctx)
 	if err == nil {
-		err = w.keep(ctx, w.files)
+		w.Slots(ctx)
+		err = w.fetch(ctx, w.chunks...)
 	}
-	if err != nil {
-		w.silent(ctx, err)
-		return
-	}
-	_, w.inHand = w.workers(ctx)
 	for _, c := range w.chunks {
-		if c.isDone || c.first >= w.limit {
-			continue
-		}
-		if ctx.Err() != nil || !w.fetch(ctx, c) {
-			return
+		if err == nil && w.err == nil && w.isOpen(c) && !queued[c.entry] {
+			c.entry, err = w.client.XAdd(ctx, &redis.XAddArgs{Stream: w.address.queue(w.build), Values: []any{batchField, w.id, numberField, c.number}}).Result()
 		}
 	}
+	w.silent(ctx, err)
 }
 
 // silent tells that the Redis does not answer; the next look tries again.
 func (w *waiting) silent(ctx context.Context, err error) {
-	if ctx.Err() == nil {
+	if err != nil && ctx.Err() == nil {
 		w.once(fmt.Sprintf("the Redis at %v does not answer as it should, trying again: %v", w.address, err))
 	}
 }
 
-// fetch fetches the result of a chunk, or sees to it that there will be one. It says whether the Redis answers.
-func (w *waiting) fetch(ctx context.Context, c *part) bool {
-	if c == nil || c.isDone {
-		return true
+// store sees to it that the batch is at the Redis with its files, and that there is a queue. It gives the entries of that.
+func (w *waiting) store(ctx context.Context) (map[string]bool, error) {
+	err := appear(ctx, w.client, w.address, w.build)
+	if err == nil {
+		err = join(ctx, w.client, w.address, w.build)
 	}
-	if len(c.ids) == 0 {
-		return w.ask(ctx, c)
+	if err != nil {
+		return nil, err
 	}
-	for i, id := range c.ids {
-		isNewest := i == len(c.ids)-1
-		info, err := w.inspector.GetTaskInfo(w.queue(), id)
-		switch {
-		case errors.Is(err, asynq.ErrTaskNotFound) || errors.Is(err, asynq.ErrQueueNotFound):
-			if isNewest { // the Redis has lost it, or another coordinator fetched it
-				c.ids = c.ids[:i]
-				return w.ask(ctx, c)
-			}
-		case err != nil:
-			w.silent(ctx, err)
-			return false
-		case len(info.Result) > 0:
-			if w.take(c, info.Result) {
-				return true
-			}
-			_ = w.inspector.DeleteTask(w.queue(), id) // one whose worker is about to end it is deleted at the next look
-			c.ids = c.ids[:i]
-			return w.ask(ctx, c)
-		case !isNewest:
-		case info.State == asynq.TaskStateArchived: // delivered too often
-			return w.ask(ctx, c)
-		case info.State != asynq.TaskStateActive:
-			c.begun = time.Time{}
-			if strings.Contains(info.LastErr, cannotFetch) {
-				w.once("a worker tries again: " + info.LastErr)
-			}
-		case c.begun.IsZero():
-			c.begun = time.Now()
-		case time.Since(c.begun) > w.copyAfter && !w.inHand[id] && len(c.ids) <= maxCopies:
-			return w.ask(ctx, c)
+	isThere, err := w.client.Expire(ctx, w.address.batch(w.id), stays).Result()
+	if err == nil && !isThere {
+		_, err = w.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
+			p.HSet(ctx, w.address.batch(w.id), w.fields...)
+			p.Expire(ctx, w.address.batch(w.id), stays)
+			return nil
+		})
+	}
+	if err == nil {
+		err = w.keep(ctx, w.files)
+	}
+	if err != nil {
+		return nil, err
+	}
+	entries, err := w.client.XRange(ctx, w.address.queue(w.build), "-", "+").Result()
+	queued := map[string]bool{}
+	for _, e := range entries {
+		queued[e.ID] = true
+	}
+	return queued, err
+}
+
+// fetch fetches the results of chunks, as far as they are there.
+func (w *waiting) fetch(ctx context.Context, chunks ...*chunk) error {
+	open := slices.DeleteFunc(slices.Clone(chunks), func(c *chunk) bool { return !w.isOpen(c) })
+	results := make([]*redis.StringCmd, len(open))
+	_, err := w.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, c := range open {
+			results[i] = p.GetDel(ctx, w.address.result(w.id, strconv.Itoa(c.number)))
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return err
+	}
+	for i, c := range open {
+		if data, err := results[i].Bytes(); err == nil && w.err == nil && w.isOpen(c) {
+			w.take(c, data)
 		}
 	}
-	return true
+	return nil
 }
 
-// ask asks for a chunk, or a copy of it.
-func (w *waiting) ask(ctx context.Context, c *part) bool {
-	t, id, err := c.task(w.kind, len(c.ids))
-	if err != nil {
-		w.err = err
-		return false
-	}
-	_, err = w.tasks.EnqueueContext(ctx, t, asynq.Queue(w.queue()), asynq.TaskID(id), asynq.MaxRetry(deliveries), asynq.Timeout(longest), asynq.Retention(retention))
-	if err != nil && !errors.Is(err, asynq.ErrTaskIDConflict) { // one that was asked for before is as good
-		w.silent(ctx, err)
-		return false
-	}
-	c.ids, c.isOwn, c.begun = append(c.ids, id), err == nil, time.Time{}
-	w.byID[id] = c
-	return true
-}
-
-// take takes the result of a chunk, unless it is a refusal that was there before: what was refused then may be right now.
-func (w *waiting) take(c *part, data []byte) bool {
-	r, err := resultOf(data)
-	switch {
+// take takes the result of a chunk.
+func (w *waiting) take(c *chunk, data []byte) {
+	var r result
+	switch err := unpackJSON(data, maxResult, &r); {
 	case err != nil:
 		w.err = fmt.Errorf("the result of a worker: %w", err)
-		return true
-	case r.Refused != "" && !c.isOwn:
-		return false
+		return
 	case r.Refused != "":
 		w.err = fmt.Errorf("a worker refuses a job: %s", printable.Text(r.Refused, maxTold))
-		return true
+		return
+	case len(r.Outcomes) > c.jobs:
+		w.err = fmt.Errorf("a worker has done %d of %d jobs", len(r.Outcomes), c.jobs)
+		return
 	}
 	c.isDone = true
 	for i, outcome := range r.Outcomes {
 		if w.done(c.first+i, outcome) {
 			w.limit = min(w.limit, c.first+i)
-			return true
+			return
 		}
 	}
-	if len(r.Outcomes) != len(c.Inputs) {
-		w.err = fmt.Errorf("a worker has done %d of %d jobs", len(r.Outcomes), len(c.Inputs))
+	if len(r.Outcomes) != c.jobs {
+		w.err = fmt.Errorf("a worker has done %d of %d jobs", len(r.Outcomes), c.jobs)
 	}
-	return true
-}
-
-// cleanUp removes what is left of the batch, as far as it is not under way and the Redis answers: results that nobody fetches
-// run out by themselves. A worker whose result is here may be about to end its task, which takes a moment.
-func (w *waiting) cleanUp() {
-	for end := time.Now().Add(look); !w.remove() && time.Now().Before(end); {
-		time.Sleep(look / 100)
-	}
-}
-
-// remove removes the tasks that it can. It says whether that is all, but for those that workers have yet to do.
-func (w *waiting) remove() (all bool) {
-	all = true
-	for _, c := range w.chunks {
-		for _, id := range c.ids {
-			err := w.inspector.DeleteTask(w.queue(), id)
-			if err == nil || errors.Is(err, asynq.ErrTaskNotFound) || errors.Is(err, asynq.ErrQueueNotFound) {
-				continue
-			}
-			if w.forgetLost(id) != nil {
-				return true
-			}
-			if info, err := w.inspector.GetTaskInfo(w.queue(), id); err == nil && len(info.Result) > 0 {
-				all = false
-			}
-		}
-	}
-	return all
-}
-
-// forgetLost removes a task that is under way and has no lease, which asynq never would (its issue 1144).
-func (w *waiting) forgetLost(id string) error {
-	// A worker that ends a task takes its lease away in the same moment.
-	const script = `if redis.call("ZSCORE", KEYS[2], ARGV[1]) or redis.call("LREM", KEYS[1], 0, ARGV[1]) == 0 then return 0 end
-return redis.call("DEL", KEYS[3])`
-	of := "asynq:{" + w.queue() + "}:"
-	return w.client.Eval(context.Background(), script, []string{of + "active", of + "lease", of + "t:" + id}, id).Err()
 }

@@ -2,15 +2,14 @@ package workers
 
 import (
 	"context"
-	"encoding/json"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"strings"
+	"sync"
 	"time"
 
-	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
 	"redlocksim/internal/jobs"
@@ -30,54 +29,38 @@ type Worker struct {
 	Tell func(line string)
 }
 
-// Serve does jobs until ctx ends, and then finishes those that it has begun if that takes no more than a few seconds, whatever
-// the Redis does; the others are given to another worker. The error is that of a Redis that cannot be reached in the beginning.
-func (w *Worker) Serve(ctx context.Context) error {
-	client := redis.NewClient(w.Address.options)
-	defer client.Close()
-	started := make(chan *asynq.Server, 1)
-	err := ends(ctx, patience, func() error {
-		if err := client.Ping(ctx).Err(); err != nil {
-			return err
-		}
-		s := &serving{Worker: w, client: client}
-		s.server = jobs.NewServer(s.fetchFile, w.Kinds...)
-		server := asynq.NewServerFromRedisClient(client, asynq.Config{
-			Concurrency: w.Slots(), Queues: map[string]int{w.Address.queue(w.Build): 1},
-			TaskCheckInterval: idle, DelayedTaskCheckInterval: time.Second,
-			RetryDelayFunc:  func(int, error, *asynq.Task) time.Duration { return time.Second },
-			ShutdownTimeout: finishing,
-			Logger:          &logger{tell: w.tell}, LogLevel: asynq.ErrorLevel,
-			BaseContext: func() context.Context { return context.WithoutCancel(ctx) },
-		})
-		if err := server.Start(asynq.HandlerFunc(s.process)); err != nil {
-			return err
-		}
-		started <- server
-		return nil
-	})
-	var server *asynq.Server
-	select {
-	case server = <-started:
-	default:
-		if err == nil || ctx.Err() != nil {
-			return nil
-		}
-		return w.Address.failed(err)
-	}
-	go w.tellOfOthers(client) // for which nothing is to wait
-	<-ctx.Done()
-	return ends(ctx, finishing+patience, func() error {
-		server.Shutdown()
-		return nil
-	})
-}
-
 // finishing is how long jobs may take to end that were begun.
 const finishing = 8 * time.Second
 
-// idle is how often a worker without a job looks for one.
-const idle = 20 * time.Millisecond
+// Serve does jobs until ctx ends, and then finishes those that it has begun if that takes no more than a few seconds, whatever
+// the Redis does; the others are given to another worker. The error is that of a Redis that cannot be reached in the beginning.
+func (w *Worker) Serve(ctx context.Context) error {
+	options := *w.Address.options
+	options.PoolSize = 2*w.Slots() + 1 // each slot waits for an entry on a connection of its own
+	client := redis.NewClient(&options)
+	defer client.Close()
+	err := ends(ctx, patience, func() error { return join(ctx, client, w.Address, w.Build) })
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case err != nil:
+		return w.Address.failed(err)
+	}
+	go w.tellOfOthers(ctx, client) // for which nothing is to wait
+	s := &serving{Worker: w, client: client}
+	s.server = jobs.NewServer(s.fetchFile, w.Kinds...)
+	working, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(finishing, stop) })()
+	return ends(ctx, finishing+patience, func() error {
+		var all sync.WaitGroup
+		for range w.Slots() {
+			all.Go(func() { s.slot(ctx, working, rand.Text()) })
+		}
+		all.Wait()
+		return nil
+	})
+}
 
 func (w *Worker) tell(line string) {
 	if w.Tell != nil {
@@ -97,19 +80,10 @@ func (w *Worker) Slots() int {
 }
 
 // tellOfOthers tells of jobs of other builds that wait, which this one does not take.
-func (w *Worker) tellOfOthers(client *redis.Client) {
-	inspector := asynq.NewInspectorFromRedisClient(client)
-	queues, err := inspector.Queues()
-	if err != nil {
-		return // whoever asks for jobs is told of this worker, too
-	}
-	slices.Sort(queues)
-	for _, q := range queues {
-		build, is := strings.CutPrefix(q, w.Address.queuePrefix())
-		if !is || build == w.Build {
-			continue
-		}
-		if info, err := inspector.GetQueueInfo(q); err == nil && info.Pending+info.Active > 0 {
+func (w *Worker) tellOfOthers(ctx context.Context, client *redis.Client) {
+	asking, _, _ := present(ctx, client, w.Address) // whoever asks for jobs is told of this worker, too
+	for _, build := range asking {
+		if build != w.Build {
 			w.tell(fmt.Sprintf("jobs of build %s wait here, and this is build %s, which does not take them: results depend on the build", build, w.Build))
 		}
 	}
@@ -122,56 +96,118 @@ type serving struct {
 	server *jobs.Server
 }
 
-// process does a chunk. Its error has the task delivered again.
-func (s *serving) process(ctx context.Context, t *asynq.Task) error {
-	b, common, err := batchOf(t)
+// slot does one chunk after the other until ctx ends. One that is under way then may go on until working ends.
+func (s *serving) slot(ctx, working context.Context, consumer string) {
+	beating, stop := context.WithCancel(working)
+	defer stop()
+	go every(beating, beat, func() { _ = appear(beating, s.client, s.Address, s.Build+" "+consumer) })
+	for ctx.Err() == nil {
+		entry, err := s.next(ctx, consumer)
+		if err == nil && entry != nil {
+			err = s.process(working, consumer, entry)
+		}
+		if err != nil && ctx.Err() == nil {
+			s.tell(fmt.Sprintf("the Redis at %v does not answer as it should, trying again: %v", s.Address, err))
+			wait(ctx, look)
+		}
+	}
+	s.client.ZRem(working, s.Address.present(), s.Build+" "+consumer) // the group keeps the consumer: an entry that it has not done is its own
+}
+
+// every does something again and again until ctx ends.
+func every(ctx context.Context, d time.Duration, do func()) {
+	for ctx.Err() == nil {
+		do()
+		wait(ctx, d)
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// next takes an entry of the queue: one of a worker that is lost, or else the first that nobody has; nil if there is none for a
+// while.
+func (s *serving) next(ctx context.Context, consumer string) (*redis.XMessage, error) {
+	queue := s.Address.queue(s.Build)
+	entries, _, err := s.client.XAutoClaim(ctx, &redis.XAutoClaimArgs{Stream: queue, Group: group, Consumer: consumer, MinIdle: lost, Start: "0", Count: 1}).Result()
+	if err == nil && len(entries) == 0 {
+		var read []redis.XStream
+		read, err = s.client.XReadGroup(ctx, &redis.XReadGroupArgs{Group: group, Consumer: consumer, Streams: []string{queue, ">"}, Count: 1, Block: look}).Result()
+		for _, stream := range read {
+			entries = append(entries, stream.Messages...)
+		}
+	}
+	switch {
+	case len(entries) > 0:
+		return &entries[0], nil
+	case errors.Is(err, redis.Nil):
+		return nil, nil
+	case err != nil && strings.HasPrefix(err.Error(), "NOGROUP"): // the Redis has lost it
+		return nil, join(ctx, s.client, s.Address, s.Build)
+	}
+	return nil, err
+}
+
+// process does a chunk, and stores what came of it.
+func (s *serving) process(ctx context.Context, consumer string, entry *redis.XMessage) error {
+	ctx, done := context.WithCancel(ctx)
+	defer done()
+	go every(ctx, beat, func() { s.claim(ctx, consumer, entry.ID) })
+	queue, id, number := s.Address.queue(s.Build), fmt.Sprint(entry.Values[batchField]), fmt.Sprint(entry.Values[numberField])
+	r, err := s.carryOut(ctx, id, number)
+	for ; errors.As(err, new(*fetchError)) && ctx.Err() == nil; r, err = s.carryOut(ctx, id, number) {
+		s.client.Publish(ctx, s.Address.told(id), "a worker tries again: "+err.Error())
+		wait(ctx, look)
+	}
 	if err != nil {
-		return s.finish(ctx, t, result{Refused: err.Error()})
+		return err // another is given it, or this one is once more
 	}
-	packed, err := s.client.Get(ctx, s.Address.common(common)).Bytes()
-	if errors.Is(err, redis.Nil) {
-		return errors.New("the Redis has lost what the jobs share: whoever asked for them stores it again")
-	}
+	_, err = s.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
+		if r != nil {
+			p.Set(ctx, s.Address.result(id, number), r, stays)
+			p.Publish(ctx, s.Address.told(id), number)
+		}
+		p.XAck(ctx, queue, group, entry.ID)
+		p.XDel(ctx, queue, entry.ID)
+		return nil
+	})
+	return err
+}
+
+// claim has an entry be a consumer's, as if it had been taken now.
+func (s *serving) claim(ctx context.Context, consumer, entry string) {
+	s.client.XClaimJustID(ctx, &redis.XClaimArgs{Stream: s.Address.queue(s.Build), Group: group, Consumer: consumer, Messages: []string{entry}})
+}
+
+// carryOut does a chunk of a batch, and gives its result, packed; nil if nobody waits for it any more. The error is a
+// fetchError, or that of a Redis that does not answer or a context that ended.
+func (s *serving) carryOut(ctx context.Context, id, number string) ([]byte, error) {
+	fields, err := s.client.HMGet(ctx, s.Address.batch(id), kindField, commonField, number).Result()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if b.Common, err = unpack(packed, maxTask); err != nil {
-		return s.finish(ctx, t, result{Refused: err.Error()})
+	var b jobs.Batch
+	if b.Kind, _ = fields[0].(string); fields[2] == nil {
+		return nil, nil
 	}
-	outcomes, err := s.server.Do(ctx, b)
+	if b.Common, err = unpack([]byte(fmt.Sprint(fields[1])), maxBatch); err == nil {
+		err = unpackJSON([]byte(fmt.Sprint(fields[2])), maxBatch, &b.Inputs)
+	}
+	var r result
+	if err == nil {
+		r.Outcomes, err = s.server.Do(ctx, b)
+	}
 	switch {
 	case ctx.Err() != nil:
-		return context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	case errors.As(err, new(*fetchError)):
-		return err
+		return nil, err
 	case err != nil:
-		return s.finish(ctx, t, result{Refused: err.Error()})
+		r = result{Refused: err.Error()}
 	}
-	return s.finish(ctx, t, result{Outcomes: outcomes})
+	return packJSON(r)
 }
-
-// finish stores what came of a chunk, and tells of it.
-func (s *serving) finish(ctx context.Context, t *asynq.Task, r result) error {
-	data, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	if data, err = pack(data); err != nil {
-		return err
-	}
-	if _, err := t.ResultWriter().Write(data); err != nil {
-		return err
-	}
-	// If that fails, whoever waits looks now and then as well.
-	_ = s.client.Publish(ctx, s.Address.done(s.Build), t.ResultWriter().TaskID()).Err()
-	return nil
-}
-
-// logger passes on what asynq has to say.
-type logger struct{ tell func(string) }
-
-func (l *logger) Debug(...any)      {}
-func (l *logger) Info(...any)       {}
-func (l *logger) Warn(...any)       {}
-func (l *logger) Error(args ...any) { l.tell("asynq: " + fmt.Sprint(args...)) }
-func (l *logger) Fatal(args ...any) { l.tell("asynq: " + fmt.Sprint(args...)) }

@@ -123,7 +123,6 @@ func open(t *testing.T, at string, tell func(string)) *Pool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.copyAfter = 500 * time.Millisecond
 	t.Cleanup(func() { _ = p.Close() })
 	return p
 }
@@ -169,11 +168,7 @@ func TestWorkersComeAndGo(t *testing.T) {
 	var told lines
 	pools := []*Pool{open(t, at, told.tell), open(t, at, told.tell)}
 	all := []*child.Process{started(t, at), started(t, at), started(t, at), started(t, at)}
-	inspector := pools[0].inspector
-	await(t, "all workers are there", func() bool {
-		servers, err := inspector.Servers()
-		return err == nil && len(servers) == len(all)
-	})
+	await(t, "all workers are there", func() bool { return pools[0].Slots(t.Context()) == 2*len(all) })
 	var both sync.WaitGroup
 	var over atomic.Int32
 	for i, p := range pools {
@@ -185,8 +180,8 @@ func TestWorkersComeAndGo(t *testing.T) {
 		})
 	}
 	await(t, "some jobs are done", func() bool {
-		info, err := inspector.GetQueueInfo(pools[0].queue())
-		return err == nil && info.Processed > 5
+		stream, err := pools[0].client.XInfoStream(t.Context(), pools[0].address.queue("tests")).Result()
+		return err == nil && stream.EntriesAdded > stream.Length+5
 	})
 	all[0].Kill()
 	if err := all[1].Stop(time.Minute); err != nil {
@@ -200,8 +195,8 @@ func TestWorkersComeAndGo(t *testing.T) {
 		t.Error("it was over before all that was to happen")
 	}
 	both.Wait()
-	if told.has("asynq") {
-		t.Error(told.all)
+	if left := pools[0].client.XLen(t.Context(), pools[0].address.queue("tests")).Val(); left > 2*2 { // which are asked for twice
+		t.Errorf("%d chunks are left", left)
 	}
 }
 
@@ -230,32 +225,24 @@ func TestTheErrorIsThatOfTheLowestJob(t *testing.T) {
 	}
 }
 
-// A task that is under way, but whose worker and lease are lost, is given to another, and is gone in the end.
-func TestATaskWithoutALeaseIsGivenToAnother(t *testing.T) {
+// A chunk that a lost worker has taken is given to another.
+func TestALostWorkersChunkIsGivenToAnother(t *testing.T) {
 	t.Parallel()
-	server := redisserver.Start(t)
-	at := "redis://" + server.Addr
+	at := "redis://" + redisserver.Start(t).Addr
 	p := open(t, at, func(string) {})
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	client := redis.NewClient(&redis.Options{Addr: server.Addr})
-	defer client.Close()
-	of := "asynq:{" + p.queue() + "}:"
 	got := make(chan error, 1)
-	go func() { got <- multiply(ctx, p, []int{1, 2}, []int{3, 6}) }()
-	await(t, "both are asked for", func() bool { return client.LLen(ctx, of+"pending").Val() == 2 })
-	for range 2 { // what is left of a worker that took them
-		id := client.LMove(ctx, of+"pending", of+"active", "right", "left").Val()
-		client.HSet(ctx, of+"t:"+id, "state", "active")
-	}
+	go func() { got <- multiply(t.Context(), p, []int{1, 2}, []int{3, 6}) }()
+	await(t, "both are asked for, and taken", func() bool {
+		taken, err := p.client.XReadGroup(t.Context(), &redis.XReadGroupArgs{Group: group, Consumer: "lost", Streams: []string{p.address.queue("tests"), ">"}, Block: look}).Result()
+		return err == nil && len(taken) > 0
+	})
 	go serve(t.Context(), at, "tests", nil)
 	if err := <-got; err != nil {
 		t.Fatal(err)
 	}
-	await(t, "nothing is left", func() bool {
-		left, err := client.Keys(ctx, of+"t:*").Result()
-		return err == nil && len(left) == 0 && client.LLen(ctx, of+"active").Val() == 0
-	})
+	if keys := p.client.Keys(t.Context(), "*").Val(); len(keys) != 2 { // the queue, and who is there
+		t.Errorf("%v are left", keys)
+	}
 }
 
 // A worker of another build takes no job, and both sides say why.
@@ -274,19 +261,16 @@ func TestAnotherBuildTakesNoJobs(t *testing.T) {
 		over <- err
 	}()
 	await(t, "somebody waits", func() bool { return asks.has("no worker of build tests is at 127.0.0.1:") })
-	await(t, "the job is there", func() bool {
-		info, err := p.inspector.GetQueueInfo(p.queue())
-		return err == nil && info.Pending == 1
-	})
+	await(t, "the job is there", func() bool { return p.client.XLen(t.Context(), p.address.queue("tests")).Val() == 1 })
 	go serve(t.Context(), at, "others", serves.tell)
 	await(t, "the worker tells", func() bool { return serves.has("jobs of build tests wait here, and this is build others") })
-	await(t, "who asks is told", func() bool { return asks.has("1 worker of build others at 127.0.0.1:") })
+	await(t, "who asks is told", func() bool { return asks.has("workers of build others at 127.0.0.1:") })
 	cancel()
 	if err := <-over; err != nil {
 		t.Error(err)
 	}
-	if info, err := p.inspector.GetQueueInfo(p.queue()); err != nil || info.Size != 0 {
-		t.Errorf("%+v is left, %v", info, err)
+	if keys := p.client.Keys(t.Context(), "redlocksim:batch:*").Val(); len(keys) > 0 {
+		t.Errorf("%v are left", keys)
 	}
 }
 
@@ -311,9 +295,9 @@ func must(t *testing.T, at string) Address {
 func TestParseAddress(t *testing.T) {
 	t.Setenv(PasswordVariable, "secret")
 	for text, want := range map[string]string{
-		"redis://user@host:7000/2?prefix=ci-": "host:7000 user secret 2 ci-redlocksim-b",
-		"rediss://host":                       "host:6379  secret 0 redlocksim-b",
-		"unix:///run/jobs.sock":               "/run/jobs.sock  secret 0 redlocksim-b",
+		"redis://user@host:7000/2?prefix=ci-": "host:7000 user secret 2 ci-redlocksim:queue:b",
+		"rediss://host":                       "host:6379  secret 0 redlocksim:queue:b",
+		"unix:///run/jobs.sock":               "/run/jobs.sock  secret 0 redlocksim:queue:b",
 	} {
 		a, err := ParseAddress(text)
 		if err != nil {
@@ -349,5 +333,27 @@ func TestParseAddress(t *testing.T) {
 	t.Setenv(PasswordFileVariable, t.TempDir()+"/missing")
 	if _, err := ParseAddress("redis://host"); err == nil || !strings.Contains(err.Error(), PasswordFileVariable) {
 		t.Error(err)
+	}
+}
+
+// No worker is given a chunk that another is doing, however long that takes.
+func TestAWorkerKeepsWhatItDoes(t *testing.T) {
+	t.Parallel()
+	var did atomic.Int32
+	slow := jobs.Kind[product, int, int, int]{Name: "slow", Pack: products.Pack, Unpack: products.Unpack,
+		Do: func(context.Context, product, *int, int) (int, error) {
+			did.Add(1)
+			time.Sleep(lost + look)
+			return 1, nil
+		}}
+	at := "redis://" + redisserver.Start(t).Addr
+	w := &Worker{Address: must(t, at), Build: "tests", Jobs: 2, Kinds: []jobs.Served{slow}}
+	go w.Serve(t.Context())
+	p := open(t, at, func(string) {})
+	if _, err := slow.Run(t.Context(), jobs.Place{Elsewhere: p}, product{}, []int{0}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if did.Load() != 1 {
+		t.Errorf("a job was done %d times", did.Load())
 	}
 }

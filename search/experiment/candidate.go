@@ -1,6 +1,8 @@
 package experiment
 
 import (
+	_ "embed"
+	"fmt"
 	"slices"
 
 	"redlocksim/faults"
@@ -45,4 +47,16 @@ func dropGone(x *scenarios.Scenario) {
 		after := i.When.After
 		return i.Fault != nil && (len(faults.Check(i.Fault, names)) > 0 || after != nil && after.Node != "" && !slices.Contains(names.Nodes, after.Node))
 	})
+}
+
+//go:embed default.yaml
+var defaults []byte
+
+// DefaultBase is the scenario of the library's default settings on five nodes, with the assumptions that they are made for.
+func DefaultBase() *scenarios.Scenario {
+	s, err := scenarios.ParseSettings("default.yaml", defaults)
+	if err != nil {
+		panic(fmt.Sprintf("experiment: the embedded settings: %v", err))
+	}
+	return s
 }

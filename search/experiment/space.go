@@ -18,7 +18,7 @@ import (
 // Space is what experiments are drawn from.
 type Space struct {
 	// Base has the settings: lock, nodes, network, storage, and the budget of assumptions. Its timeline is not looked at.
-	Base *scenarios.Scenario
+	Base *scenarios.Scenario `json:"-"`
 	// Swarm has settings drawn for each experiment, too, around those of Base, and the budget that they bear: see package
 	// settings.
 	Swarm bool
@@ -36,7 +36,7 @@ type Space struct {
 	// Own says that the lock is one of the caller's own: it is asked for nothing that a lock need not be able to do.
 	Own bool
 	// Foreign is somebody's lock in the place of Base's protocol, of whose steps nobody knows; nil if there is none.
-	Foreign *scenarios.Foreign
+	Foreign *scenarios.Foreign `json:"-"`
 	// times are those of Base, for half of the lengths that are drawn; none before an experiment is.
 	times faults.Times
 }

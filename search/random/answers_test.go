@@ -101,7 +101,7 @@ func TestAnswersOfAHostileWorker(t *testing.T) {
 		"file":                  {shrank, set("../../x", "Output", "Finding", "file"), `has the file "../../x" already`},
 		"faults":                {shrank, set(-1, "Output", "Finding", "faults"), "-1 faults"},
 		"scenario":              {shrank, set("title: [\x1b", "Output", "Scenario"), "a finding: "},
-		"no finding":            {shrank, set(nil, "Output"), "a finding has no scenario"},
+		"no finding":            {shrank, set(nil, "Output"), "a finding: "},
 		"file of a failure":     {ran, failure("file", "../../x"), `has the file "../../x" already`},
 		"kind of a failure":     {ran, failure("kind", "\x1b[31m"), `no failure of kind "\x1b[31m"`},
 		"scenario of a failure": {ran, failure("scenario", []byte("x: [")), "no scenario file"},

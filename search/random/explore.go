@@ -230,7 +230,11 @@ func (e *explorer) settle(ctx context.Context, limit int) error {
 				e.Summary.Unshrunk++
 				continue
 			}
-			if err := e.Summary.Findings.Add(found[i].Output.Finding, e.options.Dir, e.options.Rules); err != nil {
+			f, err := found[i].Output.whole()
+			if err == nil {
+				err = e.Summary.Findings.Add(f, e.options.Dir, e.options.Rules)
+			}
+			if err != nil {
 				return err
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"redlocksim/internal/jobs"
 	"redlocksim/scenarios"
@@ -36,14 +35,11 @@ type question struct {
 
 // asked is a question on its way to a worker.
 type asked struct {
-	Name, Base            string // of settings, and as their file
-	Swarm, Beyond, Strays bool
-	Apart, Own            bool
-	Clients               int
-	Duration              time.Duration
-	Lock                  *scenarios.Module // nil if it is that of the settings
-	Findings              search.Findings
-	ShrinkRuns            int
+	experiment.Space
+	Name, Base string            // of settings, and as their file
+	Lock       *scenarios.Module // nil if it is that of the settings
+	Findings   search.Findings
+	ShrinkRuns int
 }
 
 func (q *question) pack() ([]byte, error) {
@@ -55,8 +51,7 @@ func (q *question) pack() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &q.space
-	return json.Marshal(asked{s.Base.Name, string(base), s.Swarm, s.Beyond, s.Strays, s.Apart, s.Own, s.Clients, s.Duration, lock, q.findings, q.shrinkRuns})
+	return json.Marshal(asked{q.space, q.space.Base.Name, string(base), lock, q.findings, q.shrinkRuns})
 }
 
 func unpack(ctx context.Context, data []byte, fetch jobs.Fetch, load scenarios.Loader) (*question, error) {
@@ -64,26 +59,22 @@ func unpack(ctx context.Context, data []byte, fetch jobs.Fetch, load scenarios.L
 	if err := json.Unmarshal(data, &a); err != nil {
 		return nil, err
 	}
-	var lock *scenarios.Foreign
+	var err error
 	if a.Lock != nil {
-		var err error
-		if lock, err = load(ctx, a.Lock, fetch); err != nil {
+		if a.Foreign, err = load(ctx, a.Lock, fetch); err != nil {
 			return nil, err
 		}
 	}
-	base, err := scenarios.ParseSettings(a.Name+".yaml", []byte(a.Base))
-	if err != nil {
+	if a.Space.Base, err = scenarios.ParseSettings(a.Name+".yaml", []byte(a.Base)); err != nil {
 		return nil, err
 	}
-	space := experiment.Space{Base: base, Swarm: a.Swarm, Beyond: a.Beyond, Strays: a.Strays, Apart: a.Apart, Own: a.Own,
-		Clients: a.Clients, Duration: a.Duration, Foreign: lock}
-	if err := space.Check(); err != nil {
+	if err := a.Check(); err != nil {
 		return nil, err
 	}
 	if a.ShrinkRuns < 1 || a.ShrinkRuns > shrinkRuns {
 		return nil, fmt.Errorf("%d runs to shrink a violation: want 1 to %d", a.ShrinkRuns, shrinkRuns)
 	}
-	return &question{space: space, findings: a.Findings, shrinkRuns: a.ShrinkRuns, onWire: onWire}, nil
+	return &question{space: a.Space, findings: a.Findings, shrinkRuns: a.ShrinkRuns, onWire: onWire}, nil
 }
 
 // about is what a job is about: the run of a candidate.
@@ -249,24 +240,44 @@ var reduceJobs = kindOf("reduce", func(_ context.Context, q *question, buffer *h
 	return out.check(q, in.numbered)
 })
 
-// shrunk is a finding with its scenario, which its JSON form leaves out.
+// shrunk is a finding with its scenario as a file, which a finding leaves out on its way.
 type shrunk struct {
-	search.Finding
+	Finding  search.Finding
+	Name     string
+	Scenario string
+}
+
+// whole is the finding with its scenario.
+func (s *shrunk) whole() (search.Finding, error) {
+	all, err := scenarios.Parse(s.Name, []byte(s.Scenario))
+	if err == nil && len(all) != 1 {
+		err = fmt.Errorf("%d scenarios", len(all))
+	}
+	if err != nil {
+		return s.Finding, fmt.Errorf("a finding: %w", err)
+	}
+	f := s.Finding
+	f.Scenario = all[0]
+	return f, nil
 }
 
 var shrinkJobs = kindOf("shrink", func(ctx context.Context, q *question, _ *history.History, p pending, failed func(error)) (shrunk, error) {
 	v := search.Violation{Foreign: q.space.Foreign, Scenario: p.Scenario(q.space), Seed: p.Seed, Kind: p.Kind, Beyond: p.Beyond, Despite: p.Despite,
 		Unrefined: !isRefined(p.Seed), Base: q.space.DrawnAround(), Failed: failed}
-	f, _, err := shrink.Finding(ctx, v, q.shrinkRuns)
+	f, done, err := shrink.Finding(ctx, v, q.shrinkRuns)
+	if err != nil || !done {
+		return shrunk{}, err
+	}
 	f.Run = p.Run
-	return shrunk{f}, err
+	file, err := f.Scenario.Encode()
+	return shrunk{f, f.Scenario.Name, string(file)}, err
 }, checkShrunk)
 
 func checkShrunk(_ *question, in pending, out *shrunk) error {
-	f := &out.Finding
+	f, err := out.whole()
 	switch {
-	case f.Scenario == nil:
-		return errors.New("a finding has no scenario")
+	case err != nil:
+		return err
 	case f.Kind != in.Kind || f.Run != in.Run || f.Seed != in.Seed || f.Times != 1:
 		return fmt.Errorf("the violation %s of run %d became a finding of another: %q of run %d", in.Kind, in.Run, f.Kind, f.Run)
 	case f.File != "":
@@ -275,40 +286,4 @@ func checkShrunk(_ *question, in pending, out *shrunk) error {
 		return fmt.Errorf("the families of a finding are %q, and its scenario has others", f.Families)
 	}
 	return f.Check()
-}
-
-// packed is a finding on its way.
-type packed struct {
-	Finding        search.Finding
-	Name, Scenario string
-}
-
-// MarshalJSON implements json.Marshaler.
-func (s shrunk) MarshalJSON() ([]byte, error) {
-	if s.Finding.Scenario == nil { // of a job that failed
-		return []byte("null"), nil
-	}
-	data, err := s.Finding.Scenario.Encode()
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(packed{s.Finding, s.Finding.Scenario.Name, string(data)})
-}
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (s *shrunk) UnmarshalJSON(data []byte) error {
-	var f *packed
-	if err := json.Unmarshal(data, &f); err != nil || f == nil {
-		return err
-	}
-	all, err := scenarios.Parse(f.Name, []byte(f.Scenario))
-	if err == nil && len(all) != 1 {
-		err = fmt.Errorf("%d scenarios", len(all))
-	}
-	if err != nil {
-		return fmt.Errorf("a finding: %w", err)
-	}
-	s.Finding = f.Finding
-	s.Finding.Scenario = all[0]
-	return nil
 }
