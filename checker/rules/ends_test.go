@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -100,30 +99,14 @@ func TestALeaseThatIsMadeWhileTheClockStandsStill(t *testing.T) {
 	const late = "c1's lease ended 100ms ago by its monotonic clock, and the lease's context goes on"
 	for _, c := range []struct {
 		takes time.Duration
-		rate  int64 // of the client's clock, in parts per billion
+		rate  string // of the client's clock, in parts per billion
 		want  string
-	}{{0, 0, late}, {time.Millisecond, 0, late}, {time.Millisecond, -1_000_000_000, ""}} {
+	}{{0, "0", late}, {ms, "0", late}, {ms, "-1000000000", ""}} {
 		r := newRig(t)
-		run := &Run{World: r.World, Lock: r.Lock, Resources: r.Resources, StepTime: c.takes}
-		x := &ends{watch: &watch{Run: run, Rule: &Rule{Kind: checker.Contract}}}
-		run.pauses = watchPauses(run)
-		r.goes("c1", time.Second, func(a *actor) {
-			a.client.Clock().SetRate(c.rate)
-			l := &lasting{lease: a.lease("v", a.reads().Add(time.Second)), client: a.client, resource: "r", warns: true}
-			x.look(l)
-			a.client.Clock().SetRate(0)
-			a.sleeps(1100 * time.Millisecond)
-			x.leases = append(x.leases, l)
-			x.check(nil)
-		})
-		r.Kernel.Run(kernel.True(time.Minute))
-		var found []string
-		for _, f := range run.Findings() {
-			found = append(found, f.Text)
-		}
-		if got := strings.Join(found, "; "); strings.TrimSuffix(got, ".") != c.want {
-			t.Errorf("code takes %v, and the clock is %d ppb fast: %q, want %q", c.takes, c.rate, got, c.want)
-		}
+		r.StepTime = c.takes
+		r = r.only("lease-contexts")
+		r.does("c1", "1s; clock "+c.rate+"; acquire; granted v 1s; clock 0; 1100ms; evict C s") // at which it is looked
+		r.finds(t, checker.Contract, c.want)
 	}
 }
 
