@@ -192,7 +192,8 @@ var causes = map[string]error{"": nil, "taken": redlock.ErrTaken, "no-quorum": r
 var ops = map[protocols.CallFunc]driver.Op{protocols.AcquireCall: driver.OpAcquire, protocols.ExtendCall: driver.OpExtend,
 	protocols.ReleaseCall: driver.OpRelease}
 
-// happens has calls of the client begin and return, its leases end, and things happen to it, to nodes and to the links to them.
+// happens has calls of the client begin and return, its leases end, and things happen to it, to nodes and to the links to
+// them.
 func (a *actor) happens(what string, with ...string) {
 	l, err := a.leases[with[0]], error(nil)
 	switch what {
@@ -234,14 +235,10 @@ func (a *actor) happens(what string, with ...string) {
 				a.Observed(a.client.Name(), observe.Event{Step: step, Resource: "r" + strings.ReplaceAll(with[2], ",", separator), Value: with[1]})
 			}
 		}
-	case "new-client":
-		a.call(protocols.NewClientCall, nil, nil, nil)
 	case "prepare":
 		a.begins(protocols.PrepareCall, nil, false)
 	case "closing":
 		a.begins(protocols.CloseCall, nil, false)
-	case "close":
-		a.call(protocols.CloseCall, nil, nil, nil)
 	case "expired": // a belief in a grant
 		a.Record(history.Event{Kind: history.Expire, Process: a.client.Name(), Grant: 1, Resource: "r"})
 	default:
@@ -261,6 +258,10 @@ func (a *actor) ofClient(what, with string) (is bool, err error) {
 	switch what {
 	case "in-a-context": // it makes its calls from now on
 		a.in = context.Background()
+	case "new-client":
+		a.call(protocols.NewClientCall, nil, nil, nil)
+	case "close":
+		a.call(protocols.CloseCall, nil, nil, nil)
 	case "tried": // to reach a node, and sent nothing
 		a.tried[reaching{a.client, a.Server(with)}] = a.Kernel.Now()
 	case "pause":
