@@ -40,7 +40,6 @@ type run struct {
 	start   int64 // CLOCK_MONOTONIC at true time 0
 	field   *faults.Field
 	items   []item
-	byWall  map[string][]*wallWait // by the node
 	entries []entry
 }
 
@@ -68,7 +67,7 @@ func newRun(s *scenarios.Scenario, o Options) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{loop: newLoop(o.Speed), scenario: s, options: o, dir: dir, network: proxy.New(), byWall: map[string][]*wallWait{}}
+	r := &run{loop: newLoop(o.Speed), scenario: s, options: o, dir: dir, network: proxy.New()}
 	r.field = faults.NewField(r)
 	r.field.Fenced = s.Fenced()
 	for _, it := range s.Timeline {

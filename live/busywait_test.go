@@ -3,15 +3,20 @@
 package live_test
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"redlocksim/live"
 	"redlocksim/live/internal/livetest"
 	"redlocksim/scenarios"
 )
 
-// A program that asks again as soon as it was refused has a grade that one with pauses has not, as in the simulator.
+// A program that asks again as soon as it was refused has a grade that one with pauses has not, as in the simulator. What it has
+// started in a session of its own, and whose parent has ended, ends with it.
 func TestProgramsThatWait(t *testing.T) {
 	livetest.NeedsServer(t)
 	program := builtIn(t, "../scenarios/programs/testdata/lies")
@@ -19,7 +24,9 @@ func TestProgramsThatWait(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			o := options()
-			o.Lock, o.OneNode = []string{program, how}, true
+			dir := t.TempDir()
+			daemon := fmt.Sprintf("(cd %s && touch began && setsid sleep 60 </dev/null >/dev/null 2>&1 &)", dir)
+			o.Lock, o.OneNode = []string{"sh", "-c", fmt.Sprintf("%s; exec %s %s", daemon, program, how)}, true
 			r, err := live.Run(t.Context(), byName("64-polling"), o)
 			if err != nil {
 				t.Fatal(err)
@@ -29,6 +36,12 @@ func TestProgramsThatWait(t *testing.T) {
 			}
 			if r.Report.Compared.Watched["pauses"] == 0 {
 				t.Error("no request was looked at")
+			}
+			if _, err := os.Stat(filepath.Join(dir, "began")); err != nil {
+				t.Error(err)
+			}
+			if !within(10*time.Second, func() bool { return len(processesIn(t, dir)) == 0 }) {
+				t.Errorf("processes are left: %v", processesIn(t, dir))
 			}
 		})
 	}

@@ -13,9 +13,6 @@ import (
 	"redlocksim/sim/redis"
 )
 
-// wallWait waits for a reading of a node's wall clock.
-type wallWait struct{ look func() }
-
 // clocksOf are the clocks of a client or node.
 func (r *run) clocksOf(process string) *faketime.Clocks {
 	if s := r.serverNamed(process); s != nil {
@@ -24,15 +21,11 @@ func (r *run) clocksOf(process string) *faketime.Clocks {
 	return r.clientNamed(process).clocks
 }
 
-// clocksChanged tells the record, and what waits for a node's clock, of a change at that reading of CLOCK_MONOTONIC.
+// clocksChanged takes down that the clocks of a client were changed at that reading of CLOCK_MONOTONIC.
 func (r *run) clocksChanged(at int64, process string) {
 	if c := r.clientNamed(process); c != nil {
 		l := client.SkewOf(c.clocks, c.kind)
 		r.entries = append(r.entries, entry{at: at, process: process, clock: &l})
-		return
-	}
-	for _, wait := range slices.Clone(r.byWall[process]) {
-		r.when(faketime.MachineTime(), wait.look)
 	}
 }
 
@@ -55,22 +48,18 @@ func (r *run) SetClockRate(process string, ppb int64) {
 	r.clocksChanged(r.clocksOf(process).SetRate(ppb), process)
 }
 
-// AfterWall implements faults.Ground. A server that is down is supervised by its machine's clock.
+// AfterWall implements faults.Ground. A server that is down is supervised by its machine's clock, which is looked at again and
+// again, as it may be changed.
 func (r *run) AfterWall(node string, d time.Duration, f func()) {
-	clocks, wait := r.serverNamed(node).Clocks, new(wallWait)
+	clocks := r.serverNamed(node).Clocks
 	at := clocks.WallNow().Add(d / time.Duration(r.speed))
-	var next *moment
-	wait.look = func() {
-		r.drop(next)
+	var look func()
+	look = func() {
 		if clocks.WallNow().Before(at) {
-			next = r.when(clocks.WhenWall(at), wait.look)
+			r.when(faketime.MachineTime()+int64(time.Millisecond), look)
 			return
 		}
-		if i := slices.Index(r.byWall[node], wait); i >= 0 {
-			r.byWall[node] = slices.Delete(r.byWall[node], i, i+1)
-			f()
-		}
+		f()
 	}
-	r.byWall[node] = append(r.byWall[node], wait)
-	wait.look()
+	look()
 }

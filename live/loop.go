@@ -21,7 +21,7 @@ type loop struct {
 	stalls *stall.Meter // by how much the machine holds the run up
 	failed error        // ends the run
 
-	agenda []*moment // what is planned, in the order in which it will happen
+	agenda []moment // what is planned, in the order in which it will happen
 	queue  chan func()
 	over   chan struct{} // closed when nothing more happens
 }
@@ -98,21 +98,14 @@ func (l *loop) call(f func()) {
 func (l *loop) plan(at int64, d time.Duration, f func()) { l.when(at+int64(d)/l.speed, f) }
 
 // when has the loop call f when CLOCK_MONOTONIC reads at.
-func (l *loop) when(at int64, f func()) *moment {
-	m := &moment{at, f}
-	i, _ := slices.BinarySearchFunc(l.agenda, at, func(m *moment, at int64) int {
+func (l *loop) when(at int64, f func()) {
+	i, _ := slices.BinarySearchFunc(l.agenda, at, func(m moment, at int64) int {
 		if m.at <= at {
 			return -1
 		}
 		return 1
 	})
-	l.agenda = slices.Insert(l.agenda, i, m)
-	return m
-}
-
-// drop takes a moment off the agenda, if it has not come yet.
-func (l *loop) drop(m *moment) {
-	l.agenda = slices.DeleteFunc(l.agenda, func(x *moment) bool { return x == m })
+	l.agenda = slices.Insert(l.agenda, i, moment{at, f})
 }
 
 // fail ends the run with an error, if there is one and it is the first, and returns it.

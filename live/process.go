@@ -3,19 +3,16 @@
 package live
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"time"
 
-	"redlocksim/internal/child"
 	"redlocksim/internal/faketime"
 	"redlocksim/internal/redisproc"
 	"redlocksim/live/internal/client"
+	programs "redlocksim/scenarios/programs/process"
 	"redlocksim/sim/kernel"
 )
 
@@ -26,13 +23,12 @@ type process struct {
 	stopped bool             // paused or suspended
 	running int              // programs that it has not finished
 
-	name    string
-	told    []client.Order // what one that is started in its place must be told
-	child   *child.Process // nil once it has crashed
-	orders  *os.File
-	encoder *json.Encoder
-	began   chan error    // what came of its beginning
-	ended   chan struct{} // closed when all its notices have been read
+	name  string
+	told  []client.Order // what one that is started in its place must be told
+	child *programs.Process
+	isUp  bool          // it has not crashed, though it may stand still
+	began chan error    // what came of its beginning
+	ended chan struct{} // closed when all its notices have been read
 }
 
 // nonsense is what the lock program of a client did that none may. It ends the run.
@@ -43,79 +39,50 @@ func (n *nonsense) Error() string { return fmt.Sprintf("the lock program of %s: 
 // OfProgram is for scenarios.EndedByProgram.
 func (n *nonsense) OfProgram() {}
 
-// startProcess starts a client process. Its notices go to noticed, and gone is called when none can come any more: it
-// may have been killed already.
+// startProcess starts a client process. Its notices go to noticed, and gone is called with why none that matters can come any
+// more: it may have been killed already.
 func startProcess(
 	command []string, name string, begin client.Order, noticed func(*process, client.Notice), gone func(*process, error),
 ) (*process, error) {
-	theirIn, orders, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	notices, theirOut, err := os.Pipe()
-	if err != nil {
-		_ = errors.Join(theirIn.Close(), orders.Close())
-		return nil, err
-	}
-	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Stdin, cmd.Stdout = theirIn, theirOut
-	c := &process{name: name, told: []client.Order{begin}, orders: orders, encoder: json.NewEncoder(orders),
-		began: make(chan error, 1), ended: make(chan struct{})}
-	p, err := child.Start(child.InOwnGroup(cmd))
-	_ = errors.Join(theirIn.Close(), theirOut.Close())
-	if err != nil {
-		_ = errors.Join(orders.Close(), notices.Close())
-		return nil, fmt.Errorf("live: %s: %w", name, err)
-	}
-	c.child = p
-	go func() {
-		defer close(c.ended)
-		defer notices.Close()
-		why := listen(name, p, notices, func(n client.Notice) {
-			if n.Ready {
-				c.began <- nil
-				return
-			}
-			noticed(c, n)
-		})
+	c := &process{name: name, told: []client.Order{begin}, isUp: true, began: make(chan error, 1), ended: make(chan struct{})}
+	over := func(why error) {
 		select {
 		case c.began <- why:
 		default: // it had begun
 		}
 		gone(c, why)
-	}()
+	}
+	var err error
+	c.child, err = programs.Start(command, func(line []byte) {
+		var n client.Notice
+		switch err := json.Unmarshal(line, &n); {
+		case err != nil:
+			over(fmt.Errorf("live: a notice of %s: %w", name, err))
+		case n.Fatal != "":
+			over(errors.New(n.Fatal))
+		case n.Nonsense != "":
+			over(&nonsense{name, n.Nonsense})
+		case n.Ready:
+			c.began <- nil
+		default:
+			noticed(c, n)
+		}
+	}, func(why string) {
+		defer close(c.ended)
+		over(fmt.Errorf("live: %s: %s", name, why))
+	})
+	if err != nil {
+		return nil, fmt.Errorf("live: %s: %w", name, err)
+	}
 	c.send(begin)
 	return c, nil
 }
 
-// listen reads the notices until the process is gone, and returns why.
-func listen(name string, p *child.Process, notices *os.File, noticed func(client.Notice)) error {
-	lines := bufio.NewReader(notices)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
-			<-p.Exited()
-			return fmt.Errorf("live: %s is gone: %s\n%s", name, p.Status(), p.Output())
-		}
-		var n client.Notice
-		if err := json.Unmarshal(line, &n); err != nil {
-			return fmt.Errorf("live: a notice of %s: %w", name, err)
-		}
-		switch {
-		case n.Fatal != "":
-			return errors.New(n.Fatal)
-		case n.Nonsense != "":
-			return &nonsense{name, n.Nonsense}
-		}
-		noticed(n)
-	}
+// send sends an order, which one that is gone does not read.
+func (c *process) send(o client.Order) {
+	line, _ := json.Marshal(o) // which has nothing that cannot be written
+	c.child.Tell(line)
 }
-
-// isUp reports that the process has not crashed, though it may stand still.
-func (c *process) isUp() bool { return c.child != nil }
-
-// send sends an order. If the process is gone, listen notices.
-func (c *process) send(o client.Order) { _ = c.encoder.Encode(o) }
 
 // ready waits until the client has begun.
 func (c *process) ready(ctx context.Context) error {
@@ -136,17 +103,14 @@ func (c *process) crash() (last int64, err error) {
 		return 0, fmt.Errorf("live: %s: %w", c.name, err)
 	}
 	last = faketime.MachineTime()
+	c.isUp = false
 	c.child.Kill()
-	c.child = nil
 	return last, nil
 }
 
 // close ends the process, if there still is one, and waits until all its notices have been read.
 func (c *process) close() {
-	if c.child != nil {
-		c.child.Kill()
-	}
-	_ = c.orders.Close()
+	c.child.Close()
 	<-c.ended
 	if c.clocks != nil {
 		_ = c.clocks.Close()

@@ -15,7 +15,7 @@ import (
 // Paused implements faults.Ground.
 func (r *run) Paused(process string) bool {
 	if c := r.clientNamed(process); c != nil {
-		return c.isUp() && c.stopped
+		return c.isUp && c.stopped
 	}
 	s := r.serverNamed(process)
 	return s.IsUp() && s.Paused
@@ -40,7 +40,7 @@ func (r *run) Pause(process string) error {
 }
 
 func (r *run) stopClient(c *process) error {
-	if !c.isUp() {
+	if !c.isUp {
 		return fmt.Errorf("%s has crashed", c.name)
 	}
 	c.stopped = true
@@ -78,7 +78,7 @@ func (r *run) Resume(process string) error {
 
 // Hang implements faults.Ground.
 func (r *run) Hang(name string) {
-	if c := r.clientNamed(name); c.isUp() {
+	if c := r.clientNamed(name); c.isUp {
 		c.send(client.Order{Stuck: true})
 	}
 }
@@ -86,7 +86,7 @@ func (r *run) Hang(name string) {
 // Crash implements faults.Ground.
 func (r *run) Crash(client string) error {
 	c := r.clientNamed(client)
-	if !c.isUp() {
+	if !c.isUp {
 		return fmt.Errorf("live: crash: %s has crashed already", client)
 	}
 	last, err := c.crash()
@@ -100,7 +100,7 @@ func (r *run) Crash(client string) error {
 // Restart implements faults.Ground.
 func (r *run) Restart(name string) error {
 	c := r.clientNamed(name)
-	if c.isUp() {
+	if c.isUp {
 		return fmt.Errorf("live: restart: %s has not crashed", name)
 	}
 	r.WakeClock(name)
@@ -115,7 +115,6 @@ func (r *run) Restart(name string) error {
 		again.send(o)
 	}
 	again.clocks, again.kind, c.clocks = c.clocks, c.kind, nil
-	_ = c.orders.Close()
 	r.gone = append(r.gone, c)
 	r.clients[slices.Index(r.clients, c)] = again
 	return nil

@@ -19,7 +19,7 @@ func (r *run) startClient(name string, begin client.Order) (*process, error) {
 		r.post(func() { r.notice(c, n) })
 	}, func(c *process, why error) {
 		r.post(func() {
-			if c.isUp() { // we did not end it
+			if c.isUp { // we did not end it
 				_ = r.fail(why)
 			}
 		})
@@ -31,7 +31,7 @@ func (r *run) notice(c *process, n client.Notice) {
 	switch {
 	case n.Event != nil:
 		r.happened(n.At, *n.Event)
-		if n.Wait > 0 && c.isUp() {
+		if n.Wait > 0 && c.isUp {
 			c.send(client.Order{Go: n.Wait})
 		}
 	case n.Belief != nil:

@@ -140,7 +140,7 @@ func (r *run) Promote(node, replica string, clients []string) (faults.Forgotten,
 		r.linkOf(name, node).Lead(r.linkOf(name, replica))
 		c, o := r.clientNamed(name), client.Order{Serving: &client.Serving{Node: node, By: replica}}
 		c.told = append(c.told, o)
-		if c.isUp() {
+		if c.isUp {
 			c.send(o)
 		}
 	}

@@ -36,7 +36,7 @@ func (r *run) play(ctx context.Context) error {
 // expire.
 func (r *run) isOver() bool {
 	for _, c := range r.clients {
-		if c.isUp() && c.running > 0 {
+		if c.isUp && c.running > 0 {
 			return false
 		}
 	}
@@ -71,7 +71,7 @@ func (r *run) follow(at int64, e *history.Event) {
 func (r *run) fire(i int) {
 	it, x := &r.scenario.Timeline[i], &r.items[i]
 	if it.Fault == nil {
-		if c := r.clientNamed(it.Client); c.isUp() {
+		if c := r.clientNamed(it.Client); c.isUp {
 			x.fired = true
 			c.running++
 			c.send(client.Order{Run: i + 1})

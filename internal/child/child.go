@@ -79,7 +79,7 @@ func (p *Process) Signal(sig syscall.Signal) error {
 		_ = p.Stop(settling) // so that none starts another one, or again one that was killed
 	}
 	if (sig == syscall.SIGKILL || sig == syscall.SIGCONT) && p.isRunning() {
-		for _, d := range descendants(p.PID()) {
+		for _, d := range Descendants(p.PID()) {
 			_ = syscall.Kill(d, sig) // it may have exited
 		}
 	}
@@ -99,7 +99,7 @@ func (p *Process) stop(within time.Duration, isStopped func(pid int) bool) error
 	told := map[int]bool{}
 	for more := true; more && p.isRunning(); { // until all stand still there can be more
 		more = false
-		for _, pid := range append([]int{p.PID()}, descendants(p.PID())...) {
+		for _, pid := range append([]int{p.PID()}, Descendants(p.PID())...) {
 			if !told[pid] {
 				told[pid], more = true, true
 				_ = syscall.Kill(pid, syscall.SIGSTOP)

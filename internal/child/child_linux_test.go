@@ -50,7 +50,7 @@ func wantTogether(t *testing.T, p *Process, many int) {
 	t.Helper()
 	var all []int
 	if !within(10*time.Second, func() bool {
-		all = descendants(p.PID())
+		all = Descendants(p.PID())
 		return len(all) == many && slices.ContainsFunc(all, func(d int) bool { return groupOf(d) == d })
 	}) {
 		t.Fatalf("it has started %v, want %d with one in a group of its own", all, many)
@@ -106,7 +106,7 @@ func TestStopWaitsForAll(t *testing.T) {
 	defer p.Kill()
 	var children []int
 	if !within(10*time.Second, func() bool {
-		children = descendants(p.PID())
+		children = Descendants(p.PID())
 		return len(children) > 0
 	}) {
 		t.Fatal("it has started nothing")

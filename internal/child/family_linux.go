@@ -23,8 +23,8 @@ func AdoptOrphans() error {
 	return nil
 }
 
-// descendants are the processes that a process has started, and those that they have.
-func descendants(pid int) (all []int) {
+// Descendants are the processes that a process has started, and those that they have.
+func Descendants(pid int) (all []int) {
 	files, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is a good one
 	children := map[int][]int{}
 	for _, path := range files {

@@ -6,6 +6,7 @@ import "syscall"
 
 func dieWithParent(*syscall.SysProcAttr) {}
 
-func descendants(int) []int { return nil }
+// Descendants are not known here.
+func Descendants(int) []int { return nil }
 
 func isStopped(int) bool { return true }

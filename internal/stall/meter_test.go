@@ -98,37 +98,3 @@ func TestPressure(t *testing.T) {
 		t.Error("a file that is not there says something")
 	}
 }
-
-// A meter adds up what the kernel says that threads waited since it began.
-func TestWaited(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "cpu")
-	say := func(total int) {
-		t.Helper()
-		if err := os.WriteFile(path, fmt.Appendf(nil, "some avg10=0.00 avg60=0.00 avg300=0.00 total=%d\n", total), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	say(1000)
-	m, p := &Meter{over: make(chan struct{}), ended: make(chan struct{})}, pressure(path)
-	go m.measure(p, time.Now(), p.read())
-	defer m.Stop()
-	say(8000)
-	for end := time.Now().Add(10 * time.Second); m.Waited() != 7*time.Millisecond; time.Sleep(Resolution) {
-		if time.Now().After(end) {
-			t.Fatalf("waited for %v, want 7ms", m.Waited())
-		}
-	}
-}
-
-func TestNote(t *testing.T) {
-	var m Meter
-	for _, d := range []time.Duration{3, 7, 5} {
-		m.Note(d)
-	}
-	if got := m.Longest(); got != 7 {
-		t.Errorf("%d", got)
-	}
-	if m.Reset(); m.Longest() != 0 {
-		t.Error("not forgotten")
-	}
-}

@@ -93,17 +93,6 @@ func TestSleepGivesTheTurnUp(t *testing.T) {
 	}
 }
 
-func TestServing(t *testing.T) {
-	c := &client{host: newHost(&Role{}, nil, nil)}
-	if got := c.host.Serving("M"); got != "M" {
-		t.Errorf("at first M is served by %s", got)
-	}
-	c.obey(Order{Serving: &Serving{Node: "M", By: "M2"}})
-	if got := c.host.Serving("M"); got != "M2" {
-		t.Errorf("M is served by %s", got)
-	}
-}
-
 // A subscription hears what is published while its connection stands, outlives one break of it, and is broken by two in a
 // row.
 func TestSubscription(t *testing.T) {

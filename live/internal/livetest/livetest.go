@@ -8,13 +8,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
+	"redlocksim/internal/child"
 	"redlocksim/internal/redisserver"
 	"redlocksim/live/internal/server"
 )
@@ -51,37 +50,16 @@ func Main(m *testing.M) (code int) {
 	return code
 }
 
-// NothingLeft says which files there are in a directory, and which processes this one has started and not waited for.
+// NothingLeft says which files there are in a directory, and which processes are left of those that this one has started.
 func NothingLeft(dir string) error {
 	var errs []error
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		errs = append(errs, err, fmt.Errorf("files are left: %v", left))
 	}
-	left, err := children()
-	if err != nil || len(left) > 0 {
-		errs = append(errs, err, fmt.Errorf("processes are left: %q", left))
+	if left := child.Descendants(os.Getpid()); len(left) > 0 {
+		errs = append(errs, fmt.Errorf("processes are left: %v", left))
 	}
 	return errors.Join(errs...)
-}
-
-// children are the processes that this one has started and that have not been waited for.
-func children() ([]string, error) {
-	var found []string
-	stats, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		return nil, err
-	}
-	for _, path := range stats {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			continue // it has ended meanwhile
-		}
-		_, rest, _ := strings.Cut(string(text), ") ")
-		if fields := strings.Fields(rest); len(fields) > 1 && fields[1] == fmt.Sprint(os.Getpid()) {
-			found = append(found, string(text))
-		}
-	}
-	return found, nil
 }
 
 // RequireEnv, set to 1, has tests fail that would skip for want of a server other than redis-server.
@@ -94,27 +72,21 @@ const ZooKeeperEnv = "REDLOCKSIM_ZOOKEEPER"
 // NeedsServer skips the test on a machine without redis-server, or fails it where one is required.
 func NeedsServer(t testing.TB) {
 	t.Helper()
-	Needs(t, server.Redis)
+	redisserver.Program(t)
 }
 
-// Needs is the same for a kind of server. Tests on ZooKeeper are skipped unless they are asked for.
+// Needs is the same for another kind of server. Tests on ZooKeeper are skipped unless they are asked for.
 func Needs(t testing.TB, kind *server.Kind) {
 	t.Helper()
 	variable := RequireEnv
-	switch kind {
-	case server.Redis:
-		variable = redisserver.RequireEnv
-	case server.ZooKeeper:
+	if kind == server.ZooKeeper {
 		if variable = ZooKeeperEnv; os.Getenv(variable) != "1" {
 			t.Skipf("ZooKeeper takes seconds to start: run with %s=1", variable)
 		}
 	}
-	_, err := kind.Programs()
-	switch {
-	case err == nil:
-	case os.Getenv(variable) == "1":
+	if _, err := kind.Programs(); err != nil && os.Getenv(variable) == "1" {
 		t.Fatalf("%s=1, and %v", variable, err)
-	default:
+	} else if err != nil {
 		t.Skip(err)
 	}
 }

@@ -37,9 +37,3 @@ func TestNotInstalled(t *testing.T) {
 		}
 	}
 }
-
-func TestAtMost(t *testing.T) {
-	if Redis.AtMost(5) != 5 || Etcd.AtMost(5) != 2 || Etcd.AtMost(1) != 1 {
-		t.Error(Redis.AtMost(5), Etcd.AtMost(5), Etcd.AtMost(1))
-	}
-}

@@ -33,8 +33,8 @@ const (
 	maxOutput = 64 << 20
 )
 
-// Start starts a program: hear is called with each line that it writes, and then gone with why it writes no more. It is in the
-// group of this process, and does not outlive it.
+// Start starts a program: hear is called with each line that it writes, and then gone with why it writes no more. It is in a
+// process group of its own, and does not outlive this process.
 func Start(command []string, hear func(line []byte), gone func(why string)) (*Process, error) {
 	theirIn, in, err := os.Pipe()
 	if err != nil {
@@ -46,7 +46,7 @@ func Start(command []string, hear func(line []byte), gone func(why string)) (*Pr
 	}
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout = theirIn, theirOut
-	p, err := child.Start(cmd)
+	p, err := child.Start(child.InOwnGroup(cmd))
 	err = errors.Join(err, theirIn.Close(), theirOut.Close())
 	if err != nil {
 		return nil, errors.Join(err, in.Close(), out.Close())
@@ -80,6 +80,12 @@ func Start(command []string, hear func(line []byte), gone func(why string)) (*Pr
 // Tell writes a line to its standard input. One that has ended reads nothing, which gone is told of.
 func (p *Process) Tell(line []byte) { _, _ = p.in.Write(append(line[:len(line):len(line)], '\n')) }
 
+// Close ends it.
+func (p *Process) Close() {
+	p.Kill()
+	_ = p.in.Close() // nothing was lost in it
+}
+
 // patience is how long a program may take to say what it is.
 const patience = 20 * time.Second
 
@@ -98,10 +104,7 @@ func Ask(ctx context.Context, command []string) (*programs.About, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		p.Kill()
-		_ = p.in.Close() // nothing was lost in it
-	}()
+	defer p.Close()
 	s := scenarios.Default().Lock
 	asked, err := json.Marshal(lines.Request{Type: lines.RequestInit, ID: 1, Init: &lines.Init{Name: "about", Nodes: []string{"127.0.0.1:1"},
 		TTL: float64(s.TTL.Milliseconds()), NodeTimeout: float64(s.NodeTimeout.Milliseconds())}})
