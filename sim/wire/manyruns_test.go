@@ -1,3 +1,0 @@
-package wire_test
-
-import _ "redlocksim/internal/manyruns"
