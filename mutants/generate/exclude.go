@@ -19,12 +19,12 @@ var excludedFiles = []string{
 	"scenarios/protocols/capabilities.go", "scenarios/protocols/encoding.go", "scenarios/protocols/habits.go",
 	"scenarios/protocols/own.go", "scenarios/protocols/presets.go",
 	"scenarios/protocols/protocol.go", "scenarios/protocols/redlock.go", "scenarios/protocols/settings.go",
-	"scenarios/protocols/unprefixed.go", "scenarios/protocols/events.go",
+	"scenarios/protocols/events.go",
 }
 
 // checks are the functions that only check options and arguments.
 var checks = []string{
-	"wholeMilliseconds", "Drift.allowance", "checkOptions", "oneMaster",
+	"wholeMilliseconds", "unprefixed", "Drift.allowance", "checkOptions", "oneMaster",
 }
 
 // isExcluded reports whether a function has no bugs: a check, or one that makes a text for people, or a name by which monitors

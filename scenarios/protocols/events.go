@@ -154,3 +154,13 @@ type Voted interface {
 	Value() string
 	Quorum() int
 }
+
+// Early is the error of a call that was to wait for the lock for longer, and was not granted it. It matches what it wraps.
+type Early struct {
+	Err error
+	// Left is for how much longer it was to wait, by the client's clock.
+	Left time.Duration
+}
+
+func (e *Early) Error() string { return e.Err.Error() }
+func (e *Early) Unwrap() error { return e.Err }

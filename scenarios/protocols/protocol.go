@@ -7,7 +7,9 @@ package protocols
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"redlocksim/sim/trace"
@@ -177,3 +179,14 @@ func Find(name Name) (Protocol, bool) {
 func IsSentence(step string) bool {
 	return slices.ContainsFunc(All(), func(p Protocol) bool { return slices.Contains(p.Sentences, step) })
 }
+
+const overAlready = "it was already over when it was "
+
+// Over is why nobody believes in a lease of which its program says itself that it is over: it has granted, extended or renewed
+// it for no more than zero. It is for Env.Disbelieve.
+func Over(done string, valid time.Duration) string {
+	return fmt.Sprintf("%s%s (valid for %v)", overAlready, done, valid)
+}
+
+// IsOver says that a belief has ended for that reason, and goes on from "when it was ".
+func IsOver(why string) (done string, is bool) { return strings.CutPrefix(why, overAlready) }

@@ -10,7 +10,7 @@ import "redlocksim/sim/kernel"
 // connection, and that it breaks is told to its client.
 type Connection struct {
 	Exchange
-	directions [2]ordered // requests and replies
+	lanes [2]ordered // requests and replies
 }
 
 // ordered is one direction of a connection.
@@ -25,20 +25,13 @@ const lostBehind = "an earlier message of its connection was lost"
 // IsOpen says whether the client has not given the connection up, and was not told that it is broken.
 func (c *Connection) IsOpen() bool { return c.isOpen }
 
-func (c *Connection) direction(kind MessageKind) *ordered {
-	if kind == RequestMessage {
-		return &c.directions[0]
-	}
-	return &c.directions[1]
-}
-
 // behind is when a message arrives that would arrive at a time if nothing went before it. What tells that the connection is
 // broken waits for nothing.
 func (c *Connection) behind(kind MessageKind, at kernel.True) kernel.True {
 	if kind == RefusalMessage {
 		return at
 	}
-	w := c.direction(kind)
+	w := &c.lanes[kind.lane()]
 	w.latest = max(w.latest, at)
 	return w.latest
 }
@@ -46,11 +39,11 @@ func (c *Connection) behind(kind MessageKind, at kernel.True) kernel.True {
 // stalls has nothing of a direction arrive any more.
 func (c *Connection) stalls(kind MessageKind) {
 	if kind != RefusalMessage {
-		c.direction(kind).stalled = true
+		c.lanes[kind.lane()].stalled = true
 	}
 }
 
 // isStalled says whether a message of the kind cannot arrive.
 func (c *Connection) isStalled(kind MessageKind) bool {
-	return kind != RefusalMessage && c.direction(kind).stalled
+	return kind != RefusalMessage && c.lanes[kind.lane()].stalled
 }

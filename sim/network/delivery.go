@@ -69,7 +69,7 @@ func (d delivery) Fire(int) {
 	}
 	if d.kind == RequestMessage {
 		if x.isMet() { // it may have waited for a paused server, which is gone since
-			x.ended(d.kind, Arrived, x.requests.String())
+			x.ended(d.kind, Arrived, x.torn[0].String())
 			x.link.listener(x)
 		}
 		return
@@ -88,7 +88,7 @@ func (d delivery) Fire(int) {
 		x.end.Broken()
 		return
 	}
-	x.ended(d.kind, Arrived, x.replies.String())
+	x.ended(d.kind, Arrived, x.torn[1].String())
 	if !x.isPartial() {
 		x.Abandon()
 	}

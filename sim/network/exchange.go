@@ -18,10 +18,9 @@ type Exchange struct {
 	cut        bool        // the connection was reset: a reply that is under way is lost
 	buffered   bool        // the reply is in the socket buffer of a paused client, where a reset leaves it
 	sent       kernel.True // when the request was
-	requests   torn        // how much of each way's messages arrives
-	replies    torn
-	later      [2]time.Duration // by how much faults have its request and its reply arrive later
-	on         *Connection      // that it is a part of; nil if it has one of its own
+	torn       [2]torn     // how much of its request and its reply arrives, and by how much faults have them arrive later
+	later      [2]time.Duration
+	on         *Connection // that it is a part of; nil if it has one of its own
 }
 
 // Client is the end of an exchange at which the request was made.
@@ -69,20 +68,10 @@ func (x *Exchange) Abandon() {
 	x.next, x.prev = nil, nil
 }
 
-func (x *Exchange) way(kind MessageKind) *way {
-	if kind == RequestMessage {
-		return &x.link.request
-	}
-	return &x.link.reply
-}
+func (x *Exchange) way(kind MessageKind) *way { return &x.link.lanes[kind.lane()] }
 
 // late is by how much faults have a message arrive later.
-func (x *Exchange) late(kind MessageKind) *time.Duration {
-	if kind == RequestMessage {
-		return &x.later[0]
-	}
-	return &x.later[1]
-}
+func (x *Exchange) late(kind MessageKind) *time.Duration { return &x.later[kind.lane()] }
 
 // Client is the end at which the request was made.
 func (x *Exchange) Client() Client { return x.end }

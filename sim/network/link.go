@@ -14,8 +14,7 @@ type Link struct {
 	number   int
 	client   *kernel.Process
 	server   *kernel.Process
-	request  way
-	reply    way
+	lanes    [2]way
 	epoch    int       // counts the resets; an exchange belongs to the epoch it began in
 	open     *Exchange // the exchanges whose client waits, latest first
 	draw     kernel.Key
@@ -88,11 +87,11 @@ const (
 func (l *Link) ways(d Direction) []*way {
 	switch d {
 	case Requests:
-		return []*way{&l.request}
+		return []*way{&l.lanes[0]}
 	case Replies:
-		return []*way{&l.reply}
+		return []*way{&l.lanes[1]}
 	}
-	return []*way{&l.request, &l.reply}
+	return []*way{&l.lanes[0], &l.lanes[1]}
 }
 
 // Resets counts how often all connections of the link have broken at once.

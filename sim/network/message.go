@@ -18,6 +18,14 @@ const (
 	RefusalMessage
 )
 
+// lane is 0 for what goes to a server, and 1 for what goes back.
+func (k MessageKind) lane() int {
+	if k == RequestMessage {
+		return 0
+	}
+	return 1
+}
+
 // The network's kinds of steps.
 var (
 	StepRequest = kernel.NewMessageKind(2, "request arrives")
@@ -95,20 +103,14 @@ type Ended struct {
 	Why string
 }
 
-// LossHandler is a Client that is told which of its messages are lost.
-type LossHandler interface {
-	Client
-	Lost(MessageKind)
-}
-
 // ended says what became of a message.
 func (x *Exchange) ended(kind MessageKind, fate Fate, why string) {
 	if fate == Lost {
 		if x.on != nil {
 			x.on.stalls(kind)
 		}
-		if m, ok := x.end.(LossHandler); ok {
-			m.Lost(kind)
+		if n, is := x.end.(*Notice); is {
+			call(n.IsLost)
 		}
 	}
 	x.observe(kind, fate, why)

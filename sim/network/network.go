@@ -31,8 +31,8 @@ func (n *Network) Met() bool { return n.met }
 func (n *Network) Connect(client, server *kernel.Process, latency Latency, listener func(*Exchange),
 	presence func() Presence) *Link {
 	l := &Link{network: n, number: len(n.links), client: client, server: server, listener: listener, presence: presence,
-		request: way{latency: latency}, reply: way{latency: latency},
-		draw: n.k.Draw("latency").WithString(client.Name()).WithString(server.Name())}
+		lanes: [2]way{{latency: latency}, {latency: latency}},
+		draw:  n.k.Draw("latency").WithString(client.Name()).WithString(server.Name())}
 	n.links = append(n.links, l)
 	return l
 }

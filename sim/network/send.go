@@ -19,7 +19,7 @@ func (l *Link) Dial(c *Connection, key kernel.Key, end Client) {
 	if l.leads != nil {
 		l = l.leads
 	}
-	c.directions = [2]ordered{}
+	c.lanes = [2]ordered{}
 	if l.begin(&c.Exchange, l.client, key, end) {
 		c.Exchange.on = c
 		c.Exchange.send(RequestMessage)

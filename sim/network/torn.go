@@ -2,7 +2,7 @@ package network
 
 // Arriving is how many of n requests in one message arrive: the first ones.
 func (x *Exchange) Arriving(n int) int {
-	if keep := x.requests.keep; keep > 0 {
+	if keep := x.torn[0].keep; keep > 0 {
 		return min(n, keep)
 	}
 	return n
@@ -12,15 +12,15 @@ func (x *Exchange) Arriving(n int) int {
 // behind that.
 func (x *Exchange) Answers(n int) (answered int, reset bool) {
 	answered = x.Arriving(n)
-	if keep := x.replies.keep; keep > 0 {
+	if keep := x.torn[1].keep; keep > 0 {
 		answered = min(answered, keep)
 	}
-	return answered, answered < n && (x.requests.reset || x.replies.reset)
+	return answered, answered < n && (x.torn[0].reset || x.torn[1].reset)
 }
 
 // isPartial reports whether answers are missing that may be waited for.
 func (x *Exchange) isPartial() bool {
-	if x.requests.keep == 0 && x.replies.keep == 0 {
+	if x.torn[0].keep == 0 && x.torn[1].keep == 0 {
 		return false
 	}
 	b := x.end.(Batch)
@@ -34,9 +34,9 @@ func (x *Exchange) tear(kind MessageKind, w *way) {
 	if !ok || kind == RefusalMessage {
 		return
 	}
-	into, n := &x.requests, b.Requests()
+	into, n := &x.torn[kind.lane()], b.Requests()
 	if kind == ReplyMessage {
-		into, n = &x.replies, x.Arriving(n)
+		n = x.Arriving(n)
 	}
 	for _, s := range w.splits {
 		if s.keep < n {
@@ -48,7 +48,7 @@ func (x *Exchange) tear(kind MessageKind, w *way) {
 
 // tornBehind has nothing arrive behind a message of which the end is missing.
 func (c *Connection) tornBehind(x *Exchange, kind MessageKind) {
-	if kind == RequestMessage && x.requests.keep > 0 || kind == ReplyMessage && x.replies.keep > 0 {
+	if kind == RequestMessage && x.torn[0].keep > 0 || kind == ReplyMessage && x.torn[1].keep > 0 {
 		c.stalls(kind)
 	}
 }

@@ -73,8 +73,12 @@ func (s *Subscription) Close() {
 	s.closed = true
 	s.exchange.Abandon()
 	if !s.IsBroken() {
-		x := &leave{subscription: s}
-		s.exchange.Link().Open(&x.Exchange, s.key.WithString("unsubscribe"), x)
+		n := &network.Notice{What: "unsubscribe"}
+		n.Served = func() {
+			s.broker.Unsubscribe(s)
+			n.Reply() // which nobody waits for
+		}
+		s.exchange.Link().Open(&n.Exchange, s.key.WithString("unsubscribe"), n)
 	}
 }
 
@@ -89,58 +93,6 @@ func (s *Subscription) Broken() {
 	s.Break()
 }
 
-// leave is UNSUBSCRIBE. Nobody waits for its reply.
-type leave struct {
-	network.Exchange
-	subscription *Subscription
-}
-
-func (*leave) Answered() {}
-func (*leave) Broken()   {}
-
-// Purpose implements Purposeful.
-func (*leave) Purpose() string { return "unsubscribe" }
-
-// push is a message from a node to a subscriber, or the confirmation of the subscription.
-type push struct {
-	network.Exchange
-	subscription *Subscription
-	message      string
-	confirms     bool
-}
-
-func (p *push) Answered() {
-	s := p.subscription
-	if s.closed {
-		return
-	}
-	switch {
-	case p.confirms:
-		s.Confirmed()
-	case s.received != nil:
-		s.received()
-	default:
-		s.Deliver(p.message)
-	}
-}
-
-func (*push) Broken() {}
-
-// Lost implements network.LossHandler.
-func (p *push) Lost(network.MessageKind) {
-	if !p.confirms {
-		p.subscription.broker.counts.Unheard++
-	}
-}
-
-// Purpose implements Purposeful.
-func (p *push) Purpose() string {
-	if p.confirms {
-		return "subscribe"
-	}
-	return "publish"
-}
-
 // Client implements Subscriber.
 func (s *Subscription) Client() *kernel.Process { return s.exchange.From() }
 
@@ -150,11 +102,26 @@ func (s *Subscription) Hears(channel string) bool {
 }
 
 // Publish implements Subscriber.
-func (s *Subscription) Publish(_, message string) { s.push(&push{subscription: s, message: message}) }
+func (s *Subscription) Publish(_, message string) {
+	s.push(&network.Notice{What: "publish", IsLost: func() { s.broker.counts.Unheard++ }, Received: func() {
+		if s.received != nil {
+			s.received()
+		} else {
+			s.Deliver(message)
+		}
+	}})
+}
 
-func (s *Subscription) push(p *push) {
+// push has the node send something, which the client takes unless it has closed the subscription.
+func (s *Subscription) push(n *network.Notice) {
+	received := n.Received
+	n.Received = func() {
+		if !s.closed {
+			received()
+		}
+	}
 	s.sent++
-	p.Push(&s.exchange, s.key.WithString("push").With(s.sent), p)
+	n.Push(&s.exchange, s.key.WithString("push").With(s.sent), n)
 }
 
 // Subscribe has the node send to a subscriber what is published from now on, and Unsubscribe ends that.
@@ -169,7 +136,7 @@ func (b *broker) Unsubscribe(from Subscriber) {
 
 func (b *broker) subscribe(to *Subscription) {
 	b.Subscribe(to)
-	to.push(&push{subscription: to, confirms: true})
+	to.push(&network.Notice{What: "subscribe", Received: to.Confirmed})
 }
 
 // Listens says whether a client is subscribed to a channel of the node.

@@ -15,9 +15,6 @@ func (s *Server) serve(tier Tier, x *network.Exchange) {
 		end.Serve()
 	case *Subscription:
 		s.subscribe(end)
-	case *leave:
-		s.Unsubscribe(end.subscription)
-		x.Reply()
 	default:
 		if asking, is := end.(Asking); is && s.AnswersWrongly() {
 			asking.Answer(*s.instead[len(s.instead)-1])

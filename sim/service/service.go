@@ -54,23 +54,14 @@ type Peer struct {
 
 // Connect makes a way from one node to another. Its link is found by the names of the two.
 func Connect(d *redis.Deployment, from, to *redis.Server) *Peer {
-	return &Peer{link: d.ConnectNodes(from, to, func(x *network.Exchange) { x.Client().(*note).arrive() })}
+	return &Peer{link: d.ConnectNodes(from, to, func(x *network.Exchange) { x.Client().(*network.Notice).Serve() })}
 }
-
-// note is a message between nodes.
-type note struct {
-	network.Exchange
-	arrive func()
-}
-
-func (n *note) Answered() {}
-func (n *note) Broken()   {}
 
 // Send calls arrive when a message sent now arrives, on the node at the other end. Messages can be lost and overtake each
 // other.
 func (p *Peer) Send(arrive func()) {
 	p.sent++
-	n := &note{arrive: arrive}
+	n := &network.Notice{Served: arrive}
 	p.link.Open(&n.Exchange, p.link.Draw(p.sent), n)
 	n.Abandon()
 }

@@ -97,8 +97,13 @@ func (s *stream) Err() error { return s.err }
 func (s *stream) Close() {
 	if s.state == redis.Established || s.state == redis.Dialing {
 		if s.state == redis.Established {
-			end := &hangUp{stream: s}
-			s.connection.Open(&end.Exchange, s.key.WithString("close"), end)
+			n := &network.Notice{What: "close"}
+			n.Served = func() {
+				s.channels, s.hungUp = nil, true
+				s.server.Unsubscribe(s)
+				n.Abandon()
+			}
+			s.connection.Open(&n.Exchange, s.key.WithString("close"), n)
 		}
 		s.connection.Abandon()
 		for _, m := range s.asked {
@@ -121,8 +126,8 @@ func (s *stream) Serve() { s.push(func() { s.become(redis.Established) }) }
 // push has the node send something that nobody asked for, and then is what happens where it arrives.
 func (s *stream) push(then func()) {
 	s.pushes++
-	x := &pushed{then: then}
-	x.Push(&s.connection.Exchange, s.key.WithString("push").With(s.pushes), x)
+	n := &network.Notice{What: "push", Received: then}
+	n.Push(&s.connection.Exchange, s.key.WithString("push").With(s.pushes), n)
 }
 
 // Answered implements network.Client. What asks for the connection is never answered; see push.
@@ -233,36 +238,3 @@ var (
 	_ redis.Ordered    = (*message)(nil)
 	_ redis.Commanding = (*message)(nil)
 )
-
-// pushed is something that the node sends by itself.
-type pushed struct {
-	network.Exchange
-	then func()
-}
-
-// Answered and Broken implement network.Client.
-func (p *pushed) Answered() { p.then() }
-func (*pushed) Broken()     {}
-
-// Purpose implements network.Purposeful.
-func (*pushed) Purpose() string { return "push" }
-
-// hangUp tells the node that the client has closed a stream. Nobody waits for an answer.
-type hangUp struct {
-	network.Exchange
-	stream *stream
-}
-
-// Serve implements redis.Serving.
-func (h *hangUp) Serve() {
-	h.stream.channels, h.stream.hungUp = nil, true
-	h.stream.server.Unsubscribe(h.stream)
-	h.Abandon()
-}
-
-// Answered and Broken implement network.Client.
-func (*hangUp) Answered() {}
-func (*hangUp) Broken()   {}
-
-// Purpose implements network.Purposeful.
-func (*hangUp) Purpose() string { return "close" }

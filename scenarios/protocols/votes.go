@@ -1,12 +1,30 @@
 package protocols
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"redlocksim/faults"
 	"redlocksim/redlock"
 )
+
+// QuorumSettings are those of protocols that count votes.
+type QuorumSettings struct {
+	// Quorum is how many nodes must vote for a lock; 0 is the majority. Default: 0. Example: 4
+	Quorum int `yaml:"quorum" range:"0.."`
+}
+
+func (q QuorumSettings) quorum(nodes int) int {
+	if q.Quorum == 0 {
+		return majority(nodes)
+	}
+	return q.Quorum
+}
+
+// majority is computed here and not by the library, whose quorum is judged by it.
+func majority(nodes int) int { return nodes/2 + 1 }
 
 // DriftSettings are those of protocols that allow for clock drift.
 type DriftSettings struct {
@@ -57,4 +75,9 @@ func (d Drift) For(ttl time.Duration) time.Duration {
 		panic(err) // the settings were not checked
 	}
 	return allowance
+}
+
+// unprefixed is an error of package redlock as the error of a file, in which its prefix would say nothing.
+func unprefixed(err error) error {
+	return errors.New(strings.TrimPrefix(err.Error(), redlock.ErrInvalid.Error()+": "))
 }
