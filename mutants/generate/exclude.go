@@ -24,7 +24,7 @@ var excludedFiles = []string{
 
 // checks are the functions that only check options and arguments.
 var checks = []string{
-	"wholeMilliseconds", "unprefixed", "Drift.allowance", "checkOptions", "oneMaster",
+	"wholeMilliseconds", "Drift.allowance", "checkOptions", "oneMaster",
 }
 
 // isExcluded reports whether a function has no bugs: a check, or one that makes a text for people, or a name by which monitors

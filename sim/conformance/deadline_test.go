@@ -14,14 +14,9 @@ import (
 
 // TestDeadlines looks at a key of 10 ms at the moments about its deadline. It is there while the node's clock reads the
 // deadline or less, and gone when it reads a millisecond more (keyIsExpired in db.c of Redis); fractions of a millisecond
-// do not count. All that a command can show of that is given here once more, in figures, which the simulated nodes have to
-// match without a redis-server, too.
+// do not count. All that a command can show of that is given here once more, in figures.
 func TestDeadlines(t *testing.T) {
-	real := newServer(t, adaptertest.GoRedis)
-	if real.clock == nil {
-		noClock(t.Logf)
-		real = nil
-	}
+	real := timedServer(t)
 	const ttl = 10 * time.Millisecond
 	acquire := driver.Command{Op: driver.OpAcquire, Keys: []string{"a"}, Value: "v", TTL: ttl}
 	fenced := acquire

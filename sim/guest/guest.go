@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/sys"
 
 	"redlocksim/redlock/driver"
@@ -135,6 +136,45 @@ func (g *Guest) run() {
 	default:
 		g.Fail("it has exited with status 0")
 	}
+}
+
+// asks counts what the guest asks for.
+func (g *Guest) asks() {
+	if g.calls++; g.calls > g.program.limits.Calls {
+		g.stop("it has asked for something more than %d times", g.program.limits.Calls)
+	}
+}
+
+// module is what a guest has of its process: the arguments, the clocks and random bytes.
+func (g *Guest) module() wazero.ModuleConfig {
+	reads := func(kind kernel.ClockKind) int64 {
+		g.asks()
+		return g.Process.Reads(kind)
+	}
+	return wazero.NewModuleConfig().WithName("").WithArgs(g.Args...).WithRandSource(random{g}).
+		WithNanotime(func() int64 { return reads(kernel.Monotonic) }, 1).
+		WithWalltime(func() (sec int64, nsec int32) {
+			t := time.Duration(reads(kernel.WallClock))
+			return int64(t / time.Second), int32(t % time.Second)
+		}, 1)
+}
+
+// random is bytes that depend on how many lines the guest was given, and on how often it has asked since: what it draws for one
+// call does not depend on what it drew for those before.
+type random struct{ *Guest }
+
+func (r random) Read(b []byte) (int, error) {
+	g := r.Guest
+	g.asks()
+	if g.Process.Starved() {
+		return 0, errors.New("no random bytes")
+	}
+	g.drawn++
+	key := g.Process.Draw("guest").With(uint64(g.Number)).With(g.told).With(g.drawn)
+	for i := range b {
+		b[i] = byte(key.With(uint64(i)))
+	}
+	return len(b), nil
 }
 
 // ofMemory says how much memory there is, if it has exited for want of it, as far as it says so.

@@ -37,6 +37,26 @@ type Purposeful interface {
 	Purpose() string
 }
 
+// MessageKind says which part of an exchange a message is.
+type MessageKind uint8
+
+const (
+	// RequestMessage goes from a client to a server; the zero value.
+	RequestMessage MessageKind = iota
+	// ReplyMessage goes back, as does what a server publishes.
+	ReplyMessage
+	// RefusalMessage is what the machine of a server answers whose process is down or has forgotten the connection.
+	RefusalMessage
+)
+
+// lane is 0 for what goes to a server, and 1 for what goes back.
+func (k MessageKind) lane() int {
+	if k == RequestMessage {
+		return 0
+	}
+	return 1
+}
+
 func (l *Link) begin(x *Exchange, from *kernel.Process, key kernel.Key, end Client) bool {
 	*x = Exchange{link: l, from: from, epoch: l.epoch, key: key, end: end}
 	if from.Dead() || l.network.k.Closed() {

@@ -6,26 +6,6 @@ import (
 	"redlocksim/sim/kernel"
 )
 
-// MessageKind says which part of an exchange a message is.
-type MessageKind uint8
-
-const (
-	// RequestMessage goes from a client to a server; the zero value.
-	RequestMessage MessageKind = iota
-	// ReplyMessage goes back, as does what a server publishes.
-	ReplyMessage
-	// RefusalMessage is what the machine of a server answers whose process is down or has forgotten the connection.
-	RefusalMessage
-)
-
-// lane is 0 for what goes to a server, and 1 for what goes back.
-func (k MessageKind) lane() int {
-	if k == RequestMessage {
-		return 0
-	}
-	return 1
-}
-
 // The network's kinds of steps.
 var (
 	StepRequest = kernel.NewMessageKind(2, "request arrives")

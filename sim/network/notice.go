@@ -1,7 +1,7 @@
 package network
 
-// Notice is a message that nobody answers: one of a client, which is Served where it arrives, or one that a server pushes, which
-// is Received there. A function that is nil does nothing.
+// Notice is a message that nobody answers: one of a client, which is Served where it arrives, or one that a server pushes,
+// which is Received there. A function that is nil does nothing.
 type Notice struct {
 	Exchange
 	What     string // it is for
