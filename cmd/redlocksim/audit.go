@@ -111,7 +111,7 @@ func (a *auditFlags) run(cmd *cobra.Command, args []string) error {
 	if a.suggest {
 		return a.suggestion(cmd, name, answers)
 	}
-	o := audit.Options{Line: a.show, Repeat: "redlocksim audit " + shell.Quote(name)}
+	o := audit.Options{Unmended: a.show > 0, Repeat: "redlocksim audit " + shell.Quote(name)}
 	if audit.IsProgram(answers.Library) {
 		a.lock.command, a.lock.noCache = answers.Library, a.noCache
 		if err := a.lock.loadWasm(cmd); err != nil {

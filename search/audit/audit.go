@@ -104,8 +104,6 @@ type Options struct {
 	Foreign *scenarios.Foreign
 	// Repeat is the command that makes the audit.
 	Repeat string
-	// Line, if not 0, is the only line that is wanted, from 1: those after it are left out.
-	Line int
 	// Unmended says that no fixes are looked for.
 	Unmended bool
 }
@@ -117,7 +115,7 @@ var ErrInput = errors.New("audit")
 // ErrInput, or is that of the context.
 func Of(ctx context.Context, a *Answers, o Options) (*Audit, error) {
 	out := &Audit{Answers: a, Beyond: beyond(a), Assumed: a.Assumed}
-	x := &auditing{ctx: ctx, answers: a, foreign: o.Foreign, world: calm(a.Settings), unmended: o.Unmended || o.Line > 0, repeat: o.Repeat, failures: &out.Failures}
+	x := &auditing{ctx: ctx, answers: a, foreign: o.Foreign, world: calm(a.Settings), unmended: o.Unmended, repeat: o.Repeat, failures: &out.Failures}
 	if err := cmp.Or(a.Settings.Lock.Check(len(a.Settings.Nodes.Names)), x.canRenew()); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInput, err)
 	}
@@ -134,9 +132,7 @@ func Of(ctx context.Context, a *Answers, o Options) (*Audit, error) {
 		if err != nil {
 			return nil, err
 		}
-		if x.broken = x.broken || l == lostMessages && verdict == Unsafe; len(out.Assumptions) == o.Line {
-			return out, nil
-		}
+		x.broken = x.broken || l == lostMessages && verdict == Unsafe
 	}
 	if _, err := add("all together", x.together); err != nil {
 		return nil, err

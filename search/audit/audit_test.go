@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -46,32 +45,6 @@ func lineOf(t *testing.T, text, name string) *Assumption {
 		return x
 	}
 	return nil
-}
-
-// A line by itself is the line of the whole audit, less its fixes.
-func TestOneLine(t *testing.T) {
-	const text = "library: redsync\nttl: 8s\nclock-step: 100ms\nrestart-delay: 5s\npower-loss: true\n"
-	whole := of(t, text)
-	if !slices.ContainsFunc(whole.Assumptions, func(x Assumption) bool { return len(x.Fixes) > 0 }) {
-		t.Fatal("nothing is to be mended")
-	}
-	for i, want := range whole.Assumptions {
-		only, err := Of(t.Context(), parse(t, text), Options{Line: i + 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(only.Assumptions) != i+1 {
-			t.Fatalf("line %d: %d lines", i+1, len(only.Assumptions))
-		}
-		got := only.Assumptions[i]
-		if len(got.Fixes) > 0 {
-			t.Errorf("%s: fixes %v", got.Name, got.Fixes)
-		}
-		want.Fix, want.Fixes = "", nil
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %+v, want %+v", got.Name, got, want)
-		}
-	}
 }
 
 // In a network that takes no time the limits are those of the formulas. redsync has a drift allowance of 1 % of the TTL, 80 ms,
