@@ -109,7 +109,7 @@ func (r *Result) judgeSafety(hoped *Expect, problem func(c Class, format string,
 		problem(r.Findings.differ(expected), "%s", r.beside(r.Findings.Says(), hoped.Findings.Says()))
 	}
 	for i, on := range s.Expect.Resources {
-		if found := r.FindingsOn(on.Key); !slices.Equal(found, on.Value.Findings) {
+		if found := r.findingsOn(on.Key); !slices.Equal(found, on.Value.Findings) {
 			problem(found.differ(on.Value.Findings), "%s", r.beside(found.Says()+" on "+on.Key, hoped.Resources[i].Value.Findings.Says()))
 		}
 	}

@@ -132,7 +132,7 @@ func judgeForeign(s *Scenario, o Options, out *Outcome) (*Result, error) {
 	comparable.Expect.Findings = r.allowed(r.Findings, s.Expect.Findings)
 	for i := range comparable.Expect.Resources {
 		on := &comparable.Expect.Resources[i]
-		on.Value.Findings = r.allowed(r.FindingsOn(on.Key), s.Expect.Resources[i].Value.Findings)
+		on.Value.Findings = r.allowed(r.findingsOn(on.Key), s.Expect.Resources[i].Value.Findings)
 	}
 	if !slices.ContainsFunc(comparable.Expect.Findings, checker.Kind.Violation) {
 		comparable.Claim = Holds // as far as this lock shows

@@ -140,8 +140,8 @@ func (c *check) beforeHealing(i *Item) {
 // Measured is the worst that was measured on any of the resources; what was measured, if there is one.
 func (r *Result) Measured() checker.Resource { return worst(r.Report.Resources) }
 
-// MeasuredOn is what was measured on a resource.
-func (r *Result) MeasuredOn(resource string) checker.Resource {
+// measuredOn is what was measured on a resource.
+func (r *Result) measuredOn(resource string) checker.Resource {
 	for _, m := range r.Report.Resources {
 		if m.Name == resource {
 			return m
@@ -184,7 +184,7 @@ func worst(all []checker.Resource) checker.Resource {
 func (r *Result) judgeLiveness(problem func(c Class, format string, args ...any)) {
 	r.Scenario.Expect.all().judge(r.Measured(), problem)
 	for _, on := range r.Scenario.Expect.Resources {
-		on.Value.judge(r.MeasuredOn(on.Key), func(c Class, format string, args ...any) {
+		on.Value.judge(r.measuredOn(on.Key), func(c Class, format string, args ...any) {
 			problem(c, "on "+strings.ReplaceAll(on.Key, "%", "%%")+", "+format, args...)
 		})
 	}

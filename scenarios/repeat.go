@@ -38,7 +38,7 @@ func verify(s *Scenario, o Options) (*Result, error) {
 		return nil, err
 	}
 	if r.Beyond != nil && r.Witness() != nil {
-		r.Smallest, err = FindSmallest(r)
+		r.Smallest, err = findSmallest(r)
 	}
 	return r, err
 }

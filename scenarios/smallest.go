@@ -23,10 +23,10 @@ type Smallest struct {
 // resolution is how exactly the smallest fault is found: that of Redis' clock.
 const resolution = time.Millisecond
 
-// FindSmallest looks, for each kind of fault in the timeline that has a size, for the mildest that still gives the
+// findSmallest looks, for each kind of fault in the timeline that has a size, for the mildest that still gives the
 // findings of r; all faults of the kind are given the same size. It bisects on tier model and confirms both sides on the
 // others. Kinds without which the findings are the same are left out.
-func FindSmallest(r *Result) ([]Smallest, error) {
+func findSmallest(r *Result) ([]Smallest, error) {
 	var all []Smallest
 	var kinds []string
 	for _, item := range r.Scenario.Timeline {

@@ -165,8 +165,8 @@ func (r *Result) own() []checker.Finding {
 	return slices.DeleteFunc(slices.Clone(own), func(f checker.Finding) bool { return f.Assumes })
 }
 
-// FindingsOn are the kinds found on a resource, in the checker's order.
-func (r *Result) FindingsOn(resource string) Findings {
+// findingsOn are the kinds found on a resource, in the checker's order.
+func (r *Result) findingsOn(resource string) Findings {
 	var found Findings
 	for _, f := range r.own() {
 		if f.Resource == resource && !slices.Contains(found, f.Kind) {
