@@ -15,8 +15,8 @@ import (
 	"redlocksim/scenarios"
 )
 
-// A program that asks again as soon as it was refused has a grade that one with pauses has not, as in the simulator. What it has
-// started in a session of its own, and whose parent has ended, ends with it.
+// A program that asks again as soon as it was refused has a grade that one with pauses has not, as in the simulator. What it
+// has started in a session of its own, and whose parent has ended, ends with it.
 func TestProgramsThatWait(t *testing.T) {
 	livetest.NeedsServer(t)
 	program := builtIn(t, "../scenarios/programs/testdata/lies")

@@ -29,8 +29,8 @@ var Drawn func(seed uint64) *Scenario
 // slow.
 var Random = flag.Int("random", 120, "how many random experiments a test makes")
 
-// differ says in what two values differ. Equal numbers may be written differently, lists that are nil and that are empty mean the
-// same, as do no latency and one of zero, nobody repeats a fault, and where something stood in its file does not count.
+// differ says in what two values differ. Equal numbers may be written differently, lists that are nil and that are empty mean
+// the same, as do no latency and one of zero, nobody repeats a fault, and where something stood in its file does not count.
 func differ(a, b any) string {
 	return cmp.Diff(a, b, cmp.Exporter(func(reflect.Type) bool { return true }), cmpopts.EquateEmpty(), cmpopts.IgnoreTypes(&yaml.Node{}),
 		cmp.Comparer(func(a, b faults.Rate) bool { return a.Ratio().Equal(b.Ratio()) }),

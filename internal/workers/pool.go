@@ -105,7 +105,8 @@ func (p *Pool) do(ctx context.Context, b jobs.Batch, done func(job int, outcome 
 	}
 	told := p.client.Subscribe(ctx, p.address.told(w.id))
 	defer told.Close()
-	_, _ = told.ReceiveTimeout(ctx, look)                           // until then nothing would be told; if it fails, looks must do
+	// Until then nothing would be told; if it fails, looks must do.
+	_, _ = told.ReceiveTimeout(ctx, look)
 	defer p.client.Del(context.Background(), w.address.batch(w.id)) // so that workers do no more of it
 	timer := time.NewTicker(look)
 	defer timer.Stop()

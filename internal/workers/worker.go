@@ -111,7 +111,8 @@ func (s *serving) slot(ctx, working context.Context, consumer string) {
 			wait(ctx, look)
 		}
 	}
-	s.client.ZRem(working, s.Address.present(), s.Build+" "+consumer) // the group keeps the consumer: an entry that it has not done is its own
+	// The group keeps the consumer: an entry that it has not done is its own.
+	s.client.ZRem(working, s.Address.present(), s.Build+" "+consumer)
 }
 
 // every does something again and again until ctx ends.

@@ -195,7 +195,8 @@ func TestWorkersComeAndGo(t *testing.T) {
 		t.Error("it was over before all that was to happen")
 	}
 	both.Wait()
-	if left := pools[0].client.XLen(t.Context(), pools[0].address.queue("tests")).Val(); left > 2*2 { // which are asked for twice
+	// Those are asked for twice.
+	if left := pools[0].client.XLen(t.Context(), pools[0].address.queue("tests")).Val(); left > 2*2 {
 		t.Errorf("%d chunks are left", left)
 	}
 }

@@ -349,8 +349,8 @@ func darkIsChosenOrTheSystems(t *testing.T, p *shown) {
 	}
 }
 
-// At any width, and with whatever is shown, a page fits its window, no text of its picture lies on another or leaves it, and there
-// are no errors. It leaves pictures to look at.
+// At any width, and with whatever is shown, a page fits its window, no text of its picture lies on another or leaves it, and
+// there are no errors. It leaves pictures to look at.
 func TestPagesFit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")

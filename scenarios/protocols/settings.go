@@ -87,9 +87,9 @@ func (s Settings) Faster(times int) Settings {
 	return s
 }
 
-// Faster divides the times in a struct that files are read into. The tag faster says what else there is to it: those that Redis counts in milliseconds
-// stay whole ones. The unit of a clock stays as it is. Of the allowance for drift, Redis' own milliseconds stay, for which the
-// default stands.
+// Faster divides the times in a struct that files are read into. The tag faster says what else there is to it: those that
+// Redis counts in milliseconds stay whole ones. The unit of a clock stays as it is. Of the allowance for drift, Redis' own
+// milliseconds stay, for which the default stands.
 func Faster(settings any, times int) { faster(reflect.ValueOf(settings).Elem(), time.Duration(times)) }
 
 func faster(settings reflect.Value, by time.Duration) {

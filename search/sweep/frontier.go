@@ -46,10 +46,6 @@ const (
 	Safer Agreement = "safer"
 )
 
-// along is the axis of the frontier, and others are the others.
-func (s *Spec) along() Axis    { return s.Axes[len(s.Axes)-1] }
-func (s *Spec) others() []Axis { return s.Axes[:len(s.Axes)-1] }
-
 // probe is a value on the frontier's axis, and what was found there.
 type probe struct {
 	value variant.Value

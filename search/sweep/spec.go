@@ -138,3 +138,7 @@ func (e *SpecError) Error() string { return e.Err.Error() }
 
 // Unwrap gives what is wrong.
 func (e *SpecError) Unwrap() error { return e.Err }
+
+// along is the axis of the frontier, and others are the others.
+func (s *Spec) along() Axis    { return s.Axes[len(s.Axes)-1] }
+func (s *Spec) others() []Axis { return s.Axes[:len(s.Axes)-1] }
