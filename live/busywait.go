@@ -12,35 +12,67 @@ import (
 	"redlocksim/sim/history"
 )
 
-// wait is a call for a lock, from one time of the run to another, beside which its client made no other call about locks.
-type wait struct {
-	client, resource string
-	op               int
-	from, to         int64
-	seq              int // of its call
+// phase is a time of a run, up to the client's next one, in which its calls about locks that are open are the same.
+type phase struct {
+	from int64
+	call *history.Event // for a lock, if it is the only one; else nil
 }
 
-// busyWaits finds the waits in which a lock program asked again and again without pauses, of those on a resource the first, and
-// counts the requests that were looked at. Package monitor sees each pause. Here some are the machine's, so that the requests
-// to a node are compared with how many there can be with the shortest pauses.
+// busyWaits finds where a lock program asked again and again without pauses while it waited for a lock and did nothing else,
+// of those on a resource the first, and counts the requests that were looked at. The rule of the simulator sees each pause.
+// Here some are the machine's, so that the requests to a node are compared with how many there can be with the shortest pauses.
 func (r *run) busyWaits(h history.History) (found []checker.Finding, requests int) {
-	if r.options.Lock == nil {
+	if r.options.Lock == nil || len(h) == 0 {
 		return nil, 0
 	}
 	inRun := func(at int64) checker.Instant { return checker.Instant((at - r.start) * r.speed) }
-	for _, w := range waits(h) {
-		for _, server := range r.servers {
-			during := r.linkOf(w.client, server.Name).Up.Came(r.start+w.from/r.speed, r.start+w.to/r.speed)
-			requests += len(during)
-			for _, row := range withoutPauses(during) {
-				took := time.Duration(row.to - row.from).Round(time.Millisecond / 10)
-				found = counted(found, checker.Finding{Kind: checker.BusyWait, Resource: w.resource, From: inRun(row.from), To: inRun(row.to),
-					FromSeq: w.seq, ToSeq: w.seq, Seqs: []int{w.seq},
-					Text: fmt.Sprintf("%s has sent %d requests to %s within %v, while it waits for the lock.", w.client, inARow, server.Name, took)})
+	all := phases(h)
+	for _, client := range r.scenario.Clients {
+		its := append(all[client], phase{from: h[len(h)-1].Time})
+		for i, p := range its {
+			if p.call == nil {
+				continue
+			}
+			for _, server := range r.servers {
+				during := r.linkOf(client, server.Name).Up.Came(r.start+p.from/r.speed, r.start+its[i+1].from/r.speed)
+				requests += len(during)
+				for _, row := range withoutPauses(during) {
+					took := time.Duration(row.to - row.from).Round(time.Millisecond / 10)
+					found = counted(found, checker.Finding{Kind: checker.BusyWait, Resource: p.call.Resource, From: inRun(row.from),
+						To: inRun(row.to), FromSeq: p.call.Seq, ToSeq: p.call.Seq, Seqs: []int{p.call.Seq},
+						Text: fmt.Sprintf("%s has sent %d requests to %s within %v, while it waits for the lock.", client, inARow, server.Name, took)})
+				}
 			}
 		}
 	}
 	return found, requests
+}
+
+// phases are those of a history by client. One call for several resources counts as that for the first.
+func phases(h history.History) map[string][]phase {
+	all, open := map[string][]phase{}, map[string][]*history.Event{}
+	for i := range h {
+		e := &h[i]
+		its := open[e.Process]
+		isAboutLocks := e.Func == history.Acquire || e.Func == history.Extend || e.Func == history.Release
+		switch isFirst := e.With == 0 || e.With == e.Op; {
+		case e.Kind == history.Crash:
+			its = nil
+		case e.Kind == history.Call && isAboutLocks && isFirst:
+			its = append(its, e)
+		case e.Kind == history.Return:
+			its = slices.DeleteFunc(its, func(c *history.Event) bool { return c.Op == e.Op })
+		default:
+			continue
+		}
+		open[e.Process] = its
+		p := phase{from: e.Time}
+		if len(its) == 1 && its[0].Func == history.Acquire {
+			p.call = its[0]
+		}
+		all[e.Process] = append(all[e.Process], p)
+	}
+	return all
 }
 
 // counted are the findings with one more, which is only counted if there is one on the same resource.
@@ -70,44 +102,4 @@ func withoutPauses(at []int64) (rows []row) {
 		}
 	}
 	return rows
-}
-
-// waits are those of a history, in the order of their ends.
-func waits(h history.History) []wait {
-	var over, open []wait
-	alone := map[int]bool{} // by operation
-	end := func(at int64, is func(wait) bool) {
-		open = slices.DeleteFunc(open, func(w wait) bool {
-			if !is(w) {
-				return false
-			}
-			if w.to = at; alone[w.op] {
-				over = append(over, w)
-			}
-			return true
-		})
-	}
-	last := int64(0)
-	for i := range h {
-		e := &h[i]
-		last = e.Time
-		isAboutLocks := e.Func == history.Acquire || e.Func == history.Extend || e.Func == history.Release
-		switch {
-		case e.Kind == history.Crash:
-			end(e.Time, func(w wait) bool { return w.client == e.Process })
-		case !isAboutLocks || e.With != 0 && e.With != e.Op: // one call for several resources counts as that for the first
-		case e.Kind == history.Return:
-			end(e.Time, func(w wait) bool { return w.op == e.Op })
-		case e.Kind == history.Call:
-			alone[e.Op] = e.Func == history.Acquire
-			for _, w := range open {
-				if w.client == e.Process {
-					alone[e.Op], alone[w.op] = false, false
-				}
-			}
-			open = append(open, wait{client: e.Process, resource: e.Resource, op: e.Op, from: e.Time, seq: e.Seq})
-		}
-	}
-	end(last, func(wait) bool { return true })
-	return over
 }

@@ -12,9 +12,8 @@ import (
 	"redlocksim/sim/history"
 )
 
-// A wait is a call for a lock beside which its client has no other call about locks, and ends with its return, a crash or the
-// history.
-func TestWaits(t *testing.T) {
+// A client waits for a lock while it has no other call about locks, until that returns or it crashes.
+func TestPhases(t *testing.T) {
 	call := func(client string, op int, f history.Func) history.Event {
 		return history.Event{Kind: history.Call, Process: client, Op: op, Func: f, Resource: "R"}
 	}
@@ -31,23 +30,26 @@ func TestWaits(t *testing.T) {
 	const acquire, extend, read = history.Acquire, history.Extend, history.Read
 	for name, c := range map[string]struct {
 		h    history.History
-		want string // client, and the times of its wait
+		want string // when c1 begins to wait for which call; 0: it does not wait from then on
 	}{
-		"granted":             {history.History{call("c1", 1, acquire), back("c1", 1, acquire), call("c1", 2, extend)}, "c1 1-2"},
-		"open":                {history.History{call("c1", 1, acquire), call("c1", 2, read)}, "c1 1-2"},
-		"two clients":         {history.History{call("c1", 1, acquire), call("c2", 2, acquire), back("c2", 2, acquire), back("c1", 1, acquire)}, "c2 2-3, c1 1-4"},
-		"two calls":           {history.History{call("c1", 1, acquire), call("c1", 2, acquire), back("c1", 2, acquire), back("c1", 1, acquire)}, ""},
-		"beside an extend":    {history.History{call("c1", 1, extend), call("c1", 2, acquire), back("c1", 1, extend), back("c1", 2, acquire)}, ""},
-		"several locks":       {history.History{with(call("c1", 1, acquire), 1), with(call("c1", 2, acquire), 1), with(back("c1", 1, acquire), 1), with(back("c1", 2, acquire), 1)}, "c1 1-3"},
-		"the client crashes":  {history.History{call("c1", 1, acquire), crash, call("c1", 2, acquire), back("c1", 2, acquire)}, "c1 1-2, c1 3-4"},
-		"another one crashes": {history.History{call("c2", 1, acquire), crash, back("c2", 1, acquire)}, "c2 1-3"},
+		"granted":            {history.History{call("c1", 1, acquire), back("c1", 1, acquire), call("c1", 2, extend)}, "1: 1, 2: 0, 3: 0"},
+		"a read beside it":   {history.History{call("c1", 1, acquire), call("c1", 2, read), back("c1", 2, read)}, "1: 1, 3: 1"},
+		"another client":     {history.History{call("c1", 1, acquire), call("c2", 2, acquire), back("c2", 2, acquire)}, "1: 1"},
+		"two calls":          {history.History{call("c1", 1, acquire), call("c1", 2, acquire), back("c1", 1, acquire)}, "1: 1, 2: 0, 3: 2"},
+		"beside an extend":   {history.History{call("c1", 1, extend), call("c1", 2, acquire), back("c1", 1, extend)}, "1: 0, 2: 0, 3: 2"},
+		"several locks":      {history.History{with(call("c1", 1, acquire), 1), with(call("c1", 2, acquire), 1), with(back("c1", 1, acquire), 1)}, "1: 1, 3: 0"},
+		"the client crashes": {history.History{call("c1", 1, acquire), crash, call("c1", 2, acquire)}, "1: 1, 2: 0, 3: 2"},
 	} {
 		for i := range c.h {
 			c.h[i].Seq, c.h[i].Time = i+1, int64(i+1)
 		}
 		var got []string
-		for _, w := range waits(c.h) {
-			got = append(got, fmt.Sprintf("%s %d-%d", w.client, w.from, w.to))
+		for _, p := range phases(c.h)["c1"] {
+			op := 0
+			if p.call != nil {
+				op = p.call.Op
+			}
+			got = append(got, fmt.Sprintf("%d: %d", p.from, op))
 		}
 		if got := strings.Join(got, ", "); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)

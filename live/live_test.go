@@ -22,6 +22,7 @@ import (
 	"redlocksim/live"
 	"redlocksim/live/internal/livetest"
 	"redlocksim/live/internal/speed"
+	"redlocksim/lockprogram/lines"
 	"redlocksim/scenarios"
 	"redlocksim/sim/history"
 )
@@ -223,39 +224,58 @@ func processesIn(t testing.TB, dir string) []string {
 	return found
 }
 
-func TestUnfit(t *testing.T) {
-	for _, test := range []struct{ name, why string }{
-		{"17-clock-jump", ""},
-		{"05-single-instance/healthy", ""},
-		{"06-failover-to-a-replica", ""},
-		{"21-suspended-host/boottime", ""},
-		{"47-consensus/cut-off-client", "protocol consensus talks to a lock service, which takes a lock program for a real one"},
-		{"49-database-unique-index/contention", "protocol db-unique talks to a database, which takes a lock program for a real one"},
-		{"boundaries/pause-holds", "a single millisecond"},
-		{"44-redisson/lost-wake-up", ""},
-	} {
-		s := byName(test.name)
-		if s == nil {
-			t.Errorf("there is no scenario %s", test.name)
-			continue
-		}
-		err := live.Unfit(s, live.Options{})
-		switch {
-		case test.why == "" && err != nil:
-			t.Errorf("%s: %v", test.name, err)
-		case test.why != "" && (!errors.Is(err, live.ErrUnfit) || !strings.Contains(err.Error(), test.why)):
-			t.Errorf("%s: %v, want %q in it", test.name, err, test.why)
-		}
+// wantUnfit sees that a scenario cannot be shown, and that the error says why; an empty why is one that can be.
+func wantUnfit(t *testing.T, s *scenarios.Scenario, o live.Options, why string) {
+	t.Helper()
+	err := live.Unfit(s, o)
+	if why == "" && err != nil || why != "" && (!errors.Is(err, live.ErrUnfit) || !strings.Contains(err.Error(), why)) {
+		t.Errorf("%s: %v, want %q in it", s.Name, err, why)
 	}
 }
 
-// A reset breaks a subscription in the simulator, and go-redis makes it again.
-func TestResetsOfSubscribers(t *testing.T) {
-	s := *byName("44-redisson/lost-wake-up")
-	s.Timeline = append(slices.Clone(s.Timeline), scenarios.Item{Kind: "reset", Fault: &faults.Reset{}})
-	if err := live.Unfit(&s, live.Options{}); !errors.Is(err, live.ErrUnfit) || !strings.Contains(err.Error(), "subscribes") {
-		t.Errorf("got %v", err)
+// What cannot be put on servers, or on some, is refused, with the reason.
+func TestUnfit(t *testing.T) {
+	library := live.Options{}
+	etcd := live.Options{Lock: []string{"etcd"}, Server: lines.Etcd}
+	postgres := live.Options{Lock: []string{"postgres"}, Server: lines.Postgres}
+	for _, test := range []struct {
+		name string
+		on   live.Options
+		why  string
+	}{
+		{"17-clock-jump", library, ""},
+		{"06-failover-to-a-replica", library, ""},
+		{"21-suspended-host/boottime", library, ""},
+		{"47-consensus/cut-off-client", library, "protocol consensus talks to a lock service, which takes a lock program for a real one"},
+		{"49-database-unique-index/contention", library, "protocol db-unique talks to a database, which takes a lock program for a real one"},
+		{"boundaries/pause-holds", library, "a single millisecond"},
+		{"47-consensus/minority", etcd, ""},
+		{"47-consensus/minority", postgres, ""},
+		{"47-consensus/clocks-and-restarts", etcd, "it changes the clock of etcd, a Go program"},
+		{"06-failover-to-a-replica", etcd, "its nodes have replicas, which tier live does not set up for etcd"},
+		{"94-evicted-keys", etcd, "etcd evicts no keys"},
+		{"94-evicted-keys", postgres, "PostgreSQL evicts no keys"},
+		{"21-suspended-host/boottime", etcd, "those of a lock program are the machine's"},
+	} {
+		found := false
+		for _, s := range scenarios.Catalogue() {
+			if s.Name == test.name || strings.HasPrefix(s.Name, test.name+"/") {
+				found = true
+				wantUnfit(t, s, test.on, test.why)
+			}
+		}
+		if !found {
+			t.Errorf("there is no scenario %s", test.name)
+		}
 	}
+	// A reset breaks a subscription in the simulator, and go-redis makes it again.
+	s := *byName("44-redisson/lost-wake-up")
+	wantUnfit(t, &s, library, "")
+	s.Timeline = append(slices.Clone(s.Timeline), scenarios.Item{Kind: "reset", Fault: &faults.Reset{}})
+	wantUnfit(t, &s, library, "subscribes")
+	// Only when a run is over is it known when a belief has ended.
+	s.Timeline = []scenarios.Item{{When: faults.Trigger{After: &faults.Moment{Event: "belief-ended"}}, Kind: "partition", Fault: &faults.Partition{}}}
+	wantUnfit(t, &s, library, "belief-ended is a moment that nobody can see")
 }
 
 // Every fault of the vocabulary is made to happen, but for those that say why they cannot.
@@ -271,9 +291,6 @@ func TestEveryFault(t *testing.T) {
 	for _, w := range faults.Vocabulary() {
 		s := *byName("17-clock-jump")
 		s.Timeline = []scenarios.Item{{Kind: w.Name, Fault: w.New()}}
-		err := live.Unfit(&s, live.Options{})
-		if why := refused[w.Name]; why == "" && err != nil || why != "" && (!errors.Is(err, live.ErrUnfit) || !strings.Contains(err.Error(), why)) {
-			t.Errorf("%s: %v, want %q", w.Name, err, why)
-		}
+		wantUnfit(t, &s, live.Options{}, refused[w.Name])
 	}
 }

@@ -3,7 +3,6 @@
 package live_test
 
 import (
-	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -16,7 +15,6 @@ import (
 	"redlocksim/live/internal/livetest"
 	"redlocksim/live/internal/server"
 	"redlocksim/lockprogram/lines"
-	"redlocksim/scenarios"
 	"redlocksim/sim/history"
 )
 
@@ -129,36 +127,5 @@ nodes: {names: [A]}`, fault))
 				})
 			}
 		})
-	}
-}
-
-// What cannot be put on a server is refused, with the reason.
-func TestUnfitForServers(t *testing.T) {
-	etcd := live.Options{Lock: []string{"etcd"}, Server: lines.Etcd}
-	postgres := live.Options{Lock: []string{"postgres"}, Server: lines.Postgres}
-	for name, why := range map[string]string{
-		"47-consensus/minority":            "",
-		"47-consensus/clocks-and-restarts": "it changes the clock of etcd, a Go program",
-		"06-failover-to-a-replica":         "its nodes have replicas, which tier live does not set up for etcd",
-		"94-evicted-keys":                  "etcd evicts no keys",
-		"21-suspended-host/boottime":       "those of a lock program are the machine's",
-	} {
-		found := false
-		for _, s := range scenarios.Catalogue() {
-			if s.Name != name && !strings.HasPrefix(s.Name, name+"/") {
-				continue
-			}
-			found = true
-			if err := live.Unfit(s, postgres); (err == nil) != (why == "") {
-				t.Errorf("%s, on PostgreSQL: %v", s.Name, err)
-			}
-			err := live.Unfit(s, etcd)
-			if why == "" && err != nil || why != "" && (!errors.Is(err, live.ErrUnfit) || !strings.Contains(err.Error(), why)) {
-				t.Errorf("%s: %v, want %q", s.Name, err, why)
-			}
-		}
-		if !found {
-			t.Errorf("there is no scenario %s", name)
-		}
 	}
 }

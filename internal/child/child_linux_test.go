@@ -14,30 +14,21 @@ import (
 // adopts has this program be a process that starts a daemon.
 const adopts = "REDLOCKSIM_TEST_ADOPTS"
 
-// A daemon, whose parent has ended, belongs to the process that has adopted it.
-func TestStopAndKillReachDaemons(t *testing.T) {
+// What a process has started, in sessions of their own and by others too, stands still with it, goes on with it, and ends with
+// it. A daemon, whose parent has ended, belongs to the process that has adopted it.
+func TestStopAndKillReachAll(t *testing.T) {
 	if os.Getenv(adopts) != "" {
 		if err := AdoptOrphans(); err != nil {
 			t.Fatal(err)
 		}
-		if err := exec.Command("/bin/sh", "-c", "setsid sleep 20 >/dev/null 2>&1 </dev/null &").Run(); err != nil {
+		if err := exec.Command("/bin/sh", "-c", "setsid sh -c 'setsid sleep 20 & sleep 20 & wait' >/dev/null 2>&1 </dev/null &").Run(); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
 	}
-	cmd := exec.Command(os.Args[0], "-test.run", "^TestStopAndKillReachDaemons$")
+	cmd := exec.Command(os.Args[0], "-test.run", "^TestStopAndKillReachAll$")
 	cmd.Env = append(os.Environ(), adopts+"=1")
 	p, err := Start(InOwnGroup(cmd))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Kill()
-	wantTogether(t, p, 1)
-}
-
-// What a process has started in sessions of their own stands still with it, goes on with it, and ends with it.
-func TestStopAndKillReachAllDescendants(t *testing.T) {
-	p, err := Start(InOwnGroup(exec.Command("/bin/sh", "-c", "setsid sh -c 'setsid sleep 20 & sleep 20 & wait' & wait")))
 	if err != nil {
 		t.Fatal(err)
 	}

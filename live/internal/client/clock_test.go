@@ -109,27 +109,6 @@ func TestChangedClock(t *testing.T) {
 	}
 }
 
-// While a machine is suspended its parent knows that the monotonic clock stands still, and the others do not.
-func TestSuspendedClock(t *testing.T) {
-	_, parent := changeableClockOf(t, kernel.Monotonic)
-	at := parent.Suspend()
-	for kind, speed := range map[kernel.ClockKind]int64{kernel.Monotonic: 0, kernel.Boottime: 1, kernel.WallClock: 1} {
-		l := SkewOf(parent, kind)
-		const later = 1000 * faketime.Billion
-		if got := l.Read(at+later) - l.Read(at); got != speed*later {
-			t.Errorf("in 1000 s clock %d gains %v, want %d s", kind, time.Duration(got), speed*1000)
-		}
-	}
-	parent.SetRate(-faketime.Billion / 2)
-	if l := parent.Monotonic(); l.Read(at+faketime.Billion) != l.Read(at) {
-		t.Error("a change of rate has it go on")
-	}
-	parent.Wake()
-	if l := parent.Monotonic(); l.Rate != -faketime.Billion/2 {
-		t.Errorf("it goes on at the rate %d", l.Rate)
-	}
-}
-
 // A timer can be stopped and set anew, and contexts end with their parents.
 func TestTimersOfAChangedClock(t *testing.T) {
 	c, parent := changeableClockOf(t, kernel.Monotonic)
