@@ -186,14 +186,10 @@ func (all Findings) Check() error {
 // shown is what the run of the finding tells.
 func (f *Finding) shown() Shown { return Shown{f.Kind, f.Families, f.Settings, f.Beyond, f.Despite} }
 
-// ExplainedBy is the number, from 1, of the first of other findings that this one may be another instance of; zero if there is
-// none.
-func (f *Finding) ExplainedBy(all Findings) int { return all.Explain(f.shown()) }
-
 // Add adds a finding and writes its files to dir, unless that is empty. If it is another instance of one that is known, only
 // that one's Times grow.
 func (all *Findings) Add(f Finding, dir string, rules outfile.Rules) error {
-	if known := f.ExplainedBy(*all); known != 0 {
+	if known := all.Explain(f.shown()); known != 0 {
 		(*all)[known-1].Times += f.Times
 		return nil
 	}

@@ -1,28 +1,46 @@
 package experiment
 
 import (
+	"sync"
 	"testing"
 
 	"redlocksim/scenarios"
 	"redlocksim/sim/history"
 )
 
-// Leases end while their clients are stopped in an extend of them, within the budget.
-func TestStopsOutlastLeases(t *testing.T) {
+// drawn are runs of experiments around the default settings, by their seeds.
+var drawn = sync.OnceValues(func() (all []drawnRun, err error) {
 	s := NewSpace(DefaultBase())
-	over, first, timed := 0, 0, 0
 	for seed := range uint64(300) {
 		x := Candidate{Seed: seed}.Scenario(s)
-		out, err := scenarios.Run(x, scenarios.Options{Seed: seed})
+		out, err := scenarios.Run(x, scenarios.Options{Seed: seed, Unwatched: true})
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
+		all = append(all, drawnRun{x, out})
+	}
+	return all, nil
+})
+
+type drawnRun struct {
+	*scenarios.Scenario
+	out *scenarios.Outcome
+}
+
+// Leases end while their clients are stopped in an extend of them, within the budget.
+func TestStopsOutlastLeases(t *testing.T) {
+	runs, err := drawn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	over, first, timed := 0, 0, 0
+	for _, x := range runs {
 		extends := map[int]bool{} // by grant: the extends that have not returned
-		for _, e := range out.History {
+		for _, e := range x.out.History {
 			switch {
 			case e.Func == history.Extend:
 				extends[e.Grant] = e.Kind == history.Call
-			case e.Kind == history.Expire && extends[e.Grant] && len(x.Budget.Beyond(out.Used)) == 0:
+			case e.Kind == history.Expire && extends[e.Grant] && len(x.Budget.Beyond(x.out.Used)) == 0:
 				over++
 			}
 		}
@@ -45,15 +63,14 @@ func TestStopsOutlastLeases(t *testing.T) {
 
 // Clients are started again after a crash, under their old name, and lock again.
 func TestRestartedClientsLock(t *testing.T) {
-	s := NewSpace(DefaultBase())
+	runs, err := drawn()
+	if err != nil {
+		t.Fatal(err)
+	}
 	again := 0
-	for seed := range uint64(300) {
-		out, err := scenarios.Run(Candidate{Seed: seed}.Scenario(s), scenarios.Options{Seed: seed, Unwatched: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, x := range runs {
 		started := map[string]bool{}
-		for _, e := range out.History {
+		for _, e := range x.out.History {
 			switch {
 			case e.Kind == history.Fault && e.Name == "client-restarts":
 				started[e.Process] = true

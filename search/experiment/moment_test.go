@@ -10,20 +10,15 @@ import (
 // Faults are injected at messages, of each kind, and mostly at those of one node. Not all of them come by: the last of many may
 // never be sent.
 func TestFaultsAtMessages(t *testing.T) {
-	s := NewSpace(DefaultBase())
+	runs, err := drawn()
+	if err != nil {
+		t.Fatal(err)
+	}
 	all := messages()
 	injected, placed, ofNode := map[string]int{}, 0, 0
-	for seed := range uint64(400) {
-		x := Candidate{Seed: seed}.Scenario(s)
+	for _, x := range runs {
 		isAtMessage := func(i scenarios.Item) bool {
 			return i.Fault != nil && i.When.After != nil && slices.Contains(all, i.When.After.Event)
-		}
-		if !slices.ContainsFunc(x.Timeline, isAtMessage) {
-			continue
-		}
-		out, err := scenarios.Run(x, scenarios.Options{Seed: seed})
-		if err != nil {
-			t.Fatal(err)
 		}
 		for i, item := range x.Timeline {
 			if !isAtMessage(item) {
@@ -33,7 +28,7 @@ func TestFaultsAtMessages(t *testing.T) {
 			if item.When.After.Node != "" {
 				ofNode++
 			}
-			if !slices.Contains(out.Left, i) {
+			if !slices.Contains(x.out.Left, i) {
 				injected[item.When.After.Event]++
 			}
 		}

@@ -133,40 +133,24 @@ func TestForEndsBetweenGenerations(t *testing.T) {
 	}
 }
 
-// What is known where faults exceed the budget and are no excuse explains the like and what is excused, and nothing within it.
-func TestWhatIsKnownDespiteTheBudget(t *testing.T) {
-	known := Summary{Findings: search.Findings{{Kind: checker.Conduct, Families: []string{"kill"}, Despite: true}}}
-	for _, c := range []struct {
-		beyond, despite bool
-		want            int
-	}{{false, false, 0}, {false, true, 1}, {true, false, 1}} {
-		if n := known.Findings.Explain(search.Shown{Kind: checker.Conduct, Families: []string{"kill"}, Beyond: c.beyond, Despite: c.despite}); n != c.want {
-			t.Errorf("beyond %v, despite %v: explained by %d, want %d", c.beyond, c.despite, n, c.want)
-		}
-	}
-}
-
-// What is known beyond the budget says nothing about what happens within it.
+// What is known beyond the budget says nothing about what happens within it, and what is known where faults exceed it and are no
+// excuse explains the like and what is excused. However many wait that are beyond it, those within it are not left aside.
 func TestABrokenBudgetExcusesNothingWithinIt(t *testing.T) {
-	known := Summary{Findings: search.Findings{{Kind: checker.LeaseOverlap, Families: []string{"kill"}, Beyond: true}}}
 	families := []string{"kill", "pause-of-client"}
-	if n := known.Findings.Explain(search.Shown{Kind: checker.LeaseOverlap, Families: families, Beyond: true}); n != 1 {
-		t.Errorf("beyond it: %d", n)
-	}
-	if n := known.Findings.Explain(search.Shown{Kind: checker.LeaseOverlap, Families: families}); n != 0 {
-		t.Errorf("within it: %d", n)
-	}
-	known.Findings[0].Beyond = false
-	for _, beyond := range []bool{true, false} {
-		if n := known.Findings.Explain(search.Shown{Kind: checker.LeaseOverlap, Families: families, Beyond: beyond}); n != 1 {
-			t.Errorf("known within it, beyond is %v: %d", beyond, n)
+	within, despite, beyond := search.Shown{}, search.Shown{Despite: true}, search.Shown{Beyond: true}
+	for i, known := range []search.Shown{beyond, despite, within} { // each explains itself, and those before it
+		all := search.Findings{{Kind: checker.LeaseOverlap, Families: families[:1], Beyond: known.Beyond, Despite: known.Despite}}
+		for j, s := range []search.Shown{beyond, despite, within} {
+			s.Kind, s.Families = checker.LeaseOverlap, families
+			if got := all.Explain(s) == 1; got != (j <= i) {
+				t.Errorf("%+v explains %+v: %v", all[0], s, got)
+			}
 		}
 	}
 	x := explorer{checkpoint: &checkpoint{Pending: []pending{{numbered: numbered{Run: 1}, Shown: search.Shown{Kind: checker.LeaseOverlap, Families: families, Beyond: true}}, {numbered: numbered{Run: 2}, Shown: search.Shown{Kind: checker.LeaseOverlap, Families: families}}}}}
 	if batch := x.batch(5); len(batch) != 2 {
 		t.Errorf("taken for alike: %+v", batch)
 	}
-	// However many there are beyond it, those within it are not left aside.
 	x = explorer{options: Options{Jobs: 2}, checkpoint: &checkpoint{}}
 	for i := range 2 * maxPending {
 		x.Pending = append(x.Pending, pending{numbered: numbered{Run: i}, Shown: search.Shown{Kind: checker.LeaseOverlap, Beyond: i != 2*maxPending-1}})

@@ -10,13 +10,14 @@ import (
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/programs"
 	"redlocksim/search/experiment"
+	"redlocksim/search/searchtest"
 )
 
 // A worker makes the same experiments: the settings around which they are drawn arrive as they are.
 func TestAWorkerHasTheSameSpace(t *testing.T) {
 	spaces := []experiment.Space{experiment.NewSpace(experiment.DefaultBase()), beyond()}
-	for _, s := range scenarios.Catalogue() {
-		spaces = append(spaces, experiment.NewSpace(s.Settings()))
+	for _, s := range searchtest.Settings(t) {
+		spaces = append(spaces, experiment.NewSpace(s))
 	}
 	for i, space := range spaces {
 		space.Swarm = i%2 == 0

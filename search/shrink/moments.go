@@ -11,8 +11,9 @@ import (
 	"redlocksim/sim/history"
 )
 
-// mostMoments bounds how many of the moments at which an item came to pass are tried.
-const mostMoments = 12
+// mostMoments bounds how many of the moments at which an item came to pass are tried, and starts is at how many times, as far
+// from each other, a program starts once that is repeated: its only pass may be lucky where the like of it was not.
+const mostMoments, starts = 12, 32
 
 // usualWait is how long a lock step waits if a file does not say.
 const usualWait = time.Minute
@@ -38,6 +39,9 @@ func observed(x *shrinker) {
 			if x.try(once) || x.try(func(s *scenarios.Scenario) { once(s); patient(&s.Timeline[i]) }) {
 				break
 			}
+		}
+		for part := time.Duration(0); part < starts && x.now.Timeline[i].Repeat > 1 && x.now.Timeline[i].When.After == nil; part++ {
+			x.try(func(s *scenarios.Scenario) { s.Timeline[i].Repeat, s.Timeline[i].When.At = 1, s.Duration/starts*part })
 		}
 		if x.now.Timeline[i].When.Every {
 			x.try(func(s *scenarios.Scenario) { s.Timeline[i].When.Every = false })

@@ -104,6 +104,10 @@ duration: 1m23s
 		{"nothing is needed", func(*scenarios.Scenario) bool { return true }, []string{"timeline: []", "duration: 1ms"}},
 		{"a time to end", func(s *scenarios.Scenario) bool { return s.Duration > 34567*time.Millisecond }, []string{"duration: 40s"}},
 		{"repeats", func(s *scenarios.Scenario) bool { return program(s, "c1").Repeat >= 17 }, []string{"do: [lock], repeat: 17}", "at: 0s"}},
+		{"one pass, late", func(s *scenarios.Scenario) bool {
+			p := program(s, "c1")
+			return s.Duration >= time.Minute && (p.Repeat > 10 || p.Repeat == 1 && p.When.At > 4*time.Second)
+		}, []string{"- {at: 5s, client: c1, do: [lock]}"}},
 		{"a step and its lock", func(s *scenarios.Scenario) bool {
 			return slices.ContainsFunc(program(s, "c1").Do, func(s scenarios.Step) bool { return s.Kind == scenarios.UnlockStep })
 		}, []string{"do: [lock, unlock]}"}},
