@@ -133,8 +133,8 @@ func TestForEndsBetweenGenerations(t *testing.T) {
 	}
 }
 
-// What is known beyond the budget says nothing about what happens within it, and what is known where faults exceed it and are no
-// excuse explains the like and what is excused. However many wait that are beyond it, those within it are not left aside.
+// What is known beyond the budget says nothing about what happens within it, and what is known where faults exceed it and are
+// no excuse explains the like and what is excused. However many wait that are beyond it, those within it are not left aside.
 func TestABrokenBudgetExcusesNothingWithinIt(t *testing.T) {
 	families := []string{"kill", "pause-of-client"}
 	within, despite, beyond := search.Shown{}, search.Shown{Despite: true}, search.Shown{Beyond: true}
