@@ -306,7 +306,9 @@ func (x *permits) gets(c *protocols.PermitCall, err error) {
 	if w == nil {
 		return
 	}
-	if x.isLate(w); !w.All && err != nil && (w.isCut || len(w.asked)+len(w.away) >= w.Permits || !w.Waits) {
+	x.isLate(w)
+	isWholeLook := w.isCut || len(w.asked)+len(w.away) >= w.Permits || !w.Waits && w.Context.Err() == nil
+	if !w.All && err != nil && isWholeLook {
 		x.completes(w)
 	}
 	x.open = slices.DeleteFunc(x.open, func(o *seeker) bool { return o == w })
