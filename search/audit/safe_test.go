@@ -19,7 +19,7 @@ import (
 
 // What is safe all together, of a sound lock, survives random runs as well, which know nothing of attacks.
 func TestWhatIsSafeSurvivesRandomRuns(t *testing.T) {
-	bounded(t, 16)
+	bounded(t, 8)
 	worlds := 0
 	rapid.Check(t, func(t *rapid.T) {
 		library := rapid.SampledFrom([]string{ourLibrary, "single"}).Draw(t, "sound library")
@@ -46,7 +46,7 @@ func TestWhatIsSafeSurvivesRandomRuns(t *testing.T) {
 		worlds++
 		world := out.line("all together").Run().Settings()
 		space, buffer := experiment.NewSpace(world), history.History{}
-		for run := range 25 {
+		for run := range 20 {
 			drawn := space.Draw(faults.Drawn{Key: kernel.Key(0).WithString(file)}.For("run", run))
 			atLeast(drawn, world)
 			trial, r, err := search.Try(drawn, scenarios.Options{Seed: uint64(run)}, &buffer)
