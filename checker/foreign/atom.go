@@ -48,13 +48,12 @@ func (s *scanner) atom() datum {
 	return datum{kind: word, text: t}
 }
 
-// token reads on to the next delimiter.
-func (s *scanner) token() string {
+// token reads on to the next delimiter, what begins with these bytes.
+func (s *scanner) token(b ...byte) string {
 	delimiters := " \t\r\n,()[]{}\";"
 	if s.format == JSON {
 		delimiters = " \t\r\n,()[]{}\":"
 	}
-	var b []byte
 	for s.err == nil && strings.IndexByte(delimiters, s.c) < 0 {
 		b = append(b, s.c)
 		s.skip()
@@ -85,6 +84,9 @@ func (s *scanner) quoted(raw bool) datum {
 	s.needMore(incomplete)
 	s.skip()
 	if raw {
+		if !utf8.Valid(b) {
+			s.fail(ErrSyntax, "not UTF-8")
+		}
 		return datum{kind: text, text: string(b[1:])}
 	}
 	b = append(b, '"')

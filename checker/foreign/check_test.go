@@ -178,7 +178,7 @@ func TestFindings(t *testing.T) {
 var forms = map[string]string{
 	"edn lines": `
 {:process 0, :type :invoke, :f :acquire, :value ["a" nil], :time 1, :index 0}
-{:process :nemesis, :type :info, :f :start-partition, :value #{"n1" {:x [1 2/3 0x1f \a \newline #"a\"b" ##Inf nil #inst "2020" #object[java.lang.Object 0x7f "o"]]}}}
+{:process :nemesis, :type :info, :f :start-partition, :value #{"n1" {:x [1 2/3 0x1f \a \é \newline #"a\"b" ##Inf nil #inst "2020" #object[java.lang.Object 0x7f "o"]]}}}
 {:process 0, :type :ok, :f :acquire, :value ["a" 1], :time 2, :index 5} ; a comment
 #jepsen.history.Op{:process 1, :type :invoke, :f :acquire, :value ["a" nil], :error [:timeout 1.5e3 -2N 3M true]}
 {:process 1, :type :ok, :f :acquire, :value ["a" 2]}
@@ -258,7 +258,8 @@ func TestInputThatCannotBeJudged(t *testing.T) {
 		{`{"process":0,"type":"invoke","f":"acquire"`, 1, ErrTruncated}, {`{"process":0,"type"`, 1, ErrTruncated}, {`{"process":`, 1, ErrTruncated},
 		{"[" + invoke + "]" + okay, 2, ErrSyntax}, {invoke + "]", 2, ErrSyntax}, {"[" + invoke + ")", 2, ErrSyntax},
 		{invoke + "{:process 0, :type}", 2, ErrSyntax}, {invoke + "{:process 0x, :type :ok}", 2, ErrSyntax},
-		{invoke + "{:process 01, :type :ok}", 2, ErrSyntax}, {invoke + "{:a \"\xff\"}", 2, ErrSyntax}, {invoke + "{:a \xff}", 2, ErrSyntax},
+		{invoke + "{:process 01, :type :ok}", 2, ErrSyntax}, {invoke + "{:a \"\xff\"}", 2, ErrSyntax}, {invoke + "{:a \xff}", 2, ErrSyntax}, {invoke + "{:a #\"\xff\"}", 2, ErrSyntax},
+		{invoke + "{:a \\\xff}", 2, ErrSyntax},
 		{invoke + `{:a "\x"}`, 2, ErrSyntax}, {`{"a":[1 2]}`, 1, ErrSyntax}, {invoke + `{:a "\ud800"}`, 2, ErrSyntax},
 		{invoke + `{:a "\ud800\u0041"}`, 2, ErrSyntax},
 		{invoke + `{:a #_ 1}`, 2, ErrSyntax}, {invoke + `{:a ^b}`, 2, ErrSyntax}, {invoke + `{: 1}`, 2, ErrSyntax},
@@ -323,6 +324,7 @@ func TestModelsNeedWhatTheyNeed(t *testing.T) {
 		{strings.ReplaceAll(timed, ":time 4", ""), Options{Model: Lease, Lease: 1}, 2, ErrOperation},
 		{strings.ReplaceAll(timed, "4", "4.5"), Options{Model: Lease, Lease: 1}, 2, ErrOperation},
 		{strings.ReplaceAll(timed, "4", "44444444444444444444"), Options{Model: Lease, Lease: 1}, 2, ErrOperation},
+		{strings.ReplaceAll(timed, "4", "1764408041.5"), Options{Model: Lease, Lease: 1}, 2, ErrOperation}, // in seconds since 1970 it may have a fraction
 		{timed, Options{Model: Fenced}, 2, ErrOperation},
 		{script(t, "0 acquire; 0 ok 44444444444444444444"), Options{Model: Fenced}, 2, ErrOperation},
 		{timed, Options{Model: Owner, Group: ByKey}, 2, ErrOperation},

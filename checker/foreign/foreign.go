@@ -113,11 +113,15 @@ func (r *reader) file() error {
 	if err := r.closeClock(lines); err != nil {
 		return err
 	}
-	if r.o.Sort {
-		r.moved += sortByTime(lines)
-		return nil
+	if !r.o.Sort {
+		if err := r.inOrder(lines); err != nil {
+			return err
+		}
 	}
-	return r.inOrder(lines)
+	if r.o.Sort || r.several() {
+		r.moved += sortByTime(lines)
+	}
+	return nil
 }
 
 // inOrder is the error of lines of a file whose times step back, or whose indexes do not rise.

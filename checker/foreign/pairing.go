@@ -23,7 +23,7 @@ type pairs struct {
 // pair makes operations of the lines of all files.
 func (r *reader) pair() error {
 	if r.several() {
-		sortByTime(r.lines)
+		byTime(r.lines)
 	}
 	r.pairs = pairs{make([]int32, len(r.processes.in)), none, none}
 	for i := range r.pairs.open {
@@ -242,6 +242,10 @@ func sortByTime(lines []line) int {
 		}
 		latest = max(latest, lines[i].time)
 	}
-	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(a.time, b.time) })
+	byTime(lines)
 	return moved
+}
+
+func byTime(lines []line) {
+	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(a.time, b.time) })
 }

@@ -49,6 +49,21 @@ func TestAPartOfAHistory(t *testing.T) {
 	}
 }
 
+// What is passed over needs no time, and stays where it is among the lines of its file, though another file is later.
+func TestAPartOfSeveralFiles(t *testing.T) {
+	const (
+		first  = "{:process 0 :type :invoke :f :acquire :time 1}\n{:process 0 :type :ok :f :acquire :time 9}\n"
+		second = "{:process 1 :type :invoke :f :read}\n{:process 1 :type :ok :f :read}\n{:process 1 :type :invoke :f :acquire :time 2}\n"
+	)
+	for _, isSorted := range []bool{false, true} {
+		r, err := Check(Options{Model: Owner, Only: []string{"acquire"}, Sort: isSorted},
+			Source{"first", strings.NewReader(first)}, Source{"second", strings.NewReader(second)})
+		if err != nil || r.Operations != 2 || r.LeftOut != 2 {
+			t.Errorf("sorted %t: %+v, %v", isSorted, r, err)
+		}
+	}
+}
+
 func TestSorted(t *testing.T) {
 	for _, c := range []struct {
 		events string

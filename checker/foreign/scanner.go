@@ -233,9 +233,9 @@ func (s *scanner) datum(depth int) datum {
 	case c == '\\' && isEDN: // a character, which may be a delimiter
 		s.skip()
 		s.needMore(incomplete)
-		first := string(s.c)
+		first := s.c
 		s.skip()
-		return datum{kind: word, text: first + s.token()}
+		return datum{kind: word, text: s.token(first)}
 	}
 	return s.atom()
 }

@@ -214,7 +214,7 @@ func (r *reader) settleUnit(lines []line, first *line) (guess uint8, err error) 
 				numbered[l.guess].name, first.line, numbered[guess].name))
 		}
 	}
-	if guess == 0 && first.guess != 0 && r.clock.fraction.line != 0 {
+	if guess == 0 && r.o.Unit == 0 && r.clock.fraction.line != 0 {
 		return 0, r.located(&line{position: r.clock.fraction, index: noIndex}, notOperation("time: %v", errFraction))
 	}
 	for i := range lines {
