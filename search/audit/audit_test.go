@@ -189,6 +189,14 @@ func TestWhatBreaksBlamesNothingElse(t *testing.T) {
 	}
 }
 
+// Where nobody is granted the lock no attack takes place, and nothing is safe together.
+func TestNothingIsSafe(t *testing.T) {
+	out := of(t, "library: redlock\nttl: 8s\nnode-timeout: 5ms\nrtt: {min: 20ms, max: 30ms}\n")
+	if x := out.line("all together"); x.Verdict != NotTested || x.Text != "not tested: nothing is safe by itself" {
+		t.Errorf("%+v", x)
+	}
+}
+
 // What is two ways of saying the same is refused, with its place, as is what no settings file takes.
 func TestParse(t *testing.T) {
 	for text, want := range map[string]string{

@@ -46,6 +46,9 @@ func (x *auditing) together(found *Assumption) error {
 			}
 		}
 	}
+	if found.Shown == nil {
+		missed = cmp.Or(missed, "nothing is safe by itself")
+	}
 	if found.Verdict, found.Limit, found.Text = Safe, "any", "the worst schedules, with all that is safe by itself, do not break the lock"; missed != "" {
 		found.Verdict, found.Limit, found.Shown, found.Text = NotTested, "unknown", nil, notTested(missed)
 	}
