@@ -45,11 +45,14 @@ func startProcess(
 	command []string, name string, begin client.Order, noticed func(*process, client.Notice), gone func(*process, error),
 ) (*process, error) {
 	c := &process{name: name, told: []client.Order{begin}, isUp: true, began: make(chan error, 1), ended: make(chan struct{})}
-	over := func(why error) {
+	began := func(err error) {
 		select {
-		case c.began <- why:
-		default: // it had begun
+		case c.began <- err:
+		default: // it has begun, or never will
 		}
+	}
+	over := func(why error) {
+		began(why)
 		gone(c, why)
 	}
 	var err error
@@ -63,7 +66,7 @@ func startProcess(
 		case n.Nonsense != "":
 			over(&nonsense{name, n.Nonsense})
 		case n.Ready:
-			c.began <- nil
+			began(nil)
 		default:
 			noticed(c, n)
 		}

@@ -63,7 +63,7 @@ func InOwnGroup(cmd *exec.Cmd) *exec.Cmd {
 // PID is the number of the process.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Output is what the process has written so far.
+// Output is what the process has written so far, or the end of that.
 func (p *Process) Output() string { return p.output.String() }
 
 // Exited is closed when the process has exited.
@@ -141,6 +141,9 @@ func (p *Process) Kill() {
 	<-p.exited
 }
 
+// mostOutput is how much is kept of what a process writes, in bytes.
+const mostOutput = 32 << 10
+
 // output takes what a process writes while others read it.
 type output struct {
 	mu  sync.Mutex
@@ -151,11 +154,21 @@ type output struct {
 func (o *output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.buf.Write(p)
+	n, err := o.buf.Write(p)
+	if o.buf.Len() > 2*mostOutput {
+		o.cut()
+	}
+	return n, err
 }
 
 func (o *output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.cut()
 	return o.buf.String()
+}
+
+// cut leaves the end of what was written.
+func (o *output) cut() {
+	o.buf.Next(max(0, o.buf.Len()-mostOutput))
 }

@@ -107,3 +107,15 @@ func TestStopWaitsForAll(t *testing.T) {
 		t.Errorf("%v, want %q", err, want)
 	}
 }
+
+// Of what a process writes, the end is kept.
+func TestOutputIsBounded(t *testing.T) {
+	p, err := Start(exec.Command("/bin/sh", "-c", "head -c 10000000 /dev/zero; echo the end"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-p.Exited()
+	if said := p.Output(); len(said) > mostOutput || !strings.HasSuffix(said, "the end\n") {
+		t.Errorf("%d bytes are kept, with %q", len(said), said[max(0, len(said)-20):])
+	}
+}

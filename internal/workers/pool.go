@@ -45,12 +45,15 @@ func newPool(at Address, build string, tell func(line string)) *Pool {
 // Close ends the connections.
 func (p *Pool) Close() error { return p.client.Close() }
 
+// mostTold bounds how many lines are told: workers write some of them.
+const mostTold = 1000
+
 // once tells a line that was not told before.
 func (p *Pool) once(line string) {
 	line = printable.Text(line, maxTold)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.told[line] {
+	if !p.told[line] && len(p.told) < mostTold {
 		p.told[line] = true
 		p.tell(line)
 	}
@@ -120,7 +123,7 @@ func (p *Pool) do(ctx context.Context, b jobs.Batch, done func(job int, outcome 
 			if i, err := strconv.Atoi(m.Payload); err != nil {
 				p.once(m.Payload)
 			} else if i >= 0 && i < len(w.chunks) {
-				w.fetch(ctx, w.chunks[i])
+				w.silent(ctx, w.fetch(ctx, w.chunks[i]))
 			}
 		case <-timer.C:
 			w.look(ctx)
@@ -211,7 +214,7 @@ func (w *waiting) look(ctx context.Context) {
 	queued, err := w.store(ctx)
 	if err == nil {
 		w.Slots(ctx)
-		err = w.fetch(ctx, w.chunks...)
+		err = w.fetchAll(ctx)
 	}
 	for _, c := range w.chunks {
 		if err == nil && w.err == nil && w.isOpen(c) && !queued[c.entry] {
@@ -259,25 +262,37 @@ func (w *waiting) store(ctx context.Context) (map[string]bool, error) {
 	return queued, err
 }
 
-// fetch fetches the results of chunks, as far as they are there.
-func (w *waiting) fetch(ctx context.Context, chunks ...*chunk) error {
-	open := slices.DeleteFunc(slices.Clone(chunks), func(c *chunk) bool { return !w.isOpen(c) })
-	results := make([]*redis.StringCmd, len(open))
+// fetchAll fetches the results that are there: one after the other, as each may be large.
+func (w *waiting) fetchAll(ctx context.Context) error {
+	open := slices.DeleteFunc(slices.Clone(w.chunks), func(c *chunk) bool { return !w.isOpen(c) })
+	areThere := make([]*redis.IntCmd, len(open))
 	_, err := w.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for i, c := range open {
-			results[i] = p.GetDel(ctx, w.address.result(w.id, strconv.Itoa(c.number)))
+			areThere[i] = p.Exists(ctx, w.address.result(w.id, strconv.Itoa(c.number)))
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, redis.Nil) {
-		return err
-	}
 	for i, c := range open {
-		if data, err := results[i].Bytes(); err == nil && w.err == nil && w.isOpen(c) {
-			w.take(c, data)
+		if err == nil && areThere[i].Val() > 0 {
+			err = w.fetch(ctx, c)
 		}
 	}
-	return nil
+	return err
+}
+
+// fetch fetches the result of a chunk, if that is open and the result is there.
+func (w *waiting) fetch(ctx context.Context, c *chunk) error {
+	if w.err != nil || !w.isOpen(c) {
+		return nil
+	}
+	data, err := w.client.GetDel(ctx, w.address.result(w.id, strconv.Itoa(c.number))).Bytes()
+	switch {
+	case errors.Is(err, redis.Nil):
+		return nil
+	case err == nil:
+		w.take(c, data)
+	}
+	return err
 }
 
 // take takes the result of a chunk.

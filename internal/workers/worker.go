@@ -134,7 +134,12 @@ func wait(ctx context.Context, d time.Duration) {
 // while.
 func (s *serving) next(ctx context.Context, consumer string) (*redis.XMessage, error) {
 	queue := s.Address.queue(s.Build)
-	entries, _, err := s.client.XAutoClaim(ctx, &redis.XAutoClaimArgs{Stream: queue, Group: group, Consumer: consumer, MinIdle: lost, Start: "0", Count: 1}).Result()
+	var entries []redis.XMessage
+	var err error
+	// A call looks at a few of the entries that workers have.
+	for from := "0"; err == nil && len(entries) == 0 && from != "0-0"; {
+		entries, from, err = s.client.XAutoClaim(ctx, &redis.XAutoClaimArgs{Stream: queue, Group: group, Consumer: consumer, MinIdle: lost, Start: from, Count: 1}).Result()
+	}
 	if err == nil && len(entries) == 0 {
 		var read []redis.XStream
 		read, err = s.client.XReadGroup(ctx, &redis.XReadGroupArgs{Group: group, Consumer: consumer, Streams: []string{queue, ">"}, Count: 1, Block: look}).Result()
@@ -188,6 +193,9 @@ func (s *serving) claim(ctx context.Context, consumer, entry string) {
 // fetchError, or that of a Redis that does not answer or a context that ended.
 func (s *serving) carryOut(ctx context.Context, id, number string) ([]byte, error) {
 	fields, err := s.client.HMGet(ctx, s.Address.batch(id), kindField, commonField, number).Result()
+	if err == nil && len(fields) != 3 {
+		err = fmt.Errorf("%d fields for 3", len(fields))
+	}
 	if err != nil {
 		return nil, err
 	}

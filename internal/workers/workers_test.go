@@ -246,6 +246,29 @@ func TestALostWorkersChunkIsGivenToAnother(t *testing.T) {
 	}
 }
 
+// One that is lost is found behind any number that others are at.
+func TestALostChunkBehindOthers(t *testing.T) {
+	t.Parallel()
+	p := open(t, "redis://"+redisserver.Start(t).Addr, func(string) {})
+	if err := join(t.Context(), p.client, p.address, "tests"); err != nil {
+		t.Fatal(err)
+	}
+	queue, last := p.address.queue("tests"), ""
+	for range 50 {
+		last = p.client.XAdd(t.Context(), &redis.XAddArgs{Stream: queue, Values: []any{batchField, "a", numberField, 0}}).Val()
+	}
+	if err := p.client.XReadGroup(t.Context(), &redis.XReadGroupArgs{Group: group, Consumer: "others", Streams: []string{queue, ">"}}).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.client.Do(t.Context(), "XCLAIM", queue, group, "lost", 0, last, "IDLE", 2*lost.Milliseconds(), "JUSTID").Err(); err != nil {
+		t.Fatal(err)
+	}
+	s := &serving{Worker: &Worker{Address: p.address, Build: "tests"}, client: p.client}
+	if got, err := s.next(t.Context(), "another"); err != nil || got == nil || got.ID != last {
+		t.Errorf("%v, %v, want %s", got, err, last)
+	}
+}
+
 // A worker of another build takes no job, and both sides say why.
 func TestAnotherBuildTakesNoJobs(t *testing.T) {
 	t.Parallel()

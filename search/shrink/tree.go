@@ -62,9 +62,9 @@ func (p place) in(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// key is where a mapping has a key; −1 if it has none.
+// key is where a mapping has a key; −1 if it has none, or there is no node.
 func key(n *yaml.Node, name string) int {
-	for i := 0; n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
+	for i := 0; n != nil && n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
 		if n.Content[i].Value == name {
 			return i
 		}
