@@ -242,7 +242,8 @@ func (w *waiting) store(ctx context.Context) (map[string]bool, error) {
 	}
 	isThere, err := w.client.Expire(ctx, w.address.batch(w.id), stays).Result()
 	if err == nil && !isThere {
-		_, err = w.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
+		// All of it goes at once, which may take as long as a file does.
+		_, err = w.client.WithTimeout(transfer).TxPipelined(ctx, func(p redis.Pipeliner) error {
 			p.HSet(ctx, w.address.batch(w.id), w.fields...)
 			p.Expire(ctx, w.address.batch(w.id), stays)
 			return nil
