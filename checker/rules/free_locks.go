@@ -35,6 +35,7 @@ type ask struct {
 	client *watchedClient
 	keys   []string // sorted
 	lasts  bool     // as patience says of its TTL
+	votes  []*entry // that its client has set since, if they are on these keys
 	// changes is how often something had become wrong, or right again, before it began.
 	changes int
 	// alone is since when the same acquires ask for any of these keys, and nobody has had one of them.
@@ -69,7 +70,14 @@ func watchNeedless(r *watch) {
 	r.onNodeClock(x.lookAndKeep)
 	r.onEvent(x.saw, history.Expire, history.Step, history.Crash, history.Fault)
 	r.onApplied(func(a *redis.Applied) { x.forThose(a, x.look) })
-	r.onChanged(func(a *change) { x.forThose(a.Applied, x.keep) })
+	r.onChanged(func(a *change) {
+		x.forThose(a.Applied, func(w *ask) {
+			if a.sets() && a.Client == w.client.Process && a.Sent >= w.began {
+				w.votes = append(w.votes, a.entry)
+			}
+			x.keep(w)
+		})
+	})
 	r.onCall(x.called)
 	r.onReturn(x.returned)
 	r.onEnd = append(r.onEnd, x.lookAll)
@@ -277,11 +285,8 @@ func (x *needless) returned(c *call, err error) {
 
 // spend notes that the votes of an acquire are for none of those any more who still ask.
 func (x *needless) spend(a *ask) {
-	for _, e := range x.ledger.all {
-		isIts := func(n onNode) bool { return n.setter == a.client.Process && n.sent >= a.began }
-		if slices.Contains(a.keys, e.key) && slices.ContainsFunc(e.nodes, isIts) {
-			x.spent[e] = true
-		}
+	for _, e := range a.votes {
+		x.spent[e] = true
 	}
 }
 

@@ -76,6 +76,11 @@ type change struct {
 	isFirst  bool            // which no node had before
 }
 
+// sets says that the request has set the value, and not only when it ends.
+func (c *change) sets() bool {
+	return !c.Removed() && (c.Set() || c.After.Value != c.Before.Value)
+}
+
 // watch comes after the rules, so that they are told of a change to any key before it is written down.
 func (l *ledger) watch() {
 	l.onApplied(l.applied)
@@ -129,7 +134,7 @@ func (l *ledger) applied(a *redis.Applied) {
 func (l *ledger) has(c *change) {
 	e, a, now := c.entry, c.Applied, l.World.Kernel.Now()
 	n := &e.nodes[c.node]
-	if a.Set() || a.After.Value != a.Before.Value {
+	if c.sets() {
 		if c.isFirst = e.client == nil; c.isFirst {
 			e.client = a.Client
 		}
