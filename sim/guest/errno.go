@@ -11,6 +11,7 @@ const (
 	reset      errno = 15
 	fault      errno = 21
 	invalid    errno = 28
+	notThere   errno = 52
 	pipeBroken errno = 64
 )
 

@@ -141,6 +141,25 @@ func TestWhatIsNoProgram(t *testing.T) {
 	}
 }
 
+// A guest has no files, and what it says of descriptors takes no memory.
+func TestThereAreNoFiles(t *testing.T) {
+	const wasi = "\x16wasi_snapshot_preview1"
+	// (call $proc_exit (call $fd_renumber (i32.const 0) (i32.const 0x7fffffff)))
+	p, err := guest.Load([]byte("\x00asm\x01\x00\x00\x00"+
+		"\x01\x0e\x03\x60\x02\x7f\x7f\x01\x7f\x60\x01\x7f\x00\x60\x00\x00"+
+		"\x02\x49\x02"+wasi+"\x0bfd_renumber\x00\x00"+wasi+"\x09proc_exit\x00\x01"+
+		"\x03\x02\x01\x02\x05\x03\x01\x00\x01\x07\x0a\x01\x06_start\x00\x02"+
+		"\x0a\x10\x01\x0e\x00\x41\x00\x41\xff\xff\xff\xff\x07\x10\x00\x10\x01\x0b"), "", guest.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	const notThere = "it has exited with status 52"
+	if _, _, err := runFor(t, p, nil); err == nil || !strings.Contains(err.Error(), notThere) {
+		t.Errorf("%v, want %s", err, notThere)
+	}
+}
+
 // The clocks of a guest are its process's, and what it waits for passes on its monotonic clock.
 func TestClocksAndWaits(t *testing.T) {
 	for name, c := range map[string]struct {
