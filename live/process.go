@@ -56,7 +56,7 @@ func startProcess(
 		gone(c, why)
 	}
 	var err error
-	c.child, err = programs.Start(command, func(line []byte) {
+	c.child, err = programs.StartOwn(command, func(line []byte) {
 		var n client.Notice
 		switch err := json.Unmarshal(line, &n); {
 		case err != nil:

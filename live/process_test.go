@@ -3,6 +3,7 @@
 package live
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -30,5 +31,19 @@ func TestAClientThatFailsAsItBegins(t *testing.T) {
 	}
 	if err := c.ready(t.Context()); err == nil {
 		t.Error("it has begun")
+	}
+}
+
+// What a lock program says is passed on, however long it is and whatever JSON makes of it.
+func TestALongNotice(t *testing.T) {
+	gone := make(chan error, 10)
+	c, err := startProcess([]string{"/bin/sh", "-c", `printf '{"nonsense":"%s"}\n' "$(head -c 5000000 /dev/zero | tr '\0' x)"; cat >/dev/null`}, "client-1", client.Order{},
+		func(*process, client.Notice) {}, func(_ *process, why error) { gone <- why })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	if why := <-gone; !errors.As(why, new(*nonsense)) {
+		t.Errorf("%.200v", why)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"time"
@@ -36,6 +37,16 @@ const (
 // Start starts a program: hear is called with each line that it writes, and then gone with why it writes no more. It is in a
 // process group of its own, and does not outlive this process.
 func Start(command []string, hear func(line []byte), gone func(why string)) (*Process, error) {
+	return start(command, maxLine, maxOutput, hear, gone)
+}
+
+// StartOwn is Start for a program of ours that passes on what a lock program writes, in lines of JSON, which has six bytes for
+// some of one.
+func StartOwn(command []string, hear func(line []byte), gone func(why string)) (*Process, error) {
+	return start(command, 8*maxLine, math.MaxInt, hear, gone)
+}
+
+func start(command []string, maxLine, maxOutput int, hear func(line []byte), gone func(why string)) (*Process, error) {
 	theirIn, in, err := os.Pipe()
 	if err != nil {
 		return nil, err
