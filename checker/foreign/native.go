@@ -81,7 +81,8 @@ func (r *Report) count(l *checker.Log) map[int]int {
 
 // operationsOf are the operations that the two windows of a finding rest on, or, where there are no windows, its first and
 // last event.
-func operationsOf(l *checker.Log, f *checker.Finding, calls map[int]int) (all []Operation) {
+func operationsOf(l *checker.Log, f *checker.Finding, calls map[int]int) []Operation {
+	all := []Operation{}
 	var seqs []int
 	for _, w := range f.Windows {
 		seqs = append(seqs, w.FromSeq)
