@@ -25,6 +25,8 @@ type auditing struct {
 	world   *scenarios.Scenario
 	// safe are the lines that are.
 	safe []*line
+	// between is what no attack of some line comes between; see interrupted.
+	between string
 	// broken: the lock breaks in a calm world.
 	broken bool
 	// unmended: no fixes are looked for.

@@ -39,6 +39,7 @@ func (x *auditing) judge(l *line, found *Assumption) error {
 		return err
 	}
 	if why, err := x.interrupted(l); why != "" || err != nil {
+		x.between = cmp.Or(x.between, why)
 		found.Verdict, found.Limit, found.Shown = NotTested, "unknown", nil
 		found.Text = fmt.Sprintf("%s. What was tested: %s", notTested(why), found.Text)
 		return err

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -220,10 +221,16 @@ func TestRightOnBothSides(t *testing.T) {
 	}
 }
 
-// bounded has a property tried as often as the gate has time for, on the same draws each time, unless flags of rapid say more.
-func bounded(t *testing.T, checks int) {
+// givenFlags are those of the command line, and not those that a test has set.
+var givenFlags = sync.OnceValue(func() map[string]bool {
 	given := map[string]bool{}
 	flag.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	return given
+})
+
+// bounded has a property tried as often as the gate has time for, on the same draws each time, unless flags of rapid say more.
+func bounded(t *testing.T, checks int) {
+	given := givenFlags()
 	for name, value := range map[string]string{"rapid.checks": strconv.Itoa(checks), "rapid.seed": "7"} {
 		if given[name] || given["rapid.checks"] || given["rapid.seed"] {
 			continue
