@@ -151,7 +151,7 @@ var semaphores = []Mutant{
 	{
 		Name:    "first-permit-first",
 		Bug:     "all clients begin to look with the first permit",
-		Edits:   []Edit{{"redlock/semaphore/look.go", "s.slots[(int(first)+i)%len(s.slots)]", "s.slots[i%int(max(1, first+1, uint64(len(s.slots))))]"}},
+		Edits:   []Edit{{"redlock/semaphore/look.go", "s.slots[(int(first)+i)%len(s.slots)]", "s.slots[i%int(max(1, first+1, int64(len(s.slots))))]"}},
 		Tests:   []Test{{"redlock/semaphore", "TestOrderIsRandom"}},
 		Killers: nil,
 	},
