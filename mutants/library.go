@@ -705,7 +705,7 @@ var library = []Mutant{
 	{
 		Name:    "no-token-no-matter",
 		Bug:     "a grant for which the source gave no token is a grant without one",
-		Edits:   []Edit{{"redlock/attempt.go", "\tcase err != nil:\n\t\treturn fmt.Errorf(\"%w: %w\", ErrNoToken, err)\n", "\tcase err != nil:\n\t\treturn nil\n"}},
+		Edits:   []Edit{{"redlock/attempt.go", "return fmt.Errorf(\"%w: the source did not answer in time: %v\", ErrNoToken, err)", "return nil"}},
 		Killers: []string{"113-what-helps-at-a-failover/no-token"},
 	},
 	{
@@ -848,10 +848,10 @@ var library = []Mutant{
 		Killers: []string{"82-with-lock/two-at-once-lost"},
 	},
 	{
-		Name:    "close-does-not-wait-for-prepare",
-		Bug:     "Close returns while the client still tells the nodes that they are fit to vote",
-		Edits:   []Edit{{"redlock/prepare.go", "defer c.end()", "c.end()"}},
-		Killers: []string{"83-new-client/while-preparing"},
+		Name:  "close-does-not-wait-for-prepare",
+		Bug:   "Close returns while the client still tells the nodes that they are fit to vote",
+		Edits: []Edit{{"redlock/prepare.go", "defer c.end()", "c.end()"}},
+		Tests: []Test{{"redlock", "TestCloseWaitsForPrepareGuard"}},
 	},
 	{
 		Name:  "timer-of-a-released-lease",

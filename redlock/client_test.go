@@ -270,6 +270,17 @@ func TestCloseEndsRetries(t *testing.T) {
 	})
 }
 
+// Close waits for both round trips of a PrepareGuard that is under way.
+func TestCloseWaitsForPrepareGuard(t *testing.T) {
+	in(t, 3, func(w *world) {
+		go func() { _ = w.PrepareGuard(w.Context()) }()
+		w.atTime(millis("1"))
+		if err := w.Close(w.Context()); err != nil || w.at() != millis("6") {
+			w.Errorf("Close returned %v at %v", err, w.at())
+		}
+	}, guarded)
+}
+
 // A vote that is about to be taken back is not over for Close.
 func TestCloseWaitsForTakingBack(t *testing.T) {
 	in(t, 3, func(w *world) {
