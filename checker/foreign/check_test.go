@@ -324,7 +324,8 @@ func TestModelsNeedWhatTheyNeed(t *testing.T) {
 		{strings.ReplaceAll(timed, ":time 4", ""), Options{Model: Lease, Lease: 1}, 2, ErrOperation},
 		{strings.ReplaceAll(timed, "4", "4.5"), Options{Model: Lease, Lease: 1}, 2, ErrOperation},
 		{strings.ReplaceAll(timed, "4", "44444444444444444444"), Options{Model: Lease, Lease: 1}, 2, ErrOperation},
-		{strings.ReplaceAll(timed, "4", "1764408041.5"), Options{Model: Lease, Lease: 1}, 2, ErrOperation}, // in seconds since 1970 it may have a fraction
+		// Only in seconds since 1970 may it have a fraction.
+		{strings.ReplaceAll(timed, "4", "1764408041.5"), Options{Model: Lease, Lease: 1}, 2, ErrOperation},
 		{timed, Options{Model: Fenced}, 2, ErrOperation},
 		{script(t, "0 acquire; 0 ok 44444444444444444444"), Options{Model: Fenced}, 2, ErrOperation},
 		{timed, Options{Model: Owner, Group: ByKey}, 2, ErrOperation},
