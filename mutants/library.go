@@ -854,6 +854,12 @@ var library = []Mutant{
 		Tests: []Test{{"redlock", "TestCloseWaitsForPrepareGuard"}},
 	},
 	{
+		Name:    "closed-client-half-prepares",
+		Bug:     "PrepareGuard asks nodes for their run, and does not tell them that they may vote, if the client is closed meanwhile",
+		Edits:   []Edit{{"redlock/prepare.go", "if running != 0 && ctx.Err() == nil {", "if running != 0 && ctx.Err() == nil && !c.closed.Load() {"}},
+		Killers: []string{"83-new-client/while-preparing"},
+	},
+	{
 		Name:  "timer-of-a-released-lease",
 		Bug:   "the timer of a lease goes on after its release, until the lease would have ended",
 		Edits: []Edit{{"redlock/release.go", "\tl.timer.Stop()\n", ""}},

@@ -143,8 +143,11 @@ type Failures struct {
 // maxFailures bounds the failures that are kept, and maxError the text of each, in bytes. A stack has some ten thousand.
 const maxFailures, maxError = 20, 64 << 10
 
-// Check looks at the failures of a directory, whose files they name.
+// Check looks at the failures of a directory, whose files they name. The first is always kept.
 func (all *Failures) Check() error {
+	if n := len(all.Failures); all.Failed < n || all.Failed > 0 && n == 0 {
+		return fmt.Errorf("%d failures, and %d of them kept", all.Failed, n)
+	}
 	for i, f := range all.Failures {
 		if f.File != "" && f.File != failedFile(i+1) {
 			return fmt.Errorf("failure %d: its file is %q, not %s", i+1, f.File, failedFile(i+1))

@@ -1,4 +1,4 @@
-// Package adversary places faults where the arithmetic of a lock is tight. The adversary knows the clocks of the nodes,
+// Package attacks places faults where the arithmetic of a lock is tight. The adversary knows the clocks of the nodes,
 // chooses how long each message takes within what the network allows, and uses a budget of assumptions for one kind of
 // attack, at the worst moments. Start at [Find] and [Attack.Run].
 //

@@ -133,11 +133,14 @@ func TestExplore(t *testing.T) {
 func refusesWrongStates(t *testing.T, dir string, want map[string]string, file string) {
 	state := filepath.Join(dir, search.CheckpointFile)
 	for wrong, change := range map[string]func(map[string]any){
-		"":                                 func(map[string]any) {},
-		`its file is "../../x"`:            set("../../x", "findings", "file"),
-		`no violation of kind "../../x"`:   set("../../x", "findings", "kind"),
-		`failure 1: its file is "../../x"`: set([]any{map[string]any{"file": "../../x"}}, "failures"),
-		file:                               func(map[string]any) { _ = os.Remove(filepath.Join(dir, file)) },
+		"":                               func(map[string]any) {},
+		`its file is "../../x"`:          set("../../x", "findings", "file"),
+		`no violation of kind "../../x"`: set("../../x", "findings", "kind"),
+		`failure 1: its file is "../../x"`: func(all map[string]any) {
+			all["failed"], all["failures"] = 1, []any{map[string]any{"file": "../../x"}}
+		},
+		"3 failures, and 0 of them kept": set(3, "failed"),
+		file:                             func(map[string]any) { _ = os.Remove(filepath.Join(dir, file)) },
 	} {
 		var all map[string]any
 		if err := json.Unmarshal([]byte(want[search.CheckpointFile]), &all); err != nil {
