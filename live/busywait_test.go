@@ -27,12 +27,21 @@ func TestProgramsThatWait(t *testing.T) {
 			dir := t.TempDir()
 			daemon := fmt.Sprintf("(cd %s && touch began && setsid sleep 60 </dev/null >/dev/null 2>&1 &)", dir)
 			o.Lock, o.OneNode = []string{"sh", "-c", fmt.Sprintf("%s; exec %s %s", daemon, program, how)}, true
-			r, err := live.Run(t.Context(), byName("64-polling"), o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if g := r.Grades(); !slices.Equal(g, []scenarios.Grade{want}) {
-				t.Errorf("%v, want %s; found %v, %v", g, want, r.Findings, r.NotTested)
+			var r *scenarios.Result
+			for attempts := 5; ; attempts-- {
+				var err error
+				if r, err = live.Run(t.Context(), byName("64-polling"), o); err != nil {
+					t.Fatal(err)
+				}
+				g := r.Grades()
+				if slices.Equal(g, []scenarios.Grade{want}) {
+					break
+				}
+				// On a busy machine each request may take as long as a pause, and then there is no busy wait to be seen.
+				if want != scenarios.BusyWaits || attempts == 1 {
+					t.Errorf("%v, want %s; found %v, %v", g, want, r.Findings, r.NotTested)
+					break
+				}
 			}
 			if r.Report.Compared.Watched["pauses"] == 0 {
 				t.Error("no request was looked at")
