@@ -259,10 +259,13 @@ func expectedCount(bounds *scenarios.CountBounds) string {
 // smallest says how little of each fault still breaks the lock.
 func smallest(b *strings.Builder, r *scenarios.Result) {
 	for _, s := range r.Smallest {
-		confirmed := "confirmed on the other tier"
-		if !s.Confirmed {
-			confirmed = "NOT CONFIRMED on the other tier"
+		confirmed := " (confirmed on the other tier)"
+		switch {
+		case r.Tier == scenarios.Program:
+			confirmed = ""
+		case !s.Confirmed:
+			confirmed = " (NOT CONFIRMED on the other tier)"
 		}
-		labelled(b, "smallest", "%s: the lock breaks if %s is %v, and holds if it is %v (%s)", s.Fault, s.Knob, s.Breaks, s.Holds, confirmed)
+		labelled(b, "smallest", "%s: the lock breaks if %s is %v, and holds if it is %v%s", s.Fault, s.Knob, s.Breaks, s.Holds, confirmed)
 	}
 }

@@ -48,7 +48,11 @@ func SearchCases(s *Searched) ([]Case, error) {
 			}
 			found = all[0]
 		}
-		r, err := scenarios.Judge(found, scenarios.Options{Seed: f.Seed, Foreign: s.Foreign})
+		o := scenarios.Options{Seed: f.Seed, Foreign: s.Foreign}
+		r, err := scenarios.Judge(found, o)
+		if err == nil {
+			err = scenarios.Again(found, o, r.Outcome)
+		}
 		if err != nil {
 			return nil, err
 		}

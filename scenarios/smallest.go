@@ -16,7 +16,7 @@ type Smallest struct {
 	// Breaks is the mildest size that still breaks the lock, and Holds the next one, a millisecond milder, that does
 	// not. For a fault that is worse the smaller it is, Holds is the larger.
 	Breaks, Holds time.Duration
-	// Confirmed says that both sides were run on the other tier too, with the same verdicts.
+	// Confirmed says that both sides were run on the other tier too, with the same verdicts. A lock program has no other tier.
 	Confirmed bool
 }
 
@@ -52,6 +52,7 @@ func bisect(r *Result, kind string, of *faults.Size) (*Smallest, error) {
 			return false, err
 		}
 		report, err := r.Scenario.check(out)
+		report.Add(out.Monitored...) // as r's has what the rules found
 		return slices.Equal(violations(report), violations(r.Report)), err
 	}
 	// bad is known to break the lock and good not to, where the sizes are the multiples of the resolution.
@@ -80,9 +81,9 @@ func bisect(r *Result, kind string, of *faults.Size) (*Smallest, error) {
 			good = middle
 		}
 	}
-	s := &Smallest{Fault: kind, Knob: of.Knob, Breaks: bad, Holds: good, Confirmed: true}
+	s := &Smallest{Fault: kind, Knob: of.Knob, Breaks: bad, Holds: good, Confirmed: r.Tier != Program}
 	for _, tier := range Tiers() {
-		if tier == Model {
+		if tier == Model || r.Tier == Program {
 			continue
 		}
 		worse, err := breaks(tier, bad)

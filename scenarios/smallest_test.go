@@ -26,6 +26,21 @@ func TestSmallestFaultIsTheArithmetics(t *testing.T) {
 	}
 }
 
+// What only the rules find has a smallest fault, too. The key, set 1 to 5 ms after the beginning for 10 s, is to be gone just
+// before the release at 9.0043 s: a second less is enough.
+func TestSmallestFaultOfWhatRulesFind(t *testing.T) {
+	r, err := Verify(Given(t, `
+claim: unsound
+timeline:
+  - {at: 0s, client: client-1, do: [try-lock, sleep: 9s, unlock]}
+  - {at: 1s, fault: {clock-step: {process: A, by: 20s}}}
+  - {at: 1s, fault: {clock-step: {process: B, by: 20s}}}
+  - {at: 1s, fault: {clock-step: {process: C, by: 20s}}}`), Options{})
+	if err != nil || len(r.Smallest) != 1 || r.Smallest[0].Breaks != time.Second || !r.Smallest[0].Confirmed {
+		t.Errorf("%+v, %v", r.Smallest, err)
+	}
+}
+
 // A crash for good has no size, and stays as it is beside one that has.
 func TestFaultsWithoutASizeStay(t *testing.T) {
 	item := func(after *time.Duration) Item {

@@ -25,7 +25,7 @@ const lateVote = "SET r v on AB; takes C 300ms; meanwhile SET r v on C; 10ms; ta
 
 func TestConduct(t *testing.T) {
 	const never, extends = "c1 releases its keys, but never the one on ", "c1 extends its key on B, although it has begun to release it"
-	for _, c := range []struct{ name, does, want string }{
+	tell(t, checker.Conduct, func(t *testing.T) *rig { return newRig(t).patient() }, []scene{
 		{"another deletes a key", "SET r v on A; 1s; c2 DEL r on A", "c2 deletes the key of c1 on A"},
 		{"another changes a key", "SET r v on A; 1s; c2 SET r w on A", "c2 changes the key of c1 on A"},
 		{"another asks for a key", "SET r v on A; 1s; c2 GET r on A", ""},
@@ -45,13 +45,7 @@ func TestConduct(t *testing.T) {
 
 		{"an extend before a release", "SET r v on AB; PEXPIRE r 20000 on B; DEL r on AB", ""},
 		{"an extend after a release", "SET r v on AB; DEL r on A; PEXPIRE r 20000 on B; DEL r on B", extends},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t).patient()
-			r.does("c1", c.does)
-			r.finds(t, checker.Conduct, c.want)
-		})
-	}
+	})
 }
 
 // A fencing counter is nobody's: each client that gets a vote raises it, and it stays when the lock is released.

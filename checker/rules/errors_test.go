@@ -106,7 +106,7 @@ func TestTheEndOfALeaseDoesNotEndItsRelease(t *testing.T) {
 // waits for a lock gives up for a cause, and the error says which.
 func TestErrorsOfCalls(t *testing.T) {
 	const untrue = "c1 gets an error that is not true, as "
-	for _, c := range []struct{ name, does, want string }{
+	tell(t, checker.Contract, func(t *testing.T) *rig { return newRig(t).only("errors") }, []scene{
 		{"of a closed client", "close; acquire; fails closed", ""},
 		{"of a client that is closed meanwhile", "acquire; close; new-client; fails closed", ""},
 		{"about a lease of a closed client", "acquire; granted v; close; new-client; extend v; fails closed", ""},
@@ -114,11 +114,5 @@ func TestErrorsOfCalls(t *testing.T) {
 		{"of a call that waits", "waiting; fails taken cancelled", ""},
 		{"of a call that waits, without a cause", "waiting; fails taken", untrue + "it waited, and that does not say why it gave up"},
 		{"of a call that does not wait", "acquire; fails taken", ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t).only("errors")
-			r.does("c1", c.does)
-			r.finds(t, checker.Contract, c.want)
-		})
-	}
+	})
 }

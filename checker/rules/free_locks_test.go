@@ -20,7 +20,7 @@ const tries = "; 100ms; acquire; 10ms; returns taken"
 // What is in the way of a try is there from the beginning, or does something in its middle, after 5 ms.
 func TestTriesAreRefusedForAReason(t *testing.T) {
 	const all = refusedFree + "A, B and C of 3 nodes are up, free and in reach"
-	for _, c := range []struct{ name, does, want string }{
+	tell(t, checker.NeedlesslyUnavailable, func(t *testing.T) *rig { return newRig(t) }, []scene{
 		{"nothing", "0s" + tries, all},
 		{"one node down", "kill B" + tries, refusedFree + "A and C of 3"},
 		{"two nodes down", "kill B; kill C" + tries, ""},
@@ -56,13 +56,7 @@ func TestTriesAreRefusedForAReason(t *testing.T) {
 		// A vote that is overwritten by hand is in the way of whom it was for.
 		{"its votes, of which one is overwritten", "100ms; acquire; SET r v PX 10000 on AB; overwrite A; 10ms; returns taken", refusedFree + "B and C"},
 		{"its votes, which are overwritten", "100ms; acquire; SET r v PX 10000 on AB; overwrite A; overwrite B; 10ms; returns taken", ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t)
-			r.does("c1", c.does)
-			r.finds(t, checker.NeedlesslyUnavailable, c.want)
-		})
-	}
+	})
 }
 
 // Nothing is wrong with a client from its restart on.
@@ -132,7 +126,7 @@ func TestTriesAndTheCounters(t *testing.T) {
 // With these settings one client that asks has the lock after 2 × (50 ms + 50 ms + 150 ms) + 1 ms.
 func TestWaitingEnds(t *testing.T) {
 	const late = `c1 waits for the lock on "r" and is not granted it in `
-	for _, c := range []struct{ name, does, want string }{
+	tell(t, checker.NeedlesslyUnavailable, func(t *testing.T) *rig { return newRig(t) }, []scene{
 		{"in vain, not for long", "waiting; 501ms; returns taken", ""},
 		{"in vain", "waiting; 502ms; returns taken", late + "502ms"},
 		{"granted", "waiting; 501ms; granted v", ""},
@@ -160,13 +154,7 @@ func TestWaitingEnds(t *testing.T) {
 		{"behind a vote by which another call of its client has the lock", // one comes late
 			"meanwhile waiting then 2s then returns taken; waiting; 1ms; SET r v PX 10000 on AB; granted v; SET r v PX 10000 on C; expired", ""},
 		{"one of several in one client", "meanwhile waiting then 600ms then returns taken; waiting; 600ms; returns taken", late + "600ms"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t)
-			r.does("c1", c.does)
-			r.finds(t, checker.NeedlesslyUnavailable, c.want)
-		})
-	}
+	})
 }
 
 // Several clients that ask must have the lock later than one, unless somebody else asks, too, meanwhile; and only if all nodes

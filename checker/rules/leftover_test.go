@@ -20,7 +20,7 @@ func TestNoKeyOutlivesItsLock(t *testing.T) {
 		locked = "acquire; SET r v PX 10000 on ABC; granted v; "
 		counts = "acquire; HINCRBY r c1:1 1 on ABC; PEXPIRE r 10000 on ABC; "
 	)
-	for _, c := range []struct{ name, does, want string }{
+	tell(t, checker.Leftover, func(t *testing.T) *rig { return newRig(t) }, []scene{
 		{"a failed attempt is released", denied + "DEL r on ABC; returns", ""},
 		{"a lock that counts is given back", counts + "HINCRBY r c1:1 1 on ABC; DEL r on ABC; returns", ""},
 		{"a lock that counts is not given back", counts + "DEL r on AC; returns", still + "B"},
@@ -52,13 +52,7 @@ func TestNoKeyOutlivesItsLock(t *testing.T) {
 		{"the answer to a release is lost on another link", denied + "cut-replies A; DEL r on BA; returns", still + "C"},
 		{"the client's clock stands still", "clock -1000000000; " + denied + "returns", ""},
 		{"the client's clock is slow", "clock -500000000; " + denied + "50ms; DEL r on ABC; returns", ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t)
-			r.does("c1", c.does)
-			r.finds(t, checker.Leftover, c.want)
-		})
-	}
+	})
 }
 
 // A call for less may be open that began before, and a vote may be asked for as its call returns.
@@ -85,7 +79,7 @@ func TestKeysLastNoLongerThanAskedFor(t *testing.T) {
 		tooLong  = "c1's key on A has a time to live of %s, and 10s is the longest that was asked for"
 		timeless = "c1 has set its key on A for 125ms, and the key has no time to live"
 	)
-	for _, c := range []struct{ name, does, want string }{
+	tell(t, checker.Leftover, func(t *testing.T) *rig { return newRig(t) }, []scene{
 		{"as long as the acquire asked for", locked, ""},
 		{"longer than the acquire asked for", "acquire; SET r v PX 20000 on A; returns", strings.Replace(tooLong, "%s", "20s", 1)},
 		{"as long as the extend asked for", locked + "extend v; PEXPIRE r 10000 on AB; returns", ""},
@@ -93,13 +87,7 @@ func TestKeysLastNoLongerThanAskedFor(t *testing.T) {
 		{"no time to live any more", locked + "SET r v on A", timeless},
 		{"no time to live any more, and the answer is lost", locked + "cut-replies A; SET r v on A", timeless},
 		{"no time to live for a moment", locked + "SET r v on A; PEXPIRE r 10000 on A", ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t)
-			r.does("c1", c.does)
-			r.finds(t, checker.Leftover, c.want)
-		})
-	}
+	})
 	t.Run("as long as before, by a clock that was stepped back", func(t *testing.T) {
 		r := newRig(t)
 		r.goes("c1", 0, func(a *actor) {

@@ -77,7 +77,7 @@ func TestProgramsAnswerWhatIsTrue(t *testing.T) {
 // An acquire that has failed asks for the removal of each key that it has set, whatever it has heard, or cannot.
 func TestProgramsForgetNoKey(t *testing.T) {
 	const sets, forgot = "acquire; SET r v PX 10000 on A; ", "c1 was told at 2ms that it does not have the lock, but had set its key on A, and has asked nobody to remove it"
-	for _, c := range []struct{ name, does, want string }{
+	tell(t, checker.Leftover, func(t *testing.T) *rig { return newRig(t).program(func(*Run) {}) }, []scene{
 		{"refused", sets + "returns taken", forgot},
 		{"not known", sets + "returns no-quorum", forgot},
 		{"not known, and no answer was heard", "cut-replies A; " + sets + "returns no-quorum", "c1 was told at"},
@@ -88,13 +88,7 @@ func TestProgramsForgetNoKey(t *testing.T) {
 		{"over before anybody would remove it", "acquire; SET r v PX 500 on A; returns no-quorum", ""},
 		{"a crash", sets + "returns no-quorum; in 0s crash; 1s", ""},
 		{"of another call, which has the lock", "acquire; acquire; SET r v PX 10000 on ABC; granted v; returns no-quorum", ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t).program(func(*Run) {})
-			r.does("c1", c.does)
-			r.finds(t, checker.Leftover, c.want)
-		})
-	}
+	})
 }
 
 // Who believes in a lease until its lock says that it is lost is told when too few keys were renewed.

@@ -87,7 +87,7 @@ func TestCallsThatCannotSucceed(t *testing.T) {
 
 // No attempt and no extend begins once all clients of a process were closed, and no vote is asked for.
 func TestNothingBeginsAfterClose(t *testing.T) {
-	for _, c := range []struct{ name, does, want string }{
+	tell(t, checker.Contract, func(t *testing.T) *rig { return newRig(t) }, []scene{
 		{"nothing", "close; 1s", ""},
 		{"an attempt", "close; 1s; step attempt-started w", "c1 reports the step attempt-started after the client was closed"},
 		{"an extend", "close; 1s; step extend-started v", "c1 reports the step extend-started after the client was closed"},
@@ -95,11 +95,5 @@ func TestNothingBeginsAfterClose(t *testing.T) {
 		{"a vote for the client in its place", "closing; new-client; returns; 1s; SET r w on A; step attempt-started w", ""},
 		{"a vote for the client before", "new-client; close; 1s; SET r w on A", ""},
 		{"a vote for neither", "close; new-client; close; 1s; SET r w on A", "c1 still asks A for its vote, but was closed before"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t)
-			r.does("c1", c.does)
-			r.finds(t, checker.Contract, c.want)
-		})
-	}
+	})
 }

@@ -99,7 +99,7 @@ func (d deadlined) Deadline() (time.Time, bool) { return d.deadline, true }
 // ends it.
 func TestCallsThatNeverReturn(t *testing.T) {
 	const release = "100ms; release; "
-	for _, c := range []struct{ name, does, want string }{
+	tell(t, checker.Contract, func(t *testing.T) *rig { return newRig(t) }, []scene{
 		{"nothing", release, "c1's release went on for 59.9s after it was called, and may take 50ms."},
 		{"a pause", release + "in 0s pause; in 39s resume", "c1's release went on for 20.9s after the client went on, and may take 50ms."},
 		{"a pause up to the end", release + "in 0s pause", ""},
@@ -117,13 +117,7 @@ func TestCallsThatNeverReturn(t *testing.T) {
 			"c1: acquire of a closed client must be refused before anything comes of it, and it takes 1s. (2)"},
 		{"an acquire of the client before", "in-a-context; waiting; new-client; close; 1s; returns closed", ""},
 		{"an acquire of the client after", "in-a-context; close; new-client; waiting; 1s; returns taken", ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t)
-			r.does("c1", c.does)
-			r.finds(t, checker.Contract, c.want)
-		})
-	}
+	})
 }
 
 // A call that has done work under a lock returns when the work has, and after the release that it makes.

@@ -36,6 +36,21 @@ type rig struct {
 // ttl is that of all keys and leases of the tests.
 const ttl = 10 * time.Second
 
+// scene is what client c1 does, in sentences, and what the rules say of it; nothing if they are to be silent.
+type scene struct{ name, does, want string }
+
+// tell has each of them happen in a world of its own. What the rules find there of this kind is what is wanted.
+func tell(t *testing.T, kind checker.Kind, world func(*testing.T) *rig, all []scene) {
+	t.Helper()
+	for _, c := range all {
+		t.Run(c.name, func(t *testing.T) {
+			r := world(t)
+			r.does("c1", c.does)
+			r.finds(t, kind, c.want)
+		})
+	}
+}
+
 func newRig(t *testing.T, change ...func(*protocols.RedlockSettings)) *rig {
 	return newRigOf(t, nil, change...)
 }

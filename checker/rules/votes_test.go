@@ -20,7 +20,7 @@ func TestALeaseRestsOnVotes(t *testing.T) {
 		told     = "c1 is told that its lease lasts "
 		frees    = "c1's release succeeded, but only "
 	)
-	for _, c := range []struct{ name, does, want string }{
+	tell(t, checker.Contract, func(t *testing.T) *rig { return newRig(t) }, []scene{
 		{"a quorum", quorum + granted, ""},
 		{"too few", vote + granted, told + "until 9.902s, but its keys last for so long on only 1 of the 2 nodes"},
 		{"another's value", "acquire; SET r other NX PX 10000 on B; SET r v NX PX 10000 on AB; " + granted, told},
@@ -40,13 +40,7 @@ func TestALeaseRestsOnVotes(t *testing.T) {
 		{"released on one node", quorum + "granted v; release v; ended v released; DEL r on A; returns", frees + "1 of the 2 nodes that it takes have deleted its key for it"},
 		{"released on one node, and it says so", quorum + "granted v; release v; ended v released; DEL r on A; returns no-quorum", ""},
 		{"released on no node, where the keys were deleted before", quorum + "granted v; DEL r on AB; release v; ended v released; returns", frees + "0 of the 2"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := newRig(t)
-			r.does("c1", c.does)
-			r.finds(t, checker.Contract, c.want)
-		})
-	}
+	})
 	t.Run("moved back by another lock than the library's", func(t *testing.T) {
 		r := newRig(t)
 		r.Lock = protocols.Settings{TTL: ttl}.With("redlock-plain")
