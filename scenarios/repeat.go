@@ -104,7 +104,7 @@ func (r *Result) SameOn(tier Tier) error {
 		difference = strings.TrimSuffix(r.ending()+", and "+other.ending()+"; "+difference, "; ")
 	}
 	if difference == "" && ours != theirs {
-		if difference, err = firstWords(r.Scenario, Options{Seed: r.Seed, Foreign: r.foreign}, r.Tier, tier); err != nil {
+		if difference, err = r.firstWords(tier); err != nil {
 			return err
 		}
 	}
@@ -114,12 +114,13 @@ func (r *Result) SameOn(tier Tier) error {
 	return r.failed(fmt.Errorf("%w: %s: %s", ErrTiersDiffer, difference, noVerdict))
 }
 
-// firstWords makes a run on two tiers and gives the first thing that passed between libraries and nodes on one of them and not
-// on the other; empty if there is none.
-func firstWords(s *Scenario, o Options, a, b Tier) (string, error) {
+// firstWords makes a run again, on its tier and on another, and gives the first thing that passed between libraries and nodes on
+// one of them and not on the other; empty if there is none.
+func (r *Result) firstWords(other Tier) (string, error) {
 	var lines [2][]string
-	for i, tier := range []Tier{a, b} {
-		_, err := Run(s, Options{Tier: tier, Seed: o.Seed, Foreign: o.Foreign, Unhashed: true, Unwatched: true, Overheard: func(line string) { lines[i] = append(lines[i], line) }})
+	for i, tier := range []Tier{r.Tier, other} {
+		_, err := Run(r.Scenario, Options{Tier: tier, Seed: r.Seed, Foreign: r.foreign, Unhashed: true, Unwatched: true,
+			Overheard: func(line string) { lines[i] = append(lines[i], line) }})
 		if err != nil {
 			return "", err
 		}
@@ -132,7 +133,7 @@ func firstWords(s *Scenario, o Options, a, b Tier) (string, error) {
 			}
 		}
 		if said[0] != said[1] {
-			return "clients are told the same, and what passes between them and the nodes differs: " + passed(a, said[0]) + ", and " + passed(b, said[1]), nil
+			return "clients are told the same, and what passes between them and the nodes differs: " + passed(r.Tier, said[0]) + ", and " + passed(other, said[1]), nil
 		}
 	}
 	return "", nil

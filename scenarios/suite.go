@@ -74,7 +74,7 @@ func (r *Result) compare(first *Result, isSameDialogue bool) (err error) {
 	case r.HistoryHash != first.HistoryHash:
 		difference = first.DifferenceOn(r)
 	case !isSameDialogue:
-		difference, err = firstWords(r.Scenario, Options{Seed: r.Seed}, first.Tier, r.Tier)
+		difference, err = first.firstWords(r.Tier)
 	}
 	if difference != "" && err == nil {
 		r.Problems = append(r.Problems, Problem{Safety, fmt.Sprintf("%v: %s: %s", ErrTiersDiffer, difference, noVerdict)})

@@ -3,13 +3,16 @@ package scenarios_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"redlocksim/faults"
+	"redlocksim/redlock/driver"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
 )
 
 // A suite that is interrupted has no results.
@@ -68,4 +71,35 @@ func panicking() *scenarios.Scenario {
 	s.Name = "at-sea"
 	s.Timeline = append(slices.Clone(s.Timeline), scenarios.Item{Kind: "kill", Fault: (*faults.Kill)(nil)})
 	return &s
+}
+
+// A lock of somebody's own that says more to a node on one tier has that as a problem, although its clients are told the same.
+func TestASuiteInWhichALockSaysMoreOnATier(t *testing.T) {
+	s := scenarios.Given(t, "lock: {protocol: single}\nnodes: {names: [A]}")
+	lock := &scenarios.Foreign{New: func(env protocols.Env) (protocols.Locker, error) {
+		p, _ := protocols.Find(env.Settings.Protocol)
+		l, err := p.New(env)
+		return talkative{l, env.Nodes()[0]}, err
+	}}
+	results, err := scenarios.Suite(t.Context(), []*scenarios.Scenario{s}, scenarios.Tiers(), nil, scenarios.Options{Foreign: lock}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "what passes between them and the nodes differs: on tier model at "
+	if r := results[1]; len(r.Problems) != 1 || !strings.Contains(r.Problems[0].Text, want) || !strings.Contains(r.Problems[0].Text, "uncalled-for") {
+		t.Errorf("%v", r.Problems)
+	}
+}
+
+// talkative is a lock that releases a key on tier wire that nobody has.
+type talkative struct {
+	protocols.Locker
+	node driver.Node
+}
+
+func (l talkative) TryLock(ctx context.Context, resource string, ttl time.Duration) (protocols.Lease, error) {
+	if under := reflect.ValueOf(l.node).Elem().FieldByName("Node").Elem(); strings.HasPrefix(under.Type().String(), "*wire.") {
+		l.node.Do([]*driver.Command{{Op: driver.OpRelease, Keys: []string{"uncalled-for"}, Value: "x", Done: func(*driver.Command, driver.Reply) {}}})
+	}
+	return l.Locker.TryLock(ctx, resource, ttl)
 }
