@@ -307,7 +307,8 @@ func (x *permits) gets(c *protocols.PermitCall, err error) {
 		return
 	}
 	x.isLate(w)
-	isWholeLook := w.isCut || len(w.asked)+len(w.away) >= w.Permits || !w.Waits && w.Context.Err() == nil
+	isOver := w.Context.Err() != nil || x.calls.closed(w.Client) > 0 // perhaps between two permits
+	isWholeLook := w.isCut || len(w.asked)+len(w.away) >= w.Permits || !w.Waits && !isOver
 	if !w.All && err != nil && isWholeLook {
 		x.completes(w)
 	}

@@ -162,6 +162,7 @@ func TestPermits(t *testing.T) {
 		{"none asked for after one that no node answers", "seeks; s/1 silent; gets silent", needless, ""},
 		{"one not asked for after one with votes of others", "seeks; s/1 split; gets split", needless, unasked},
 		{"a look that its context ends", "seeks; s/1 taken; cancelled; gets taken cancelled", needless, ""},
+		{"a look that closing the client ends", "seeks; s/1 taken; closes; gets taken closed", needless, ""},
 		{"an ended look", "waits; s/1 taken; gets taken closed", needless, ""},
 		{"granted and refused", "seeks; s/1 granted; gets taken", contract, of(gets, `redlock: acquire \"s\": held by another`) + "an attempt was granted"},
 		{"refused and granted", "seeks; s/1 taken; gets", contract, of(gets, "success") + "it has not got that"},
