@@ -42,7 +42,7 @@ type ClockRate struct {
 	// Rate is by how much the clocks are fast, or slow if negative. Example: -0.5%
 	Rate Rate `yaml:"rate,required"`
 	// For is the length in true time; 0s is for good. Default: 0s. Example: 30s
-	For time.Duration `yaml:"for"`
+	For time.Duration `yaml:"for" range:"0s.."`
 }
 
 // Rate errors beyond the budget: how wrong the worst of clocks are that are drawn, which Kleppmann's and antirez's examples
@@ -112,7 +112,7 @@ type ClockStall struct {
 	// Process is a client or a node. Example: client-1
 	Process string `yaml:"process,required"`
 	// For is the length in true time; the clocks are behind by as much from then on. Example: 20s
-	For time.Duration `yaml:"for,required" least:"100ms" size:"the time for which the clocks stand still"`
+	For time.Duration `yaml:"for,required" range:"1ns.." least:"100ms" size:"the time for which the clocks stand still"`
 }
 
 // still is the rate error of clocks that stand still.

@@ -49,8 +49,10 @@ type Kind struct {
 	// Stalls is how often, compared with others, a search draws it to make a client late between the look at its lease and
 	// its write; 0 is never.
 	Stalls int
-	// Stops says that a client to which it happens while it holds the lock may not come to release it.
+	// Stops says that a client to which it happens while it holds the lock may not come to release it; see Stopping.
 	Stops bool
+	// Halts says that it makes a process stand still, or go on. The kernel tells of that as well, by kernel.StateChanged.
+	Halts bool
 	// Ends is the event at which one of them ends that was in force; empty if there is none.
 	Ends string
 	// Applies says whether it can make a difference within the limits; nil is always.
@@ -105,9 +107,9 @@ var vocabulary = kinds(
 	Kind{New: of[SetGuard], Applies: func(l *Limits) bool { return l.MaxTTL > 0 }, simulated: notByHand},
 	Kind{New: of[Overwrite], Applies: func(l *Limits) bool { return l.Names.Service == "" }, simulated: notByHand},
 	Kind{New: of[WrongAnswers], Ends: "right-answers", simulated: notRead},
-	Kind{New: of[Pause], Takes: []string{"pause"}, Local: true, Stalls: 2, Stops: true},
-	Kind{New: of[Suspend], Takes: []string{"suspend"}, Local: true, Stalls: 1, Stops: true, clocks: true},
-	Kind{New: of[Resume]},
+	Kind{New: of[Pause], Takes: []string{"pause"}, Local: true, Stalls: 2, Stops: true, Halts: true},
+	Kind{New: of[Suspend], Takes: []string{"suspend"}, Local: true, Stalls: 1, Stops: true, Halts: true, clocks: true},
+	Kind{New: of[Resume], Halts: true},
 	Kind{New: of[Stuck], Stops: true},
 	Kind{New: of[Entropy], Ends: "entropy-ends", Applies: func(l *Limits) bool { return l.Random }, simulated: notOneOf},
 	Kind{New: of[Crash], Local: true, Ends: "client-restarts"},
@@ -148,6 +150,17 @@ func Find(name string) (Kind, bool) {
 		return Kind{}, false
 	}
 	return vocabulary[at], true
+}
+
+// Stopping are the names of the events of a history after which a client may not come to release the lock that it holds.
+func Stopping() []string {
+	names := []string{CutOff}
+	for _, k := range vocabulary {
+		if k.Stops {
+			names = append(names, k.Name)
+		}
+	}
+	return names
 }
 
 // kindOf is the kind of a fault.

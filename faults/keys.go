@@ -162,8 +162,8 @@ func (f *Field) byHand(x Fault, change func(*redis.Record) bool, want string) er
 type SetCounters struct {
 	// Node is the node. Example: A
 	Node string `yaml:"node,required"`
-	// To is the number. Example: 1048576
-	To int64 `yaml:"to,required"`
+	// To is the number, up to 2^53−1. Example: 1048576
+	To int64 `yaml:"to,required" range:"0..9007199254740991"`
 }
 
 // largestCount is the largest number up to which Redis' scripts tell any two integers apart.
@@ -180,13 +180,6 @@ func (x *SetCounters) String() string {
 		return fmt.Sprintf("the fencing counters on %s are mended", x.Node)
 	}
 	return fmt.Sprintf("the fencing counters on %s are set to %d", x.Node, x.To)
-}
-
-func (x *SetCounters) refuses(Names) []Problem {
-	if x.To < 0 || x.To > largestCount {
-		return []Problem{{Field: "to", Word: fmt.Sprint(x.To), Text: "must be from 0 to 2^53−1"}}
-	}
-	return nil
 }
 
 func (x *SetCounters) drawn(c Choices, _ *Limits) bool {
@@ -230,7 +223,7 @@ type SetGuard struct {
 	Node string `yaml:"node,required"`
 	// MaxTTL is what the record says then. That of the lock mends it; with 0 the record is none that anybody can read, until
 	// the node is prepared anew or loses it. Example: 20s
-	MaxTTL time.Duration `yaml:"max-ttl,required"`
+	MaxTTL time.Duration `yaml:"max-ttl,required" range:"0s.."`
 }
 
 func (x *SetGuard) String() string {
@@ -313,7 +306,7 @@ type WrongAnswers struct {
 	// With is what it answers with, by the first word of it: an error, or QUEUED, which is none. Example: LOADING
 	With Answer `yaml:"with,required"`
 	// For is the length in true time. Default: for good. Example: 5s
-	For time.Duration `yaml:"for" size:"the time with wrong answers"`
+	For time.Duration `yaml:"for" range:"0s.." size:"the time with wrong answers"`
 }
 
 // Answer is what a node answers every command with.

@@ -20,6 +20,7 @@ import (
 //
 // and so do its tags:
 //
+//	range:"0s.."      what a file can say, as package strictyaml has it: every number has one, unless it goes both ways
 //	least:"10ms"      the size of the fault, which the budget bounds: searches choose it, from that on
 //	back:"3"          it goes both ways, and one in three that are drawn is negative
 //	forever:"8"       one in eight that are drawn lasts for good
@@ -103,19 +104,6 @@ func (k knob) check(n Names) []Problem {
 	case *Rate:
 		if v.abs().ratio.GreaterThan(decimal.New(kernel.MaxRate, -9)) {
 			return []Problem{{Field: k.key(), Word: v.String(), Text: "must be from -50% to 50%"}}
-		}
-	case **time.Duration:
-		if *v != nil && **v < 0 {
-			return []Problem{{Field: k.key(), Word: (*v).String(), Text: "must not be negative"}}
-		}
-	case *time.Duration:
-		needed := k.bounded() && strings.HasSuffix(k.Tag.Get("yaml"), ",required")
-		switch {
-		case k.number("back") > 0:
-		case needed && *v <= 0:
-			return []Problem{{Field: k.key(), Word: v.String(), Text: "must be positive"}}
-		case *v < 0:
-			return []Problem{{Field: k.key(), Word: v.String(), Text: "must not be negative"}}
 		}
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 type Partition struct {
 	Links `yaml:",inline"`
 	// For is the length in true time; 0s is for good. Default: 0s. Example: 5s
-	For time.Duration `yaml:"for" forever:"8" placed:"0,1"`
+	For time.Duration `yaml:"for" range:"0s.." forever:"8" placed:"0,1"`
 }
 
 // CutOff is how histories name a partition that keeps all requests of a client from all Redis nodes: a holder that is cut
@@ -49,7 +49,7 @@ func (p *Partition) live(Deployment) Live { return Live{Silence: p.For} }
 type Hold struct {
 	Links `yaml:",inline"`
 	// For is the length in true time. Example: 2s
-	For time.Duration `yaml:"for,required" least:"10ms" size:"the time for which messages are held back"`
+	For time.Duration `yaml:"for,required" range:"1ns.." least:"10ms" size:"the time for which messages are held back"`
 }
 
 func (h *Hold) String() string {
@@ -77,9 +77,9 @@ func (h *Hold) live(Deployment) Live { return Live{Silence: h.For} }
 type Delay struct {
 	Links `yaml:",inline"`
 	// By is added to each message's delay. Example: 50ms
-	By time.Duration `yaml:"by,required" least:"1ms"`
+	By time.Duration `yaml:"by,required" range:"1ns.." least:"1ms"`
 	// For is the length in true time; 0s is for good. Default: 0s. Example: 5s
-	For time.Duration `yaml:"for" placed:"2"`
+	For time.Duration `yaml:"for" range:"0s.." placed:"2"`
 }
 
 func (d *Delay) String() string { return fmt.Sprintf("messages %v take %v longer", &d.Links, d.By) }
@@ -134,13 +134,14 @@ func (r *Reset) live(d Deployment) (l Live) {
 // arrives.
 type Split struct {
 	Links `yaml:",inline"`
-	// Keep is how many requests, or answers, arrive of each batch. Commands that share a script are one request. Example: 1
-	Keep int `yaml:"keep,required"`
+	// Keep is how many requests, or answers, arrive of each batch: at least 1, since a partition loses all. Commands that share
+	// a script are one request. Example: 1
+	Keep int `yaml:"keep,required" range:"1.."`
 	// Reset resets the connection behind what arrives, so the client learns at once that the rest is lost. Otherwise it
 	// waits for the rest until its node timeout. Default: false. Example: true
 	Reset bool `yaml:"reset"`
 	// For is the length in true time; 0s is for good. Default: 0s. Example: 5s
-	For time.Duration `yaml:"for" forever:"8"`
+	For time.Duration `yaml:"for" range:"0s.." forever:"8"`
 }
 
 func (s *Split) String() string {
@@ -152,13 +153,6 @@ func (s *Split) String() string {
 		behind = ", and then the connection is reset"
 	}
 	return fmt.Sprintf("of batches %v only the first %s through%s", &s.Links, kept, behind)
-}
-
-func (s *Split) refuses(Names) []Problem {
-	if s.Keep < 1 {
-		return []Problem{{Field: "keep", Word: fmt.Sprint(s.Keep), Text: "must be positive; a partition loses all"}}
-	}
-	return nil
 }
 
 func (s *Split) drawn(c Choices, _ *Limits) bool {

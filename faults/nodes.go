@@ -13,7 +13,7 @@ type Outage struct {
 	Node string `yaml:"node,required"`
 	// RestartAfter is how long after it stopped the node starts again, in true time; 0s restarts it at once. Default: stays
 	// down until a restart. Example: 1s
-	RestartAfter *time.Duration `yaml:"restart-after" size:"the delay of the restart"`
+	RestartAfter *time.Duration `yaml:"restart-after" range:"0s.." size:"the delay of the restart"`
 	// ByWallClock measures that time with the node's wall clock instead, which may be stepped meanwhile. Default: false.
 	// Example: true
 	ByWallClock bool `yaml:"by-wall-clock"`
@@ -185,10 +185,10 @@ type Failover struct {
 	// Replica is the replica that replaces it. Example: A2
 	Replica string `yaml:"replica,required"`
 	// After is how long the node is down before it is replaced. Default: 0s. Example: 2s
-	After time.Duration `yaml:"after" size:"the delay of the failover"`
+	After time.Duration `yaml:"after" range:"0s.." size:"the delay of the failover"`
 	// RestartAfter is how long after it died the node starts again, which must be after it was replaced. Default: stays down.
 	// Example: 5s
-	RestartAfter *time.Duration `yaml:"restart-after"`
+	RestartAfter *time.Duration `yaml:"restart-after" range:"0s.."`
 }
 
 func (x *Failover) String() string {

@@ -11,7 +11,7 @@ type Pause struct {
 	// Process is a client or a node. Example: client-1
 	Process string `yaml:"process,required"`
 	// For is the length of the pause; 0s lasts until a resume. Default: 0s. Example: 12s
-	For time.Duration `yaml:"for" least:"10ms" size:"the pause"`
+	For time.Duration `yaml:"for" range:"0s.." least:"10ms" size:"the pause"`
 }
 
 func (p *Pause) String() string { return p.Process + " is paused" + lasting(p.For) }
@@ -37,7 +37,7 @@ type Suspend struct {
 	// Client is the client. Example: client-1
 	Client string `yaml:"client,required"`
 	// For is the length in true time. Example: 1m
-	For time.Duration `yaml:"for,required" least:"10ms" size:"the suspension"`
+	For time.Duration `yaml:"for,required" range:"1ns.." least:"10ms" size:"the suspension"`
 }
 
 func (s *Suspend) String() string {
@@ -96,7 +96,7 @@ type Entropy struct {
 	// Client is the client. Example: client-1
 	Client string `yaml:"client,required"`
 	// For is the length in true time. Default: for good. Example: 5s
-	For time.Duration `yaml:"for" from:"10ms" size:"the time without random bytes"`
+	For time.Duration `yaml:"for" range:"0s.." from:"10ms" size:"the time without random bytes"`
 }
 
 func (e *Entropy) String() string { return e.Client + " has no random bytes" + lasting(e.For) }
@@ -114,7 +114,7 @@ type Crash struct {
 	// RestartAfter is how long after the crash the client is started again, in true time, under its old name and on the same
 	// machine. What its programs were doing is over; items of the timeline that begin later run in it. Default: never.
 	// Example: 2s
-	RestartAfter *time.Duration `yaml:"restart-after" size:"the delay of the restart"`
+	RestartAfter *time.Duration `yaml:"restart-after" range:"0s.." size:"the delay of the restart"`
 }
 
 func (c *Crash) String() string { return c.Client + " crashes" }

@@ -110,7 +110,7 @@ func TestCheckOfReplication(t *testing.T) {
 	for _, bad := range []Fault{
 		&Promote{Node: "A", Replica: "B"}, &Promote{Node: "X", Replica: "A2"}, &Promote{Node: "B", Replica: "A2"},
 		&Promote{Node: "A", Replica: "A2", Clients: []string{"A"}},
-		&Failover{Node: "A", Replica: "B"}, &Failover{Node: "X", Replica: "A2"}, &Failover{Node: "A", Replica: "A2", After: -1},
+		&Failover{Node: "A", Replica: "B"}, &Failover{Node: "X", Replica: "A2"},
 		&Failover{Node: "A", Replica: "A2", After: time.Second, RestartAfter: ptr(time.Second)},
 	} {
 		if Check(bad, group) == nil {

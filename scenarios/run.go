@@ -367,7 +367,7 @@ func (s *Scenario) check(out *Outcome) (checker.Report, error) {
 // CheckOptions is how the histories of the scenario are judged. A scenario in which nobody is to be granted the lock says
 // so.
 func (s *Scenario) CheckOptions() checker.Options {
-	o := checker.Options{End: checker.Instant(s.Duration), Reentrant: s.Lock.Capabilities().Reentrant, Stopping: stopping()}
+	o := checker.Options{End: checker.Instant(s.Duration), Reentrant: s.Lock.Capabilities().Reentrant, Stopping: faults.Stopping()}
 	for _, name := range s.Semaphores {
 		o.Semaphores = append(o.Semaphores, checker.Semaphore{Name: name, Permits: s.Permits(name)})
 	}
@@ -375,15 +375,4 @@ func (s *Scenario) CheckOptions() checker.Options {
 		o.MinGrants = -1
 	}
 	return o
-}
-
-// stopping are the events after which a holder may not come to release the lock.
-func stopping() []string {
-	var names []string
-	for _, k := range faults.Vocabulary() {
-		if k.Stops {
-			names = append(names, k.Name)
-		}
-	}
-	return append(names, faults.CutOff)
 }
