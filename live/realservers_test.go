@@ -35,23 +35,35 @@ func builtIn(t *testing.T, dir string) string {
 	return program
 }
 
-// What a protocol whose service is a part of the simulator comes to there, its lock program comes to on real servers.
-func TestVerdictsOnOtherServers(t *testing.T) {
-	for _, c := range []struct {
-		on      *server.Kind
-		server  lines.Server
-		program []string
-		cases   []string
-	}{
-		{server.Etcd, lines.Etcd, []string{"etcd", "--count"}, []string{"47-consensus/leader-cut-off", "50-conditional-update"}},
-		{server.ZooKeeper, lines.ZooKeeper, []string{"zookeeper", "--count"},
-			[]string{"47-consensus/paused-client", "47-consensus/leader-cut-off", "50-conditional-update"}},
-		{server.Postgres, lines.Postgres, []string{"postgres", "row"}, []string{"48-database-row-lock/same-transaction", "48-database-row-lock/outside"}},
-		{server.Postgres, lines.Postgres, []string{"postgres", "unique"}, []string{"49-database-unique-index/clean-up-too-early"}},
-	} {
+// onServer is the program of a lock on servers of a kind, and scenarios of the protocol that it takes the place of.
+type onServer struct {
+	kind    *server.Kind
+	server  lines.Server
+	program []string
+	cases   []string
+}
+
+// What a protocol whose service is a part of the simulator comes to there, its lock program comes to on real servers. Members
+// that elect are run with nothing beside them: if they are held up, all that they were to do is done again, and more slowly.
+func TestVerdictsOnClusters(t *testing.T) {
+	wantVerdicts(t,
+		onServer{server.Etcd, lines.Etcd, []string{"etcd", "--count"}, []string{"47-consensus/leader-cut-off", "50-conditional-update"}},
+		onServer{server.ZooKeeper, lines.ZooKeeper, []string{"zookeeper", "--count"},
+			[]string{"47-consensus/paused-client", "47-consensus/leader-cut-off", "50-conditional-update"}})
+}
+
+func TestVerdictsOnDatabases(t *testing.T) {
+	t.Parallel()
+	wantVerdicts(t,
+		onServer{server.Postgres, lines.Postgres, []string{"postgres", "row"}, []string{"48-database-row-lock/same-transaction", "48-database-row-lock/outside"}},
+		onServer{server.Postgres, lines.Postgres, []string{"postgres", "unique"}, []string{"49-database-unique-index/clean-up-too-early"}})
+}
+
+func wantVerdicts(t *testing.T, all ...onServer) {
+	for _, c := range all {
 		t.Run(strings.Join(c.program, " "), func(t *testing.T) {
 			t.Parallel()
-			livetest.Needs(t, c.on)
+			livetest.Needs(t, c.kind)
 			o := options()
 			o.Lock, o.Server, o.IsProtocol = append([]string{built(t, c.program[0])}, c.program[1:]...), c.server, true
 			for _, name := range c.cases {
@@ -73,6 +85,7 @@ func TestVerdictsOnOtherServers(t *testing.T) {
 // A server that stands still, loses its power or is shut down gives nobody a lock until it is back, and gives one
 // then: who waits for the lock outlasts requests that are not answered in time.
 func TestFaultsOfServers(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		on      *server.Kind
 		program []string

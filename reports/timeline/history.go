@@ -127,10 +127,8 @@ func (b *builder) addActs() {
 	}
 }
 
-// spells are faults that show as spans.
-var spells = []string{"pause", "suspend", "resume"}
-
-// addMarks adds the faults that affect a process, and the crashes of clients.
+// addMarks adds the faults that affect a process, but for those that show as the stretch in which it stands still, and the
+// crashes of clients.
 func (b *builder) addMarks() {
 	for i := range b.result.History {
 		e := &b.result.History[i]
@@ -139,7 +137,7 @@ func (b *builder) addMarks() {
 		case history.Crash:
 			b.mark(e.Process, Mark{Kind: crashMark, At: at, Label: "crash", Text: fmt.Sprintf("%s crashes at %s", e.Process, seconds(at))})
 		case history.Fault:
-			if e.Detail != "" && (b.rec == nil || !slices.Contains(spells, e.Name)) {
+			if kind, _ := faults.Find(e.Name); e.Detail != "" && (b.rec == nil || !kind.Halts) {
 				sentence := rounded.Text(e.Detail)
 				b.mark(cmp.Or(e.Process, e.Node), Mark{Kind: faultMark, At: at, Label: faultLabel(e), Sentence: sentence, Text: seconds(at) + ": " + sentence})
 			}
