@@ -31,8 +31,6 @@ type Mutant struct {
 	Tests []Test
 	// Tier is where the scenarios run; model if empty. Bugs of the adapter and its scripts show only on wire.
 	Tier string
-	// Equivalent says why nothing can kill the mutant; empty if something can.
-	Equivalent string
 }
 
 // Test is a unit test. It may need redis-server.
@@ -74,7 +72,7 @@ func (e Edit) Diff() string {
 // All lists the mutants: those of the library, of its adapter, and of what it is tested with. A new one is an entry in one of
 // these lists.
 func All() []Mutant {
-	return slices.Concat(library, semaphores, adapter, nodes, protocols, services, resource)
+	return slices.Concat(library, semaphores, adapter, nodes, implementedAnew, services, resource)
 }
 
 // Fingerprint tells a mutant from what it was before somebody changed it.

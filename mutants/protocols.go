@@ -1,7 +1,7 @@
 package mutants
 
-// protocols lists the bugs of the other lock protocols.
-var protocols = []Mutant{
+// implementedAnew lists the bugs of the other lock protocols.
+var implementedAnew = []Mutant{
 	{
 		Name:    "one-redis-tokens-or-replicas",
 		Bug:     "where tokens come from a sequence, no replica has to confirm the lock",

@@ -2,8 +2,10 @@ package mutants
 
 import (
 	"slices"
+	"strings"
 
 	"redlocksim/checker"
+	"redlocksim/scenarios/protocols"
 )
 
 // Settings are what a search for a bug in the locks of others runs with.
@@ -17,7 +19,8 @@ type Settings struct {
 
 // OthersSettings lists those with which a search goes for bugs in the locks of others, as a stranger with such a lock would
 // search: each implementation of Redlock in the list of Redis, and each other protocol with whatever it can be told to do.
-// Their budgets are the larger of two in which the lock, as it is meant, shows nothing but what it is known for.
+// Their budgets are the larger of two in which the lock, as it is meant, shows nothing but what it is known for. A protocol or
+// preset that is known for nothing, and takes no other nodes or habits, needs no entry.
 func OthersSettings() []Settings {
 	const (
 		// harsh is a budget within which a sound lock shows nothing. Clients have a pause, a delay and a message in reserve.
@@ -28,6 +31,7 @@ func OthersSettings() []Settings {
 	lasting := "nodes: {persistence: always}\n"
 	forgetting := "nodes: {persistence: none}\n"
 	one := "nodes: {names: [A], persistence: always}\n"
+	oneService := "nodes: {names: [A]}\n"
 	// shared is what comes of a lock that two may have, and deleting of one that deletes the key of another.
 	shared := []checker.Kind{checker.LeaseOverlap, checker.StaleWrite, checker.LostUpdate, checker.Conduct}
 	deleting := append(slices.Clone(shared), checker.Unprotected, checker.Contract)
@@ -47,7 +51,7 @@ func OthersSettings() []Settings {
 	preset := func(name, budget string, known ...checker.Kind) Settings {
 		return of(name, "preset: "+name+", ttl: 4s", forgetting, budget, known...)
 	}
-	return []Settings{
+	all := []Settings{
 		plain("asking: parallel", harsh),
 		plain("backoff: 100%", harsh),
 		plain("attempts: 3", harsh),
@@ -57,22 +61,14 @@ func OthersSettings() []Settings {
 		plain("tokens: per-node", harsh, tokens...),
 		plain("tokens: before", harsh, tokens...),
 		plain("cleanup: del", harsh, deleting...),
-		preset("redlock-rb", harsh),
-		preset("redlock-py", harsh),
-		preset("redlock-php", harsh),
-		preset("phpredis-mutex", harsh),
 		preset("redsync", late),
 		preset("redis-distlock", harsh, deleting...),
 		preset("redlock-cpp", harsh, checker.Contract, checker.LeaseOverlap, checker.Unprotected),
-		preset("redlock-cs", harsh),
-		preset("redlock-net", harsh),
-		preset("scarletlock", harsh),
 		preset("node-redlock", harsh, checker.Conduct, checker.Contract),
 		of("single", "protocol: single, ttl: 2s", one, late),
 		of("single, backoff", "protocol: single, ttl: 2s, backoff: 100%, attempts: 5, give-up: 2s", one, late),
 		of("single, get-del", "protocol: single, ttl: 2s, release: get-del", one, late, checker.Conduct, checker.Contract),
 		of("single, del", "protocol: single, ttl: 2s, release: del", one, late, deleting...),
-		of("setnx-expire", "protocol: setnx-expire, ttl: 2s", one, late),
 		of("get-set", "protocol: get-set, ttl: 2s", one, late, deleting...),
 		of("redisson", "protocol: redisson, ttl: 2s", lasting, late, lapsing...),
 		of("redisson, lease time", "protocol: redisson, ttl: 2s, watchdog: false", lasting, late, checker.Conduct),
@@ -83,9 +79,27 @@ func OthersSettings() []Settings {
 		of("redisson-multi, all", "protocol: redisson-multi, ttl: 2s, quorum: 5", lasting, late, asking...),
 		of("consensus", "protocol: consensus, ttl: 2s", "nodes: {names: [A, B, C]}\nstorage: fenced\n", harsh),
 		of("consensus, told", "protocol: consensus, ttl: 2s, belief: told", "nodes: {names: [A, B, C]}\n", harsh),
-		of("db-row", "protocol: db-row, ttl: 2s", "nodes: {names: [A]}\n", late, shared...),
-		of("db-row, transaction", "protocol: db-row, ttl: 2s, effects: transaction", "nodes: {names: [A]}\n", late),
-		of("db-unique", "protocol: db-unique, ttl: 2s", "nodes: {names: [A]}\n", late),
-		of("db-unique, clean-up", "protocol: db-unique, ttl: 2s, clean-up: 5s", "nodes: {names: [A]}\n", late, shared...),
+		of("db-row", "protocol: db-row, ttl: 2s", oneService, late, shared...),
+		of("db-row, transaction", "protocol: db-row, ttl: 2s, effects: transaction", oneService, late),
+		of("db-unique", "protocol: db-unique, ttl: 2s", oneService, late),
+		of("db-unique, clean-up", "protocol: db-unique, ttl: 2s, clean-up: 5s", oneService, late, shared...),
 	}
+	isListed := func(name string) bool {
+		return slices.ContainsFunc(all, func(s Settings) bool { return s.Name == name || strings.HasPrefix(s.Name, name+", ") })
+	}
+	for _, name := range protocols.Presets() {
+		if !isListed(name) {
+			all = append(all, preset(name, harsh))
+		}
+	}
+	for _, p := range protocols.All() { // but for the library, what is broken by design, and what has no keys
+		name, nodes := string(p.Name), one
+		if p.Capabilities.Service != "" {
+			nodes = oneService
+		}
+		if !isListed(name) && name != "redlock" && name != "one-redis" && !p.Capabilities.Keyless {
+			all = append(all, of(name, "protocol: "+name+", ttl: 2s", nodes, late))
+		}
+	}
+	return all
 }
