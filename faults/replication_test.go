@@ -49,7 +49,7 @@ func TestPromote(t *testing.T) {
 		if got := h[len(h)-1].Detail; got != test.want || len(f.Used.Lost) != 1 {
 			t.Errorf("%s, %v; want %s", got, f.Used.Lost, test.want)
 		}
-		if a, b := w.Serving(w.Client("c1"), "A"), w.Serving(w.Client("c2"), "A"); a != "A" || b != "A2" {
+		if a, b := w.MasterOf(w.Client("c1"), "A"), w.MasterOf(w.Client("c2"), "A"); a != "A" || b != "A2" {
 			t.Errorf("c1 is served by %s, c2 by %s", a, b)
 		}
 	}

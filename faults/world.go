@@ -41,7 +41,7 @@ func namesOf[T interface{ Name() string }](of []T) []string {
 
 func (w *world) StepClock(process string, by time.Duration) (matters bool) {
 	matters = true
-	if s := w.in.Server(process); s != nil && s.Up() && !s.Serves() && len(s.Group()) == 1 {
+	if s := w.in.Server(process); s != nil && s.Up() && !s.HasService() && len(s.Group()) == 1 {
 		matters = slices.ContainsFunc(s.Dump(), func(r redis.Record) bool { return Moves(r, s.Clock().Wall(), by) })
 	}
 	w.in.Process(process).Clock().Step(by)

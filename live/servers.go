@@ -138,7 +138,7 @@ func (r *run) Promote(node, replica string, clients []string) (faults.Forgotten,
 	}
 	for _, name := range clients {
 		r.linkOf(name, node).Lead(r.linkOf(name, replica))
-		c, o := r.clientNamed(name), client.Order{Serving: &client.Serving{Node: node, By: replica}}
+		c, o := r.clientNamed(name), client.Order{Promoted: &client.Promoted{Node: node, By: replica}}
 		c.told = append(c.told, o)
 		if c.isUp {
 			c.send(o)

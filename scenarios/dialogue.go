@@ -25,7 +25,7 @@ func overhear(w *sim.World, say func(line string)) {
 		say(fmt.Sprint(int64(w.Kernel.Now()), " ", fmt.Sprintf(format, args...)))
 	}
 	trace.On(w.Events, func(m network.Sent) {
-		if p, is := m.Client().(redis.Phrased); is && m.Kind == network.RequestMessage {
+		if p, is := m.Client().(redis.Request); is && m.Kind == network.RequestMessage {
 			if phrases := p.Phrases(); phrases != nil {
 				line("%s asks %s: %v", m.From().Name(), m.Link().Server().Name(), phrases)
 			}
@@ -33,7 +33,7 @@ func overhear(w *sim.World, say func(line string)) {
 	})
 	var changes []redis.Change // of the request that is being carried out
 	trace.On(w.Events, func(a *redis.Applied) { changes = append(changes, a.Change) })
-	trace.On(w.Events, func(s redis.Served) {
+	trace.On(w.Events, func(s redis.Executed) {
 		// Each key once, in whatever order a tier changes them.
 		slices.SortStableFunc(changes, func(a, b redis.Change) int { return cmp.Compare(a.Key, b.Key) })
 		for i := 0; i < len(changes); {

@@ -130,7 +130,7 @@ func (c *calm) ended(m network.Ended) {
 		return
 	}
 	l := c.ways[number]
-	_, asks := m.Client().(redis.Commanding)
+	_, asks := m.Client().(redis.Request)
 	if isOld := m.Sent() < l.since; !asks || l.since == kernel.Forever || !isOld && m.Why == "" && m.Fate != network.Lost && m.Kind != network.RefusalMessage {
 		return
 	}

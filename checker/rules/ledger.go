@@ -168,11 +168,10 @@ func (l *ledger) about(a *redis.Asked) []*entry {
 		if _, is := l.World.LockOf(key); !is {
 			continue
 		}
-		l.named(a, key, a.Value)
-		for _, value := range a.More {
+		for _, value := range a.Args {
 			l.named(a, key, value)
 		}
-		if last := l.last[sender{a.Client, key}]; a.Value == "" && len(a.More) == 0 && last != nil {
+		if last := l.last[sender{a.Client, key}]; len(a.Args) == 0 && last != nil {
 			l.found = append(l.found, last)
 		}
 	}
@@ -216,7 +215,7 @@ func (l *ledger) vague(a *redis.Asked) {
 		if _, is := l.World.LockOf(key); !is || node < 0 {
 			continue
 		}
-		for _, value := range a.More {
+		for _, value := range a.Args {
 			l.entry(vote{key, value}).nodes[node].vagueAt = a.Sent
 		}
 	}

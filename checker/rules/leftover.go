@@ -307,7 +307,7 @@ func (l *leftover) asked(a *redis.Asked) {
 		return
 	}
 	for _, key := range a.Keys {
-		for _, value := range append([]string{a.Value}, a.More...) {
+		for _, value := range a.Args {
 			e := l.ledger.of[vote{key, value}]
 			if e == nil || e.client != a.Client {
 				continue

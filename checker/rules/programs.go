@@ -24,11 +24,11 @@ type programs struct {
 	refused []refusedWith
 	failed  []leftBy
 	// asked is when something was sent last that may delete a key with a value, by whom and where; one that names no value is
-	// kept under none. set is when a command that sets it was, whatever became of it.
-	asked, set map[askedOn]kernel.True
+	// kept under none.
+	asked map[askedOn]kernel.True
 }
 
-// askedOn is a key with a value on a node, of a client that asks the node to set or to remove it.
+// askedOn is a key with a value on a node, of a client that asks the node to remove it.
 type askedOn struct {
 	vote
 	reaching
@@ -90,7 +90,7 @@ func watchPrograms(r *watch) {
 	if !r.Declared || len(r.World.Replicas) > 0 {
 		return // nobody knows the keys of the lock, or votes may be on a replica that was promoted
 	}
-	x := &programs{watch: r, asked: map[askedOn]kernel.True{}, set: map[askedOn]kernel.True{}}
+	x := &programs{watch: r, asked: map[askedOn]kernel.True{}}
 	r.onChanged(x.changed)
 	r.onCommand(x.asks)
 	r.onCommand(x.mayDelete)
@@ -143,7 +143,7 @@ func (x *programs) asks(a *redis.Asked) {
 			case a.Sent < c.began:
 			case a.At == redis.Sent:
 				c.unheard++
-				c.isPlain = c.isPlain || a.Value == "" && len(a.More) == 0
+				c.isPlain = c.isPlain || len(a.Args) == 0
 			case a.At == redis.Answered:
 				c.unheard--
 			}
@@ -151,22 +151,18 @@ func (x *programs) asks(a *redis.Asked) {
 	}
 }
 
-// mayDelete takes a command that sets a key, or one that may delete it.
+// mayDelete takes a command that may delete a key.
 func (x *programs) mayDelete(a *redis.Asked) {
 	by := reaching{a.Client, a.Server}
 	for _, key := range a.Keys {
-		if _, is := x.World.LockOf(key); !is || a.Intent == redis.Extends {
+		if _, is := x.World.LockOf(key); !is || a.Intent == redis.Extends || a.Intent == redis.Sets {
 			continue
 		}
-		if a.Intent == redis.Sets {
-			x.set[askedOn{vote{key, a.Value}, by}] = a.Sent
-			continue
-		}
-		for _, value := range a.More {
+		for _, value := range a.Args {
 			x.asked[askedOn{vote{key, value}, by}] = a.Sent
 		}
-		if a.Value != "" || a.Intent == redis.Deletes && len(a.More) == 0 {
-			x.asked[askedOn{vote{key, a.Value}, by}] = a.Sent
+		if a.Intent == redis.Deletes && len(a.Args) == 0 {
+			x.asked[askedOn{vote{key, ""}, by}] = a.Sent
 		}
 	}
 }
@@ -429,8 +425,7 @@ func (x *programs) forgotten() {
 	for len(x.failed) > 0 && now > x.failed[0].at.Add(grace) {
 		left := x.failed[0]
 		x.failed = x.failed[1:]
-		set := x.set[askedOn{left.vote, left.by()}] // which may have been again, over a new connection
-		if !x.mayStand(&left.stake, set) || left.until < left.at.Add(grace) {
+		if !x.mayStand(&left.stake, 0) || left.until < left.at.Add(grace) {
 			continue
 		}
 		if x.pauses.hasRun(left.setter, left.at) {

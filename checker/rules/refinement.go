@@ -58,17 +58,10 @@ func watchRefinement(r *watch) {
 
 func (f *refinement) sends(a *redis.Asked) {
 	now := a.Client.ProgramClock().Now()
-	note := func(value string) {
-		if value == "" {
-			return
-		}
-		if first := &f.leaves(a.Client, value)[a.Intent]; first.IsZero() {
+	for _, value := range a.Args { // of a script, one of them is the value
+		if first := &f.leaves(a.Client, value)[a.Intent]; value != "" && first.IsZero() {
 			*first = now
 		}
-	}
-	note(a.Value)
-	for _, value := range a.More { // of a script, one of them is the value
-		note(value)
 	}
 }
 

@@ -124,7 +124,7 @@ func newRecorder(k *kernel.Kernel, d *redis.Deployment, processes []*kernel.Proc
 	trace.On(k.Events, func(e kernel.ClockMoved) { r.changed(e.Clock) })
 	trace.On(k.Events, func(e redis.ServerChanged) { r.changed(e.Clock()) })
 	trace.On(k.Events, r.restarted)
-	trace.On(k.Events, func(e redis.Served) { r.keys(e.Server, e.Client.Name()) })
+	trace.On(k.Events, func(e redis.Executed) { r.keys(e.Server, e.Client.Name()) })
 	trace.On(k.Events, r.obstructed)
 	r.changed(nil)
 	return r

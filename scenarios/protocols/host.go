@@ -33,8 +33,8 @@ type Host interface {
 
 	// Redis is plain connections to all nodes, in their order.
 	Redis() []Redis
-	// Serving is the node that requests to a node go to: after a failover, another.
-	Serving(node string) string
+	// MasterOf is the node that requests to a node go to: after a failover, another.
+	MasterOf(node string) string
 
 	// Nodes are those of the shipped library, and Runtime has it use what the process has in place of the system's. It runs
 	// as it does in production: where the process has goroutines, side by side with everything else.

@@ -65,7 +65,7 @@ func (s *session) answered(ctx context.Context, node int, reply rediscmd.Reply, 
 	case err == nil:
 		outcome, err = driver.Declined, redlock.ErrTaken
 	}
-	name := s.env.Serving(s.nodes[node].Node())
+	name := s.env.MasterOf(s.nodes[node].Node())
 	s.env.Step(ctx, Step{Name: observe.NodeAnswered.String(), Node: name, Detail: outcome.Of(driver.OpAcquire)})
 	return err
 }

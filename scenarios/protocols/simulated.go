@@ -65,8 +65,8 @@ func (s *Simulated) Leave() {}
 // Nodes implements Host.
 func (s *Simulated) Nodes() []driver.Node { return s.World.Nodes(s.Process) }
 
-// Serving implements Host.
-func (s *Simulated) Serving(node string) string { return s.World.Serving(s.Process, node) }
+// MasterOf implements Host.
+func (s *Simulated) MasterOf(node string) string { return s.World.MasterOf(s.Process, node) }
 
 // Redis implements Host.
 func (s *Simulated) Redis() []Redis {

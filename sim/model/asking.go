@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"strings"
 
 	"redlocksim/internal/batch"
 	"redlocksim/internal/rediscmd"
@@ -9,10 +10,10 @@ import (
 	"redlocksim/sim/redis"
 )
 
-// Command implements redis.Asking: whatever the library asks writes.
-func (x *exchange) Command() []string { return []string{"EVALSHA"} }
+// Name implements redis.Request: whatever the library asks writes.
+func (x *exchange) Name() string { return "EVALSHA" }
 
-// Answer implements redis.Asking.
+// Answer implements redis.Request.
 func (x *exchange) Answer(value any) {
 	requests := x.message.Requests()
 	x.answers = make([]answer, min(x.Arriving(x.Requests()), len(requests)))
@@ -38,15 +39,15 @@ func (x *exchange) Answer(value any) {
 	}
 }
 
-// Command implements redis.Asking.
-func (x *request) Command() []string {
+// Name implements redis.Request.
+func (x *request) Name() string {
 	if x.Script != nil {
-		return []string{"EVALSHA"}
+		return "EVALSHA"
 	}
-	return x.Args
+	return strings.ToUpper(x.Args[0])
 }
 
-// Answer implements redis.Asking.
+// Answer implements redis.Request.
 func (x *request) Answer(value any) {
 	switch answer := value.(type) {
 	case rediscmd.ServerError:
@@ -58,19 +59,18 @@ func (x *request) Answer(value any) {
 	}
 }
 
-var _, _ redis.Asking = (*exchange)(nil), (*request)(nil)
-
 // intents are those of the library's operations.
 var intents = [...]redis.Intent{driver.OpAcquire: redis.Sets, driver.OpExtend: redis.Extends, driver.OpRelease: redis.Deletes,
 	driver.OpPrepare: redis.Sets}
 
-// Commands implements redis.Commanding.
+// Commands implements redis.Request.
 func (x *exchange) Commands(all []redis.Command) []redis.Command {
-	requests := x.message.Requests()
+	requests, values := x.message.Requests(), x.one.value[:0]
 	for i := range requests {
 		for j := range requests[i].Len() {
 			c := requests[i].Command(j)
-			all = append(all, redis.Command{Intent: intents[c.Op], Keys: c.Keys, Shares: j > 0, Value: c.Value, Deadline: c.Deadline,
+			values = append(values, c.Value)
+			all = append(all, redis.Command{Intent: intents[c.Op], Keys: c.Keys, Shares: j > 0, Args: values[len(values)-1:], Deadline: c.Deadline,
 				Source: x.source(&requests[i]), Answer: x.outcome(i, j)})
 		}
 	}
@@ -103,7 +103,7 @@ func (x *exchange) outcome(request, command int) driver.Outcome {
 	return x.answers[request].reply(command).Outcome
 }
 
-// Commands implements redis.Commanding.
+// Commands implements redis.Request.
 func (x *request) Commands(all []redis.Command) []redis.Command {
 	if x.Script != nil {
 		return append(all, redis.ScriptCommand(x.Script, x.Keys, x.Argv, x.deadline))
@@ -111,9 +111,12 @@ func (x *request) Commands(all []redis.Command) []redis.Command {
 	return append(all, redis.PlainCommand(x.Args, x.deadline))
 }
 
-var _, _ redis.Commanding = (*exchange)(nil), (*request)(nil)
+var _, _ redis.Request = (*exchange)(nil), (*request)(nil)
 
-// Phrases implements redis.Phrased: what the shipped adapter would send.
+// Phrases implements redis.Request.
+func (x *request) Phrases() []redis.Phrase { return nil }
+
+// Phrases implements redis.Request: what the shipped adapter would send.
 func (x *exchange) Phrases() []redis.Phrase {
 	requests := x.message.Requests()
 	all := make([]redis.Phrase, len(requests))
@@ -144,5 +147,3 @@ func (x *exchange) Phrases() []redis.Phrase {
 	}
 	return all
 }
-
-var _ redis.Phrased = (*exchange)(nil)

@@ -40,8 +40,8 @@ func (b *backend) Nodes(client *kernel.Process, servers []*redis.Server, links [
 	return nodes
 }
 
-func (b *backend) Serve(s *redis.Server, x *network.Exchange) {
-	x.Client().(interface{ serve(*store) }).serve(s.Memory().(*store))
+func (b *backend) Execute(s *redis.Server, x *network.Exchange) {
+	x.Client().(interface{ execute(*store) }).execute(s.Memory().(*store))
 }
 
 func (b *backend) Close() error {

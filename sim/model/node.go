@@ -70,6 +70,7 @@ type exchange struct {
 	one struct {
 		command [1]*driver.Command
 		answer  [1]answer
+		value   [1]string
 	}
 }
 

@@ -69,9 +69,15 @@ func (x *request) Broken() {
 	x.Answered()
 }
 
-func (x *request) serve(s *store) {
+func (x *request) execute(s *store) {
 	var value any
 	switch {
+	case x.Name() == "WAIT":
+		s.server.Wait(x.Args[1:], func(value any) {
+			x.Answer(value)
+			x.Reply()
+		})
+		return
 	case x.Script == nil:
 		s.server.BeforeWrite()
 		value = s.call(x.Args)

@@ -36,8 +36,8 @@ func (x *exchange) Requests() int {
 	return n
 }
 
-// serve carries out those requests of the message that have arrived.
-func (x *exchange) serve(s *store) {
+// execute carries out those requests of the message that have arrived.
+func (x *exchange) execute(s *store) {
 	requests := x.message.Requests()
 	arrived := x.Arriving(x.Requests())
 	requests = requests[:min(arrived, len(requests))]

@@ -35,11 +35,11 @@ const (
 	Silent
 )
 
-// Redirect has what is opened on the link from now on go over another: to whoever serves in the place of its server.
+// Redirect has what is opened on the link from now on go over another: to whoever has taken the place of its server.
 func (l *Link) Redirect(to *Link) { l.leads = to }
 
-// Serving is who is at the other end of what is opened on the link: after a Redirect, somebody else.
-func (l *Link) Serving() *kernel.Process {
+// LeadsTo is who is at the other end of what is opened on the link: after a Redirect, somebody else.
+func (l *Link) LeadsTo() *kernel.Process {
 	if l.leads != nil {
 		return l.leads.server
 	}

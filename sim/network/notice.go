@@ -1,11 +1,11 @@
 package network
 
-// Notice is a message that nobody answers: one of a client, which is Served where it arrives, or one that a server pushes,
+// Notice is a message that nobody answers: one of a client, which is Arrived where it is going, or one that a server pushes,
 // which is Received there. A function that is nil does nothing.
 type Notice struct {
 	Exchange
 	What     string // it is for
-	Served   func()
+	Arrived  func()
 	Received func()
 	IsLost   func()
 }
@@ -19,8 +19,8 @@ func call(f func()) {
 // Purpose implements Purposeful.
 func (n *Notice) Purpose() string { return n.What }
 
-// Serve has the server take it.
-func (n *Notice) Serve() { call(n.Served) }
+// Arrive has the server take it.
+func (n *Notice) Arrive() { call(n.Arrived) }
 
 // Answered implements Client.
 func (n *Notice) Answered() { call(n.Received) }

@@ -36,21 +36,21 @@ type Deployment struct {
 	network *network.Network
 	tier    Tier
 	latency network.Latency
-	counts  *Counts
+	counts  Counts
 	nodes   map[*kernel.Process][]driver.Node
 	conns   map[*kernel.Process][]Conn
-	serving *network.Exchange // the request that a node carries out
+	handled *network.Exchange // the request for which a node does something
 	// listening counts on how many nodes libraries listen.
 	listening map[listener]int
-	served    *trace.Kind[Served]
+	executed  *trace.Kind[Executed]
 	told      *trace.Kind[Told]
 }
 
 // Deploy makes the nodes.
 func Deploy(k *kernel.Kernel, n *network.Network, tier Tier, cfg Config) *Deployment {
-	d := &Deployment{kernel: k, network: n, tier: tier, latency: cfg.Latency, counts: new(Counts), listening: map[listener]int{},
+	d := &Deployment{kernel: k, network: n, tier: tier, latency: cfg.Latency, listening: map[listener]int{},
 		nodes: map[*kernel.Process][]driver.Node{}, conns: map[*kernel.Process][]Conn{},
-		served: trace.Of[Served](k.Events), told: trace.Of[Told](k.Events)}
+		executed: trace.Of[Executed](k.Events), told: trace.Of[Told](k.Events)}
 	for _, name := range cfg.Nodes {
 		d.Servers = append(d.Servers, d.newServer(name, cfg.Persistence))
 	}
@@ -96,20 +96,11 @@ func (d *Deployment) ConnectNodes(from, to *Server, listener func(*network.Excha
 	return l
 }
 
-// serves has a node carry out a request, or what has waited of one.
-func (d *Deployment) serves(s *Server, x *network.Exchange, carryOut func()) {
-	d.serving = x
-	carryOut()
-	d.served.Tell(Served{s, x.From()})
-}
-
 // Connect makes the links of a client to all nodes.
 func (d *Deployment) Connect(client *kernel.Process) {
 	var links []*network.Link
 	for _, s := range d.All() {
-		l := d.network.Connect(client, s.Process, d.latency, func(x *network.Exchange) {
-			s.serves(x, func() { s.serve(d.tier, x) })
-		}, s.Presence)
+		l := d.network.Connect(client, s.Process, d.latency, s.arrived, s.Presence)
 		s.links = append(s.links, l)
 		links = append(links, l)
 	}
@@ -164,7 +155,7 @@ func (d *Deployment) Server(name string) *Server {
 func (d *Deployment) Close() error { return d.tier.Close() }
 
 // Counts is what was counted so far.
-func (d *Deployment) Counts() Counts { return *d.counts }
+func (d *Deployment) Counts() Counts { return d.counts }
 
 // Subscribe asks a node to send the client what is published on a channel. key is as for Conn.Do.
 func (d *Deployment) Subscribe(client *kernel.Process, node string, key kernel.Key, channel string) *Subscription {
@@ -172,9 +163,8 @@ func (d *Deployment) Subscribe(client *kernel.Process, node string, key kernel.K
 }
 
 func (d *Deployment) newServer(name string, persistence Persistence) *Server {
-	s := &Server{Process: d.kernel.NewProcess(name, kernel.Monotonic), disk: disk{persistence: persistence}}
-	s.broker = newBroker(s, d.counts)
-	s.serves = func(x *network.Exchange, carryOut func()) { d.serves(s, x, carryOut) }
+	s := &Server{Process: d.kernel.NewProcess(name, kernel.Monotonic), disk: disk{persistence: persistence}, deployment: d}
+	s.broker = newBroker(&d.counts)
 	s.drawRunID()
 	s.memory = d.tier.Memory(s)
 	return s

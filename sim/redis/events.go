@@ -6,7 +6,6 @@ import (
 
 	"redlocksim/redlock/driver"
 	"redlocksim/sim/kernel"
-	"redlocksim/sim/network"
 	"redlocksim/sim/trace"
 )
 
@@ -26,7 +25,7 @@ func (d *Deployment) makeApplied(all *trace.Kind[*Applied]) {
 	var a Applied
 	for _, s := range d.Servers {
 		s.Observable().TellChanges(func(c Change) {
-			a = Applied{Change: c, Server: s, Client: d.serving.From(), Sent: d.serving.Sent()}
+			a = Applied{Change: c, Server: s, Client: d.handled.From(), Sent: d.handled.Sent()}
 			all.Tell(&a)
 		})
 	}
@@ -36,8 +35,8 @@ func (d *Deployment) makeApplied(all *trace.Kind[*Applied]) {
 // has keys that were set or removed by hand or came from its master, is a master itself, or answers wrongly.
 type ServerChanged struct{ *Server }
 
-// Served is the event that a node has carried out a request of a client.
-type Served struct {
+// Executed is the event that a node has done what a request of a client asks for.
+type Executed struct {
 	*Server
 	Client *kernel.Process
 }
@@ -47,21 +46,6 @@ type Served struct {
 type Tried struct {
 	Client *kernel.Process
 	*Server
-}
-
-// Phrased is the client's end of an exchange of the library, which can say how it asks for what it wants.
-type Phrased interface {
-	network.Client
-	// Phrases are the requests of the message; nil if it is not the library's.
-	Phrases() []Phrase
-}
-
-// Phrase is how a request of the library is put.
-type Phrase struct {
-	// Command is SET, EVAL or EVALSHA.
-	Command string
-	// Keys is how many keys it names.
-	Keys int
 }
 
 // Told is the event that a node's reply to a command reaches the library of a client.

@@ -41,11 +41,10 @@ type broker struct {
 	subscribers []Subscriber             // in the order in which they came
 	listened    map[*network.Link]uint64 // how many subscriptions of Listen there were
 	counts      *Counts
-	node        *Server
 }
 
-func newBroker(node *Server, counts *Counts) broker {
-	return broker{listened: map[*network.Link]uint64{}, counts: counts, node: node}
+func newBroker(counts *Counts) broker {
+	return broker{listened: map[*network.Link]uint64{}, counts: counts}
 }
 
 // open asks the node to send what is published on a channel to the client of the link, as messages to received, or to Next
@@ -74,7 +73,7 @@ func (s *Subscription) Close() {
 	s.exchange.Abandon()
 	if !s.IsBroken() {
 		n := &network.Notice{What: "unsubscribe"}
-		n.Served = func() {
+		n.Arrived = func() {
 			s.broker.Unsubscribe(s)
 			n.Reply() // which nobody waits for
 		}
@@ -134,9 +133,10 @@ func (b *broker) Unsubscribe(from Subscriber) {
 	}
 }
 
-func (b *broker) subscribe(to *Subscription) {
-	b.Subscribe(to)
-	to.push(&network.Notice{What: "subscribe", Received: to.Confirmed})
+// Arrive implements Arriver: the node has been asked for the subscription.
+func (s *Subscription) Arrive() {
+	s.broker.Subscribe(s)
+	s.push(&network.Notice{What: "subscribe", Received: s.Confirmed})
 }
 
 // Listens says whether a client is subscribed to a channel of the node.

@@ -18,14 +18,14 @@ type Server struct {
 	state       network.Presence
 	links       []*network.Link
 	replication replication
+	deployment  *Deployment
 	services    []Service
 	starts      uint64 // how often it was started again
 	runID       string // of this start
 	forbidden   string
 	software    Software
-	instead     []*any                                     // answers in place of those of the node; the last counts
-	serves      func(x *network.Exchange, carryOut func()) // see Deployment.serves
-	awaiting    func()                                     // begins the WAIT behind the command under way; nil if there is none
+	instead     []*any // answers in place of those of the node; the last counts
+	begin       func() // begins the WAIT behind the commands under way; nil if there is none
 }
 
 // Presence is how the machine meets a request.
@@ -75,9 +75,18 @@ func (s *Server) drawRunID() {
 }
 
 // CountUnknownScript is called by a tier whose node does not know a script.
-func (s *Server) CountUnknownScript() { s.counts.UnknownScripts++ }
+func (s *Server) CountUnknownScript() { s.deployment.counts.UnknownScripts++ }
 
-// Host has the node run the service from now on. Requests reach it as a Serving.
+// Service is a program that runs on the machine of a node in the place of Redis, for lock protocols of other systems. It
+// runs the same on all tiers.
+type Service interface {
+	// Stopped is called when the node's process ends, Started when it starts again. What the service keeps between the
+	// two is what it had on its disk.
+	Stopped()
+	Started()
+}
+
+// Host has the node run the service from now on. Requests reach it as an Arriver.
 func (s *Server) Host(service Service) { s.services = append(s.services, service) }
 
 // BeforeWrite must be called before a command changes the memory, so that what the last fsync covered is known.
@@ -87,8 +96,8 @@ func (s *Server) BeforeWrite() {
 	}
 }
 
-// Serves says whether a service runs on the node in the place of Redis.
-func (s *Server) Serves() bool { return len(s.services) > 0 }
+// HasService says whether a service runs on the node in the place of Redis.
+func (s *Server) HasService() bool { return len(s.services) > 0 }
 
 // OnDisk is what a restart finds, of a node that is down, or what the last one has found.
 func (s *Server) OnDisk() []Record { return s.disk.written }

@@ -83,7 +83,7 @@ func (d *Deployment) Dial(client *kernel.Process, s *Server, key kernel.Key, cha
 	x := &tried{Tried{client, s}, nil}
 	x.tell()
 	link, all := d.network.Link(client.Name(), s.Name()), d.All()
-	at := slices.IndexFunc(all, func(s *Server) bool { return s.Process == link.Serving() }) // a replica, once it is promoted
+	at := slices.IndexFunc(all, func(s *Server) bool { return s.Process == link.LeadsTo() }) // a replica, once it is promoted
 	x.Stream = tier.Dial(client, all[at], link, key, changed)
 	return x, nil
 }

@@ -17,8 +17,8 @@ type Tier interface {
 	Nodes(client *kernel.Process, servers []*Server, links []*network.Link) []driver.Node
 	// Conn makes a client's plain connection to a node, over the same link.
 	Conn(client *kernel.Process, s *Server, l *network.Link) Conn
-	// Serve answers a request that has arrived at the node.
-	Serve(s *Server, x *network.Exchange)
+	// Execute has the node carry out a Request that has arrived, and answer it.
+	Execute(s *Server, x *network.Exchange)
 	// Close frees what the tier holds, after the run. The error says that something could not be freed.
 	Close() error
 }
@@ -37,14 +37,4 @@ type Conn interface {
 // that is drawn for them, the kind and the round.
 func CommandKey(c *driver.Command) kernel.Key {
 	return kernel.Key(0).WithString(c.Value).With(uint64(c.Op)).With(uint64(c.Round))
-}
-
-// Asking is the client's end of an exchange with a node that has replicas or is one: the node itself answers what its
-// memory knows nothing of.
-type Asking interface {
-	network.Client
-	// Command is the command that is asked and its arguments; for a script, at least EVAL or EVALSHA.
-	Command() []string
-	// Answer sets the reply, an int64 or a ServerError.
-	Answer(value any)
 }

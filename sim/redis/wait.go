@@ -7,36 +7,30 @@ import (
 
 	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
-	"redlocksim/sim/network"
 )
 
-// wait is a WAIT that has not been answered.
+// wait is a WAIT that has not been answered: for replicas that know all that the node knew when it came. redis-server asks that
+// of the writes of the connection only.
 type wait struct {
-	answer   func(confirmed int)
 	replicas int
+	within   time.Duration // for ever if zero
+	answer   func(confirmed int)
 	offset   uint64
 	timer    driver.Timer // nil if it has no end
 }
 
-// wait answers WAIT replicas milliseconds: with the number of replicas that know all that the node knows now, once these
-// are enough or the time is up. redis-server asks that of the writes of the connection only.
-func (s *Server) wait(x *network.Exchange, end Asking, args []string) {
-	replicas, within, refusal := s.Waits(args)
-	if refusal != "" {
-		end.Answer(refusal)
-		x.Reply()
+// Wait is the command WAIT with its arguments, the last of those that the node carries out now: answer is given the reply, an
+// int64 or a ServerError, and never before the other commands are over.
+func (s *Server) Wait(args []string, answer func(value any)) {
+	replicas, within, refusal := s.readWait(args)
+	if refusal == "" {
+		s.Await(replicas, within, func(confirmed int) { answer(int64(confirmed)) })
 		return
 	}
-	s.await(replicas, within, func(confirmed int) {
-		end.Answer(int64(confirmed))
-		x.Reply()
-	})
-	s.acknowledged()
+	s.begin = func() { answer(refusal) }
 }
 
-// Waits reads the arguments of a WAIT: for so many replicas, no longer than within, and for ever if that is zero. The refusal
-// is empty unless the node answers with it.
-func (s *Server) Waits(args []string) (replicas int, within time.Duration, refusal rediscmd.ServerError) {
+func (s *Server) readWait(args []string) (replicas int, within time.Duration, refusal rediscmd.ServerError) {
 	if s.replication.master != nil {
 		return 0, 0, "ERR WAIT cannot be used with replica instances."
 	}
@@ -57,35 +51,33 @@ func (s *Server) Waits(args []string) (replicas int, within time.Duration, refus
 	}
 }
 
-// Await has answer called with the number of replicas that know all that the node knows after the command under way, once these
-// are enough or the time is up, of which there is no end if it is zero. It is not called before the command is over.
+// Await is Wait for so many replicas, no longer than within, and for ever if that is zero.
 func (s *Server) Await(replicas int, within time.Duration, answer func(confirmed int)) {
-	s.awaiting = func() { s.await(replicas, within, answer) }
+	s.begin = func() { s.wait(&wait{replicas: replicas, within: within, answer: answer}) }
 }
 
-// awaits begins what the command that is over now asked for.
-func (s *Server) awaits() {
-	if begin := s.awaiting; begin != nil {
-		s.awaiting = nil
+// beginWait begins the WAIT behind the commands that are over now.
+func (s *Server) beginWait() {
+	if begin := s.begin; begin != nil {
+		s.begin = nil
 		begin()
-		s.acknowledged()
 	}
 }
 
-func (s *Server) await(replicas int, within time.Duration, answer func(confirmed int)) {
+func (s *Server) wait(w *wait) {
 	r := &s.replication
-	w := &wait{answer: answer, replicas: replicas, offset: r.offset}
+	w.offset = r.offset
 	r.waits = append(r.waits, w)
-	if within == 0 {
-		return
+	if w.within > 0 {
+		life := r.life
+		w.timer = s.ProgramClock().AfterFunc(w.within, func() {
+			if i := slices.Index(r.waits, w); i >= 0 && life == r.life {
+				r.waits = slices.Delete(r.waits, i, i+1)
+				w.answer(s.Confirmed(w.offset))
+			}
+		})
 	}
-	life := r.life
-	w.timer = s.ProgramClock().AfterFunc(within, func() {
-		if i := slices.Index(r.waits, w); i >= 0 && life == r.life {
-			r.waits = slices.Delete(r.waits, i, i+1)
-			w.answer(s.Confirmed(w.offset))
-		}
-	})
+	s.acknowledged()
 }
 
 // acknowledged answers every WAIT for which enough replicas have acknowledged. What an answer has the node carry out may be

@@ -37,8 +37,8 @@ func (c *Call[A]) Answer(a A) {
 	c.Reply()
 }
 
-// Serve implements redis.Serving.
-func (c *Call[A]) Serve() { c.handle(c) }
+// Arrive implements redis.Arriver.
+func (c *Call[A]) Arrive() { c.handle(c) }
 
 // Broken implements network.Client.
 func (c *Call[A]) Broken() {
@@ -54,14 +54,14 @@ type Peer struct {
 
 // Connect makes a way from one node to another. Its link is found by the names of the two.
 func Connect(d *redis.Deployment, from, to *redis.Server) *Peer {
-	return &Peer{link: d.ConnectNodes(from, to, func(x *network.Exchange) { x.Client().(*network.Notice).Serve() })}
+	return &Peer{link: d.ConnectNodes(from, to, func(x *network.Exchange) { x.Client().(*network.Notice).Arrive() })}
 }
 
 // Send calls arrive when a message sent now arrives, on the node at the other end. Messages can be lost and overtake each
 // other.
 func (p *Peer) Send(arrive func()) {
 	p.sent++
-	n := &network.Notice{Served: arrive}
+	n := &network.Notice{Arrived: arrive}
 	p.link.Open(&n.Exchange, p.link.Draw(p.sent), n)
 	n.Abandon()
 }

@@ -32,24 +32,19 @@ type executor interface {
 	over()
 }
 
-// carriedOut answers what has arrived of the request, and is not answered yet. A WAIT keeps up what comes behind it.
-func (x *request) carriedOut(by *redis.Server, on executor) {
+// execute answers what has arrived of the request, and is not answered yet. A WAIT keeps up what comes behind it.
+func (x *request) execute(by *redis.Server, on executor) {
 	for _, args := range x.requests[len(x.replies):x.Arriving(len(x.requests))] {
 		if !strings.EqualFold(args[0], "wait") {
 			x.replies = append(x.replies, on.carryOut(args))
 			continue
 		}
-		replicas, within, refusal := by.Waits(args[1:])
-		if refusal != "" {
-			x.replies = append(x.replies, []byte(encoded(refusal, "")))
-			continue
-		}
-		by.Await(replicas, within, func(confirmed int) {
-			x.replies = append(x.replies, []byte(encoded(int64(confirmed), "")))
+		by.Wait(args[1:], func(value any) {
+			x.replies = append(x.replies, []byte(encoded(value, "")))
 			switch {
 			case on.gone():
 			case len(x.replies) < x.Arriving(len(x.requests)):
-				by.CarryOut(&x.Exchange, func() { x.carriedOut(by, on) })
+				by.GoOn(&x.Exchange, func() { x.execute(by, on) })
 			default:
 				x.ends(on)
 			}
@@ -76,17 +71,15 @@ func (x *request) Purpose() string {
 	return strings.Join(words, ", ")
 }
 
-// Command implements redis.Asking. Of several requests, which are all the library's and write, it is the first.
-func (x *request) Command() []string { return x.requests[0] }
+// Name implements redis.Request.
+func (x *request) Name() string { return upper(x.requests[0][0]) }
 
-// Answer implements redis.Asking.
+// Answer implements redis.Request.
 func (x *request) Answer(value any) {
 	x.replies = slices.Repeat([][]byte{[]byte(encoded(value, ""))}, x.Arriving(len(x.requests)))
 }
 
-var _ redis.Asking = (*exchange)(nil)
-
-// Commands implements redis.Commanding.
+// Commands implements redis.Request.
 func (x *request) Commands(all []redis.Command) []redis.Command {
 	for i, words := range x.requests {
 		c := x.command(words)
@@ -145,7 +138,7 @@ func (x *request) command(words []string) redis.Command {
 	if err != nil || n < 0 || n > len(words)-3 {
 		return redis.Command{}
 	}
-	return redis.Command{Intent: intent, Keys: words[3 : 3+n], More: words[3+n:], Deadline: x.deadline, Source: source}
+	return redis.Command{Intent: intent, Keys: words[3 : 3+n], Args: words[3+n:], Deadline: x.deadline, Source: source}
 }
 
 // outcomeOf is what a reply to the library says, if it is about a single command: a number, or a list that begins with one, as
@@ -176,9 +169,7 @@ func outcomeOf(reply []byte) driver.Outcome {
 	return driver.Failed
 }
 
-var _ redis.Commanding = (*exchange)(nil)
-
-// Phrases implements redis.Phrased. It gives none for a program that speaks to the server without the library.
+// Phrases implements redis.Request. It gives none for a program that speaks to the server without the library.
 func (x *request) Phrases() []redis.Phrase {
 	if !x.isOfLibrary {
 		return nil
@@ -193,4 +184,4 @@ func (x *request) Phrases() []redis.Phrase {
 	return all
 }
 
-var _ redis.Phrased = (*exchange)(nil)
+var _, _ redis.Request = (*exchange)(nil), (*message)(nil)

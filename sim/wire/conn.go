@@ -48,7 +48,7 @@ type exchange struct {
 	conn *conn
 }
 
-func (x *exchange) serve(m *memory) { x.carriedOut(m.server, m) }
+func (x *exchange) execute(m *memory) { x.request.execute(m.server, m) }
 
 // Answered implements network.Client.
 func (x *exchange) Answered() {

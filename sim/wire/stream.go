@@ -37,7 +37,7 @@ type stream struct {
 	session  *session
 	channels []string // to which the client has subscribed
 	pushes   uint64
-	serving  bool       // a message is not answered yet
+	isBusy   bool       // a message is not answered yet
 	queued   []*message // which have come since
 	hungUp   bool       // the client has closed the stream
 
@@ -98,7 +98,7 @@ func (s *stream) Close() {
 	if s.state == redis.Established || s.state == redis.Dialing {
 		if s.state == redis.Established {
 			n := &network.Notice{What: "close"}
-			n.Served = func() {
+			n.Arrived = func() {
 				s.channels, s.hungUp = nil, true
 				s.server.Unsubscribe(s)
 				n.Abandon()
@@ -120,8 +120,8 @@ func (s *stream) become(state redis.StreamState) {
 	}
 }
 
-// Serve implements redis.Serving: the node has been asked for the connection.
-func (s *stream) Serve() { s.push(func() { s.become(redis.Established) }) }
+// Arrive implements redis.Arriver: the node has been asked for the connection.
+func (s *stream) Arrive() { s.push(func() { s.become(redis.Established) }) }
 
 // push has the node send something that nobody asked for, and then is what happens where it arrives.
 func (s *stream) push(then func()) {
@@ -191,11 +191,11 @@ func (s *stream) gone() bool { return s.hungUp || !s.connection.Connected() }
 
 // over implements executor.
 func (s *stream) over() {
-	s.serving = false
+	s.isBusy = false
 	if len(s.queued) > 0 {
 		next := s.queued[0]
 		s.queued = s.queued[1:]
-		s.server.CarryOut(&next.Exchange, func() { next.serve(s.memory) })
+		s.server.GoOn(&next.Exchange, func() { next.execute(s.memory) })
 	}
 }
 
@@ -205,19 +205,16 @@ type message struct {
 	stream *stream
 }
 
-// serve carries the commands out, or once those are over that came before on the stream.
-func (m *message) serve(x *memory) {
+// execute carries the commands out, or once those are over that came before on the stream.
+func (m *message) execute(x *memory) {
 	s := m.stream
-	if s.serving {
+	if s.isBusy {
 		s.queued = append(s.queued, m)
 		return
 	}
-	s.serving = true
-	m.carriedOut(x.server, s)
+	s.isBusy = true
+	m.request.execute(x.server, s)
 }
-
-// Ordered implements redis.Ordered.
-func (*message) Ordered() {}
 
 // Answered implements network.Client.
 func (m *message) Answered() {
@@ -233,8 +230,3 @@ func (m *message) Answered() {
 
 // Broken implements network.Client.
 func (m *message) Broken() { m.stream.Broken() }
-
-var (
-	_ redis.Ordered    = (*message)(nil)
-	_ redis.Commanding = (*message)(nil)
-)

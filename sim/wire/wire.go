@@ -48,12 +48,9 @@ func (b *backend) Nodes(client *kernel.Process, servers []*redis.Server, links [
 	return nodes
 }
 
-func (b *backend) Serve(s *redis.Server, x *network.Exchange) {
-	x.Client().(served).serve(b.memories[s])
+func (b *backend) Execute(s *redis.Server, x *network.Exchange) {
+	x.Client().(interface{ execute(*memory) }).execute(b.memories[s])
 }
-
-// served is the client's end of an exchange whose request a node carries out.
-type served interface{ serve(*memory) }
 
 func (b *backend) Close() error {
 	err := b.clients.close()

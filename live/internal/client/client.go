@@ -129,7 +129,7 @@ func (c *client) obey(o Order) {
 		c.report.release(o.Go)
 	case o.Stuck:
 		c.host.stuck.Store(true)
-	case o.Serving != nil:
-		c.host.serving.Store(o.Serving.Node, o.Serving.By)
+	case o.Promoted != nil:
+		c.host.masters.Store(o.Promoted.Node, o.Promoted.By)
 	}
 }

@@ -31,7 +31,7 @@ type host struct {
 	report  *reporter
 	redis   []protocols.Redis
 	nodes   []driver.Node
-	serving sync.Map // the names of those who were promoted, by the node in whose place
+	masters sync.Map // the names of those who were promoted, by the node in whose place
 	stuck   atomic.Bool
 	ops     int // numbered so far, under the turn
 }
@@ -79,8 +79,8 @@ func (h *host) Scale(d time.Duration) time.Duration { return d / time.Duration(h
 
 func (h *host) Redis() []protocols.Redis { return h.redis }
 
-func (h *host) Serving(node string) string {
-	if by, ok := h.serving.Load(node); ok {
+func (h *host) MasterOf(node string) string {
+	if by, ok := h.masters.Load(node); ok {
 		return by.(string)
 	}
 	return node

@@ -12,14 +12,14 @@ type Order struct {
 	Run int `json:"run,omitempty"`
 	// Go lets the program continue that waits after the notice of this number.
 	Go int `json:"go,omitempty"`
-	// Serving is who serves in a node's place from now on.
-	Serving *Serving `json:"serving,omitempty"`
+	// Promoted is who is in a node's place from now on.
+	Promoted *Promoted `json:"promoted,omitempty"`
 	// Stuck: the client's work never ends from now on.
 	Stuck bool `json:"stuck,omitempty"`
 }
 
-// Serving is a node and the replica that was promoted in its place, by their names.
-type Serving struct {
+// Promoted is a node and the replica that was promoted in its place, by their names.
+type Promoted struct {
 	Node string `json:"node"`
 	By   string `json:"by"`
 }
