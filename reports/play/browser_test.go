@@ -164,7 +164,10 @@ func TestSameHistories(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := await[map[string]string](p, fmt.Sprintf(`window.asking.then(m => m.ask({do: "verify", name: %q})).then(a => a.ok || {history: a.error})`, s.Name))
+		got := await[map[string]string](p, fmt.Sprintf(`window.asking.then(async m => {
+			const name = %q, file = await m.ask({do: "file", name}), run = await m.ask({do: "run", name, text: file.ok});
+			return {history: file.error || run.error || run.ok.history, trace: run.ok?.trace};
+		})`, s.Name))
 		if got["history"] != r.HistoryHash || got["trace"] != r.TraceHash {
 			t.Errorf("%s: history %s in the browser, want %s; trace %s, want %s", s.Name, got["history"], r.HistoryHash, got["trace"], r.TraceHash)
 		}

@@ -2,7 +2,6 @@ package timeline
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -55,38 +54,38 @@ type sign struct{ drawing, text string }
 
 // legend explains what the timeline has of signs.
 func legend(t *Timeline) []sign {
-	hasSpan := func(kinds ...SpanKind) bool {
-		return slices.ContainsFunc(t.Lanes, func(l Lane) bool {
-			return slices.ContainsFunc(l.Spans, func(s Span) bool { return slices.Contains(kinds, s.Kind) })
-		})
+	spans, marks, fates, tooFew := map[SpanKind]bool{}, map[MarkKind]bool{}, map[Fate]bool{}, false
+	for i := range t.Lanes {
+		for _, s := range t.Lanes[i].Spans {
+			spans[s.Kind] = true
+			tooFew = tooFew || s.Kind == votesSpan && !s.Quorum
+		}
+		for _, m := range t.Lanes[i].Marks {
+			marks[m.Kind] = true
+		}
 	}
-	hasMark := func(kinds ...MarkKind) bool {
-		return slices.ContainsFunc(t.Lanes, func(l Lane) bool {
-			return slices.ContainsFunc(l.Marks, func(m Mark) bool { return slices.Contains(kinds, m.Kind) })
-		})
-	}
-	hasFate := func(fate Fate) bool {
-		return slices.ContainsFunc(t.Arrows, func(a Arrow) bool { return a.Fate == fate })
+	for i := range t.Arrows {
+		fates[t.Arrows[i].Fate] = true
 	}
 	all := []struct {
 		is bool
 		sign
 	}{
-		{hasSpan(askingSpan), sign{`<g class="span asking c0"><rect y="4" width="26" height="4"/></g>`, "requests the lock"}},
-		{hasSpan(pollingSpan), sign{`<g class="span polling c0"><rect x="1" y="1" width="24" height="10"/></g>`, "attempts in a row that are not granted the lock"}},
-		{hasSpan(believedSpan), sign{`<g class="span believed c0"><rect x="1" y="1" width="24" height="10"/></g>`, "the client believes it has the lock"}},
-		{hasSpan(votesSpan), sign{`<g class="span votes quorum c0"><rect x="1" y="1" width="24" height="10"/></g>`, map[bool]string{false: "its votes: a quorum of nodes keeps its key", true: "the lock is granted: the node keeps its key"}[t.IsOnOne]}},
-		{t.hasLessThanQuorum(), sign{`<g class="span votes c0"><rect x="1" y="1" width="24" height="10"/></g>`, "fewer than a quorum"}},
-		{hasSpan(actingSpan), sign{`<g class="span acting c0"><rect y="4" width="26" height="4"/></g><g class="mark accepted" transform="translate(13 1)"><path d="M0 9-4 2H4z"/></g>`, "it acts: the resource accepts an effect"}},
-		{hasMark(refusedMark), sign{`<g class="mark refused" transform="translate(13)"><path d="M-4 2 4 10M4 2-4 10"/></g>`, "an effect is rejected"}},
-		{hasSpan(keySpan), sign{`<g class="span key c0"><rect x="1" y="1" width="24" height="10"/></g>`, "a node keeps the client's key"}},
+		{spans[askingSpan], sign{`<g class="span asking c0"><rect y="4" width="26" height="4"/></g>`, "requests the lock"}},
+		{spans[pollingSpan], sign{`<g class="span polling c0"><rect x="1" y="1" width="24" height="10"/></g>`, "attempts in a row that are not granted the lock"}},
+		{spans[believedSpan], sign{`<g class="span believed c0"><rect x="1" y="1" width="24" height="10"/></g>`, "the client believes it has the lock"}},
+		{spans[votesSpan], sign{`<g class="span votes quorum c0"><rect x="1" y="1" width="24" height="10"/></g>`, map[bool]string{false: "its votes: a quorum of nodes keeps its key", true: "the lock is granted: the node keeps its key"}[t.IsOnOne]}},
+		{tooFew, sign{`<g class="span votes c0"><rect x="1" y="1" width="24" height="10"/></g>`, "fewer than a quorum"}},
+		{spans[actingSpan], sign{`<g class="span acting c0"><rect y="4" width="26" height="4"/></g><g class="mark accepted" transform="translate(13 1)"><path d="M0 9-4 2H4z"/></g>`, "it acts: the resource accepts an effect"}},
+		{marks[refusedMark], sign{`<g class="mark refused" transform="translate(13)"><path d="M-4 2 4 10M4 2-4 10"/></g>`, "an effect is rejected"}},
+		{spans[keySpan], sign{`<g class="span key c0"><rect x="1" y="1" width="24" height="10"/></g>`, "a node keeps the client's key"}},
 		{len(t.Arrows) > 0, sign{`<line class="arrow c0 arrived" x1="0" y1="2" x2="25" y2="10"/>`, "request"}},
 		{len(t.Arrows) > 0, sign{`<line class="arrow c0 arrived reply" x1="0" y1="10" x2="25" y2="2"/>`, "reply"}},
-		{hasFate(lostFate), sign{`<line class="arrow c0 lost" x1="0" y1="2" x2="18" y2="7"/>`, "lost"}},
-		{hasFate(tooLateFate), sign{`<line class="arrow c0 too-late reply" x1="0" y1="10" x2="25" y2="2"/>`, "too late"}},
-		{hasSpan(cutSpan, heldSpan, slowSpan), sign{`<g class="span cut"><rect x="1" y="1" width="24" height="10"/></g>`, "messages lost, held or slow"}},
-		{hasSpan(pausedSpan, suspendedSpan, crashedSpan, downSpan, offSpan), sign{`<g class="span paused"><rect width="26" height="12"/></g>`, "paused, down or crashed"}},
-		{hasMark(faultMark, crashMark), sign{`<g class="mark fault" transform="translate(8)"><path d="M0 0V12M0 0 8 4 0 8z"/></g>`, "fault"}},
+		{fates[lostFate], sign{`<line class="arrow c0 lost" x1="0" y1="2" x2="18" y2="7"/>`, "lost"}},
+		{fates[tooLateFate], sign{`<line class="arrow c0 too-late reply" x1="0" y1="10" x2="25" y2="2"/>`, "too late"}},
+		{spans[cutSpan] || spans[heldSpan] || spans[slowSpan], sign{`<g class="span cut"><rect x="1" y="1" width="24" height="10"/></g>`, "messages lost, held or slow"}},
+		{spans[pausedSpan] || spans[suspendedSpan] || spans[crashedSpan] || spans[downSpan] || spans[offSpan], sign{`<g class="span paused"><rect width="26" height="12"/></g>`, "paused, down or crashed"}},
+		{marks[faultMark] || marks[crashMark], sign{`<g class="mark fault" transform="translate(8)"><path d="M0 0V12M0 0 8 4 0 8z"/></g>`, "fault"}},
 		{t.Violation != nil, sign{`<g class="violation"><rect class="band" x="1" width="24" height="12"/></g>`, "the violation"}},
 	}
 	var signs []sign
@@ -96,11 +95,4 @@ func legend(t *Timeline) []sign {
 		}
 	}
 	return signs
-}
-
-// hasLessThanQuorum says that somewhere there are votes, but too few.
-func (t *Timeline) hasLessThanQuorum() bool {
-	return slices.ContainsFunc(t.Lanes, func(l Lane) bool {
-		return slices.ContainsFunc(l.Spans, func(s Span) bool { return s.Kind == votesSpan && !s.Quorum })
-	})
 }

@@ -47,16 +47,3 @@ func file(name string) (string, error) {
 	text, err := s.Encode()
 	return string(text), err
 }
-
-// verify is the hashes of a scenario of the catalogue, to be compared with those of the command.
-func verify(name string) (map[string]string, error) {
-	s, ok := scenarios.Find(name)
-	if !ok {
-		return nil, fmt.Errorf("there is no scenario %q", name)
-	}
-	r, err := scenarios.Judge(s, scenarios.Options{})
-	if err != nil {
-		return nil, err
-	}
-	return map[string]string{"history": r.HistoryHash, "trace": r.TraceHash}, nil
-}

@@ -41,7 +41,6 @@ var questions = map[string]func(context.Context, *Request) (any, error){
 	"complete":  func(_ context.Context, q *Request) (any, error) { return complete(q.Text, q.Offset) },
 	"worse":     worse,
 	"audit":     auditOf,
-	"verify":    func(_ context.Context, q *Request) (any, error) { return verify(q.Name) },
 }
 
 // Answer answers a request with {"ok": …} or {"error": "…"}. A question that makes the simulator panic has an error, too.
