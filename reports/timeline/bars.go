@@ -36,7 +36,11 @@ func (p *picture) drawName(l *Lane, at lanePlace, i int) {
 	}
 	p.f(`<text class="name%s" x="16" y="%d"%s>%s</text>`, style, at.wire+4, squeezed, esc(l.Name))
 	for _, s := range rowsOf(l) {
-		top, height := at.bar(s)
+		row := *s
+		if row.Kind == askingSpan {
+			row.Kind = believedSpan // whose row it is
+		}
+		top, height := at.bar(&row)
 		p.f(`<text class="row resource" x="%d" y="%d"><title>%s</title>%s</text>`, p.lay.gutter-6, top+height/2+4, esc(s.Resource), esc(shortened(s.Resource)))
 	}
 	if votes := at.bands[votesBand]; votes.rows > 0 {
@@ -47,12 +51,12 @@ func (p *picture) drawName(l *Lane, at lanePlace, i int) {
 	}
 }
 
-// rowsOf is a window or a key of each row of a lane that is of a resource.
+// rowsOf is a window, a call or a key of each row of a lane that is of a resource.
 func rowsOf(l *Lane) []*Span {
 	var rows []*Span
 	for i := range l.Spans {
 		s := &l.Spans[i]
-		if (s.Kind == believedSpan || s.Kind == keySpan) && s.Resource != "" && !slices.ContainsFunc(rows, func(o *Span) bool { return o.Row == s.Row }) {
+		if (s.Kind == believedSpan || s.Kind == askingSpan || s.Kind == keySpan) && s.Resource != "" && !slices.ContainsFunc(rows, func(o *Span) bool { return o.Row == s.Row }) {
 			rows = append(rows, s)
 		}
 	}

@@ -137,7 +137,8 @@ func arrangeLanes(t *Timeline) layout {
 func placeLane(l *Lane) lanePlace {
 	p := lanePlace{labels: -1}
 	for i := range l.Spans {
-		if s := &l.Spans[i]; s.Kind != askingSpan && s.Kind != pollingSpan {
+		// A call has a row of its own only where rows are of resources.
+		if s := &l.Spans[i]; s.Resource != "" || s.Kind != askingSpan && s.Kind != pollingSpan {
 			in := &p.bands[looks[s.Kind].band]
 			in.rows = max(in.rows, s.Row+1)
 		}

@@ -21,7 +21,7 @@ func TestResourcesAreNamedInPictures(t *testing.T) {
 		lane, _, _ = strings.Cut(lane, `<g class="plot"`)
 		rows := map[string]bool{}
 		for _, s := range l.Spans {
-			rows[s.Resource] = rows[s.Resource] || s.Kind == believedSpan || s.Kind == keySpan
+			rows[s.Resource] = rows[s.Resource] || s.Kind == believedSpan || s.Kind == askingSpan || s.Kind == keySpan
 		}
 		for _, name := range []string{"invoices", "orders"} {
 			if has := strings.Contains(lane, `</title>`+name+`</text>`); !ok || has != rows[name] {
@@ -78,6 +78,18 @@ func TestEachResourceHasItsRow(t *testing.T) {
 	}
 	if _, line := drawn(t, "17-clock-jump"); line.Resources != nil || strings.Contains(line.Lanes[0].Spans[0].Text, " on R") {
 		t.Errorf("one resource is named: %v", line.Resources)
+	}
+}
+
+// TestACallInVainHasItsRow: what a client asks for and is never granted is named, and not drawn over what it is granted.
+func TestACallInVainHasItsRow(t *testing.T) {
+	spans := []Span{{Kind: believedSpan, To: 10, Resource: "a"}, {Kind: askingSpan, To: 10, Resource: "b", Row: 1}}
+	line := &Timeline{To: 10, Focus: Stretch{0, 10}, Resources: []string{"a", "b"}, Lanes: []Lane{{Name: "c", Kind: clientLane, Spans: spans}}}
+	p := newPicture(line, 800)
+	p.drawLane(0)
+	granted, height := p.lay.lanes[0].bar(&spans[0])
+	if asked, _ := p.lay.lanes[0].bar(&spans[1]); asked < granted+height || !strings.Contains(p.String(), `</title>b</text>`) {
+		t.Errorf("the lock is %d to %d, the call in vain is at %d: %s", granted, granted+height, asked, p.String())
 	}
 }
 
