@@ -92,17 +92,19 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestEveryNumberHasARange: what is below it is an error of the file, at its place, as is 0 where a fault would then be none.
+// TestEveryNumberHasARange: what is below it is an error of the file, at its place, as is 0 where a fault would then be none,
+// and where the range says so.
 func TestEveryNumberHasARange(t *testing.T) {
 	notZero := []string{"clock-stall for", "hold for", "delay by", "split keep", "suspend for"}
 	for _, k := range Vocabulary() {
 		for _, f := range strictyaml.Fields(reflect.TypeOf(k.New()).Elem()) {
 			number, is := map[string]string{"time.Duration": "%ds", "*time.Duration": "%ds", "int": "%d", "int64": "%d"}[f.Type.String()]
-			if field, _ := f.Owner.FieldByName(f.Name); !is || field.Tag.Get("back") != "" {
+			field, _ := f.Owner.FieldByName(f.Name)
+			if !is || field.Tag.Get("back") != "" {
 				continue
 			}
 			least := 0
-			if slices.Contains(notZero, k.Name+" "+f.Key) {
+			if slices.Contains(notZero, k.Name+" "+f.Key) || strings.HasPrefix(field.Tag.Get("range"), "1") {
 				least = 1
 			}
 			for n := -1; n <= 1; n++ {
