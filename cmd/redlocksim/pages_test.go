@@ -39,8 +39,10 @@ func TestPagesOfHostileNames(t *testing.T) {
 	ctx := browser.Start(t)
 	dir := t.TempDir()
 	t.Chdir(dir)
-	if err := os.WriteFile("hostile.yaml", []byte(hostile), 0o666); err != nil {
-		t.Fatal(err)
+	for file, text := range map[string]string{"hostile.yaml": hostile, "weak.yaml": wordsInputs["settings.yaml"]} {
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
 	}
 	do := func(args ...string) {
 		t.Helper()
@@ -52,7 +54,7 @@ func TestPagesOfHostileNames(t *testing.T) {
 	do("run", "hostile.yaml", "--html", "run.html")
 	do("suite", "hostile.yaml", "--tier", "model", "--html", "suite")
 	do("sweep", "--scenario", "hostile.yaml", "--axis", "lock.ttl=1s,2s", "--html", "sweep.html")
-	do("explore", "--beyond", "--seeds", "8", "--generation", "8", "--dir", "found")
+	do("explore", "weak.yaml", "--seeds", "20", "--dir", "found")
 	pages, err := filepath.Glob("found/*.html")
 	if err != nil || len(pages) == 0 {
 		t.Fatalf("explore drew no pages: %v", err)
