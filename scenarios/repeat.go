@@ -114,8 +114,8 @@ func (r *Result) SameOn(tier Tier) error {
 	return r.failed(fmt.Errorf("%w: %s: %s", ErrTiersDiffer, difference, noVerdict))
 }
 
-// firstWords makes a run again, on its tier and on another, and gives the first thing that passed between libraries and nodes on
-// one of them and not on the other; empty if there is none.
+// firstWords makes a run again, on its tier and on another, and gives the first thing that passed between libraries and nodes
+// on one of them and not on the other; empty if there is none.
 func (r *Result) firstWords(other Tier) (string, error) {
 	var lines [2][]string
 	for i, tier := range []Tier{r.Tier, other} {
