@@ -89,7 +89,7 @@ func (k *Kernel) ScheduleNext(l Label, h Handler, arg int) {
 	k.schedule(k.now, resumed, nil, l, h, arg)
 }
 
-func (k *Kernel) schedule(at True, lane uint64, o owner, l Label, h Handler, arg int) *event {
+func (k *Kernel) schedule(at True, lane uint64, o *Process, l Label, h Handler, arg int) *event {
 	var e *event
 	if n := len(k.spare); n > 0 {
 		e, k.spare = k.spare[n-1], k.spare[:n-1]

@@ -11,14 +11,14 @@ type Process struct {
 	life   uint64    // how often it was started before, under this name
 	reads  ClockKind // the clock that its code reads
 
-	pace     pace
-	stuck    bool
-	drawn    int // how often the library in it has asked for random bytes
-	armed    int // timers of its WorkClock
-	paused   bool
-	pausedAt True
-	dead     bool
-	deferred []pending // what happened to it while it was paused, in order
+	pace      pace
+	stuck     bool
+	drawn     int // how often the library in it has asked for random bytes
+	armed     int // timers of its WorkClock
+	paused    bool
+	pausedAt  True
+	dead      bool
+	postponed []pending // what happened to it while it was paused, in order
 
 	stream  stream // what randomness a task is given when it starts
 	baggage Key    // what a task is given that starts now
@@ -84,21 +84,20 @@ func (p *Process) RanUntil() True {
 	return p.k.now
 }
 
-// admits says whether the process can take an event now. A dead one drops it; a paused one takes it when it resumes.
-func (p *Process) admits(e pending) bool {
+// runs says whether the process takes what happens to it.
+func (p *Process) runs() bool { return !p.paused && !p.dead }
+
+// postpone keeps what has come for a process that does not run until it resumes, or drops it if the process is dead.
+func (p *Process) postpone(e pending) {
 	if p.dead {
 		e.Dropped()
-		return false
+		return
 	}
-	if p.paused {
-		p.deferred = append(p.deferred, e)
-		return false
-	}
-	return true
+	p.postponed = append(p.postponed, e)
 }
 
-// Defer keeps what has come for a process that is paused until it resumes, or drops it if the process is dead.
-func (p *Process) Defer(l Label, h Handler) { p.admits(pending{handler: h, label: l}) }
+// Postpone has h fire when the process resumes, which is paused or dead.
+func (p *Process) Postpone(l Label, h Handler) { p.postpone(pending{handler: h, label: l}) }
 
 // Schedule has h fire at a true time, as an event of the process: held up while that is paused, dropped once it is dead.
 func (p *Process) Schedule(at True, l Label, h Handler) {
@@ -150,10 +149,10 @@ func (p *Process) Resume() {
 	p.paused = false
 	p.clock.wake()
 	p.goesOn()
-	for _, e := range p.deferred {
+	for _, e := range p.postponed {
 		p.k.schedule(p.k.now, resumed, p, e.label, e, 0)
 	}
-	p.deferred = nil
+	p.postponed = nil
 	p.changed()
 }
 
@@ -167,10 +166,10 @@ func (p *Process) Crash() {
 // Reset has the process begin anew: it is not paused, and what waited for it is dropped.
 func (p *Process) Reset() {
 	p.paused = false
-	for _, e := range p.deferred {
+	for _, e := range p.postponed {
 		e.Dropped()
 	}
-	p.deferred = nil
+	p.postponed = nil
 }
 
 // Hang has the process's work go on without an end: programs that work under a lock must ask Stuck before they stop.

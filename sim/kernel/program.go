@@ -13,10 +13,10 @@ import (
 // must call after anything that may have done that to it. Tasks of the library stop where they wait next.
 func (p *Process) Checkpoint() {
 	t := p.k.current
-	if t == nil || !t.program || t.process != p || !p.paused && !p.dead {
+	if t == nil || !t.program || t.process != p || p.runs() {
 		return
 	}
-	t.admitted()
+	t.postpone()
 	p.k.park()
 }
 

@@ -6,7 +6,7 @@ type event struct {
 	at       True
 	order    uint64   // among events at the same time
 	index    int      // in the queue, −1 outside
-	owner    owner    // whose event it is; nil: nobody's
+	owner    *Process // whose event it is; nil: nobody's
 	deadline deadline // the clock reading that at stands for, if the event is a timer
 }
 
@@ -44,14 +44,6 @@ type Idle interface {
 	Handler
 	// Idle says whether Fire would do nothing.
 	Idle(arg int) bool
-}
-
-// owner is who takes an event: it can be held up, and be gone.
-type owner interface {
-	// admits says whether the owner takes the event now. If it cannot yet, it keeps it; if it never will, it drops it.
-	admits(pending) bool
-	// Dead says that it never takes any.
-	Dead() bool
 }
 
 // action is a handler of one purpose.

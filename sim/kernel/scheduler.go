@@ -64,7 +64,7 @@ func (c *choices) take(e *event) (kept bool) {
 }
 
 func (e *event) idle() bool {
-	if e.owner != nil && e.owner.Dead() {
+	if e.owner != nil && e.owner.dead {
 		return true
 	}
 	h, ok := e.handler.(Idle)

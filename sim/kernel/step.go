@@ -6,7 +6,8 @@ import "runtime/debug"
 func (k *Kernel) take(e *event) {
 	p, o := e.pending, e.owner
 	k.free(e)
-	if o != nil && !o.admits(p) {
+	if o != nil && !o.runs() {
+		o.postpone(p)
 		return
 	}
 	k.count(p.label)
@@ -18,7 +19,8 @@ func (k *Kernel) take(e *event) {
 func (k *Kernel) drain() {
 	for i := 0; i < len(k.ready); i++ {
 		t := k.ready[i]
-		if !t.admitted() {
+		if !t.process.runs() {
+			t.postpone()
 			continue
 		}
 		k.count(Label{kind: stepWake, from: t.process.number})

@@ -20,9 +20,9 @@ type task struct {
 	baggage Baggage
 }
 
-// admitted says whether the task can go on now. If its process is paused it goes on when that resumes.
-func (t *task) admitted() bool {
-	return t.process.admits(pending{handler: t, label: Label{kind: stepResume, from: t.process.number}})
+// postpone has the task, which cannot go on now, go on when its process resumes, if that will.
+func (t *task) postpone() {
+	t.process.postpone(pending{handler: t, label: Label{kind: stepResume, from: t.process.number}})
 }
 
 // Fire lets a task go on that was about to when its process was paused.

@@ -50,7 +50,7 @@ func (x *Exchange) handOver(receiver *kernel.Process, kind MessageKind) {
 		x.ended(kind, Lost, lostToCrash)
 	case receiver.Paused() && !x.dials(kind):
 		x.buffered = x.buffered || kind == ReplyMessage && !x.cut
-		receiver.Defer(x.label(kind), d)
+		receiver.Postpone(x.label(kind), d)
 	default:
 		d.Fire(0)
 	}
