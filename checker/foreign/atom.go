@@ -49,7 +49,8 @@ func (s *scanner) atom() datum {
 }
 
 // token reads on to the next delimiter, what begins with these bytes.
-func (s *scanner) token(b ...byte) string {
+func (s *scanner) token(begins ...byte) string {
+	b := append(s.raw[:0], begins...)
 	delimiters := " \t\r\n,()[]{}\";"
 	if s.format == JSON {
 		delimiters = " \t\r\n,()[]{}\":"
@@ -58,6 +59,7 @@ func (s *scanner) token(b ...byte) string {
 		b = append(b, s.c)
 		s.skip()
 	}
+	s.raw = b
 	if !utf8.Valid(b) {
 		s.fail(ErrSyntax, "not UTF-8")
 	}
@@ -67,7 +69,7 @@ func (s *scanner) token(b ...byte) string {
 // quoted reads a string; raw leaves escapes as they are. EDN has those of JSON, and allows control characters.
 func (s *scanner) quoted(raw bool) datum {
 	s.skip()
-	b := []byte{'"'}
+	b := append(s.raw[:0], '"')
 	escaped := false
 	for s.err == nil && (s.c != '"' || escaped) {
 		switch {
@@ -81,6 +83,7 @@ func (s *scanner) quoted(raw bool) datum {
 		escaped = s.c == '\\' && !escaped
 		s.skip()
 	}
+	s.raw = b
 	s.needMore(incomplete)
 	s.skip()
 	if raw {
@@ -90,7 +93,8 @@ func (s *scanner) quoted(raw bool) datum {
 		return datum{kind: text, text: string(b[1:])}
 	}
 	b = append(b, '"')
-	unquoted, err := jsontext.AppendUnquote(nil, b)
+	unquoted, err := jsontext.AppendUnquote(s.plain[:0], b)
+	s.plain = unquoted
 	if err != nil && (s.err == nil || s.err == io.EOF) {
 		s.fail(ErrSyntax, "a text with an escape or a character that there is not: %.40q", b)
 	}

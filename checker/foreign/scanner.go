@@ -15,6 +15,9 @@ const (
 	maxDepth = 100     // maps, vectors and tags inside each other
 )
 
+// usualParts is how many keys and values most operations have at most: type, process, f, value, time and index.
+const usualParts = 12
+
 type kind uint8
 
 const (
@@ -50,6 +53,9 @@ type scanner struct {
 	last   byte   // the byte before
 	line   int    // that c is on
 	size   int    // of the operation so far
+
+	// What a text or another token is put together in, and a text without its escapes. Both are used again for the next one.
+	raw, plain []byte
 
 	closer byte // of the vector the operations are in; 0 if none
 	count  int
@@ -243,6 +249,9 @@ func (s *scanner) datum(depth int) datum {
 // collection reads the data up to a closing bracket.
 func (s *scanner) collection(of kind, closer byte, depth int) datum {
 	d := datum{kind: of}
+	if depth == 0 {
+		d.parts = make([]datum, 0, usualParts)
+	}
 	s.skip()
 	for {
 		s.space()
