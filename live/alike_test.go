@@ -15,6 +15,7 @@ import (
 	"redlocksim/live/internal/livetest"
 	"redlocksim/live/internal/speed"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/sim/history"
 )
 
@@ -69,7 +70,7 @@ func TestFaultsAreAlike(t *testing.T) {
 		for _, item := range s.Timeline {
 			kinds[item.Kind] = true
 		}
-		simulated, err := scenarios.Judge(s, scenarios.Options{})
+		simulated, err := verdict.Judge(s, scenarios.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

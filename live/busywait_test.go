@@ -12,7 +12,7 @@ import (
 
 	"redlocksim/live"
 	"redlocksim/live/internal/livetest"
-	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 )
 
 // A program that asks again as soon as it was refused has a grade that one with pauses has not, as in the simulator. What it
@@ -20,25 +20,25 @@ import (
 func TestProgramsThatWait(t *testing.T) {
 	livetest.NeedsServer(t)
 	program := builtIn(t, "../scenarios/programs/testdata/lies")
-	for how, want := range map[string]scenarios.Grade{"waits": scenarios.AsSound, "busy-waits": scenarios.BusyWaits} {
+	for how, want := range map[string]verdict.Grade{"waits": verdict.AsSound, "busy-waits": verdict.BusyWaits} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			o := options()
 			dir := t.TempDir()
 			daemon := fmt.Sprintf("(cd %s && touch began && setsid sleep 60 </dev/null >/dev/null 2>&1 &)", dir)
 			o.Lock, o.OneNode = []string{"sh", "-c", fmt.Sprintf("%s; exec %s %s", daemon, program, how)}, true
-			var r *scenarios.Result
+			var r *verdict.Result
 			for attempts := 5; ; attempts-- {
 				var err error
 				if r, err = live.Run(t.Context(), byName("64-polling"), o); err != nil {
 					t.Fatal(err)
 				}
 				g := r.Grades()
-				if slices.Equal(g, []scenarios.Grade{want}) {
+				if slices.Equal(g, []verdict.Grade{want}) {
 					break
 				}
 				// On a busy machine each request may take as long as a pause, and then there is no busy wait to be seen.
-				if want != scenarios.BusyWaits || attempts == 1 {
+				if want != verdict.BusyWaits || attempts == 1 {
 					t.Errorf("%v, want %s; found %v, %v", g, want, r.Findings, r.NotTested)
 					break
 				}

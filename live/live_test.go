@@ -24,6 +24,7 @@ import (
 	"redlocksim/live/internal/speed"
 	"redlocksim/lockprogram/lines"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/sim/history"
 )
 
@@ -59,7 +60,7 @@ func byName(name string) *scenarios.Scenario {
 }
 
 // run makes a run at a speed; 0 for the usual ones, one after the other.
-func run(t testing.TB, ctx context.Context, s *scenarios.Scenario, speed int) (*scenarios.Result, error) {
+func run(t testing.TB, ctx context.Context, s *scenarios.Scenario, speed int) (*verdict.Result, error) {
 	t.Helper()
 	o := options()
 	o.Speed = speed
@@ -109,7 +110,7 @@ func TestSameVerdictAsModel(t *testing.T) {
 				return
 			}
 			wantStopped(t, r.History)
-			on, err := scenarios.Judge(s, scenarios.Options{})
+			on, err := verdict.Judge(s, scenarios.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,12 +8,13 @@ import (
 	"io"
 
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 )
 
 var errLinux = errors.New("live: tier live runs on Linux only")
 
 // Run fails: it needs Linux.
-func Run(context.Context, *scenarios.Scenario, Options) (*scenarios.Result, error) {
+func Run(context.Context, *scenarios.Scenario, Options) (*verdict.Result, error) {
 	return nil, errLinux
 }
 

@@ -6,6 +6,7 @@ import (
 	"redlocksim/live/internal/server"
 	"redlocksim/lockprogram/lines"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 )
 
 // Options say how to run. The zero value serves a program that calls Client when it is started with the argument live-client.
@@ -14,7 +15,7 @@ type Options struct {
 	// The faster, the more the speed of the machine shows.
 	Speed int
 	// Again, if not nil, is called with each run that does not count, and by how much the machine held it up.
-	Again func(r *scenarios.Result, heldUp time.Duration)
+	Again func(r *verdict.Result, heldUp time.Duration)
 	// Client is the command that starts a client process: it must end in a call of Client. Nil is this program with the
 	// argument live-client.
 	Client []string

@@ -36,7 +36,7 @@ type nonsense struct{ client, what string }
 
 func (n *nonsense) Error() string { return fmt.Sprintf("the lock program of %s: %s", n.client, n.what) }
 
-// OfProgram is for scenarios.EndedByProgram.
+// OfProgram is for verdict.EndedByProgram.
 func (n *nonsense) OfProgram() {}
 
 // startProcess starts a client process. Its notices go to noticed, and gone is called with why none that matters can come any

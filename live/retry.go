@@ -9,7 +9,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/internal/stall"
-	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/sim/storage"
 )
 
@@ -19,9 +19,9 @@ import (
 func untilUndisturbed(
 	speeds []int,
 	foreign bool,
-	again func(r *scenarios.Result, heldUp time.Duration),
-	run func(speed int) (r *scenarios.Result, heldUp time.Duration, err error),
-) (*scenarios.Result, error) {
+	again func(r *verdict.Result, heldUp time.Duration),
+	run func(speed int) (r *verdict.Result, heldUp time.Duration, err error),
+) (*verdict.Result, error) {
 	before := "" // the outcome of the run before
 	for i := 0; ; i++ {
 		r, heldUp, err := run(speeds[i])
@@ -42,12 +42,12 @@ func untilUndisturbed(
 const hopeless = 10
 
 // isHopeless reports that nobody was ever granted the lock of a program, for far longer than the machine stalled.
-func isHopeless(r *scenarios.Result, heldUp time.Duration, speed int) bool {
+func isHopeless(r *verdict.Result, heldUp time.Duration, speed int) bool {
 	return r.Report.Grants == 0 && r.Longer/time.Duration(speed) > hopeless*heldUp
 }
 
 // outcome is what a run of somebody's lock is graded by, and why it was not tested.
-func outcome(r *scenarios.Result) string { return fmt.Sprint(r.Findings, r.Grades(), r.NotTested) }
+func outcome(r *verdict.Result) string { return fmt.Sprint(r.Findings, r.Grades(), r.NotTested) }
 
 // slowing lists the speeds at which a scenario is tried, one after the other.
 func slowing(first int) [stall.MaxAttempts]int {
@@ -59,7 +59,7 @@ func slowing(first int) [stall.MaxAttempts]int {
 
 // isInexcusable reports an unexpected violation of mutual exclusion at the lock, or a resource with a fence that accepted what
 // it should have refused.
-func isInexcusable(r *scenarios.Result) bool {
+func isInexcusable(r *verdict.Result) bool {
 	for _, kind := range r.Findings {
 		switch kind {
 		case checker.LeaseOverlap, checker.TokenRegressed, checker.TokenRepeated:

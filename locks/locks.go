@@ -18,6 +18,7 @@ import (
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/scenarios/verdict"
 )
 
 // File is the name of the file that describes a lock.
@@ -67,7 +68,7 @@ type Known struct {
 	// Cases is a regular expression for their names.
 	Cases string `yaml:"cases,required"`
 	// Grade is which of the grades it explains.
-	Grade scenarios.Grade `yaml:"grade,required"`
+	Grade verdict.Grade `yaml:"grade,required"`
 	// Settings are the titles of those that it is about. Default: all.
 	Settings []string `yaml:"settings"`
 	// Tier is the one that it is about, program or live. Default: all on which the lock runs.
@@ -123,8 +124,8 @@ func (l *Lock) check() error {
 		if k.cases, err = regexp.Compile(k.Cases); err != nil {
 			return fmt.Errorf("known: cases: %w", err)
 		}
-		if !slices.Contains(scenarios.WorseGrades(), k.Grade) {
-			return fmt.Errorf("known: grade: %q needs no cause; want one of %q", k.Grade, scenarios.WorseGrades())
+		if !slices.Contains(verdict.WorseGrades(), k.Grade) {
+			return fmt.Errorf("known: grade: %q needs no cause; want one of %q", k.Grade, verdict.WorseGrades())
 		}
 		if k.Tier != "" && !slices.Contains(l.Tiers(), scenarios.Tier(k.Tier)) {
 			return fmt.Errorf("known: tier: the lock does not run on %q; want one of %q", k.Tier, l.Tiers())
@@ -139,7 +140,7 @@ func (l *Lock) check() error {
 }
 
 // Why is what is known of a grade that the lock has in a case; nil if nothing is.
-func (l *Lock) Why(tier scenarios.Tier, setting, name string, g scenarios.Grade) *Known {
+func (l *Lock) Why(tier scenarios.Tier, setting, name string, g verdict.Grade) *Known {
 	i := slices.IndexFunc(l.Known, func(k Known) bool {
 		return k.Grade == g && k.cases.MatchString(name) && (k.Settings == nil || slices.Contains(k.Settings, setting)) && (k.Tier == "" || k.Tier == string(tier))
 	})

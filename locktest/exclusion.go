@@ -13,6 +13,7 @@ import (
 	"redlocksim/reports"
 	"redlocksim/reports/story"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search"
 	"redlocksim/search/shrink"
 )
@@ -88,7 +89,7 @@ func Breaks(t rapid.TB, e *Experiment) {
 // untested says what did not take place. Of random faults that is not asked: the moment of some never comes. Of what the
 // resource checks a drawn experiment need not say anything, but it is no test where the resource refuses what no client could
 // have had accepted.
-func (e *Experiment) untested(r *scenarios.Result) string {
+func (e *Experiment) untested(r *verdict.Result) string {
 	why := r.NotTested
 	if e.drawn {
 		why = append(r.OfLock(), r.Blind())
@@ -100,7 +101,7 @@ func (e *Experiment) untested(r *scenarios.Result) string {
 }
 
 // run is what a run showed, and of which of some kinds the first finding in it is, if there is one.
-func (e *Experiment) run(t rapid.TB, is func(checker.Kind) bool) (*scenarios.Result, checker.Kind) {
+func (e *Experiment) run(t rapid.TB, is func(checker.Kind) bool) (*verdict.Result, checker.Kind) {
 	t.Helper()
 	if e.failure != nil {
 		t.Fatalf("locktest: %v", e.failure)
@@ -115,7 +116,7 @@ func (e *Experiment) run(t rapid.TB, is func(checker.Kind) bool) (*scenarios.Res
 			t.Fatalf("locktest: %v", err)
 		}
 		if again.HistoryHash != r.HistoryHash {
-			t.Fatalf("locktest: %v: %s: %s", scenarios.ErrNotRepeated, e.blame(), scenarios.FirstDifference(r.History, again.History))
+			t.Fatalf("locktest: %v: %s: %s", verdict.ErrNotRepeated, e.blame(), verdict.FirstDifference(r.History, again.History))
 		}
 	}
 	if f := r.First(is); f != nil {
@@ -125,10 +126,10 @@ func (e *Experiment) run(t rapid.TB, is func(checker.Kind) bool) (*scenarios.Res
 }
 
 // judge runs the experiment once, however often it is asked for what that showed.
-func (e *Experiment) judge() (*scenarios.Result, error) {
+func (e *Experiment) judge() (*verdict.Result, error) {
 	if e.judged == nil {
 		var err error
-		if e.judged, err = guarding(e.strays, func() (*scenarios.Result, error) { return scenarios.Judge(e.scenario, e.options()) }); err != nil {
+		if e.judged, err = guarding(e.strays, func() (*verdict.Result, error) { return verdict.Judge(e.scenario, e.options()) }); err != nil {
 			return nil, err
 		}
 	}
@@ -137,7 +138,7 @@ func (e *Experiment) judge() (*scenarios.Result, error) {
 
 // repeats says whether the run is made again, to see whether it is the same. A program knows of nothing but the simulator, so
 // that it is enough to look at one of eight of its runs, and at those that break it.
-func (e *Experiment) repeats(r *scenarios.Result) bool {
+func (e *Experiment) repeats(r *verdict.Result) bool {
 	return e.foreign != nil && (e.program == nil || e.seed%8 == 0 || r.Witness() != nil)
 }
 
@@ -154,7 +155,7 @@ func (e *Experiment) options() scenarios.Options {
 }
 
 // story is what happened in a run.
-func (e *Experiment) story(r *scenarios.Result) string {
+func (e *Experiment) story(r *verdict.Result) string {
 	var b strings.Builder
 	for _, line := range story.Of(r.History, r.Monitored...) {
 		fmt.Fprintf(&b, "%v\n", line)
@@ -211,7 +212,7 @@ func (f *failure) tell(ctx context.Context) (string, error) {
 		return "", err
 	}
 	small.Name = "experiment"
-	r, err := scenarios.Verify(small, f.options())
+	r, err := verdict.Verify(small, f.options())
 	if err != nil {
 		return "", err
 	}

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search"
 	"redlocksim/search/experiment"
 )
@@ -23,7 +24,7 @@ type Experiment struct {
 	// failure is why it could not be drawn.
 	failure error
 	// judged is what its run showed, if it was run.
-	judged *scenarios.Result
+	judged *verdict.Result
 }
 
 // GoString describes an experiment in a line. If it fails, its file is printed with the failure.

@@ -12,6 +12,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/locktest"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 )
 
 // fixed has rapid start from a seed, go on for long enough with -short too, and write no files, until the test is over.
@@ -82,7 +83,7 @@ func TestADefectIsFound(t *testing.T) {
 			}
 			seed := seedIn(t, text)
 			for _, tier := range scenarios.Tiers() {
-				if r, err := scenarios.Verify(found[0], scenarios.Options{Tier: tier, Seed: seed}); err != nil || !r.OK() {
+				if r, err := verdict.Verify(found[0], scenarios.Options{Tier: tier, Seed: seed}); err != nil || !r.OK() {
 					t.Errorf("tier %s: %v, not as expected", tier, err)
 				}
 			}

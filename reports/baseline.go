@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"redlocksim/internal/plural"
-	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 )
 
 // Comparison is how the runs of a lock differ from those of a baseline: the results that an earlier suite wrote as JSON.
@@ -25,16 +25,16 @@ type Comparison struct {
 // Change is a cause that came or went.
 type Change struct {
 	Case string
-	scenarios.Cause
+	verdict.Cause
 }
 
 func (c Change) String() string {
-	return fmt.Sprintf("%s: %s, %s", c.Case, GradeText([]scenarios.Grade{c.Grade}), c.Says())
+	return fmt.Sprintf("%s: %s, %s", c.Case, GradeText([]verdict.Grade{c.Grade}), c.Says())
 }
 
 // tested says that a run of somebody's lock came to a grade.
 func (c *Case) tested() bool {
-	return c.Skipped == "" && len(c.Grades) > 0 && !slices.Contains(c.Grades, scenarios.NotApplicable)
+	return c.Skipped == "" && len(c.Grades) > 0 && !slices.Contains(c.Grades, verdict.NotApplicable)
 }
 
 // Compare compares runs with a baseline. missed says whether one of its cases that is not among the runs should be.
@@ -49,7 +49,7 @@ func Compare(before *Document, now []Case, missed func(name string) bool) *Compa
 			continue
 		}
 		known := place(before.Scenarios, c.Name)
-		var old []scenarios.Cause
+		var old []verdict.Cause
 		if known < 0 {
 			x.New = append(x.New, c.Name)
 		} else {
@@ -85,8 +85,8 @@ func Compare(before *Document, now []Case, missed func(name string) bool) *Compa
 }
 
 // without are the causes that are not among others.
-func without(all, others []scenarios.Cause) []scenarios.Cause {
-	return slices.DeleteFunc(slices.Clone(all), func(c scenarios.Cause) bool { return slices.Contains(others, c) })
+func without(all, others []verdict.Cause) []verdict.Cause {
+	return slices.DeleteFunc(slices.Clone(all), func(c verdict.Cause) bool { return slices.Contains(others, c) })
 }
 
 // Known are the cases as they count beside the baseline: one that shows nothing new is as expected.

@@ -5,23 +5,23 @@ import (
 	"testing"
 
 	"redlocksim/reports"
-	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 )
 
 // What a lock's known failures hide: one more of a known kind, another cause in the same case, and what is not tested any more.
 func TestCompareWithABaseline(t *testing.T) {
-	overlap, contract := scenarios.Cause{Grade: scenarios.Weaker, Cause: "lease-overlap"}, scenarios.Cause{Grade: scenarios.Weaker, Cause: "contract"}
-	waits := scenarios.Cause{Grade: scenarios.LessAvailable, Cause: "unavailable"}
-	run := func(name string, causes ...scenarios.Cause) reports.Case {
-		c := reports.Case{Name: name, Grades: []scenarios.Grade{scenarios.AsSound}, OK: causes == nil, Causes: causes}
+	overlap, contract := verdict.Cause{Grade: verdict.Weaker, Cause: "lease-overlap"}, verdict.Cause{Grade: verdict.Weaker, Cause: "contract"}
+	waits := verdict.Cause{Grade: verdict.LessAvailable, Cause: "unavailable"}
+	run := func(name string, causes ...verdict.Cause) reports.Case {
+		c := reports.Case{Name: name, Grades: []verdict.Grade{verdict.AsSound}, OK: causes == nil, Causes: causes}
 		if causes != nil {
-			c.Grades, c.Problems = []scenarios.Grade{causes[0].Grade}, []string{"found"}
+			c.Grades, c.Problems = []verdict.Grade{causes[0].Grade}, []string{"found"}
 		}
 		return c
 	}
 	skipped := func(name string) reports.Case { return reports.Case{Name: name, Skipped: name + " does not apply"} }
 	untested := func(name string) reports.Case {
-		return reports.Case{Name: name, Grades: []scenarios.Grade{scenarios.NotApplicable}, Problems: []string{"not tested: nobody asked"}}
+		return reports.Case{Name: name, Grades: []verdict.Grade{verdict.NotApplicable}, Problems: []string{"not tested: nobody asked"}}
 	}
 	const all = "compared with base.json: "
 	for name, c := range map[string]struct {

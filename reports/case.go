@@ -7,6 +7,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/reach"
+	"redlocksim/scenarios/verdict"
 )
 
 // Job is what a command did, for continuous integration.
@@ -50,10 +51,10 @@ type Case struct {
 	Smallest []Smallest `json:"smallest"`
 	// Repeat is the command that repeats it.
 	Repeat string `json:"repeat"`
-	// Grades are how somebody's lock did beside a sound Redlock; see scenarios.Grade. None of the library's own runs.
-	Grades []scenarios.Grade `json:"grades,omitempty"`
+	// Grades are how somebody's lock did beside a sound Redlock; see verdict.Grade. None of the library's own runs.
+	Grades []verdict.Grade `json:"grades,omitempty"`
 	// Causes are what these are for, where one is worse than Redlock's.
-	Causes []scenarios.Cause `json:"causes,omitempty"`
+	Causes []verdict.Cause `json:"causes,omitempty"`
 
 	// Class is what the problems concern: safety, liveness, that it Failed or, if nothing else, that it was not tested.
 	Class string `json:"-"`
@@ -78,7 +79,7 @@ type Case struct {
 
 // Failed is the verdict and the class of what could not be run or judged: the simulator or the library failed, or a file cannot
 // be read.
-const Failed = scenarios.NotJudged
+const Failed = verdict.NotJudged
 
 // Liveness is the JSON form of what clients had to wait for; see checker.Resource.
 type Liveness struct {
@@ -137,7 +138,7 @@ type WitnessWindow struct {
 }
 
 // NewCase makes the case of a run; repeat is the command that repeats it. The story is told if the run was not as expected.
-func NewCase(r *scenarios.Result, repeat string, took time.Duration) (Case, error) {
+func NewCase(r *verdict.Result, repeat string, took time.Duration) (Case, error) {
 	c := Case{
 		Name: r.Scenario.Name, Title: r.Scenario.Title, Source: r.Scenario.Source, Tier: string(r.Tier), Seed: r.Seed,
 		Claim: string(r.Scenario.Claim), Expected: r.Scenario.Expect.String(), Verdict: r.Verdict(), OK: r.OK(),
@@ -166,14 +167,14 @@ func NewCase(r *scenarios.Result, repeat string, took time.Duration) (Case, erro
 	case r.Err != nil:
 		c.Class, c.Story = Failed, r.Err.Error()
 		return c, nil
-	case r.Has(scenarios.ProgramFailed):
+	case r.Has(verdict.ProgramFailed):
 		c.Class = Failed
-	case r.Has(scenarios.Safety):
+	case r.Has(verdict.Safety):
 		c.Class = "safety"
-	case r.Has(scenarios.Liveness):
+	case r.Has(verdict.Liveness):
 		c.Class = "liveness"
 	default:
-		c.Class = scenarios.NothingTested
+		c.Class = verdict.NothingTested
 	}
 	var b strings.Builder
 	err := Run(&b, r, repeat, false)

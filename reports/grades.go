@@ -7,25 +7,25 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/internal/plural"
-	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 )
 
 // gradeWords are grades in words, the worst first.
 var gradeWords = []struct {
-	scenarios.Grade
+	verdict.Grade
 	words string
 }{
-	{scenarios.Failed, "program failed"},
-	{scenarios.Weaker, "weaker"},
-	{scenarios.LessAvailable, "less available"},
-	{scenarios.LeavesKeys, "leaks"},
-	{scenarios.BusyWaits, "busy-waits"},
-	{scenarios.AsSound, "as sound as Redlock"},
-	{scenarios.NotApplicable, "not applicable"},
+	{verdict.Failed, "program failed"},
+	{verdict.Weaker, "weaker"},
+	{verdict.LessAvailable, "less available"},
+	{verdict.LeavesKeys, "leaks"},
+	{verdict.BusyWaits, "busy-waits"},
+	{verdict.AsSound, "as sound as Redlock"},
+	{verdict.NotApplicable, "not applicable"},
 }
 
 // GradeText is the grades of a run of somebody's lock in words. One without any has failed.
-func GradeText(grades []scenarios.Grade) string {
+func GradeText(grades []verdict.Grade) string {
 	var words []string
 	for _, g := range gradeWords {
 		if slices.Contains(grades, g.Grade) {
@@ -40,9 +40,9 @@ func GradeText(grades []scenarios.Grade) string {
 
 // mark is the verdict on a run in a word or two.
 func (c *Case) mark(look Look) string {
-	isSound := slices.Contains(c.Grades, scenarios.AsSound)
+	isSound := slices.Contains(c.Grades, verdict.AsSound)
 	switch {
-	case slices.Contains(c.Grades, scenarios.NotApplicable) || isSound && c.Word == string(checker.Holds):
+	case slices.Contains(c.Grades, verdict.NotApplicable) || isSound && c.Word == string(checker.Holds):
 		return look.Good(GradeText(c.Grades))
 	case c.Grades != nil && !isSound:
 		return look.Bad(strings.ToUpper(GradeText(c.Grades)))
@@ -57,14 +57,14 @@ func (c *Case) mark(look Look) string {
 // Totals counts runs in words.
 func Totals(cases []Case) string {
 	ran, bad, _ := tally(cases)
-	counts := map[scenarios.Grade]int{}
+	counts := map[verdict.Grade]int{}
 	broken, failed := 0, 0
 	for i := range cases {
 		if cases[i].Class == Failed && len(cases[i].Grades) == 0 {
 			failed++
 		}
 		for _, g := range cases[i].Grades {
-			if counts[g]++; g == scenarios.AsSound && cases[i].Word != string(checker.Holds) {
+			if counts[g]++; g == verdict.AsSound && cases[i].Word != string(checker.Holds) {
 				broken++
 			}
 		}
@@ -76,7 +76,7 @@ func Totals(cases []Case) string {
 	for _, g := range gradeWords {
 		if n := counts[g.Grade]; n > 0 {
 			text += fmt.Sprintf(", %d %s", n, g.words)
-			if g.Grade == scenarios.AsSound && broken > 0 {
+			if g.Grade == verdict.AsSound && broken > 0 {
 				text += fmt.Sprintf(" (%d of them broken like Redlock)", broken)
 			}
 		}

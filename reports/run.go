@@ -12,6 +12,7 @@ import (
 	"redlocksim/internal/wordwrap"
 	"redlocksim/reports/story"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search/settings"
 	"redlocksim/sim/history"
 )
@@ -30,7 +31,7 @@ func labelledText(b *strings.Builder, word, format string, args ...any) {
 }
 
 // Run writes the report of one run: the story, the verdict, the windows that overlap, and how to repeat it.
-func Run(w io.Writer, r *scenarios.Result, repeat string, full bool) error {
+func Run(w io.Writer, r *verdict.Result, repeat string, full bool) error {
 	b := &strings.Builder{}
 	run(b, r, repeat, full, true)
 	if r.OK() {
@@ -44,7 +45,7 @@ func Run(w io.Writer, r *scenarios.Result, repeat string, full bool) error {
 }
 
 // Attack writes the report of a run that was made to break the lock: what comes of it is in outcome, and nothing was expected.
-func Attack(w io.Writer, r *scenarios.Result, repeat, outcome string) error {
+func Attack(w io.Writer, r *verdict.Result, repeat, outcome string) error {
 	b := &strings.Builder{}
 	run(b, r, repeat, false, false)
 	fmt.Fprintf(b, "\n%s\n", outcome)
@@ -53,7 +54,7 @@ func Attack(w io.Writer, r *scenarios.Result, repeat, outcome string) error {
 }
 
 // run writes what the reports of all runs have. isExpected says that something was expected of it.
-func run(b *strings.Builder, r *scenarios.Result, repeat string, full, isExpected bool) {
+func run(b *strings.Builder, r *verdict.Result, repeat string, full, isExpected bool) {
 	s := r.Scenario
 	fmt.Fprintf(b, "%s: %s\n", s.Name, s.Title)
 	fmt.Fprintf(b, "  %s\n\n", s.Source)
@@ -88,7 +89,7 @@ func run(b *strings.Builder, r *scenarios.Result, repeat string, full, isExpecte
 }
 
 // identity says which run it was.
-func identity(b *strings.Builder, r *scenarios.Result) {
+func identity(b *strings.Builder, r *verdict.Result) {
 	if r.Tier == scenarios.Live {
 		labelled(b, "tier", "live, %d grants, %d events", r.Report.Grants, len(r.History))
 		return
@@ -99,7 +100,7 @@ func identity(b *strings.Builder, r *scenarios.Result) {
 }
 
 // numbered writes the story in numbered lines; of a long one those up to the witness, or the first.
-func numbered(b *strings.Builder, r *scenarios.Result, full bool) {
+func numbered(b *strings.Builder, r *verdict.Result, full bool) {
 	lines := story.Of(r.History, r.Monitored...)
 	from, to := 0, len(lines)
 	if !full && len(lines) > maxLines {
@@ -149,7 +150,7 @@ func witness(b *strings.Builder, h history.History, f *checker.Finding) {
 const maxCauses = 5
 
 // causes lists the faults that were injected before what a witness shows, and says whether they exceed the budget.
-func causes(b *strings.Builder, r *scenarios.Result, f *checker.Finding) {
+func causes(b *strings.Builder, r *verdict.Result, f *checker.Finding) {
 	var before []string
 	for i := range r.History {
 		e := &r.History[i]
@@ -197,7 +198,7 @@ func window(h history.History, w checker.Window) string {
 
 func at(i checker.Instant) string { return story.Seconds(time.Duration(i)) }
 
-func unavailable(b *strings.Builder, r *scenarios.Result, isExpected bool) {
+func unavailable(b *strings.Builder, r *verdict.Result, isExpected bool) {
 	u, longest := r.Scenario.Expect.Unavailable, rounded.Duration(r.Unavailable)
 	switch {
 	case !isExpected:
@@ -214,7 +215,7 @@ func unavailable(b *strings.Builder, r *scenarios.Result, isExpected bool) {
 }
 
 // liveness says what clients had to wait for beyond that, where there is something to say.
-func liveness(b *strings.Builder, r *scenarios.Result) {
+func liveness(b *strings.Builder, r *verdict.Result) {
 	m, e := r.Measured(), &r.Scenario.Expect
 	if r.Grades() != nil { // somebody's lock waits in its own way, and reports no attempts
 		m.Attempts, e = checker.Count{}, &scenarios.Expect{}
@@ -257,7 +258,7 @@ func expectedCount(bounds *scenarios.CountBounds) string {
 }
 
 // smallest says how little of each fault still breaks the lock.
-func smallest(b *strings.Builder, r *scenarios.Result) {
+func smallest(b *strings.Builder, r *verdict.Result) {
 	for _, s := range r.Smallest {
 		confirmed := " (confirmed on the other tier)"
 		switch {

@@ -6,13 +6,14 @@ import (
 
 	"redlocksim/reports"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 )
 
 // A witness has all that went wrong before it, in its order: what a client did when it was started again goes back to its
 // crash.
 func TestCausesOfAViolation(t *testing.T) {
 	s, _ := scenarios.Find("105-restarted-client/late-release-by-name")
-	r, err := scenarios.Judge(s, scenarios.Options{})
+	r, err := verdict.Judge(s, scenarios.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/internal/shell"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 )
 
 // SearchCases are the findings of a search as cases, each with its story, and its runs that failed, or one case that says that
@@ -30,8 +31,8 @@ func SearchCases(s *Searched) ([]Case, error) {
 			Hoped: string(checker.Holds), Says: string(checker.Holds), Word: string(checker.Holds)}
 		c.Name = fmt.Sprintf("no violation in %d runs", s.Runs)
 		if !c.OK {
-			c.Name, c.Verdict, c.Class = "nothing was run", string(checker.NotTested), scenarios.NothingTested
-			c.Says, c.Word = scenarios.NothingTested, scenarios.NothingTested
+			c.Name, c.Verdict, c.Class = "nothing was run", string(checker.NotTested), verdict.NothingTested
+			c.Says, c.Word = verdict.NothingTested, verdict.NothingTested
 			c.Problems, c.Repeat = []string{"not tested: nothing was run"}, "the search"
 		}
 		c.Title = c.Name
@@ -49,9 +50,9 @@ func SearchCases(s *Searched) ([]Case, error) {
 			found = all[0]
 		}
 		o := scenarios.Options{Seed: f.Seed, Foreign: s.Foreign}
-		r, err := scenarios.Judge(found, o)
+		r, err := verdict.Judge(found, o)
 		if err == nil {
-			err = scenarios.Again(found, o, r.Outcome)
+			err = verdict.Again(found, o, r.Outcome)
 		}
 		if err != nil {
 			return nil, err

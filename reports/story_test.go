@@ -13,6 +13,7 @@ import (
 	"redlocksim/reports/story"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/sim/history"
 )
 
@@ -23,7 +24,7 @@ const maxLines = 70
 
 // transcript is what is kept of a run: the story and the verdict. The hashes are not in it, so that a change that leaves
 // the story alone leaves the transcript alone.
-func transcript(r *scenarios.Result) string {
+func transcript(r *verdict.Result) string {
 	var b strings.Builder
 	lines := story.Of(r.History, r.Monitored...)
 	for i, l := range lines {
@@ -51,7 +52,7 @@ func isUntold(name protocols.Name, e *history.Event) bool {
 func TestStories(t *testing.T) {
 	kept, last := map[string]bool{}, ""
 	for _, s := range scenarios.Catalogue() {
-		r, err := scenarios.Judge(s, scenarios.Options{})
+		r, err := verdict.Judge(s, scenarios.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

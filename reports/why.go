@@ -11,6 +11,7 @@ import (
 	"redlocksim/internal/wordwrap"
 	"redlocksim/reports/why"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 )
 
 // paper is how wide the text of an explanation is where no terminal says.
@@ -51,7 +52,7 @@ func (l Look) paragraph(b *strings.Builder, indent, words string) {
 	}
 }
 
-func (l Look) rule(b *strings.Builder, r *scenarios.Result, rule why.Rule) {
+func (l Look) rule(b *strings.Builder, r *verdict.Result, rule why.Rule) {
 	state := l.Good("not found")
 	switch {
 	case rule.Finding != nil && rule.Kind.Defect():

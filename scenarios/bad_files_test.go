@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/scenariotest"
 )
 
 // What is wrong with a file is told with its place and what would be right; what looks like it and is right is taken.
@@ -140,7 +141,7 @@ func TestBadFiles(t *testing.T) {
 		{"lock: {protocol: db-row, effects: transaction}\n" + do("lock, unlock, write: {released: true}"), "is in the transaction that holds the lock"},
 		{"resources: [p/1]\nsemaphores: [p]\n" + do("lock: {resource: p, anyway: true}"), "has no permit to go on without"},
 	} {
-		_, err := scenarios.Parse("f.yaml", scenarios.Whole(x.text))
+		_, err := scenarios.Parse("f.yaml", scenariotest.Whole(x.text))
 		if x.want == "" && err != nil || x.want != "" && (err == nil || !strings.Contains(err.Error(), x.want)) {
 			t.Errorf("%s: %v, want %q", x.text, err, x.want)
 		}

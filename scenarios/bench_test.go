@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search/experiment"
 	"redlocksim/sim/history"
 )
@@ -52,7 +53,7 @@ func BenchmarkMonitors(b *testing.B) {
 		for i, o := range ways {
 			o.Seed, o.Unhashed, o.Buffer = seed, true, buffer
 			before := user()
-			r, err := scenarios.Judge(s, o)
+			r, err := verdict.Judge(s, o)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"redlocksim/scenarios"
+	"redlocksim/scenarios/scenariotest"
 )
 
 // Whatever a step can say of its call is written as it was read.
@@ -16,11 +16,11 @@ func TestCallingIsWrittenAsItWasRead(t *testing.T) {
 		"lock, unlock, renew: {for: 1s, released: true}", "lock, renew: {for: 1s, period: 2s, limit: 3, max-time: 4s, meanwhile: 2s}",
 		"with-lock: {for: 5s, wait: 1s, limit: 2}, unlock: {released: true}", "with-lock: 5s", "close: {within: 0s}, new-client", "prepare: {cancel: 1ms}",
 	} {
-		written, err := scenarios.Given(t, "lock: {ttl: 10s}\ntimeline: [{at: 1s, client: client-1, do: ["+steps+"]}]").Encode()
+		written, err := scenariotest.Given(t, "lock: {ttl: 10s}\ntimeline: [{at: 1s, client: client-1, do: ["+steps+"]}]").Encode()
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := scenarios.Given(t, string(written)).Encode()
+		again, err := scenariotest.Given(t, string(written)).Encode()
 		if err != nil || !bytes.Equal(written, again) {
 			t.Errorf("%s: %v, written\n%s\nand then\n%s", steps, err, written, again)
 		}

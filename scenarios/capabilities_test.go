@@ -9,6 +9,7 @@ import (
 
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/scenarios/scenariotest"
 	"redlocksim/sim/history"
 )
 
@@ -20,12 +21,12 @@ func TestCapabilities(t *testing.T) {
 		locks = append(locks, "protocol: "+string(p.Name))
 	}
 	for _, lock := range locks {
-		s := scenarios.Given(t, "duration: 5s\nnetwork: {latency: 10ms}\nlock: {"+lock+`}
+		s := scenariotest.Given(t, "duration: 5s\nnetwork: {latency: 10ms}\nlock: {"+lock+`}
 timeline:
   - {at: 1s, client: client-1, do: [try-lock, try-lock]}
   - {at: 2s, client: client-2, do: [lock: 1s]}`)
 		var did []*witness
-		h := scenarios.Ran(t, s, scenarios.Options{Foreign: &scenarios.Foreign{New: func(env protocols.Env) (protocols.Locker, error) {
+		h := scenariotest.Ran(t, s, scenarios.Options{Foreign: &scenarios.Foreign{New: func(env protocols.Env) (protocols.Locker, error) {
 			p, _ := protocols.Find(env.Settings.Protocol)
 			l, err := p.New(env)
 			did = append(did, &witness{Locker: l})
@@ -68,7 +69,7 @@ func forgives(t *testing.T, lock string, nodes []string) bool {
 	for _, node := range nodes {
 		text += fmt.Sprintf("\n  - {at: 2s, fault: {evict: {node: %s}}}", node)
 	}
-	h := scenarios.Ran(t, scenarios.Given(t, text), scenarios.Options{}).History
+	h := scenariotest.Ran(t, scenariotest.Given(t, text), scenarios.Options{}).History
 	i := slices.IndexFunc(h, func(e history.Event) bool { return e.Kind == history.Return && e.Func == history.Release })
 	return h[i].Outcome == history.OK
 }

@@ -14,6 +14,8 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/scenariotest"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search/experiment"
 )
 
@@ -63,12 +65,12 @@ func each(n int, f func(i int)) {
 }
 
 func judgeOnAllTiers(t *testing.T, s *scenarios.Scenario, seed uint64) {
-	var first *scenarios.Result
+	var first *verdict.Result
 	for _, tier := range scenarios.Tiers() {
 		if tier == scenarios.Wire && seed >= uint64(*wireSeeds) {
 			continue
 		}
-		r, err := scenarios.Judge(s, scenarios.Options{Tier: tier, Seed: seed})
+		r, err := verdict.Judge(s, scenarios.Options{Tier: tier, Seed: seed})
 		if err != nil {
 			t.Error(err)
 			return
@@ -79,7 +81,7 @@ func judgeOnAllTiers(t *testing.T, s *scenarios.Scenario, seed uint64) {
 		if first == nil {
 			first = r
 		} else if r.HistoryHash != first.HistoryHash {
-			t.Errorf("%s, seed %d: %s and %s differ: %s", s.Name, seed, first.Tier, tier, scenarios.FirstDifference(first.History, r.History))
+			t.Errorf("%s, seed %d: %s and %s differ: %s", s.Name, seed, first.Tier, tier, verdict.FirstDifference(first.History, r.History))
 		}
 	}
 }
@@ -160,7 +162,7 @@ func TestTiersAgreeOnRandomExperiments(t *testing.T) {
 			results[i] = out
 		}
 		if a, b := results[0], results[1]; a.HistoryHash != b.HistoryHash {
-			t.Errorf("seed %d: %s", seed, scenarios.FirstDifference(a.History, b.History))
+			t.Errorf("seed %d: %s", seed, verdict.FirstDifference(a.History, b.History))
 		}
 	})
 }
@@ -170,7 +172,7 @@ func TestCheckersAgreeOnRandomExperiments(t *testing.T) {
 	violations, untested := 0, 0
 	for seed := range count {
 		s := experiment.Arbitrary(seed)
-		out := scenarios.Ran(t, s, scenarios.Options{Seed: seed})
+		out := scenariotest.Ran(t, s, scenarios.Options{Seed: seed})
 		report, err := checker.Check(out.History, checker.Options{End: checker.Instant(s.Duration)})
 		if err != nil {
 			t.Errorf("seed %d: %v", seed, err)

@@ -8,6 +8,7 @@ import (
 
 	"redlocksim/mutants"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/scenariotest"
 )
 
 // cause is what a scenario's verdict comes from: how to take it away, and what is found then.
@@ -291,10 +292,10 @@ func TestCausesAreCauses(t *testing.T) {
 	for name, cause := range causes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := *scenarios.Named(t, name)
+			s := *scenariotest.Named(t, name)
 			cause.remove(&s)
 			for _, tier := range scenarios.Tiers() {
-				r := scenarios.Judged(t, &s, scenarios.Options{Tier: tier})
+				r := scenariotest.Judged(t, &s, scenarios.Options{Tier: tier})
 				if got := r.Findings.String(); got != cause.found || r.OK() {
 					t.Errorf("tier %s without its cause: found %s, want %s; as expected: %v", tier, got, cause.found, r.OK())
 				}

@@ -1,4 +1,4 @@
-package scenarios
+package scenarios_test
 
 import (
 	"slices"
@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/scenariotest"
 	"redlocksim/sim/history"
 )
 
@@ -45,8 +47,8 @@ expect: {findings: safe, unavailable: {at-most: 1s}}
 		"after: {event: delete-arrived, node: A, nth: 2}, plus: 5ms":              {2210},
 		"every: {event: extend-answered, client: client-1, node: C}, plus: 500ms": {1610, 2610},
 	} {
-		s := Given(t, strings.ReplaceAll(text, "AFTER", after))
-		for _, tier := range Tiers() {
+		s := scenariotest.Given(t, strings.ReplaceAll(text, "AFTER", after))
+		for _, tier := range scenarios.Tiers() {
 			if got := pauses(t, s, tier); !slices.Equal(got, want) {
 				t.Errorf("%s on %s: at %v ms, want %v", after, tier, got, want)
 			}
@@ -73,17 +75,17 @@ expect: {findings: safe, unavailable: {at-most: 1s}}
 	// PrepareGuard asks each node for its run, and then declares that run fit. The second and third lock's commands wait for
 	// the answer to the first, and go in one message.
 	want := []int64{1000, 1010, 2000, 2010}
-	for _, tier := range Tiers() {
-		if got := pauses(t, Given(t, text), tier); !slices.Equal(got, want) {
+	for _, tier := range scenarios.Tiers() {
+		if got := pauses(t, scenariotest.Given(t, text), tier); !slices.Equal(got, want) {
 			t.Errorf("on %s: at %v ms, want %v", tier, got, want)
 		}
 	}
 }
 
 // pauses are the times at which clients are paused, in milliseconds.
-func pauses(t *testing.T, s *Scenario, tier Tier) []int64 {
+func pauses(t *testing.T, s *scenarios.Scenario, tier scenarios.Tier) []int64 {
 	t.Helper()
-	r := Judged(t, s, Options{Tier: tier})
+	r := scenariotest.Judged(t, s, scenarios.Options{Tier: tier})
 	var at []int64
 	for i := range r.History {
 		if e := &r.History[i]; e.Kind == history.Fault && e.Name == "pause" {

@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/scenariotest"
 	"redlocksim/sim/history"
 )
 
 // took is how long a call of client-1 took, the last one of those that failed.
 func took(t *testing.T, text string, f history.Func) time.Duration {
 	t.Helper()
-	r := scenarios.Judged(t, scenarios.Given(t, text), scenarios.Options{})
+	r := scenariotest.Judged(t, scenariotest.Given(t, text), scenarios.Options{})
 	called := map[int]int64{}
 	length := time.Duration(-1)
 	for _, e := range r.History {

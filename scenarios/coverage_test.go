@@ -7,6 +7,8 @@ import (
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/scenarios/reach"
+	"redlocksim/scenarios/scenariotest"
+	"redlocksim/scenarios/verdict"
 )
 
 // What the catalogue reaches: each entry of the table, or the table says why not.
@@ -41,7 +43,7 @@ func TestCatalogueReachesTheTable(t *testing.T) {
 
 // addReached adds what a run reaches. Whether a fault had an effect is looked at until one of its kind had.
 func addReached(mu *sync.Mutex, counts *reach.Counts, s *scenarios.Scenario) error {
-	r, err := scenarios.Judge(s, scenarios.Options{Seed: seedOf(s), Unhashed: true})
+	r, err := verdict.Judge(s, scenarios.Options{Seed: seedOf(s), Unhashed: true})
 	if err != nil {
 		return err
 	}
@@ -54,7 +56,7 @@ func addReached(mu *sync.Mutex, counts *reach.Counts, s *scenarios.Scenario) err
 		if counts.Reached(reach.Effect, kind) > 0 {
 			continue
 		}
-		is, err := scenarios.IsEffective(s, seedOf(s), kind)
+		is, err := verdict.IsEffective(s, seedOf(s), kind)
 		if err != nil {
 			return err
 		}
@@ -87,7 +89,7 @@ func TestReachedOfAnotherLock(t *testing.T) {
 		{"32-pause-before-write", &scenarios.Foreign{New: library}, true},
 		{"44-redisson/reentrant", nil, true},
 	} {
-		r := scenarios.Judged(t, scenarios.Named(t, c.name), scenarios.Options{Foreign: c.foreign})
+		r := scenariotest.Judged(t, scenariotest.Named(t, c.name), scenarios.Options{Foreign: c.foreign})
 		if got := r.Reached().Other; got != c.other {
 			t.Errorf("%s with %v: another lock than the library: %v", c.name, c.foreign, got)
 		}

@@ -6,16 +6,10 @@ import (
 	"slices"
 
 	"redlocksim/sim"
-	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
 	"redlocksim/sim/trace"
 )
-
-// dialogue stands for all that passed between the clients' libraries and the nodes in a run.
-type dialogue struct{ lines kernel.Key }
-
-func (d *dialogue) add(line string) { d.lines = d.lines.WithString(line) }
 
 // overhear has say given, line by line, all that passes between the libraries of clients and the nodes: what is asked and how,
 // what a request changes, and what each library is told of it. A run has the same lines on all tiers, where its history may be

@@ -83,7 +83,10 @@ func TestEncodedScenariosAreTheSame(t *testing.T) {
 		}
 		var hashes []string
 		for _, x := range []*Scenario{s, back} {
-			out := Ran(t, x, Options{Seed: 3})
+			out, err := Run(x, Options{Seed: 3})
+			if err != nil {
+				t.Fatal(err)
+			}
 			hashes = append(hashes, out.HistoryHash+" "+out.TraceHash)
 		}
 		if hashes[0] != hashes[1] {

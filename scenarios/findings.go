@@ -27,19 +27,6 @@ func (f Findings) String() string {
 	return strings.Join(words, ", ")
 }
 
-// missing are those of others that are not among these.
-func (f Findings) missing(others Findings) Findings {
-	return slices.DeleteFunc(slices.Clone(others), func(k checker.Kind) bool { return slices.Contains(f, k) })
-}
-
-// differ is what it concerns that these findings are not others.
-func (f Findings) differ(other Findings) Class {
-	if slices.ContainsFunc(append(f.missing(other), other.missing(f)...), func(k checker.Kind) bool { return !k.Liveness() }) {
-		return Safety
-	}
-	return Liveness
-}
-
 // kinds are the findings that a file can expect, in the checker's order.
 func kinds() []checker.Kind {
 	return []checker.Kind{checker.LeaseOverlap, checker.StaleWrite, checker.AcceptedAfterExpiry, checker.LostUpdate,

@@ -77,8 +77,8 @@ func (f *Foreign) keys() []string {
 	return f.Keys
 }
 
-// tier is where a run with these options is made.
-func (o *Options) tier() Tier {
+// On is where a run with these options is made.
+func (o *Options) On() Tier {
 	switch {
 	case o.Foreign != nil && o.Foreign.IsProgram:
 		return Program
@@ -110,3 +110,13 @@ func (s *Scenario) FirstNode() string {
 }
 
 var _ interface{ NamedNodes() []string } = (*faults.Links)(nil)
+
+// Makes says whether its clients can make steps of this kind: all of them if f is nil, or if nobody knows better.
+func (f *Foreign) Makes(kind StepKind) bool {
+	if f == nil || f.Unable == nil {
+		return true
+	}
+	s := Default()
+	s.Timeline = []Item{{Do: []Step{{Kind: kind}}}}
+	return f.Unable(&s) == nil
+}

@@ -1,9 +1,6 @@
 package scenarios
 
 import (
-	"slices"
-	"strings"
-
 	"redlocksim/faults"
 	"redlocksim/sim"
 )
@@ -25,24 +22,4 @@ func leaks(w *sim.World) []Leak {
 		}
 	}
 	return found
-}
-
-// leaked is the keys among leaks, each once, in order.
-func leaked(leaks []Leak) []string {
-	var keys []string
-	for _, l := range leaks {
-		if !slices.Contains(keys, l.Key) {
-			keys = append(keys, l.Key)
-		}
-	}
-	slices.Sort(keys)
-	return keys
-}
-
-// leaking is how verdicts say which keys are leaked; empty if none are.
-func leaking(keys []string) string {
-	if len(keys) == 0 {
-		return ""
-	}
-	return ", leaks " + strings.Join(keys, " and ")
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/scenariotest"
 )
 
 // What comes with the command says nothing that cannot be meant.
@@ -36,7 +37,7 @@ func TestTooManyNamesAreRefusedAtOnce(t *testing.T) {
 		fmt.Fprintf(&names, "c%d,", i)
 	}
 	begin := time.Now()
-	_, _, err := scenarios.Lint("many.yaml", scenarios.Whole("clients: ["+names.String()+"]"))
+	_, _, err := scenarios.Lint("many.yaml", scenariotest.Whole("clients: ["+names.String()+"]"))
 	if err == nil || !strings.Contains(err.Error(), "130000 clients, must be from 1 to 1000") {
 		t.Errorf("got %v", err)
 	}

@@ -7,6 +7,9 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/scenarios/scenariotest"
+	"redlocksim/scenarios/verdict"
 )
 
 // Every bound of the catalogue on what clients have to wait for says no when what it rests on is changed, and as a matter of
@@ -51,19 +54,33 @@ func TestLivenessBoundsSayNo(t *testing.T) {
 		{"42-stuck-holder/a-minute-without-limit", lock("renewals: 20"), "expected it to be unbounded"},
 		{"49-database-unique-index/one-minute", lock("clean-up: 70s"), "expected it to be unbounded"},
 	} {
-		s := *scenarios.Named(t, c.name)
+		s := *scenariotest.Named(t, c.name)
 		s.Timeline = append([]scenarios.Item(nil), s.Timeline...)
 		for i := range s.Timeline {
 			s.Timeline[i].Do = append([]scenarios.Step(nil), s.Timeline[i].Do...)
 		}
 		c.change(&s)
-		r := scenarios.Judged(t, &s, scenarios.Options{})
+		r := scenariotest.Judged(t, &s, scenarios.Options{})
 		said := false
 		for _, p := range r.Problems {
-			said = said || p.Class == scenarios.Liveness && strings.Contains(p.Text, c.want)
+			said = said || p.Class == verdict.Liveness && strings.Contains(p.Text, c.want)
 		}
 		if !said {
 			t.Errorf("%s, changed: %+v, want one with %q", c.name, r.Problems, c.want)
+		}
+	}
+}
+
+// An extend that arrives late sets less time than is left, unless every extend is by the lock's own TTL.
+func TestFixedTTL(t *testing.T) {
+	named := scenariotest.Named(t, "56-late-extend/after-a-longer-one")
+	for fixed, want := range map[bool]string{false: "lease-overlap", true: "safe"} {
+		s := *named
+		s.Lock = s.Lock.With("redlock-plain")
+		protocols.Change(&s.Lock, func(own *protocols.RedlockPlainSettings) { own.FixedTTL = fixed })
+		r := scenariotest.Judged(t, &s, scenarios.Options{})
+		if got := r.Findings.String(); got != want {
+			t.Errorf("fixed-ttl %v: %s, want %s", fixed, got, want)
 		}
 	}
 }

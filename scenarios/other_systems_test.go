@@ -7,6 +7,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/scenariotest"
 	"redlocksim/search/experiment"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/storage"
@@ -58,7 +59,7 @@ func TestOtherSystemsHoldUnderRandomFaults(t *testing.T) {
 						m.Event = "acquire-done"
 					}
 				}
-				out := scenarios.Ran(t, s, scenarios.Options{Seed: seed})
+				out := scenariotest.Ran(t, s, scenarios.Options{Seed: seed})
 				report, err := checker.Check(out.History, checker.Options{End: checker.Instant(s.Duration)})
 				if err != nil {
 					t.Fatalf("seed %d: %v", seed, err)

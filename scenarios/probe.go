@@ -3,38 +3,19 @@ package scenarios
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
-	"redlocksim/checker"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 )
 
-// ErrUnconfirmed is what the error of a run matches in which a monitor found a lock unprotected that nobody else could have
-// been granted: the monitor is wrong.
-var ErrUnconfirmed = errors.New("a lock was found unprotected, and another client that asks for it is refused")
-
-// confirm asks for every lock that was found unprotected whether another client would have been granted it.
-func (s *Scenario) confirm(o Options, r checker.Report) error {
-	for _, f := range r.Findings {
-		if f.Kind != checker.Unprotected {
-			continue
-		}
-		if err := s.probe(o, f.Resource, kernel.True(f.From)); err != nil {
-			return s.failed(o, fmt.Errorf("%w: %s (%w)", ErrUnconfirmed, f.Text, err))
-		}
-	}
-	return nil
-}
-
 // prober is the client that asks. No file can name one so.
 const prober = "(probe)"
 
-// probe makes the run again up to a moment, and then has one more client ask for a lock over links that take no time. The error
+// Probe makes the run again up to a moment, and then has one more client ask for a lock over links that take no time. The error
 // is why it was refused.
-func (s *Scenario) probe(o Options, resource string, at kernel.True) error {
+func (s *Scenario) Probe(o Options, resource string, at kernel.True) error {
 	o = Options{Tier: o.Tier, Seed: o.Seed, Unhashed: true}
 	w, err := s.newWorld(&o)
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"redlocksim/checker"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/scenarios/scenariotest"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/sim/history"
 )
 
@@ -36,13 +38,13 @@ func told(h history.History, of string) string {
 
 func run(t *testing.T, file string) (*scenarios.Scenario, *scenarios.Outcome, checker.Report) {
 	t.Helper()
-	s := scenarios.Given(t, file)
+	s := scenariotest.Given(t, file)
 	var first *scenarios.Outcome
 	for _, tier := range scenarios.Tiers() {
-		out := scenarios.Ran(t, s, scenarios.Options{Tier: tier})
+		out := scenariotest.Ran(t, s, scenarios.Options{Tier: tier})
 		if first == nil {
 			first = out
-		} else if d := scenarios.FirstDifference(first.History, out.History); d != "" {
+		} else if d := verdict.FirstDifference(first.History, out.History); d != "" {
 			t.Errorf("tier %s: %s", tier, d)
 		}
 	}
@@ -144,7 +146,7 @@ expect: {findings: safe, unavailable: {at-most: 20s}, grants: {c1: 1, c2: 1, c3:
 				t.Errorf("%s: c2 is granted invoices at %v: %s %s", p.Name, time.Duration(e.Time), e.Outcome, e.Detail)
 			}
 		}
-		r, err := scenarios.Judge(s, scenarios.Options{})
+		r, err := verdict.Judge(s, scenarios.Options{})
 		if err != nil || !r.OK() {
 			t.Errorf("%s: %v %v", p.Name, err, r.Problems)
 		}

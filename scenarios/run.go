@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"strings"
 
 	"redlocksim/checker"
 	"redlocksim/checker/rules"
@@ -23,9 +22,6 @@ import (
 
 // Tier is what the library talks to.
 type Tier string
-
-// on is a tier as the place of a run.
-func (t Tier) on() string { return "on tier " + string(t) }
 
 const (
 	// Model: Redis semantics in Go, in virtual time.
@@ -132,7 +128,7 @@ func (e *RunError) Error() string {
 func (e *RunError) Unwrap() error { return e.Err }
 
 // failed is the error of a run.
-func (s *Scenario) failed(o Options, err error) error { return &RunError{s, o.tier(), o.Seed, err} }
+func (s *Scenario) failed(o Options, err error) error { return &RunError{s, o.On(), o.Seed, err} }
 
 // Run makes one run. The error is a [*RunError]: the simulator or the library failed, unless it matches ErrTooLong.
 func Run(s *Scenario, o Options) (out *Outcome, err error) {
@@ -145,7 +141,7 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 			out, err = nil, s.failed(o, closed)
 		}
 	}()
-	defer s.recovered(o, &err)
+	defer s.Recovered(o, &err)
 	readers := s.readers(w, o)
 	field, armed, err := s.start(w, o)
 	if err != nil {
@@ -198,7 +194,7 @@ func (s *Scenario) monitored(w *sim.World, o Options) *rules.Run {
 
 // newWorld makes the world of a run, before anything happens in it. It fills in the tier.
 func (s *Scenario) newWorld(o *Options) (*sim.World, error) {
-	o.Tier = o.tier()
+	o.Tier = o.On()
 	backend, err := o.Tier.backend()
 	if err != nil {
 		return nil, err
@@ -248,9 +244,9 @@ func (s *Scenario) world(o Options) sim.Config {
 	return cfg
 }
 
-// recovered, when deferred, has a panic be the error of the run that it came of, or of its judging: the simulator panics where
+// Recovered, when deferred, has a panic be the error of the run that it came of, or of its judging: the simulator panics where
 // the run goes beyond its limits.
-func (s *Scenario) recovered(o Options, err *error) {
+func (s *Scenario) Recovered(o Options, err *error) {
 	if p := recover(); p != nil {
 		*err = s.failed(o, panicked(p))
 	}
@@ -260,7 +256,7 @@ func panicked(p any) error {
 	if errors.Is(asError(p), ErrTooLong) {
 		return fmt.Errorf("%w; %s", asError(p), shorten)
 	}
-	if failed := programFailure(nil); errors.As(asError(p), &failed) {
+	if failed := ProgramFailure(nil); errors.As(asError(p), &failed) {
 		return failed
 	}
 	stack := debug.Stack()
@@ -270,39 +266,10 @@ func panicked(p any) error {
 	return fmt.Errorf("panic: %v\n%s", p, stack)
 }
 
-// programFailure is what a lock program has done wrong: nothing is wrong with the simulator.
-type programFailure interface {
+// ProgramFailure is what a lock program has done wrong: nothing is wrong with the simulator.
+type ProgramFailure interface {
 	error
 	OfProgram()
-}
-
-// EndedByProgram is the result of a run that ended with an error because a lock program did what none may; nil if the error is
-// another. An error of the kind has a method OfProgram, or is that a program made the run too long.
-func EndedByProgram(s *Scenario, o Options, err error) *Result {
-	what := ""
-	failed, long := programFailure(nil), (*kernel.TooLong)(nil)
-	switch {
-	case errors.As(err, &failed):
-		what = failed.Error()
-	case errors.As(err, &long) && o.tier() == Program:
-		what = long.Error()
-	default:
-		return nil
-	}
-	return lost(s, o, ProgramFailed, what)
-}
-
-// FailedRun is the result of a run that could not be made or judged: its error says why.
-func FailedRun(s *Scenario, o Options, err error) *Result {
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	r := lost(s, o, RunFailed, line)
-	r.Err = err
-	return r
-}
-
-// lost is the result of a run without a verdict.
-func lost(s *Scenario, o Options, class Class, why string) *Result {
-	return &Result{Scenario: s, Tier: o.tier(), Seed: o.Seed, Outcome: &Outcome{}, foreign: o.Foreign, Problems: []Problem{{class, why}}}
 }
 
 // armed is the timeline of a run: its items wait for their moments.
@@ -357,11 +324,6 @@ func (a *armed) tell(out *Outcome) {
 func asError(p any) error {
 	err, _ := p.(error)
 	return err
-}
-
-// check has the history judged.
-func (s *Scenario) check(out *Outcome) (checker.Report, error) {
-	return checker.Check(out.History, s.CheckOptions())
 }
 
 // CheckOptions is how the histories of the scenario are judged. A scenario in which nobody is to be granted the lock says

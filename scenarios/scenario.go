@@ -1,13 +1,14 @@
 // Package scenarios is experiments as files: lock settings, processes, network, a timeline of steps and faults, what is
-// claimed and what is expected, and the running and judging of them.
+// claimed and what is expected, and the running of them. Package verdict judges the runs.
 //
-// [Catalogue] has the embedded ones, [Load] reads a file, [Run] makes one run on a tier, and [Verify] makes it twice.
+// [Catalogue] has the embedded ones, [Load] reads a file, and [Run] makes one run on a tier.
 //
 // To add a scenario: a file in files/.
 package scenarios
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -186,8 +187,30 @@ func Default() Scenario {
 // Expected is the expected verdict in words.
 func (e Expect) String() string {
 	text := e.Findings.String()
-	if e.Unavailable.isTheSubject() {
+	if e.Unavailable.IsTheSubject() {
 		text += fmt.Sprintf(", unavailable %v", e.Unavailable)
 	}
-	return text + leaking(e.Leaks)
+	if len(e.Leaks) > 0 {
+		text += ", leaks " + strings.Join(e.Leaks, " and ")
+	}
+	return text
+}
+
+// Seed is the seed to run the scenario with: the one that is asked for or, if that is nil, that of the recorded run, or else 0.
+func (s *Scenario) Seed(asked *uint64) uint64 {
+	switch {
+	case asked != nil:
+		return *asked
+	case s.Recorded != nil:
+		return s.Recorded.Seed
+	}
+	return 0
+}
+
+// Recorded is the run that a scenario file was written from.
+type Recorded struct {
+	// Seed is the seed of the run, unless another one is given. Example: 7
+	Seed uint64 `yaml:"seed,required"`
+	// History is the hash of the recorded history. Example: 4d376b5a…
+	History string `yaml:"history,required"`
 }

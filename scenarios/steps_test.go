@@ -8,6 +8,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/scenariotest"
 )
 
 // A client can crash and be paused at each step of the library, whatever it is about to do, and leaves a history that makes
@@ -23,7 +24,7 @@ func TestStoppedAtEveryStep(t *testing.T) {
 				s.Lock.TTL, s.Clients, s.Duration = 2*time.Second, []string{"a", "b"}, 20*time.Second
 				s.Timeline = []scenarios.Item{{Client: "a", Do: do, Repeat: 2}, {Client: "b", Do: do, Repeat: 2},
 					{When: faults.Trigger{After: &faults.Moment{Event: step.String(), Client: "a", Nth: nth}}, Fault: fault}}
-				out := scenarios.Ran(t, &s, scenarios.Options{})
+				out := scenariotest.Ran(t, &s, scenarios.Options{})
 				if len(out.NotInjected) == 0 {
 					injected[step.String()] = true
 				}

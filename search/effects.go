@@ -5,6 +5,7 @@ import (
 
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/reach"
+	"redlocksim/scenarios/verdict"
 )
 
 // effectTries bounds how many runs are made again without a kind of fault, to see whether it does anything.
@@ -27,7 +28,7 @@ func Effects(t *reach.Tally, runs []Injected) error {
 			if tries[kind]++; tries[kind] > effectTries || t.Reached.Reached(reach.Effect, kind) > 0 {
 				continue
 			}
-			switch is, err := scenarios.IsEffective(run.Scenario(), run.Seed, kind); {
+			switch is, err := verdict.IsEffective(run.Scenario(), run.Seed, kind); {
 			case err != nil:
 				return err
 			case is:

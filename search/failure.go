@@ -15,6 +15,7 @@ import (
 	"redlocksim/internal/shell"
 	"redlocksim/internal/wordwrap"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/sim/guest"
 )
 
@@ -45,8 +46,8 @@ type kindOfFailure struct {
 
 // kindsOfFailures are the errors that callers look for.
 var kindsOfFailures = []kindOfFailure{
-	{"not-repeated", scenarios.ErrNotRepeated},
-	{"tiers-differ", scenarios.ErrTiersDiffer},
+	{"not-repeated", verdict.ErrNotRepeated},
+	{"tiers-differ", verdict.ErrTiersDiffer},
 	{"too-long", scenarios.ErrTooLong},
 	{"program", guest.ErrFailed},
 }
@@ -100,7 +101,7 @@ func (f *Failure) Check() error {
 }
 
 // IsDifference says that the run is not the same on all tiers.
-func (f Failure) IsDifference() bool { return f.is(scenarios.ErrTiersDiffer) }
+func (f Failure) IsDifference() bool { return f.is(verdict.ErrTiersDiffer) }
 
 // Line is the first line of the error.
 func (f *Failure) Line() string {

@@ -11,6 +11,7 @@ import (
 	"redlocksim/internal/outfile"
 	"redlocksim/internal/printable"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search/settings"
 	"redlocksim/sim/history"
 )
@@ -46,7 +47,7 @@ type Finding struct {
 }
 
 // NewFinding is the finding, seen once, that a violation was shrunk to, whose run is given.
-func NewFinding(v *Violation, shrunk *scenarios.Result) Finding {
+func NewFinding(v *Violation, shrunk *verdict.Result) Finding {
 	example := shrunk.Scenario
 	f := Finding{Kind: v.Kind, Families: Families(example), Seed: v.Seed, Times: 1, Scenario: example, Events: Events(shrunk.History)}
 	if v.Base != nil {

@@ -6,6 +6,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/reach"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/sim/history"
 )
 
@@ -36,9 +37,9 @@ func (t *Trial) Shown(kind checker.Kind, settings []string) Shown {
 
 // Try runs an experiment and judges the run. The history of the result is recorded in the buffer, which is the next run's
 // as well.
-func Try(s *scenarios.Scenario, o scenarios.Options, buffer *history.History) (Trial, *scenarios.Result, error) {
+func Try(s *scenarios.Scenario, o scenarios.Options, buffer *history.History) (Trial, *verdict.Result, error) {
 	o.Buffer, o.Unhashed = *buffer, true
-	r, err := scenarios.Judge(s, o)
+	r, err := verdict.Judge(s, o)
 	if err != nil {
 		return Trial{}, nil, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search/settings"
 	"redlocksim/sim/history"
 )
@@ -63,7 +64,7 @@ func (v *Violation) Same() (Question, error) {
 		}
 		o := v.Options()
 		o.Unhashed = true
-		r, err := scenarios.Judge(x, o)
+		r, err := verdict.Judge(x, o)
 		if err != nil || !slices.Contains(Violations(r.Report), v.Kind) || !v.Beyond && (r.Excused(v.Kind) || !v.Despite && r.Beyond != nil) {
 			return nil, err
 		}

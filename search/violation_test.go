@@ -8,6 +8,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 )
 
 func parsed(t *testing.T, text string) *scenarios.Scenario {
@@ -30,7 +31,7 @@ timeline:
   - {at: 2s, client: client-1, do: [try-lock, hold: 1s, unlock]}
 `
 	for text, want := range map[string][]checker.Kind{one: nil, one + "  - {at: 1s, fault: {clock-step: {process: A, by: 20s}}}\n": {checker.LeaseOverlap}} {
-		r, err := scenarios.Judge(parsed(t, text), scenarios.Options{})
+		r, err := verdict.Judge(parsed(t, text), scenarios.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +52,7 @@ func TestUnprotectedBesideRefinement(t *testing.T) {
 		t.Fatal(err)
 	}
 	const seed = 100
-	r, err := scenarios.Judge(all[0], scenarios.Options{Seed: seed})
+	r, err := verdict.Judge(all[0], scenarios.Options{Seed: seed})
 	if err != nil || !slices.Equal(Violations(r.Report), []checker.Kind{checker.Refinement}) {
 		t.Fatalf("%v, %v", Violations(r.Report), err)
 	}

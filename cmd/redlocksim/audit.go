@@ -22,6 +22,7 @@ import (
 	"redlocksim/reports"
 	"redlocksim/reports/timeline"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search/audit"
 )
 
@@ -260,7 +261,7 @@ func (a *auditFlags) showRun(cmd *cobra.Command, found *audit.Audit, o audit.Opt
 	if x.Shown == nil {
 		return cmp.Or(wrap(found.Err("", "")), error(&failure{exitNotTested, fmt.Errorf("--show %d: nothing was run: %s", a.show, x.Text)}))
 	}
-	r, err := scenarios.Verify(x.Run(), scenarios.Options{Foreign: o.Foreign})
+	r, err := verdict.Verify(x.Run(), scenarios.Options{Foreign: o.Foreign})
 	if err != nil {
 		return wrap(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"redlocksim/internal/input"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 )
 
 // maxBaseline bounds what is read of a baseline, in bytes. That of the catalogue has one megabyte.
@@ -85,13 +86,13 @@ func comparedCode(x *reports.Comparison) exitcode.Code {
 }
 
 // gradeCode is the exit code for a grade.
-func gradeCode(g scenarios.Grade) exitcode.Code {
+func gradeCode(g verdict.Grade) exitcode.Code {
 	switch g {
-	case scenarios.Failed:
+	case verdict.Failed:
 		return exitUsage
-	case scenarios.Weaker:
+	case verdict.Weaker:
 		return exitSafety
-	case scenarios.LessAvailable, scenarios.LeavesKeys, scenarios.BusyWaits:
+	case verdict.LessAvailable, verdict.LeavesKeys, verdict.BusyWaits:
 		return exitLiveness
 	}
 	return exitOK

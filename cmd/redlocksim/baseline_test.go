@@ -11,6 +11,7 @@ import (
 	"redlocksim/reports"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/programs"
+	"redlocksim/scenarios/verdict"
 )
 
 // A baseline that is none, or not of this lock, is refused before anything is run.
@@ -50,12 +51,12 @@ func TestBaselinesThatAreNone(t *testing.T) {
 
 // The exit code is that of what is worse than the baseline, and of what is not tested any more.
 func TestComparedCode(t *testing.T) {
-	worse := func(g scenarios.Grade) reports.Change { return reports.Change{Cause: scenarios.Cause{Grade: g}} }
+	worse := func(g verdict.Grade) reports.Change { return reports.Change{Cause: verdict.Cause{Grade: g}} }
 	for want, x := range map[exitcode.Code]*reports.Comparison{
-		exitOK:        {Better: []reports.Change{worse(scenarios.Weaker)}, New: []string{"a"}},
-		exitSafety:    {Worse: []reports.Change{worse(scenarios.BusyWaits), worse(scenarios.Weaker)}, Gone: []string{"a"}},
-		exitLiveness:  {Worse: []reports.Change{worse(scenarios.LessAvailable)}},
-		exitUsage:     {Worse: []reports.Change{worse(scenarios.Weaker), worse(scenarios.Failed)}},
+		exitOK:        {Better: []reports.Change{worse(verdict.Weaker)}, New: []string{"a"}},
+		exitSafety:    {Worse: []reports.Change{worse(verdict.BusyWaits), worse(verdict.Weaker)}, Gone: []string{"a"}},
+		exitLiveness:  {Worse: []reports.Change{worse(verdict.LessAvailable)}},
+		exitUsage:     {Worse: []reports.Change{worse(verdict.Weaker), worse(verdict.Failed)}},
 		exitNotTested: {Gone: []string{"a"}},
 	} {
 		if got := comparedCode(x); got != want {

@@ -12,6 +12,7 @@ import (
 	"redlocksim/internal/exitcode"
 	"redlocksim/internal/outfile"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search"
 	"redlocksim/sim/guest"
 )
@@ -67,7 +68,7 @@ func wrap(err error) error {
 		return err
 	case errors.As(err, new(*outfile.WriteError)):
 		return &failure{exitNotWritten, err}
-	case errors.Is(err, scenarios.ErrNotRepeated):
+	case errors.Is(err, verdict.ErrNotRepeated):
 		return &failure{exitRepeat, err}
 	case errors.Is(err, scenarios.ErrTooLong), errors.Is(err, guest.ErrFailed):
 		return &failure{exitUsage, err}
@@ -89,7 +90,7 @@ func searchError(err error) error {
 }
 
 // verdictCode is the exit code for the problems of some runs.
-func verdictCode(results ...*scenarios.Result) exitcode.Code {
+func verdictCode(results ...*verdict.Result) exitcode.Code {
 	code := exitOK
 	for _, r := range results {
 		code = exitcode.Worst(code, codeOf(r), failedCode(r.Err))
@@ -114,9 +115,9 @@ func findingsCode(found search.Findings, unshrunk int) exitcode.Code {
 }
 
 // codeOf is the exit code for the problems of a run.
-func codeOf(judged interface{ Has(scenarios.Class) bool }) exitcode.Code {
+func codeOf(judged interface{ Has(verdict.Class) bool }) exitcode.Code {
 	code := exitOK
-	for class, c := range map[scenarios.Class]exitcode.Code{scenarios.Safety: exitSafety, scenarios.Liveness: exitLiveness, scenarios.NotTested: exitNotTested, scenarios.ProgramFailed: exitUsage} {
+	for class, c := range map[verdict.Class]exitcode.Code{verdict.Safety: exitSafety, verdict.Liveness: exitLiveness, verdict.NotTested: exitNotTested, verdict.ProgramFailed: exitUsage} {
 		if judged.Has(class) {
 			code = exitcode.Worst(code, c)
 		}

@@ -11,16 +11,16 @@ import (
 
 	"redlocksim/internal/exitcode"
 	"redlocksim/internal/outfile"
-	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 )
 
 // What no scenario can be made to do: the codes for a run that does not repeat itself and for internal errors, and which
 // code wins when there are several.
 func TestExitCodes(t *testing.T) {
-	with := func(classes ...scenarios.Class) *scenarios.Result {
-		r := &scenarios.Result{}
+	with := func(classes ...verdict.Class) *verdict.Result {
+		r := &verdict.Result{}
 		for _, c := range classes {
-			r.Problems = append(r.Problems, scenarios.Problem{Class: c})
+			r.Problems = append(r.Problems, verdict.Problem{Class: c})
 		}
 		return r
 	}
@@ -32,14 +32,14 @@ func TestExitCodes(t *testing.T) {
 		return f.code
 	}
 	for name, c := range map[string]struct{ got, want int }{
-		"not repeated":        {code(wrap(fmt.Errorf("x: %w", scenarios.ErrNotRepeated))), exitRepeat},
+		"not repeated":        {code(wrap(fmt.Errorf("x: %w", verdict.ErrNotRepeated))), exitRepeat},
 		"internal":            {code(wrap(errors.New("x"))), exitInternal},
 		"has a code":          {code(wrap(&failure{exitUsage, errors.New("x")})), exitUsage},
 		"lost on the way":     {code(wrap(&outfile.WriteError{Err: errors.New("x")})), exitNotWritten},
 		"nothing wrong":       {verdictCode(with(), with()), exitOK},
-		"liveness":            {verdictCode(with(), with(scenarios.Liveness)), exitLiveness},
-		"safety":              {verdictCode(with(scenarios.Safety)), exitSafety},
-		"safety and liveness": {verdictCode(with(scenarios.Liveness), with(scenarios.Liveness, scenarios.Safety)), exitSafety},
+		"liveness":            {verdictCode(with(), with(verdict.Liveness)), exitLiveness},
+		"safety":              {verdictCode(with(verdict.Safety)), exitSafety},
+		"safety and liveness": {verdictCode(with(verdict.Liveness), with(verdict.Liveness, verdict.Safety)), exitSafety},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: exit code %d, want %d", name, c.got, c.want)

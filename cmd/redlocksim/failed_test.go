@@ -19,6 +19,7 @@ import (
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/programs"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search/audit"
 	"redlocksim/search/sweep"
 )
@@ -52,7 +53,7 @@ func TestASuiteWithRunsThatFail(t *testing.T) {
 	}
 	silent := *fine
 	silent.Name = "silent"
-	s.add(&chosen{Scenario: &silent}, &scenarios.Result{Scenario: &silent, Tier: scenarios.Model, Seed: 7}, 0)
+	s.add(&chosen{Scenario: &silent}, &verdict.Result{Scenario: &silent, Tier: scenarios.Model, Seed: 7}, 0)
 	if err := s.report(cmd, &to, 0); err != nil {
 		t.Fatal(err)
 	}

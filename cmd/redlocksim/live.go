@@ -12,6 +12,7 @@ import (
 	"redlocksim/locks"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/programs"
+	"redlocksim/scenarios/verdict"
 )
 
 // newLiveClient is the command that tier live starts for each client.
@@ -29,7 +30,7 @@ func newLiveClient() *cobra.Command {
 // runLive runs scenarios on tier live, one after the other. Those that cannot be shown there, or not on this machine, it
 // skips, and tells each of them. The lock that done is told of is the one that ran, which is not a given one where a program
 // is the scenario's protocol.
-func runLive(ctx context.Context, cmd *cobra.Command, found []*scenarios.Scenario, lock *lockFlags, done func(*scenarios.Result, *lockFlags) error, skip func(*scenarios.Scenario, error) error) error {
+func runLive(ctx context.Context, cmd *cobra.Command, found []*scenarios.Scenario, lock *lockFlags, done func(*verdict.Result, *lockFlags) error, skip func(*scenarios.Scenario, error) error) error {
 	ctx, stop := untilInterrupted(ctx)
 	defer stop()
 	real := realLocks{}
@@ -57,7 +58,7 @@ func runLive(ctx context.Context, cmd *cobra.Command, found []*scenarios.Scenari
 			o = ran.live()
 			o.IsProtocol = true
 		}
-		o.Again = func(r *scenarios.Result, heldUp time.Duration) {
+		o.Again = func(r *verdict.Result, heldUp time.Duration) {
 			fmt.Fprintf(cmd.ErrOrStderr(), "%s: the machine stalled for %v and the run ended differently (%s); retrying more slowly\n",
 				s.Name, heldUp.Round(time.Millisecond), r.Problems[0].Text)
 		}
@@ -68,7 +69,7 @@ func runLive(ctx context.Context, cmd *cobra.Command, found []*scenarios.Scenari
 		case errors.Is(err, live.ErrUnfit) || errors.Is(err, live.ErrNoCompiler) || errors.Is(err, live.ErrNoServer) && o.IsProtocol:
 			err = skip(s, err)
 		case errors.As(err, new(*scenarios.RunError)):
-			err = done(scenarios.FailedRun(s, scenarios.Options{Tier: scenarios.Live}, err), ran)
+			err = done(verdict.FailedRun(s, scenarios.Options{Tier: scenarios.Live}, err), ran)
 		case errors.Is(err, live.ErrNoServer):
 			return &failure{exitUsage, fmt.Errorf("--tier live: %w", err)}
 		case err != nil:

@@ -27,6 +27,7 @@ import (
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/programs"
 	"redlocksim/scenarios/programs/process"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search"
 )
 
@@ -319,7 +320,7 @@ func (c *columns) onLive(ctx context.Context) error {
 		x := c.column(scenarios.Live, s, about, shown)
 		fit := x.fit()
 		tick, done := c.ticker(len(fit))
-		err = runLive(ctx, c.cmd, fit, &lockFlags{command: x.runs.command, words: started, about: about}, func(r *scenarios.Result, _ *lockFlags) error {
+		err = runLive(ctx, c.cmd, fit, &lockFlags{command: x.runs.command, words: started, about: about}, func(r *verdict.Result, _ *lockFlags) error {
 			tick()
 			return x.note(r.Scenario, x.runs.tell(r))
 		}, func(s *scenarios.Scenario, why error) error {
@@ -393,7 +394,7 @@ func (x *column) add(s *scenarios.Scenario, c locktable.Cell) {
 
 // leaveOut notes why a scenario was not run.
 func (x *column) leaveOut(s *scenarios.Scenario, why error) {
-	x.add(s, locktable.Cell{Verdict: "not run", Grade: []scenarios.Grade{scenarios.NotApplicable}, Why: []locktable.Why{{Cause: why.Error()}}})
+	x.add(s, locktable.Cell{Verdict: "not run", Grade: []verdict.Grade{verdict.NotApplicable}, Why: []locktable.Why{{Cause: why.Error()}}})
 }
 
 // note notes what the table says of a run.
@@ -412,12 +413,12 @@ func (x *column) note(s *scenarios.Scenario, r *tableRun) error {
 }
 
 // why is what is known of the grades of a case; noVerdict of one that does not apply, or whose program failed.
-func (x *column) why(name string, grades []scenarios.Grade, noVerdict []locktable.Why) (all []locktable.Why) {
+func (x *column) why(name string, grades []verdict.Grade, noVerdict []locktable.Why) (all []locktable.Why) {
 	all = []locktable.Why{}
 	for _, g := range grades {
 		switch g {
-		case scenarios.AsSound:
-		case scenarios.NotApplicable, scenarios.Failed:
+		case verdict.AsSound:
+		case verdict.NotApplicable, verdict.Failed:
 			all = append(all, noVerdict...)
 		default:
 			why := locktable.Why{Cause: locktable.NoCause}
@@ -466,7 +467,7 @@ func (t *lockTable) write() error {
 		if l.NotBuilt != "" {
 			code = exitcode.Worst(code, exitNotTested)
 		}
-		if slices.ContainsFunc(l.Cells, func(c locktable.Cell) bool { return slices.Contains(c.Grade, scenarios.Failed) }) {
+		if slices.ContainsFunc(l.Cells, func(c locktable.Cell) bool { return slices.Contains(c.Grade, verdict.Failed) }) {
 			code = exitcode.Worst(code, exitUsage)
 		}
 	}

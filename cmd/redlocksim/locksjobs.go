@@ -12,6 +12,7 @@ import (
 	"redlocksim/internal/shell"
 	"redlocksim/reports/locktable"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search"
 )
 
@@ -83,24 +84,24 @@ func (x *tableRuns) run(name string) (*tableRun, error) {
 		return nil, fmt.Errorf("there is no scenario %s", name)
 	}
 	o := scenarios.Options{Tier: scenarios.Program, Foreign: x.lock, Seed: s.Seed(nil)}
-	r, err := scenarios.Verify(s, o)
+	r, err := verdict.Verify(s, o)
 	if err != nil {
-		r = scenarios.FailedRun(s, o, err)
+		r = verdict.FailedRun(s, o, err)
 	}
 	return x.tell(r), nil
 }
 
 // tell is what the table says of a run on any tier. One of which nothing can be told has failed.
-func (x *tableRuns) tell(r *scenarios.Result) (run *tableRun) {
+func (x *tableRuns) tell(r *verdict.Result) (run *tableRun) {
 	tell := func() error { run = x.tells(r); return nil }
 	if err := search.Safely(tell); err != nil {
-		r = scenarios.FailedRun(r.Scenario, scenarios.Options{Tier: r.Tier, Seed: r.Seed, Foreign: x.lock}, err)
+		r = verdict.FailedRun(r.Scenario, scenarios.Options{Tier: r.Tier, Seed: r.Seed, Foreign: x.lock}, err)
 		run = x.tells(r)
 	}
 	return run
 }
 
-func (x *tableRuns) tells(r *scenarios.Result) *tableRun {
+func (x *tableRuns) tells(r *verdict.Result) *tableRun {
 	run := &tableRun{NoVerdict: strings.Join(r.NotTested, "; ")}
 	run.Verdict, run.Says, run.Word, run.Grade = rounded.Text(r.Verdict()), r.Says(), r.Worst(), r.Grades()
 	run.Repeat = strings.Replace(repeatCommand(r.Scenario.Name, false, r), " --tier live", "", 1) + " --lock " + shell.Quote(x.command)
@@ -109,7 +110,7 @@ func (x *tableRuns) tells(r *scenarios.Result) *tableRun {
 	}
 	if r.Err != nil {
 		f := search.NewFailure(nil, r.Seed, 0, r.Err)
-		f.Command, run.Failed, run.Grade = run.Repeat, &f, []scenarios.Grade{}
+		f.Command, run.Failed, run.Grade = run.Repeat, &f, []verdict.Grade{}
 	}
 	if r.Lost() {
 		run.NoVerdict = r.Problems[0].Text

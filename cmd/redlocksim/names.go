@@ -14,6 +14,7 @@ import (
 	"redlocksim/internal/plural"
 	"redlocksim/internal/shell"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 )
 
 // find is the scenarios that an argument names: an embedded one, all cases of an embedded file, or those of a file.
@@ -153,7 +154,7 @@ func tiers(flag string, fallback ...scenarios.Tier) ([]scenarios.Tier, error) {
 }
 
 // repeatCommand is the command line that makes the run again; arg is what the user named it by.
-func repeatCommand(arg string, isFile bool, r *scenarios.Result) string {
+func repeatCommand(arg string, isFile bool, r *verdict.Result) string {
 	tier := fmt.Sprintf(" --tier %s", r.Tier)
 	if r.Tier == scenarios.Program {
 		tier = "" // --lock implies it

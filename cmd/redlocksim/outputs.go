@@ -9,12 +9,13 @@ import (
 	"redlocksim/reports/timeline"
 	"redlocksim/reports/why"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/sim/history"
 )
 
 // judged is a run with the command that repeats it.
 type judged struct {
-	*scenarios.Result
+	*verdict.Result
 	repeat   string
 	timeline *timeline.Timeline // once it was drawn
 	why      *why.Explanation   // nil if nobody asked

@@ -17,11 +17,12 @@ import (
 	"redlocksim/reports"
 	"redlocksim/reports/timeline"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search"
 )
 
 // drawPage writes the timeline of a run, which is made once more for that, as a page.
-func drawPage(to *sink, flag, path string, r *scenarios.Result, repeat string) error {
+func drawPage(to *sink, flag, path string, r *verdict.Result, repeat string) error {
 	var b bytes.Buffer
 	if err := drawnBy(timeline.WriteHTML)(&b, &judged{Result: r, repeat: repeat}); err != nil {
 		return wrap(err)
@@ -42,7 +43,7 @@ func drawFindings(to *sink, s *reports.Searched) error {
 		if err != nil {
 			return wrap(err)
 		}
-		r, err := scenarios.Judge(all[0], scenarios.Options{Seed: f.Seed, Foreign: s.Foreign})
+		r, err := verdict.Judge(all[0], scenarios.Options{Seed: f.Seed, Foreign: s.Foreign})
 		if err != nil {
 			return wrap(err)
 		}
@@ -78,7 +79,7 @@ func (s *suite) drawSuite(cmd *cobra.Command, to *sink) error {
 			text, thumbnail, err := drawnOf(r, d.Repeat, s.results[i+1:])
 			if err != nil {
 				failed = cmp.Or(failed, fmt.Errorf("the page of %s on tier %s, seed %d: %w", r.Scenario.Name, r.Tier, r.Seed, err))
-				ran[i], _ = reports.NewCase(scenarios.FailedRun(r.Scenario, scenarios.Options{Tier: r.Tier, Seed: r.Seed}, err), d.Repeat, 0)
+				ran[i], _ = reports.NewCase(verdict.FailedRun(r.Scenario, scenarios.Options{Tier: r.Tier, Seed: r.Seed}, err), d.Repeat, 0)
 			}
 			if text != nil { // there is something to draw
 				d.Page, d.Thumbnail = pageName(r.Scenario, r.Tier, i > first), thumbnail
@@ -114,13 +115,13 @@ func putShared(to *sink, dir string) error {
 }
 
 // showTheSame says that runs of a case on two tiers have one page. On tier live there is no hash, and each run is another.
-func showTheSame(a, b *scenarios.Result) bool {
+func showTheSame(a, b *verdict.Result) bool {
 	return a.Scenario.Name == b.Scenario.Name && a.HistoryHash != "" && a.HistoryHash == b.HistoryHash && a.Says() == b.Says() && a.Ending() == b.Ending()
 }
 
 // drawnOf is a run as a page of a directory and as a small image; nothing of one without a verdict. The page says on which
 // tiers the next runs show the same.
-func drawnOf(r *scenarios.Result, repeat string, next []*scenarios.Result) (text []byte, thumbnail template.HTML, err error) {
+func drawnOf(r *verdict.Result, repeat string, next []*verdict.Result) (text []byte, thumbnail template.HTML, err error) {
 	if r.Lost() {
 		return nil, "", nil
 	}

@@ -9,6 +9,7 @@ import (
 	"redlocksim/reports"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/reach"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/sim/kernel"
 )
 
@@ -109,7 +110,7 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 		return r.onLive(cmd, found, args[0], isFile)
 	}
 	out := r.files.report(cmd)
-	var results []*scenarios.Result
+	var results []*verdict.Result
 	for i, s := range found {
 		if i > 0 {
 			fmt.Fprintln(out)
@@ -131,8 +132,8 @@ func (r *runFlags) run(cmd *cobra.Command, args []string) error {
 
 // onLive is the run command on tier live.
 func (r *runFlags) onLive(cmd *cobra.Command, found []*scenarios.Scenario, arg string, isFile bool) error {
-	var results []*scenarios.Result
-	err := runLive(cmd.Context(), cmd, found, &r.lock, func(result *scenarios.Result, ran *lockFlags) error {
+	var results []*verdict.Result
+	err := runLive(cmd.Context(), cmd, found, &r.lock, func(result *verdict.Result, ran *lockFlags) error {
 		if result.Err != nil {
 			return wrap(result.Err)
 		}
@@ -154,7 +155,7 @@ func (r *runFlags) onLive(cmd *cobra.Command, found []*scenarios.Scenario, arg s
 }
 
 // tell writes what there is to say about a run, and draws it where that is asked for.
-func (r *runFlags) tell(cmd *cobra.Command, result *scenarios.Result, arg string, isFile bool) error {
+func (r *runFlags) tell(cmd *cobra.Command, result *verdict.Result, arg string, isFile bool) error {
 	out := r.files.report(cmd)
 	repeat := r.lock.repeat(repeatCommand(arg, isFile, result))
 	if err := reports.Run(fitted(out), result, repeat, r.full); err != nil {
@@ -188,13 +189,13 @@ func askedSeed(cmd *cobra.Command, seed *uint64) *uint64 {
 }
 
 // simulate runs a scenario twice, and prints the steps of the simulator if they are asked for.
-func (r *runFlags) simulate(cmd *cobra.Command, s *scenarios.Scenario, on scenarios.Tier) (*scenarios.Result, error) {
+func (r *runFlags) simulate(cmd *cobra.Command, s *scenarios.Scenario, on scenarios.Tier) (*verdict.Result, error) {
 	o := scenarios.Options{Tier: on, Seed: s.Seed(askedSeed(cmd, &r.seed)), Foreign: r.lock.foreign()}
 	out := r.files.report(cmd)
 	if r.trace {
 		o.Trace = func(t kernel.TraceStep) { fmt.Fprintln(out, t) }
 	}
-	result, err := scenarios.Verify(s, o)
+	result, err := verdict.Verify(s, o)
 	if err != nil {
 		return nil, wrap(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"redlocksim/reports"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/reach"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search"
 )
 
@@ -35,7 +36,7 @@ type suite struct {
 
 	chosen  []chosen
 	broken  []chosen // files that cannot be run
-	results []*scenarios.Result
+	results []*verdict.Result
 	cases   []reports.Case
 	reached reach.Tally
 	unrun   int // the last so many of them were not run because of an interrupt
@@ -170,11 +171,11 @@ func (s *suite) code(cmd *cobra.Command) exitcode.Code {
 }
 
 // gradesCode is the exit code for runs of somebody's lock. One that does not apply says nothing, unless none does.
-func gradesCode(results []*scenarios.Result) exitcode.Code {
+func gradesCode(results []*verdict.Result) exitcode.Code {
 	code, applied := exitOK, false
 	for _, r := range results {
 		for _, g := range r.Grades() {
-			applied = applied || g != scenarios.NotApplicable
+			applied = applied || g != verdict.NotApplicable
 			code = exitcode.Worst(code, gradeCode(g))
 		}
 	}
@@ -256,7 +257,7 @@ func (s *suite) scenarios() []*scenarios.Scenario {
 func (s *suite) simulate(cmd *cobra.Command, on []scenarios.Tier) error {
 	took := make([]time.Duration, len(s.chosen)*len(on))
 	bar := newTicker(cmd.ErrOrStderr(), len(took))
-	results, err := scenarios.Suite(cmd.Context(), s.scenarios(), on, s.asked, scenarios.Options{Foreign: s.lock.foreign()}, func(i int, t time.Duration) {
+	results, err := verdict.Suite(cmd.Context(), s.scenarios(), on, s.asked, scenarios.Options{Foreign: s.lock.foreign()}, func(i int, t time.Duration) {
 		took[i] = t
 		bar.tick()
 	})
@@ -269,14 +270,14 @@ func (s *suite) simulate(cmd *cobra.Command, on []scenarios.Tier) error {
 	}
 	for i, r := range results {
 		if err := s.effects(r); err != nil {
-			s.add(&s.chosen[i/len(on)], scenarios.FailedRun(r.Scenario, scenarios.Options{Tier: r.Tier, Seed: r.Seed}, err), 0)
+			s.add(&s.chosen[i/len(on)], verdict.FailedRun(r.Scenario, scenarios.Options{Tier: r.Tier, Seed: r.Seed}, err), 0)
 		}
 	}
 	return nil
 }
 
 // effects looks whether kinds of faults made a difference to a run that did to none before.
-func (s *suite) effects(r *scenarios.Result) error {
+func (s *suite) effects(r *verdict.Result) error {
 	if r.Lost() || r.Tier != scenarios.Model {
 		return nil
 	}
@@ -284,7 +285,7 @@ func (s *suite) effects(r *scenarios.Result) error {
 		if s.reached.Reached.Reached(reach.Effect, kind) > 0 {
 			continue
 		}
-		is, err := scenarios.IsEffective(r.Scenario, r.Seed, kind)
+		is, err := verdict.IsEffective(r.Scenario, r.Seed, kind)
 		if err != nil {
 			return fmt.Errorf("without %s: %w", kind, err)
 		}
@@ -311,7 +312,7 @@ func suiteOnLive(cmd *cobra.Command, s *suite) error {
 	skip := func(one *chosen, why string) {
 		s.cases = append(s.cases, reports.Case{Name: one.Name, Title: one.Title, Tier: string(scenarios.Live), Skipped: why})
 	}
-	err := runLive(cmd.Context(), cmd, all, &s.lock, func(r *scenarios.Result, _ *lockFlags) error {
+	err := runLive(cmd.Context(), cmd, all, &s.lock, func(r *verdict.Result, _ *lockFlags) error {
 		one, took := finish()
 		s.add(one, r, took)
 		return nil
@@ -330,7 +331,7 @@ func suiteOnLive(cmd *cobra.Command, s *suite) error {
 }
 
 // add takes in what came of a run. One of which nothing can be told has failed.
-func (s *suite) add(one *chosen, r *scenarios.Result, took time.Duration) {
+func (s *suite) add(one *chosen, r *verdict.Result, took time.Duration) {
 	repeat := s.lock.repeat(repeatCommand(one.arg, one.isFile, r))
 	var c reports.Case
 	err := search.Safely(func() (err error) {
@@ -342,7 +343,7 @@ func (s *suite) add(one *chosen, r *scenarios.Result, took time.Duration) {
 		return err
 	})
 	if err != nil {
-		r = scenarios.FailedRun(r.Scenario, scenarios.Options{Tier: r.Tier, Seed: r.Seed, Foreign: s.lock.foreign()}, err)
+		r = verdict.FailedRun(r.Scenario, scenarios.Options{Tier: r.Tier, Seed: r.Seed, Foreign: s.lock.foreign()}, err)
 		c, _ = reports.NewCase(r, repeat, took)
 	}
 	if one.isFile {

@@ -10,6 +10,7 @@ import (
 
 	"redlocksim/reports/why"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 )
 
 // whyFlags ask what would have prevented what is wrong in a run.
@@ -35,7 +36,7 @@ func (f *whyFlags) check(on scenarios.Tier) error {
 const confirming = 4
 
 // explain tries what would have prevented what is wrong in a run; nil if nobody asked.
-func (f *whyFlags) explain(cmd *cobra.Command, r *scenarios.Result) (*why.Explanation, error) {
+func (f *whyFlags) explain(cmd *cobra.Command, r *verdict.Result) (*why.Explanation, error) {
 	if !f.asked {
 		return nil, nil
 	}

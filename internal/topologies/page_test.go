@@ -9,6 +9,7 @@ import (
 
 	"redlocksim/redlock"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/sim/history"
 )
 
@@ -77,7 +78,7 @@ func cell(t *testing.T, top topology, f fault) string {
 	}
 	var said string
 	for _, tier := range scenarios.Tiers() {
-		r, err := scenarios.Judge(all[0], scenarios.Options{Tier: tier})
+		r, err := verdict.Judge(all[0], scenarios.Options{Tier: tier})
 		if err != nil {
 			t.Fatalf("%s, %s: %v", top.name, f.name, err)
 		}
@@ -98,7 +99,7 @@ func cell(t *testing.T, top topology, f fault) string {
 const nobody = "nobody"
 
 // outcome is the cell of a run.
-func outcome(r *scenarios.Result) string {
+func outcome(r *verdict.Result) string {
 	var writes []string // who made those that were taken, without repetition
 	refused, rejected, granted := "", false, false
 	for _, e := range r.History {

@@ -16,6 +16,7 @@ import (
 	"redlocksim/internal/rounded"
 	"redlocksim/live"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/sim/history"
 )
 
@@ -45,7 +46,7 @@ type Result struct {
 	// Unavailable is the longest time for which somebody asked for a lock and nobody held it, faults included.
 	Unavailable time.Duration
 	// Problems is empty if nothing is wrong, and enough happened to show it.
-	Problems []scenarios.Problem
+	Problems []verdict.Problem
 	// History is that of the first round with a problem, or of the last one.
 	History history.History
 }
@@ -70,7 +71,7 @@ func Run(ctx context.Context, o Options, progress func(*Result)) (*Result, error
 		}
 	}
 	if len(r.Injected) == 0 {
-		r.problem(scenarios.NotTested, "no fault was injected")
+		r.problem(verdict.NotTested, "no fault was injected")
 	}
 	return r, nil
 }
@@ -79,26 +80,26 @@ func Run(ctx context.Context, o Options, progress func(*Result)) (*Result, error
 func (r *Result) OK() bool { return len(r.Problems) == 0 }
 
 // Has reports whether there is a problem of the class.
-func (r *Result) Has(c scenarios.Class) bool {
-	return slices.ContainsFunc(r.Problems, func(p scenarios.Problem) bool { return p.Class == c })
+func (r *Result) Has(c verdict.Class) bool {
+	return slices.ContainsFunc(r.Problems, func(p verdict.Problem) bool { return p.Class == c })
 }
 
-func (r *Result) problem(c scenarios.Class, format string, args ...any) {
-	r.Problems = append(r.Problems, scenarios.Problem{Class: c, Text: fmt.Sprintf(format, args...)})
+func (r *Result) problem(c verdict.Class, format string, args ...any) {
+	r.Problems = append(r.Problems, verdict.Problem{Class: c, Text: fmt.Sprintf(format, args...)})
 }
 
 // add adds a round. That a fault which was drawn could not be injected any more, or a client had crashed that was to do
 // something, is no problem of a soak; that nobody was granted anything is.
-func (r *Result) add(round *scenarios.Result) {
+func (r *Result) add(round *verdict.Result) {
 	r.Rounds++
 	wasOK := r.OK()
 	for _, p := range round.Problems {
-		if p.Class != scenarios.NotTested {
+		if p.Class != verdict.NotTested {
 			r.problem(p.Class, "round %d: %s", r.Rounds, p.Text)
 		}
 	}
 	if round.Report.Grants == 0 {
-		r.problem(scenarios.NotTested, "round %d: nobody was granted a lock", r.Rounds)
+		r.problem(verdict.NotTested, "round %d: nobody was granted a lock", r.Rounds)
 	}
 	r.Grants += round.Report.Grants
 	r.Events += len(round.History)
@@ -109,9 +110,9 @@ func (r *Result) add(round *scenarios.Result) {
 			r.Injected[cmp.Or(e.Name, "crash")]++
 		}
 	}
-	class := scenarios.Liveness
+	class := verdict.Liveness
 	if round.Disturbed {
-		class = scenarios.NotTested
+		class = verdict.NotTested
 	}
 	recovered := recovery(round)
 	for _, lock := range round.Scenario.Resources {
@@ -119,7 +120,7 @@ func (r *Result) add(round *scenarios.Result) {
 		r.Recovery = max(r.Recovery, took)
 		switch {
 		case !asked:
-			r.problem(scenarios.NotTested, "round %d: nobody asked for %s when the faults had ended", r.Rounds, lock)
+			r.problem(verdict.NotTested, "round %d: nobody asked for %s when the faults had ended", r.Rounds, lock)
 		case took > r.Within:
 			r.problem(class, "round %d: %s was asked for for %v when the faults had ended, expected to be granted within %v",
 				r.Rounds, lock, took, r.Within)
@@ -131,7 +132,7 @@ func (r *Result) add(round *scenarios.Result) {
 }
 
 // recovery is for how long the first client asked for each lock when all was over, granted or not.
-func recovery(round *scenarios.Result) map[string]time.Duration {
+func recovery(round *verdict.Result) map[string]time.Duration {
 	s := round.Scenario
 	over, took := s.Timeline[len(s.Timeline)-1].When.At, map[string]time.Duration{}
 	asked := map[int]int64{} // by operation
@@ -167,8 +168,8 @@ func (r *Result) String() string {
 	}
 	for _, p := range r.Problems {
 		label := "NOT AS EXPECTED"
-		if p.Class == scenarios.NotTested {
-			label = scenarios.NothingTested
+		if p.Class == verdict.NotTested {
+			label = verdict.NothingTested
 		}
 		fmt.Fprintf(b, "\n%s: %s\n", label, p.Text)
 	}

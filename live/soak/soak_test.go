@@ -15,6 +15,7 @@ import (
 	"redlocksim/live"
 	"redlocksim/live/internal/livetest"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/sim/history"
 )
 
@@ -44,10 +45,10 @@ func TestSoak(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Log(r)
-	if r.Has(scenarios.Safety) || r.Has(scenarios.Liveness) {
+	if r.Has(verdict.Safety) || r.Has(verdict.Liveness) {
 		t.Error(r)
 	}
-	if !r.Has(scenarios.NotTested) && (r.Grants < 50 || len(r.Injected) < 3 || r.Recovery == 0) {
+	if !r.Has(verdict.NotTested) && (r.Grants < 50 || len(r.Injected) < 3 || r.Recovery == 0) {
 		t.Errorf("too little happened:\n%v", r)
 	}
 }
@@ -66,7 +67,7 @@ func TestSoakSeesABadLock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !r.Has(scenarios.Safety) {
+	if !r.Has(verdict.Safety) {
 		t.Error(r)
 	}
 	report, err := checker.Check(r.History, checker.Options{})
@@ -92,7 +93,7 @@ func TestRoundsAreScenarios(t *testing.T) {
 	if err := live.Unfit(s, live.Options{}); err != nil {
 		t.Error(err)
 	}
-	judged, err := scenarios.Judge(s, scenarios.Options{})
+	judged, err := verdict.Judge(s, scenarios.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,13 +102,13 @@ func TestRoundsAreScenarios(t *testing.T) {
 		t.Error(r)
 	}
 	r.Within = r.Recovery - 1 // what is found then is a problem
-	if r.add(judged); !r.Has(scenarios.Liveness) {
+	if r.add(judged); !r.Has(verdict.Liveness) {
 		t.Errorf("a lock may be asked for for %v: %v", r.Within, r)
 	}
 	over := s.Timeline[len(s.Timeline)-1].When.At
 	judged.History = slices.DeleteFunc(slices.Clone(judged.History), func(e history.Event) bool { return time.Duration(e.Time) >= over })
 	early := &Result{Injected: map[string]int{}, Within: takeableWithin(s)}
-	if early.add(judged); !early.Has(scenarios.NotTested) {
+	if early.add(judged); !early.Has(verdict.NotTested) {
 		t.Errorf("nobody asks when the faults have ended, and that is tested: %v", early)
 	}
 }

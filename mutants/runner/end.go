@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"redlocksim/internal/exitcode"
-	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 )
 
 // misused is neither an exit code of the project nor of Go: what causes it is the command line, or a bug that has the library
@@ -19,9 +19,9 @@ const misused exitcode.Code = 64
 // failed ends the runner for an error of a run.
 func failed(err error) {
 	switch {
-	case errors.Is(err, scenarios.ErrNotRepeated):
+	case errors.Is(err, verdict.ErrNotRepeated):
 		fail(exitcode.NotRepeated, err)
-	case errors.Is(err, scenarios.ErrTiersDiffer):
+	case errors.Is(err, verdict.ErrTiersDiffer):
 		fail(exitcode.Safety, err)
 	}
 	fail(exitcode.Internal, err)

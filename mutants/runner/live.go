@@ -11,6 +11,7 @@ import (
 	"redlocksim/live"
 	"redlocksim/live/soak"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 )
 
 // lively are the scenarios that are run on tier live: a few short ones, with which the library waits, is woken, renews and ends
@@ -68,9 +69,9 @@ func inRealTime(name string, speed int) (exitcode.Code, any) {
 	switch {
 	case err != nil:
 		return broken(err)
-	case r.Has(scenarios.Safety):
+	case r.Has(verdict.Safety):
 		return exitcode.Safety, r.Problems
-	case r.Has(scenarios.Liveness):
+	case r.Has(verdict.Liveness):
 		return exitcode.Liveness, r.Problems
 	}
 	return exitcode.OK, nil // also if too little happened: the machine may be busy

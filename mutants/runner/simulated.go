@@ -15,6 +15,7 @@ import (
 	"redlocksim/internal/exitcode"
 	"redlocksim/mutants"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search/experiment"
 	"redlocksim/search/random"
 )
@@ -35,7 +36,7 @@ func suite(tier scenarios.Tier, names []string) {
 	go watch(patience)
 	for _, s := range all {
 		begin(s.Name, scenarioLimit)
-		results, err := scenarios.Suite(context.Background(), []*scenarios.Scenario{s}, tiers, nil, scenarios.Options{}, nil)
+		results, err := verdict.Suite(context.Background(), []*scenarios.Scenario{s}, tiers, nil, scenarios.Options{}, nil)
 		if err != nil {
 			failed(err)
 		}
@@ -52,11 +53,11 @@ func suite(tier scenarios.Tier, names []string) {
 }
 
 // code is the exit code for what a scenario came to.
-func code(r *scenarios.Result) exitcode.Code {
+func code(r *verdict.Result) exitcode.Code {
 	switch {
-	case r.Has(scenarios.Safety):
+	case r.Has(verdict.Safety):
 		return exitcode.Safety
-	case r.Has(scenarios.Liveness):
+	case r.Has(verdict.Liveness):
 		return exitcode.Liveness
 	case len(r.Problems) > 0:
 		return exitcode.NotTested

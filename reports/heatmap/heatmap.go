@@ -16,6 +16,7 @@ import (
 	"redlocksim/internal/page"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/variant"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search/sweep"
 )
 
@@ -166,7 +167,7 @@ func (g *grid) row(x int, r *sweep.Row, isBisected bool) {
 		case isBroken:
 			f.Verdict = "broken"
 		default:
-			f.Verdict = scenarios.NothingTested
+			f.Verdict = verdict.NothingTested
 		}
 	}
 	// A value of the axis itself is on the side on which it was found to be.

@@ -12,6 +12,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 )
 
 // Cell is a case on a lock.
@@ -26,7 +27,7 @@ type Cell struct {
 	Says string       `json:"says,omitempty"`
 	Word checker.Word `json:"word,omitempty"`
 	// Grade is all grades that apply, the worst first; empty if the run failed.
-	Grade []scenarios.Grade `json:"grade"`
+	Grade []verdict.Grade `json:"grade"`
 	// HistoryHash is empty on tier live, where each run is another.
 	HistoryHash string `json:"history_hash"`
 	// Why is, for each of the Grades but as-sound, what caused it, or why the case does not apply or the run failed.
@@ -75,29 +76,29 @@ type Table struct {
 type Unused struct {
 	Lock string `json:"lock"`
 	// Cases is the expression for the cases that it was to explain.
-	Cases string          `json:"cases"`
-	Grade scenarios.Grade `json:"grade"`
-	Cause string          `json:"cause"`
+	Cases string        `json:"cases"`
+	Grade verdict.Grade `json:"grade"`
+	Cause string        `json:"cause"`
 }
 
 func (u Unused) String() string {
-	return fmt.Sprintf("%s: %s, %s: %s", u.Lock, u.Cases, reports.GradeText([]scenarios.Grade{u.Grade}), u.Cause)
+	return fmt.Sprintf("%s: %s, %s: %s", u.Lock, u.Cases, reports.GradeText([]verdict.Grade{u.Grade}), u.Cause)
 }
 
 // Unexplained is a grade of which no cause is known.
 type Unexplained struct {
-	Lock     string          `json:"lock"`
-	Settings string          `json:"settings"`
-	Tier     scenarios.Tier  `json:"tier"`
-	Case     string          `json:"case"`
-	Grade    scenarios.Grade `json:"grade"`
+	Lock     string         `json:"lock"`
+	Settings string         `json:"settings"`
+	Tier     scenarios.Tier `json:"tier"`
+	Case     string         `json:"case"`
+	Grade    verdict.Grade  `json:"grade"`
 
 	// Heading is that of the column.
 	Heading string `json:"-"`
 }
 
 func (u Unexplained) String() string {
-	return fmt.Sprintf("%s: %s: %s", u.Heading, u.Case, reports.GradeText([]scenarios.Grade{u.Grade}))
+	return fmt.Sprintf("%s: %s: %s", u.Heading, u.Case, reports.GradeText([]verdict.Grade{u.Grade}))
 }
 
 // Unexplained are the grades of which no cause is known.
@@ -138,7 +139,7 @@ func (t *Table) failed() (all []failed) {
 }
 
 // count is how many cells have a grade.
-func (l *Lock) count(g scenarios.Grade) (n int) {
+func (l *Lock) count(g verdict.Grade) (n int) {
 	for i := range l.Cells {
 		if slices.Contains(l.Cells[i].Grade, g) {
 			n++
@@ -178,7 +179,7 @@ func (l *Lock) of(name string) *Cell {
 
 // isWorse says that a lock did worse in the cell than Redlock.
 func (c *Cell) isWorse() bool {
-	return !slices.Contains(c.Grade, scenarios.AsSound) && !slices.Contains(c.Grade, scenarios.NotApplicable)
+	return !slices.Contains(c.Grade, verdict.AsSound) && !slices.Contains(c.Grade, verdict.NotApplicable)
 }
 
 // row is a case, with its cells in the order of the locks.

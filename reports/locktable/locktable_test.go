@@ -7,13 +7,14 @@ import (
 
 	"redlocksim/reports/locktable"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 )
 
 // The headings name the tier of a lock that ran on both, and of no other.
 func TestHeadings(t *testing.T) {
 	column := func(name, settings string, on scenarios.Tier) locktable.Lock {
 		return locktable.Lock{Name: name, Settings: settings, Tier: on, Source: "s", Cells: []locktable.Cell{
-			{Case: "09-contention", Repeat: "repeat", Tier: on, Grade: []scenarios.Grade{scenarios.Weaker}, Why: []locktable.Why{{Cause: "c"}}}}}
+			{Case: "09-contention", Repeat: "repeat", Tier: on, Grade: []verdict.Grade{verdict.Weaker}, Why: []locktable.Why{{Cause: "c"}}}}}
 	}
 	table := locktable.Table{Locks: []locktable.Lock{column("one", "defaults", scenarios.Program), column("one", "defaults", scenarios.Live),
 		column("one", "fast", scenarios.Program), column("two", "defaults", scenarios.Live)}}

@@ -10,7 +10,7 @@ import (
 	"redlocksim/internal/mark"
 	"redlocksim/internal/shell"
 	"redlocksim/reports"
-	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 )
 
 const intro = `# Locks people use
@@ -39,8 +39,8 @@ func Markdown(w io.Writer, t *Table) error {
 			fmt.Fprintf(b, "| [%s](%s) | not built here | %s | %s | | | | | | |\n", t.heading(l), l.Source, l.where(), l.Licence)
 			continue
 		}
-		fmt.Fprintf(b, "| [%s](%s) | %s | %s | %s | %d | %d | %s | %s | %s | %s |\n", t.heading(l), l.Source, l.Version, l.where(), l.Licence, len(l.Cells)-l.count(scenarios.NotApplicable),
-			l.count(scenarios.AsSound), some(l.count(scenarios.Weaker)), some(l.count(scenarios.LessAvailable)), some(l.count(scenarios.LeavesKeys)), some(l.count(scenarios.BusyWaits)))
+		fmt.Fprintf(b, "| [%s](%s) | %s | %s | %s | %d | %d | %s | %s | %s | %s |\n", t.heading(l), l.Source, l.Version, l.where(), l.Licence, len(l.Cells)-l.count(verdict.NotApplicable),
+			l.count(verdict.AsSound), some(l.count(verdict.Weaker)), some(l.count(verdict.LessAvailable)), some(l.count(verdict.LeavesKeys)), some(l.count(verdict.BusyWaits)))
 	}
 	b.WriteString("\n## Where they differ\n\nOf the cases in which a lock does worse than Redlock. ✓ holds; ◆ does not hold, like Redlock; – not applicable.\n\n")
 	t.matrix(b)
@@ -96,11 +96,11 @@ func (t *Table) matrix(b *strings.Builder) {
 // symbol is a cell in a word. A lock that is as sound as Redlock does not hold where Redlock does not.
 func symbol(c *Cell) string {
 	switch {
-	case c == nil || slices.Contains(c.Grade, scenarios.NotApplicable):
+	case c == nil || slices.Contains(c.Grade, verdict.NotApplicable):
 		return "–"
-	case slices.Contains(c.Grade, scenarios.AsSound) && c.Word == checker.Holds:
+	case slices.Contains(c.Grade, verdict.AsSound) && c.Word == checker.Holds:
 		return "✓"
-	case slices.Contains(c.Grade, scenarios.AsSound):
+	case slices.Contains(c.Grade, verdict.AsSound):
 		return "◆ " + string(c.Word)
 	}
 	return reports.GradeText(c.Grade)
@@ -119,7 +119,7 @@ func (l *Lock) chapter(b *strings.Builder, heading string) {
 	fmt.Fprintf(b, "\n`redlocksim suite --lock %s`\n", shell.Quote(l.Command))
 	type group struct {
 		Why
-		grade scenarios.Grade
+		grade verdict.Grade
 		cells []*Cell
 	}
 	var groups []*group
@@ -138,13 +138,13 @@ func (l *Lock) chapter(b *strings.Builder, heading string) {
 		}
 	}
 	slices.SortStableFunc(groups, func(a, b *group) int {
-		return slices.Index(scenarios.WorseGrades(), a.grade) - slices.Index(scenarios.WorseGrades(), b.grade)
+		return slices.Index(verdict.WorseGrades(), a.grade) - slices.Index(verdict.WorseGrades(), b.grade)
 	})
 	if groups == nil {
 		b.WriteString("\nNowhere does it do worse than Redlock.\n")
 	}
 	for _, g := range groups {
-		fmt.Fprintf(b, "\n- **%s.** %s%s\n", reports.GradeText([]scenarios.Grade{g.grade}), g.Cause, g.reference())
+		fmt.Fprintf(b, "\n- **%s.** %s%s\n", reports.GradeText([]verdict.Grade{g.grade}), g.Cause, g.reference())
 		for _, c := range g.cells {
 			fmt.Fprintf(b, "  - %s: %s\n", c.Case, c.Says)
 		}

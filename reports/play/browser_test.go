@@ -18,6 +18,7 @@ import (
 	"redlocksim/internal/browser"
 	"redlocksim/internal/longest"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 )
 
 // screenshots is the environment variable that says where the tests leave pictures of the playground; nowhere if unset.
@@ -160,7 +161,7 @@ func TestSameHistories(t *testing.T) {
 	}
 	get[string](p, `window.found = {}; window.asking = import("./engine.js"); "asking"`)
 	for _, s := range all {
-		r, err := scenarios.Judge(s, scenarios.Options{})
+		r, err := verdict.Judge(s, scenarios.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/scenarios/verdict"
 )
 
 var votes = regexp.MustCompile(`\b[01] of 1\b|quorum|vote`)
@@ -13,7 +14,7 @@ var votes = regexp.MustCompile(`\b[01] of 1\b|quorum|vote`)
 // A lock on one Redis has no votes to be counted: it is granted or not, and the server that grants it is named.
 func TestALockOnOneRedisHasNoVotes(t *testing.T) {
 	compared := 0
-	each(t, func(t *testing.T, r *scenarios.Result, line *Timeline) {
+	each(t, func(t *testing.T, r *verdict.Result, line *Timeline) {
 		if len(r.Scenario.Nodes.Names) != 1 || r.Scenario.Lock.Capabilities().Service != "" {
 			return
 		}

@@ -20,7 +20,7 @@ import (
 	"redlocksim/internal/browser"
 	"redlocksim/internal/longest"
 	"redlocksim/internal/rounded"
-	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/sim/history"
 )
 
@@ -114,7 +114,7 @@ func bar(line *Timeline, lane string, is func(Span) bool) string {
 type shown struct {
 	*tab
 	browser context.Context
-	result  *scenarios.Result
+	result  *verdict.Result
 	line    *Timeline
 	granted int // the step of the story in which client-2 acquires the lock
 }

@@ -8,7 +8,7 @@ import (
 
 	"redlocksim/internal/rounded"
 	"redlocksim/reports/story"
-	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/sim/history"
 	"redlocksim/sim/storage"
 )
@@ -16,7 +16,7 @@ import (
 // builder makes a Timeline.
 type builder struct {
 	t      *Timeline
-	result *scenarios.Result
+	result *verdict.Result
 	rec    *recorder      // nil for a run on tier live
 	end    Instant        // of the run
 	lanes  map[string]int // by the process's name, from 0; only those there are

@@ -16,6 +16,7 @@ import (
 
 	"redlocksim/internal/page"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 )
 
 var renderers = map[string]func(io.Writer, *Timeline) error{
@@ -83,7 +84,7 @@ func (e element) number(t testing.TB, name string) float64 {
 // those that a band stands for; and refers to nothing outside.
 func TestPictures(t *testing.T) {
 	lost := 0
-	each(t, func(t *testing.T, r *scenarios.Result, line *Timeline) {
+	each(t, func(t *testing.T, r *verdict.Result, line *Timeline) {
 		picture := rendered(t, "svg", line)
 		crosses, names := 0, 0
 		all := elements(t, picture)

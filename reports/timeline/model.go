@@ -11,7 +11,7 @@ type Timeline struct {
 	Name   string `json:"name"`
 	Title  string `json:"title"`
 	Source string `json:"source"`
-	// headline is what the run showed beside what was expected; see scenarios.Result. isBroken: the lock does not hold.
+	// headline is what the run showed beside what was expected; see verdict.Result. isBroken: the lock does not hold.
 	headline string
 	isBroken bool
 	// About is what the scenario says of itself, to a reader who does not know the literature.

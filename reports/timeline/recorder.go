@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/sim"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
@@ -101,7 +102,7 @@ type obstructed struct {
 }
 
 // record makes a run once more to see what its history leaves out. Nil for a run on tier live, which cannot be made again.
-func record(r *scenarios.Result) (rec *recorder, err error) {
+func record(r *verdict.Result) (rec *recorder, err error) {
 	if r.Tier == scenarios.Live {
 		return nil, nil
 	}

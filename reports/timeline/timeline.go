@@ -9,11 +9,12 @@ import (
 	"redlocksim/internal/rounded"
 	"redlocksim/reports/story"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 )
 
 // Of makes the timeline of a judged run, which it makes once more for that, unless it is of tier live. repeat is the command
-// that makes the run again. The error is that of [scenarios.Result.Again], or an internal one: the history is not one.
-func Of(r *scenarios.Result, repeat string) (*Timeline, error) {
+// that makes the run again. The error is that of [verdict.Result.Again], or an internal one: the history is not one.
+func Of(r *verdict.Result, repeat string) (*Timeline, error) {
 	rec, err := record(r)
 	if err != nil {
 		return nil, err
@@ -21,7 +22,7 @@ func Of(r *scenarios.Result, repeat string) (*Timeline, error) {
 	return build(r, rec, repeat)
 }
 
-func build(r *scenarios.Result, rec *recorder, repeat string) (*Timeline, error) {
+func build(r *verdict.Result, rec *recorder, repeat string) (*Timeline, error) {
 	b := builder{result: r, rec: rec, end: Instant(r.Scenario.Duration), lanes: map[string]int{},
 		t: &Timeline{Name: r.Scenario.Name, Title: r.Scenario.Title, Source: r.Scenario.Source, About: strings.TrimSpace(r.Scenario.Explanation), Verdict: r.Says(),
 			Expected: r.Scenario.Says(), headline: r.Headline(), isBroken: r.IsBroken(), OK: r.OK(), IsOnOne: r.IsOnOne(), Repeat: repeat, Run: fmt.Sprintf("tier %s, seed %d", r.Tier, r.Seed), History: r.HistoryHash,

@@ -11,6 +11,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/sim/history"
 	"redlocksim/sim/network"
 )
@@ -26,16 +27,16 @@ func scenario(t testing.TB, name string) *scenarios.Scenario {
 }
 
 // judged runs a scenario.
-func judged(t testing.TB, s *scenarios.Scenario, o scenarios.Options) *scenarios.Result {
+func judged(t testing.TB, s *scenarios.Scenario, o scenarios.Options) *verdict.Result {
 	t.Helper()
-	r, err := scenarios.Judge(s, o)
+	r, err := verdict.Judge(s, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-func timelineOf(t testing.TB, r *scenarios.Result) *Timeline {
+func timelineOf(t testing.TB, r *verdict.Result) *Timeline {
 	t.Helper()
 	line, err := Of(r, "redlocksim run "+r.Scenario.Name)
 	if err != nil {
@@ -44,7 +45,7 @@ func timelineOf(t testing.TB, r *scenarios.Result) *Timeline {
 	return line
 }
 
-func drawn(t testing.TB, name string) (*scenarios.Result, *Timeline) {
+func drawn(t testing.TB, name string) (*verdict.Result, *Timeline) {
 	t.Helper()
 	r := judged(t, scenario(t, name), scenarios.Options{})
 	return r, timelineOf(t, r)
@@ -52,14 +53,14 @@ func drawn(t testing.TB, name string) (*scenarios.Result, *Timeline) {
 
 // recording is a run, and what was recorded of it when it was made again.
 type recording struct {
-	*scenarios.Result
+	*verdict.Result
 	*recorder
 }
 
 // catalogue is a run of every embedded scenario.
 var catalogue = sync.OnceValues(func() (all []recording, err error) {
 	for _, s := range scenarios.Catalogue() {
-		r, err := scenarios.Judge(s, scenarios.Options{})
+		r, err := verdict.Judge(s, scenarios.Options{})
 		if err != nil {
 			return nil, err
 		}
@@ -73,7 +74,7 @@ var catalogue = sync.OnceValues(func() (all []recording, err error) {
 })
 
 // recorded is what is recorded of a run.
-func recorded(t testing.TB, r *scenarios.Result) *recorder {
+func recorded(t testing.TB, r *verdict.Result) *recorder {
 	t.Helper()
 	rec, err := record(r)
 	if err != nil {
@@ -83,7 +84,7 @@ func recorded(t testing.TB, r *scenarios.Result) *recorder {
 }
 
 // each runs a test on every embedded scenario.
-func each(t *testing.T, test func(*testing.T, *scenarios.Result, *Timeline)) {
+func each(t *testing.T, test func(*testing.T, *verdict.Result, *Timeline)) {
 	all, err := catalogue()
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +127,7 @@ func (t *Timeline) isWhole() bool { return t.Focus.From == 0 && len(t.Notes) == 
 // more.
 func TestBeliefsAreBars(t *testing.T) {
 	bars := 0
-	each(t, func(t *testing.T, r *scenarios.Result, line *Timeline) {
+	each(t, func(t *testing.T, r *verdict.Result, line *Timeline) {
 		if !line.isWhole() {
 			t.Skip("only a part is drawn")
 		}
@@ -167,7 +168,7 @@ func TestBeliefsAreBars(t *testing.T) {
 // What the checker names as the witness is what is drawn: bars with its times, and their overlap is its overlap.
 func TestTheViolationIsTheWitness(t *testing.T) {
 	overlaps := 0
-	each(t, func(t *testing.T, r *scenarios.Result, line *Timeline) {
+	each(t, func(t *testing.T, r *verdict.Result, line *Timeline) {
 		f := r.Witness()
 		for i := range r.Report.Findings {
 			if f == nil && r.Report.Findings[i].Kind.Liveness() {

@@ -6,7 +6,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/internal/plural"
-	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/sim/history"
 )
 
@@ -20,7 +20,7 @@ type Rule struct {
 }
 
 // rules lists the rules of the checker.
-func rules(r *scenarios.Result) ([]Rule, error) {
+func rules(r *verdict.Result) ([]Rule, error) {
 	windows, err := checker.Windows(r.History, r.Scenario.CheckOptions())
 	if err != nil {
 		return nil, fmt.Errorf("why: %w", err)

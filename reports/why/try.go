@@ -10,6 +10,7 @@ import (
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/variant"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/sim/history"
 )
 
@@ -45,7 +46,7 @@ type Tried struct {
 }
 
 // wrong says what is wrong in a run.
-func wrong(r *scenarios.Result) string {
+func wrong(r *verdict.Result) string {
 	switch {
 	case r.Witness() != nil:
 		return r.Witness().Kind.Says()
@@ -95,11 +96,11 @@ func (x *Explanation) try(base variant.File, c Change, o Options) (*Tried, error
 
 // runs makes the runs of a changed scenario until one of them shows that the change does not prevent what went wrong. It also
 // returns the first run.
-func (x *Explanation) runs(changed *scenarios.Scenario, c Change, o Options) (*Tried, *scenarios.Result, error) {
+func (x *Explanation) runs(changed *scenarios.Scenario, c Change, o Options) (*Tried, *verdict.Result, error) {
 	t := &Tried{Change: c, Status: Prevents}
-	var results []*scenarios.Result
+	var results []*verdict.Result
 	for _, run := range x.confirmations(o) {
-		r, err := scenarios.Judge(changed, run)
+		r, err := verdict.Judge(changed, run)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -133,7 +134,7 @@ func (x *Explanation) runs(changed *scenarios.Scenario, c Change, o Options) (*T
 }
 
 // gone says which findings of the run that is explained a run does not have, where it has others.
-func (x *Explanation) gone(r *scenarios.Result) string {
+func (x *Explanation) gone(r *verdict.Result) string {
 	text := ""
 	for _, kind := range x.Result.Findings {
 		if kind.Violation() && !slices.Contains(r.Findings, kind) {
@@ -154,7 +155,7 @@ func (x *Explanation) confirmations(o Options) []scenarios.Options {
 }
 
 // missing says what the scenario is about that no longer happens in a run; empty if all of it does.
-func (x *Explanation) missing(r *scenarios.Result) string {
+func (x *Explanation) missing(r *verdict.Result) string {
 	before := x.Result
 	if left := append(slices.Clone(r.NotInjected), r.Idle...); len(left) > len(before.NotInjected)+len(before.Idle) {
 		return left[0]
@@ -176,7 +177,7 @@ func (x *Explanation) missing(r *scenarios.Result) string {
 }
 
 // refused says which clients are not granted the lock any more.
-func (x *Explanation) refused(r *scenarios.Result) string {
+func (x *Explanation) refused(r *verdict.Result) string {
 	var names []string
 	for _, client := range x.Result.Scenario.Clients {
 		if grants(x.Result.History, client) > 0 && grants(r.History, client) == 0 {
@@ -190,7 +191,7 @@ func (x *Explanation) refused(r *scenarios.Result) string {
 }
 
 // settled is the scenario with what its runs show as expectations; nil if it still does not meet them.
-func settled(s *scenarios.Scenario, results []*scenarios.Result) (*scenarios.Scenario, error) {
+func settled(s *scenarios.Scenario, results []*verdict.Result) (*scenarios.Scenario, error) {
 	unavailable := time.Duration(0)
 	for _, r := range results {
 		unavailable = max(unavailable, r.Unavailable)
@@ -202,7 +203,7 @@ func settled(s *scenarios.Scenario, results []*scenarios.Result) (*scenarios.Sce
 		done.Expect.Unavailable = scenarios.Unavailable{Bounds: scenarios.Bounds{AtMost: (unavailable/time.Second + 1) * time.Second}}
 	}
 	done.Recorded = nil
-	r, err := scenarios.Judge(&done, scenarios.Options{Seed: results[0].Seed})
+	r, err := verdict.Judge(&done, scenarios.Options{Seed: results[0].Seed})
 	if err != nil || !r.OK() {
 		return nil, err
 	}

@@ -7,8 +7,8 @@ import (
 	"context"
 	"slices"
 
-	"redlocksim/scenarios"
 	"redlocksim/scenarios/variant"
+	"redlocksim/scenarios/verdict"
 )
 
 // Options say how to look. The zero value has no confirmation by other seeds.
@@ -22,7 +22,7 @@ type Options struct {
 // Explanation is what was found out.
 type Explanation struct {
 	// Result is the run that is explained.
-	Result *scenarios.Result
+	Result *verdict.Result
 	// Wrong is what is wrong in it, in words: a violation of mutual exclusion, somebody who is kept from the lock without need,
 	// keys that are left behind, or a lock that nobody can get. If it is empty, nothing is tried.
 	Wrong string
@@ -36,7 +36,7 @@ type Explanation struct {
 }
 
 // Of explains a run on tier model of the library. The error is an internal one, or that of the context.
-func Of(ctx context.Context, r *scenarios.Result, o Options) (*Explanation, error) {
+func Of(ctx context.Context, r *verdict.Result, o Options) (*Explanation, error) {
 	var err error
 	x := &Explanation{Result: r, Wrong: wrong(r)}
 	if x.Rules, err = rules(r); err != nil || x.Wrong == "" {

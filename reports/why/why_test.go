@@ -9,6 +9,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/reports/why"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 )
 
 func scenario(t *testing.T, name string) *scenarios.Scenario {
@@ -26,9 +27,9 @@ func of(t *testing.T, name string) *why.Explanation {
 }
 
 // judged is the run of a scenario.
-func judged(t *testing.T, s *scenarios.Scenario) *scenarios.Result {
+func judged(t *testing.T, s *scenarios.Scenario) *verdict.Result {
 	t.Helper()
-	r, err := scenarios.Judge(s, scenarios.Options{})
+	r, err := verdict.Judge(s, scenarios.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +116,7 @@ func TestWhatPreventsItRunsAsExpected(t *testing.T) {
 				t.Fatalf("%s, %s: %v, %v\n%s", name, tried.What, warnings, err, text)
 			}
 			for _, o := range []scenarios.Options{{}, {Seed: 1}, {Tier: scenarios.Wire}} {
-				r, err := scenarios.Judge(found[0], o)
+				r, err := verdict.Judge(found[0], o)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -14,6 +14,7 @@ import (
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/scenarios/verdict"
 )
 
 // known are the cases in which the preset redsync shows something else than redsync, what differs, and why.
@@ -75,7 +76,7 @@ func seen(f scenarios.Findings) string {
 }
 
 // differ says in what the runs of a program and of a preset differ; empty if in nothing.
-func differ(program, preset *scenarios.Result) string {
+func differ(program, preset *verdict.Result) string {
 	keys := func(all []scenarios.Leak) string { return fmt.Sprint(all) }
 	var what []string
 	if a, b := program.NotTested != nil, preset.NotTested != nil; a != b {
@@ -112,11 +113,11 @@ func TestThePresetRedsync(t *testing.T) {
 		}
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
-			program, err := scenarios.Judge(s, scenarios.Options{Foreign: p.Foreign()})
+			program, err := verdict.Judge(s, scenarios.Options{Foreign: p.Foreign()})
 			if err != nil {
 				t.Fatal(err)
 			}
-			preset, err := scenarios.Judge(presetOf(t, s), scenarios.Options{})
+			preset, err := verdict.Judge(presetOf(t, s), scenarios.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -169,7 +170,7 @@ func TestThePresetNodeRedlock(t *testing.T) {
 			t.Fatal(err)
 		}
 		for column, foreign := range []*scenarios.Foreign{nil, again} {
-			r, err := scenarios.Judge(&own, scenarios.Options{Foreign: foreign})
+			r, err := verdict.Judge(&own, scenarios.Options{Foreign: foreign})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -192,8 +193,8 @@ func TestAKeyThatIsLeftIsNoDoubleHolder(t *testing.T) {
 	s.Timeline[0].When.At = time.Second
 	granted := scenarios.Item{Client: "client-2", Do: []scenarios.Step{{Kind: scenarios.TryLockStep}, {Kind: scenarios.UnlockStep}}, Repeat: 1}
 	s.Timeline = append(s.Timeline, granted) // or nothing would be tested
-	r, err := scenarios.Judge(&s, scenarios.Options{Foreign: foreign})
-	if err != nil || len(r.Leaks) != 1 || !slices.Contains(r.Grades(), scenarios.LeavesKeys) || r.Has(scenarios.Safety) || !r.Has(scenarios.Liveness) {
+	r, err := verdict.Judge(&s, scenarios.Options{Foreign: foreign})
+	if err != nil || len(r.Leaks) != 1 || !slices.Contains(r.Grades(), verdict.LeavesKeys) || r.Has(verdict.Safety) || !r.Has(verdict.Liveness) {
 		t.Errorf("%v, %v, %v, %v", err, r.Leaks, r.Grades(), r.Problems)
 	}
 }

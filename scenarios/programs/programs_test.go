@@ -14,6 +14,7 @@ import (
 	"redlocksim/internal/wasmtest"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/programs"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 )
@@ -51,9 +52,9 @@ func given(t *testing.T, text string) *scenarios.Scenario {
 }
 
 // judged is a run of a program's lock, judged.
-func judged(t *testing.T, s *scenarios.Scenario, p *programs.Program) *scenarios.Result {
+func judged(t *testing.T, s *scenarios.Scenario, p *programs.Program) *verdict.Result {
 	t.Helper()
-	r, err := scenarios.Judge(s, scenarios.Options{Foreign: p.Foreign()})
+	r, err := verdict.Judge(s, scenarios.Options{Foreign: p.Foreign()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,11 +95,11 @@ func TestOurLibraryAsAProgram(t *testing.T) {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
 			o := scenarios.Options{Foreign: p.Foreign()}
-			r, err := scenarios.Judge(s, o)
+			r, err := verdict.Judge(s, o)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := scenarios.Again(s, o, r.Outcome); err != nil {
+			if err := verdict.Again(s, o, r.Outcome); err != nil {
 				t.Error(err)
 			}
 			// What only the library itself tells of, its errors and its observer, a program does not.
@@ -128,7 +129,7 @@ func TestANaiveLock(t *testing.T) {
 		"06-failover-to-a-replica":        "lease-overlap",
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, err := scenarios.Verify(caseNamed(t, name), scenarios.Options{Foreign: p.Foreign()})
+			r, err := verdict.Verify(caseNamed(t, name), scenarios.Options{Foreign: p.Foreign()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -218,7 +219,7 @@ expect: {findings: safe, unavailable: {at-most: 1m}}`)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := scenarios.Judge(s, scenarios.Options{Foreign: p.Foreign()})
+		r, err := verdict.Judge(s, scenarios.Options{Foreign: p.Foreign()})
 		_ = p.Close()
 		if err != nil {
 			t.Fatal(err)
@@ -229,7 +230,7 @@ expect: {findings: safe, unavailable: {at-most: 1m}}`)
 				got += f.Text
 			}
 		}
-		if got != c.want || got != "" && !slices.Contains(r.Grades(), scenarios.Weaker) {
+		if got != c.want || got != "" && !slices.Contains(r.Grades(), verdict.Weaker) {
 			t.Errorf("%s: found %q, want %q; graded %v", c.says, got, c.want, r.Grades())
 		}
 	}
@@ -243,7 +244,7 @@ func TestAHolderThatIsRefused(t *testing.T) {
 timeline: [{at: 1s, client: client-1, do: [try-lock, %s, unlock]}]
 expect: {findings: safe, unavailable: {at-most: 1m}}`, does))
 		r := judged(t, s, load(t, filepath.Join("testdata", "says"), says...))
-		of := scenarios.Cause{Grade: scenarios.LessAvailable, Cause: string(checker.HolderRefused)}
+		of := verdict.Cause{Grade: verdict.LessAvailable, Cause: string(checker.HolderRefused)}
 		if slices.Contains(r.Grades(), of.Grade) != want || slices.Contains(r.Causes(), of) != want {
 			t.Errorf("%s: graded %v for %v, less available %v; %v, %v", does, r.Grades(), r.Causes(), want, r.Findings, r.Problems)
 		}
@@ -256,24 +257,24 @@ func TestAFailureEndsOneRun(t *testing.T) {
 expect: {findings: safe, unavailable: {at-most: 1m}}`)
 	o := scenarios.Options{Foreign: load(t, filepath.Join("testdata", "lies"), "exits").Foreign()}
 	all := []*scenarios.Scenario{caseNamed(t, "09-contention"), s, caseNamed(t, "12-holder-dies/crash")}
-	results, err := scenarios.Suite(t.Context(), all, []scenarios.Tier{scenarios.Program}, nil, o, nil)
+	results, err := verdict.Suite(t.Context(), all, []scenarios.Tier{scenarios.Program}, nil, o, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, r := range results {
-		switch isFailed := r.Has(scenarios.ProgramFailed); {
-		case isFailed != (i != 1), isFailed != slices.Equal(r.Grades(), []scenarios.Grade{scenarios.Failed}):
+		switch isFailed := r.Has(verdict.ProgramFailed); {
+		case isFailed != (i != 1), isFailed != slices.Equal(r.Grades(), []verdict.Grade{verdict.Failed}):
 			t.Errorf("%s: %v, graded %v", r.Scenario.Name, r.Problems, r.Grades())
-		case isFailed && (len(r.Problems) != 1 || !strings.Contains(r.Problems[0].Text, "has exited with status 3") || r.Verdict() != scenarios.NoVerdict):
+		case isFailed && (len(r.Problems) != 1 || !strings.Contains(r.Problems[0].Text, "has exited with status 3") || r.Verdict() != verdict.NoVerdict):
 			t.Errorf("%s: %v, %s", r.Scenario.Name, r.Problems, r.Verdict())
 		}
 	}
 	// So does one that makes the run too long. The library's own is the file's fault, or the simulator's.
 	tooLong := fmt.Errorf("a run: %w", &kernel.TooLong{What: "steps", Limit: 1})
-	if r := scenarios.EndedByProgram(all[0], o, tooLong); r == nil || !r.Has(scenarios.ProgramFailed) {
+	if r := verdict.EndedByProgram(all[0], o, tooLong); r == nil || !r.Has(verdict.ProgramFailed) {
 		t.Errorf("a program that makes a run too long: %v", r)
 	}
-	if r := scenarios.EndedByProgram(all[0], scenarios.Options{}, tooLong); r != nil {
+	if r := verdict.EndedByProgram(all[0], scenarios.Options{}, tooLong); r != nil {
 		t.Errorf("a run of the library that is too long: %v", r.Problems)
 	}
 }
@@ -314,9 +315,9 @@ expect: {findings: safe, unavailable: {at-most: 1m}}`, c.does))
 
 // A program that asks again as soon as it was refused has a grade that one with pauses has not.
 func TestProgramsThatWait(t *testing.T) {
-	for how, want := range map[string]scenarios.Grade{"waits": scenarios.AsSound, "busy-waits": scenarios.BusyWaits} {
+	for how, want := range map[string]verdict.Grade{"waits": verdict.AsSound, "busy-waits": verdict.BusyWaits} {
 		r := judged(t, caseNamed(t, "64-polling"), load(t, filepath.Join("testdata", "lies"), how))
-		if g := r.Grades(); !slices.Equal(g, []scenarios.Grade{want}) {
+		if g := r.Grades(); !slices.Equal(g, []verdict.Grade{want}) {
 			t.Errorf("%s: %v, want %s; found %v", how, g, want, r.Findings)
 		}
 	}
@@ -329,18 +330,18 @@ func TestWhatIsExpectedOfAProgram(t *testing.T) {
 	for _, c := range []struct {
 		how, keys, expect string
 		want              []string // parts of what is wrong
-		grade             scenarios.Grade
+		grade             verdict.Grade
 	}{
-		{"waits", "", "unavailable: {at-most: 200ms}, grants: {client-1: 1, client-2: 1}", nil, scenarios.AsSound},
-		{"waits", "", "unavailable: {at-least: 1s, at-most: 2s}, grants: {client-1: 1}", nil, scenarios.AsSound},
-		{"waits", "", "unavailable: {at-most: 1ms}", []string{"the lock could not be had for "}, scenarios.LessAvailable},
-		{"waits", "theme: waiting", "unavailable: {at-most: 1ms}", nil, scenarios.AsSound},
-		{"waits", "", "unavailable: {at-most: 200ms}, grants: {client-1: 2, client-2: 1}", []string{"client-1 was granted the lock 1 time, expected 2"}, scenarios.LessAvailable},
-		{"waits", "", "unavailable: {at-most: 200ms}, grants: {client-1: 1, client-2: 0}", []string{"client-2 was granted the lock 1 time, expected 0"}, scenarios.Weaker},
-		{"waits", "theme: waiting", "unavailable: {at-most: 200ms}, grants: {client-1: 2, client-2: 0}", nil, scenarios.AsSound},
+		{"waits", "", "unavailable: {at-most: 200ms}, grants: {client-1: 1, client-2: 1}", nil, verdict.AsSound},
+		{"waits", "", "unavailable: {at-least: 1s, at-most: 2s}, grants: {client-1: 1}", nil, verdict.AsSound},
+		{"waits", "", "unavailable: {at-most: 1ms}", []string{"the lock could not be had for "}, verdict.LessAvailable},
+		{"waits", "theme: waiting", "unavailable: {at-most: 1ms}", nil, verdict.AsSound},
+		{"waits", "", "unavailable: {at-most: 200ms}, grants: {client-1: 2, client-2: 1}", []string{"client-1 was granted the lock 1 time, expected 2"}, verdict.LessAvailable},
+		{"waits", "", "unavailable: {at-most: 200ms}, grants: {client-1: 1, client-2: 0}", []string{"client-2 was granted the lock 1 time, expected 0"}, verdict.Weaker},
+		{"waits", "theme: waiting", "unavailable: {at-most: 200ms}, grants: {client-1: 2, client-2: 0}", nil, verdict.AsSound},
 		{"gives-up", "", "unavailable: {at-most: 200ms}, grants: {client-1: 1, client-2: 1}",
-			[]string{"client-2 was granted the lock 0 times, expected 1", "the lock could not be had for ", early}, scenarios.LessAvailable},
-		{"gives-up", "theme: waiting", "unavailable: {at-most: 200ms}, grants: {client-1: 1, client-2: 1}", []string{early}, scenarios.LessAvailable},
+			[]string{"client-2 was granted the lock 0 times, expected 1", "the lock could not be had for ", early}, verdict.LessAvailable},
+		{"gives-up", "theme: waiting", "unavailable: {at-most: 200ms}, grants: {client-1: 1, client-2: 1}", []string{early}, verdict.LessAvailable},
 	} {
 		s := given(t, fmt.Sprintf(`%s
 lock: {ttl: 5s}
@@ -356,7 +357,7 @@ expect: {findings: safe, %s}`, c.keys, c.expect))
 		for i, want := range c.want {
 			ok = ok && strings.Contains(r.Problems[i].Text, want)
 		}
-		if !ok || !slices.Equal(r.Grades(), []scenarios.Grade{c.grade}) {
+		if !ok || !slices.Equal(r.Grades(), []verdict.Grade{c.grade}) {
 			t.Errorf("%s, %s, %s: %v, graded %v; want %q, %s", c.how, c.keys, c.expect, r.Problems, r.Grades(), c.want, c.grade)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 )
 
 // Attack is one kind of attack: a row of the table of all.
@@ -25,7 +26,7 @@ type Attack struct {
 	// writes: it is on the resource, by a write that comes too late.
 	writes bool
 	// broken says what a run broke, for an attack that is not about violations; nil for one that is.
-	broken func(*scenarios.Result) Broken
+	broken func(*verdict.Result) Broken
 }
 
 // Exclusion says whether the attack is on mutual exclusion, and not on availability.

@@ -9,6 +9,7 @@ import (
 
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search/attacks"
 	"redlocksim/sim/history"
 )
@@ -93,7 +94,7 @@ func TestBrokenOnSeveralResourcesOnly(t *testing.T) {
 }
 
 // locksBoth says whether the holder was granted all resources at once.
-func locksBoth(r *scenarios.Result) bool {
+func locksBoth(r *verdict.Result) bool {
 	return slices.ContainsFunc(r.History, func(e history.Event) bool {
 		return e.Kind == history.Step && e.Name == "granted" && strings.Contains(e.Resource, ", ")
 	})

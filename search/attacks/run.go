@@ -5,6 +5,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/sim/history"
 )
 
@@ -15,8 +16,8 @@ type Outcome struct {
 	NotTested string
 	// Result is the run that decided, and Runs are all runs, including it. There are none if the lock cannot do what the attack
 	// has the clients do.
-	Result *scenarios.Result
-	Runs   []*scenarios.Result
+	Result *verdict.Result
+	Runs   []*verdict.Result
 }
 
 // Broken is what an attack broke, as files have it: kinds of violations, or what else; empty if the lock held.
@@ -74,14 +75,14 @@ const jointly = ", of all resources as one lock"
 // run makes the attack on what the settings say.
 func (a Attack) run(s *Settings, o scenarios.Options) (Outcome, error) {
 	out := Outcome{}
-	var runs []*scenarios.Result
+	var runs []*verdict.Result
 	var reasons []string
 	for _, scenario := range a.build(against(s, o)) {
 		if why := unable(scenario, o); why != nil {
 			reasons = append(reasons, why.Error())
 			continue
 		}
-		r, err := scenarios.Judge(scenario, o)
+		r, err := verdict.Judge(scenario, o)
 		if err != nil {
 			return out, err
 		}
@@ -135,7 +136,7 @@ func (a Attack) Place(s *Settings, o scenarios.Options) (*scenarios.Scenario, er
 		if unable(scenario, o) != nil {
 			continue
 		}
-		r, err := scenarios.Judge(scenario, o)
+		r, err := verdict.Judge(scenario, o)
 		if err != nil {
 			return nil, err
 		}
@@ -147,7 +148,7 @@ func (a Attack) Place(s *Settings, o scenarios.Options) (*scenarios.Scenario, er
 }
 
 // what is what a run broke.
-func (a Attack) what(r *scenarios.Result) Broken {
+func (a Attack) what(r *verdict.Result) Broken {
 	if a.broken != nil {
 		return a.broken(r)
 	}
@@ -167,7 +168,7 @@ func (a Attack) what(r *scenarios.Result) Broken {
 }
 
 // missed is why a run says nothing of the attack. Of what the resource checks only attacks on it say something.
-func (a Attack) missed(r *scenarios.Result) []string {
+func (a Attack) missed(r *verdict.Result) []string {
 	if a.whole || a.writes {
 		return r.NotTested
 	}
@@ -182,8 +183,8 @@ func first(reasons []string) string {
 }
 
 // notGranted says that a client asked for the lock and never had it.
-func notGranted(client string) func(*scenarios.Result) Broken {
-	return func(r *scenarios.Result) Broken {
+func notGranted(client string) func(*verdict.Result) Broken {
+	return func(r *verdict.Result) Broken {
 		returned := false
 		for i := range r.History {
 			e := &r.History[i]
@@ -202,7 +203,7 @@ func notGranted(client string) func(*scenarios.Result) Broken {
 }
 
 // notDone says that the holder had the lock and did not write: its lease was over, or would be too soon.
-func notDone(r *scenarios.Result) Broken {
+func notDone(r *verdict.Result) Broken {
 	granted := false
 	for i := range r.History {
 		e := &r.History[i]

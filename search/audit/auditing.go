@@ -12,6 +12,7 @@ import (
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/scenarios/variant"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search"
 	"redlocksim/search/attacks"
 )
@@ -101,7 +102,7 @@ var errRefused = errors.New("no such settings")
 type attacked struct {
 	broken attacks.Broken
 	missed string
-	result *scenarios.Result // nil if none was made
+	result *verdict.Result // nil if none was made
 }
 
 func (a *attacked) verdict() Verdict {

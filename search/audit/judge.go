@@ -8,6 +8,7 @@ import (
 
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/variant"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/sim/storage"
 )
 
@@ -74,12 +75,12 @@ func (x *auditing) shows(found *Assumption, at *attacked) error {
 // use is left out of it, lest the run says that this was not tested.
 func (x *auditing) keeps(found *Assumption, s *scenarios.Scenario) error {
 	o := scenarios.Options{Foreign: x.foreign}
-	r, err := scenarios.Judge(s, o)
+	r, err := verdict.Judge(s, o)
 	if err == nil && r.NotTested != nil && s.Storage != storage.Register {
 		without := *s
 		without.Storage = storage.Register
 		s = &without
-		r, err = scenarios.Judge(s, o)
+		r, err = verdict.Judge(s, o)
 	}
 	if err == nil {
 		found.Shown, found.findings, found.beyond = s, r.Findings, r.Beyond != nil

@@ -18,6 +18,7 @@ import (
 	_ "redlocksim/internal/manyruns"
 	_ "redlocksim/internal/nofailfile"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search"
 )
 
@@ -192,7 +193,7 @@ func TestRightOnBothSides(t *testing.T) {
 		all := judged(t, answers, line, true)
 		found := &all[len(all)-1]
 		isSeen := !slices.Contains([]string{"node timeout", "work", "crash"}, line) // in which nothing breaks
-		switch r, err := scenarios.Verify(found.Run(), scenarios.Options{}); {
+		switch r, err := verdict.Verify(found.Run(), scenarios.Options{}); {
 		case err != nil:
 			t.Fatalf("%s%s: %v", file, line, err)
 		case !r.OK() && line != "node timeout", isSeen && r.Witness() == nil:

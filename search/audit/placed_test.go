@@ -18,6 +18,7 @@ import (
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/scenarios/variant"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search/audit"
 	"redlocksim/search/sweep"
 	"redlocksim/sim/kernel"
@@ -298,7 +299,7 @@ func broken(t *testing.T, text, kind string) (what, file string) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, file)
 		}
-		r, err := scenarios.Judge(all[0], scenarios.Options{})
+		r, err := verdict.Judge(all[0], scenarios.Options{})
 		if err != nil {
 			t.Fatalf("%v\n%s", err, file)
 		}

@@ -13,6 +13,7 @@ import (
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/reach"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/sim"
 	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
@@ -298,7 +299,7 @@ func TestOrdinary(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(chosen.History) < 50 || chosen.HistoryHash != ordinary.HistoryHash || chosen.TraceHash != ordinary.TraceHash {
-		t.Errorf("%d events: %s", len(chosen.History), scenarios.FirstDifference(ordinary.History, chosen.History))
+		t.Errorf("%d events: %s", len(chosen.History), verdict.FirstDifference(ordinary.History, chosen.History))
 	}
 }
 

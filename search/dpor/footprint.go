@@ -10,12 +10,12 @@ import (
 	"redlocksim/sim/storage"
 )
 
-// set64 is a set of processes, and of the verdict, which counts as one.
+// set64 is a set of processes, and of what the verdict is on, which counts as one.
 type set64 uint64
 
 const (
 	everything = ^set64(0)
-	verdict    = set64(1) << 63
+	shown      = set64(1) << 63
 )
 
 // footprint is what a step read and what it wrote.
@@ -77,8 +77,8 @@ func (x *explorer) footprint(o kernel.Option, s sim.Situation) footprint {
 	}
 	for i := x.recorded; i < len(s.History); i++ {
 		if e := &s.History[i]; decides(e) {
-			f.reads |= verdict
-			f.writes |= verdict
+			f.reads |= shown
+			f.writes |= shown
 		}
 	}
 	return f

@@ -8,6 +8,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/reach"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search"
 	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
@@ -52,7 +53,7 @@ func (x *explorer) judge(out *scenarios.Outcome) error {
 	if last := len(s.Timeline) - 1; last >= 0 && s.Timeline[last].Fault != nil && s.Timeline[last].When.At > s.Duration && !slices.Contains(out.Left, last) {
 		x.result.Injected++
 	}
-	judged := &scenarios.Result{Scenario: s, Outcome: out, Report: report, Beyond: s.Budget.Beyond(out.Used)}
+	judged := &verdict.Result{Scenario: s, Outcome: out, Report: report, Beyond: s.Budget.Beyond(out.Used)}
 	run := judged.Reached()
 	x.result.Tally.Add(reach.Of(run), run)
 	if !x.seen[r.fingerprint] {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/sim"
 	"redlocksim/sim/kernel"
 )
@@ -50,7 +50,7 @@ func (p *path) Choose(s sim.Situation) int {
 	p.chosen = f.chosen
 	n := slices.IndexFunc(s.Options, func(o kernel.Option) bool { return o.ID == f.chosen.ID })
 	if n < 0 || s.Options[n] != f.chosen {
-		p.lost = fmt.Errorf("dpor: %s: %w: choice %d, %v, is not there the second time", p.setup.Scenario.Name, scenarios.ErrNotRepeated, p.made, f.chosen)
+		p.lost = fmt.Errorf("dpor: %s: %w: choice %d, %v, is not there the second time", p.setup.Scenario.Name, verdict.ErrNotRepeated, p.made, f.chosen)
 	}
 	if f.chosen.Kind == kernel.StepTime && underWay(s.Options) {
 		p.late++

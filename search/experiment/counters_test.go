@@ -9,6 +9,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search"
 	"redlocksim/sim/history"
 )
@@ -41,7 +42,7 @@ func TestLostCountersExceedTheBudget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := scenarios.Judge(read[0], scenarios.Options{Seed: 1})
+		r, err := verdict.Judge(read[0], scenarios.Options{Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +70,7 @@ func TestDrawsKeepToTheCounters(t *testing.T) {
 		s := fenced(t, counterLoss)
 		for i := range 150 {
 			x := Candidate{Seed: uint64(i)}.Scenario(s)
-			r, err := scenarios.Judge(x, scenarios.Options{Seed: uint64(i), Unhashed: true})
+			r, err := verdict.Judge(x, scenarios.Options{Seed: uint64(i), Unhashed: true})
 			if err != nil {
 				t.Fatal(err)
 			}

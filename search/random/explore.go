@@ -24,8 +24,8 @@ import (
 // Explore searches until all runs are made or ctx ends, which is no error. It fails if the search itself does: no run of a
 // generation can be made, the known-broken lock is not caught, or the directory cannot be written. The summary covers all whole
 // generations, and Unfinished the last one. It is nil only if the search did not start. Runs that fail do not end the search,
-// but its error is that of search.Failures then: a run that panics, one that does not repeat (scenarios.ErrNotRepeated), or one
-// that is not the same on tier wire (scenarios.ErrTiersDiffer).
+// but its error is that of search.Failures then: a run that panics, one that does not repeat (verdict.ErrNotRepeated), or one
+// that is not the same on tier wire (verdict.ErrTiersDiffer).
 func Explore(ctx context.Context, space experiment.Space, o Options) (*Summary, error) {
 	if err := space.Check(); err != nil {
 		return nil, err

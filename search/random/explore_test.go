@@ -20,6 +20,7 @@ import (
 	"redlocksim/internal/outfile"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search"
 	"redlocksim/search/experiment"
 	"redlocksim/sim/kernel"
@@ -174,7 +175,7 @@ func areScenarios(t *testing.T, dir string, findings search.Findings) {
 			t.Fatal(err)
 		}
 		for _, tier := range scenarios.Tiers() {
-			r, err := scenarios.Verify(found[0], scenarios.Options{Tier: tier, Seed: f.Seed})
+			r, err := verdict.Verify(found[0], scenarios.Options{Tier: tier, Seed: f.Seed})
 			if err != nil {
 				t.Fatal(err)
 			}

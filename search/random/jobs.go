@@ -9,6 +9,7 @@ import (
 
 	"redlocksim/internal/jobs"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search"
 	"redlocksim/search/experiment"
 	"redlocksim/search/shrink"
@@ -30,7 +31,7 @@ type question struct {
 	space      experiment.Space
 	findings   search.Findings // so far
 	shrinkRuns int
-	onWire     func(*scenarios.Result) error
+	onWire     func(*verdict.Result) error
 }
 
 // asked is a question on its way to a worker.

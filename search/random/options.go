@@ -7,6 +7,7 @@ import (
 	"redlocksim/internal/jobs"
 	"redlocksim/internal/outfile"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 )
 
 // Options say how to search. The zero value searches with seed 0 until its context ends, and writes nothing.
@@ -40,7 +41,7 @@ type Options struct {
 	// the run on tier wire.
 	canary     *scenarios.Scenario
 	shrinkRuns int
-	onWire     func(*scenarios.Result) error
+	onWire     func(*verdict.Result) error
 }
 
 const (

@@ -7,6 +7,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search"
 	"redlocksim/search/experiment"
 	"redlocksim/search/settings"
@@ -43,7 +44,7 @@ func isDrawn(what string, seed, every uint64) bool {
 }
 
 // try runs a candidate. The trial keeps nothing that is in the buffer: the result is good until the next run with that.
-func try(space experiment.Space, c experiment.Candidate, buffer *history.History) (trial, *scenarios.Result, error) {
+func try(space experiment.Space, c experiment.Candidate, buffer *history.History) (trial, *verdict.Result, error) {
 	found, r, err := search.Try(c.Scenario(space), scenarios.Options{Seed: c.Seed, Foreign: space.Foreign, Unrefined: !isRefined(c.Seed)}, buffer)
 	if err != nil {
 		return trial{}, nil, err
@@ -72,7 +73,7 @@ const (
 
 // check makes a run again if it is one of those that are to be the same: in the same way, or on tier wire, where the adapter
 // and its scripts run, which tier model replaces. A run that shows nothing shows nothing there.
-func check(foreign *scenarios.Foreign, onWire func(*scenarios.Result) error, t *trial, r *scenarios.Result, run int) error {
+func check(foreign *scenarios.Foreign, onWire func(*verdict.Result) error, t *trial, r *verdict.Result, run int) error {
 	if foreign == nil && !t.NotTested && (run == 0 || isDrawn("wire", r.Seed, wireEvery)) {
 		t.OnWire = true
 		if err := onWire(r); err != nil {
@@ -88,17 +89,17 @@ func check(foreign *scenarios.Foreign, onWire func(*scenarios.Result) error, t *
 		return err
 	}
 	if history.Hash(r.History) != out.HistoryHash {
-		return fmt.Errorf("random: seed %d: %w: %s", r.Seed, scenarios.ErrNotRepeated, scenarios.FirstDifference(r.History, out.History))
+		return fmt.Errorf("random: seed %d: %w: %s", r.Seed, verdict.ErrNotRepeated, verdict.FirstDifference(r.History, out.History))
 	}
-	return scenarios.Again(r.Scenario, o, out)
+	return verdict.Again(r.Scenario, o, out)
 }
 
 // isRepeated says whether a run, by its number, is repeated and compared.
 func isRepeated(run int) bool { return run%repeatEvery == 0 }
 
-// onWire makes a run on tier wire too. Both must show the same: the error matches scenarios.ErrTiersDiffer if they do not. A
+// onWire makes a run on tier wire too. Both must show the same: the error matches verdict.ErrTiersDiffer if they do not. A
 // program without that tier makes none.
-func onWire(r *scenarios.Result) error {
+func onWire(r *verdict.Result) error {
 	if !slices.Contains(scenarios.Tiers(), scenarios.Wire) {
 		return nil
 	}
@@ -114,7 +115,7 @@ type FirstViolation struct {
 }
 
 // First searches as Explore does, but stops at the first violation, shrinks and writes nothing, and searches no known-broken
-// lock. The error matches scenarios.ErrTiersDiffer if a run is not the same on tier wire. It is for locks that are known to be
+// lock. The error matches verdict.ErrTiersDiffer if a run is not the same on tier wire. It is for locks that are known to be
 // broken. Violations of the known kinds do not count: the lock has them by design, and is searched for others.
 func First(ctx context.Context, space experiment.Space, seed uint64, runs int, known ...checker.Kind) (FirstViolation, error) {
 	var buffer history.History

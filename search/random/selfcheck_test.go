@@ -9,15 +9,16 @@ import (
 	"testing"
 
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search"
 	"redlocksim/search/experiment"
 )
 
 // oddRelease is a tier wire on which a run differs as soon as client-2 releases a lock.
-func oddRelease(r *scenarios.Result) error {
+func oddRelease(r *verdict.Result) error {
 	for i := range r.History {
 		if e := &r.History[i]; e.Process == "client-2" && e.Func == "release" {
-			return fmt.Errorf("%w: event %d", scenarios.ErrTiersDiffer, i+1)
+			return fmt.Errorf("%w: event %d", verdict.ErrTiersDiffer, i+1)
 		}
 	}
 	return nil
@@ -29,7 +30,7 @@ func TestTiersThatDiffer(t *testing.T) {
 	space := experiment.NewSpace(experiment.DefaultBase())
 	summary, err := Explore(t.Context(), space, Options{Runs: 100, Generation: 50, Dir: dir, onWire: oddRelease})
 	path := filepath.Join(dir, "failed-1.yaml")
-	if !errors.Is(err, scenarios.ErrTiersDiffer) || summary.Runs != 100 || summary.Failed < 2 || !strings.Contains(err.Error(), "redlocksim suite "+path) {
+	if !errors.Is(err, verdict.ErrTiersDiffer) || summary.Runs != 100 || summary.Failed < 2 || !strings.Contains(err.Error(), "redlocksim suite "+path) {
 		t.Fatalf("the search ends with %v", err)
 	}
 	data, err := os.ReadFile(path)
@@ -44,11 +45,11 @@ func TestTiersThatDiffer(t *testing.T) {
 	if len(s.Timeline) != 2 { // one client that releases, and one that asks as well
 		t.Errorf("it could be smaller:\n%s", data)
 	}
-	r, err := scenarios.Verify(s, scenarios.Options{Seed: s.Recorded.Seed})
+	r, err := verdict.Verify(s, scenarios.Options{Seed: s.Recorded.Seed})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !r.OK() || !errors.Is(oddRelease(r), scenarios.ErrTiersDiffer) {
+	if !r.OK() || !errors.Is(oddRelease(r), verdict.ErrTiersDiffer) {
 		t.Errorf("on tier model %v, and then %v", r.Problems, oddRelease(r))
 	}
 }
@@ -56,13 +57,13 @@ func TestTiersThatDiffer(t *testing.T) {
 // TestARunThatDoesNotRepeat: a run that has another history when it is made again leaves its experiment.
 func TestARunThatDoesNotRepeat(t *testing.T) {
 	dir := t.TempDir()
-	otherwise := func(r *scenarios.Result) error {
+	otherwise := func(r *verdict.Result) error {
 		r.History = r.History[:len(r.History)-1]
 		return nil
 	}
 	_, err := Explore(t.Context(), experiment.NewSpace(experiment.DefaultBase()), Options{Runs: 50, Generation: 50, Dir: dir, onWire: otherwise})
 	path := filepath.Join(dir, "failed-1.yaml")
-	if !errors.Is(err, scenarios.ErrNotRepeated) || !strings.Contains(err.Error(), " nothing more happens") || !strings.Contains(err.Error(), path) {
+	if !errors.Is(err, verdict.ErrNotRepeated) || !strings.Contains(err.Error(), " nothing more happens") || !strings.Contains(err.Error(), path) {
 		t.Fatalf("the search ends with %v", err)
 	}
 	if _, err := scenarios.Load(path); err != nil {
@@ -74,9 +75,9 @@ func TestARunThatDoesNotRepeat(t *testing.T) {
 func TestRunsOnWire(t *testing.T) {
 	const runs = 10_000
 	made := 0
-	onWire := func(*scenarios.Result) error { made++; return nil }
+	onWire := func(*verdict.Result) error { made++; return nil }
 	wires := func(run, seed int, t0 trial) bool {
-		err := check(nil, onWire, &t0, &scenarios.Result{Seed: uint64(seed)}, run)
+		err := check(nil, onWire, &t0, &verdict.Result{Seed: uint64(seed)}, run)
 		return err == nil && t0.OnWire
 	}
 	for seed := range runs {
@@ -95,7 +96,7 @@ func TestRunsOnWire(t *testing.T) {
 func TestRunsThatFail(t *testing.T) {
 	var panics []uint64
 	space := experiment.NewSpace(experiment.DefaultBase())
-	o := Options{Runs: 120, Generation: 60, Dir: t.TempDir(), onWire: func(r *scenarios.Result) error {
+	o := Options{Runs: 120, Generation: 60, Dir: t.TempDir(), onWire: func(r *verdict.Result) error {
 		if panics = append(panics, r.Seed); len(panics) > 1 {
 			panic("at sea")
 		}

@@ -8,12 +8,13 @@ import (
 	"redlocksim/checker"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/sim/kernel"
 )
 
 // Blame says what is to blame for a finding that the run's faults do not excuse: a setting that is not within its limits for
 // what went wrong in the run, or else the lock's code.
-func Blame(r *scenarios.Result, f *checker.Finding) string {
+func Blame(r *verdict.Result, f *checker.Finding) string {
 	if f.Kind == checker.HolderRefused {
 		i := slices.IndexFunc(r.Report.Findings, func(of checker.Finding) bool { return isOfTokens(of.Kind) && of.Resource == f.Resource })
 		if i < 0 {
@@ -48,7 +49,7 @@ func isOfTokens(k checker.Kind) bool {
 
 // guilty says in words which setting is not within its limits and causes the finding; empty if none does. Where it is known how
 // to set it right, the run is made again with that: what is still found then has another cause, and isMended says so.
-func guilty(r *scenarios.Result, f *checker.Finding) (why string, isMended bool) {
+func guilty(r *verdict.Result, f *checker.Finding) (why string, isMended bool) {
 	s := *r.Scenario
 	s.Budget = s.Budget.Taken(r.Used)
 	for {
@@ -64,10 +65,10 @@ func guilty(r *scenarios.Result, f *checker.Finding) (why string, isMended bool)
 }
 
 // remains says that a finding is there with other settings of the lock as well.
-func remains(r *scenarios.Result, f *checker.Finding, lock protocols.Settings) bool {
+func remains(r *verdict.Result, f *checker.Finding, lock protocols.Settings) bool {
 	s := *r.Scenario
 	s.Lock = lock
-	again, err := scenarios.Judge(&s, scenarios.Options{Seed: r.Seed, Unhashed: true})
+	again, err := verdict.Judge(&s, scenarios.Options{Seed: r.Seed, Unhashed: true})
 	return err == nil && !again.Excused(f.Kind) && slices.ContainsFunc(again.Report.Findings, func(of checker.Finding) bool {
 		return of.Kind == f.Kind && of.Resource == f.Resource && of.Excusable() == f.Excusable()
 	})

@@ -8,6 +8,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/scenarios/verdict"
 )
 
 // Who is to blame for what the catalogue shows within the budget: a setting only if what went wrong in that very run is more
@@ -48,9 +49,9 @@ func blamed(t *testing.T, s *scenarios.Scenario) string {
 	return Blame(r, r.Defect())
 }
 
-func judged(t *testing.T, s *scenarios.Scenario) *scenarios.Result {
+func judged(t *testing.T, s *scenarios.Scenario) *verdict.Result {
 	t.Helper()
-	r, err := scenarios.Judge(s, scenarios.Options{})
+	r, err := verdict.Judge(s, scenarios.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"redlocksim/internal/rounded"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search"
 	"redlocksim/search/settings"
 	"redlocksim/sim/history"
@@ -33,7 +34,7 @@ func counterexample(s *scenarios.Scenario, seed uint64) (*scenarios.Scenario, er
 		return nil, fmt.Errorf("%w: %s, seed %d: nothing is found", errNotConfirmed, s.Name, seed)
 	}
 	for _, tier := range scenarios.Tiers() {
-		switch got, err := scenarios.Verify(c, scenarios.Options{Tier: tier, Seed: seed}); {
+		switch got, err := verdict.Verify(c, scenarios.Options{Tier: tier, Seed: seed}); {
 		case err != nil:
 			return nil, err
 		case r.HistoryHash != got.HistoryHash:
@@ -48,7 +49,7 @@ func counterexample(s *scenarios.Scenario, seed uint64) (*scenarios.Scenario, er
 // compared is a scenario that shows a violation of somebody's program, as a file says it: what it expects is what the library
 // shows under the same faults, to which the program is compared.
 func compared(v *search.Violation) (*scenarios.Scenario, error) {
-	theirs, err := scenarios.Judge(v.Scenario, v.Options())
+	theirs, err := verdict.Judge(v.Scenario, v.Options())
 	if err != nil {
 		return nil, err
 	}
@@ -70,10 +71,10 @@ func compared(v *search.Violation) (*scenarios.Scenario, error) {
 // Its claim follows from the budget. A violation by faults that exceed the budget, which excuse it, is a counterexample to a
 // protocol that holds within it. A violation within the budget, or one that no fault excuses, refutes that the protocol holds,
 // so that the file claims unsound.
-func told(s *scenarios.Scenario, seed uint64) (*scenarios.Scenario, *scenarios.Result, error) {
+func told(s *scenarios.Scenario, seed uint64) (*scenarios.Scenario, *verdict.Result, error) {
 	c := *s
 	c.Expect, c.Live = scenarios.Expect{}, scenarios.OnLive{}
-	r, err := scenarios.Judge(&c, scenarios.Options{Seed: seed})
+	r, err := verdict.Judge(&c, scenarios.Options{Seed: seed})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -99,7 +100,7 @@ func told(s *scenarios.Scenario, seed uint64) (*scenarios.Scenario, *scenarios.R
 }
 
 // shown is what a run shows, in a word or two and in a sentence; nothing of one that shows nothing.
-func shown(r *scenarios.Result) (what, how string) {
+func shown(r *verdict.Result) (what, how string) {
 	switch f := r.Defect(); {
 	case len(r.Findings) == 0:
 		return "a key without a time to live", "A key is left without a time to live."
@@ -110,7 +111,7 @@ func shown(r *scenarios.Result) (what, how string) {
 }
 
 // budgeted says in sentences how what a run shows stands to the budget, and what is to blame for what no fault excuses.
-func budgeted(r *scenarios.Result) (text string) {
+func budgeted(r *verdict.Result) (text string) {
 	if r.Beyond != nil {
 		text = " The faults exceed the budget: " + strings.Join(r.Beyond, "; ") + "."
 	}
@@ -128,7 +129,7 @@ func budgeted(r *scenarios.Result) (text string) {
 }
 
 // expect has a scenario expect what a run of it shows.
-func expect(c *scenarios.Scenario, r *scenarios.Result) {
+func expect(c *scenarios.Scenario, r *verdict.Result) {
 	c.Expect.Findings = r.Findings
 	c.Expect.Unavailable.AtMost = max(time.Duration(up(max(1, int64(r.Unavailable)), 1)), time.Millisecond)
 	for _, name := range c.Clients {

@@ -8,6 +8,7 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 )
 
 func catalogue(t *testing.T, name string) *scenarios.Scenario {
@@ -45,7 +46,7 @@ func TestClaims(t *testing.T) {
 				t.Errorf("%s becomes\n%s", test.scenario, text(t, c))
 			}
 			for _, tier := range scenarios.Tiers() {
-				if r, err := scenarios.Verify(parse(t, text(t, c)), scenarios.Options{Tier: tier}); err != nil || !r.OK() {
+				if r, err := verdict.Verify(parse(t, text(t, c)), scenarios.Options{Tier: tier}); err != nil || !r.OK() {
 					t.Errorf("%s, tier %s: %v, not as expected", test.scenario, tier, err)
 				}
 			}

@@ -13,6 +13,7 @@ import (
 	"fmt"
 
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search"
 	"redlocksim/search/settings"
 	"redlocksim/sim/history"
@@ -28,7 +29,7 @@ func Finding(ctx context.Context, v search.Violation, runs int) (f search.Findin
 	case err != nil:
 		return search.Finding{}, false, err
 	}
-	r, err := scenarios.Judge(example, scenarios.Options{Seed: v.Seed, Foreign: v.Foreign, Unhashed: true})
+	r, err := verdict.Judge(example, scenarios.Options{Seed: v.Seed, Foreign: v.Foreign, Unhashed: true})
 	if err != nil {
 		return search.Finding{}, false, err
 	}
@@ -96,20 +97,20 @@ func tolerant(failed func(error), shows search.Question) search.Question {
 
 // Difference gives the smallest experiment, of the same protocol, whose runs on tiers model and wire still differ, as a
 // scenario file that expects what tier model shows. same makes the run of tier model on tier wire too, and is as
-// [scenarios.Result.SameOn]. It takes about that many runs on each tier at the most. The error is that of the context if it
+// [verdict.Result.SameOn]. It takes about that many runs on each tier at the most. The error is that of the context if it
 // ended, or an internal one, also where the run of tier model tests nothing.
-func Difference(ctx context.Context, s *scenarios.Scenario, seed uint64, same func(*scenarios.Result) error, runs int) (*scenarios.Scenario, error) {
+func Difference(ctx context.Context, s *scenarios.Scenario, seed uint64, same func(*verdict.Result) error, runs int) (*scenarios.Scenario, error) {
 	whole := search.Violation{Scenario: s, Seed: seed}
 	if _, err := whole.WithoutIdle(); err != nil {
 		return nil, err
 	}
 	var err error
 	whole.Scenario, _, err = minimize(ctx, whole.Scenario, nil, func(s *scenarios.Scenario) (history.History, error) {
-		r, err := scenarios.Judge(s, scenarios.Options{Seed: seed})
+		r, err := verdict.Judge(s, scenarios.Options{Seed: seed})
 		if err != nil || len(r.NotTested) > 0 {
 			return nil, err // the file would have another problem
 		}
-		if err = same(r); errors.Is(err, scenarios.ErrTiersDiffer) {
+		if err = same(r); errors.Is(err, verdict.ErrTiersDiffer) {
 			return r.History, nil
 		}
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search"
 	"redlocksim/search/experiment"
 	"redlocksim/sim/history"
@@ -97,7 +98,7 @@ const enough = 5000
 // shows says whether a run of a scenario still has a finding of the kind, and is tested.
 func shows(kind checker.Kind, seed uint64) search.Question {
 	return func(s *scenarios.Scenario) (history.History, error) {
-		r, err := scenarios.Judge(s, scenarios.Options{Seed: seed})
+		r, err := verdict.Judge(s, scenarios.Options{Seed: seed})
 		if err != nil || !slices.Contains(r.Findings, kind) {
 			return nil, err
 		}
@@ -173,7 +174,7 @@ func confirmed(t *testing.T, s *scenarios.Scenario, seed uint64, kind checker.Ki
 		t.Fatal(err)
 	}
 	for _, tier := range scenarios.Tiers() {
-		r, err := scenarios.Verify(found[0], scenarios.Options{Tier: tier, Seed: seed})
+		r, err := verdict.Verify(found[0], scenarios.Options{Tier: tier, Seed: seed})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,7 +190,7 @@ func TestRandomExperimentsShrink(t *testing.T) {
 	want := 3
 	for seed := uint64(0); want > 0; seed++ {
 		s := experiment.Arbitrary(seed)
-		r, err := scenarios.Judge(s, scenarios.Options{Seed: seed})
+		r, err := verdict.Judge(s, scenarios.Options{Seed: seed})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search"
 )
 
@@ -53,7 +54,7 @@ func TestShrinkStaysWithinTheBudget(t *testing.T) {
 
 // A finding says how much happened in the run in which it was found, and that is more than what happens in its own.
 func TestEventsBefore(t *testing.T) {
-	whole, err := scenarios.Judge(jump(t, "10s"), scenarios.Options{})
+	whole, err := verdict.Judge(jump(t, "10s"), scenarios.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

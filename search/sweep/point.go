@@ -10,6 +10,7 @@ import (
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/reach"
 	"redlocksim/scenarios/variant"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search"
 	"redlocksim/search/attacks"
 	"redlocksim/sim/storage"
@@ -69,7 +70,7 @@ func (c *Cell) Verdict() string {
 	case c.Broken():
 		return "broken"
 	case c.Untested():
-		return scenarios.NothingTested
+		return verdict.NothingTested
 	}
 	return scenarios.Safe
 }

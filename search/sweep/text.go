@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 )
 
 // WriteText writes a chart for a terminal: maps of its last two axes, one for each combination of the others, and the
@@ -47,7 +48,7 @@ const (
 )
 
 func (c *Cell) mark() string {
-	return map[string]string{scenarios.Safe: markSafe, "broken": markBroken, scenarios.NothingTested: markMissed, "invalid": markInvalid}[c.Verdict()]
+	return map[string]string{scenarios.Safe: markSafe, "broken": markBroken, verdict.NothingTested: markMissed, "invalid": markInvalid}[c.Verdict()]
 }
 
 func (c *Chart) maps(b *strings.Builder) {

@@ -9,6 +9,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/reach"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search"
 	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
@@ -38,7 +39,7 @@ func NewBase(s *scenarios.Scenario, seed uint64, beyond bool) (*Base, error) {
 	x.Expect = scenarios.Expect{Unavailable: scenarios.Unavailable{Bounds: scenarios.Bounds{AtMost: x.Duration}}}
 	b := &Base{scenario: &x, seed: seed}
 	var times []kernel.True
-	r, err := scenarios.Judge(&x, scenarios.Options{Seed: seed, Trace: func(t kernel.TraceStep) { times = append(times, t.At) }})
+	r, err := verdict.Judge(&x, scenarios.Options{Seed: seed, Trace: func(t kernel.TraceStep) { times = append(times, t.At) }})
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +54,7 @@ func NewBase(s *scenarios.Scenario, seed uint64, beyond bool) (*Base, error) {
 }
 
 // reach tallies what the base's own run reached, and which of its own faults made a difference.
-func (b *Base) reach(r *scenarios.Result) error {
+func (b *Base) reach(r *verdict.Result) error {
 	run := r.Reached()
 	b.tally.TurnOn(b.scenario.Features()...)
 	b.tally.Add(reach.Of(run), run)

@@ -8,6 +8,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/sim/history"
 )
 
@@ -28,7 +29,7 @@ timeline:
 // Every event of a run is a moment, told by the resource that it is about: the n-th of those on it is that very event.
 func TestMomentsOnSeveralResources(t *testing.T) {
 	b := newBase(t, twoLocks, false)
-	r, err := scenarios.Judge(b.scenario, scenarios.Options{})
+	r, err := verdict.Judge(b.scenario, scenarios.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +80,7 @@ func TestPlacementsAroundEachResourcesGrants(t *testing.T) {
 		if m.After == nil || m.After.Event != "acquire-done" || m.After.Client != "client-1" {
 			continue
 		}
-		r, err := scenarios.Judge(b.place(uint64(i)), scenarios.Options{})
+		r, err := verdict.Judge(b.place(uint64(i)), scenarios.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +113,7 @@ func TestPlacementsAroundEachResourcesGrants(t *testing.T) {
 // What differs in the resource alone is another run.
 func TestDigestTellsResourcesApart(t *testing.T) {
 	run := func(text string) (history.History, error) {
-		r, err := scenarios.Judge(parse(t, text), scenarios.Options{})
+		r, err := verdict.Judge(parse(t, text), scenarios.Options{})
 		if err != nil {
 			return nil, err
 		}

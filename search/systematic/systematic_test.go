@@ -14,6 +14,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/reach"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search"
 	"redlocksim/search/experiment"
 	"redlocksim/search/random"
@@ -197,7 +198,7 @@ func TestKnown(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if r, err := scenarios.Verify(found[0], scenarios.Options{}); err != nil || !r.OK() {
+				if r, err := verdict.Verify(found[0], scenarios.Options{}); err != nil || !r.OK() {
 					t.Errorf("%v, %+v", err, r)
 				}
 			}

@@ -23,6 +23,7 @@ import (
 	"redlocksim/live"
 	"redlocksim/live/soak"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/sim/history"
 )
 
@@ -65,8 +66,8 @@ func main() {
 	}
 	exitIf(exitcode.Internal, err)
 	code := exitcode.OK
-	for class, c := range map[scenarios.Class]exitcode.Code{scenarios.Safety: exitcode.Safety, scenarios.Liveness: exitcode.Liveness,
-		scenarios.NotTested: exitcode.NotTested} {
+	for class, c := range map[verdict.Class]exitcode.Code{verdict.Safety: exitcode.Safety, verdict.Liveness: exitcode.Liveness,
+		verdict.NotTested: exitcode.NotTested} {
 		if r.Has(class) {
 			code = exitcode.Worst(code, c)
 		}

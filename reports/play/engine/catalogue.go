@@ -5,6 +5,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 )
 
 // Theme is a part of the catalogue, and Entry is a scenario in it.

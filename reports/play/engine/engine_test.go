@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 )
 
 // ask asks the engine as the page does.
@@ -69,7 +70,7 @@ func TestCatalogue(t *testing.T) {
 // A run has the hashes of the command's, and the command that makes it again.
 func TestRun(t *testing.T) {
 	s, _ := scenarios.Find(jump)
-	want, err := scenarios.Judge(s, scenarios.Options{Seed: 7})
+	want, err := verdict.Judge(s, scenarios.Options{Seed: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +90,7 @@ func TestRun(t *testing.T) {
 		t.Error("the page of a file that somebody changed sounds the alarm when the lock holds")
 	}
 	idle := ask[Run](t, Request{Do: "run", Text: strings.Replace(text, "hold: 8s", "hold: 10ms", 1), Name: jump})
-	if idle.Shown != scenarios.NothingTested || strings.Contains(idle.Page, "<strong>✓") {
+	if idle.Shown != verdict.NothingTested || strings.Contains(idle.Page, "<strong>✓") {
 		t.Errorf("a run that shows %s has a tick", idle.Shown)
 	}
 	if svg := ask[string](t, Request{Do: "drawing", Text: text, Name: jump}); !strings.HasPrefix(svg, "<svg") {
@@ -197,7 +198,7 @@ func TestTips(t *testing.T) {
 		{jump, "lock.drift.constant", "9s"},
 		{"32-pause-before-write", "timeline[1].fault.pause.for", "40s"},
 	} {
-		if got := shownAt(t, textOf(t, c.name), c.path, c.word); got != scenarios.NothingTested {
+		if got := shownAt(t, textOf(t, c.name), c.path, c.word); got != verdict.NothingTested {
 			t.Errorf("%s with %s=%s: %s", c.name, c.path, c.word, got)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"redlocksim/internal/shell"
 	"redlocksim/reports/timeline"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 )
 
 // Run is what a run showed.
@@ -36,12 +37,12 @@ const broken = "broken"
 
 // shows is what a run shows: that the lock is broken, that it is safe, or nothing, where what the file is about did not take
 // place.
-func shows(r *scenarios.Result) string {
+func shows(r *verdict.Result) string {
 	switch {
 	case r.IsBroken():
 		return broken
 	case len(r.NotTested) > 0:
-		return scenarios.NothingTested
+		return verdict.NothingTested
 	}
 	return scenarios.Safe
 }
@@ -50,17 +51,17 @@ func shows(r *scenarios.Result) string {
 var says = map[string]string{string(checker.Holds): "The lock holds", "breaks": "The lock breaks", string(checker.Stuck): "The lock is stuck",
 	string(checker.Leaks): "The lock leaks", string(checker.Untested): "This run shows nothing"}
 
-func judged(q *Request) (*scenarios.Result, []string, mistakes, error) {
+func judged(q *Request) (*verdict.Result, []string, mistakes, error) {
 	s, cases, warnings, err := read(q)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	r, err := scenarios.Judge(s, scenarios.Options{Seed: q.Seed})
+	r, err := verdict.Judge(s, scenarios.Options{Seed: q.Seed})
 	return r, cases, warnings, err
 }
 
 // timelineOf is the timeline of a run of the editor's file, with the command that makes the run again.
-func timelineOf(q *Request, r *scenarios.Result) (*timeline.Timeline, error) {
+func timelineOf(q *Request, r *verdict.Result) (*timeline.Timeline, error) {
 	t, err := timeline.Of(r, repeat(q, r))
 	if err == nil {
 		t.Name = cmp.Or(q.Name, "your scenario")
@@ -69,7 +70,7 @@ func timelineOf(q *Request, r *scenarios.Result) (*timeline.Timeline, error) {
 	return t, err
 }
 
-func repeat(q *Request, r *scenarios.Result) string {
+func repeat(q *Request, r *verdict.Result) string {
 	command := "redlocksim run scenario.yaml"
 	if s, ok := scenarios.Find(q.Name); ok {
 		if text, err := s.Encode(); err == nil && string(text) == q.Text {

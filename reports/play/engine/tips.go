@@ -7,6 +7,7 @@ import (
 
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/variant"
+	"redlocksim/scenarios/verdict"
 )
 
 // Tip is where a setting tips: what a run shows at each of its values, and where that changes.
@@ -84,7 +85,7 @@ func at(base variant.File, q *Request, word string) string {
 	if err != nil {
 		return invalid
 	}
-	r, err := scenarios.Judge(s, scenarios.Options{Seed: q.Seed, Unhashed: true})
+	r, err := verdict.Judge(s, scenarios.Options{Seed: q.Seed, Unhashed: true})
 	if err != nil {
 		return invalid
 	}

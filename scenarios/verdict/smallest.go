@@ -1,4 +1,4 @@
-package scenarios
+package verdict
 
 import (
 	"slices"
@@ -6,6 +6,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/faults"
+	"redlocksim/scenarios"
 )
 
 // Smallest is how much of a kind of fault it takes to break the lock, everything else being as in the scenario.
@@ -46,12 +47,14 @@ func findSmallest(r *Result) ([]Smallest, error) {
 }
 
 func bisect(r *Result, kind string, of *faults.Size) (*Smallest, error) {
-	breaks := func(tier Tier, size time.Duration) (bool, error) {
-		out, err := Run(resized(r.Scenario, kind, size), Options{Tier: tier, Seed: r.Seed, Foreign: r.foreign})
+	breaks := func(tier scenarios.Tier, size time.Duration) (bool, error) {
+		o := r.options()
+		o.Tier = tier
+		out, err := scenarios.Run(resized(r.Scenario, kind, size), o)
 		if err != nil {
 			return false, err
 		}
-		report, err := r.Scenario.check(out)
+		report, err := checker.Check(out.History, r.Scenario.CheckOptions())
 		report.Add(out.Monitored...) // as r's has what the rules found
 		return slices.Equal(violations(report), violations(r.Report)), err
 	}
@@ -65,13 +68,13 @@ func bisect(r *Result, kind string, of *faults.Size) (*Smallest, error) {
 		size time.Duration
 		want bool
 	}{{bad, true}, {good, false}} {
-		if got, err := breaks(Model, known.size); err != nil || got != known.want {
+		if got, err := breaks(scenarios.Model, known.size); err != nil || got != known.want {
 			return nil, err
 		}
 	}
 	for (good - bad).Abs() > resolution {
 		middle := (good + bad) / 2 / resolution * resolution
-		broken, err := breaks(Model, middle)
+		broken, err := breaks(scenarios.Model, middle)
 		if err != nil {
 			return nil, err
 		}
@@ -81,9 +84,9 @@ func bisect(r *Result, kind string, of *faults.Size) (*Smallest, error) {
 			good = middle
 		}
 	}
-	s := &Smallest{Fault: kind, Knob: of.Knob, Breaks: bad, Holds: good, Confirmed: r.Tier != Program}
-	for _, tier := range Tiers() {
-		if tier == Model || r.Tier == Program {
+	s := &Smallest{Fault: kind, Knob: of.Knob, Breaks: bad, Holds: good, Confirmed: r.Tier != scenarios.Program}
+	for _, tier := range scenarios.Tiers() {
+		if tier == scenarios.Model || r.Tier == scenarios.Program {
 			continue
 		}
 		worse, err := breaks(tier, bad)
@@ -100,7 +103,7 @@ func bisect(r *Result, kind string, of *faults.Size) (*Smallest, error) {
 }
 
 // resized is the scenario with all faults of a kind at a size, but for those that have none, such as a crash for good.
-func resized(s *Scenario, kind string, size time.Duration) *Scenario {
+func resized(s *scenarios.Scenario, kind string, size time.Duration) *scenarios.Scenario {
 	changed := *s
 	changed.Timeline = slices.Clone(s.Timeline)
 	for i := range changed.Timeline {

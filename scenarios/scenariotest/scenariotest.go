@@ -1,8 +1,12 @@
-package scenarios
+// Package scenariotest has what tests of scenarios say again and again.
+package scenariotest
 
 import (
 	"regexp"
 	"testing"
+
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
 )
 
 // needed is what every file must say: a test adds it to what it says itself, behind it, where that says nothing of it.
@@ -23,9 +27,9 @@ func Whole(text string) []byte {
 }
 
 // Given is the scenario of a file that has what it needs.
-func Given(t testing.TB, text string) *Scenario {
+func Given(t testing.TB, text string) *scenarios.Scenario {
 	t.Helper()
-	found, err := Parse("f.yaml", Whole(text))
+	found, err := scenarios.Parse("f.yaml", Whole(text))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, Whole(text))
 	}
@@ -33,9 +37,9 @@ func Given(t testing.TB, text string) *Scenario {
 }
 
 // Named is a scenario of the catalogue.
-func Named(t testing.TB, name string) *Scenario {
+func Named(t testing.TB, name string) *scenarios.Scenario {
 	t.Helper()
-	s, known := Find(name)
+	s, known := scenarios.Find(name)
 	if !known {
 		t.Fatalf("there is no scenario %s", name)
 	}
@@ -43,9 +47,9 @@ func Named(t testing.TB, name string) *Scenario {
 }
 
 // Judged is a run, judged.
-func Judged(t testing.TB, s *Scenario, o Options) *Result {
+func Judged(t testing.TB, s *scenarios.Scenario, o scenarios.Options) *verdict.Result {
 	t.Helper()
-	r, err := Judge(s, o)
+	r, err := verdict.Judge(s, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,9 +57,9 @@ func Judged(t testing.TB, s *Scenario, o Options) *Result {
 }
 
 // Ran is a run.
-func Ran(t testing.TB, s *Scenario, o Options) *Outcome {
+func Ran(t testing.TB, s *scenarios.Scenario, o scenarios.Options) *scenarios.Outcome {
 	t.Helper()
-	out, err := Run(s, o)
+	out, err := scenarios.Run(s, o)
 	if err != nil {
 		t.Fatal(err)
 	}

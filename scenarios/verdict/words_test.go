@@ -1,4 +1,4 @@
-package scenarios_test
+package verdict_test
 
 import (
 	"strings"
@@ -6,6 +6,8 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/scenariotest"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/sim/history"
 )
 
@@ -26,8 +28,8 @@ func TestWords(t *testing.T) {
 		{"90-failed-attempt-leaves-its-votes", "leaks (leftover), unavailable for 9s to 9.3s", "leaks (leftover), unavailable for 9.13s",
 			"leaks (leftover), unavailable for 9.13s, as published"},
 	} {
-		s := scenarios.Named(t, c.name)
-		r, err := scenarios.Verify(s, scenarios.Options{})
+		s := scenariotest.Named(t, c.name)
+		r, err := verdict.Verify(s, scenarios.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +41,7 @@ func TestWords(t *testing.T) {
 
 // A file that is not in the catalogue is not published, what a search found is, and a lock of somebody's is beside Redlock.
 func TestEnding(t *testing.T) {
-	own := *scenarios.Named(t, "17-clock-jump")
+	own := *scenariotest.Named(t, "17-clock-jump")
 	found := own
 	found.Recorded = &scenarios.Recorded{}
 	wrong := own
@@ -53,7 +55,7 @@ func TestEnding(t *testing.T) {
 		{&found, scenarios.Options{}, "two holders (lease-overlap): breaks, as the search found"},
 		{&wrong, scenarios.Options{}, "two holders (lease-overlap), NOT AS EXPECTED"},
 	} {
-		r := scenarios.Judged(t, c.s, c.o)
+		r := scenariotest.Judged(t, c.s, c.o)
 		if got := r.Headline(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
@@ -97,7 +99,7 @@ func TestFirstDifference(t *testing.T) {
 		{func(h history.History) history.History { return h[:3] }, "at 4ms c write-effect (", "nothing more happens"},
 	} {
 		other := c.change(append(history.History(nil), h...))
-		got := scenarios.FirstDifference(h, other)
+		got := verdict.FirstDifference(h, other)
 		first, second, _ := strings.Cut(got, ", and in the second ")
 		if !strings.Contains(first, c.first) || !strings.Contains(second, c.second) || (c.first == "") != (got == "") {
 			t.Errorf("%s\nwant %s and %s", got, c.first, c.second)

@@ -1,11 +1,18 @@
-package scenarios
+// Package verdict judges runs of scenarios: it compares what was found with what a scenario claims and expects, or with what a
+// sound Redlock shows under the same faults.
+//
+// [Judge] makes one run and judges it, [Verify] makes it twice and compares the two, and [Suite] does so for many scenarios on
+// several tiers.
+package verdict
 
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"redlocksim/checker"
+	"redlocksim/scenarios"
 	"redlocksim/sim/kernel"
 )
 
@@ -33,13 +40,13 @@ type Problem struct {
 
 // Result is a run, judged.
 type Result struct {
-	Scenario *Scenario
-	Tier     Tier
+	Scenario *scenarios.Scenario
+	Tier     scenarios.Tier
 	Seed     uint64
-	*Outcome
+	*scenarios.Outcome
 	Report checker.Report
 	// Findings are the kinds found, in the checker's order.
-	Findings Findings
+	Findings scenarios.Findings
 	// NotTested says what did not take place of what the run was to test: a fault that was not injected, a client that did not
 	// start, something that had to be reached, contention at all. Nil if everything did; else the run is no evidence that
 	// the lock is safe.
@@ -67,10 +74,15 @@ type Result struct {
 
 	// fewer says that somebody waited for longer than is expected of the lock, or was granted it less often.
 	fewer bool
-	// foreign is that of the Options, for further runs.
-	foreign *Foreign
+	// foreign is that of the Options.
+	foreign *scenarios.Foreign
 	// unrefined is that of the Options.
 	unrefined bool
+}
+
+// options are those that the run was made with, for further runs of it.
+func (r *Result) options() scenarios.Options {
+	return scenarios.Options{Tier: r.Tier, Seed: r.Seed, Foreign: r.foreign}
 }
 
 // OfLock is why the run says nothing of the lock: NotTested without Unproven.
@@ -146,10 +158,13 @@ func (r *Result) Verdict() string {
 	switch {
 	case r.Unbounded:
 		text += fmt.Sprintf(", unavailable %v", r.Scenario.Expect.Unavailable)
-	case r.Has(Liveness) || r.Scenario.Expect.Unavailable.isTheSubject():
+	case r.Has(Liveness) || r.Scenario.Expect.Unavailable.IsTheSubject():
 		text += fmt.Sprintf(", unavailable %v", r.Unavailable.Round(time.Microsecond))
 	}
-	return text + leaking(leaked(r.Leaks))
+	if keys := leaked(r.Leaks); len(keys) > 0 {
+		text += ", leaks " + strings.Join(keys, " and ")
+	}
+	return text
 }
 
 // own are the findings that the scenario is about: that a lock was unprotected goes without saying beside another violation,
@@ -166,8 +181,8 @@ func (r *Result) own() []checker.Finding {
 }
 
 // findingsOn are the kinds found on a resource, in the checker's order.
-func (r *Result) findingsOn(resource string) Findings {
-	var found Findings
+func (r *Result) findingsOn(resource string) scenarios.Findings {
+	var found scenarios.Findings
 	for _, f := range r.own() {
 		if f.Resource == resource && !slices.Contains(found, f.Kind) {
 			found = append(found, f.Kind)
@@ -209,4 +224,16 @@ func (r *Result) First(is func(checker.Kind) bool) *checker.Finding {
 		}
 	}
 	return nil
+}
+
+// leaked is the keys among leaks, each once, in order.
+func leaked(leaks []scenarios.Leak) []string {
+	var keys []string
+	for _, l := range leaks {
+		if !slices.Contains(keys, l.Key) {
+			keys = append(keys, l.Key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
 }

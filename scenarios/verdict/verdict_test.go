@@ -1,4 +1,4 @@
-package scenarios_test
+package verdict_test
 
 import (
 	"errors"
@@ -10,6 +10,8 @@ import (
 	"redlocksim/faults"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/scenarios/scenariotest"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/search"
 	"redlocksim/sim/kernel"
 )
@@ -28,18 +30,18 @@ func TestARunThatDoesNotRepeatItself(t *testing.T) {
 		p, _ := protocols.Find(name)
 		return p.New(env)
 	}
-	_, err := scenarios.Verify(s, scenarios.Options{Foreign: &scenarios.Foreign{New: locker}})
-	if !errors.Is(err, scenarios.ErrNotRepeated) || !strings.Contains(err.Error(), `in the first run at`) {
+	_, err := verdict.Verify(s, scenarios.Options{Foreign: &scenarios.Foreign{New: locker}})
+	if !errors.Is(err, verdict.ErrNotRepeated) || !strings.Contains(err.Error(), `in the first run at`) {
 		t.Errorf("Verify: %v", err)
 	}
 	first, err := scenarios.Run(s, scenarios.Options{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := scenarios.Again(s, scenarios.Options{Seed: 1}, first); err != nil {
+	if err := verdict.Again(s, scenarios.Options{Seed: 1}, first); err != nil {
 		t.Errorf("the same: %v", err)
 	}
-	if err := scenarios.Again(s, scenarios.Options{Seed: 2}, first); !errors.Is(err, scenarios.ErrNotRepeated) || !strings.Contains(err.Error(), "seed 2") || !strings.Contains(err.Error(), "client-1 crash (") {
+	if err := verdict.Again(s, scenarios.Options{Seed: 2}, first); !errors.Is(err, verdict.ErrNotRepeated) || !strings.Contains(err.Error(), "seed 2") || !strings.Contains(err.Error(), "client-1 crash (") {
 		t.Errorf("another seed: %v", err)
 	}
 }
@@ -47,10 +49,10 @@ func TestARunThatDoesNotRepeatItself(t *testing.T) {
 // A lock that breaks a rule is broken, with nobody else there to suffer from it.
 func TestAViolationNeedsNoContention(t *testing.T) {
 	for name, want := range map[string]checker.Kind{"20-client-clock-steps-back/wall": checker.Unprotected, "20-client-clock-steps-back/monotonic": ""} {
-		s := *scenarios.Named(t, name)
+		s := *scenariotest.Named(t, name)
 		s.Timeline = slices.DeleteFunc(slices.Clone(s.Timeline), func(i scenarios.Item) bool { return i.Client == "client-2" })
 		s.Expect = scenarios.Expect{Findings: scenarios.Findings{checker.Unprotected}, Unavailable: s.Expect.Unavailable}
-		r := scenarios.Judged(t, &s, scenarios.Options{})
+		r := scenariotest.Judged(t, &s, scenarios.Options{})
 		if isBroken := want != ""; r.OK() != isBroken || slices.Contains(r.Findings, want) != isBroken || (r.NotTested == nil) != isBroken {
 			t.Errorf("%s: %v, not tested %q, %v", name, r.Findings, r.NotTested, r.Problems)
 		}
@@ -67,12 +69,12 @@ func TestFindingsOfLiveness(t *testing.T) {
 		name, scenario string
 		expect         scenarios.Findings
 		claim          scenarios.Claim
-		want           []scenarios.Class
+		want           []verdict.Class
 	}{
 		{"expected", leaves, scenarios.Findings{checker.Leftover}, scenarios.Unsound, nil},
-		{"not expected", leaves, nil, scenarios.Holds, []scenarios.Class{scenarios.Liveness, scenarios.Liveness}},
-		{"missed", "13-split-votes", scenarios.Findings{checker.Leftover}, scenarios.Holds, []scenarios.Class{scenarios.Liveness}},
-		{"instead of one of safety", leaves, scenarios.Findings{checker.LeaseOverlap}, scenarios.Unsound, []scenarios.Class{scenarios.Safety}},
+		{"not expected", leaves, nil, scenarios.Holds, []verdict.Class{verdict.Liveness, verdict.Liveness}},
+		{"missed", "13-split-votes", scenarios.Findings{checker.Leftover}, scenarios.Holds, []verdict.Class{verdict.Liveness}},
+		{"instead of one of safety", leaves, scenarios.Findings{checker.LeaseOverlap}, scenarios.Unsound, []verdict.Class{verdict.Safety}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			found, known := scenarios.Find(c.scenario)
@@ -81,8 +83,8 @@ func TestFindingsOfLiveness(t *testing.T) {
 			}
 			s := *found
 			s.Expect.Findings, s.Claim = c.expect, c.claim
-			r := scenarios.Judged(t, &s, scenarios.Options{})
-			var classes []scenarios.Class
+			r := scenariotest.Judged(t, &s, scenarios.Options{})
+			var classes []verdict.Class
 			for _, p := range r.Problems {
 				classes = append(classes, p.Class)
 			}
@@ -105,9 +107,9 @@ func TestWhatFaultsExcuse(t *testing.T) {
 		{"17-clock-jump", scenarios.Holds, ""},
 		{"17-clock-jump", scenarios.Unsound, "the file claims that the lock is unsound, but the faults exceed the budget: "},
 	} {
-		s := *scenarios.Named(t, c.scenario)
+		s := *scenariotest.Named(t, c.scenario)
 		s.Claim, s.Budget = c.claim, faults.Budget{}
-		r := scenarios.Judged(t, &s, scenarios.Options{})
+		r := scenariotest.Judged(t, &s, scenarios.Options{})
 		if r.Beyond == nil || r.OK() != (c.want == "") || !r.OK() && !strings.HasPrefix(r.Problems[0].Text, c.want) {
 			t.Errorf("%s, claimed to be %s: beyond %v, %v, want %q", c.scenario, c.claim, r.Beyond, r.Problems, c.want)
 		}
@@ -131,7 +133,7 @@ func TestWhatWasBeforeIsNotExcused(t *testing.T) {
 		{endless, 6, false},
 		{overlap, 0, false}, // nobody knows when
 	} {
-		r := &scenarios.Result{Scenario: &scenarios.Scenario{}, Outcome: &scenarios.Outcome{Exceeded: c.exceeded}, Beyond: []string{"a clock"},
+		r := &verdict.Result{Scenario: &scenarios.Scenario{}, Outcome: &scenarios.Outcome{Exceeded: c.exceeded}, Beyond: []string{"a clock"},
 			Report: checker.Report{Findings: []checker.Finding{c.f}}}
 		if r.Inexcusable() != c.want || r.Excused(checker.LeaseOverlap) == c.want {
 			t.Errorf("until %v, %d, exceeded from %v: inexcusable %v", c.f.To, c.f.ToSeq, c.exceeded, r.Inexcusable())

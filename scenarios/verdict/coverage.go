@@ -1,12 +1,12 @@
-package scenarios
+package verdict
 
 import (
 	"slices"
 
+	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/scenarios/reach"
 	"redlocksim/sim/history"
-	"redlocksim/sim/storage"
 )
 
 // Reached is what there is to say about which steps, faults, moments and rules a run got to.
@@ -31,43 +31,10 @@ func (r *Result) Reached() *reach.Run {
 	return run
 }
 
-// Features are those that the scenario turns on, of the library and of the resource.
-func (s *Scenario) Features() []reach.Feature {
-	var on []reach.Feature
-	if s.Storage != storage.Register && (len(s.Timeline) == 0 || s.writes()) {
-		on = append(on, reach.Checks)
-	}
-	if !protocols.Has[protocols.RedlockSettings](s.Lock) {
-		return on
-	}
-	own := protocols.Of[protocols.RedlockSettings](s.Lock)
-	renews, several := s.Lock.Renewals > 0, false
-	for i := range s.Timeline {
-		item := &s.Timeline[i]
-		for j := range item.Do {
-			step := &item.Do[j]
-			renews = renews || step.Kind == RenewStep && !step.Released || step.is(inOneCall)
-			several = several || step.is(takes) && len(item.Taken(step, s.Resources)) > 1
-		}
-	}
-	for _, f := range []struct {
-		feature reach.Feature
-		is      bool
-	}{
-		{reach.Fencing, own.Fencing}, {reach.Guard, own.Guard != nil}, {reach.WakeUp, own.WakeUp > 0},
-		{reach.Batching, own.Batching > 0}, {reach.Renewal, renews}, {reach.Several, several}, {reach.Permits, s.TakesPermits()},
-	} {
-		if f.is {
-			on = append(on, f.feature)
-		}
-	}
-	return on
-}
-
 // IsEffective says whether the faults of a kind make a difference to a run on tier model: whether anything but the faults
 // themselves is another without them. Where something else waits for such a fault it cannot be told from that, and is not
 // said.
-func IsEffective(s *Scenario, seed uint64, kind string) (bool, error) {
+func IsEffective(s *scenarios.Scenario, seed uint64, kind string) (bool, error) {
 	without := *s
 	without.Timeline = nil
 	for _, item := range s.Timeline {
@@ -79,8 +46,8 @@ func IsEffective(s *Scenario, seed uint64, kind string) (bool, error) {
 		}
 	}
 	var all [2]history.History
-	for i, x := range []*Scenario{s, &without} {
-		out, err := Run(x, Options{Seed: seed, Unhashed: true, Unwatched: true})
+	for i, x := range []*scenarios.Scenario{s, &without} {
+		out, err := scenarios.Run(x, scenarios.Options{Seed: seed, Unhashed: true, Unwatched: true})
 		if err != nil {
 			return false, err
 		}

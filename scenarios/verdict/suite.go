@@ -1,4 +1,4 @@
-package scenarios
+package verdict
 
 import (
 	"cmp"
@@ -8,15 +8,17 @@ import (
 	"time"
 
 	"redlocksim/internal/jobs"
+	"redlocksim/scenarios"
 )
 
 // Suite verifies each scenario on each tier, several at a time, and returns the results scenario by scenario. The seed is
-// [Scenario.Seed], not that of the options. Where a scenario's histories, or what passed between libraries and nodes, differ
-// between tiers, the later result has it as a problem. A run that fails has a result, too: that of [FailedRun]. done, if not
-// nil, is told of each result by its index as soon as it is there and before tiers are compared, and how long it took on this
-// machine; it is called by one goroutine at a time. When ctx ends before all have run, the error is ctx's.
-func Suite(ctx context.Context, all []*Scenario, tiers []Tier, seed *uint64, o Options, done func(i int, took time.Duration)) ([]*Result, error) {
-	placed := func(i int) (*Scenario, Options) {
+// [scenarios.Scenario.Seed], not that of the options. Where a scenario's histories, or what passed between libraries and
+// nodes, differ between tiers, the later result has it as a problem. A run that fails has a result, too: that of
+// [FailedRun]. done, if not nil, is told of each result by its index as soon as it is there and before tiers are compared,
+// and how long it took on this machine; it is called by one goroutine at a time. When ctx ends before all have run, the
+// error is ctx's.
+func Suite(ctx context.Context, all []*scenarios.Scenario, tiers []scenarios.Tier, seed *uint64, o scenarios.Options, done func(i int, took time.Duration)) ([]*Result, error) {
+	placed := func(i int) (*scenarios.Scenario, scenarios.Options) {
 		s, o := all[i/len(tiers)], o
 		o.Tier = tiers[i%len(tiers)]
 		o.Seed = s.Seed(seed)
@@ -62,22 +64,4 @@ func Suite(ctx context.Context, all []*Scenario, tiers []Tier, seed *uint64, o O
 		}
 	}
 	return results, nil
-}
-
-// compare has it be a problem that a run differs from the first of the scenario, on another tier, if neither is lost.
-// isSameDialogue says that the same passed between libraries and nodes.
-func (r *Result) compare(first *Result, isSameDialogue bool) (err error) {
-	defer r.Scenario.recovered(Options{Tier: r.Tier, Seed: r.Seed}, &err)
-	difference := ""
-	switch {
-	case r.Lost() || first.Lost():
-	case r.HistoryHash != first.HistoryHash:
-		difference = first.DifferenceOn(r)
-	case !isSameDialogue:
-		difference, err = first.firstWords(r.Tier)
-	}
-	if difference != "" && err == nil {
-		r.Problems = append(r.Problems, Problem{Safety, fmt.Sprintf("%v: %s: %s", ErrTiersDiffer, difference, noVerdict)})
-	}
-	return err
 }

@@ -1,4 +1,4 @@
-package scenarios_test
+package verdict_test
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/reach"
+	"redlocksim/scenarios/scenariotest"
 )
 
 // premise is a run in which the premise of a rule of the checker comes true, and one like it in which it does not. Each is the
@@ -74,7 +75,7 @@ func TestEachRuleCountsItsPremise(t *testing.T) {
 			text := fmt.Sprintf("clients: [client-1, client-2]\n%s\nduration: 40s\n"+
 				"timeline:\n  - {at: 0s, client: client-1, do: [%s]}\n  - {at: 100ms, client: client-2, do: [%s]}\n%s"+
 				"expect: {findings: safe, unavailable: {at-most: 40s}}\n", run[0], run[1], run[2], run[3])
-			r := scenarios.Judged(t, scenarios.Given(t, text), scenarios.Options{})
+			r := scenariotest.Judged(t, scenariotest.Given(t, text), scenarios.Options{})
 			if n := reach.Premises(&r.Report)[e.Name]; n > 0 != (side && is) {
 				t.Errorf("%s: its premise came true %d times in a run with it: %t", e.Name, n, side)
 			}

@@ -1,4 +1,4 @@
-package scenarios
+package verdict
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"redlocksim/checker"
+	"redlocksim/scenarios"
 	"redlocksim/sim/kernel"
 )
 
@@ -13,20 +14,23 @@ import (
 // monitor would be wrong.
 func TestUnprotectedIsConfirmed(t *testing.T) {
 	for _, name := range []string{"17-clock-jump", "30-restart-guard-and-clock-steps/forward-trusting-the-node"} {
-		s := Named(t, name)
-		for _, tier := range Tiers() {
-			o := Options{Tier: tier}
-			r := Judged(t, s, o)
+		s, _ := scenarios.Find(name)
+		for _, tier := range scenarios.Tiers() {
+			o := scenarios.Options{Tier: tier}
+			r, err := Judge(s, o)
+			if err != nil {
+				t.Fatal(err)
+			}
 			i := slices.IndexFunc(r.Report.Findings, func(f checker.Finding) bool { return f.Kind == checker.Unprotected })
 			if i < 0 || slices.Contains(r.Findings, checker.Unprotected) {
 				t.Fatalf("%s, tier %s: %v", name, tier, r.Findings)
 			}
 			f := r.Report.Findings[i]
-			if err := s.probe(o, f.Resource, kernel.True(f.From)); err != nil {
+			if err := s.Probe(o, f.Resource, kernel.True(f.From)); err != nil {
 				t.Errorf("%s, tier %s, at %v: %v", name, tier, f.From, err)
 			}
 			f.From--
-			if err := s.confirm(o, checker.Report{Findings: []checker.Finding{f}}); !errors.Is(err, ErrUnconfirmed) {
+			if err := confirm(s, o, checker.Report{Findings: []checker.Finding{f}}); !errors.Is(err, ErrUnconfirmed) {
 				t.Errorf("%s, tier %s, at %v: %v", name, tier, f.From, err)
 			}
 		}

@@ -1,4 +1,4 @@
-package scenarios
+package verdict
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"redlocksim/faults"
+	"redlocksim/scenarios"
 	"redlocksim/sim/history"
 )
 
@@ -18,8 +19,11 @@ func FirstDifference(a, b history.History) string {
 
 // DifferenceOn is that for a run on another tier.
 func (r *Result) DifferenceOn(other *Result) string {
-	return firstDifference(r.History, other.History, r.Tier.on(), other.Tier.on())
+	return firstDifference(r.History, other.History, on(r.Tier), on(other.Tier))
 }
+
+// on is a tier as the place of a run.
+func on(t scenarios.Tier) string { return "on tier " + string(t) }
 
 // firstDifference is that for runs that have been made first here and second there.
 func firstDifference(a, b history.History, first, second string) string {

@@ -1,4 +1,4 @@
-package scenarios_test
+package verdict_test
 
 import (
 	"slices"
@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/scenariotest"
+	"redlocksim/scenarios/verdict"
 )
 
 // Files and what is wrong with their runs, on all tiers: nothing, or a part of what is said.
@@ -96,8 +98,8 @@ timeline:
 		{"attempts on a resource", resource + "{invoices: {findings: safe, attempts: {at-least: 5, at-most: 6}}}}", "on invoices, client-2 made 1 attempts"},
 	} {
 		for _, tier := range scenarios.Tiers() {
-			r := scenarios.Judged(t, scenarios.Given(t, x.text), scenarios.Options{Tier: tier})
-			said := slices.ContainsFunc(r.Problems, func(p scenarios.Problem) bool { return strings.Contains(p.Text, x.want) })
+			r := scenariotest.Judged(t, scenariotest.Given(t, x.text), scenarios.Options{Tier: tier})
+			said := slices.ContainsFunc(r.Problems, func(p verdict.Problem) bool { return strings.Contains(p.Text, x.want) })
 			if x.want == "" && !r.OK() || x.want != "" && !said {
 				t.Errorf("%s, tier %s: %+v, want %q", x.name, tier, r.Problems, x.want)
 			}
@@ -142,7 +144,7 @@ func TestWhatAnUpdateLoses(t *testing.T) {
 	} {
 		text := c.keys + "\nclaim: unsound\nduration: 30s\ntimeline:\n  - {at: 0s, client: client-1, do: [" + c.first + "]}\n  - {at: 100ms, client: client-2, do: [" +
 			c.second + "]}" + c.more + "\nexpect: {findings: lost-update, unavailable: {at-most: 20s}}"
-		found, warnings, err := scenarios.Lint("f.yaml", scenarios.Whole(text))
+		found, warnings, err := scenarios.Lint("f.yaml", scenariotest.Whole(text))
 		if err != nil || len(warnings) > 0 {
 			t.Fatal(err, warnings)
 		}
@@ -151,8 +153,8 @@ func TestWhatAnUpdateLoses(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, tier := range scenarios.Tiers() {
-			for _, s := range []*scenarios.Scenario{found[0], scenarios.Given(t, string(data))} {
-				r := scenarios.Judged(t, s, scenarios.Options{Tier: tier})
+			for _, s := range []*scenarios.Scenario{found[0], scenariotest.Given(t, string(data))} {
+				r := scenariotest.Judged(t, s, scenarios.Options{Tier: tier})
 				if got := r.Findings.String(); got != c.want || r.NotTested != nil {
 					t.Errorf("%s, tier %s: found %s, want %s; not tested: %q", c.name, tier, got, c.want, r.NotTested)
 				}
@@ -188,7 +190,7 @@ func TestResourceThatChecksNothing(t *testing.T) {
 		{"no check", "storage: register", "write, unlock", "", "", "", "safe"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			found, warnings, err := scenarios.Lint("f.yaml", scenarios.Whole(test.keys+"\ntimeline:\n  - {at: 0s, client: client-1, do: [try-lock, "+test.steps+
+			found, warnings, err := scenarios.Lint("f.yaml", scenariotest.Whole(test.keys+"\ntimeline:\n  - {at: 0s, client: client-1, do: [try-lock, "+test.steps+
 				"]}\n  - {at: 1s, client: client-2, do: [lock, "+test.steps+"]}\n"+test.pause+"duration: 40s"))
 			if err != nil {
 				t.Fatal(err)
@@ -201,14 +203,14 @@ func TestResourceThatChecksNothing(t *testing.T) {
 				t.Errorf("lint says %q, want %q", said, test.warns)
 			}
 			for _, tier := range scenarios.Tiers() {
-				r := scenarios.Judged(t, found[0], scenarios.Options{Tier: tier})
+				r := scenariotest.Judged(t, found[0], scenarios.Options{Tier: tier})
 				if (test.untested == "") != (r.NotTested == nil) || !strings.Contains(strings.Join(r.NotTested, "; "), test.untested) {
 					t.Errorf("tier %s: not tested: %q, want %q", tier, r.NotTested, test.untested)
 				}
 				if got := r.Findings.String(); got != test.findings {
 					t.Errorf("tier %s: found %s, want %s", tier, got, test.findings)
 				}
-				if is := r.Has(scenarios.NotTested); is != (test.untested != "") {
+				if is := r.Has(verdict.NotTested); is != (test.untested != "") {
 					t.Errorf("tier %s: %v", tier, r.Problems)
 				}
 			}

@@ -1,10 +1,13 @@
-package scenarios
+package verdict_test
 
 import (
 	"strings"
 	"testing"
 
 	"redlocksim/faults"
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/scenariotest"
+	"redlocksim/scenarios/verdict"
 	"redlocksim/sim/history"
 )
 
@@ -30,10 +33,10 @@ expect:
     - REACHED
 `
 
-func judged(t *testing.T, tier Tier, pairs ...string) *Result {
+func judged(t *testing.T, tier scenarios.Tier, pairs ...string) *verdict.Result {
 	t.Helper()
-	s := Given(t, strings.NewReplacer(pairs...).Replace(lateWrite))
-	r := Judged(t, s, Options{Tier: tier})
+	s := scenariotest.Given(t, strings.NewReplacer(pairs...).Replace(lateWrite))
+	r := scenariotest.Judged(t, s, scenarios.Options{Tier: tier})
 	return r
 }
 
@@ -56,9 +59,9 @@ func TestReached(t *testing.T) {
 		{"{event: pause, before: {event: release-called}}", false},
 		{"{event: crash}", false},
 	} {
-		for _, tier := range Tiers() {
+		for _, tier := range scenarios.Tiers() {
 			r := judged(t, tier, "PAUSE", "3s", "FINDINGS", "stale-write", "REACHED", c.reached)
-			if got := r.NotTested == nil; got != c.want || c.want == r.Has(NotTested) || r.Findings.String() != "stale-write" {
+			if got := r.NotTested == nil; got != c.want || c.want == r.Has(verdict.NotTested) || r.Findings.String() != "stale-write" {
 				t.Errorf("%s on %s: reached %t, %v, verdict %s", c.reached, tier, got, r.Problems, r.Verdict())
 			}
 		}
@@ -68,17 +71,17 @@ func TestReached(t *testing.T) {
 // A run that was not tested is not evidence for safe, and what it shows all the same still counts.
 func TestNotTested(t *testing.T) {
 	inTime := []string{"PAUSE", "1ns", "ttl: 2s", "ttl: 2s, guard-time: 1ms", "REACHED", "{event: crash}"}
-	r := judged(t, Model, append(inTime, "FINDINGS", "safe")...)
-	if r.Verdict() != "not tested" || r.Has(Safety) || !r.Has(NotTested) {
+	r := judged(t, scenarios.Model, append(inTime, "FINDINGS", "safe")...)
+	if r.Verdict() != "not tested" || r.Has(verdict.Safety) || !r.Has(verdict.NotTested) {
 		t.Errorf("%s: %v", r.Verdict(), r.Problems)
 	}
-	r = judged(t, Model, "PAUSE", "3s", "FINDINGS", "safe", "REACHED", "{event: crash}")
-	if r.Verdict() != "not tested, stale-write" || !r.Has(Safety) {
+	r = judged(t, scenarios.Model, "PAUSE", "3s", "FINDINGS", "safe", "REACHED", "{event: crash}")
+	if r.Verdict() != "not tested, stale-write" || !r.Has(verdict.Safety) {
 		t.Errorf("%s: %v", r.Verdict(), r.Problems)
 	}
 	// A violation that was to be seen is not missed where nothing was tested.
-	r = judged(t, Model, append(inTime, "FINDINGS", "stale-write")...)
-	if r.Has(Safety) {
+	r = judged(t, scenarios.Model, append(inTime, "FINDINGS", "stale-write")...)
+	if r.Has(verdict.Safety) {
 		t.Errorf("%v", r.Problems)
 	}
 }
@@ -95,7 +98,7 @@ func TestLinger(t *testing.T) {
 			settings += noDrift
 		}
 		for _, latency := range []string{"0s", "{min: 1ms, max: 5ms}"} {
-			r := judged(t, Model, plain+noDrift, settings, "latency: 0s", "latency: "+latency, "PAUSE", "1ns", "FINDINGS", "safe", "nth: 3", "nth: 1",
+			r := judged(t, scenarios.Model, plain+noDrift, settings, "latency: 0s", "latency: "+latency, "PAUSE", "1ns", "FINDINGS", "safe", "nth: 3", "nth: 1",
 				"REACHED", "{event: checked, client: client-1}")
 			if len(r.NotTested) > 0 {
 				t.Fatalf("%s: %v", lock, r.NotTested)
@@ -120,15 +123,15 @@ func TestLinger(t *testing.T) {
 
 // A budget describes the world: it changes nothing about what clients do. What they do about pauses is their guard time.
 func TestBudgetChangesNoClient(t *testing.T) {
-	with := judged(t, Model, "PAUSE", "3s", "FINDINGS", "stale-write", "REACHED", "{event: pause}", "duration:", "budget: {pause: 3s, suspend: 1s, delay: 1s, clock-rate: 1%}\nduration:")
-	without := judged(t, Model, "PAUSE", "3s", "FINDINGS", "stale-write", "REACHED", "{event: pause}")
+	with := judged(t, scenarios.Model, "PAUSE", "3s", "FINDINGS", "stale-write", "REACHED", "{event: pause}", "duration:", "budget: {pause: 3s, suspend: 1s, delay: 1s, clock-rate: 1%}\nduration:")
+	without := judged(t, scenarios.Model, "PAUSE", "3s", "FINDINGS", "stale-write", "REACHED", "{event: pause}")
 	if with.HistoryHash != without.HistoryHash || with.Findings.String() != "stale-write" {
-		t.Errorf("%v with a budget, %v without: %s", with.Findings, without.Findings, FirstDifference(with.History, without.History))
+		t.Errorf("%v with a budget, %v without: %s", with.Findings, without.Findings, verdict.FirstDifference(with.History, without.History))
 	}
 	// Paused for 1.5 s with 1.5 s in reserve it writes in time; with 2 ms less, after the next holder: the keys live for a
 	// millisecond more than their TTL.
 	for guard, want := range map[string]string{"1500ms": "safe", "1498ms": "stale-write"} {
-		r := judged(t, Model, "PAUSE", "1500ms", "FINDINGS", want, "REACHED", "{event: write-effect, nth: 2}", "ttl: 2s", "ttl: 2s, guard-time: "+guard)
+		r := judged(t, scenarios.Model, "PAUSE", "1500ms", "FINDINGS", want, "REACHED", "{event: write-effect, nth: 2}", "ttl: 2s", "ttl: 2s, guard-time: "+guard)
 		if !r.OK() || r.Verdict() != want {
 			t.Errorf("guard time %s: %s, %v", guard, r.Verdict(), r.Problems)
 		}
@@ -138,7 +141,7 @@ func TestBudgetChangesNoClient(t *testing.T) {
 // nodes-free is the first moment at which so many nodes have let go, whatever happens to their clocks meanwhile; both tiers
 // have it at the same time.
 func TestNodesFree(t *testing.T) {
-	at := func(tier Tier, more string) int64 {
+	at := func(tier scenarios.Tier, more string) int64 {
 		r := judged(t, tier, "PAUSE", "1ns", "FINDINGS", "safe", "REACHED", "{event: acquire-called, client: client-2}",
 			"{at: 0s, client: client-1", more+"{at: 1999us, client: client-1")
 		if r.NotTested != nil {
@@ -159,7 +162,7 @@ func TestNodesFree(t *testing.T) {
 		"{at: 1s, fault: {clock-step: {process: A, by: 10s}}}\n  - {at: 1s, fault: {clock-step: {process: B, by: 10s}}}\n  - {at: 1500ms, fault: {clock-step: {process: C, by: 10s}}}\n  - ":         1_500_000_000,
 		"{at: 1s, fault: {kill: {node: A, restart-after: 100ms}}}\n  - {at: 1s, fault: {kill: {node: B, restart-after: 200ms}}}\n  - {at: 1s, fault: {kill: {node: C, restart-after: 300ms}}}\n  - ": 1_300_000_000,
 	} {
-		for _, tier := range Tiers() {
+		for _, tier := range scenarios.Tiers() {
 			if got := at(tier, more); got != want {
 				t.Errorf("%s on %s: at %d ns, want %d", more, tier, got, want)
 			}

@@ -1,4 +1,4 @@
-package scenarios_test
+package verdict_test
 
 import (
 	"context"
@@ -13,13 +13,15 @@ import (
 	"redlocksim/redlock/driver"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/scenarios/scenariotest"
+	"redlocksim/scenarios/verdict"
 )
 
 // A suite that is interrupted has no results.
 func TestAnInterruptedSuite(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	results, err := scenarios.Suite(ctx, scenarios.Catalogue()[:2], scenarios.Tiers(), nil, scenarios.Options{}, nil)
+	results, err := verdict.Suite(ctx, scenarios.Catalogue()[:2], scenarios.Tiers(), nil, scenarios.Options{}, nil)
 	if results != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, %v", results, err)
 	}
@@ -30,7 +32,7 @@ func TestASuiteThatIsInterruptedAtItsEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	all := scenarios.Catalogue()[:2]
 	ran := 0
-	results, err := scenarios.Suite(ctx, all, scenarios.Tiers(), nil, scenarios.Options{}, func(int, time.Duration) {
+	results, err := verdict.Suite(ctx, all, scenarios.Tiers(), nil, scenarios.Options{}, func(int, time.Duration) {
 		if ran++; ran == len(all)*len(scenarios.Tiers()) {
 			cancel()
 		}
@@ -45,7 +47,7 @@ func TestASuiteThatIsInterruptedAtItsEnd(t *testing.T) {
 func TestASuiteWithARunThatPanics(t *testing.T) {
 	all := append([]*scenarios.Scenario{panicking()}, scenarios.Catalogue()[:2]...)
 	seed := uint64(7)
-	results, err := scenarios.Suite(t.Context(), all, scenarios.Tiers(), &seed, scenarios.Options{}, nil)
+	results, err := verdict.Suite(t.Context(), all, scenarios.Tiers(), &seed, scenarios.Options{}, nil)
 	if len(results) != len(all)*2 || err != nil {
 		t.Fatalf("%d results, %v", len(results), err)
 	}
@@ -57,7 +59,7 @@ func TestASuiteWithARunThatPanics(t *testing.T) {
 		case i >= 2:
 		case !failed || of.Tier != scenarios.Tiers()[i] || of.Seed != 7 || of.Scenario != all[0]:
 			t.Errorf("%v", r.Err)
-		case !r.Lost() || r.Verdict() != scenarios.NotJudged || r.Says() != scenarios.NotJudged || r.Ending() != "FAILED":
+		case !r.Lost() || r.Verdict() != verdict.NotJudged || r.Says() != verdict.NotJudged || r.Ending() != "FAILED":
 			t.Errorf("%s, %s, %s", r.Verdict(), r.Says(), r.Ending())
 		case !strings.Contains(r.Err.Error(), "\n") || len(r.Problems) != 1 || !strings.Contains(r.Problems[0].Text, "seed 7: panic: ") || strings.Contains(r.Problems[0].Text, "\n"):
 			t.Errorf("%v\n%v", r.Err, r.Problems)
@@ -75,13 +77,13 @@ func panicking() *scenarios.Scenario {
 
 // A lock of somebody's own that says more to a node on one tier has that as a problem, although its clients are told the same.
 func TestASuiteInWhichALockSaysMoreOnATier(t *testing.T) {
-	s := scenarios.Given(t, "lock: {protocol: single}\nnodes: {names: [A]}")
+	s := scenariotest.Given(t, "lock: {protocol: single}\nnodes: {names: [A]}")
 	lock := &scenarios.Foreign{New: func(env protocols.Env) (protocols.Locker, error) {
 		p, _ := protocols.Find(env.Settings.Protocol)
 		l, err := p.New(env)
 		return talkative{l, env.Nodes()[0]}, err
 	}}
-	results, err := scenarios.Suite(t.Context(), []*scenarios.Scenario{s}, scenarios.Tiers(), nil, scenarios.Options{Foreign: lock}, nil)
+	results, err := verdict.Suite(t.Context(), []*scenarios.Scenario{s}, scenarios.Tiers(), nil, scenarios.Options{Foreign: lock}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package scenarios_test
+package verdict_test
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/scenarios/scenariotest"
+	"redlocksim/scenarios/verdict"
 )
 
 // never is a lock that nobody is granted.
@@ -25,12 +27,12 @@ func (never) TryLock(context.Context, string, time.Duration) (protocols.Lease, e
 
 // How long others wait for a lock that renews itself is up to its holder, but here nobody holds it.
 func TestARenewingLockThatNobodyIsGranted(t *testing.T) {
-	r, err := scenarios.Judge(scenarios.Named(t, "10-two-nodes-crash"), scenarios.Options{Foreign: &scenarios.Foreign{
+	r, err := verdict.Judge(scenariotest.Named(t, "10-two-nodes-crash"), scenarios.Options{Foreign: &scenarios.Foreign{
 		Name: "never", IsProgram: true, Renews: true, New: func(env protocols.Env) (protocols.Locker, error) { return never{env}, nil }}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g := r.Grades(); !slices.Equal(g, []scenarios.Grade{scenarios.LessAvailable}) {
+	if g := r.Grades(); !slices.Equal(g, []verdict.Grade{verdict.LessAvailable}) {
 		t.Errorf("%v", g)
 	}
 }
@@ -38,12 +40,12 @@ func TestARenewingLockThatNobodyIsGranted(t *testing.T) {
 // What is wrong with somebody's lock is said once, with what it is compared with: what a sound Redlock shows or, in a file
 // about that lock, what the file expects.
 func TestWhatSomebodysLockIsComparedWith(t *testing.T) {
-	careful := *scenarios.Named(t, "03-release-by-del")
+	careful := *scenariotest.Named(t, "03-release-by-del")
 	protocols.Change(&careful.Lock, func(own *protocols.ReleaseSettings) { own.Release = protocols.CompareAndDelete })
 	careful.Claim, careful.Expect.Findings = scenarios.Holds, nil
 	aboutIt := careful
 	aboutIt.Theme = scenarios.Own
-	tidy := *scenarios.Named(t, "01-setnx-then-expire/a-minute")
+	tidy := *scenariotest.Named(t, "01-setnx-then-expire/a-minute")
 	tidy.Claim, tidy.Expect.Leaks = scenarios.Holds, nil
 	careless := func(env protocols.Env) (protocols.Locker, error) {
 		protocols.Change(&env.Settings, func(own *protocols.ReleaseSettings) { own.Release = protocols.Del })
@@ -58,7 +60,7 @@ func TestWhatSomebodysLockIsComparedWith(t *testing.T) {
 		{&aboutIt, []string{"two holders (lease-overlap), breaks a promise (conduct, contract); the file expects: holds"}},
 		{&tidy, []string{"keys without a time to live: R; a sound Redlock under the same faults: none"}},
 	} {
-		r := scenarios.Judged(t, c.s, scenarios.Options{Foreign: &scenarios.Foreign{New: careless}})
+		r := scenariotest.Judged(t, c.s, scenarios.Options{Foreign: &scenarios.Foreign{New: careless}})
 		var got []string
 		for _, p := range r.Problems {
 			got = append(got, p.Text)
@@ -71,18 +73,18 @@ func TestWhatSomebodysLockIsComparedWith(t *testing.T) {
 
 // A run that the machine held up has no grade, whatever it showed.
 func TestNoGradeOfARunThatDoesNotCount(t *testing.T) {
-	s := scenarios.Named(t, "32-pause-before-write")
-	out := scenarios.Ran(t, s, scenarios.Options{})
-	r, err := scenarios.JudgeLive(s, out, &scenarios.Foreign{IsProgram: true})
+	s := scenariotest.Named(t, "32-pause-before-write")
+	out := scenariotest.Ran(t, s, scenarios.Options{})
+	r, err := verdict.JudgeLive(s, out, &scenarios.Foreign{IsProgram: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g := r.Grades(); !slices.Equal(g, []scenarios.Grade{scenarios.AsSound}) || r.Witness() == nil {
+	if g := r.Grades(); !slices.Equal(g, []verdict.Grade{verdict.AsSound}) || r.Witness() == nil {
 		t.Fatalf("%v, %v", g, r.Findings)
 	}
 	r.Longer = time.Minute // which a run that does not count says nothing of
 	r.SetDisturbed("the machine is too busy")
-	if g := r.Grades(); !slices.Equal(g, []scenarios.Grade{scenarios.NotApplicable}) {
+	if g := r.Grades(); !slices.Equal(g, []verdict.Grade{verdict.NotApplicable}) {
 		t.Errorf("%v", g)
 	}
 }

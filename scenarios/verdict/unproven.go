@@ -1,4 +1,4 @@
-package scenarios
+package verdict
 
 import (
 	"fmt"
@@ -14,7 +14,8 @@ import (
 //
 // Of somebody's lock in a scenario for others that is only asked where the resource refused what it could not have accepted:
 // the rest of the scenario says something about that lock, too.
-func (s *Scenario) unproven(r *Result) string {
+func (r *Result) unproven() string {
+	s := r.Scenario
 	c := &r.Report.Compared
 	if slices.ContainsFunc(r.Findings, checker.Kind.Defect) {
 		return ""
@@ -30,12 +31,12 @@ func (s *Scenario) unproven(r *Result) string {
 	switch {
 	case c.Unmarked > 0 && c.Expiries == 0:
 		return fmt.Sprintf("%s refused every write, %d in all, because none carried a %s%s: nothing was written, so that no write could be stale and no update lost",
-			resource, c.Unmarked, needs, s.whence(r))
+			resource, c.Unmarked, needs, r.whence())
 	case c.Unmarked > 0:
 		return fmt.Sprintf("%s refused %s without a %s, and compared none of two clients: no write of another could be stale there",
 			resource, plural.Count(c.Unmarked, "write"), needs)
 	case c.Expiries > 0 && c.Rightful == 0:
-		return fmt.Sprintf("%s accepted %s and compared nothing, because none carried a %s%s", resource, plural.Count(c.Expiries, "write"), needs, s.whence(r))
+		return fmt.Sprintf("%s accepted %s and compared nothing, because none carried a %s%s", resource, plural.Count(c.Expiries, "write"), needs, r.whence())
 	case c.Rightful > 0:
 		return resource + " was reached by one holder only, so that it had nothing to compare"
 	}
@@ -43,7 +44,8 @@ func (s *Scenario) unproven(r *Result) string {
 }
 
 // whence says where what the resource looks at would come from, of a lock that has none.
-func (s *Scenario) whence(r *Result) string {
+func (r *Result) whence() string {
+	s := r.Scenario
 	switch {
 	case s.Storage == storage.CompareAndSet:
 		return ", which the step mark sets"
