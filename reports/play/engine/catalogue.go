@@ -5,7 +5,6 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/scenarios"
-	"redlocksim/scenarios/verdict"
 )
 
 // Theme is a part of the catalogue, and Entry is a scenario in it.
