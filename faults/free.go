@@ -3,7 +3,6 @@ package faults
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"redlocksim/sim"
 	"redlocksim/sim/history"
@@ -84,17 +83,12 @@ func (x *freeing) look() {
 	}
 }
 
-// freeAt is when the keys of the lock are gone from a node, if nothing more happens to it: Redis keeps a key until its clock
-// reads more than the deadline, in whole milliseconds.
+// freeAt is when the keys of the lock are gone from a node, if nothing more happens to it.
 func (x *freeing) freeAt(s *redis.Server) (at kernel.True) {
 	for _, r := range s.Dump() {
-		if !x.isOfLock(r.Key) {
-			continue
+		if x.isOfLock(r.Key) {
+			at = max(at, s.RunsOut(r.ExpiresAt))
 		}
-		if r.ExpiresAt == 0 {
-			return kernel.Forever
-		}
-		at = max(at, s.Clock().WhenWall(kernel.Wall((r.ExpiresAt+1)*int64(time.Millisecond))))
 	}
 	return at
 }
