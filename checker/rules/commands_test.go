@@ -29,6 +29,7 @@ func TestConduct(t *testing.T) {
 		{"another deletes a key", "SET r v on A; 1s; c2 DEL r on A", "c2 deletes the key of c1 on A"},
 		{"another changes a key", "SET r v on A; 1s; c2 SET r w on A", "c2 changes the key of c1 on A"},
 		{"another asks for a key", "SET r v on A; 1s; c2 GET r on A", ""},
+		{"it brings the end of its key forward", "SET r v PX 20000 on A; PEXPIRE r 5000 on A", "c1 brings the end of its key on A forward, by 1"},
 
 		{"a release everywhere", "SET r v on AB; DEL r on ABC", ""},
 		{"a release nowhere", "SET r v on AB", ""},
@@ -168,6 +169,14 @@ func (r *rig) promote(t *testing.T, node, replica, client string) {
 	if err := r.Promote(r.Server(node), r.Server(replica), []*kernel.Process{r.Client(client)}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// The file may say how many commands a run needs.
+func TestNoCommandIsOneTooMany(t *testing.T) {
+	tell(t, checker.Conduct, func(t *testing.T) *rig { return newRig(t).only("commands", func(r *Run) { r.MaxCommands = 3 }) }, []scene{
+		{"three of three", "SET r v on ABC", ""},
+		{"four of three", "SET r v on ABC; PEXPIRE r 20000 on A", "c1 sends a command to A to extend r, number 4 of a run that needs no more than 3"},
+	})
 }
 
 // A program that has made a connection not long ago may have had a command wait for it.

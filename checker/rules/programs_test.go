@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"redlocksim/checker"
+	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 )
 
@@ -64,6 +66,9 @@ func TestProgramsAnswerWhatIsTrue(t *testing.T) {
 		{"released when it is over on one of two", false, heldByTwo + "PEXPIRE r 1 on A; 10ms; release v; DEL r on AB; returns", ""},
 		{"released with an answer that never came", false, heldByTwo + "release v; 11s; cut-replies A; DEL r on A; returns", ""},
 		{"released with an error", false, held + "DEL r on C; returns no-quorum", ""},
+		{"not released, and it has removed the lock", false, heldByTwo + "release v; DEL r on A; returns lost",
+			"c1 is told that it has released nothing, but its release has removed 1 key of its lock, which takes 2."},
+		{"not released, and it was over", false, heldByTwo + "11s; release v; DEL r on A; returns lost", ""},
 		{"one of two leases is released", false, all + "granted v; acquire; granted w; release v; returns", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -110,6 +115,20 @@ func TestProgramsTellOfLosses(t *testing.T) {
 			r.does("c1", "acquire; SET r v PX 10000 on ABC; granted v; "+c.does)
 			r.finds(t, checker.Contract, c.want)
 		})
+	}
+}
+
+// No lease is over when it is granted, by what the program says.
+func TestNoLeaseIsOverWhenItIsGranted(t *testing.T) {
+	for why, want := range map[string]string{
+		"":                                      "",
+		protocols.Over("granted", -time.Second): "c1's lease was already over when it was granted (valid for -1s)",
+	} {
+		r := newRig(t).program(func(r *Run) { r.Declared = false })
+		r.goes("c1", 0, func(a *actor) {
+			a.Record(history.Event{Kind: history.Expire, Process: "c1", Resource: "r", Grant: 1, Detail: why})
+		})
+		r.finds(t, checker.Contract, want)
 	}
 }
 

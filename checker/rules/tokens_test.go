@@ -41,3 +41,12 @@ func TestFencingCountersRise(t *testing.T) {
 		})
 	}
 }
+
+func TestAGrantHasAToken(t *testing.T) {
+	const granted = "acquire; SET r v PX 10000 on AB; granted v"
+	for isFenced, want := range map[bool]string{false: "", true: "c1 is granted the lock without a fencing token"} {
+		r := newRig(t, func(s *protocols.RedlockSettings) { s.Fencing = isFenced }).only("tokens")
+		r.does("c1", granted)
+		r.finds(t, checker.Contract, want)
+	}
+}
