@@ -102,7 +102,7 @@ func (r *Report) addResources(t *transcript, o Options) {
 	}
 }
 
-// Options say how a history is to be judged. The zero value is right for a run of this simulator.
+// Options say how a history is to be judged. In the zero value no fault keeps a client from releasing.
 type Options struct {
 	// Reentrant: grants of one process on one resource may overlap, and count as one hold.
 	Reentrant bool
@@ -115,8 +115,7 @@ type Options struct {
 	// End is when the run ended, if that is later than its last event. A process that still asks or holds then did so until
 	// End.
 	End Instant
-	// Stopping are the names of the faults that keep the process they affect from ending its critical sections. Nil
-	// means pause and cut-off.
+	// Stopping are the names of the faults that keep the process they affect from ending its critical sections.
 	Stopping []string
 	// MaxOperations is the most operations on a resource that porcupine is given: its memory grows with their square. Beyond
 	// it only the direct checks run, and Report.Unchecked says so. Zero means [maxOperations], negative that porcupine

@@ -349,7 +349,7 @@ func TestHoldsEffectsAndWaitsAsByDefinition(t *testing.T) {
 		t.Run(fmt.Sprintf("reentrant=%t", reentrant), func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				h := lockHistories(reentrant).Draw(t, "history")
-				r, err := Check(h, Options{Reentrant: reentrant})
+				r, err := Check(h, Options{Reentrant: reentrant, Stopping: stopping.Stopping})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -545,7 +545,7 @@ func TestRandomHistoriesShowBothAnswers(t *testing.T) {
 	shows := map[string]int{}
 	for seed := range n {
 		for _, reentrant := range []bool{false, true} {
-			r, err := Check(lockHistories(reentrant).Example(seed), Options{Reentrant: reentrant})
+			r, err := Check(lockHistories(reentrant).Example(seed), Options{Reentrant: reentrant, Stopping: stopping.Stopping})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -30,18 +30,11 @@ type Takeover struct {
 	By string
 }
 
-// stoppingFaults keep a client from ending its critical section for as long as they last.
-var stoppingFaults = []string{"pause", "cut-off"}
-
 // stops are the Seqs, by process, of its crashes and of the faults that keep it from releasing.
 func (t *transcript) stops(o Options) map[string][]int {
-	stopping := o.Stopping
-	if stopping == nil {
-		stopping = stoppingFaults
-	}
 	stops := map[string][]int{}
 	for e := range t.Events() {
-		if e.Kind == history.Crash || e.Kind == history.Fault && slices.Contains(stopping, e.Name) {
+		if e.Kind == history.Crash || e.Kind == history.Fault && slices.Contains(o.Stopping, e.Name) {
 			stops[e.Process] = append(stops[e.Process], e.Seq)
 		}
 	}

@@ -176,7 +176,7 @@ func follow[T any, P interface {
 func (r *Run) waited(c *call) time.Duration {
 	const stepsToAsk = 8 // more than a client's code takes from a call to its first attempt, if it does not wait
 	waited := r.World.Kernel.Now().Sub(c.began)
-	if r.Foreign || waited <= stepsToAsk*r.StepTime || !r.pauses.hasRun(c.client, c.began) {
+	if r.Foreign || waited <= stepsToAsk*r.StepTime || !r.standstills.hasRun(c.client, c.began) {
 		return 0
 	}
 	return waited

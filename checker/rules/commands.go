@@ -9,22 +9,41 @@ import (
 	"redlocksim/sim/redis"
 )
 
-// conduct judges what clients send to the nodes, in the order of sending, and what that changes there, by whose connection it
+var commandsRule = Rule{
+	Name:  "commands",
+	Kind:  checker.Conduct,
+	Needs: "a command that a client sends for a lock",
+	Doc: `
+Nobody deletes or changes a key with another client's value, and no extend shortens the life of a key. A client that has begun
+to release a vote no longer extends it. It sends the release to every node on which it set the key, within the node timeout for
+each node and one more, and again if it hears in time of a vote that was cast after the release had passed; unless it crashes
+or is paused. A command that sets or extends a key is sent before the client stops waiting for its answer, names only keys that
+the protocol declares (for a lock of your own: keys that contain the name of a resource), does not go to a replica that was
+never a master, and is not one too many where the file says how many the run needs (expect.commands). A script stands for the
+commands that it calls. What counts is the order of sending.`,
+	Holds: "of %s none changed another's key, came after its deadline, renewed what was being released, or " +
+		"left out a node that had a vote",
+	Each: "command",
+	Idle: "nobody sent a command for the lock, or nobody looked",
+	New:  watchCommands,
+}
+
+// commands judges what clients send to the nodes, in the order of sending, and what that changes there, by whose connection it
 // came.
-type conduct struct {
+type commands struct {
 	*watch
 	// sent counts the commands that do not share a script with one before, where there may be so many.
 	sent int
 }
 
 func watchCommands(r *watch) {
-	c := &conduct{watch: r}
+	c := &commands{watch: r}
 	r.onCommand(c.sends, redis.Sent)
 	r.onChanged(c.changed)
 	r.onEnd = append(r.onEnd, c.end)
 }
 
-func (c *conduct) changed(a *change) {
+func (c *commands) changed(a *change) {
 	client, node, did := a.Client.Name(), a.Server.Name(), "changes"
 	if a.Removed() {
 		did = "deletes"
@@ -40,7 +59,7 @@ func (c *conduct) changed(a *change) {
 }
 
 // sends judges a command when it is sent.
-func (c *conduct) sends(a *redis.Asked) {
+func (c *commands) sends(a *redis.Asked) {
 	c.judged++
 	client, node, resource := a.Client.Name(), a.Server.Name(), c.about(a.Keys)
 	if a.Server.NeverMaster() {
@@ -80,13 +99,13 @@ const connecting = 10 * time.Second
 
 // connects says whether the client has made connections not long ago, so that a command may have waited for one: with go-redis
 // a release overtakes an extend that does.
-func (c *conduct) connects(a *redis.Asked) bool {
+func (c *commands) connects(a *redis.Asked) bool {
 	last, has := c.tried[reaching{a.Client, a.Server}]
 	return has && last.Add(connecting) >= a.Sent
 }
 
 // hadNoWay says whether the client that releases a vote tried to reach a node then, and had no connection to it.
-func (c *conduct) hadNoWay(e *entry, node int) bool {
+func (c *commands) hadNoWay(e *entry, node int) bool {
 	last, has := c.tried[reaching{e.releases, c.World.Servers[node]}]
 	waits := c.Lock.NodeTimeout
 	if c.Declared {
@@ -95,7 +114,7 @@ func (c *conduct) hadNoWay(e *entry, node int) bool {
 	return has && last > e.nodes[node].sent && last.Add(waits) >= e.since
 }
 
-func (c *conduct) end() {
+func (c *commands) end() {
 	grace, kind := time.Duration(len(c.World.Servers)+1)*c.Lock.NodeTimeout, checker.Conduct
 	if c.Declared { // what programs leave behind is leftover; their connections have time-outs of their own
 		grace, kind = programGrace(c.Run), checker.Leftover
@@ -106,7 +125,7 @@ func (c *conduct) end() {
 	for _, e := range c.ledger.all {
 		// What disturbs the client later is no reason. Its clock may be slow.
 		undisturbed := func(since kernel.True) bool {
-			return c.World.Kernel.Now() > since.Add(grace) && c.pauses.ran(e.releases, stretch{since, since.Add(2 * grace)})
+			return c.World.Kernel.Now() > since.Add(grace) && c.standstills.ran(e.releases, stretch{since, since.Add(2 * grace)})
 		}
 		if !e.isCast || e.releases == nil || !undisturbed(e.since) {
 			continue

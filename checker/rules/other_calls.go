@@ -7,15 +7,28 @@ import (
 	"slices"
 	"time"
 
+	"redlocksim/checker"
 	"redlocksim/redlock"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
 )
 
-// others compares what a call returned with what the nodes or the service have done for it, for locks that are not the
+var otherCallsRule = Rule{
+	Name:  "other-calls",
+	Kind:  checker.Contract,
+	Needs: "what a call of another lock returned, and what the nodes did",
+	Doc: `
+A successful extend has set the key's time anew on as many nodes as the lock needs, or the service still has the lease. What is
+released was there before, unless a message was not answered. A lost lease is on too few nodes, or not with the service, unless
+it has run out; if a release reports the loss, it has removed the key from too few. Only an acquire finds a lock taken, and a
+context is the reason only if it has ended. (All locks but *redlock*.)`,
+	New: watchOtherCalls,
+}
+
+// otherCalls compares what a call returned with what the nodes or the service have done for it, for locks that are not the
 // library's.
-type others struct {
+type otherCalls struct {
 	*watch
 	quorum int
 	open   []*explained
@@ -38,7 +51,7 @@ type explained struct {
 	wasServed, wasOver bool
 }
 
-func watchOthers(r *watch) {
+func watchOtherCalls(r *watch) {
 	if r.Foreign || r.isLibrary() {
 		return
 	}
@@ -47,7 +60,7 @@ func watchOthers(r *watch) {
 		quorum = 1
 	}
 	isService := r.Lock.Capabilities().Service != ""
-	x := &others{watch: r, quorum: quorum, ttls: map[protocols.Lease]time.Duration{}, isService: isService, isPlain: !isService && len(r.World.Replicas) == 0}
+	x := &otherCalls{watch: r, quorum: quorum, ttls: map[protocols.Lease]time.Duration{}, isService: isService, isPlain: !isService && len(r.World.Replicas) == 0}
 	follow(r.Run, &x.open, x.called, x.returned)
 	r.onRequest(x.sent)
 	r.onHeard(x.heard)
@@ -56,12 +69,12 @@ func watchOthers(r *watch) {
 	}
 }
 
-func (x *others) called(c *call) *explained {
+func (o *otherCalls) called(c *call) *explained {
 	if _, isCommitted := c.Lease.(protocols.Transaction); len(c.Resources) == 0 || isCommitted && c.Func == protocols.ReleaseCall {
 		return nil // it is about the client, or tells what came of a commit that was before
 	}
 	name := holderOf(c.Lease)
-	return &explained{call: c, name: name, wasOver: c.Lease != nil && c.Lease.Context().Err() != nil, wasServed: x.isServed(name)}
+	return &explained{call: c, name: name, wasOver: c.Lease != nil && c.Lease.Context().Err() != nil, wasServed: o.isServed(name)}
 }
 
 // holderOf is the name by which nodes or a service know a lease; empty if they do not.
@@ -75,16 +88,16 @@ func holderOf(l protocols.Lease) string {
 	return ""
 }
 
-func (x *others) sent(m network.Sent) {
-	for _, c := range x.open {
+func (o *otherCalls) sent(m network.Sent) {
+	for _, c := range o.open {
 		if c.client == m.From() {
 			c.silent = append(c.silent, m.Exchange)
 		}
 	}
 }
 
-func (x *others) heard(m network.Ended) {
-	for _, c := range x.open {
+func (o *otherCalls) heard(m network.Ended) {
+	for _, c := range o.open {
 		if i := slices.Index(c.silent, m.Exchange); i >= 0 {
 			c.silent = slices.Delete(c.silent, i, i+1)
 			c.isBroken = c.isBroken || m.Kind == network.RefusalMessage
@@ -96,8 +109,8 @@ func (x *others) heard(m network.Ended) {
 func (c *explained) isHeard() bool { return len(c.silent) == 0 && !c.isBroken }
 
 // applied takes what a node has done for an extend or a release.
-func (x *others) applied(a *redis.Applied) {
-	for _, c := range x.open {
+func (o *otherCalls) applied(a *redis.Applied) {
+	for _, c := range o.open {
 		if c.client != a.Client || a.Sent < c.began || a.Key != c.Resources[0] || c.name == "" || slices.Contains(c.did, a.Server) {
 			continue
 		}
@@ -109,18 +122,18 @@ func (x *others) applied(a *redis.Applied) {
 	}
 }
 
-func (x *others) returned(c *explained, err error) {
-	x.judged++
+func (o *otherCalls) returned(c *explained, err error) {
+	o.judged++
 	wrong := ""
 	switch {
 	case err == nil && c.Func == protocols.AcquireCall:
-		x.ttls[c.Lease] = c.TTL
+		o.ttls[c.Lease] = c.TTL
 	case err == nil:
-		wrong = x.untrue(c)
+		wrong = o.untrue(c)
 	case errors.Is(err, redlock.ErrTaken) && c.Func != protocols.AcquireCall:
 		wrong = "and callers take that for a refused acquire"
 	case errors.Is(err, redlock.ErrLost):
-		wrong = x.isNotLost(c)
+		wrong = o.isNotLost(c)
 	case isContextEnd(err) && c.Context != nil && c.Context.Err() == nil:
 		wrong = "and its context has not ended"
 	}
@@ -129,29 +142,29 @@ func (x *others) returned(c *explained, err error) {
 		if err != nil {
 			how = fmt.Sprintf("ends with %q", text(err))
 		}
-		x.broken(c.Resources[0], "%s's %s %s, %s", c.Client, callNames[c.Func], how, wrong)
+		o.broken(c.Resources[0], "%s's %s %s, %s", c.Client, callNames[c.Func], how, wrong)
 	}
 }
 
 // untrue says what is not true of the success of an extend or a release; empty if nothing is known to be.
-func (x *others) untrue(c *explained) string {
+func (o *otherCalls) untrue(c *explained) string {
 	switch isRelease := c.Func == protocols.ReleaseCall; {
 	case c.name == "":
-	case isRelease && x.isService && !c.wasServed && c.isHeard():
+	case isRelease && o.isService && !c.wasServed && c.isHeard():
 		return "and the service did not have it any more before"
-	case isRelease && x.isPlain && !x.Lock.Capabilities().Forgives && c.isHeard() && len(c.did) == 0:
+	case isRelease && o.isPlain && !o.Lock.Capabilities().Forgives && c.isHeard() && len(c.did) == 0:
 		return "and no node had it any more"
-	case !isRelease && x.isService && !x.isServed(c.name) && !x.isOver(c):
+	case !isRelease && o.isService && !o.isServed(c.name) && !o.isOver(c):
 		return "and the service does not have it"
-	case !isRelease && x.isPlain && x.extended(c) < x.quorum:
-		return fmt.Sprintf("and only %d of the %d nodes that it takes have set its time anew", x.extended(c), x.quorum)
+	case !isRelease && o.isPlain && o.extended(c) < o.quorum:
+		return fmt.Sprintf("and only %d of the %d nodes that it takes have set its time anew", o.extended(c), o.quorum)
 	}
 	return ""
 }
 
 // extended counts the nodes that have set the time of a lock anew for a call, or have it for as long as that asks for anyway.
-func (x *others) extended(c *explained) (n int) {
-	for _, s := range x.World.Servers {
+func (o *otherCalls) extended(c *explained) (n int) {
+	for _, s := range o.World.Servers {
 		record, ends, there := s.Observable().Peek(c.Resources[0])
 		if slices.Contains(c.did, s) || there && holds(record.Value, c.name) && ends > c.began.Add(c.TTL) {
 			n++
@@ -161,21 +174,21 @@ func (x *others) extended(c *explained) (n int) {
 }
 
 // isNotLost says why a lease is not lost; empty if it may be. It is also when it has run out by itself.
-func (x *others) isNotLost(c *explained) string {
+func (o *otherCalls) isNotLost(c *explained) string {
 	switch {
-	case c.name == "" || x.isOver(c):
-	case c.Func == protocols.ReleaseCall && c.isHeard() && len(c.did) >= x.quorum:
+	case c.name == "" || o.isOver(c):
+	case c.Func == protocols.ReleaseCall && c.isHeard() && len(c.did) >= o.quorum:
 		return "and the lock was taken off for it"
-	case !x.isPlain && len(x.World.Replicas) == 0 && x.isServed(c.name):
+	case !o.isPlain && len(o.World.Replicas) == 0 && o.isServed(c.name):
 		return "and the service still has it"
-	case c.Func == protocols.ExtendCall && x.isPlain && x.standsOn(c.Resources[0], c.name) >= x.quorum:
+	case c.Func == protocols.ExtendCall && o.isPlain && o.standsOn(c.Resources[0], c.name) >= o.quorum:
 		return "and as many nodes still have it as it takes"
 	}
 	return ""
 }
 
 // isOver says whether a call has ended by itself: with its context, with its lease, or with its time.
-func (x *others) isOver(c *explained) bool {
+func (o *otherCalls) isOver(c *explained) bool {
 	now := c.client.ProgramClock().Now()
 	took := now.Sub(c.reads)
 	switch {
@@ -183,7 +196,7 @@ func (x *others) isOver(c *explained) bool {
 		return true
 	case c.Lease == nil:
 		return took >= c.TTL
-	case took >= x.ttls[c.Lease]:
+	case took >= o.ttls[c.Lease]:
 		return true
 	}
 	until := c.Lease.Until()

@@ -15,6 +15,20 @@ import (
 	"redlocksim/sim/trace"
 )
 
+var permitsRule = Rule{
+	Name:  "permits",
+	Kind:  checker.Contract,
+	Needs: "a call for a permit of a semaphore, what it asked for and what it returned",
+	Doc: `
+A call for a permit asks only for permits that its client does not have, only for as long as it was called for, and for none
+once it has one (*conduct*). A look that ends without one has asked for every permit that the client does not hold, and a
+waiting call looks at least once in two of the longest retry delays (*needlessly-unavailable*). The call succeeds if an attempt
+was granted, and else says why not, about the semaphore. A call for all permits asks first for the lock that only such calls
+take, works only while it has everything, stops its work only for a loss and for the end of the call, renews nothing after
+that, and leaves nothing behind. (*redlock*.)`,
+	New: watchPermits,
+}
+
 // permits judges calls for a permit of a semaphore, and for all of them. They ask for the permits and for nothing else, look
 // for one that is free, and return what came of it. Who calls for all works only while it has them. Each attempt is a call for
 // a lock, which the other monitors judge.
@@ -84,17 +98,17 @@ func watchPermits(r *watch) {
 }
 
 // of is the call of which an acquire is an attempt; nil if it is of none.
-func (x *permits) of(c *protocols.PermitCall) *seeker {
-	if i := slices.IndexFunc(x.open, func(w *seeker) bool { return w.PermitCall == c }); i >= 0 {
-		return x.open[i]
+func (p *permits) of(c *protocols.PermitCall) *seeker {
+	if i := slices.IndexFunc(p.open, func(w *seeker) bool { return w.PermitCall == c }); i >= 0 {
+		return p.open[i]
 	}
 	return nil
 }
 
 // given is what a lease stands for; nil if it is for no permit.
-func (x *permits) given(l protocols.Lease) *given {
-	if i := slices.IndexFunc(x.held, func(g *given) bool { return g.lease == l }); i >= 0 {
-		return x.held[i]
+func (p *permits) given(l protocols.Lease) *given {
+	if i := slices.IndexFunc(p.held, func(g *given) bool { return g.lease == l }); i >= 0 {
+		return p.held[i]
 	}
 	return nil
 }
@@ -116,8 +130,8 @@ func (w *seeker) wants() (all []string) {
 }
 
 // heldBy are the permits that the client of a call holds, and knows of.
-func (x *permits) heldBy(w *seeker) (all []string) {
-	for _, g := range x.held {
+func (p *permits) heldBy(w *seeker) (all []string) {
+	for _, g := range p.held {
 		isPermit := g.resource != protocols.AllOf(g.Semaphore)
 		if isPermit && g.isWithin(w) && (g.isEnding || g.lease.Context().Err() == nil) && !slices.Contains(all, g.resource) {
 			all = append(all, g.resource)
@@ -127,27 +141,27 @@ func (x *permits) heldBy(w *seeker) (all []string) {
 }
 
 // called takes an attempt that begins, and a lease that is renewed or given back.
-func (x *permits) called(c *call) {
-	if g := x.given(c.Lease); g != nil && c.Func == protocols.ReleaseCall {
+func (p *permits) called(c *call) {
+	if g := p.given(c.Lease); g != nil && c.Func == protocols.ReleaseCall {
 		if g.isWorking {
-			x.broken(g.resource, "%s works under all permits of %q, and gives back %q meanwhile", g.Client, g.Semaphore, g.resource)
+			p.broken(g.resource, "%s works under all permits of %q, and gives back %q meanwhile", g.Client, g.Semaphore, g.resource)
 		}
 		g.isEnding, g.isLost = true, g.isLost || context.Cause(g.lease.Context()) == redlock.ErrLost
 	} else if g != nil && c.Renewal && g.isWorking && g.work.Err() != nil && g.resource != protocols.AllOf(g.Semaphore) {
-		x.brokenOf(checker.Conduct, g.resource, "%s goes on to renew %q, although its work under all permits of %q is told to stop", g.Client, g.resource, g.Semaphore)
+		p.brokenOf(checker.Conduct, g.resource, "%s goes on to renew %q, although its work under all permits of %q is told to stop", g.Client, g.resource, g.Semaphore)
 	}
-	if w := x.of(c.Permit); w != nil && c.Func == protocols.AcquireCall {
-		x.asks(w, c)
+	if w := p.of(c.Permit); w != nil && c.Func == protocols.AcquireCall {
+		p.asks(w, c)
 	}
-	x.review()
+	p.review()
 }
 
 // asks judges an attempt of a call.
-func (x *permits) asks(w *seeker, c *call) {
+func (p *permits) asks(w *seeker, c *call) {
 	resource := c.Resources[0]
-	if x.isLate(w); w.isNew(resource) {
-		x.completes(w)
-		w.asked, w.away = nil, x.heldBy(w)
+	if p.isLate(w); w.isNew(resource) {
+		p.completes(w)
+		w.asked, w.away = nil, p.heldBy(w)
 	}
 	wrong := ""
 	switch {
@@ -165,7 +179,7 @@ func (x *permits) asks(w *seeker, c *call) {
 		wrong = "another that wants all permits could have this one, and wait for the others"
 	}
 	if wrong != "" {
-		x.brokenOf(checker.Conduct, resource, "%s asks for %q for a call for permits of %q, and %s", w.Client, resource, w.Semaphore, wrong)
+		p.brokenOf(checker.Conduct, resource, "%s asks for %q for a call for permits of %q, and %s", w.Client, resource, w.Semaphore, wrong)
 	}
 	w.asked, w.isCut, w.isAsking, w.attempts = append(w.asked, resource), false, true, w.attempts+1
 }
@@ -176,34 +190,34 @@ func (w *seeker) isNew(resource string) bool {
 }
 
 // completes judges whether a look that found nothing has asked for all permits.
-func (x *permits) completes(w *seeker) {
+func (p *permits) completes(w *seeker) {
 	if w.asked == nil || w.isCut || w.isGiven || w.All {
 		return
 	}
 	for _, resource := range w.wants() {
 		if !slices.Contains(w.asked, resource) && !slices.Contains(w.away, resource) {
-			x.brokenOf(checker.NeedlesslyUnavailable, resource, "%s looks for a permit of %q and finds none, and has not asked for %q", w.Client, w.Semaphore, resource)
+			p.brokenOf(checker.NeedlesslyUnavailable, resource, "%s looks for a permit of %q and finds none, and has not asked for %q", w.Client, w.Semaphore, resource)
 		}
 	}
 }
 
 // returned takes what came of an attempt, or of giving something back.
-func (x *permits) returned(c *call, err error) {
-	if g := x.given(c.Lease); g != nil && c.Func == protocols.ReleaseCall {
+func (p *permits) returned(c *call, err error) {
+	if g := p.given(c.Lease); g != nil && c.Func == protocols.ReleaseCall {
 		g.isLost, g.isUnreleased = g.isLost || errors.Is(err, redlock.ErrLost), g.isUnreleased || err != nil
-		x.held = slices.DeleteFunc(x.held, func(o *given) bool { return o == g })
+		p.held = slices.DeleteFunc(p.held, func(o *given) bool { return o == g })
 	}
-	if w := x.of(c.Permit); w != nil && c.Func == protocols.AcquireCall {
+	if w := p.of(c.Permit); w != nil && c.Func == protocols.AcquireCall {
 		w.isAsking = false
 		if err == nil {
 			w.isGiven = true
-			x.held = append(x.held, &given{seeker: w, resource: c.Resources[0], lease: c.Lease})
+			p.held = append(p.held, &given{seeker: w, resource: c.Resources[0], lease: c.Lease})
 		} else {
 			failed, isFailed := errors.AsType[*redlock.Error](err)
 			w.isCut = !isFailed || isOfAll(failed)
 		}
 	}
-	x.review()
+	p.review()
 }
 
 // isOfAll says whether an attempt for one permit failed for a reason for which those for all others would: not because others
@@ -219,70 +233,70 @@ func isOfAll(e *redlock.Error) bool {
 
 // review finds out which calls must look: the first that waits of each client, unless it is asking or its client has all
 // permits. It notes what was lost, too.
-func (x *permits) review() {
-	for _, g := range x.held {
+func (p *permits) review() {
+	for _, g := range p.held {
 		if !g.isEnding && g.lost == 0 && g.lease.Context().Err() != nil {
-			g.lost = x.World.Kernel.Now()
+			g.lost = p.World.Kernel.Now()
 		}
 	}
-	for i, w := range x.open {
-		isBehind := slices.ContainsFunc(x.open[:i], func(o *seeker) bool { return o.Waits && o.isWithin(w) })
+	for i, w := range p.open {
+		isBehind := slices.ContainsFunc(p.open[:i], func(o *seeker) bool { return o.Waits && o.isWithin(w) })
 		switch {
-		case isBehind || !w.Waits || w.All || w.isAsking || w.isGiven || len(x.heldBy(w)) == w.Permits:
+		case isBehind || !w.Waits || w.All || w.isAsking || w.isGiven || len(p.heldBy(w)) == w.Permits:
 			w.idle = time.Time{}
 		case w.idle.IsZero():
-			w.idle, w.since = x.clock(w.Client), x.World.Kernel.Now()
+			w.idle, w.since = p.clock(w.Client), p.World.Kernel.Now()
 		}
 	}
 }
 
 // isLate judges whether a call that waits has looked in time: a retry delay after its last look, or after a pause for others of
 // the same length.
-func (x *permits) isLate(w *seeker) {
-	if w.idle.IsZero() || !x.timed || !x.pauses.hasRun(x.World.Client(w.Client), w.since) {
+func (p *permits) isLate(w *seeker) {
+	if w.idle.IsZero() || !p.timed || !p.standstills.hasRun(p.World.Client(w.Client), w.since) {
 		return
 	}
-	if idle := x.clock(w.Client).Sub(w.idle); idle > 2*x.delay+rounding && w.Context.Err() == nil {
-		x.brokenOf(checker.NeedlesslyUnavailable, w.wants()[0], "%s waits for a permit of %q, and has not looked for one for %v", w.Client, w.Semaphore, idle)
+	if idle := p.clock(w.Client).Sub(w.idle); idle > 2*p.delay+rounding && w.Context.Err() == nil {
+		p.brokenOf(checker.NeedlesslyUnavailable, w.wants()[0], "%s waits for a permit of %q, and has not looked for one for %v", w.Client, w.Semaphore, idle)
 	}
 }
 
 // mustKnow says whether a call must know that something was lost: it takes its tasks some steps to tell each other, and in the
 // same moment anything may come first.
-func (x *permits) mustKnow(g *given) bool {
+func (p *permits) mustKnow(g *given) bool {
 	const steps = 8
-	client := x.World.Client(g.Client)
-	return g.lost != 0 && x.World.Kernel.Now().Sub(g.lost) > steps*x.step(client) && x.pauses.hasRun(client, g.lost)
+	client := p.World.Client(g.Client)
+	return g.lost != 0 && p.World.Kernel.Now().Sub(g.lost) > steps*p.step(client) && p.standstills.hasRun(client, g.lost)
 }
 
 // begins judges whether a call that begins its work has everything.
-func (x *permits) begins(e protocols.AllBegun) {
-	w := x.of(e.PermitCall)
+func (p *permits) begins(e protocols.AllBegun) {
+	w := p.of(e.PermitCall)
 	if w == nil {
 		return
 	}
 	w.work, w.isWorking = e.In, true
 	for _, resource := range w.wants() {
-		has := func(g *given) bool { return g.seeker == w && g.resource == resource && !g.isEnding && !x.mustKnow(g) }
-		if !slices.ContainsFunc(x.held, has) {
-			x.broken(resource, "%s works under all permits of %q, and has not got %q", w.Client, w.Semaphore, resource)
+		has := func(g *given) bool { return g.seeker == w && g.resource == resource && !g.isEnding && !p.mustKnow(g) }
+		if !slices.ContainsFunc(p.held, has) {
+			p.broken(resource, "%s works under all permits of %q, and has not got %q", w.Client, w.Semaphore, resource)
 		}
 	}
 }
 
 // ends judges what the work was told by its context, at its end.
-func (x *permits) ends(e protocols.AllDone) {
-	w := x.of(e.PermitCall)
+func (p *permits) ends(e protocols.AllDone) {
+	w := p.of(e.PermitCall)
 	if w == nil {
 		return
 	}
 	w.isWorking, w.err = false, e.Err
 	lost, isOver := "", false
-	for _, g := range x.held {
+	for _, g := range p.held {
 		if g.seeker != w {
 			continue
 		}
-		if isOver = isOver || g.lease.Context().Err() != nil; x.mustKnow(g) {
+		if isOver = isOver || g.lease.Context().Err() != nil; p.mustKnow(g) {
 			lost = g.resource
 		}
 	}
@@ -296,41 +310,41 @@ func (x *permits) ends(e protocols.AllDone) {
 		wrong = "is told to stop for no reason"
 	}
 	if wrong != "" {
-		x.broken(w.wants()[0], "%s works under all permits of %q, and %s", w.Client, w.Semaphore, wrong)
+		p.broken(w.wants()[0], "%s works under all permits of %q, and %s", w.Client, w.Semaphore, wrong)
 	}
 }
 
 // gets judges what a call returned, and what it leaves behind.
-func (x *permits) gets(c *protocols.PermitCall, err error) {
-	w := x.of(c)
+func (p *permits) gets(c *protocols.PermitCall, err error) {
+	w := p.of(c)
 	if w == nil {
 		return
 	}
-	x.isLate(w)
-	isOver := w.Context.Err() != nil || x.calls.closed(w.Client) > 0 // perhaps between two permits
+	p.isLate(w)
+	isOver := w.Context.Err() != nil || p.calls.closed(w.Client) > 0 // perhaps between two permits
 	isWholeLook := w.isCut || len(w.asked)+len(w.away) >= w.Permits || !w.Waits && !isOver
 	if !w.All && err != nil && isWholeLook {
-		x.completes(w)
+		p.completes(w)
 	}
-	x.open = slices.DeleteFunc(x.open, func(o *seeker) bool { return o == w })
-	x.judged++
-	wrong := x.wrong(w, err)
+	p.open = slices.DeleteFunc(p.open, func(o *seeker) bool { return o == w })
+	p.judged++
+	wrong := p.wrong(w, err)
 	switch {
 	case w.All && w.work != nil:
-		x.Watched[checker.AllPermitsHeld]++
+		p.Watched[checker.AllPermitsHeld]++
 		wrong = w.wrongOfWork(err)
 	case !w.All && err == nil:
-		x.Watched[checker.PermitGranted]++
+		p.Watched[checker.PermitGranted]++
 	}
 	if wrong != "" {
-		x.broken(w.wants()[0], "%s calls for permits of %q, and gets %q: %s", w.Client, w.Semaphore, text(err), wrong)
+		p.broken(w.wants()[0], "%s calls for permits of %q, and gets %q: %s", w.Client, w.Semaphore, text(err), wrong)
 	}
-	for _, g := range x.held {
+	for _, g := range p.held {
 		if g.seeker == w && w.All {
-			x.broken(g.resource, "%s's call for all permits of %q has returned, and still has %q", w.Client, w.Semaphore, g.resource)
+			p.broken(g.resource, "%s's call for all permits of %q has returned, and still has %q", w.Client, w.Semaphore, g.resource)
 		}
 	}
-	x.review()
+	p.review()
 }
 
 // wrongOfWork says what is wrong with what a call returned that has done its work; empty if nothing is.
@@ -347,9 +361,9 @@ func (w *seeker) wrongOfWork(err error) string {
 }
 
 // wrong says what is wrong with what a call returned that has done no work; empty if nothing is.
-func (x *permits) wrong(w *seeker, err error) string {
+func (p *permits) wrong(w *seeker, err error) string {
 	e, isError := errors.AsType[*redlock.Error](err)
-	isClosed := errors.Is(err, redlock.ErrClosed) && x.calls.closed(w.Client) > 0
+	isClosed := errors.Is(err, redlock.ErrClosed) && p.calls.closed(w.Client) > 0
 	switch {
 	case err == nil && (!w.isGiven || w.All):
 		return "it has not got that"

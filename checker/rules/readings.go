@@ -9,14 +9,14 @@ import (
 	"redlocksim/sim/trace"
 )
 
-// pauses remembers when clients and nodes stood still or were down.
-type pauses map[*kernel.Process][]stretch // in order
+// standstills remembers when clients and nodes stood still or were down.
+type standstills map[*kernel.Process][]stretch // in order
 
 // stretch is of true time. That of what has not ended yet, as of a client that has crashed, goes on forever.
 type stretch struct{ from, to kernel.True }
 
-func watchPauses(r *Run) pauses {
-	p := pauses{}
+func watchStandstills(r *Run) standstills {
+	p := standstills{}
 	look := func(x *kernel.Process, still bool) {
 		of := p[x]
 		switch isStill := len(of) > 0 && of[len(of)-1].to == kernel.Forever; {
@@ -41,12 +41,12 @@ func watchPauses(r *Run) pauses {
 
 // hasRun says whether a client or node has run since a true time without a pause, and does so still. What it was to do at the
 // moment at which it went on it may not have done yet.
-func (p pauses) hasRun(x *kernel.Process, since kernel.True) bool {
+func (p standstills) hasRun(x *kernel.Process, since kernel.True) bool {
 	return p.ran(x, stretch{since, kernel.Forever})
 }
 
 // ran says whether a client or node ran without a pause, as far as the stretch is past.
-func (p pauses) ran(x *kernel.Process, through stretch) bool {
+func (p standstills) ran(x *kernel.Process, through stretch) bool {
 	return !slices.ContainsFunc(p[x], func(s stretch) bool { return s.to >= through.from && s.from <= through.to })
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"redlocksim/checker"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
@@ -13,6 +14,19 @@ import (
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
 )
+
+var refusalsRule = Rule{
+	Name:  "refusals",
+	Kind:  checker.Contract,
+	Needs: "a call that had to be refused, and what came of it",
+	Doc: `
+A call that must be refused returns the documented error and does nothing: it takes no time, draws no random bytes, reports no
+step, sends no command, and leaves its lease as it is. Such calls are those of a closed client or about a released lease, and
+acquires and extends in a context that has ended. A release in such a context returns its error as well but goes on, and Close
+fails only if its context ends. No attempt and no extend begins once Close was called, and no vote is asked for after it
+returned. (*redlock*.)`,
+	New: watchRefusals,
+}
 
 // refusals judges the calls that must be refused: of a closed client, in a context that has ended, or about a lease that was
 // released. They get the documented error, and nothing comes of them: no time passes, nothing is drawn,

@@ -6,11 +6,25 @@ import (
 	"slices"
 	"time"
 
+	"redlocksim/checker"
 	"redlocksim/redlock"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/trace"
 )
+
+var returnsRule = Rule{
+	Name:  "returns",
+	Kind:  checker.Contract,
+	Needs: "a call that is to return within a time",
+	Doc: `
+A call returns at once when its context ends, and Hold stops waiting for the lock when its wait is over. TryLock takes at most
+one node timeout, or two with fencing; Extend and Unlock one; PrepareGuard two. When its work returns, Renew returns at once,
+and Hold within a node timeout. Close, and the acquires that are under way then, return within three node timeouts, or four
+with fencing; later acquires at once. A release during a Close starts its time anew, and so does a pause. With step-time,
+sixteen of the longest steps for each node and two more are added for each call under way. (*redlock*.)`,
+	New: watchReturns,
+}
 
 // returns judges how long calls of the library go on: after their contexts have ended, after their client was closed, and at
 // all where they are documented to take no longer than so many node timeouts.
@@ -53,45 +67,45 @@ func watchReturns(r *watch) {
 	r.onChange(x.look)
 }
 
-func (x *returns) called(c *call) {
+func (r *returns) called(c *call) {
 	if c.Func == protocols.NewClientCall {
 		return
 	}
-	p := &pendingCall{call: c, client: c.client, resource: x.subjectOf(c), name: callNames[c.Func]}
-	x.opens(p)
+	p := &pendingCall{call: c, client: c.client, resource: r.subjectOf(c), name: callNames[c.Func]}
+	r.opens(p)
 	switch c.Func {
 	case protocols.AcquireCall:
 		if !c.Waits {
-			p.limit("it was called", x.attempt)
+			p.limit("it was called", r.attempt)
 		}
 	case protocols.ExtendCall:
-		p.limit("it was called", x.timeout)
+		p.limit("it was called", r.timeout)
 	case protocols.ReleaseCall:
-		p.limit("it was called", x.timeout)
-		x.holdsUp(p)
+		p.limit("it was called", r.timeout)
+		r.holdsUp(p)
 	case protocols.PrepareCall:
-		p.limit("it was called", 2*x.timeout) // to ask which runs the nodes are in, and to tell them
+		p.limit("it was called", 2*r.timeout) // to ask which runs the nodes are in, and to tell them
 	case protocols.CloseCall:
-		p.limit("it was called", x.whole())
+		p.limit("it was called", r.whole())
 	}
 	if c.Context != nil { // otherwise a protocol calls by itself
-		x.follows(p)
+		r.follows(p)
 	}
 }
 
 // whole is how long it takes after Close until nothing is under way: an attempt, its clean-up, and votes that are taken back.
-func (x *returns) whole() time.Duration { return x.attempt + x.cleanUp + x.timeout }
+func (r *returns) whole() time.Duration { return r.attempt + r.cleanUp + r.timeout }
 
 // opens begins to watch a call.
-func (x *returns) opens(p *pendingCall) {
-	for _, other := range x.open {
+func (r *returns) opens(p *pendingCall) {
+	for _, other := range r.open {
 		if other.client == p.client {
 			other.with++
 			p.with++
 		}
 	}
 	p.isPaused = p.client.Paused()
-	x.open = append(x.open, p)
+	r.open = append(r.open, p)
 }
 
 // limit has the call return within some time from now on. Code that takes time may be ahead of the run.
@@ -100,10 +114,10 @@ func (p *pendingCall) limit(since string, within time.Duration) {
 }
 
 // holdsUp has the calls of Close wait for a release that begins meanwhile, if they are not too late already.
-func (x *returns) holdsUp(release *pendingCall) {
-	for _, p := range x.open {
+func (r *returns) holdsUp(release *pendingCall) {
+	for _, p := range r.open {
 		if p.client == release.client && p.call != nil && p.call.Func == protocols.CloseCall {
-			x.judge(p)
+			r.judge(p)
 			p.restart("a release was called")
 		}
 	}
@@ -117,12 +131,12 @@ func (p *pendingCall) restart(since string) {
 }
 
 // follows takes what else ends a call that a program makes: its client, its wait, and its context.
-func (x *returns) follows(p *pendingCall) {
+func (r *returns) follows(p *pendingCall) {
 	c := p.call
 	switch {
 	case c.Func == protocols.CloseCall:
-		x.closes(p)
-	case c.Func == protocols.AcquireCall && x.calls.isClosed(c.Client, c.made):
+		r.closes(p)
+	case c.Func == protocols.AcquireCall && r.calls.isClosed(c.Client, c.made):
 		p.limit("the client was closed", 0)
 	}
 	if c.Wait > 0 {
@@ -143,48 +157,48 @@ func (p *pendingCall) ends(c *call) {
 }
 
 // closes has the acquires end that the client has under way.
-func (x *returns) closes(by *pendingCall) {
-	for _, p := range x.open {
+func (r *returns) closes(by *pendingCall) {
+	for _, p := range r.open {
 		if p.client == by.client && p.call != nil && p.call.made == by.call.made && p.call.Func == protocols.AcquireCall {
-			p.limit("the client was closed", x.whole())
+			p.limit("the client was closed", r.whole())
 		}
 	}
 }
 
 // stops has the call that has done work return: after a release, if it makes one.
-func (x *returns) stops(w protocols.WorkDone) {
-	p := &pendingCall{work: w.Work, client: x.World.Client(w.Client), resource: w.Resource, name: "call that has done work"}
-	x.opens(p)
+func (r *returns) stops(w protocols.WorkDone) {
+	p := &pendingCall{work: w.Work, client: r.World.Client(w.Client), resource: w.Resource, name: "call that has done work"}
+	r.opens(p)
 	if w.Releases {
-		p.limit("the work returned", x.timeout)
+		p.limit("the work returned", r.timeout)
 	} else {
 		p.limit("the work returned", 0)
 	}
 }
 
 // over judges calls that are over, and those that the run ends before.
-func (x *returns) over(is func(*pendingCall) bool) {
-	x.open = slices.DeleteFunc(x.open, func(p *pendingCall) bool {
+func (r *returns) over(is func(*pendingCall) bool) {
+	r.open = slices.DeleteFunc(r.open, func(p *pendingCall) bool {
 		if !is(p) {
 			return false
 		}
-		x.judge(p)
+		r.judge(p)
 		return true
 	})
 }
 
 // judge compares how long a call has taken with its limits. Its client's code, where that takes time, does something for each
 // node some times, and does it for other calls, and for what they have left under way, in between.
-func (x *returns) judge(p *pendingCall) {
+func (r *returns) judge(p *pendingCall) {
 	if p.isPaused {
 		return
 	}
-	steps := 16 * (len(x.World.Servers) + 2) * (p.with + 1)
-	grace := rounding + time.Duration(steps)*x.step(p.client)
+	steps := 16 * (len(r.World.Servers) + 2) * (p.with + 1)
+	grace := rounding + time.Duration(steps)*r.step(p.client)
 	for _, l := range p.limits {
-		x.judged++
+		r.judged++
 		if took := time.Duration(p.client.Clock().Mono() - l.from); took > l.within+grace {
-			x.broken(p.resource, "%s's %s went on for %v after %s, and may take %v", p.client.Name(), p.name,
+			r.broken(p.resource, "%s's %s went on for %v after %s, and may take %v", p.client.Name(), p.name,
 				took.Round(time.Microsecond), l.since, l.within)
 			return
 		}
@@ -192,9 +206,9 @@ func (x *returns) judge(p *pendingCall) {
 }
 
 // look has calls whose client was paused count their time anew, and drops those whose client has crashed.
-func (x *returns) look() {
-	x.open = slices.DeleteFunc(x.open, func(p *pendingCall) bool { return p.client.Dead() })
-	for _, p := range x.open {
+func (r *returns) look() {
+	r.open = slices.DeleteFunc(r.open, func(p *pendingCall) bool { return p.client.Dead() })
+	for _, p := range r.open {
 		if p.isPaused && !p.client.Paused() {
 			p.restart("the client went on")
 		}

@@ -4,7 +4,8 @@
 // collision: it knows what must be true at each moment, whether or not anybody comes by to suffer from it. What it finds is a
 // [checker.Finding] like any other.
 //
-// Start at [Table]. A file is a promise that locks make.
+// Start at [Table]. A file is a promise that locks make, and has its rule's name: let-go is letGoRule, a letGo watches for it,
+// and watchLetGo has one do so.
 package rules
 
 import (
@@ -24,6 +25,9 @@ type Rule struct {
 	Needs string
 	// Doc is the promise, and whose it is.
 	Doc string
+	// Holds is what run --why says where the rule holds: %s stands for how many there were to judge of what Each names. Idle is
+	// what it says where there was none. Rules without are not mentioned where they hold.
+	Holds, Each, Idle string
 	// New has a rule watch a run in which nothing has happened yet: it has its methods told of the events that it needs, and of
 	// none if it has nothing to judge.
 	New func(*watch)
@@ -60,13 +64,13 @@ type Run struct {
 	rules []*watch
 	onEnd []func() // are called when the run is over
 
-	pauses   pauses
-	raised   *raised
-	calls    *calls
-	ledger   *ledger
-	tried    tried
-	keys     keys
-	findings []checker.Finding
+	standstills standstills
+	raised      *raised
+	calls       *calls
+	ledger      *ledger
+	tried       tried
+	keys        keys
+	findings    []checker.Finding
 }
 
 // Watch has all rules watch the run's world, in which nothing has happened yet. There is none for locks that no key stands
@@ -78,7 +82,7 @@ func (r *Run) Watch() {
 }
 
 func (r *Run) watch(rules ...Rule) {
-	r.pauses, r.raised, r.keys, r.tried = watchPauses(r), watchRaised(r), keysOf(r), watchTried(r)
+	r.standstills, r.raised, r.keys, r.tried = watchStandstills(r), watchRaised(r), keysOf(r), watchTried(r)
 	r.ledger = &ledger{Run: r, of: map[vote]*entry{}, last: map[sender]*entry{}}
 	r.calls = &calls{Run: r, clients: map[string][]*life{}, seeking: map[*protocols.PermitCall]int{}}
 	r.Watched = checker.Watched{}

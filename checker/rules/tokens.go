@@ -4,10 +4,21 @@ import (
 	"slices"
 	"strconv"
 
+	"redlocksim/checker"
 	"redlocksim/redlock/driver"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/redis"
 )
+
+var tokensRule = Rule{
+	Name:  "tokens",
+	Kind:  checker.Contract,
+	Needs: "a grant with a fencing token, and what the nodes' counters say",
+	Doc: `
+Every change of a fencing counter raises it, to at most 2^53-1, and a quorum of nodes has stored the token of a grant.
+(*redlock*.)`,
+	New: watchTokens,
+}
 
 // tokens watches the fencing counters of the nodes: they rise to at most the largest token, and the token of a grant is above
 // all earlier ones on a quorum of nodes, which voted for it.
@@ -42,39 +53,39 @@ func watchTokens(r *watch) {
 	}
 }
 
-func (x *tokens) applied(a *redis.Applied) {
+func (t *tokens) applied(a *redis.Applied) {
 	if !driver.IsTokenKey(a.Key) {
 		return
 	}
-	at := slices.IndexFunc(x.Resources, func(r string) bool { return driver.TokenKey(r) == a.Key })
+	at := slices.IndexFunc(t.Resources, func(r string) bool { return driver.TokenKey(r) == a.Key })
 	if at < 0 {
 		return
 	}
-	resource, client, before, after := x.Resources[at], a.Client.Name(), number(a.Before.Value), number(a.After.Value)
+	resource, client, before, after := t.Resources[at], a.Client.Name(), number(a.Before.Value), number(a.After.Value)
 	switch {
 	case after <= before:
-		x.broken(resource, "%s changes the fencing counter of %s from %q to %q", client, a.Server.Name(), a.Before.Value, a.After.Value)
+		t.broken(resource, "%s changes the fencing counter of %s from %q to %q", client, a.Server.Name(), a.Before.Value, a.After.Value)
 	case after > largestToken:
-		x.broken(resource, "%s sets the fencing counter of %s to %d: scripts, whose numbers are floating-point, cannot tell it from the next",
+		t.broken(resource, "%s sets the fencing counter of %s to %d: scripts, whose numbers are floating-point, cannot tell it from the next",
 			client, a.Server.Name(), after)
 	}
-	x.voted[proposed{resource, client, a.After.Value}]++
+	t.voted[proposed{resource, client, a.After.Value}]++
 }
 
-func (x *tokens) returned(c *call, err error) {
+func (t *tokens) returned(c *call, err error) {
 	lease, voted := c.Lease.(protocols.Voted)
 	if !voted || c.Func != protocols.AcquireCall || err != nil {
 		return
 	}
 	token, fenced := c.Lease.Token()
 	if !fenced {
-		x.broken(c.Resources[0], "%s is granted the lock without a fencing token", c.Client)
+		t.broken(c.Resources[0], "%s is granted the lock without a fencing token", c.Client)
 		return
 	}
-	x.judged++
+	t.judged++
 	for _, key := range c.Resources {
-		if n := x.voted[proposed{key, c.Client, strconv.FormatInt(token, 10)}]; n < lease.Quorum() {
-			x.broken(key, "%s is granted the lock with the token %d, which only %d of the %d nodes that it takes have found above all earlier ones",
+		if n := t.voted[proposed{key, c.Client, strconv.FormatInt(token, 10)}]; n < lease.Quorum() {
+			t.broken(key, "%s is granted the lock with the token %d, which only %d of the %d nodes that it takes have found above all earlier ones",
 				c.Client, token, n, lease.Quorum())
 		}
 	}
@@ -115,22 +126,22 @@ func watchRaised(r *Run) *raised {
 }
 
 // isCounter says whether a key is a fencing counter.
-func (x *raised) isCounter(key string) bool { return slices.Contains(x.counters, key) }
+func (r *raised) isCounter(key string) bool { return slices.Contains(r.counters, key) }
 
 // isAhead says whether a node has a counter that no vote has raised so far, that another node may not bear out, or above which
 // there is no token.
-func (x *raised) isAhead(s *redis.Server) bool {
-	return slices.ContainsFunc(x.counters, func(key string) bool {
+func (r *raised) isAhead(s *redis.Server) bool {
+	return slices.ContainsFunc(r.counters, func(key string) bool {
 		n := counterOn(s, key)
-		isAlone := n > farCounters && slices.ContainsFunc(x.servers, func(o *redis.Server) bool { return n-counterOn(o, key) > farCounters })
-		return n > number(x.counted[counterOf{s, key}]) || n >= largestToken || isAlone
+		isAlone := n > farCounters && slices.ContainsFunc(r.servers, func(o *redis.Server) bool { return n-counterOn(o, key) > farCounters })
+		return n > number(r.counted[counterOf{s, key}]) || n >= largestToken || isAlone
 	})
 }
 
 // isUsedUp says whether a node has a counter so high that there may be no token above it, or above the next few.
-func (x *raised) isUsedUp() bool {
-	return slices.ContainsFunc(x.servers, func(s *redis.Server) bool {
-		return slices.ContainsFunc(x.counters, func(key string) bool { return counterOn(s, key) >= largestToken-100 })
+func (r *raised) isUsedUp() bool {
+	return slices.ContainsFunc(r.servers, func(s *redis.Server) bool {
+		return slices.ContainsFunc(r.counters, func(key string) bool { return counterOn(s, key) >= largestToken-100 })
 	})
 }
 

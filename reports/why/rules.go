@@ -2,9 +2,11 @@ package why
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"redlocksim/checker"
+	"redlocksim/checker/rules"
 	"redlocksim/internal/plural"
 	"redlocksim/scenarios/verdict"
 	"redlocksim/sim/history"
@@ -19,18 +21,13 @@ type Rule struct {
 	Why string
 }
 
-// rules lists the rules of the checker.
-func rules(r *verdict.Result) ([]Rule, error) {
+// rulesOf lists the rules of the checker.
+func rulesOf(r *verdict.Result) ([]Rule, error) {
 	windows, err := checker.Windows(r.History, r.Scenario.CheckOptions())
 	if err != nil {
 		return nil, fmt.Errorf("why: %w", err)
 	}
 	of := r.Report.Compared
-	protected := judged(of.Watched["protected"], "a client held the lock %s, and the nodes would never have granted it to another meanwhile", "time",
-		"nobody was granted the lock, or nobody looked at the nodes")
-	if _, votes := r.Scenario.Lock.Votes(len(r.Scenario.Nodes.Names)); !votes {
-		protected = "nodes do not vote for this lock"
-	}
 	all := []Rule{
 		{Kind: checker.LeaseOverlap, Why: judged(len(windows), "the lock was held %s, and never by two at once", "time", "nobody was granted the lock")},
 		{Kind: checker.StaleWrite, Why: written(r.History, "none of them after an effect of a later lock")},
@@ -38,23 +35,10 @@ func rules(r *verdict.Result) ([]Rule, error) {
 		{Kind: checker.LostUpdate, Why: readBack(r.History)},
 		{Kind: checker.TokenRegressed, Why: tokens(r.History, "each above those before")},
 		{Kind: checker.TokenRepeated, Why: tokens(r.History, "no two the same")},
-		{Kind: checker.Conduct, Why: judged(of.Watched["commands"], "of %s none changed another's key, came after its deadline, renewed what was being released, "+
-			"or left out a node that had a vote", "command", "nobody sent a command for the lock, or nobody looked")},
-		{Kind: checker.Contract, Why: judged(of.Watched["returned-calls"], "what %s about leases returned is what the nodes bear out", "call",
-			"no call returned anything about a lease that rests on votes")},
-		{Kind: checker.Refinement, Why: judged(of.Watched["specified-steps"], "the library took %s, and the specification allows each", "step",
-			"the specification followed no step: it is of the library's lock")},
-		{Kind: checker.Unprotected, Why: protected},
-		{Kind: checker.Leftover, Why: judged(of.Watched["let-go"], "%s of clients that had let go were gone soon, or out of their reach", "vote",
-			"no client let go of a lock long before the end, or nobody looked")},
-		{Kind: checker.NeedlesslyUnavailable, Why: judged(of.Watched["in-the-clear"], "%s at clients that asked while nothing was in the way found none that had "+
-			"asked for longer than this lock may take", "look",
-			"nobody asked in vain while nothing was in the way, or it is not known how long this lock may take")},
-		{Kind: checker.BusyWait, Why: judged(of.Watched["pauses"], "%s of clients that waited for the lock came with pauses between them", "request",
-			"nobody waited for the lock, or nobody looked")},
-		{Kind: checker.HolderRefused, Why: judged(of.Rightful, "the resource accepted %s of clients that held the lock and had a token or mark", "request",
-			"no request of a client that held the lock carried a token or mark, or the resource had accepted one of a later holder")},
 	}
+	all = append(all, watched(r)...)
+	all = append(all, Rule{Kind: checker.HolderRefused, Why: judged(of.Rightful, "the resource accepted %s of clients that held the lock and had a token or mark", "request",
+		"no request of a client that held the lock carried a token or mark, or the resource had accepted one of a later holder")})
 	for i := range all {
 		for j := range r.Report.Findings {
 			if f := &r.Report.Findings[j]; f.Kind == all[i].Kind {
@@ -82,7 +66,33 @@ var matters = map[checker.Kind]string{
 	checker.BusyWait:              "Every client that waits keeps the nodes as busy as the network allows, for as long as somebody else has the lock.",
 }
 
-// judged is why a rule of a monitor holds that has looked at n things of a name: none was wrong, or there was none.
+// watched lists the kinds of what package rules finds, each with what its rules say where they hold.
+func watched(r *verdict.Result) (all []Rule) {
+	_, votes := r.Scenario.Lock.Votes(len(r.Scenario.Nodes.Names))
+	idle := map[checker.Kind]bool{}
+	for _, rule := range rules.Table {
+		if rule.Holds == "" {
+			continue
+		}
+		i := slices.IndexFunc(all, func(other Rule) bool { return other.Kind == rule.Kind })
+		n := r.Report.Compared.Watched[rule.Name]
+		why := judged(n, rule.Holds, rule.Each, rule.Idle)
+		if rule.Kind == checker.Unprotected && !votes {
+			why = "nodes do not vote for this lock"
+		}
+		switch {
+		case i < 0:
+			all, idle[rule.Kind] = append(all, Rule{Kind: rule.Kind, Why: why}), n == 0
+		case idle[rule.Kind] && n > 0:
+			all[i].Why, idle[rule.Kind] = why, false
+		case n > 0:
+			all[i].Why += "; " + why
+		}
+	}
+	return all
+}
+
+// judged is why a rule holds that has looked at n things of a name: none was wrong, or there was none.
 func judged(n int, none, thing, nothing string) string {
 	if n == 0 {
 		return nothing

@@ -39,7 +39,7 @@ type Explanation struct {
 func Of(ctx context.Context, r *verdict.Result, o Options) (*Explanation, error) {
 	var err error
 	x := &Explanation{Result: r, Wrong: wrong(r)}
-	if x.Rules, err = rules(r); err != nil || x.Wrong == "" {
+	if x.Rules, err = rulesOf(r); err != nil || x.Wrong == "" {
 		return x, err
 	}
 	base, err := variant.Of(r.Scenario)

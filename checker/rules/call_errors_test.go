@@ -91,7 +91,7 @@ func TestTheEndOfALeaseDoesNotEndItsRelease(t *testing.T) {
 				if c.left >= 0 {
 					a.sleeps(time.Minute - c.left)
 				}
-				x := &failures{watch: &watch{Run: r.Run}}
+				x := &callErrors{watch: &watch{Run: r.Run}}
 				got := x.goesOn(&call{Call: &protocols.Call{Func: protocols.ReleaseCall, Client: "c1", Context: ctx}})
 				if got != c.wrong {
 					t.Errorf("it goes on: %v, want %v", got, c.wrong)
@@ -106,7 +106,7 @@ func TestTheEndOfALeaseDoesNotEndItsRelease(t *testing.T) {
 // waits for a lock gives up for a cause, and the error says which.
 func TestErrorsOfCalls(t *testing.T) {
 	const untrue = "c1 gets an error that is not true, as "
-	tell(t, checker.Contract, func(t *testing.T) *rig { return newRig(t).only("errors") }, []scene{
+	tell(t, checker.Contract, func(t *testing.T) *rig { return newRig(t).only("call-errors") }, []scene{
 		{"of a closed client", "close; acquire; fails closed", ""},
 		{"of a client that is closed meanwhile", "acquire; close; new-client; fails closed", ""},
 		{"about a lease of a closed client", "acquire; granted v; close; new-client; extend v; fails closed", ""},

@@ -13,9 +13,21 @@ import (
 	"redlocksim/sim/redis"
 )
 
-// guard watches the restart guard: a node in quarantine does not vote, and what a call that declares the nodes fit to vote
-// returns is what became of them.
-type guard struct {
+var guardedVotesRule = Rule{
+	Name:  "guarded-votes",
+	Kind:  checker.Contract,
+	Needs: "a vote of a node under the restart guard",
+	Doc: `
+A node votes only while it is fit: it has the guard's record of its own run, with the largest TTL that clients have, and no
+quarantine. The call that declares the nodes fit succeeds only if each was fit at some time meanwhile, and otherwise
+its error has what became of every node. If all were in order it succeeds, or else is *needlessly-unavailable*. (*redlock*, without
+replicas.)`,
+	New: watchGuardedVotes,
+}
+
+// guardedVotes watches the restart guard: a node in quarantine does not vote, and what a call that declares the nodes fit to
+// vote returns is what became of them.
+type guardedVotes struct {
 	*watch
 	calm *calm // which takes a node in quarantine for one that is sound
 	patience
@@ -30,18 +42,18 @@ type preparing struct {
 	isClosed bool   // its client, when it began
 }
 
-func watchGuard(r *watch) {
+func watchGuardedVotes(r *watch) {
 	if !isGuarded(r.Run) || len(r.World.Replicas) > 0 {
 		return
 	}
 	p, _ := patienceOf(r.Lock, len(r.World.Servers), r.StepTime)
-	g := &guard{watch: r, patience: p, calm: watchCalm(r.Run, false, func() {}, func() {})}
+	g := &guardedVotes{watch: r, patience: p, calm: watchCalm(r.Run, false, func() {}, func() {})}
 	r.onApplied(g.applied)
 	follow(r.Run, &g.preparing, g.called, g.returned)
 	r.onChange(g.look)
 }
 
-func (g *guard) called(c *call) *preparing {
+func (g *guardedVotes) called(c *call) *preparing {
 	if c.Func != protocols.PrepareCall {
 		return nil
 	}
@@ -50,19 +62,19 @@ func (g *guard) called(c *call) *preparing {
 	return p
 }
 
-func (g *guard) look() {
+func (g *guardedVotes) look() {
 	for _, p := range g.preparing {
 		g.lookFor(p)
 	}
 }
 
-func (g *guard) lookFor(p *preparing) {
+func (g *guardedVotes) lookFor(p *preparing) {
 	for i, s := range g.World.Servers {
 		p.wasFit[i] = p.wasFit[i] || g.isFit(s)
 	}
 }
 
-func (g *guard) applied(a *redis.Applied) {
+func (g *guardedVotes) applied(a *redis.Applied) {
 	switch {
 	case a.Key == driver.GuardKey:
 		g.look()
@@ -74,7 +86,7 @@ func (g *guard) applied(a *redis.Applied) {
 	}
 }
 
-func (g *guard) returned(p *preparing, err error) {
+func (g *guardedVotes) returned(p *preparing, err error) {
 	resource := g.Resources[0]
 	switch wrong := g.wrong(p, err); {
 	case wrong != "":
@@ -85,7 +97,7 @@ func (g *guard) returned(p *preparing, err error) {
 }
 
 // isUnhindered says whether nothing was in the way of a call.
-func (g *guard) isUnhindered(p *preparing) bool {
+func (g *guardedVotes) isUnhindered(p *preparing) bool {
 	client := g.calm.of(p.Client)
 	isWrong := func(w *way) bool { return w.since == kernel.Forever }
 	return p.changes == g.calm.changes && p.Context.Err() == nil && client.since != kernel.Forever && !slices.ContainsFunc(client.ways, isWrong) &&
@@ -93,7 +105,7 @@ func (g *guard) isUnhindered(p *preparing) bool {
 }
 
 // wrong says why what a call returned is not what became of the nodes.
-func (g *guard) wrong(p *preparing, err error) string {
+func (g *guardedVotes) wrong(p *preparing, err error) string {
 	e := (*redlock.Error)(nil)
 	switch isError := errors.As(err, &e); {
 	case err == nil:

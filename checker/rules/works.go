@@ -5,11 +5,23 @@ import (
 	"errors"
 	"slices"
 
+	"redlocksim/checker"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/trace"
 )
+
+var worksRule = Rule{
+	Name:  "works",
+	Kind:  checker.Contract,
+	Needs: "work under a lock, and what its call returned",
+	Doc: `
+Hold and Renew return the error of the work, the loss of the lease if it was lost before the work returned, and the error of
+the release, and nothing else. The context of the work ends with that of the lease and with that of the call, and not before.
+(*redlock*.)`,
+	New: watchWorks,
+}
 
 // works judges what is returned by a call that renews a lease while work is done under it.
 type works struct {

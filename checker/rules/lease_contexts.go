@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"redlocksim/checker"
 	"redlocksim/redlock"
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
@@ -14,8 +15,21 @@ import (
 	"redlocksim/sim/kernel"
 )
 
-// ends watches that the contexts of leases end for the right cause, and those of a protocols.Warner in time.
-type ends struct {
+var leaseContextsRule = Rule{
+	Name:  "lease-contexts",
+	Kind:  checker.Contract,
+	Needs: "the context of a lease that was released, or whose time has come",
+	Doc: `
+The context of a lease has ended once the lease has, as soon as the client runs; when a release returns; and when an extend
+says that the lease is lost. It ends before the lease by as much as was set, or by a twentieth of the TTL that the lease was
+granted or last extended with, from a millisecond to a second, but never by more than half of what was left. Its cause is lost,
+or released if somebody called the release. Time is the client's monotonic clock. (*redlock*; the cause: all locks whose leases
+end a context.)`,
+	New: watchLeaseContexts,
+}
+
+// leaseContexts watches that the contexts of leases end for the right cause, and those of a protocols.Warner in time.
+type leaseContexts struct {
 	*watch
 	leases []*lasting
 }
@@ -33,15 +47,15 @@ type lasting struct {
 	released bool            // by its holder, or about to be
 }
 
-func watchEnds(r *watch) {
-	x := &ends{watch: r}
+func watchLeaseContexts(r *watch) {
+	x := &leaseContexts{watch: r}
 	r.onEvent(x.check)
 	r.onCall(x.called)
 	r.onReturn(x.returned)
 	r.onEnd = append(r.onEnd, func() { x.check(nil) })
 }
 
-func (x *ends) called(c *call) {
+func (x *leaseContexts) called(c *call) {
 	l := x.of(c.Lease)
 	switch {
 	case l == nil:
@@ -52,7 +66,7 @@ func (x *ends) called(c *call) {
 	}
 }
 
-func (x *ends) returned(c *call, err error) {
+func (x *leaseContexts) returned(c *call, err error) {
 	if c.Lease == nil {
 		return
 	}
@@ -85,7 +99,7 @@ func (x *ends) returned(c *call, err error) {
 }
 
 // of finds a lease whose context has not ended, as far as was seen; nil if there is none.
-func (x *ends) of(lease protocols.Lease) *lasting {
+func (x *leaseContexts) of(lease protocols.Lease) *lasting {
 	for _, l := range x.leases {
 		if l.lease == lease {
 			return l
@@ -96,7 +110,7 @@ func (x *ends) of(lease protocols.Lease) *lasting {
 
 // look notes the end of the lease. Code that takes time may have come beyond that when it makes the lease: then it is to end at
 // once. What such code reads of a clock that stands still is not what the timer goes by.
-func (x *ends) look(l *lasting) {
+func (x *leaseContexts) look(l *lasting) {
 	if until := l.lease.Until(); until != l.until {
 		l.until = until
 		l.at = l.client.Mono() + kernel.Mono(max(0, until.Sub(l.client.ProgramClock().Now())))
@@ -109,7 +123,7 @@ func (x *ends) look(l *lasting) {
 
 // leadOf is how long before its end the context of a lease that has just been granted or extended ends at the least: as the
 // library documents it, by the TTL that was asked for, and the shortest of those that may have been it.
-func (x *ends) leadOf(l *lasting) kernel.Mono {
+func (x *leaseContexts) leadOf(l *lasting) kernel.Mono {
 	if !x.isLibrary() || x.StepTime > 0 || x.Lock.Clock != kernel.Monotonic || len(l.asks) == 0 {
 		return 0
 	}
@@ -118,7 +132,7 @@ func (x *ends) leadOf(l *lasting) kernel.Mono {
 }
 
 // check looks at all leases whose contexts have not ended, as far as was seen: at an event, or at another moment if it is nil.
-func (x *ends) check(e *history.Event) {
+func (x *leaseContexts) check(e *history.Event) {
 	x.leases = slices.DeleteFunc(x.leases, func(l *lasting) bool {
 		if l.client.Dead() {
 			return true
@@ -146,8 +160,8 @@ func (x *ends) check(e *history.Event) {
 
 // isLate looks whether the context should have ended before. A process that is paused, or that goes on at this very moment, has
 // not come to it yet.
-func (x *ends) isLate(l *lasting, does string) bool {
-	if !l.isOver() || !x.pauses.hasRun(l.client, x.World.Kernel.Now()) {
+func (x *leaseContexts) isLate(l *lasting, does string) bool {
+	if !l.isOver() || !x.standstills.hasRun(l.client, x.World.Kernel.Now()) {
 		return false
 	}
 	if x.look(l); !l.isOver() {
@@ -165,48 +179,3 @@ func (x *ends) isLate(l *lasting, does string) bool {
 
 // isOver says whether the context should have ended by the monotonic clock, as far as was seen.
 func (l *lasting) isOver() bool { return l.client.Clock().Mono() > l.at-l.lead+kernel.Mono(rounding) }
-
-// believed compares the moment at which a client's belief runs out, up to which the checkers judge it, with the end of the
-// lease as its holder reads it: a lock that does not tell how long it is believed in would be judged for less than it
-// promises.
-type believed struct {
-	*watch
-	leases map[int]protocols.Lease // by the acquire
-}
-
-func watchBelieved(r *watch) {
-	if r.Foreign || r.StepTime > 0 {
-		return
-	}
-	x := &believed{watch: r, leases: map[int]protocols.Lease{}}
-	r.onReturn(x.returned)
-	r.onEvent(x.saw, history.Expire)
-}
-
-func (x *believed) returned(c *call, err error) {
-	for _, acquire := range c.Grants {
-		switch {
-		case c.Func == protocols.AcquireCall && err == nil:
-			x.leases[acquire] = c.Lease
-		case c.Func == protocols.ReleaseCall:
-			delete(x.leases, acquire)
-		}
-	}
-}
-
-// saw judges a belief that runs out. One that ends otherwise says why.
-func (x *believed) saw(e *history.Event) {
-	l := x.leases[e.Grant]
-	if l == nil || e.Detail != "" {
-		return
-	}
-	delete(x.leases, e.Grant)
-	x.judged++
-	early := l.Until().Sub(x.World.Client(e.Process).ProgramClock().Now())
-	switch {
-	case early > rounding:
-		x.broken(e.Resource, "%s's belief in its lease runs out %v before the lease does", e.Process, early)
-	case early < -slack && x.Lock.Clock == kernel.Monotonic: // no other moves on at a stroke
-		x.broken(e.Resource, "%s believes in its lease for %v after it has run out", e.Process, -early)
-	}
-}

@@ -15,10 +15,25 @@ import (
 	"redlocksim/sim/redis"
 )
 
-// programs compares what somebody's lock answers with the keys that stand for it. All that is known of it is which keys these
-// are, what docs/lock-programs.md has it promise, and that its holder needs a majority: of the nodes, or on one node of its
-// keys.
-type programs struct {
+var programReleasesRule = Rule{
+	Name:  "program-releases",
+	Kind:  checker.Contract,
+	Needs: "what a lock program says of a release",
+	Doc: `
+What a [lock program](lock-programs.md) answers agrees with its keys, on a majority of all nodes, or on one. If it refuses the
+lock, it has set no key in that call, or removes it within a second. After a successful release no key is left that was there
+before, and the release has removed one, unless an answer was missing. A release that is refused has not removed the key
+itself. A lease lasts no longer than its keys, as they were when their deadlines were set (that is excused); if the program
+renews it, it reports the loss within a node timeout. A failed acquire has asked for the removal of every key that it set,
+within two node timeouts for each node and one more, and a second (*leftover*). No lease is already over when it is granted,
+extended or renewed, by what the program itself says, on any tier. (Without replicas.)`,
+	New: watchProgramReleases,
+}
+
+// programReleases compares what somebody's lock answers with the keys that stand for it. All that is known of it is which
+// keys these are, what docs/lock-programs.md has it promise, and that its holder needs a majority: of the nodes, or on one node
+// of its keys.
+type programReleases struct {
 	*watch
 	lockers []*locker
 	refused []refusedWith
@@ -56,7 +71,7 @@ type leftBy struct {
 
 // locker is what a client has of a resource.
 type locker struct {
-	asking
+	claim
 	open    []*programCall
 	leases  []protocols.Lease
 	isShown map[protocols.Lease]bool // to be believed in for too long
@@ -79,7 +94,7 @@ type programCall struct {
 	removed int
 }
 
-func watchPrograms(r *watch) {
+func watchProgramReleases(r *watch) {
 	if r.Foreign {
 		r.onEvent(func(e *history.Event) {
 			if text := OverGrant(e); text != "" {
@@ -90,7 +105,7 @@ func watchPrograms(r *watch) {
 	if !r.Declared || len(r.World.Replicas) > 0 {
 		return // nobody knows the keys of the lock, or votes may be on a replica that was promoted
 	}
-	x := &programs{watch: r, asked: map[askedOn]kernel.True{}}
+	x := &programReleases{watch: r, asked: map[askedOn]kernel.True{}}
 	r.onChanged(x.changed)
 	r.onCommand(x.asks)
 	r.onCommand(x.mayDelete)
@@ -105,17 +120,17 @@ func watchPrograms(r *watch) {
 	})
 }
 
-func (x *programs) locker(client, resource string) *locker {
-	of := asking{client, resource}
-	i := slices.IndexFunc(x.lockers, func(l *locker) bool { return l.asking == of })
+func (x *programReleases) locker(client, resource string) *locker {
+	of := claim{client, resource}
+	i := slices.IndexFunc(x.lockers, func(l *locker) bool { return l.claim == of })
 	if i < 0 {
 		i = len(x.lockers)
-		x.lockers = append(x.lockers, &locker{asking: of, isShown: map[protocols.Lease]bool{}})
+		x.lockers = append(x.lockers, &locker{claim: of, isShown: map[protocols.Lease]bool{}})
 	}
 	return x.lockers[i]
 }
 
-func (x *programs) changed(a *change) {
+func (x *programReleases) changed(a *change) {
 	if a.Set() || !a.Removed() && a.After.Value == a.Before.Value {
 		return
 	}
@@ -129,7 +144,7 @@ func (x *programs) changed(a *change) {
 	}
 }
 
-func (x *programs) asks(a *redis.Asked) {
+func (x *programReleases) asks(a *redis.Asked) {
 	if a.Intent != redis.Deletes {
 		return
 	}
@@ -152,7 +167,7 @@ func (x *programs) asks(a *redis.Asked) {
 }
 
 // mayDelete takes a command that may delete a key.
-func (x *programs) mayDelete(a *redis.Asked) {
+func (x *programReleases) mayDelete(a *redis.Asked) {
 	by := reaching{a.Client, a.Server}
 	for _, key := range a.Keys {
 		if _, is := x.World.LockOf(key); !is || a.Intent == redis.Extends || a.Intent == redis.Sets {
@@ -168,7 +183,7 @@ func (x *programs) mayDelete(a *redis.Asked) {
 }
 
 // quorum is how many keys with one value a holder needs of a resource, over all nodes.
-func (x *programs) quorum(resource string) int {
+func (x *programReleases) quorum(resource string) int {
 	keys := map[string]bool{}
 	for _, e := range x.ledger.all {
 		if e.resource == resource && e.client != nil {
@@ -183,7 +198,7 @@ func (x *programs) quorum(resource string) int {
 }
 
 // stakes are what a client has done with the votes for a resource of which something is so.
-func (x *programs) stakes(client, resource string, is func(*stake) bool) (all []stake) {
+func (x *programReleases) stakes(client, resource string, is func(*stake) bool) (all []stake) {
 	for _, e := range x.ledger.all {
 		if e.resource != resource {
 			continue
@@ -199,7 +214,7 @@ func (x *programs) stakes(client, resource string, is func(*stake) bool) (all []
 }
 
 // most are the stakes of which something is so under one value: as many as there are under any.
-func (x *programs) most(client, resource string, is func(*stake) bool) (most []stake) {
+func (x *programReleases) most(client, resource string, is func(*stake) bool) (most []stake) {
 	of := map[string][]stake{}
 	for _, s := range x.stakes(client, resource, is) {
 		of[s.value] = append(of[s.value], s)
@@ -211,7 +226,7 @@ func (x *programs) most(client, resource string, is func(*stake) bool) (most []s
 }
 
 // isAsked says that something was sent that may delete the key since the command that set it.
-func (x *programs) isAsked(s *stake) bool {
+func (x *programReleases) isAsked(s *stake) bool {
 	for _, value := range []string{s.value, ""} { // a DEL names none
 		if at, is := x.asked[askedOn{vote{s.key, value}, s.by()}]; is && at >= s.sent {
 			return true
@@ -224,7 +239,7 @@ func (s *stake) by() reaching { return reaching{s.setter, s.server} }
 
 // mayStand says that a key is as it was set, and that its client neither has asked for its removal since nor has tried to reach
 // the node after some moment.
-func (x *programs) mayStand(s *stake, after kernel.True) bool {
+func (x *programReleases) mayStand(s *stake, after kernel.True) bool {
 	tried, has := x.tried[s.by()]
 	return s.sent == s.cast && !x.isAsked(s) && !(has && tried > after)
 }
@@ -235,7 +250,7 @@ func (s *stake) stands(now kernel.True) bool {
 	return there && ownerOf(r.Value) == s.value && s.server.Up() && s.server.RunsOut(r.ExpiresAt) > now
 }
 
-func (x *programs) called(c *call) {
+func (x *programReleases) called(c *call) {
 	for _, resource := range c.Resources {
 		l := x.locker(c.Client, resource)
 		p := &programCall{call: c, isAlone: len(l.open) == 0, had: len(l.leases)}
@@ -249,7 +264,7 @@ func (x *programs) called(c *call) {
 	}
 }
 
-func (x *programs) returned(c *call, err error) {
+func (x *programReleases) returned(c *call, err error) {
 	for _, resource := range c.Resources {
 		l := x.locker(c.Client, resource)
 		i := slices.IndexFunc(l.open, func(p *programCall) bool { return p.call == c })
@@ -283,7 +298,7 @@ func (x *programs) returned(c *call, err error) {
 }
 
 // bears compares the end of a lease with those of its keys. A key counts as it was when its deadline was set, as in promises.
-func (x *programs) bears(c *programCall, resource string) {
+func (x *programReleases) bears(c *programCall, resource string) {
 	until := c.Lease.Until()
 	if x.Renews || !c.client.ProgramClock().Now().Before(until) || c.Lease.Context().Err() != nil {
 		return // it lasts for as long as it is renewed, or nobody believes in it
@@ -303,7 +318,7 @@ func (x *programs) bears(c *programCall, resource string) {
 }
 
 // refusedTo notes if a client which is told that it has nothing has set what it takes, and not asked for its removal.
-func (x *programs) refusedTo(c *programCall, resource string) {
+func (x *programReleases) refusedTo(c *programCall, resource string) {
 	now := x.World.Kernel.Now()
 	with := x.most(c.Client, resource, func(s *stake) bool { return s.sent >= c.began && !x.isAsked(s) && s.stands(now) })
 	if len(with) >= x.quorum(resource) {
@@ -312,7 +327,7 @@ func (x *programs) refusedTo(c *programCall, resource string) {
 }
 
 // removed looks whether clients that were refused the lock have asked for the removal of what they had set, or tried to.
-func (x *programs) removed() {
+func (x *programReleases) removed() {
 	now := x.World.Kernel.Now()
 	x.refused = slices.DeleteFunc(x.refused, func(r refusedWith) bool {
 		if now <= r.at.Add(foreignGrace) {
@@ -325,7 +340,7 @@ func (x *programs) removed() {
 				n++
 			}
 		}
-		if quorum := x.quorum(of.resource); n >= quorum && x.pauses.hasRun(of.setter, r.at) {
+		if quorum := x.quorum(of.resource); n >= quorum && x.standstills.hasRun(of.setter, r.at) {
 			x.broken(of.resource,
 				"%s was told at %v that it was refused the lock, but had set %s, of %d that it takes, and has asked nobody to remove them",
 				of.setter.Name(), time.Duration(r.at).Round(time.Microsecond), plural.Count(n, "key"), quorum)
@@ -336,7 +351,7 @@ func (x *programs) removed() {
 
 // released looks whether the lock is gone of which a client is told that it has released it, and was there before. A lock that
 // deletes whatever is there does not say what it was.
-func (x *programs) released(c *programCall, resource string) {
+func (x *programReleases) released(c *programCall, resource string) {
 	x.judged++
 	now := x.World.Kernel.Now()
 	n, of := len(x.most(c.Client, resource, func(s *stake) bool { return s.set < c.began && s.stands(now) })), x.quorum(resource)
@@ -350,7 +365,7 @@ func (x *programs) released(c *programCall, resource string) {
 }
 
 // notReleased looks whether a client which is told that it has released nothing held the lock until it did.
-func (x *programs) notReleased(c *programCall, resource string) {
+func (x *programReleases) notReleased(c *programCall, resource string) {
 	x.judged++
 	left, of := len(x.standing(c.Client, resource)), x.quorum(resource)
 	if c.held && c.unheard <= 0 && left < of && left+c.removed >= of {
@@ -360,20 +375,20 @@ func (x *programs) notReleased(c *programCall, resource string) {
 }
 
 // holds says that a client believes in a lease, and has the keys for it.
-func (x *programs) holds(c *call, resource string) bool {
+func (x *programReleases) holds(c *call, resource string) bool {
 	isOver := c.Lease.Context().Err() != nil || !c.client.ProgramClock().Now().Before(c.Lease.Until())
 	return !isOver && len(x.standing(c.Client, resource)) >= x.quorum(resource)
 }
 
 // standing are the keys of a client that stand, under the value of which most do.
-func (x *programs) standing(client, resource string) []stake {
+func (x *programReleases) standing(client, resource string) []stake {
 	now := x.World.Kernel.Now()
 	return x.most(client, resource, func(s *stake) bool { return s.stands(now) })
 }
 
 // believed looks for clients that believe in a lease, which their lock renews, for longer than its keys last. Nobody can tell
 // one that stands still.
-func (x *programs) believed() {
+func (x *programReleases) believed() {
 	if !x.Renews {
 		return
 	}
@@ -383,9 +398,9 @@ func (x *programs) believed() {
 			if lease.Context().Err() != nil || l.isShown[lease] {
 				continue
 			}
-			end := x.lasts(l.asking)
+			end := x.lasts(l.claim)
 			client := x.World.Client(l.client)
-			if late := now.Sub(end) - x.Lock.NodeTimeout; late <= 0 || !x.pauses.hasRun(client, end) {
+			if late := now.Sub(end) - x.Lock.NodeTimeout; late <= 0 || !x.standstills.hasRun(client, end) {
 				continue
 			}
 			l.isShown[lease] = true
@@ -396,7 +411,7 @@ func (x *programs) believed() {
 }
 
 // lasts is until when a quorum of keys of a client last, as of when their deadlines were set.
-func (x *programs) lasts(of asking) (end kernel.True) {
+func (x *programReleases) lasts(of claim) (end kernel.True) {
 	untils := map[string][]kernel.True{}
 	for _, s := range x.stakes(of.client, of.resource, func(*stake) bool { return true }) {
 		untils[s.value] = append(untils[s.value], s.until)
@@ -411,7 +426,7 @@ func (x *programs) lasts(of asking) (end kernel.True) {
 }
 
 // fails notes the keys that an acquire which failed has set, whether or not it has heard that it has.
-func (x *programs) fails(c *programCall, resource string) {
+func (x *programReleases) fails(c *programCall, resource string) {
 	now := x.World.Kernel.Now()
 	for _, s := range x.stakes(c.Client, resource, func(s *stake) bool { return s.sent >= c.began && !x.isAsked(s) && s.stands(now) }) {
 		x.failed = append(x.failed, leftBy{s, now})
@@ -420,7 +435,7 @@ func (x *programs) fails(c *programCall, resource string) {
 
 // forgotten looks whether clients whose acquire has failed have asked for the removal of each key that it had set, or have
 // tried to reach the node, in the time that a release may take.
-func (x *programs) forgotten() {
+func (x *programReleases) forgotten() {
 	now, grace := x.World.Kernel.Now(), programGrace(x.Run)
 	for len(x.failed) > 0 && now > x.failed[0].at.Add(grace) {
 		left := x.failed[0]
@@ -428,7 +443,7 @@ func (x *programs) forgotten() {
 		if !x.mayStand(&left.stake, 0) || left.until < left.at.Add(grace) {
 			continue
 		}
-		if x.pauses.hasRun(left.setter, left.at) {
+		if x.standstills.hasRun(left.setter, left.at) {
 			x.brokenOf(checker.Leftover, left.resource, "%s was told at %v that it does not have the lock, but had set its key on %s, and has asked nobody to remove it",
 				left.setter.Name(), time.Duration(left.at).Round(time.Microsecond), left.server.Name())
 		}

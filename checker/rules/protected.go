@@ -12,13 +12,30 @@ import (
 	"redlocksim/sim/redis"
 )
 
-// unprotected looks for a client that believes in its lock while a quorum of nodes would grant it to another. That nobody
+var protectedRule = Rule{
+	Name:  "protected",
+	Kind:  checker.Unprotected,
+	Needs: "the nodes' keys, while a client believes in its lock",
+	Doc: `
+While a client believes in its lock, no quorum of nodes would grant it to another: from the return of its acquire until it
+calls release, crashes, is told of the loss, or reads the last acknowledged expiry. A node would grant it if it runs, has no
+key of the lock with any value and no fencing counter that votes have not raised, and is fit under the restart guard. The
+finding counts once it is confirmed: the run is repeated up to that moment, and another client, whose messages take no time,
+tries. If that is refused, the rule is wrong, and the run ends with an internal error. A quorum has mostly lost the first
+client's keys before two clients hold a lock, so this counts only where it stands alone. (Locks on Redis, without replicas.)`,
+	Holds: "a client held the lock %s, and the nodes would never have granted it to another meanwhile",
+	Each:  "time",
+	Idle:  "nobody was granted the lock, or nobody looked at the nodes",
+	New:   watchProtected,
+}
+
+// protected looks for a client that believes in its lock while a quorum of nodes would grant it to another. That nobody
 // asks them is luck.
 //
 // A node would grant the lock if it is up, nobody's value stands at the key, and the restart guard, where there is one, lets it
 // vote. When a quorum would is known in advance, as long as nothing changes a key, a clock or a node: so a belief is looked at
 // only where something does, and at its end. An end comes before keys that run out at the same instant.
-type unprotected struct {
+type protected struct {
 	*watch
 	servers []*redis.Server // which decide who has the lock
 	quorum  int
@@ -53,12 +70,12 @@ type copied struct {
 	gone  string      // what became of it when it last had the value of the grant
 }
 
-func watchUnprotected(r *watch) {
+func watchProtected(r *watch) {
 	// The lock of a caller may have keys of other names, and after a failover a replica votes in the place of a node.
 	if r.Foreign || len(r.World.Replicas) > 0 || r.Lock.Capabilities().Service != "" {
 		return
 	}
-	u := &unprotected{watch: r, servers: r.World.Servers, guarded: isGuarded(r.Run), expired: map[int]bool{}}
+	u := &protected{watch: r, servers: r.World.Servers, guarded: isGuarded(r.Run), expired: map[int]bool{}}
 	quorum, votes := r.Lock.Votes(len(r.World.Servers))
 	if u.quorum = quorum; !votes { // it is on the first node alone
 		u.servers, u.quorum = u.servers[:1], 1
@@ -73,33 +90,33 @@ func watchUnprotected(r *watch) {
 }
 
 // mayVote says whether a node is sound, and runs. resumed is the node that goes on at this moment, after a pause.
-func (u *unprotected) mayVote(node int, resumed string) bool {
-	s := u.servers[node]
-	return u.isSound(s, u.guarded) && (!s.Paused() || s.Name() == resumed)
+func (p *protected) mayVote(node int, resumed string) bool {
+	s := p.servers[node]
+	return p.isSound(s, p.guarded) && (!s.Paused() || s.Name() == resumed)
 }
 
-func (u *unprotected) saw(e *history.Event) {
+func (p *protected) saw(e *history.Event) {
 	switch e.Kind {
 	case history.Return:
-		if e.Func == history.Acquire && e.Outcome == history.OK && !u.expired[e.Op] {
-			u.begins(e)
+		if e.Func == history.Acquire && e.Outcome == history.OK && !p.expired[e.Op] {
+			p.begins(e)
 		}
 	case history.Call:
 		if e.Func == history.Release {
-			u.end(e, func(b *belief) bool { return b.Grant == e.Grant })
+			p.end(e, func(b *belief) bool { return b.Grant == e.Grant })
 		}
 	case history.Expire:
-		u.expired[e.Grant] = true // perhaps before the call that grants it returns
-		u.end(e, func(b *belief) bool { return b.Grant == e.Grant })
+		p.expired[e.Grant] = true // perhaps before the call that grants it returns
+		p.end(e, func(b *belief) bool { return b.Grant == e.Grant })
 	case history.Step:
 		if e.Name == lost || e.Name == releaseStarted {
-			u.end(e, func(b *belief) bool { return b.call == e.Grant })
+			p.end(e, func(b *belief) bool { return b.call == e.Grant })
 		}
 	case history.Crash:
-		u.end(e, func(b *belief) bool { return b.Process == e.Process })
+		p.end(e, func(b *belief) bool { return b.Process == e.Process })
 	case history.Fault:
 		if e.Node != "" {
-			u.happened(e)
+			p.happened(e)
 		}
 	}
 }
@@ -108,15 +125,15 @@ func (u *unprotected) saw(e *history.Event) {
 var lost, releaseStarted = observe.Lost.String(), observe.ReleaseStarted.String()
 
 // begins looks at a lock that was just granted.
-func (u *unprotected) begins(e *history.Event) {
-	u.judged++
+func (p *protected) begins(e *history.Event) {
+	p.judged++
 	b := &belief{Window: checker.Window{Process: e.Process, Grant: e.Op, FromSeq: e.Seq, From: checker.Instant(e.Time)}, call: e.Op, key: e.Resource,
-		nodes: make([]copied, len(u.fit)), since: -1, until: -1}
+		nodes: make([]copied, len(p.fit)), since: -1, until: -1}
 	if e.With != 0 {
 		b.call = e.With
 	}
 	count := map[string]int{}
-	for i, s := range u.servers {
+	for i, s := range p.servers {
 		b.nodes[i].gone = "was never set"
 		if record, _, there := s.Observable().Peek(b.key); there {
 			owner := ownerOf(record.Value)
@@ -125,97 +142,97 @@ func (u *unprotected) begins(e *history.Event) {
 			}
 		}
 	}
-	u.beliefs = append(u.beliefs, b)
-	u.keep(b, "")
+	p.beliefs = append(p.beliefs, b)
+	p.keep(b, "")
 }
 
 // happened looks at what a fault of a node changes: its memory, its clock, and whether it answers.
-func (u *unprotected) happened(e *history.Event) {
-	u.check()
+func (p *protected) happened(e *history.Event) {
+	p.check()
 	resumed := ""
 	if e.Name == "resume" { // which is recorded before the node goes on
 		resumed = e.Node
 	}
-	for i, s := range u.servers {
+	for i, s := range p.servers {
 		if s.Name() == e.Node {
-			u.fit[i] = u.mayVote(i, resumed)
+			p.fit[i] = p.mayVote(i, resumed)
 		}
 	}
-	for _, b := range u.beliefs {
-		u.keep(b, "was forgotten")
+	for _, b := range p.beliefs {
+		p.keep(b, "was forgotten")
 	}
 }
 
-func (u *unprotected) applied(a *redis.Applied) {
-	if a.Key == driver.GuardKey || u.raised.isCounter(a.Key) {
-		i := slices.Index(u.servers, a.Server)
+func (p *protected) applied(a *redis.Applied) {
+	if a.Key == driver.GuardKey || p.raised.isCounter(a.Key) {
+		i := slices.Index(p.servers, a.Server)
 		if i < 0 {
 			return // it has no say
 		}
-		fit := u.mayVote(i, "")
-		if fit == u.fit[i] {
+		fit := p.mayVote(i, "")
+		if fit == p.fit[i] {
 			return
 		}
-		u.check()
-		u.fit[i] = fit
-		for _, b := range u.beliefs {
-			u.keep(b, "")
+		p.check()
+		p.fit[i] = fit
+		for _, b := range p.beliefs {
+			p.keep(b, "")
 		}
 		return
 	}
-	for _, b := range u.beliefs {
+	for _, b := range p.beliefs {
 		if b.key != a.Key {
 			continue
 		}
-		u.look(b)
+		p.look(b)
 		gone := ""
 		if a.Removed() {
 			gone = "was deleted by " + a.Client.Name()
 		}
-		u.keep(b, gone)
+		p.keep(b, gone)
 	}
 }
 
-func (u *unprotected) over() {
-	for _, b := range u.beliefs {
-		b.To = checker.Instant(u.World.Kernel.Now())
-		u.look(b)
-		u.tell(b)
+func (p *protected) over() {
+	for _, b := range p.beliefs {
+		b.To = checker.Instant(p.World.Kernel.Now())
+		p.look(b)
+		p.tell(b)
 	}
 }
 
 // end ends beliefs.
-func (u *unprotected) end(e *history.Event, is func(*belief) bool) {
-	u.beliefs = slices.DeleteFunc(u.beliefs, func(b *belief) bool {
+func (p *protected) end(e *history.Event, is func(*belief) bool) {
+	p.beliefs = slices.DeleteFunc(p.beliefs, func(b *belief) bool {
 		if !is(b) {
 			return false
 		}
 		b.ToSeq, b.To = e.Seq, checker.Instant(e.Time)
-		u.look(b)
-		u.tell(b)
+		p.look(b)
+		p.tell(b)
 		return true
 	})
 }
 
 // check looks at all beliefs, before something changes.
-func (u *unprotected) check() {
-	for _, b := range u.beliefs {
-		u.look(b)
+func (p *protected) check() {
+	for _, b := range p.beliefs {
+		p.look(b)
 	}
 }
 
 // look says whether a belief was unprotected before this moment.
-func (u *unprotected) look(b *belief) {
-	if b.since < 0 && b.free < u.World.Kernel.Now() {
-		b.since, b.nodesSince = b.free, u.nodes(b)
+func (p *protected) look(b *belief) {
+	if b.since < 0 && b.free < p.World.Kernel.Now() {
+		b.since, b.nodesSince = b.free, p.nodes(b)
 	}
 }
 
 // keep looks at what the nodes have now, and finds out until when that protects the lock. gone is what became of keys that are
 // not there any more, unless they ran out.
-func (u *unprotected) keep(b *belief, gone string) {
-	now := u.World.Kernel.Now()
-	for i, s := range u.servers {
+func (p *protected) keep(b *belief, gone string) {
+	now := p.World.Kernel.Now()
+	for i, s := range p.servers {
 		k := &b.nodes[i]
 		record, ends, there := s.Observable().Peek(b.key)
 		own := there && ownerOf(record.Value) == b.value
@@ -227,13 +244,13 @@ func (u *unprotected) keep(b *belief, gone string) {
 			k.gone = gone
 		}
 		k.there, k.own, k.ends = there, own, ends
-		u.times[i] = kernel.Forever
-		if u.fit[i] {
-			u.times[i] = k.ends // zero if it is not there
+		p.times[i] = kernel.Forever
+		if p.fit[i] {
+			p.times[i] = k.ends // zero if it is not there
 		}
 	}
-	slices.Sort(u.times)
-	b.free = max(u.times[u.quorum-1], now)
+	slices.Sort(p.times)
+	b.free = max(p.times[p.quorum-1], now)
 	if b.since >= 0 && b.until < 0 && b.free > now {
 		b.until = now
 	}
@@ -242,12 +259,12 @@ func (u *unprotected) keep(b *belief, gone string) {
 const ranOut = "ran out"
 
 // nodes says which nodes are free, and what became of the key on each.
-func (u *unprotected) nodes(b *belief) string {
+func (p *protected) nodes(b *belief) string {
 	var names, reasons []string
 	by := map[string][]string{}
-	for i, s := range u.servers {
+	for i, s := range p.servers {
 		k := &b.nodes[i]
-		if !u.fit[i] || k.there && k.ends > b.free {
+		if !p.fit[i] || k.there && k.ends > b.free {
 			continue
 		}
 		gone := k.gone
@@ -263,18 +280,18 @@ func (u *unprotected) nodes(b *belief) string {
 	for i, gone := range reasons {
 		reasons[i] = fmt.Sprintf("%s on %s", gone, and(by[gone]))
 	}
-	return fmt.Sprintf("%s of %d nodes would grant it to another: its key %s", and(names), len(u.fit), and(reasons))
+	return fmt.Sprintf("%s of %d nodes would grant it to another: its key %s", and(names), len(p.fit), and(reasons))
 }
 
 // tell reports a belief that has ended, if it was found unprotected.
-func (u *unprotected) tell(b *belief) {
+func (p *protected) tell(b *belief) {
 	if b.since < 0 {
 		return
 	}
 	f := checker.Finding{Kind: checker.Unprotected, Resource: b.key, Windows: []checker.Window{b.Window},
-		FromSeq: u.seqAt(b.since), From: checker.Instant(b.since), ToSeq: b.ToSeq, To: b.To}
+		FromSeq: p.seqAt(b.since), From: checker.Instant(b.since), ToSeq: b.ToSeq, To: b.To}
 	if b.until >= 0 {
-		f.ToSeq, f.To = u.seqAt(b.until), checker.Instant(b.until)
+		f.ToSeq, f.To = p.seqAt(b.until), checker.Instant(b.until)
 	}
 	f.Seqs = []int{b.FromSeq}
 	if b.ToSeq > 0 {
@@ -282,5 +299,5 @@ func (u *unprotected) tell(b *belief) {
 	}
 	f.Text = fmt.Sprintf("%s (grant %d) believes in its lock on %q until %v, but from %v on %s.",
 		b.Process, b.Grant, b.key, b.To, f.From, b.nodesSince)
-	u.found(f)
+	p.found(f)
 }

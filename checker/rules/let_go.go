@@ -15,9 +15,25 @@ import (
 	"redlocksim/sim/trace"
 )
 
-// leftover looks for keys that outlive the lock that they stood for: on a node that its client could reach all the time, a key
+var letGoRule = Rule{
+	Name:  "let-go",
+	Kind:  checker.Leftover,
+	Needs: "a vote of which its client had let go, when it should be gone",
+	Doc: `
+A key is gone soon after its client has let go of it: when an attempt has failed, a release has begun, or the client has
+neither a call under way for the resource nor a lease with this value. Soon is 2.5 node timeouts with *redlock*, and a node
+timeout for each node and two more for others. By then at the latest it has a time to live, and never a longer one than was
+asked for. Judged are keys whose client and node were up all the time, and whose messages were answered in time. (Without
+replicas; for a lock of your own, if it declares its keys.)`,
+	Holds: "%s of clients that had let go were gone soon, or out of their reach",
+	Each:  "vote",
+	Idle:  "no client let go of a lock long before the end, or nobody looked",
+	New:   watchLetGo,
+}
+
+// letGo looks for keys that outlive the lock that they stood for: on a node that its client could reach all the time, a key
 // is gone soon after the client has let go of it, and it never has a longer time to live than was asked for.
-type leftover struct {
+type letGo struct {
 	*watch
 	// grace is how long after its client has let go a key may still stand: the release waits for a batch and arrives within a
 	// node timeout, and so does a second one, which takes back a vote that the first one came too early for.
@@ -27,7 +43,7 @@ type leftover struct {
 	isMany bool
 	// isReentrant says that an owner may take the lock several times.
 	isReentrant bool
-	clients     map[asking]*owner
+	clients     map[claim]*owner
 	links       []*traffic // by the numbers of the links
 	due         []overdue  // in the order of their times, but for some of clients whose clock is slow
 }
@@ -35,8 +51,8 @@ type leftover struct {
 // foreignGrace is what somebody's lock is given beyond what its messages take.
 const foreignGrace = time.Second
 
-// asking is a client that asks for a resource, and owner what it has of it.
-type asking struct{ client, resource string }
+// claim is a client that asks for a resource, and owner what it has of it.
+type claim struct{ client, resource string }
 
 type owner struct {
 	leases []protocols.Lease // that it has not released
@@ -64,12 +80,12 @@ type overdue struct {
 	letGo kernel.True // when the client let go of the key that is looked for; negative if one without a time to live is
 }
 
-func watchLeftover(r *watch) {
+func watchLetGo(r *watch) {
 	if r.Foreign && !r.Declared || len(r.World.Replicas) > 0 {
 		return // nobody knows the keys of the lock, or votes may be on a replica that was promoted
 	}
-	l := &leftover{watch: r, isMany: protocols.Has[protocols.RedissonMultiSettings](r.Lock), isReentrant: r.Lock.Capabilities().Reentrant,
-		clients: map[asking]*owner{}}
+	l := &letGo{watch: r, isMany: protocols.Has[protocols.RedissonMultiSettings](r.Lock), isReentrant: r.Lock.Capabilities().Reentrant,
+		clients: map[claim]*owner{}}
 	const batchWaits = 4 // a part of the node timeout; see redlock.WithBatching
 	switch timeout, nodes := r.Lock.NodeTimeout, time.Duration(len(r.World.Servers)); {
 	case r.Foreign:
@@ -94,7 +110,7 @@ func watchLeftover(r *watch) {
 	r.onEnd = append(r.onEnd, l.check)
 }
 
-func (l *leftover) saw(e *history.Event) {
+func (l *letGo) saw(e *history.Event) {
 	l.check()
 	if e.Kind == history.Fault && (e.Name == "evict" || e.Name == "overwrite") {
 		l.lostFrom(slices.IndexFunc(l.World.Servers, func(s *redis.Server) bool { return s.Name() == e.Node }))
@@ -102,7 +118,7 @@ func (l *leftover) saw(e *history.Event) {
 }
 
 // lostFrom notes which keys a node has lost although no request has removed them.
-func (l *leftover) lostFrom(node int) {
+func (l *letGo) lostFrom(node int) {
 	s := l.World.Servers[node]
 	for _, e := range l.ledger.all {
 		if n := &e.nodes[node]; n.isThere && s.RunsOut(n.expiresAt) > l.World.Kernel.Now() {
@@ -113,7 +129,7 @@ func (l *leftover) lostFrom(node int) {
 	}
 }
 
-func (l *leftover) changed(a *change) {
+func (l *letGo) changed(a *change) {
 	e := a.entry
 	if e == nil || !redis.IsString(e.value) {
 		return
@@ -132,11 +148,11 @@ func (l *leftover) changed(a *change) {
 	if a.isNew || a.After.ExpiresAt != a.Before.ExpiresAt { // otherwise a step of the clock may have given it more time
 		l.lasts(e, a)
 	}
-	l.settle(asking{a.Client.Name(), a.resource})
+	l.settle(claim{a.Client.Name(), a.resource})
 }
 
-func (l *leftover) owner(client, resource string) *owner {
-	of := asking{client, resource}
+func (l *letGo) owner(client, resource string) *owner {
+	of := claim{client, resource}
 	o := l.clients[of]
 	if o == nil {
 		o = &owner{}
@@ -146,7 +162,7 @@ func (l *leftover) owner(client, resource string) *owner {
 }
 
 // lasts looks at the time to live that a key was just given.
-func (l *leftover) lasts(e *entry, a *change) {
+func (l *letGo) lasts(e *entry, a *change) {
 	if a.After.ExpiresAt == 0 {
 		l.due = append(l.due, overdue{e, l.World.Kernel.Now(), e.client.ProgramClock().Now(), -1})
 		return
@@ -164,7 +180,7 @@ func (l *leftover) lasts(e *entry, a *change) {
 }
 
 // letsGo notes that a client has let go of a vote.
-func (l *leftover) letsGo(e *entry) {
+func (l *letGo) letsGo(e *entry) {
 	if e.letGo >= 0 {
 		return
 	}
@@ -175,7 +191,7 @@ func (l *leftover) letsGo(e *entry) {
 }
 
 // letsGoOf notes that a client has let go of votes by their value, those too that no node has yet.
-func (l *leftover) letsGoOf(client string, keys []string, value string) {
+func (l *letGo) letsGoOf(client string, keys []string, value string) {
 	for _, key := range keys {
 		switch e := l.ledger.entry(vote{key, value}); {
 		case e.client == nil:
@@ -187,7 +203,7 @@ func (l *leftover) letsGoOf(client string, keys []string, value string) {
 }
 
 // settle has a client let go of the votes for which it has neither a call under way nor a lease.
-func (l *leftover) settle(by asking) {
+func (l *letGo) settle(by claim) {
 	if slices.ContainsFunc(l.calls.open, func(c *call) bool {
 		return c.Func == protocols.AcquireCall && c.Client == by.client && slices.Contains(c.Resources, by.resource)
 	}) {
@@ -204,7 +220,7 @@ func (l *leftover) settle(by asking) {
 	}
 }
 
-func (l *leftover) called(c *call) {
+func (l *letGo) called(c *call) {
 	voted, told := c.Lease.(protocols.Voted)
 	if told && c.Func == protocols.ReleaseCall {
 		l.letsGoOf(c.Client, c.Resources, voted.Value())
@@ -215,7 +231,7 @@ func (l *leftover) called(c *call) {
 	}
 }
 
-func (l *leftover) returned(c *call, _ error) {
+func (l *letGo) returned(c *call, _ error) {
 	for _, resource := range c.Resources {
 		o := l.owner(c.Client, resource)
 		switch {
@@ -224,12 +240,12 @@ func (l *leftover) returned(c *call, _ error) {
 		case c.Func == protocols.ReleaseCall:
 			o.leases = slices.DeleteFunc(o.leases, func(lease protocols.Lease) bool { return lease == c.Lease })
 		}
-		l.settle(asking{c.Client, resource})
+		l.settle(claim{c.Client, resource})
 	}
 }
 
 // crashed forgets what a client has: started again it has no call under way and no lease.
-func (l *leftover) crashed(client string) {
+func (l *letGo) crashed(client string) {
 	for of, o := range l.clients {
 		if of.client == client { // what it asked for may still arrive
 			*o = owner{ttl: o.ttl}
@@ -237,13 +253,13 @@ func (l *leftover) crashed(client string) {
 	}
 }
 
-func (l *leftover) sent(m network.Sent) {
+func (l *letGo) sent(m network.Sent) {
 	t := l.on(m.Link())
 	t.forget(m.Exchange) // which is used again
 	t.open = append(t.open, exchanged{Exchange: m.Exchange, sent: m.Exchange.Sent()})
 }
 
-func (l *leftover) ended(m network.Ended) {
+func (l *letGo) ended(m network.Ended) {
 	x := m.Exchange
 	t := l.on(x.Link())
 	i := slices.IndexFunc(t.open, func(o exchanged) bool { return o.Exchange == x })
@@ -261,13 +277,13 @@ func (l *leftover) ended(m network.Ended) {
 }
 
 // isInVain says whether a request has arrived at a node that carries out none.
-func (l *leftover) isInVain(x *network.Exchange) bool {
+func (l *letGo) isInVain(x *network.Exchange) bool {
 	i := slices.IndexFunc(l.World.Servers, func(s *redis.Server) bool { return s.Process == x.Link().Server() })
 	return i >= 0 && l.World.Servers[i].AnswersWrongly()
 }
 
 // on is the traffic on a link.
-func (l *leftover) on(link *network.Link) *traffic {
+func (l *letGo) on(link *network.Link) *traffic {
 	for len(l.links) <= link.Number() {
 		l.links = append(l.links, &traffic{missed: -1})
 	}
@@ -290,7 +306,7 @@ func (t *traffic) isFlowing(from, to kernel.True) bool {
 }
 
 // asked takes a command that a client sends.
-func (l *leftover) asked(a *redis.Asked) {
+func (l *letGo) asked(a *redis.Asked) {
 	if t := l.on(a.Link); len(t.open) > 0 {
 		deadline := a.Deadline
 		switch {
@@ -321,7 +337,7 @@ func (l *leftover) asked(a *redis.Asked) {
 }
 
 // check looks at the keys of which it is time.
-func (l *leftover) check() {
+func (l *letGo) check() {
 	now := l.World.Kernel.Now()
 	for len(l.due) > 0 && l.due[0].since.Add(l.grace) < now {
 		d := l.due[0]
@@ -337,7 +353,7 @@ func (l *leftover) check() {
 }
 
 // look looks for a key that should be gone by now, or for one without a time to live.
-func (l *leftover) look(d *overdue) {
+func (l *letGo) look(d *overdue) {
 	isTimed := d.letGo >= 0
 	if isTimed && d.entry.letGo != d.letGo {
 		return // the value was used again
@@ -357,7 +373,7 @@ func (l *leftover) look(d *overdue) {
 			continue
 		}
 		t := l.on(l.World.Network.Link(d.client.Name(), s.Name()))
-		if !l.pauses.hasRun(d.client, n.first) || !l.pauses.hasRun(s.Process, n.first) || isTimed && !t.isFlowing(n.first, at) {
+		if !l.standstills.hasRun(d.client, n.first) || !l.standstills.hasRun(s.Process, n.first) || isTimed && !t.isFlowing(n.first, at) {
 			continue
 		}
 		what := fmt.Sprintf("has let go of the lock for %v, but its key still stands on %s", l.grace, s.Name())

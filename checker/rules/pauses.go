@@ -3,16 +3,32 @@ package rules
 import (
 	"time"
 
+	"redlocksim/checker"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 )
 
-// busyWaits judges that a client which waits for a lock pauses between its requests. One that asks again as soon as it was
+var pausesRule = Rule{
+	Name:  "pauses",
+	Kind:  checker.BusyWait,
+	Needs: "a request of a client that waits for a lock",
+	Doc: `
+A client that waits for a lock sends no more than a hundred requests to a node without a pause of a millisecond. How long a
+lock should pause is not judged. A client pauses when it neither sends nor hears anything, is told something that it did not
+ask for, or, in scenario files, is refused a connection. On tier live the proxies count what a lock program sends within a
+hundred milliseconds. (All locks; the library only if its own delays are shorter than that.)`,
+	Holds: "%s of clients that waited for the lock came with pauses between them",
+	Each:  "request",
+	Idle:  "nobody waited for the lock, or nobody looked",
+	New:   watchPauses,
+}
+
+// pauses judges that a client which waits for a lock pauses between its requests. One that asks again as soon as it was
 // refused keeps the nodes busy for as long as somebody else has the lock. How long a lock should pause is its own affair: what
 // counts as a pause, and how many requests may do without, is chosen so that no attempt comes near it. Package live judges lock
 // programs on real servers by the same numbers.
-type busyWaits struct {
+type pauses struct {
 	*watch
 	open []*busyWait // in the order in which they began
 }
@@ -37,19 +53,19 @@ type busyWait struct {
 // requests is how many requests were sent to a node, and how many have no answer: which of them, nobody looks.
 type requests struct{ made, open int }
 
-func watchBusyWaits(r *watch) {
+func watchPauses(r *watch) {
 	if r.isLibrary() && protocols.Of[protocols.RedlockSettings](r.Lock).RetryDelay.Max >= LeastPause {
 		return // it waits for as long as the specification says
 	}
-	x := &busyWaits{watch: r}
+	x := &pauses{watch: r}
 	follow(r.Run, &x.open, x.called, func(*busyWait, error) {})
 	r.onRequest(x.sent)
 	r.onHeard(x.heard)
 }
 
-func (x *busyWaits) called(c *call) *busyWait {
+func (p *pauses) called(c *call) *busyWait {
 	this := &busyWait{call: c, isAlone: true, last: c.client.Mono(), sent: map[*network.Link]*requests{}}
-	for _, other := range x.open {
+	for _, other := range p.open {
 		if other.client == c.client {
 			this.isAlone, other.isAlone = false, false
 		}
@@ -57,8 +73,8 @@ func (x *busyWaits) called(c *call) *busyWait {
 	return this
 }
 
-func (x *busyWaits) sent(m network.Sent) {
-	for _, w := range x.open {
+func (p *pauses) sent(m network.Sent) {
+	for _, w := range p.open {
 		if w.client != m.From() {
 			continue
 		}
@@ -75,22 +91,22 @@ func (x *busyWaits) sent(m network.Sent) {
 		if !w.Waits || !w.isAlone {
 			continue
 		}
-		if x.judged++; to.made > RequestsInARow {
-			x.broken(w.Resources[0], "%s has sent %d requests to %s without a pause of %v, while it waits for the lock", w.Client,
+		if p.judged++; to.made > RequestsInARow {
+			p.broken(w.Resources[0], "%s has sent %d requests to %s without a pause of %v, while it waits for the lock", w.Client,
 				to.made, m.Link().Server().Name(), LeastPause)
 			clear(w.sent)
 		}
 	}
 }
 
-func (x *busyWaits) heard(m network.Ended) {
-	for _, w := range x.open {
+func (p *pauses) heard(m network.Ended) {
+	for _, w := range p.open {
 		if w.client != m.From() {
 			continue
 		}
 		idle, to := w.acts(), w.sent[m.Link()]
 		switch {
-		case m.Kind == network.RefusalMessage && !x.Foreign:
+		case m.Kind == network.RefusalMessage && !p.Foreign:
 			// Protocols do not model how Redis clients wait for a connection.
 			clear(w.sent)
 		case to != nil && to.open > 0:

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"redlocksim/checker"
 	"redlocksim/redlock"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/history"
@@ -13,10 +14,26 @@ import (
 	"redlocksim/sim/redis"
 )
 
-// needless looks for a lock that nobody has although somebody asks for it and nothing is in the way: its keys are free, enough
-// nodes are up and can be reached. It takes that from what nodes hold and what became of messages, not from what the library
+var inTheClearRule = Rule{
+	Name:  "in-the-clear",
+	Kind:  checker.NeedlesslyUnavailable,
+	Needs: "somebody asked while nothing was in the way",
+	Doc: `
+A try-lock succeeds if nobody else asks for any of its resources meanwhile and nothing is in the way, and of those who wait one is
+granted the lock within a bound: [what that takes](#needlessly-unavailable). (*redlock*, *redlock-plain*, and *single*, *get-set*,
+*setnx-expire* and *failover* on a node without replicas.)`,
+	Holds: "%s at clients that asked while nothing was in the way found none that had asked for longer than " +
+		"this lock may take",
+	Each: "look",
+	Idle: "nobody asked in vain while nothing was in the way, or it is not known how long this lock may " +
+		"take",
+	New: watchInTheClear,
+}
+
+// inTheClear looks for a lock that nobody has although somebody asks for it and nothing is in the way: its keys are free,
+// enough nodes are up and can be reached. It takes that from what nodes hold and what became of messages, not from what the library
 // says. What it does not know to be in order it does not judge.
-type needless struct {
+type inTheClear struct {
 	*watch
 	patience
 	calm    *calm
@@ -58,14 +75,14 @@ func (a *ask) queuesWith(b *ask) bool {
 	return a.Waits && b.Waits && a.client == b.client && a.made == b.made && slices.Equal(a.keys, b.keys)
 }
 
-func watchNeedless(r *watch) {
+func watchInTheClear(r *watch) {
 	p, known := patienceOf(r.Lock, len(r.World.Servers), r.StepTime)
 	// The lock of a caller may have keys of other names, and a replica may take a node's place.
 	// With a quorum of more nodes than there are nobody is ever granted anything.
 	if r.Foreign || len(r.World.Replicas) > 0 || !known || p.alone > p.nodes {
 		return
 	}
-	x := &needless{watch: r, patience: p, spent: map[*entry]bool{}, gaveUp: map[*kernel.Process]kernel.True{}, ended: map[int]bool{}, times: make([]kernel.True, p.nodes)}
+	x := &inTheClear{watch: r, patience: p, spent: map[*entry]bool{}, gaveUp: map[*kernel.Process]kernel.True{}, ended: map[int]bool{}, times: make([]kernel.True, p.nodes)}
 	x.calm = watchCalm(r.Run, isGuarded(r.Run), x.lookAll, x.keepAll)
 	r.onNodeClock(x.lookAndKeep)
 	r.onEvent(x.saw, history.Expire, history.Step, history.Crash, history.Fault)
@@ -84,14 +101,14 @@ func watchNeedless(r *watch) {
 }
 
 // isHad says whether somebody has a lease on any of the resources of a call.
-func (x *needless) isHad(c *call) bool {
+func (x *inTheClear) isHad(c *call) bool {
 	return slices.ContainsFunc(x.had, func(had *call) bool { return meets(had, c) })
 }
 
 // isForeign says whether a key on a node is in the way of those who ask, and not the vote for one of them that will be taken
 // back: one that was asked for in a round that began, and cast, as it is now, while nothing was wrong. Of a round that began
 // earlier, commands may leave just before its time is up, and arrive after what takes them back.
-func (x *needless) isForeign(rivals []*ask, node int, held redis.Record) bool {
+func (x *inTheClear) isForeign(rivals []*ask, node int, held redis.Record) bool {
 	e := x.ledger.of[vote{held.Key, ownerOf(held.Value)}]
 	if e == nil || x.spent[e] {
 		return true
@@ -110,7 +127,7 @@ func (x *needless) isForeign(rivals []*ask, node int, held redis.Record) bool {
 }
 
 // keep finds out what the nodes hold now of what is asked for.
-func (x *needless) keep(a *ask) {
+func (x *inTheClear) keep(a *ask) {
 	now, rivals := x.World.Kernel.Now(), x.rivals(a)
 	for i := range a.free {
 		var until kernel.True
@@ -130,7 +147,7 @@ func (x *needless) keep(a *ask) {
 
 // since is from when on nothing is in the way of an acquire: enough nodes are free, and they and the ways to them in order, as
 // all clients are that ask. It is Forever if something is.
-func (x *needless) since(a *ask, rivals []*ask) kernel.True {
+func (x *inTheClear) since(a *ask, rivals []*ask) kernel.True {
 	if x.isHad(a.call) {
 		return kernel.Forever
 	}
@@ -156,7 +173,7 @@ func (x *needless) since(a *ask, rivals []*ask) kernel.True {
 }
 
 // look judges an acquire as it is up to now.
-func (x *needless) look(a *ask) {
+func (x *inTheClear) look(a *ask) {
 	if a.told || !a.Waits || !a.lasts {
 		return
 	}
@@ -181,7 +198,7 @@ func (x *needless) look(a *ask) {
 }
 
 // refused judges an acquire of one attempt that was not granted.
-func (x *needless) refused(a *ask) {
+func (x *inTheClear) refused(a *ask) {
 	rivals := x.rivals(a)
 	from := x.since(a, rivals)
 	isSince := from < a.began || from == a.began && a.changes == x.calm.changes // or it broke at that very moment
@@ -194,7 +211,7 @@ func (x *needless) refused(a *ask) {
 }
 
 // found says which nodes are free and in order.
-func (x *needless) found(a *ask, from kernel.True, rivals []*ask) string {
+func (x *inTheClear) found(a *ask, from kernel.True, rivals []*ask) string {
 	var names []string
 	for i := range a.free {
 		if a.free[i] <= from && !slices.ContainsFunc(rivals, func(b *ask) bool { return b.client.ways[i].since > from }) {
@@ -208,26 +225,26 @@ func (x *needless) found(a *ask, from kernel.True, rivals []*ask) string {
 	return fmt.Sprintf("%s of %d nodes %s up, free and in reach", and(names), x.nodes, are)
 }
 
-func (x *needless) lookAll() {
+func (x *inTheClear) lookAll() {
 	for _, a := range x.open {
 		x.look(a)
 	}
 }
 
-func (x *needless) keepAll() {
+func (x *inTheClear) keepAll() {
 	for _, a := range x.open {
 		x.keep(a)
 	}
 }
 
 // lookAndKeep judges all acquires as they are up to now, and then takes what the nodes hold from now on.
-func (x *needless) lookAndKeep() {
+func (x *inTheClear) lookAndKeep() {
 	x.lookAll()
 	x.keepAll()
 }
 
 // change has those who ask for some resource of a call looked at, and counted anew what they are alone with.
-func (x *needless) change(c *call, does func()) {
+func (x *inTheClear) change(c *call, does func()) {
 	about := func(f func(*ask)) {
 		for _, a := range x.open {
 			if meets(a.call, c) {
@@ -244,7 +261,7 @@ func (x *needless) change(c *call, does func()) {
 }
 
 // called takes a call that begins.
-func (x *needless) called(c *call) {
+func (x *inTheClear) called(c *call) {
 	switch c.Func {
 	case protocols.CloseCall, protocols.NewClientCall:
 		x.lookAll()
@@ -257,7 +274,7 @@ func (x *needless) called(c *call) {
 }
 
 // returned takes what a call returned.
-func (x *needless) returned(c *call, err error) {
+func (x *inTheClear) returned(c *call, err error) {
 	switch c.Func {
 	case protocols.AcquireCall:
 		i := slices.IndexFunc(x.open, func(a *ask) bool { return a.call == c })
@@ -284,14 +301,14 @@ func (x *needless) returned(c *call, err error) {
 }
 
 // spend notes that the votes of an acquire are for none of those any more who still ask.
-func (x *needless) spend(a *ask) {
+func (x *inTheClear) spend(a *ask) {
 	for _, e := range a.votes {
 		x.spent[e] = true
 	}
 }
 
 // over ends leases.
-func (x *needless) over(is func(*call) bool) {
+func (x *inTheClear) over(is func(*call) bool) {
 	for i := len(x.had) - 1; i >= 0; i-- {
 		if c := x.had[i]; is(c) {
 			x.change(c, func() { x.had = slices.Delete(x.had, i, i+1) })
@@ -300,7 +317,7 @@ func (x *needless) over(is func(*call) bool) {
 }
 
 // saw takes an event of the history that may end leases.
-func (x *needless) saw(e *history.Event) {
+func (x *inTheClear) saw(e *history.Event) {
 	switch {
 	case e.Kind == history.Expire || e.Kind == history.Step && e.Name == lost:
 		x.ended[e.Grant] = true // perhaps before the call that grants it returns
@@ -318,7 +335,7 @@ func (x *needless) saw(e *history.Event) {
 }
 
 // forThose has something done with those who ask for a key that changes on a node.
-func (x *needless) forThose(a *redis.Applied, does func(*ask)) {
+func (x *inTheClear) forThose(a *redis.Applied, does func(*ask)) {
 	if slices.Index(x.World.Servers, a.Server) >= x.nodes {
 		return
 	}
@@ -330,7 +347,7 @@ func (x *needless) forThose(a *redis.Applied, does func(*ask)) {
 }
 
 // rivals are the acquires that ask for any of the keys of one, with itself: good until it is called again.
-func (x *needless) rivals(a *ask) []*ask {
+func (x *inTheClear) rivals(a *ask) []*ask {
 	x.rivalry = x.rivalry[:0]
 	for _, b := range x.open {
 		if meets(a.call, b.call) {
@@ -341,7 +358,7 @@ func (x *needless) rivals(a *ask) []*ask {
 }
 
 // contenders counts those who ask the nodes for themselves: acquires in one queue of the library are one.
-func (x *needless) contenders(rivals []*ask) (n int) {
+func (x *inTheClear) contenders(rivals []*ask) (n int) {
 	for i, a := range rivals {
 		if !x.queues || !slices.ContainsFunc(rivals[:i], a.queuesWith) {
 			n++
@@ -351,7 +368,7 @@ func (x *needless) contenders(rivals []*ask) (n int) {
 }
 
 // travel is how long messages take on the ways of those who ask.
-func (x *needless) travel(rivals []*ask) (t travel) {
+func (x *inTheClear) travel(rivals []*ask) (t travel) {
 	t.least = time.Duration(kernel.Forever)
 	for _, a := range rivals {
 		for _, w := range a.client.ways[:x.nodes] {

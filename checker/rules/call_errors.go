@@ -6,28 +6,41 @@ import (
 	"fmt"
 	"slices"
 
+	"redlocksim/checker"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
 	"redlocksim/scenarios/protocols"
 )
 
-// failures judges what an error of the library is about, and why it says that the call ended: what it tells of the nodes is
+var callErrorsRule = Rule{
+	Name:  "call-errors",
+	Kind:  checker.Contract,
+	Needs: "an error of the library, and what it says",
+	Doc: `
+The error of a call is about this call and its resources, and says why. It names a cause only if that is true: the context's,
+if it has ended; a closed client, if somebody closed it; no token left, if a counter has or had nearly the largest; any other,
+if the client had no random bytes meanwhile. A call that waits says why it gave up. A release in the context of its own lease
+goes on if that ended only with the lease. (*redlock*.)`,
+	New: watchCallErrors,
+}
+
+// callErrors judges what an error of the library is about, and why it says that the call ended: what it tells of the nodes is
 // what the library has reported, which the specification and answers judge.
-type failures struct {
+type callErrors struct {
 	*watch
 	isUsedUp bool // a counter has, or had, no token above it
 }
 
-func watchErrors(r *watch) {
+func watchCallErrors(r *watch) {
 	if _, votes := r.Lock.Votes(len(r.World.Servers)); !votes || len(r.World.Replicas) > 0 || !protocols.Has[protocols.RedlockSettings](r.Lock) {
 		return
 	}
-	x := &failures{watch: r}
+	x := &callErrors{watch: r}
 	r.onReturn(x.returned)
 	r.onChange(func() { x.isUsedUp = x.isUsedUp || r.raised.isUsedUp() })
 }
 
-func (x *failures) returned(c *call, err error) {
+func (x *callErrors) returned(c *call, err error) {
 	e, is := errors.AsType[*redlock.Error](err)
 	if !is || len(c.Resources) == 0 { // it is about the client
 		return
@@ -42,7 +55,7 @@ func (x *failures) returned(c *call, err error) {
 }
 
 // kind says what is wrong with what the error is about; empty if nothing is.
-func (x *failures) kind(c *call, err error, e *redlock.Error) string {
+func (x *callErrors) kind(c *call, err error, e *redlock.Error) string {
 	of := map[protocols.CallFunc]driver.Op{protocols.AcquireCall: driver.OpAcquire, protocols.ExtendCall: driver.OpExtend, protocols.ReleaseCall: driver.OpRelease}
 	switch {
 	case e.Op != of[c.Func]:
@@ -60,7 +73,7 @@ func (x *failures) kind(c *call, err error, e *redlock.Error) string {
 }
 
 // cause says what is wrong with the cause, or with an end of the lease.
-func (x *failures) cause(c *call, e *redlock.Error) string {
+func (x *callErrors) cause(c *call, e *redlock.Error) string {
 	isEnd := isContextEnd(e.Cause)
 	switch {
 	case isEnd && c.Func == protocols.ReleaseCall && c.Context != nil && x.goesOn(c):
@@ -80,7 +93,7 @@ func (x *failures) cause(c *call, e *redlock.Error) string {
 }
 
 // goesOn says whether a release in the context of its own lease goes on: nothing but the end of the lease has ended that.
-func (x *failures) goesOn(c *call) bool {
+func (x *callErrors) goesOn(c *call) bool {
 	why := context.Cause(c.Context)
 	if why != redlock.ErrReleased && why != redlock.ErrLost {
 		return false
@@ -90,7 +103,7 @@ func (x *failures) goesOn(c *call) bool {
 }
 
 // isClosed says whether the client of a call is closed, or may be: a lease may be of one before.
-func (x *failures) isClosed(c *call) bool {
+func (x *callErrors) isClosed(c *call) bool {
 	if c.Lease != nil {
 		return x.calls.closed(c.Client) > 0
 	}

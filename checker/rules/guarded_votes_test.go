@@ -167,7 +167,7 @@ func TestPrepareWithoutRandomBytesInAContextThatEnded(t *testing.T) {
 	err := &redlock.Error{Op: driver.OpPrepare, Resource: driver.GuardKey, Reason: redlock.ErrNotPrepared, Cause: errors.New("no random bytes")}
 	for isStarved, want := range map[bool]string{true: "", false: "no node was asked"} {
 		p := &preparing{call: &call{Call: &protocols.Call{Func: protocols.PrepareCall, Client: "c1", Context: ended}, isStarved: isStarved}, wasFit: make([]bool, 3)}
-		if got := (&guard{watch: &watch{Run: newRig(t, guarded).Run}}).wrong(p, err); got != want {
+		if got := (&guardedVotes{watch: &watch{Run: newRig(t, guarded).Run}}).wrong(p, err); got != want {
 			t.Errorf("starved %v: %q, want %q", isStarved, got, want)
 		}
 	}

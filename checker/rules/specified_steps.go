@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"redlocksim/checker"
 	"redlocksim/checker/spec"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
@@ -13,9 +14,24 @@ import (
 	"redlocksim/sim/trace"
 )
 
-// refinement has every client of the shipped library followed by the specification of Redlock: what the library does must be
-// something that the specification allows.
-type refinement struct {
+var specifiedStepsRule = Rule{
+	Name:  "specified-steps",
+	Kind:  checker.Refinement,
+	Needs: "a step of the library, and what the specification allows",
+	Doc: `
+The library takes only steps that [the specification of Redlock](../checker/spec) allows, and leaves out none that it asks for:
+what an attempt, a lease and a caller may do next, what makes a quorum and a validity, in which order the callers of a client
+are served, how long they wait, and what every field of a step says. The specification is written from the paper and the
+[guarantees](guarantees.md), not from the library. (*redlock*.)`,
+	Holds: "the library took %s, and the specification allows each",
+	Each:  "step",
+	Idle:  "the specification followed no step: it is of the library's lock",
+	New:   watchSpecifiedSteps,
+}
+
+// specifiedSteps has every client of the shipped library followed by the specification of Redlock: what the library does
+// must be something that the specification allows.
+type specifiedSteps struct {
 	*watch
 	settings spec.Settings
 	followed map[*kernel.Process][]*spec.Client // the newest last; nil of one that was objected to
@@ -34,13 +50,13 @@ type leaver struct {
 // leaving is when the first command of the round under way left, by its client's clock and by what the round is for.
 type leaving [redis.Deletes + 1]time.Time
 
-func watchRefinement(r *watch) {
+func watchSpecifiedSteps(r *watch) {
 	if r.Unrefined || !protocols.Has[protocols.RedlockSettings](r.Lock) {
 		return
 	}
 	own := protocols.Of[protocols.RedlockSettings](r.Lock)
 	quorum, _ := r.Lock.Votes(len(r.World.Servers))
-	f := &refinement{watch: r, followed: map[*kernel.Process][]*spec.Client{}, mixed: map[*kernel.Process]bool{}, left: map[leaver]*leaving{}, settings: spec.Settings{
+	f := &specifiedSteps{watch: r, followed: map[*kernel.Process][]*spec.Client{}, mixed: map[*kernel.Process]bool{}, left: map[leaver]*leaving{}, settings: spec.Settings{
 		Quorum: quorum, NodeTimeout: r.Lock.NodeTimeout,
 		Drift:    func(ttl time.Duration) time.Duration { return allowance(own.Drift, ttl) },
 		RetryMin: own.RetryDelay.Min, RetryMax: own.RetryDelay.Max, WakeUp: own.WakeUp, Fencing: own.Fencing, Sequence: protocols.Of[protocols.OneRedisSettings](r.Lock).Sequence,
@@ -56,7 +72,7 @@ func watchRefinement(r *watch) {
 	r.onReturn(f.returned)
 }
 
-func (f *refinement) sends(a *redis.Asked) {
+func (f *specifiedSteps) sends(a *redis.Asked) {
 	now := a.Client.ProgramClock().Now()
 	for _, value := range a.Args { // of a script, one of them is the value
 		if first := &f.leaves(a.Client, value)[a.Intent]; value != "" && first.IsZero() {
@@ -66,7 +82,7 @@ func (f *refinement) sends(a *redis.Asked) {
 }
 
 // leaves is when the commands of a client left with a value.
-func (f *refinement) leaves(client *kernel.Process, value string) *leaving {
+func (f *specifiedSteps) leaves(client *kernel.Process, value string) *leaving {
 	by := leaver{client, value}
 	if f.left[by] == nil {
 		f.left[by] = &leaving{}
@@ -74,7 +90,7 @@ func (f *refinement) leaves(client *kernel.Process, value string) *leaving {
 	return f.left[by]
 }
 
-func (f *refinement) called(c *call) {
+func (f *specifiedSteps) called(c *call) {
 	if c.Func != protocols.NewClientCall {
 		return
 	}
@@ -86,7 +102,7 @@ func (f *refinement) called(c *call) {
 	}
 }
 
-func (f *refinement) returned(c *call, _ error) {
+func (f *specifiedSteps) returned(c *call, _ error) {
 	isOpen := func(open *call) bool { return open.Func == protocols.AcquireCall && open.client == c.client }
 	if c.Func != protocols.AcquireCall || slices.ContainsFunc(f.calls.open, isOpen) {
 		return
@@ -102,7 +118,7 @@ func (f *refinement) returned(c *call, _ error) {
 	}
 }
 
-func (f *refinement) observed(client string, e *observe.Event) {
+func (f *specifiedSteps) observed(client string, e *observe.Event) {
 	p := f.World.Client(client)
 	if p.Dead() { // it may be ended in the middle of what happens at a step
 		return
@@ -130,7 +146,7 @@ func (f *refinement) observed(client string, e *observe.Event) {
 }
 
 // beforeAsking is for how long a call has waited that may be the one whose first attempt begins: the one that began last.
-func (f *refinement) beforeAsking(p *kernel.Process, e *observe.Event) time.Duration {
+func (f *specifiedSteps) beforeAsking(p *kernel.Process, e *observe.Event) time.Duration {
 	if e.Step != observe.AttemptStarted || e.Attempt != 1 {
 		return 0
 	}
@@ -143,7 +159,7 @@ func (f *refinement) beforeAsking(p *kernel.Process, e *observe.Event) time.Dura
 }
 
 // of is the place of the library's client that took a step: of one that it knows, or else the last.
-func (f *refinement) of(p *kernel.Process, e *observe.Event) int {
+func (f *specifiedSteps) of(p *kernel.Process, e *observe.Event) int {
 	all := f.followed[p]
 	if before := slices.IndexFunc(all, func(c *spec.Client) bool { return c != nil && c.Knows(e) }); before >= 0 {
 		return before
@@ -152,7 +168,7 @@ func (f *refinement) of(p *kernel.Process, e *observe.Event) int {
 }
 
 // wentOn tells the specification where the client reads its clock next.
-func (f *refinement) wentOn(on protocols.WentOn) {
+func (f *specifiedSteps) wentOn(on protocols.WentOn) {
 	if on.Step != observe.AttemptStarted && on.Step != observe.ExtendStarted && on.Step != observe.QuorumReached {
 		return
 	}
@@ -165,7 +181,7 @@ func (f *refinement) wentOn(on protocols.WentOn) {
 }
 
 // ttls are those that a step may be about: what open calls of the client ask for on the same resources, or for the same lease.
-func (f *refinement) ttls(client string, e *observe.Event) (all []time.Duration) {
+func (f *specifiedSteps) ttls(client string, e *observe.Event) (all []time.Duration) {
 	for _, c := range f.calls.open {
 		lease, voted := c.Lease.(protocols.Voted)
 		asks := e.Step == observe.AttemptStarted && c.Func == protocols.AcquireCall && nameOf(c) == e.Resource ||

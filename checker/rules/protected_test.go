@@ -9,7 +9,6 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/internal/lockkeys"
-	_ "redlocksim/internal/nofailfile"
 	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
 	"redlocksim/scenarios/protocols"
