@@ -17,7 +17,14 @@ func TestSchedulesOfThePage(t *testing.T) {
 	shown, from, to := between(t, string(text), "<!-- schedules -->\n", "<!-- end of schedules -->")
 	var b strings.Builder
 	for _, s := range attacks.All() {
-		b.WriteString("- **" + s.Name + "**: " + s.Text + "\n")
+		b.WriteString("- **" + s.Name + "**")
+		if len(s.Uses) > 0 {
+			b.WriteString(" (" + strings.Join(s.Uses, ", ") + ")")
+		}
+		if s.ByName() {
+			b.WriteString(", only by name")
+		}
+		b.WriteString(": " + s.Text + "\n")
 		for _, k := range s.Knobs {
 			b.WriteString("  - `" + k.Path + "`: " + k.Text + "\n")
 		}

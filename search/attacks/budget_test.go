@@ -12,30 +12,11 @@ import (
 	"redlocksim/scenarios"
 )
 
-// terms are the attacks that use each term of the budget. A term that no attack uses can break a lock that audit and sweep call
-// safe.
-var terms = map[string]struct {
-	budget  string
-	attacks []string
-}{
-	"clock-rate": {"clock-rate: 5%", []string{"clocks", "restart", "pause", "timeout", "crash", "work"}},
-	"clock-step": {"clock-step: 100ms", []string{"clocks", "restart", "pause"}},
-	// The holder's writes are late in all of them.
-	"delay":         {"delay: 1s", []string{"clocks", "restart", "memory-loss", "failover", "counters", "split", "late-extend", "lost-extend", "late-release", "pause", "timeout", "crash", "work"}},
-	"pause":         {"pause: 1s", []string{"pause"}},
-	"suspend":       {"suspend: 1s", []string{"clocks", "restart", "pause"}},
-	"restart-delay": {"restart-delay: 1s", []string{"restart"}},
-	"memory-loss":   {"memory-loss: 1", []string{"memory-loss", "failover"}},
-	"no-power-loss": {"restart-delay: 1s, no-power-loss: true", []string{"restart"}},
-	"counter-loss":  {"counter-loss: 1", []string{"counters"}},
-}
-
 // alike are the faults of attacks that use what a fault takes from the budget, where it is not the fault itself.
 var alike = map[string]struct{ by, why string }{
 	"clock-stall": {"clock-rate", "it is a clock that is slow by 100 %"},
 	"hold":        {"delay", "it is a delay of each message until a moment"},
 	"shutdown":    {"kill", "it keeps as much on the disk or more"},
-	"restart":     {"kill", "it is the end of an outage"},
 	"failover":    {"kill", "the replica is as good as the node with an empty memory, or better"},
 }
 
@@ -63,26 +44,58 @@ func every(t *testing.T, budget string) (kinds []string, built map[string]string
 	return kinds, built
 }
 
-// Each term of the budget is used by the attacks that are listed, and none is missing from the list.
-func TestAttacksUseTheWholeBudget(t *testing.T) {
+// terms are the keys of the budget, and what a budget says that has each of them and as little else as can be.
+func terms(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
 	budget := reflect.TypeFor[faults.Budget]()
 	for i := range budget.NumField() {
-		term, _, _ := strings.Cut(budget.Field(i).Tag.Get("yaml"), ",")
-		if len(terms[term].attacks) == 0 {
+		key, _, _ := strings.Cut(budget.Field(i).Tag.Get("yaml"), ",")
+		switch of := budget.Field(i).Type; of {
+		case reflect.TypeFor[faults.Rate]():
+			all[key] = key + ": 5%"
+		case reflect.TypeFor[time.Duration](), reflect.TypeFor[*time.Duration]():
+			all[key] = key + ": 1s"
+		case reflect.TypeFor[int]():
+			all[key] = key + ": 1"
+		case reflect.TypeFor[bool]():
+			all[key] = least + ", " + key + ": true" // it is about nodes that come back
+		default:
+			t.Fatalf("what %s is like, a %v, is not known", key, of)
+		}
+	}
+	return all
+}
+
+// least is a budget in which the least is used, but that nodes come back.
+const least = "restart-delay: 1s"
+
+// Each term of the budget is used by the attacks that say so, and by no other. A term that no attack uses can break a lock
+// that audit and sweep call safe.
+func TestAttacksUseTheWholeBudget(t *testing.T) {
+	known := terms(t)
+	for term, budget := range known {
+		without := "clock-rate: 0%"
+		if strings.HasPrefix(budget, least+", ") {
+			without = least
+		}
+		_, before := every(t, without)
+		_, after := every(t, budget)
+		used := false
+		for _, a := range All() {
+			uses, says := before[a.Name] != after[a.Name], slices.Contains(a.Uses, term) || term == "delay"
+			if used = used || uses; uses != says {
+				t.Errorf("%s uses %s: %v, and it says %v", a.Name, term, uses, says)
+			}
+		}
+		if !used {
 			t.Errorf("no attack uses %s", term)
 		}
 	}
-	for term, want := range terms {
-		without := "clock-rate: 0%"
-		if term == "no-power-loss" {
-			without = "restart-delay: 1s"
-		}
-		_, before := every(t, without)
-		_, after := every(t, want.budget)
-		for _, x := range All() {
-			uses := before[x.Name] != after[x.Name]
-			if listed := slices.Contains(want.attacks, x.Name); uses != listed {
-				t.Errorf("%s: %s uses it: %v, listed: %v", term, x.Name, uses, listed)
+	for _, a := range All() {
+		for _, term := range a.Uses {
+			if known[term] == "" {
+				t.Errorf("%s uses %s, and there is no such key of the budget", a.Name, term)
 			}
 		}
 	}
@@ -92,8 +105,8 @@ func TestAttacksUseTheWholeBudget(t *testing.T) {
 // one that is.
 func TestAttacksInjectEveryFault(t *testing.T) {
 	injected := map[string]bool{}
-	for _, term := range terms {
-		kinds, _ := every(t, term.budget)
+	for _, budget := range terms(t) {
+		kinds, _ := every(t, budget)
 		for _, kind := range kinds {
 			injected[kind] = true
 		}
@@ -104,12 +117,12 @@ func TestAttacksInjectEveryFault(t *testing.T) {
 			continue
 		}
 		taking++
-		as := kind.Name
-		if other, ok := alike[as]; ok {
-			as = other.by
-		}
-		if !injected[as] {
-			t.Errorf("no attack injects %s, which takes %v from the budget", kind.Name, kind.Takes)
+		other, isAlike := alike[kind.Name]
+		switch {
+		case !injected[kind.Name] && !injected[other.by]:
+			t.Errorf("no attack injects %s, which takes %v from the budget, and alike has none that does as much", kind.Name, kind.Takes)
+		case injected[kind.Name] && isAlike:
+			t.Errorf("alike has %s, which an attack injects", kind.Name)
 		}
 	}
 	if taking < len(alike)+5 {

@@ -105,6 +105,7 @@ func TestAnswersOfAHostileWorker(t *testing.T) {
 		"file of a failure":     {ran, failure("file", "../../x"), `has the file "../../x" already`},
 		"kind of a failure":     {ran, failure("kind", "\x1b[31m"), `no failure of kind "\x1b[31m"`},
 		"scenario of a failure": {ran, failure("scenario", []byte("x: [")), "no scenario file"},
+		"failed for no reason":  {shrank, set(true, "Failed"), "has failed, and does not say how"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			parent := t.TempDir()

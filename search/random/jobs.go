@@ -89,7 +89,7 @@ type numbered struct {
 
 func (n numbered) of() numbered { return n }
 
-// made is what came of a job: of one that Failed, nothing but Failures. Other runs may have failed on the way.
+// made is what came of a job: of one that Failed, nothing but Failures, at least one. Other runs may have failed on the way.
 type made[O any] struct {
 	Output   O
 	Failed   bool             `json:",omitempty"`
@@ -124,7 +124,10 @@ func kindOf[I about, O any](name string, do job[I, O], check func(*question, I, 
 					return err
 				}
 			}
-			if m.Failed {
+			switch {
+			case m.Failed && len(m.Failures) == 0:
+				return fmt.Errorf("the %s of run %d has failed, and does not say how", name, in.of().Run)
+			case m.Failed:
 				return nil
 			}
 			return check(q, in, &m.Output)
