@@ -6,6 +6,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/faults"
+	"redlocksim/internal/frontier"
 	"redlocksim/scenarios"
 )
 
@@ -58,32 +59,26 @@ func bisect(r *Result, kind string, of *faults.Size) (*Smallest, error) {
 		report.Add(out.Monitored...) // as r's has what the rules found
 		return slices.Equal(violations(report), violations(r.Report)), err
 	}
-	// bad is known to break the lock and good not to, where the sizes are the multiples of the resolution.
-	bad := of.Value / resolution * resolution
-	good := time.Duration(0)
+	// from and to are the ends between which the lock begins to break, or no longer does, in steps of the resolution.
+	from, to := time.Duration(0), of.Value/resolution*resolution
 	if of.Shrinks {
-		good = bad + r.Scenario.Duration
+		from, to = to, to+r.Scenario.Duration
 	}
-	for _, known := range []struct {
-		size time.Duration
-		want bool
-	}{{bad, true}, {good, false}} {
-		if got, err := breaks(scenarios.Model, known.size); err != nil || got != known.want {
-			return nil, err
-		}
-	}
-	for (good - bad).Abs() > resolution {
-		middle := (good + bad) / 2 / resolution * resolution
-		broken, err := breaks(scenarios.Model, middle)
-		if err != nil {
-			return nil, err
-		}
+	line, _, err := frontier.Narrow(int64((to-from)/resolution), func(i int64) (frontier.Side, error) {
+		broken, err := breaks(scenarios.Model, from+time.Duration(i)*resolution)
 		if broken {
-			bad = middle
-		} else {
-			good = middle
+			return frontier.Breaks, err
 		}
+		return frontier.Holds, err
+	})
+	if err != nil {
+		return nil, err
 	}
+	holds, broken, changes := frontier.Change(line.Sides)
+	if changes == 0 || of.Shrinks != (broken < holds) {
+		return nil, nil
+	}
+	bad, good := from+time.Duration(line.At[broken])*resolution, from+time.Duration(line.At[holds])*resolution
 	s := &Smallest{Fault: kind, Knob: of.Knob, Breaks: bad, Holds: good, Confirmed: r.Tier != scenarios.Program}
 	for _, tier := range scenarios.Tiers() {
 		if tier == scenarios.Model || r.Tier == scenarios.Program {

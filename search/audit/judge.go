@@ -3,9 +3,9 @@ package audit
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
+	"redlocksim/internal/frontier"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/variant"
 	"redlocksim/scenarios/verdict"
@@ -140,34 +140,23 @@ func (x *auditing) frontier(l *line, world *scenarios.Scenario, values ...string
 	lower := func(a, b variant.Value) int { return a.Number.Cmp(b.Number) }
 	low, high := slices.MinFunc(ends, lower), slices.MaxFunc(ends, lower)
 	scale := variant.NewScale(low, high, low.Unit.Step())
-	found := map[int64]variant.Side{}
-	isFound, err := variant.Narrow(scale.Last, func(i int64) (variant.Side, error) {
+	line, isFound, err := frontier.Narrow(scale.Last, func(i int64) (frontier.Side, error) {
 		at, err := x.attack(l, world, variant.Setting{Path: l.path, Word: scale.At(i).Word})
 		if err != nil {
-			return variant.Untested, err
+			return frontier.Untested, err
 		}
-		side := map[Verdict]variant.Side{Safe: variant.Holds, Unsafe: variant.Breaks}[at.verdict()]
-		if side == variant.Untested {
-			untested = cmp.Or(untested, at.missed)
-		} else {
-			found[i] = side
-		}
-		return side, nil
+		untested = cmp.Or(untested, at.missed)
+		return map[Verdict]frontier.Side{Safe: frontier.Holds, Unsafe: frontier.Breaks}[at.verdict()], nil
 	})
 	if !isFound || err != nil {
 		return "", "", untested, err
 	}
-	var tested []variant.Side
-	numbers := slices.Sorted(maps.Keys(found))
-	for _, i := range numbers {
-		tested = append(tested, found[i])
-	}
-	at, beyond, _ := variant.Sides(tested)
+	at, beyond, _ := frontier.Change(line.Sides)
 	if at >= 0 {
-		holds = scale.At(numbers[at]).Word
+		holds = scale.At(line.At[at]).Word
 	}
 	if beyond >= 0 {
-		breaks = scale.At(numbers[beyond]).Word
+		breaks = scale.At(line.At[beyond]).Word
 	}
 	return holds, breaks, untested, nil
 }

@@ -1,9 +1,10 @@
 package audit
 
 import (
-	"redlocksim/scenarios/variant"
-
 	"github.com/shopspring/decimal"
+
+	"redlocksim/internal/frontier"
+	"redlocksim/scenarios/variant"
 )
 
 // scaleOf is the values between two words of the same unit, in its steps.
@@ -30,15 +31,15 @@ func least(s variant.Scale, guess string, isGood func(word string) (bool, error)
 		is, err = isGood(s.At(i).Word)
 		return is && err == nil
 	}
-	between := func(bad, at int64) int64 { // the nearest of the good ones above a bad one
-		for at-bad > 1 {
-			if middle := bad + (at-bad)/2; good(middle) {
-				at = middle
-			} else {
-				bad = middle
+	nearest := func(known int64) int64 { // of the good ones up to one that is known to be, as if the number −1 were bad
+		line, _, _ := frontier.Narrow(known+1, func(i int64) (frontier.Side, error) {
+			if i == known+1 || i > 0 && good(i-1) {
+				return frontier.Holds, err
 			}
-		}
-		return at
+			return frontier.Breaks, err
+		})
+		at, _, _ := frontier.Change(line.Sides)
+		return line.At[at] - 1
 	}
 	at := int64(-1)
 	if guess != "" {
@@ -48,7 +49,7 @@ func least(s variant.Scale, guess string, isGood func(word string) (bool, error)
 	}
 	for part := int64(1); at < 0 && part <= 8; part *= 2 { // too much of a good thing may break something else
 		if good(s.Last / part) {
-			at = between(-1, s.Last/part)
+			at = nearest(s.Last / part)
 		}
 	}
 	for at > 0 {
@@ -60,7 +61,7 @@ func least(s variant.Scale, guess string, isGood func(word string) (bool, error)
 				break
 			}
 		}
-		at = between(-1, nearer)
+		at = nearest(nearer)
 	}
 	if err != nil || at < 0 {
 		return "", err

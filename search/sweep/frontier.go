@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
+	"redlocksim/internal/frontier"
 	"redlocksim/scenarios/variant"
 	"redlocksim/search/attacks"
 )
@@ -95,9 +95,9 @@ func (s *Spec) bisect(ctx context.Context, at []variant.Setting, p *part) error 
 	}
 	values := variant.NewScale(low, high, axis.unit().Step())
 	tried := map[int64]*Cell{}
-	look := func(i int64) (variant.Side, error) {
+	look := func(i int64) (frontier.Side, error) {
 		if ctx.Err() != nil {
-			return variant.Untested, context.Canceled
+			return frontier.Untested, context.Canceled
 		}
 		v := values.At(i)
 		c, err := s.cell(s.point(at, v), p)
@@ -107,12 +107,12 @@ func (s *Spec) bisect(ctx context.Context, at []variant.Setting, p *part) error 
 		tried[i] = &c
 		return c.side(), err
 	}
-	isFound, err := variant.Narrow(values.Last, look)
+	seen, isFound, err := frontier.Narrow(values.Last, look)
 	if err != nil {
 		return err
 	}
 	var line []probe
-	for _, i := range slices.Sorted(maps.Keys(tried)) {
+	for _, i := range seen.At {
 		line = append(line, probe{values.At(i), tried[i]})
 	}
 	row := s.row(at, line, isFound)
@@ -159,11 +159,11 @@ func (s *Spec) row(at []variant.Setting, tried []probe, isFound bool) Row {
 		return r
 	}
 	slices.SortStableFunc(tested, func(a, b probe) int { return a.value.Number.Cmp(b.value.Number) })
-	var line []variant.Side
+	var line []frontier.Side
 	for _, p := range tested {
 		line = append(line, p.cell.side())
 	}
-	holds, breaks, changes := variant.Sides(line)
+	holds, breaks, changes := frontier.Change(line)
 	if r.Note = "broken everywhere on the axis"; holds >= 0 {
 		r.Safe, r.Note = tested[holds].value.Word, ""
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"redlocksim/internal/frontier"
 	"redlocksim/internal/outfile"
 	"redlocksim/internal/shell"
 	"redlocksim/scenarios"
@@ -49,8 +50,8 @@ func (c *Cell) Untested() bool { return len(c.NotTested) > 0 && !c.Broken() }
 func (c *Cell) Broken() bool { return len(c.Breaches) > 0 }
 
 // side is that of a point on a frontier.
-func (c *Cell) side() variant.Side {
-	return map[string]variant.Side{scenarios.Safe: variant.Holds, "broken": variant.Breaks}[c.Verdict()]
+func (c *Cell) side() frontier.Side {
+	return map[string]frontier.Side{scenarios.Safe: frontier.Holds, "broken": frontier.Breaks}[c.Verdict()]
 }
 
 // brokenBy and missedBy say whether a schedule did, or did not take place.

@@ -1,4 +1,11 @@
-package variant
+// Package frontier finds where, along a row of values, a lock begins to break. Whatever bisects does so by it: the smallest
+// fault of a scenario, the limits and the fixes of an audit, and the rows of a sweep.
+package frontier
+
+import (
+	"maps"
+	"slices"
+)
 
 // Side is on which side of a frontier a value is.
 type Side uint8
@@ -11,11 +18,22 @@ const (
 	Breaks
 )
 
+// Line is the numbers of some values, in their order, and what they came to.
+type Line struct {
+	At    []int64
+	Sides []Side
+}
+
 // Narrow looks at values by their numbers, from 0 to the last, until two neighbours are on different sides, if the ends are.
 // It looks at none twice, and assumes a single change. isFound is false if one of those neighbours is not tested; if an end is
-// not, it is the last value, seen from the other end, that is. The error is the first of look.
-func Narrow(last int64, look func(int64) (Side, error)) (isFound bool, err error) {
+// not, it is the last value, seen from the other end, that is. The line is all that it looked at. The error is the first of look.
+func Narrow(last int64, look func(int64) (Side, error)) (line Line, isFound bool, err error) {
 	seen := map[int64]Side{}
+	defer func() {
+		for _, i := range slices.Sorted(maps.Keys(seen)) {
+			line.At, line.Sides = append(line.At, i), append(line.Sides, seen[i])
+		}
+	}()
 	at := func(i int64) Side {
 		if _, is := seen[i]; !is && err == nil {
 			seen[i], err = look(i)
@@ -43,36 +61,36 @@ func Narrow(last int64, look func(int64) (Side, error)) (isFound bool, err error
 	}
 	a := at(first)
 	if isFound = tested(a); !isFound || a == at(last) {
-		return isFound, err
+		return line, isFound, err
 	}
 	halve(first, last, func(s Side) bool {
 		isFound = isFound && tested(s)
 		return !isFound || s == a
 	})
-	return isFound, err
+	return line, isFound, err
 }
 
-// Sides are the neighbours at the last change along a line of what was tested, and the number of changes. One is −1 if all are
-// on the other side.
-func Sides(line []Side) (holds, breaks, changes int) {
+// Change is where along a line the last change is of what was tested: the numbers in the line of the neighbours on either side,
+// one of which is −1 if all are on the other, and the number of changes.
+func Change(line []Side) (holds, breaks, changes int) {
 	holds, breaks = -1, -1
-	for i := 1; i < len(line); i++ {
-		switch {
-		case line[i] == line[i-1]:
+	last := -1 // what was tested before
+	for i, side := range line {
+		if side == Untested {
 			continue
-		case line[i] == Holds:
-			holds, breaks = i, i-1
-		default:
-			holds, breaks = i-1, i
 		}
-		changes++
+		if last < 0 || side != line[last] {
+			if last >= 0 {
+				changes++
+			}
+			if holds, breaks = i, last; side == Breaks {
+				holds, breaks = last, i
+			}
+		}
+		last = i
 	}
-	switch {
-	case changes > 0 || len(line) == 0:
-	case line[0] == Breaks:
-		breaks = len(line) - 1
-	default:
-		holds = 0
+	if changes == 0 && breaks >= 0 { // the last of them all
+		breaks = last
 	}
 	return holds, breaks, changes
 }
