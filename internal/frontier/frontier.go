@@ -26,7 +26,7 @@ type Line struct {
 
 // Narrow looks at values by their numbers, from 0 to the last, until two neighbours are on different sides, if the ends are.
 // It looks at none twice, and assumes a single change. isFound is false if one of those neighbours is not tested; if an end is
-// not, it is the last value, seen from the other end, that is. The line is all that it looked at. The error is the first of look.
+// not, it is the last value, seen from the other end, that is. The line is all that it looked at, the error that of look.
 func Narrow(last int64, look func(int64) (Side, error)) (line Line, isFound bool, err error) {
 	seen := map[int64]Side{}
 	defer func() {
