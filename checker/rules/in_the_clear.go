@@ -31,8 +31,8 @@ granted the lock within a bound: [what that takes](#needlessly-unavailable). (*r
 }
 
 // inTheClear looks for a lock that nobody has although somebody asks for it and nothing is in the way: its keys are free,
-// enough nodes are up and can be reached. It takes that from what nodes hold and what became of messages, not from what the library
-// says. What it does not know to be in order it does not judge.
+// enough nodes are up and can be reached. It takes that from what nodes hold and what became of messages, not from what the
+// library says. What it does not know to be in order it does not judge.
 type inTheClear struct {
 	*watch
 	patience
