@@ -28,6 +28,22 @@ func Start(t testing.TB) context.Context {
 		}
 		t.Skip("there is no chromium on the PATH (Debian package chromium)")
 	}
+	for try := 1; ; try++ {
+		ctx, err := start(t, path)
+		if err == nil {
+			return ctx
+		}
+		if try == starts {
+			t.Fatalf("chromium does not start: %v", err)
+		}
+		t.Logf("chromium has not started, and is started again: %v", err)
+	}
+}
+
+// starts is how often chromium is started at the most: it was seen to crash as it starts, which says nothing of a page.
+const starts = 3
+
+func start(t testing.TB, path string) (context.Context, error) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()),
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.WSURLReadTimeout(time.Minute))
 	if os.Getuid() == 0 {
@@ -39,8 +55,5 @@ func Start(t testing.TB) context.Context {
 	t.Cleanup(stop)
 	ctx, stop = chromedp.NewContext(ctx)
 	t.Cleanup(stop)
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatalf("chromium does not start: %v", err)
-	}
-	return ctx
+	return ctx, chromedp.Do(ctx)
 }
