@@ -6,6 +6,7 @@ import (
 
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/scenarios/scenariotest"
 	"redlocksim/scenarios/verdict"
 )
 
@@ -43,10 +44,10 @@ func TestALockOnOneRedisHasNoVotes(t *testing.T) {
 func TestSomebodysLockOnOneOfSeveral(t *testing.T) {
 	single := func(env protocols.Env) (protocols.Locker, error) {
 		p, _ := protocols.Find("single")
-		env.Settings = scenario(t, "05-single-instance/healthy").Lock
+		env.Settings = scenariotest.Named(t, "05-single-instance/healthy").Lock
 		return p.New(env)
 	}
-	r := judged(t, scenario(t, "17-clock-jump"), scenarios.Options{Foreign: &scenarios.Foreign{OneNode: true, New: single}})
+	r := scenariotest.Judged(t, scenariotest.Named(t, "17-clock-jump"), scenarios.Options{Foreign: &scenarios.Foreign{OneNode: true, New: single}})
 	line := timelineOf(t, r)
 	granted := line.lane("client-1").all(votesSpan)
 	if len(granted) == 0 {

@@ -16,6 +16,7 @@ import (
 
 	"redlocksim/internal/page"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/scenariotest"
 	"redlocksim/scenarios/verdict"
 )
 
@@ -254,7 +255,7 @@ func TestSameRunSameBytes(t *testing.T) {
 			for format := range renderers {
 				var texts [2]string
 				for i := range texts {
-					texts[i] = rendered(t, format, timelineOf(t, judged(t, scenario(t, name), scenarios.Options{Tier: tier})))
+					texts[i] = rendered(t, format, timelineOf(t, scenariotest.Judged(t, scenariotest.Named(t, name), scenarios.Options{Tier: tier})))
 				}
 				if texts[0] != texts[1] {
 					t.Errorf("%s on %s: the %s is another one the second time", name, tier, format)

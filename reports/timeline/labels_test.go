@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/scenariotest"
 )
 
 // encoded is a scenario of the catalogue as a file.
@@ -74,12 +75,12 @@ func TestHeadline(t *testing.T) {
 		t.Fatal(err)
 	}
 	own[0].Name = "17-clock-jump"
-	ours := timelineOf(t, judged(t, own[0], scenarios.Options{}))
+	ours := timelineOf(t, scenariotest.Judged(t, own[0], scenarios.Options{}))
 	if got, want := ours.Headline(), "two holders (lease-overlap): breaks, as expected"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	own[0].Expect.Findings = nil
-	wrong := timelineOf(t, judged(t, own[0], scenarios.Options{}))
+	wrong := timelineOf(t, scenariotest.Judged(t, own[0], scenarios.Options{}))
 	if got, want := wrong.Headline(), "two holders (lease-overlap), NOT AS EXPECTED (expected: holds)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -11,30 +11,11 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/scenariotest"
 	"redlocksim/scenarios/verdict"
 	"redlocksim/sim/history"
 	"redlocksim/sim/network"
 )
-
-// scenario finds an embedded scenario.
-func scenario(t testing.TB, name string) *scenarios.Scenario {
-	t.Helper()
-	s, known := scenarios.Find(name)
-	if !known {
-		t.Fatalf("there is no scenario %s", name)
-	}
-	return s
-}
-
-// judged runs a scenario.
-func judged(t testing.TB, s *scenarios.Scenario, o scenarios.Options) *verdict.Result {
-	t.Helper()
-	r, err := verdict.Judge(s, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
 
 func timelineOf(t testing.TB, r *verdict.Result) *Timeline {
 	t.Helper()
@@ -47,7 +28,7 @@ func timelineOf(t testing.TB, r *verdict.Result) *Timeline {
 
 func drawn(t testing.TB, name string) (*verdict.Result, *Timeline) {
 	t.Helper()
-	r := judged(t, scenario(t, name), scenarios.Options{})
+	r := scenariotest.Judged(t, scenariotest.Named(t, name), scenarios.Options{})
 	return r, timelineOf(t, r)
 }
 
@@ -304,7 +285,7 @@ expect: {findings: safe, unavailable: {at-most: 1h}}
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := timelineOf(t, judged(t, found[0], scenarios.Options{}))
+	line := timelineOf(t, scenariotest.Judged(t, found[0], scenarios.Options{}))
 	for lane, kind := range map[string]SpanKind{"client-1": believedSpan, "client-2": askingSpan} {
 		if s := line.lane(lane).all(kind); len(s) != 1 || !s[0].Open || s[0].To != Instant(2*time.Second) || !strings.Contains(s[0].Text, "to the end of the run") {
 			t.Errorf("%s: %+v", lane, s)
@@ -381,7 +362,7 @@ func TestMessagesAreArrows(t *testing.T) {
 
 // Without a recording, as of tier live, there are windows, effects and faults.
 func TestWithoutARecording(t *testing.T) {
-	r := judged(t, scenario(t, "17-clock-jump"), scenarios.Options{})
+	r := scenariotest.Judged(t, scenariotest.Named(t, "17-clock-jump"), scenarios.Options{})
 	bare, err := build(r, nil, "")
 	if err != nil {
 		t.Fatal(err)
@@ -420,7 +401,7 @@ expect: {findings: safe, unavailable: {at-most: 1h}}
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := judged(t, found[0], scenarios.Options{})
+	r := scenariotest.Judged(t, found[0], scenarios.Options{})
 	line := timelineOf(t, r)
 	spans := 0
 	for _, l := range line.Lanes {
@@ -465,8 +446,8 @@ func TestMessagesBetweenNodesAreLeftOutFirst(t *testing.T) {
 
 // A violation that lasts longer than anything happens is drawn as a whole.
 func TestDrawnToTheEndOfTheViolation(t *testing.T) {
-	s := *scenario(t, "17-clock-jump")
-	r := judged(t, &s, scenarios.Options{})
+	s := *scenariotest.Named(t, "17-clock-jump")
+	r := scenariotest.Judged(t, &s, scenarios.Options{})
 	line := timelineOf(t, r)
 	last := r.History[len(r.History)-1].Time
 	line.Violation.To = Instant(last) * 2
@@ -479,8 +460,8 @@ func TestDrawnToTheEndOfTheViolation(t *testing.T) {
 
 // A violation late in a long run is what is drawn of it.
 func TestCroppedAroundTheViolation(t *testing.T) {
-	s := *scenario(t, "17-clock-jump")
-	r := judged(t, &s, scenarios.Options{})
+	s := *scenariotest.Named(t, "17-clock-jump")
+	r := scenariotest.Judged(t, &s, scenarios.Options{})
 	line := timelineOf(t, r)
 	v := *line.Violation
 	// The same with much before it: a story of ten thousand sentences.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/scenariotest"
 )
 
 // During every span of votes, as many nodes have a bar of the client's as the span says, and where no span is
@@ -111,7 +112,7 @@ expect: {findings: lease-overlap, unavailable: {at-most: 1h}}
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := judged(t, found[0], scenarios.Options{})
+	r := scenariotest.Judged(t, found[0], scenarios.Options{})
 	all := recorded(t, r).kept
 	if !slices.ContainsFunc(all, func(k kept) bool { return k.node == "C" && k.owner == "client-1" && k.from == k.to }) {
 		t.Fatalf("C does not forget at once: %+v", all)

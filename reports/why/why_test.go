@@ -9,36 +9,18 @@ import (
 	"redlocksim/checker"
 	"redlocksim/reports/why"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/scenariotest"
 	"redlocksim/scenarios/verdict"
 )
 
-func scenario(t *testing.T, name string) *scenarios.Scenario {
-	t.Helper()
-	s, known := scenarios.Find(name)
-	if !known {
-		t.Fatalf("there is no scenario %s", name)
-	}
-	return s
-}
-
 func of(t *testing.T, name string) *why.Explanation {
 	t.Helper()
-	return explained(t, scenario(t, name), why.Options{Confirm: 1})
-}
-
-// judged is the run of a scenario.
-func judged(t *testing.T, s *scenarios.Scenario) *verdict.Result {
-	t.Helper()
-	r, err := verdict.Judge(s, scenarios.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return explained(t, scenariotest.Named(t, name), why.Options{Confirm: 1})
 }
 
 func explained(t *testing.T, s *scenarios.Scenario, o why.Options) *why.Explanation {
 	t.Helper()
-	x, err := why.Of(context.Background(), judged(t, s), o)
+	x, err := why.Of(context.Background(), scenariotest.Judged(t, s, scenarios.Options{}), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +161,7 @@ func TestRules(t *testing.T) {
 // What keeps a scenario from coming to its point does not prevent anything, and what does is seen with every seed and on
 // the other tier.
 func TestWhatCountsAsPrevention(t *testing.T) {
-	x := explained(t, scenario(t, "04-release-by-get-then-del"), why.Options{Confirm: 2})
+	x := explained(t, scenariotest.Named(t, "04-release-by-get-then-del"), why.Options{Confirm: 2})
 	moot := 0
 	for _, tried := range x.Tried {
 		switch tried.Status {
@@ -218,7 +200,7 @@ func TestWhatIsTried(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := why.Of(ctx, judged(t, scenario(t, "17-clock-jump")), why.Options{}); err == nil {
+	if _, err := why.Of(ctx, scenariotest.Judged(t, scenariotest.Named(t, "17-clock-jump"), scenarios.Options{}), why.Options{}); err == nil {
 		t.Error("goes on when it is told to stop")
 	}
 }

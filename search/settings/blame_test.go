@@ -8,7 +8,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/scenarios/verdict"
+	"redlocksim/scenarios/scenariotest"
 )
 
 // Who is to blame for what the catalogue shows within the budget: a setting only if what went wrong in that very run is more
@@ -42,20 +42,11 @@ func TestBlame(t *testing.T) {
 
 func blamed(t *testing.T, s *scenarios.Scenario) string {
 	t.Helper()
-	r := judged(t, s)
+	r := scenariotest.Judged(t, s, scenarios.Options{})
 	if r.Defect() == nil {
 		t.Fatalf("%s: nothing is found", s.Name)
 	}
 	return Blame(r, r.Defect())
-}
-
-func judged(t *testing.T, s *scenarios.Scenario) *verdict.Result {
-	t.Helper()
-	r, err := verdict.Judge(s, scenarios.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
 }
 
 // What the budget allows and did not go wrong is no excuse: neither a wide budget nor a setting that another fault would have
@@ -68,7 +59,7 @@ func TestBlameGoesByWhatWentWrong(t *testing.T) {
 		s := *found
 		s.Budget.ClockRate, s.Budget.MemoryLoss = faults.PPM(100_000), 2
 		protocols.Change(&s.Lock, func(d *protocols.DriftSettings) { d.Drift.Constant = 0 })
-		r := judged(t, &s)
+		r := scenariotest.Judged(t, &s, scenarios.Options{})
 		for i := range r.Report.Findings {
 			f := &r.Report.Findings[i]
 			if seen[f.Kind] = true; !f.Excusable() {
