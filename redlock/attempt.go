@@ -12,7 +12,7 @@ import (
 )
 
 // attempt runs the algorithm of the paper once, under a new random value: if the nodes agree, the lock is granted, and if they
-// do not, it is released on all of them, also on those that did not answer.
+// do not, it is released, also on nodes that did not answer.
 func (c *Client) attempt(ctx context.Context, of *call) (*Lease, *failure) {
 	a, err := of.next(ctx, c)
 	if err != nil {
@@ -45,11 +45,17 @@ func (a *acquisition) agree(ctx context.Context, op driver.Op, t term) (*round, 
 	return r, v, err
 }
 
-// ask sends the same command to all nodes at once. The error is nil once a quorum has done it. It says why not as soon as no
-// quorum can, or ctx ends.
+// ask sends the same command to all nodes at once, or to the gate first. The error is nil once a quorum has done it. It says
+// why not as soon as no quorum can, or ctx ends.
 func (a *acquisition) ask(ctx context.Context, op driver.Op, ttl time.Duration, start time.Time) (*round, error) {
-	r := a.newRound(op, ttl, quorum.All(len(a.client.nodes)), start)
-	r.send()
+	r := a.newRound(op, ttl, start)
+	r.ballot.Later = quorum.All(len(a.client.nodes))
+	defer r.leave() // also if the observer panics
+	if op == driver.OpAcquire && a.isGated {
+		r.askGate(ctx)
+		start = a.client.clock.Now()
+	}
+	r.sendRest(ctx, start)
 	err := r.wait(ctx)
 	if err == errBehind {
 		r, err = a.raise(ctx, r, ttl)
@@ -74,9 +80,10 @@ func (a *acquisition) raise(ctx context.Context, first *round, ttl time.Duration
 	a.raised = true
 	a.mu.Unlock()
 	a.observe(observe.Event{Step: observe.TokenRaised, Op: driver.OpAcquire, Token: a.token})
-	r := a.newRound(driver.OpAcquire, ttl, first.ballot.Asked, a.client.clock.Now())
+	now := a.client.clock.Now()
+	r := a.newRound(driver.OpAcquire, ttl, now)
 	r.start = first.start
-	r.send()
+	r.sendTo(first.ballot.Asked, now)
 	return r, r.wait(ctx)
 }
 
@@ -124,7 +131,7 @@ func (a *acquisition) grant(r *round, t term, v validity) *Lease {
 	lease := newLease(a, t, v)
 	a.observe(observe.Event{Step: observe.Granted, Op: driver.OpAcquire, Validity: v.left, Until: v.until, Token: a.token})
 	for i := range r.early.Each {
-		a.follow(join, i, r.outcomes[i])
+		a.observe(observe.Event{Step: observe.Joined, Op: driver.OpAcquire, Node: r.outcomes[i]})
 	}
 	return lease
 }
@@ -134,7 +141,7 @@ func (a *acquisition) deny(ctx context.Context, r *round, reason error) *failure
 	err := r.failed(ctx, reason)
 	err.Attempts = a.attempt
 	a.observe(observe.Event{Step: observe.Denied, Op: driver.OpAcquire, Err: err})
-	return &failure{err: err, acquisition: a, release: a.releaseAfter(r)}
+	return &failure{err: err, acquisition: a, release: a.releaseAfter()}
 }
 
 // call is one call of Lock or TryLock, which makes attempts until one is granted.
@@ -142,6 +149,7 @@ type call struct {
 	keys  []string
 	term  term
 	first string   // the value of the first attempt, if it was drawn before: observers know the call by it
+	gated bool     // the next attempt asks the gate first
 	last  *failure // the last attempt; nil before the first has failed
 }
 
@@ -169,7 +177,7 @@ func (c *call) next(ctx context.Context, client *Client) (*acquisition, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &acquisition{client: client, ctx: valuesOf(ctx), keys: c.keys, name: nameOf(c.keys), value: value, attempt: c.attempt(), call: value}
+	a := &acquisition{client: client, ctx: valuesOf(ctx), keys: c.keys, name: nameOf(c.keys), value: value, attempt: c.attempt(), call: value, isGated: c.gated}
 	if c.last != nil {
 		a.call = c.last.acquisition.call
 	}

@@ -18,9 +18,13 @@ import (
 // under the restart guard, as far as each is of one resource; not on a cluster or a sharded service, where a script is for the
 // keys of one slot. With [WithWakeUp] releases of leases do not, since each is published; with [WithFencing] no acquires do.
 //
-// A batch that is unanswered after a quarter of the node timeout no longer holds up the next one. So a slow or silent node
-// delays no command by more than that, unless more commands wait than fit into a batch. Acquires and extends that wait for
-// longer than the node timeout are not sent and count as timed out; releases are always sent.
+// An acquire or a release also waits until the node has answered what the client has sent it before for another lock on the
+// same resources, which it could overtake on another connection.
+//
+// What is unanswered after a quarter of the node timeout no longer holds up what waits, unless it is an acquire that was given
+// up and is in the way of another one. So a slow or silent node hardly delays other commands, unless more wait than fit into a
+// batch. Acquires and extends that wait for longer than the node timeout are not sent and count as timed out. Releases are sent
+// when their turn comes, however late, and [Lease.Unlock] waits for that until its context ends.
 func WithBatching(n int) Option {
 	return func(s *settings) error {
 		if n < 1 {
@@ -46,13 +50,15 @@ type batcher struct {
 	mu       sync.Mutex
 	releases []*queued // that wait, and go first
 	others   []*queued
-	inFlight []*flight // those on their way that are waited for, oldest first
-	spare    []*flight // to be used again
+	busy     map[string]*queued // the last command on its way for a lock, by its first key
+	inFlight []*flight          // those on their way that are waited for, oldest first
+	spare    []*flight          // to be used again
 	timer    driver.Timer
 	armed    bool
 	sending  bool              // somebody is: what waits meanwhile is sent by them
 	going    []*driver.Command // memory for take
 	dropped  []*queued         // by take: nobody wants them any more
+	freeAt   time.Time         // found by take: when the first may go of those behind one for their lock; zero if none is
 }
 
 // flight is what was sent together. The batcher's lock guards it.
@@ -65,7 +71,8 @@ type flight struct {
 type queued struct {
 	driver.Command         // whose Shared is its sender
 	batch          *flight // with which it went, until it is answered
-	ownDeadline    bool    // the Deadline is not that of its round
+	wasSent        bool
+	ownDeadline    bool // the Deadline is not that of its round
 }
 
 // sender is who asked for a command to be sent. It is the command's Shared, since a field of its own would make every round
@@ -77,7 +84,7 @@ type sender interface {
 }
 
 func newBatcher(n driver.Node, s *settings) *batcher {
-	return &batcher{node: n, clock: s.clock, limit: s.batching, timeout: s.nodeTimeout, patience: s.nodeTimeout / 4}
+	return &batcher{node: n, busy: map[string]*queued{}, clock: s.clock, limit: s.batching, timeout: s.nodeTimeout, patience: s.nodeTimeout / 4}
 }
 
 // ask sends the command, now or with others.
@@ -101,6 +108,9 @@ func (b *batcher) answered(cmd *queued) {
 		return
 	}
 	cmd.batch = nil // which would keep it
+	if b.busy[cmd.Keys[0]] == cmd {
+		delete(b.busy, cmd.Keys[0])
+	}
 	with.open--
 	if i := slices.Index(b.inFlight, with); with.open == 0 && i >= 0 {
 		b.inFlight = slices.Delete(b.inFlight, i, i+1)
@@ -111,6 +121,21 @@ func (b *batcher) answered(cmd *queued) {
 		return
 	}
 	b.send()
+}
+
+// giveUp takes out a command whose time is over, unless it was sent. A release has its time from when it is sent: the time left
+// is not 0 then.
+func (b *batcher) giveUp(cmd *queued, now time.Time) (wasSent bool, left time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case cmd.wasSent:
+		return true, max(cmd.Deadline.Sub(now), 0)
+	case cmd.Op == driver.OpRelease:
+		return false, b.timeout
+	}
+	b.others = slices.DeleteFunc(b.others, func(c *queued) bool { return c == cmd })
+	return false, 0
 }
 
 // overdue is called by the timer, which runs while commands wait, and no longer.
@@ -136,6 +161,12 @@ func (b *batcher) send() {
 			break
 		}
 		going := b.take(now)
+		if len(going)+len(b.dropped) == 0 { // all that is left is behind another command for its lock
+			if !b.freeAt.IsZero() {
+				b.arm(b.freeAt.Sub(now))
+			}
+			break
+		}
 		b.mu.Unlock()
 		for _, c := range b.dropped {
 			c.Shared.(sender).withdraw(now)
@@ -144,8 +175,8 @@ func (b *batcher) send() {
 			b.node.Do(going)
 		}
 		b.mu.Lock()
-		clear(going)
 		clear(b.dropped)
+		clear(going)
 	}
 	b.sending = false
 	if b.armed && len(b.releases)+len(b.others) == 0 {
@@ -163,7 +194,34 @@ func (b *batcher) unanswered() (n int) {
 	return n
 }
 
-// take makes a batch of the first commands that wait and still have a point, and drops the others. The batcher is locked.
+// isBehind says whether a command of another acquisition of the same lock, which this one must not overtake on another
+// connection, went in an earlier batch that is still waited for. An acquire whose release has to wait for its answer is in the
+// way until that comes, or is given up: else this one would find its own client's key. The batcher is locked.
+func (b *batcher) isBehind(c *queued, batch *flight, now time.Time) bool {
+	before := b.busy[c.Keys[0]]
+	if before == nil || before.batch == batch || before.Value == c.Value || !slices.Equal(before.Keys, c.Keys) {
+		return false
+	}
+	if c.Op == driver.OpAcquire && before.IsMoot() {
+		return true
+	}
+	free := before.batch.sent.Add(b.patience)
+	if !now.Before(free) {
+		return false
+	}
+	if b.freeAt.IsZero() || free.Before(b.freeAt) {
+		b.freeAt = free
+	}
+	return true
+}
+
+// takes adds a command to a batch. The batcher is locked.
+func (b *batcher) takes(c *queued, batch *flight, going []*driver.Command) []*driver.Command {
+	c.wasSent, c.batch, b.busy[c.Keys[0]] = true, batch, c
+	return append(going, &c.Command)
+}
+
+// take makes a batch of the first commands that wait and may go, and drops those without a point. The batcher is locked.
 func (b *batcher) take(now time.Time) (going []*driver.Command) {
 	var together *flight
 	if n := len(b.spare); n > 0 {
@@ -172,28 +230,32 @@ func (b *batcher) take(now time.Time) (going []*driver.Command) {
 		together = &flight{}
 	}
 
-	going, b.dropped = b.going[:0], b.dropped[:0]
-	released := 0
-	for ; released < len(b.releases) && len(going) < largestBatch; released++ {
-		c := b.releases[released]
+	going, b.dropped, b.freeAt = b.going[:0], b.dropped[:0], time.Time{}
+	b.releases = slices.DeleteFunc(b.releases, func(c *queued) bool {
+		if len(going) == largestBatch || b.isBehind(c, together, now) {
+			return false
+		}
 		if c.Deadline.Sub(now) < b.timeout-b.patience {
 			// It has waited, or its client stood still. That is no reason to leave the key where it is.
 			c.Deadline, c.ownDeadline = now.Add(b.timeout), true
 		}
-		c.batch, going = together, append(going, &c.Command)
-	}
-	b.releases = slices.Delete(b.releases, 0, released)
-	seen := 0
-	for ; seen < len(b.others) && len(going) < largestBatch; seen++ {
-		switch c := b.others[seen]; {
+		going = b.takes(c, together, going)
+		return true
+	})
+	b.others = slices.DeleteFunc(b.others, func(c *queued) bool {
+		switch {
+		case len(going) == largestBatch:
+			return false
 		case !now.Before(c.Deadline): // it times out
 		case c.IsMoot():
 			b.dropped = append(b.dropped, c)
+		case c.Op == driver.OpAcquire && b.isBehind(c, together, now):
+			return false
 		default:
-			c.batch, going = together, append(going, &c.Command)
+			going = b.takes(c, together, going)
 		}
-	}
-	b.others = slices.Delete(b.others, 0, seen)
+		return true
+	})
 	b.going = going
 
 	if len(going) == 0 {

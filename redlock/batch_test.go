@@ -164,3 +164,40 @@ func TestBatchesAndDeadlines(t *testing.T) {
 		}
 	})
 }
+
+// asker asks for a command, and gives it up at some time.
+type asker struct {
+	sender
+	givesUp bool
+}
+
+func (a *asker) IsMoot() bool { return a.givesUp }
+
+// A command that waits for an answer is sent when that comes, also if it comes just when the batcher finds that nothing may go.
+func TestAnswerWhileNothingMayGo(t *testing.T) {
+	for range 10 { // since no test can say who gets a mutex
+		clock := &readClock{Clock: driver.SystemClock()}
+		b := newBatcher(&ledger{}, &settings{clock: clock, batching: 4, nodeTimeout: time.Hour})
+		command := func(value string) (*queued, *asker) {
+			a := &asker{}
+			return &queued{Command: driver.Command{Op: driver.OpAcquire, Keys: []string{"r"}, Value: value, Deadline: time.Now().Add(time.Hour), Shared: a}}, a
+		}
+		first, giver := command("given up")
+		b.ask(first)
+		giver.givesUp = true
+		var answer sync.WaitGroup
+		clock.atReading(1, func() { // with the mutex held
+			answer.Go(func() { b.answered(first) })
+			time.Sleep(2 * time.Millisecond) // who waits for a mutex for longer than 1 ms, and is woken in vain, gets it next
+			b.mu.Unlock()
+			b.mu.Lock()
+			time.Sleep(time.Millisecond)
+		})
+		second, _ := command("waits for the answer")
+		b.ask(second)
+		answer.Wait()
+		if !second.wasSent {
+			t.Fatal("nothing is on its way, and what waits is not sent")
+		}
+	}
+}

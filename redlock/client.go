@@ -4,6 +4,8 @@ import (
 	"container/list"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -23,9 +25,14 @@ type Client struct {
 	names    []string   // of the nodes
 	batchers []*batcher // likewise
 	lastTerm atomic.Pointer[term]
+	peers    []peer // likewise
+	owed     []owed // likewise
+	byName   []int  // the nodes in the order of their names
 	tokens   tokens
 	watching watching
 	queues   queues
+
+	contention contention
 
 	closed  atomic.Bool
 	open    atomic.Int64 // calls under way, and rounds with unanswered commands
@@ -67,6 +74,14 @@ func New(nodes []driver.Node, opts ...Option) (*Client, error) {
 	for _, n := range c.nodes {
 		c.batchers = append(c.batchers, newBatcher(n, &c.settings))
 	}
+	c.peers, c.owed = make([]peer, len(nodes)), make([]owed, len(nodes))
+	for i := range c.owed {
+		c.owed[i].client, c.owed[i].node = c, i
+	}
+	for i := range nodes {
+		c.byName = append(c.byName, i)
+	}
+	slices.SortFunc(c.byName, func(a, b int) int { return strings.Compare(c.names[a], c.names[b]) })
 	c.queues.tasks = c.tasks
 	return c, nil
 }
@@ -78,7 +93,7 @@ func (c *Client) Runtime() driver.Runtime {
 
 // Close stops the client. New calls of Lock, TryLock and Extend fail with ErrClosed, calls that wait end, and Close returns
 // when every call has returned and every command was answered or timed out: within about three node timeouts, four with
-// fencing. If ctx ends first, Close returns its error.
+// fencing, if not many releases wait for their turn ([WithBatching]). If ctx ends first, Close returns its error.
 //
 // Close does not release leases. Their holders still can, and otherwise their keys expire. The nodes' own clients stay open.
 func (c *Client) Close(ctx context.Context) error {

@@ -103,3 +103,22 @@ func TestTimerOfBatchesIsStopped(t *testing.T) {
 		}
 	})
 }
+
+// readClock does something when it is read for the nth time from now.
+type readClock struct {
+	driver.Clock
+	left atomic.Int32
+	do   func()
+}
+
+func (c *readClock) atReading(n int, do func()) {
+	c.do = do
+	c.left.Store(int32(n))
+}
+
+func (c *readClock) Now() time.Time {
+	if c.left.Add(-1) == 0 {
+		c.do()
+	}
+	return c.Clock.Now()
+}

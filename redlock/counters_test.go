@@ -168,17 +168,17 @@ func TestTokensAreForgotten(t *testing.T) {
 		_ = lease.Unlock(context.Background())
 	}
 	lock("first")
-	for i := range rememberedTokens {
+	for i := range remembered {
 		lock(fmt.Sprint(i))
 	}
 	lock("0") // which is remembered, and more recent then
-	for i := range rememberedTokens {
+	for i := range remembered {
 		lock(fmt.Sprint("more-", i))
 	}
 	known := &cl.clients[0].tokens
-	if len(known.recent)+len(known.older) > 2*rememberedTokens || known.known("first") != 0 || known.known("0") != 2 {
-		t.Errorf("%d and %d resources are remembered, the first with %d, the second with %d", len(known.recent), len(known.older),
-			known.known("first"), known.known("0"))
+	if len(known.known.newer)+len(known.known.older) > 2*remembered || known.of("first") != 0 || known.of("0") != 2 {
+		t.Errorf("%d and %d resources are remembered, the first with %d, the second with %d", len(known.known.newer), len(known.known.older),
+			known.of("first"), known.of("0"))
 	}
 	lock("first")
 	if got := cl.nodes[0].counters["first"]; got != 2 {

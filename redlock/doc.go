@@ -25,8 +25,10 @@
 package redlock
 
 // The algorithm of the paper, as one call passes it: lock.go repeats attempts, and turn.go says when, after the others of this
-// client in queue.go. attempt.go is one attempt: it reads the clock, asks all nodes, waits for a quorum, and computes the
-// validity. round.go sends a command to all nodes and takes their answers, batch.go sends it to each, tally.go counts the
-// votes. A grant is a lease (lease.go), and a refusal is cleaned up (release.go). What a holder does is extend.go, renew.go and
-// release.go. options.go has the settings, of which fencing.go, guard.go and wake.go are those with more behind them. No file
-// uses one that uses it.
+// client in queue.go and as soon as pace.go allows. attempt.go is one attempt: it reads the clock, asks all nodes, or one
+// before the others (gate.go), waits for a quorum, and computes the validity. round.go sends a command to nodes and takes
+// their answers, batch.go sends it to each, tally.go counts the votes, and straggler.go says what one means that comes later.
+// A grant is a lease (lease.go), and a refusal is cleaned up (release.go); acquisition.go is what both know of the keys that
+// were set. peer.go knows how each node answers, and owed.go repeats the releases that it has not confirmed. What a holder does
+// is extend.go, renew.go and release.go. options.go has the settings, of which fencing.go, guard.go and wake.go are those with
+// more behind them. No file uses one that uses it.

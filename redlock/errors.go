@@ -16,7 +16,7 @@ var (
 	// ErrNotAcquired: the call ended without a grant. Every [*Error] of Lock and TryLock matches it.
 	ErrNotAcquired = errors.New("not acquired")
 	// ErrTaken: another client has the lock, or votes for it: so many nodes hold its key, or saw its higher fencing token, that
-	// no quorum was left. Try again later.
+	// no quorum was left, or the one node that [Client.Lock] asks first. Try again later.
 	ErrTaken = errors.New("held by another")
 	// ErrNoQuorum: too few nodes answered, were fit to vote, or had a fencing counter that others bear out. Error.Nodes says
 	// which ones to look after.
@@ -70,7 +70,7 @@ type Error struct {
 	Op       driver.Op
 	Resource string
 	Attempts int                   // acquires only: how many were made; 0 if the call never had its turn
-	Nodes    []observe.NodeOutcome // of the last round, in the client's order; nil if none was asked
+	Nodes    []observe.NodeOutcome // those asked in the last round, in the client's order; nil if none was
 
 	// Reason matches ErrTaken, ErrNoQuorum, ErrTooLate, ErrNoToken, ErrLost, ErrReleased or ErrNotPrepared; nil if something
 	// else ended the call. If the context ended in the middle of an attempt, it is the reason of the one before, if there was

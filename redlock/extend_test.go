@@ -198,3 +198,31 @@ func TestFailedExtendIsTold(t *testing.T) {
 		}
 	})))
 }
+
+// A holder's commands do not wait for the answer to another acquire of its client which is lost: an extend goes at once, and a
+// release as soon as the acquire's batch is no longer waited for.
+func TestHolderBehindALostAcquire(t *testing.T) {
+	for _, c := range []struct {
+		name, at string // when it is done
+		call     func(*world, *Lease) error
+	}{
+		{"extend", "13", func(w *world, l *Lease) error { return l.Extend(w.Context(), time.Second) }},
+		{"unlock", "24.5", func(w *world, l *Lease) error { return l.Unlock(w.Context()) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in(t, 3, func(w *world) {
+				lease := w.mustLock(time.Second)
+				w.atTime(millis("10"))
+				w.script(driver.OpAcquire, "no lost lost")
+				ctx, cancel := context.WithTimeout(w.Context(), millis("1"))
+				defer cancel()
+				if _, err := w.TryLock(ctx, "r", time.Second); matches(err) != "NotAcquired DeadlineExceeded" {
+					w.Fatal(err)
+				}
+				if err := c.call(w, lease); err != nil || w.at() > millis(c.at) {
+					w.Errorf("at %v: %v", w.at(), err)
+				}
+			})
+		})
+	}
+}

@@ -72,15 +72,11 @@ func WithTokens(source driver.TokenSource) Option {
 // maxToken is the largest number up to which Redis' Lua, which has only doubles, tells any two integers apart.
 const maxToken = 1<<53 - 1
 
-// rememberedTokens is the number of resources whose token a client remembers at least. For one that it forgot it begins at 1
-// again, and needs a second round.
-const rememberedTokens = 2048
-
-// tokens is what a client knows of fencing tokens: for each resource the highest one that it has proposed or can believe. The
-// zero tokens know nothing.
+// tokens is what a client knows of fencing tokens: for each resource the highest one that it has proposed or can believe. For
+// one that it forgot it begins at 1 again, and needs a second round. The zero tokens know nothing.
 type tokens struct {
-	mu            sync.Mutex
-	recent, older map[string]int64 // older is forgotten when recent is full
+	mu    sync.Mutex
+	known recent[string, int64]
 }
 
 // propose picks a token that is higher than all known ones of the keys, and at least least, which is at most the largest.
@@ -89,7 +85,7 @@ func (t *tokens) propose(keys []string, least int64) int64 {
 	defer t.mu.Unlock()
 	token := max(least, 1)
 	for _, key := range keys {
-		token = max(token, t.known(key)+1)
+		token = max(token, t.of(key)+1)
 	}
 	t.raise(keys, token)
 	return token
@@ -102,8 +98,11 @@ func (t *tokens) learn(keys []string, token int64) {
 	t.raise(keys, token)
 }
 
-// known is for t locked.
-func (t *tokens) known(key string) int64 { return max(t.recent[key], t.older[key]) }
+// of is the token known for a key. t is locked.
+func (t *tokens) of(key string) int64 {
+	token, _ := t.known.get(key)
+	return token
+}
 
 // raise is for t locked. It does not remember the largest token: there is none above it, until the counters are mended, and so
 // the nodes are asked.
@@ -112,11 +111,7 @@ func (t *tokens) raise(keys []string, token int64) {
 		return
 	}
 	for _, key := range keys {
-		token := max(t.known(key), token)
-		if t.recent == nil || len(t.recent) == rememberedTokens {
-			t.recent, t.older = map[string]int64{}, t.recent
-		}
-		t.recent[key] = token
+		t.known.put(key, max(t.of(key), token))
 	}
 }
 

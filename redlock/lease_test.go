@@ -173,6 +173,19 @@ func TestUnlockTellsTheLoss(t *testing.T) {
 	}, WithRuntime(driver.Runtime{Clock: lateClock{driver.SystemClock(), millis("200")}}))
 }
 
+// A node that had no vote for the lease counts as one that has lost the key, like one that has forgotten it since.
+func TestUnlockOfALeaseWithoutVotesToSpare(t *testing.T) {
+	in(t, 5, func(w *world) {
+		w.script(driver.OpAcquire, "ok:1 ok:2 ok:3 no:1 no:1")
+		lease := w.mustLock(time.Minute)
+		w.atTime(millis("10"))
+		w.node(2).forget()
+		if err := lease.Unlock(w.Context()); matches(err) != "Lost" {
+			w.Error(err)
+		}
+	})
+}
+
 // Unlock with a context that ends with the lease waits for the nodes all the same, but not beyond what else ends that
 // context. The nodes take 1 to 5 ms to answer, three of them 3 ms.
 func TestUnlockWithTheLeasesContext(t *testing.T) {

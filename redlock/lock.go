@@ -10,18 +10,25 @@ import (
 // positive whole number of milliseconds, and larger than its drift allowance; the lease lasts for less than the ttl. A resource
 // is a name of up to 4096 bytes, and is the key on the nodes.
 //
+// An attempt asks all nodes at once. Where another client was seen to want the lock a moment ago, it asks one node first, which
+// the resource gives, and the others once that has voted. After eight attempts of this client that were refused, one asks all
+// nodes at once.
+//
 // Callers of one client that want the same resources queue in it, first come, first served. Only the first one asks the nodes,
 // and only while this client has no lease on the resources, so the load on the nodes does not grow with the queue. The next
 // caller is woken as soon as a quorum of nodes has confirmed the release. After 16 grants in a row the client pauses for one
-// retry delay, or for the spread of [WithWakeUp], so that other processes get their turn. A caller can give up at any time;
-// however many do of those that wait at the same time, the nodes are asked at most twice in a retry delay. A call that finds no
-// queue asks them at once.
+// retry delay, or for the spread of [WithWakeUp], so that other processes get their turn: at once if one was seen to want the
+// lock in the last 10 s, and else if the grants lasted for eight such pauses. A caller can give up at any time; however many do
+// of those that wait at the same time, the nodes are asked at most twice in a retry delay. A call that finds no queue asks them
+// at once.
 //
 // The error matches [ErrInvalid] for bad arguments and [ErrClosed] if the client was closed before. Otherwise it is an [*Error]
 // that matches [ErrNotAcquired] and what ended the call: the context's error, ErrClosed, or the error of the source of random
 // bytes. It also matches the reason why the last attempt failed that the nodes decided before that. If the call never had its
-// turn, that is ErrTaken if this client held the lock, and otherwise the reason why the last attempt before it failed. However
-// the call ends, its votes are released on every node that answers, and expire on the others.
+// turn, that is ErrTaken if this client held the lock, and otherwise the reason why the last attempt before it failed.
+//
+// However the call ends, its votes are released. A node that does not confirm a release is asked again until the key has
+// expired or the client is closed; of those that a node owes, the client keeps the latest 4096.
 func (c *Client) Lock(ctx context.Context, resource string, ttl time.Duration) (*Lease, error) {
 	return c.LockAll(ctx, []string{resource}, ttl)
 }
@@ -48,8 +55,8 @@ func (c *Client) LockAll(ctx context.Context, resources []string, ttl time.Durat
 	}
 }
 
-// TryLock makes one attempt to acquire the lock, without waiting for callers in the queue. Otherwise it works like
-// [Client.Lock].
+// TryLock makes one attempt to acquire the lock, which asks all nodes at once, without waiting for callers in the queue.
+// Otherwise it works like [Client.Lock].
 func (c *Client) TryLock(ctx context.Context, resource string, ttl time.Duration) (*Lease, error) {
 	return c.TryLockAll(ctx, []string{resource}, ttl)
 }

@@ -22,7 +22,7 @@ type settings struct {
 	drift       allowance
 	nodeTimeout time.Duration
 	retryMin    time.Duration
-	retryMax    time.Duration
+	retryMax    time.Duration // 0: the delay grows with the time waited
 	lossLead    time.Duration // 0: by the TTL
 	observer    observe.Observer
 	clock       driver.Clock
@@ -45,8 +45,6 @@ func defaultsFor(nodes []driver.Node) settings {
 		drift:       defaultAllowance,
 		nodeTimeout: DefaultNodeTimeout,
 		batching:    defaultBatching,
-		retryMin:    50 * time.Millisecond,
-		retryMax:    150 * time.Millisecond,
 	}
 	s.runOn(driver.Runtime{})
 	return s
@@ -108,8 +106,10 @@ func WithNodeTimeout(d time.Duration) Option {
 	}
 }
 
-// WithRetryDelay sets the range from which [Client.Lock] draws the delay before its next attempt. The delay should be longer
-// than one attempt takes, and min must be positive. The default is 50 ms to 150 ms.
+// WithRetryDelay sets the range from which [Client.Lock] draws the delay before its next attempt; min must be positive. Without
+// it the delay grows: it is about a quarter of the time for which the client has asked in vain, from 1 ms to 100 ms, and a
+// random half more or less. That suits short and long locks alike, but favours those who came last: they ask most often. Set a
+// range, or [WithWakeUp], if the longest wait matters more than how many are served.
 func WithRetryDelay(min, max time.Duration) Option {
 	return func(s *settings) error {
 		if min <= 0 || max < min {

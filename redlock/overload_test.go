@@ -119,7 +119,7 @@ func TestGivenUpIsNotSent(t *testing.T) {
 			}
 		}
 		l.mu.Unlock()
-		if got, want := fmt.Sprint(sent), "[acquire r1 release gone acquire r2]"; got != want {
+		if got, want := fmt.Sprint(sent), "[acquire r1 acquire r2]"; got != want {
 			t.Errorf("sent %s, want %s", got, want)
 		}
 	})
@@ -129,8 +129,7 @@ func TestGivenUpIsNotSent(t *testing.T) {
 func TestNoAnswerToWhatIsNotSent(t *testing.T) {
 	in(t, 1, func(w *world) {
 		l := w.giveUpBehindAnother(WithNodeTimeout(time.Minute), WithObserver(w))
-		l.answer(0) // what goes next is the release
-		l.answer(1)
+		l.answer(0)
 		bounded, stop := context.WithTimeout(w.Context(), time.Second)
 		defer stop()
 		if err := w.Close(bounded); err != nil {
@@ -174,7 +173,8 @@ func (n *chatty) Do(batch []*driver.Command) {
 	n.deepest = max(n.deepest, n.nested)
 	if n.left--; n.left > 0 {
 		another := &acquisition{client: n.client, ctx: context.Background(), keys: []string{"r"}, value: fmt.Sprint(n.left)}
-		another.newRound(driver.OpAcquire, time.Second, quorum.All(1), time.Now()).send()
+		r := another.newRound(driver.OpAcquire, time.Second, time.Now())
+		r.sendTo(quorum.All(1), r.start)
 	}
 	for _, cmd := range batch {
 		cmd.Done(cmd, driver.Reply{Outcome: driver.Accepted})
@@ -193,4 +193,119 @@ func TestNodesThatAnswerWithinDo(t *testing.T) {
 	if _, err := c.TryLock(t.Context(), "r", time.Hour); err != nil || n.left != 0 || n.deepest != 1 {
 		t.Errorf("%v, %d calls were not made, Do was in itself %d deep", err, n.left, n.deepest)
 	}
+}
+
+// backlog is so many calls at once that a node which does not answer is not even sent all of them within a node timeout, one
+// after the other and then three full batches.
+const backlog = 1 + 3*largestBatch + 300
+
+// Releases are sent once, and Unlock waits for that, however long they have waited for their turn, also when the client is
+// closed. Nodes that answer are not suspected because an acquire had no turn.
+func TestReleasesWaitForTheirTurn(t *testing.T) {
+	for _, isClosed := range []bool{false, true} {
+		t.Run(fmt.Sprintf("closed %v", isClosed), func(t *testing.T) {
+			in(t, 3, func(w *world) {
+				leases := w.lockMany(2 * backlog)
+				for _, n := range w.nodes {
+					n.mu.Lock()
+					n.trip = 30 * time.Millisecond // less than three quarters of the node timeout
+					n.mu.Unlock()
+				}
+				if isClosed {
+					_ = w.Close(w.Context())
+				}
+				var all sync.WaitGroup
+				for _, l := range leases {
+					all.Go(func() {
+						if err := l.Unlock(w.Context()); err != nil {
+							w.Error(err)
+						}
+					})
+				}
+				synctest.Wait()
+				if !isClosed {
+					_, err := w.TryLock(w.Context(), "r", time.Second)
+					if suspected, _ := w.suspected(); matches(err) != "NotAcquired NoQuorum" || suspected != 0 {
+						w.Errorf("%v, and nodes %b are suspected", err, suspected)
+					}
+				}
+				all.Wait()
+				w.atTime(w.at() + time.Second)
+				if want := fmt.Sprint(len(leases)); w.sent(driver.OpRelease) != want+want+want {
+					w.Errorf("%s releases for %s leases", w.sent(driver.OpRelease), want)
+				}
+				for _, l := range leases {
+					if held := w.holders(l.Resource()); held != "" {
+						w.Fatalf("%s is left on %s", l.Resource(), held)
+					}
+				}
+			}, silent, WithBatching(1))
+		})
+	}
+}
+
+// lockMany takes so many locks, and has the nodes answer all that they were asked.
+func (w *world) lockMany(n int) (leases []*Lease) {
+	for i := range n {
+		lease, err := w.TryLock(w.Context(), fmt.Sprint(i), time.Hour)
+		if err != nil {
+			w.Fatal(err)
+		}
+		leases = append(leases, lease)
+	}
+	w.atTime(w.at() + time.Second)
+	return leases
+}
+
+// What is given up in the queue was never sent: a vote leaves nothing to release, and a release is sent later, once.
+func TestGivenUpInTheQueue(t *testing.T) {
+	t.Run("acquires", func(t *testing.T) {
+		in(t, 3, func(w *world) {
+			w.silence(w.node(1), w.node(2))
+			w.ask(backlog, 2*time.Second)
+			for _, i := range []int{1, 2} {
+				asked := map[string]bool{}
+				for _, r := range w.node(i).received(driver.OpAcquire) {
+					asked[r.Value] = true
+				}
+				if len(asked) == 0 || len(asked) == backlog {
+					w.Fatalf("%d of %d acquires were sent", len(asked), backlog)
+				}
+				for _, r := range w.node(i).received(driver.OpRelease) {
+					if !asked[r.Value] {
+						w.Fatalf("%s is asked for the release of what it was never asked for", w.node(i).name)
+					}
+				}
+			}
+		}, silent, WithBatching(1))
+	})
+	t.Run("releases", func(t *testing.T) {
+		in(t, 3, func(w *world) {
+			leases := w.lockMany(backlog)
+			back := w.node(2)
+			w.silence(back)
+			for _, l := range leases {
+				go func() { _ = l.Unlock(w.Context()) }()
+			}
+			w.atTime(w.at() + millis("60"))
+			w.hear(back)
+			w.ask(1, 2*time.Second) // the answer shows that it is back
+			sent := map[string]int{}
+			for _, r := range back.received(driver.OpRelease) {
+				sent[r.Keys[0]]++
+			}
+			once := 0
+			for i := range backlog {
+				if held := w.holders(fmt.Sprint(i)); held != "" {
+					w.Fatalf("%d is left on %s", i, held)
+				}
+				if sent[fmt.Sprint(i)] == 1 {
+					once++
+				}
+			}
+			if once == 0 {
+				w.Errorf("all %d releases were sent more than once, also those that had waited", backlog)
+			}
+		}, silent, WithBatching(1))
+	})
 }

@@ -61,7 +61,7 @@ func (c *Client) PrepareGuard(ctx context.Context) error {
 func (a *acquisition) prepare(ctx context.Context, nodes quorum.Set, runs []string) ([]observe.NodeOutcome, []string) {
 	var mu sync.Mutex
 	found := make([]string, len(runs))
-	r := a.newRound(driver.OpPrepare, 0, nodes, a.client.clock.Now())
+	r := a.newRound(driver.OpPrepare, 0, a.client.clock.Now())
 	r.forAnswers, r.awaited = true, nodes
 	for i := range r.commands {
 		r.commands[i].Conditions = &driver.Conditions{MaxTTL: a.client.maxTTL, Watched: runs[i]}
@@ -72,9 +72,13 @@ func (a *acquisition) prepare(ctx context.Context, nodes quorum.Set, runs []stri
 			answered(cmd, reply)
 		}
 	}
-	r.send()
+	r.sendTo(nodes, r.start)
 	_ = r.wait(ctx) // the outcomes say it all
 	mu.Lock()
 	defer mu.Unlock()
-	return r.failed(ctx, nil).Nodes, slices.Clone(found)
+	outcomes := make([]observe.NodeOutcome, len(runs))
+	for _, o := range r.failed(ctx, nil).Nodes {
+		outcomes[slices.Index(a.client.names, o.Node)] = o
+	}
+	return outcomes, slices.Clone(found)
 }

@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"redlocksim/internal/line"
 	"redlocksim/redlock/driver"
@@ -49,10 +48,7 @@ type queue struct {
 	reason error // why the last attempt that the nodes decided was not granted; nil after a grant
 
 	// Only the caller whose turn it is uses these.
-	inARow       int           // grants since other processes had a chance
-	rest         time.Time     // until when nobody asks; zero: nothing holds the next back
-	polls        bool          // it is until the next attempt after one that failed, and ends early with news of a release
-	cutShort     bool          // the last attempt ended with its caller, before the nodes had decided it
+	pace         pace
 	subscription *subscription // to releases by other clients; nil until one was in the way
 }
 

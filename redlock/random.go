@@ -1,6 +1,7 @@
 package redlock
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
@@ -28,20 +29,38 @@ func (s *settings) below(n int64) (int64, error) {
 	return int64(binary.LittleEndian.Uint64(raw[:]) % uint64(n)), nil
 }
 
-// newDelay draws a retry delay, evenly from its range, so that clients which split the votes do not meet again.
-func (s *settings) newDelay() (time.Duration, error) {
-	more, err := s.below(int64(s.retryMax-s.retryMin) + 1)
+// The growing retry delay, unless WithRetryDelay sets a range: from shortestDelay to longestDelay, less or more a random half.
+const (
+	shortestDelay = time.Millisecond
+	longestDelay  = 100 * time.Millisecond
+)
+
+// newDelay draws a retry delay, so that clients which split the votes do not meet again. waited is for how long the client has
+// asked in vain.
+func (s *settings) newDelay(waited time.Duration) (time.Duration, error) {
+	least, most := s.retryMin, s.retryMax
+	if most == 0 {
+		least = min(max(waited/4, shortestDelay), longestDelay) / 2
+		most = 3 * least
+	}
+	more, err := s.below(int64(most-least) + 1)
 	if err != nil {
 		return 0, fmt.Errorf("redlock: drawing a retry delay: %w", err)
 	}
-	return s.retryMin + time.Duration(more), nil
+	return least + time.Duration(more), nil
 }
 
-// someDelay draws a retry delay. A source of random bytes that fails is no reason to lose a lock, or to hold up others.
+// fullDelay draws a delay as of a client that has long asked in vain. In it every other that waits asks at least once.
+func (s *settings) fullDelay() (time.Duration, error) { return s.newDelay(4 * longestDelay) }
+
+// longestRetry is the longest delay that can be drawn.
+func (s *settings) longestRetry() time.Duration { return cmp.Or(s.retryMax, 3*longestDelay/2) }
+
+// someDelay draws a full delay. A source of random bytes that fails is no reason to lose a lock, or to hold up others.
 func (s *settings) someDelay() time.Duration {
-	delay, err := s.newDelay()
+	delay, err := s.fullDelay()
 	if err != nil {
-		return s.retryMin
+		return max(s.retryMin, longestDelay/2)
 	}
 	return delay
 }

@@ -9,13 +9,14 @@ import (
 	"redlocksim/redlock/observe"
 )
 
-// Unlock cancels the lease's context and releases the lock on all nodes. It returns nil once a quorum of nodes has deleted the
-// key. Otherwise it returns an [*Error] that matches
+// Unlock cancels the lease's context and releases the lock on all nodes that may have its key. It returns nil once a quorum of
+// nodes has deleted the key. A release that a node has not confirmed is sent again, as by [Client.Lock], which Unlock does not
+// wait for. Otherwise it returns an [*Error] that matches
 //
 //   - ErrReleased, if the lease was released before;
-//   - ErrLost, if the lease had ended, or so many nodes had lost the key that no quorum had it any more: another client may
-//     hold the lock;
-//   - ErrNoQuorum, if too few nodes answered: their keys expire;
+//   - ErrLost, if the lease had ended, or the nodes that still had the key were no quorum any more: another client may hold
+//     the lock;
+//   - ErrNoQuorum, if too few nodes answered: the keys of those that never do expire;
 //   - the error of ctx, if it ended first: the release goes on.
 //
 // Unlock works after the client is closed. ctx may be the lease's own Context, that of the work of [Client.Hold] or
@@ -66,35 +67,94 @@ func (l *Lease) release(ctx context.Context) (r *round, reason error) {
 	return r, r.wait(ctx)
 }
 
-// releaseAll sends the release to all nodes, also to those that said no or did not answer: a SET whose reply was lost may have
-// been applied. Votes that arrive from now on are taken back.
+// releaseAll sends the release of a lease to all nodes that may have its key.
 func (a *acquisition) releaseAll() *round {
-	r := a.newRound(driver.OpRelease, 0, quorum.All(len(a.client.nodes)), a.client.clock.Now())
+	r := a.newRound(driver.OpRelease, 0, a.client.clock.Now())
 	for i := range r.commands {
 		r.commands[i].Wake = a.client.wakeSpread != 0
 	}
-	a.sendRelease(r)
+	a.mu.Lock()
+	asked := a.beginRelease(r)
+	a.mu.Unlock()
+	r.sendTo(asked, r.start)
 	return r
 }
 
 // releaseAfter cleans up after a failed attempt, whatever happens to the caller's context. A retry waits for the nodes that
-// answered the acquire; silent ones would only cost another node timeout. It wakes nobody, since refused clients would go on
-// waking each other.
-func (a *acquisition) releaseAfter(acquire *round) *round {
-	r := a.newRound(driver.OpRelease, 0, quorum.All(len(a.client.nodes)), a.client.clock.Now())
+// have voted; silent ones would only cost another node timeout. It wakes nobody, since refused clients would go on waking each
+// other. It is nil if no node may have the key.
+func (a *acquisition) releaseAfter() *round {
 	a.mu.Lock()
-	r.forAnswers = true
-	r.awaited = acquire.ballot.Replied()
-	r.decide()
+	isClean := a.voted|a.doubtful|a.asking() == 0
+	a.released = isClean
 	a.mu.Unlock()
-	a.sendRelease(r)
+	if isClean {
+		return nil
+	}
+	r := a.newRound(driver.OpRelease, 0, a.client.clock.Now())
+	a.mu.Lock()
+	asked := a.beginRelease(r)
+	r.forAnswers, r.awaited = true, asked&a.voted
+	r.decide()
+	isOver := r.isOver()
+	a.mu.Unlock()
+	if isOver { // the last node has said no meanwhile
+		r.end()
+	} else if asked != 0 {
+		r.sendTo(asked, r.start)
+	}
 	return r
 }
 
-func (a *acquisition) sendRelease(r *round) {
+// beginRelease says which nodes a release asks now: those that have voted, and those whose answer did not come, since a SET
+// whose reply was lost may have been applied. A node that has not answered yet is asked when it has, so that no release
+// overtakes an acquire. One that has said no has no key to delete. The acquisition is locked.
+func (a *acquisition) beginRelease(r *round) (now quorum.Set) {
+	a.released, a.release = true, r
+	later := a.asking()
+	now = (a.voted | a.doubtful).Without(later)
+	r.ballot.Later = now | later
+	return now
+}
+
+// releaseLate asks for the release on a node whose answer to the acquire has come after the others were asked.
+func (a *acquisition) releaseLate(i int) {
+	now, one := a.client.clock.Now(), quorum.Set(0).With(i)
 	a.mu.Lock()
-	a.released = true
-	a.releasing = r.ballot.Asked
+	r := a.release
+	if r == nil || !r.ballot.Later.Has(i) { // two answers can come, to two tokens
+		a.mu.Unlock()
+		a.releaseOn(i, 0)
+		return
+	}
+	arms := r.mark(one, now)
 	a.mu.Unlock()
-	r.send()
+	r.send(one, arms)
+}
+
+// needNot takes a node out of a release, which has answered the acquire with no.
+func (a *acquisition) needNot(i int) {
+	a.mu.Lock()
+	r := a.release
+	if r == nil || !r.ballot.Later.Has(i) {
+		a.mu.Unlock()
+		return
+	}
+	r.ballot.Later = r.ballot.Later.Without(quorum.Set(0).With(i))
+	decided := !r.settled && r.decide()
+	isOver := r.isOver()
+	a.mu.Unlock()
+	if decided {
+		r.waiter.Wake()
+	}
+	if isOver {
+		r.end()
+	}
+}
+
+// releaseOn sends the release to one node, which nobody waits for but Close. tries is how many of them have failed.
+func (a *acquisition) releaseOn(node, tries int) {
+	r := a.newRound(driver.OpRelease, 0, a.client.clock.Now())
+	r.settled, r.tries = true, tries
+	r.sendTo(quorum.Set(0).With(node), r.start)
 }

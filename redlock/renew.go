@@ -82,8 +82,8 @@ func (r Renewal) of(ttl time.Duration) (Renewal, error) {
 // renewal is under way when it returns.
 //
 // The context of work ends with ctx and with the lease's Context. A failed renewal is repeated after a random delay from the
-// range of [WithRetryDelay], or sooner if the lease is about to end. Renewals stop when ctx ends, the lease ends or is
-// released, r sets a limit that is reached, or the client is closed. Close does not wait for work.
+// range of [WithRetryDelay], without it from 50 to 150 ms, or sooner if the lease is about to end. Renewals stop when ctx ends,
+// the lease ends or is released, r sets a limit that is reached, or the client is closed. Close does not wait for work.
 //
 // The error is that of work. If the lease was lost before work returned, it is joined with an [*Error] that matches ErrLost and
 // the reason: ErrRenewalLimit, ErrClosed, or the error of the last renewal. It matches ErrInvalid for bad arguments, and work

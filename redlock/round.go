@@ -2,8 +2,7 @@ package redlock
 
 import (
 	"context"
-	"errors"
-	"sync"
+	"fmt"
 	"time"
 
 	"redlocksim/internal/batch"
@@ -12,54 +11,16 @@ import (
 	"redlocksim/redlock/observe"
 )
 
-// acquisition is one attempt to get the lock, under a value of its own, and the lease that may come of it. It lasts from the
-// first SET until the last key is known to be gone, or left to its TTL.
-type acquisition struct {
-	client  *Client
-	ctx     context.Context // values only: an acquisition outlives the call that made it
-	keys    []string        // sorted
-	name    string          // of the resources, for people
-	value   string
-	attempt int    // which one of its call, from 1
-	call    string // the value of the call's first attempt
-	token   int64  // the fencing token proposed last; 0 without fencing
-
-	mu        sync.Mutex // guards what follows, and the rounds of the acquisition
-	keyArgs   []any      // keys and value as nodes use them; nil until one asks for them
-	valueArg  any
-	rounds    int
-	raised    bool // a second token has been proposed
-	granted   bool
-	released  bool       // a release has begun: votes that come now are taken back
-	releasing quorum.Set // nodes that have not answered a release yet
-	freed     quorum.Set // nodes that answered a release by deleting the key
-	owing     quorum.Set // nodes that voted while releasing: if the answer is not that the key was deleted, release again
-}
-
-// valuesOf is a context with the values of another that never ends.
-func valuesOf(ctx context.Context) context.Context {
-	if ctx.Done() == nil {
-		return ctx
-	}
-	return context.WithoutCancel(ctx)
-}
-
-// observe tells the observer of a step.
-func (a *acquisition) observe(e observe.Event) {
-	if a.client.observer == nil {
-		return
-	}
-	e.Resource, e.Value, e.Attempt, e.Call = a.name, a.value, a.attempt, a.call
-	a.client.observer.Observe(a.ctx, e)
-}
-
-// round is one command sent to all nodes at once, and their answers. The acquisition's lock guards it.
+// round is one command to the nodes, and their answers. The acquisition's lock guards it.
 type round struct {
 	tally
 	acquisition *acquisition
-	reported    bool // the observer has been told of the outcomes in order
+	owner       owner // the acquisition, too
+	reported    bool  // the observer has been told of the outcomes in order
+	tries       int   // releases: how many before it have failed
 	commands    []nodeCommand
-	timer       driver.Timer
+	timer       driver.Timer    // of the node timeout
+	isIdle      bool            // the timer has come and runs no more
 	ctx         context.Context // for the nodes; nil until one asks for it
 	cancel      context.CancelFunc
 	ttlArg      any           // likewise
@@ -73,6 +34,14 @@ type round struct {
 	}
 }
 
+// owner is told what came of the commands of a round. What it does about that may begin other rounds.
+type owner interface {
+	// means decides it. The acquisition is locked.
+	means(r *round, i int, late bool) followUp
+	// follow does it. The acquisition is not locked.
+	follow(r *round, i int, late bool, f followUp)
+}
+
 // usualNodes is how many nodes most clients have, at most.
 const usualNodes = 5
 
@@ -80,7 +49,8 @@ const usualNodes = 5
 type nodeCommand struct {
 	queued
 	round *round
-	node  int // index of the node in the client
+	node  int           // index of the node in the client
+	since time.Duration // from the start of the round to the moment from which its node timeout counts
 }
 
 var (
@@ -88,11 +58,11 @@ var (
 	_ batch.Lender = (*nodeCommand)(nil)
 )
 
-// newRound makes the commands of a round that starts now.
-func (a *acquisition) newRound(op driver.Op, ttl time.Duration, asked quorum.Set, now time.Time) *round {
+// newRound makes the commands of a round that starts now, of which none is sent yet, and starts the node timeout.
+func (a *acquisition) newRound(op driver.Op, ttl time.Duration, now time.Time) *round {
 	c := a.client
-	r := &round{acquisition: a, waiter: c.tasks.NewWaiter()}
-	r.tally = tally{op: op, quorum: c.quorum, start: now, ballot: quorum.Ballot{Asked: asked}}
+	r := &round{acquisition: a, owner: a, waiter: c.tasks.NewWaiter()}
+	r.tally = tally{op: op, quorum: c.quorum, start: now}
 	if n := len(c.nodes); n <= usualNodes {
 		r.outcomes, r.commands = r.few.outcomes[:n], r.few.commands[:n]
 	} else {
@@ -101,14 +71,22 @@ func (a *acquisition) newRound(op driver.Op, ttl time.Duration, asked quorum.Set
 	a.mu.Lock()
 	number := a.rounds
 	a.rounds++
+	if op == driver.OpAcquire {
+		a.lastVotes = r
+		if suspected, enough := c.suspected(); enough {
+			r.ballot.Suspected = suspected
+		}
+	}
+	if until := now.Add(c.nodeTimeout + ttl); ttl != 0 && until.After(a.keysUntil) {
+		a.keysUntil = until
+	}
 	a.mu.Unlock()
 	c.begin()
-	deadline := r.start.Add(c.nodeTimeout)
 	for i := range r.commands {
 		r.outcomes[i].Node = c.names[i]
 		cmd := &r.commands[i]
 		cmd.round, cmd.node = r, i
-		cmd.Command = driver.Command{Op: op, Keys: a.keys, Value: a.value, TTL: ttl, Deadline: deadline, Round: number, Done: answered, Shared: cmd}
+		cmd.Command = driver.Command{Op: op, Keys: a.keys, Value: a.value, TTL: ttl, Round: number, Done: answered, Shared: cmd}
 		if op == driver.OpAcquire || op == driver.OpExtend {
 			cmd.Replicas = c.replicas
 		}
@@ -120,16 +98,56 @@ func (a *acquisition) newRound(op driver.Op, ttl time.Duration, asked quorum.Set
 		}
 		r.proposal.begin(a.token, number, len(c.nodes))
 	}
+	r.timer = c.clock.AfterFunc(c.nodeTimeout, r.timeOut)
 	return r
 }
 
-// send starts the node timeout and then hands every node its command.
-func (r *round) send() {
+// sendTo hands some nodes their commands. Their node timeout counts from now, or, of a release that is hardly later than those
+// for the other nodes, from when the round began: so they share a context. So do all nodes that are asked after the gate.
+func (r *round) sendTo(nodes quorum.Set, now time.Time) {
+	r.acquisition.mu.Lock()
+	arms := r.mark(nodes, now)
+	r.acquisition.mu.Unlock()
+	r.send(nodes, arms)
+}
+
+// mark notes that nodes are asked, and gives their commands deadlines. It reports whether the timer has to be started again.
+// The acquisition is locked.
+func (r *round) mark(nodes quorum.Set, now time.Time) (arms bool) {
+	shares := r.ballot.Asked == 0
+	if r.op == driver.OpRelease && now.Sub(r.start) < r.acquisition.client.nodeTimeout/8 {
+		now, shares = r.start, true
+	}
+	r.ballot.Asked |= nodes
+	r.ballot.Later = r.ballot.Later.Without(nodes)
+	if r.op == driver.OpAcquire {
+		shares = r.ballot.Later == 0
+	}
+	for i := range nodes.Each {
+		cmd := &r.commands[i]
+		cmd.since = now.Sub(r.start)
+		cmd.Deadline = cmd.due()
+		cmd.ownDeadline = !shares
+	}
+	arms = r.isIdle
+	r.isIdle = false
+	return arms
+}
+
+// send hands nodes that are marked as asked their commands.
+func (r *round) send(nodes quorum.Set, arms bool) {
 	c := r.acquisition.client
-	r.timer = c.clock.AfterFunc(c.nodeTimeout, r.timeOut)
-	for i := range r.ballot.Asked.Each {
+	if arms {
+		r.timer.Reset(c.nodeTimeout)
+	}
+	for i := range nodes.Each {
 		c.batchers[i].ask(&r.commands[i].queued)
 	}
+}
+
+// due is when the round gives up the answer. The batcher may give a release more time.
+func (cmd *nodeCommand) due() time.Time {
+	return cmd.round.start.Add(cmd.since + cmd.round.acquisition.client.nodeTimeout)
 }
 
 // answered is the Done of the commands that a client makes.
@@ -151,9 +169,7 @@ func (cmd *nodeCommand) IsMoot() bool {
 // could be told of.
 func (cmd *nodeCommand) withdraw(now time.Time) {
 	r := cmd.round
-	if r.settle(quorum.Set(0).With(cmd.node), driver.Reply{Outcome: driver.Unanswered}, now) {
-		r.timer.Stop()
-	}
+	r.settle(quorum.Set(0).With(cmd.node), driver.Reply{Outcome: driver.Unanswered}, now)
 }
 
 // answer takes the reply of one node. A reply after the node timeout counts as unknown even if the timer is late, as after a
@@ -167,9 +183,7 @@ func (r *round) answer(cmd *nodeCommand, reply driver.Reply) {
 		r.heardCounter(cmd, reply)
 	}
 	r.heardOfQuarantine(cmd, reply, now)
-	if r.settle(quorum.Set(0).With(cmd.node), reply, now) {
-		r.timer.Stop()
-	}
+	r.settle(quorum.Set(0).With(cmd.node), reply, now)
 }
 
 // heardOfQuarantine keeps what an answer says of the node's quarantine. It is over once the node answers yes or no to an
@@ -198,72 +212,110 @@ func (r *round) heardCounter(cmd *nodeCommand, reply driver.Reply) {
 	}
 }
 
+// errUnsent: the node timeout was over before the command was sent.
+var errUnsent = fmt.Errorf("waited in the client: %w", context.DeadlineExceeded)
+
 // timeOut settles every node that has not answered in time. Their commands hold up no others any more, although the batches
-// they went with may have longer.
+// they went with may have longer. The timer goes on for nodes that were asked later.
 func (r *round) timeOut() {
-	c := r.acquisition.client
-	r.settle(r.ballot.Asked, driver.Reply{Outcome: driver.TimedOut, Err: context.DeadlineExceeded}, c.clock.Now())
-	for i := range r.ballot.Asked.Each {
+	a := r.acquisition
+	c := a.client
+	now := c.clock.Now()
+	a.mu.Lock()
+	late := r.ballot.Pending()
+	for i := range late.Each {
+		if r.commands[i].due().After(now) {
+			late = late.Without(quorum.Set(0).With(i))
+		}
+	}
+	a.mu.Unlock()
+	var next time.Duration
+	unsent := quorum.Set(0)
+	for i := range late.Each {
+		wasSent, left := c.batchers[i].giveUp(&r.commands[i].queued, now)
+		switch {
+		case left > 0:
+			late = late.Without(quorum.Set(0).With(i))
+			if next == 0 || left < next {
+				next = left
+			}
+		case !wasSent:
+			unsent = unsent.With(i)
+		}
+	}
+	a.mu.Lock()
+	for i := range r.ballot.Pending().Without(late).Each {
+		if left := r.commands[i].due().Sub(now); left > 0 && (next == 0 || left < next) {
+			next = left
+		}
+	}
+	r.isIdle = next == 0
+	a.mu.Unlock()
+	if next != 0 {
+		r.timer.Reset(next)
+	}
+	r.settle(unsent, driver.Reply{Outcome: driver.TimedOut, Err: errUnsent}, now)
+	r.settle(late, driver.Reply{Outcome: driver.TimedOut, Err: context.DeadlineExceeded}, now)
+	for i := range late.Each {
 		c.batchers[i].answered(&r.commands[i].queued)
 	}
 }
 
-// settle records the outcome of those nodes that have none yet. It reports whether they were the last of the round.
-func (r *round) settle(nodes quorum.Set, reply driver.Reply, now time.Time) (last bool) {
+// settle records the outcome of those nodes that have none yet.
+func (r *round) settle(nodes quorum.Set, reply driver.Reply, now time.Time) {
 	a := r.acquisition
 	var follow [MaxNodes]followUp
 	a.mu.Lock()
 	nodes = nodes.Without(r.ballot.Answered)
 	if nodes == 0 {
 		a.mu.Unlock()
-		return false
+		return
 	}
 	late := r.settled
 	for i := range nodes.Each {
 		r.record(i, reply, now)
 	}
 	for i := range nodes.Each {
-		follow[i] = a.straggler(&r.tally, i, late)
+		follow[i] = r.owner.means(r, i, late)
 	}
-	decided := !late && r.decide()
-	last = r.ballot.Pending() == 0
-	cancel := r.cancel
+	wakes := r.ballot.Later != 0 // who waits for the gate
+	wakes = !late && r.decide() || wakes
+	last := r.isOver()
 	a.mu.Unlock()
 
-	if decided {
+	if wakes {
 		r.waiter.Wake()
 	}
-	if last && cancel != nil {
-		cancel()
-	}
 	for i := range nodes.Each {
-		if late && reply.Outcome != driver.Unanswered {
-			a.observe(observe.Event{Step: observe.NodeAnswered, Op: r.op, Node: r.outcomes[i], Late: true})
-		}
-		a.follow(follow[i], i, r.outcomes[i])
+		r.owner.follow(r, i, late, follow[i])
 	}
 	if last {
-		a.client.end()
+		r.end()
 	}
-	return last
 }
 
-// follow does what straggler decided. The acquisition is not locked.
-func (a *acquisition) follow(f followUp, i int, outcome observe.NodeOutcome) {
-	switch f {
-	case join:
-		a.observe(observe.Event{Step: observe.Joined, Op: driver.OpAcquire, Node: outcome})
-	case takeBack:
-		a.observe(observe.Event{Step: observe.TakenBack, Op: driver.OpRelease, Node: outcome})
-		r := a.newRound(driver.OpRelease, 0, quorum.Set(0).With(i), a.client.clock.Now())
-		r.settled = true // nobody waits for it but Close
-		r.send()
+// end follows the last answer of a round.
+func (r *round) end() {
+	a := r.acquisition
+	a.mu.Lock()
+	cancel := r.cancel
+	a.mu.Unlock()
+	r.timer.Stop()
+	if cancel != nil {
+		cancel()
 	}
+	a.client.end()
 }
+
+// isOver says whether all nodes have answered that were asked, or will be. The acquisition is locked.
+func (r *round) isOver() bool { return r.ballot.Pending()|r.ballot.Later == 0 }
 
 // wait returns nil once a quorum said yes. As soon as that is impossible, or ctx ends, it returns why: ErrTaken, ErrNoQuorum,
-// ErrLost, errBehind, or the error of ctx.
+// ErrLost, errBehind, or the error of ctx. A nil round has nothing to wait for.
 func (r *round) wait(ctx context.Context) error {
+	if r == nil {
+		return nil
+	}
 	for !r.isSettled() {
 		if err := ctx.Err(); err != nil {
 			r.leave()
@@ -282,14 +334,25 @@ func (r *round) isSettled() bool {
 }
 
 // leave ends the waiting. It reports the answers so far to the observer, on the caller's goroutine; answers that come from now
-// on are late.
+// on are late. Nodes that wait for the answer of the gate are not asked. A nil round has nobody waiting.
 func (r *round) leave() {
+	if r == nil {
+		return
+	}
 	a := r.acquisition
 	a.mu.Lock()
 	r.settled = true
 	report := !r.reported
 	r.reported = true
+	ends := false
+	if r.op == driver.OpAcquire && r.ballot.Later != 0 {
+		r.ballot.Later = 0
+		ends = r.isOver()
+	}
 	a.mu.Unlock()
+	if ends {
+		r.end()
+	}
 	if !report || a.client.observer == nil {
 		return
 	}
@@ -308,14 +371,22 @@ func (r *round) report(err error) {
 }
 
 // failed makes the error of a round that ended with reason, which may be the error of ctx. Nodes that answered after that are
-// unanswered in it.
+// unanswered in it. Nodes that were not asked are left out.
 func (r *round) failed(ctx context.Context, reason error) *Error {
-	nodes := make([]observe.NodeOutcome, len(r.outcomes))
-	for i, name := range r.acquisition.client.names {
-		nodes[i].Node = name
-	}
+	timely := quorum.Set(0)
 	for _, i := range r.order[:r.timely] {
-		nodes[i] = r.outcomes[i]
+		timely = timely.With(int(i))
+	}
+	r.acquisition.mu.Lock()
+	asked := r.ballot.Asked // a release asks more nodes later
+	r.acquisition.mu.Unlock()
+	nodes := make([]observe.NodeOutcome, 0, asked.Len())
+	for i := range asked.Each {
+		if timely.Has(i) {
+			nodes = append(nodes, r.outcomes[i])
+		} else {
+			nodes = append(nodes, observe.NodeOutcome{Node: r.outcomes[i].Node})
+		}
 	}
 	err := &Error{Op: r.op, Resource: r.acquisition.name, Reason: reason, Nodes: nodes, NodeTimeout: r.acquisition.client.nodeTimeout}
 	if reason == ctx.Err() || reason == ErrTokensUsedUp {
@@ -334,7 +405,7 @@ func (cmd *nodeCommand) Context() context.Context {
 	a := r.acquisition
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if r.ballot.Pending() == 0 {
+	if r.isOver() {
 		return nil
 	}
 	if r.ctx == nil {
@@ -367,70 +438,4 @@ func (cmd *nodeCommand) Arguments(ofKeys []string, ofValue string, ofTTL time.Du
 		ttl = int64(ofTTL / time.Millisecond)
 	}
 	return keys, value, ttl
-}
-
-// followUp is what has to be done about an answer, beyond counting it.
-type followUp uint8
-
-const (
-	nothing followUp = iota
-	join
-	takeBack
-)
-
-// straggler decides what an answer means for the acquisition as a whole.
-//
-// A vote that comes after the decision joins the lease: at once while it is held, or when it is made. A vote that comes after
-// a release began may have been cast after that release passed the node, so it is released again, unless the release itself
-// says that it deleted the key. If two tokens were proposed, the node may have voted twice, before that release and after it,
-// so what the release says settles nothing. The acquisition is locked.
-//
-// What too few replicas have confirmed is no vote, and joins nothing, but its key is on the node and has to go.
-func (a *acquisition) straggler(t *tally, i int, late bool) followUp {
-	accepted := t.outcomes[i].Outcome == driver.Accepted
-	isUnconfirmed := t.outcomes[i].Outcome == driver.Failed && errors.As(t.outcomes[i].Err, new(*driver.ReplicasError))
-	switch t.op {
-	case driver.OpAcquire:
-		switch {
-		case !late || !accepted && !isUnconfirmed:
-			return nothing
-		case !a.released && isUnconfirmed: // the release that is to come finds the key
-			return nothing
-		case !a.released && a.granted && a.raised && t.proposal.isFirst:
-			return nothing // the answer to the second token is the one that counts
-		case !a.released && a.granted:
-			return join
-		case !a.released: // the lease or the release that is to come finds this vote in place
-			t.early = t.early.With(i)
-			return nothing
-		case a.freed.Has(i) && !a.raised:
-			return nothing
-		case a.releasing.Has(i):
-			a.owing = a.owing.With(i)
-			return nothing
-		}
-		return takeBack
-	case driver.OpRelease:
-		one := quorum.Set(0).With(i)
-		a.releasing = a.releasing.Without(one)
-		owed := a.owing.Has(i)
-		a.owing = a.owing.Without(one)
-		if accepted {
-			a.freed = a.freed.With(i)
-		}
-		if owed && (!accepted || a.raised) {
-			return takeBack
-		}
-	}
-	return nothing
-}
-
-// conditions are what an acquire asks of each node beyond free keys.
-func (c *Client) conditions(token int64, now time.Time) []driver.Conditions {
-	all := make([]driver.Conditions, len(c.nodes))
-	for i := range all {
-		all[i] = driver.Conditions{Token: token, CounterTTL: c.counterTTL, MaxTTL: c.maxTTL}
-	}
-	c.watching.confirm(all, &c.settings, now)
-	return all
 }

@@ -13,7 +13,7 @@ import (
 func init() {
 	looks.Lent = func(client any) looks.Client {
 		c := client.(*Client)
-		return looks.Client{During: c.during, Delay: c.newDelay, RetryMax: c.retryMax, Below: c.below}
+		return looks.Client{During: c.during, Delay: c.fullDelay, RetryMax: c.longestRetry(), Below: c.below}
 	}
 }
 

@@ -51,12 +51,18 @@ func (t *tally) decide() bool {
 		t.settled = t.awaited.Without(t.ballot.Answered) == 0
 	case t.ballot.Reached(q):
 		t.settled = true
+	case t.op == driver.OpAcquire && t.ballot.Later != 0 && t.ballot.Declined != 0: // the gate has said no
+		t.settled, t.verdict = true, ErrTaken
 	case t.ballot.Lost(q) && t.proposal.isFirst && t.ballot.BeatableYet(q):
 		t.settled, t.verdict = t.decideNext()
 	case t.ballot.Lost(q):
 		t.settled = true
+		no := t.ballot.Declined | t.ballot.Behind
+		if t.op == driver.OpRelease { // nodes that are not asked have said no before
+			no |= quorum.All(n).Without(t.ballot.Asked | t.ballot.Later)
+		}
 		switch {
-		case (t.ballot.Declined | t.ballot.Behind).Len() <= n-q:
+		case no.Len() <= n-q:
 			t.verdict = ErrNoQuorum
 		case t.op == driver.OpAcquire:
 			t.verdict = ErrTaken
@@ -70,7 +76,7 @@ func (t *tally) decide() bool {
 // decideNext settles a first proposal that lost, once the answers say which token would win, or that none would. The
 // acquisition is locked.
 func (t *tally) decideNext() (isFinal bool, verdict error) {
-	t.proposal.next, isFinal = t.proposal.beating(t.ballot.Accepted|t.ballot.Behind, t.ballot.Pending() == 0, t.quorum)
+	t.proposal.next, isFinal = t.proposal.beating(t.ballot.Accepted|t.ballot.Behind, t.ballot.Open() == 0, t.quorum)
 	if t.proposal.next == 0 {
 		return isFinal, ErrNoQuorum // so many nodes are alone with their counters
 	}

@@ -1,6 +1,7 @@
 package redlock
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -8,9 +9,6 @@ import (
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 )
-
-// localGrants is how many grants in a row go to callers that wait in this client, before other processes get their turn.
-const localGrants = 16
 
 // turn is a call of Lock, which may ask the nodes when it is its turn in this client.
 type turn struct {
@@ -75,22 +73,23 @@ func (t *turn) wait(ctx context.Context) error {
 // keeps the delay after an attempt that failed, when the caller that made it has given up since: else the nodes would be asked
 // as often as callers give up. It reports whether it has waited.
 func (t *turn) giveWay(ctx context.Context) (bool, error) {
-	c, q := t.client, t.queue
-	if q.inARow >= localGrants {
-		delay := c.wakeSpread
-		if delay == 0 {
+	c, p := t.client, &t.queue.pace
+	now := c.clock.Now()
+	if longest := cmp.Or(c.wakeSpread, c.longestRetry()); p.owesPause(now, c.contention.isWithin(recentRefusal, t.queue.set, now), longest) {
+		pause := c.wakeSpread
+		if pause == 0 {
 			var err error
-			if delay, err = c.newDelay(); err != nil {
+			if pause, err = c.fullDelay(); err != nil {
 				return false, err
 			}
 		}
-		q.inARow = 0
-		q.rest, q.polls = c.clock.Now().Add(delay), false
+		p.inARow = 0
+		p.holdUp(now, pause, false)
 	}
-	if q.rest.IsZero() {
+	if p.until.IsZero() {
 		return false, nil
 	}
-	left := q.rest.Sub(c.clock.Now())
+	left := p.until.Sub(now)
 	if left > 0 {
 		if err := t.observe(ctx, observe.Event{Step: observe.Yielding, Delay: left}); err != nil {
 			return false, err
@@ -100,7 +99,7 @@ func (t *turn) giveWay(ctx context.Context) (bool, error) {
 			return true, err // the next waits for what is left of the delay
 		}
 	}
-	q.rest = time.Time{}
+	p.until = time.Time{}
 	return left > 0, nil
 }
 
@@ -108,27 +107,28 @@ func (t *turn) giveWay(ctx context.Context) (bool, error) {
 func (t *turn) sleep(ctx context.Context) {
 	q := t.queue
 	var news *subscription
-	if q.polls {
+	if q.pace.polls {
 		news = q.subscription
 	}
-	q.rest = t.client.sleepUntil(ctx, q.rest, news)
+	q.pace.until = t.client.sleepUntil(ctx, q.pace.until, news)
 }
 
-// beforeRetry waits until the random delay has passed and the nodes that answered the acquire have answered the release: a
-// client that asks again earlier finds its own old votes in its way. News of a release cuts the delay short. It returns why
-// there is no retry.
+// beforeRetry waits until the random delay has passed and the nodes that have voted have answered the release: a client that
+// asks again earlier finds its own old votes in its way. News of a release cuts the delay short. It returns why there is no
+// retry.
 func (t *turn) beforeRetry(ctx context.Context) error {
-	c, q := t.client, t.queue
+	c, p := t.client, &t.queue.pace
 	if t.last.err.Cause != nil {
 		return t.last.err.Cause
 	}
-	delay, err := c.newDelay()
+	now := c.clock.Now()
+	delay, err := c.newDelay(now.Sub(p.inVain))
 	if err != nil {
 		return err
 	}
-	q.rest, q.polls = c.clock.Now().Add(delay), true
+	p.holdUp(now, delay, true)
 	t.last.acquisition.observe(observe.Event{Step: observe.Retrying, Op: driver.OpAcquire, Delay: delay, Err: t.last.err.Reason})
-	t.last.release.wait(ctx)
+	_ = t.last.release.wait(ctx) // whyEnded says it
 	t.sleep(ctx)
 	return c.whyEnded(ctx)
 }
@@ -137,19 +137,22 @@ func (t *turn) beforeRetry(ctx context.Context) error {
 func (t *turn) attempt(ctx context.Context) *Lease {
 	c, q := t.client, t.queue
 	q.subscription.take() // a release before the attempt is no news after it
+	t.gated = t.asksGate()
 	lease, failed := c.attempt(ctx, &t.call)
+	now := c.clock.Now()
 	if failed == nil {
-		q.inARow++
-		q.cutShort = false
+		q.pace.granted(now)
 		return lease
 	}
 	t.last = failed
-	t.pace(failed)
-	if failed.err.Reason == ErrTaken {
-		q.inARow = 0 // another process has its turn
-		if c.wakeSpread != 0 && q.subscription == nil && failed.err.Cause == nil {
-			q.subscription = c.subscribe(t.keys)
-		}
+	if q.pace.refused(failed, now) {
+		q.pace.holdUp(now, c.someDelay(), true)
+	}
+	if failed.hasSeenOthers() {
+		c.contention.saw(q.set, now)
+	}
+	if failed.err.Reason == ErrTaken && c.wakeSpread != 0 && q.subscription == nil && failed.err.Cause == nil {
+		q.subscription = c.subscribe(t.keys)
 	}
 	if failed.err.Reason != nil { // otherwise it says nothing new of the lock
 		t.refused = failed.err.Reason
@@ -160,15 +163,16 @@ func (t *turn) attempt(ctx context.Context) *Lease {
 	return nil
 }
 
-// pace has the next caller ask at once where an attempt was cut short, but wait for a retry delay where the one before it was
-// as well.
-func (t *turn) pace(failed *failure) {
-	c, q := t.client, t.queue
-	again := q.cutShort
-	q.cutShort = failed.err.Cause != nil && !again
-	if failed.err.Cause != nil && again {
-		q.rest, q.polls = c.clock.Now().Add(c.someDelay()), true
+// asksGate says whether the next attempt asks the gate first: where another was seen to want the lock just now or by the
+// attempt before. Every eighth retry asks all nodes, and so does each while too few answer: only all of them can say so.
+func (t *turn) asksGate() bool {
+	c := t.client
+	if _, enough := c.suspected(); !enough {
+		return false
 	}
+	set := t.queue.set
+	isContended := t.last != nil && t.last.hasSeenOthers() || c.contention.isWithin(contendedFor, set, c.clock.Now())
+	return isContended && !c.contention.isTimeForAll(set)
 }
 
 // giveUp ends a call that was not granted the lock. If its context ended in the middle of an attempt, it fails for the reason

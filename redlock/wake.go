@@ -16,8 +16,8 @@ import (
 //
 // All waiting clients are notified at the same moment. Each therefore waits for a random part of the spread first,
 // which should be long enough for several attempts one after the other: 10 ms suit round trips of about a millisecond.
-// It should be short compared with the delay of [WithRetryDelay]: with a longer one most callers ask when they would
-// have asked anyway.
+// It should be short compared with the time for which the lock is held: the retry delay of those who have waited for
+// less is shorter than the spread, and they ask when they would have asked anyway.
 //
 // Once a call was refused because another has the lock (ErrTaken), callers of its resources listen on every node until
 // the last of them returns. Until then, and so for as long as they find no quorum (ErrNoQuorum), they poll. The nodes

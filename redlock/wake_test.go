@@ -55,9 +55,10 @@ func TestWakeUp(t *testing.T) {
 		at      time.Duration // when it has the lock
 		listens string        // to how many channels on each node while it waits
 	}{
-		// Release and message take A 0.5 ms each, the spread 0, and the acquire 3 ms.
-		{"told", []Option{WithWakeUp(1)}, millis("1004"), "11111"},
-		{"does not listen", nil, slow + millis("6"), "00000"},
+		// A release reaches C after 1.5 ms, which is the gate: its message takes 1.5 ms more, the spread 0, and the acquire 3
+		// ms.
+		{"told", []Option{WithWakeUp(1)}, millis("1006"), "11111"},
+		{"does not listen", nil, slow + millis("8"), "00000"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in(t, 5, func(w *world) {
@@ -74,7 +75,9 @@ func TestWakeUp(t *testing.T) {
 				time.AfterFunc(time.Second, func() {
 					var listens strings.Builder
 					for _, n := range w.nodes {
+						n.mu.Lock()
 						fmt.Fprint(&listens, len(n.listeners))
+						n.mu.Unlock()
 					}
 					if listens.String() != c.listens {
 						w.Errorf("listens %s, want %s", listens.String(), c.listens)

@@ -277,14 +277,15 @@ func (n *scripted) next(op driver.Op, plan string) {
 }
 
 func (n *scripted) Do(batch []*driver.Command) {
-	for _, cmd := range batch {
-		n.do(cmd)
+	for i, cmd := range batch {
+		n.do(cmd, time.Duration(i))
 	}
 }
 
 var errScripted = errors.New("scripted")
 
-func (n *scripted) do(cmd *driver.Command) {
+// do does a command, after those before it in its batch.
+func (n *scripted) do(cmd *driver.Command, after time.Duration) {
 	n.mu.Lock()
 	n.got = append(n.got, request{*cmd, time.Now()})
 	n.asked(cmd)
@@ -303,6 +304,7 @@ func (n *scripted) do(cmd *driver.Command) {
 		first, second, _ := strings.Cut(times, "+")
 		there, back = millis(first), millis(second)
 	}
+	there += after
 	apply := func() driver.Reply { return n.apply(cmd) }
 	switch kind {
 	case "lost":

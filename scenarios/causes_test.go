@@ -47,9 +47,12 @@ var causes = map[string]cause{
 	"120-permits-of-each-node/one-permit": {func(s *scenarios.Scenario) {
 		s.Resources = append(slices.Clone(s.Resources), "pool/2")
 	}, "lease-overlap"},
-	"122-busy-wait/at-once":  {lock("retry-delay: {min: 5ms, max: 10ms}"), "safe"},
-	"122-busy-wait/settings": {lock("retry-delay: {min: 5ms, max: 10ms}"), "safe"},
-	"122-busy-wait/pauses":   {lock("retry-delay: {min: 0s, max: 1us}"), "busy-wait"},
+	"123-gate/key-left":              {survives, "safe"},
+	"123-gate/different":             {fault("partition", "for: 1ns"), "safe"},
+	"124-releases-sent-again/closed": {instead(scenarios.CloseStep, scenarios.SleepStep), "safe"},
+	"122-busy-wait/at-once":          {lock("retry-delay: {min: 5ms, max: 10ms}"), "safe"},
+	"122-busy-wait/settings":         {lock("retry-delay: {min: 5ms, max: 10ms}"), "safe"},
+	"122-busy-wait/pauses":           {lock("retry-delay: {min: 0s, max: 1us}"), "busy-wait"},
 	"121-read-write/not-kept-out": {steps(func(step scenarios.Step) scenarios.Step {
 		if step.Kind == scenarios.WithAllStep {
 			step = scenarios.Step{Kind: scenarios.LockStep, For: 30 * time.Second, Resource: []string{"doc/1", "doc/2", "doc/3"}}
@@ -140,6 +143,7 @@ var causes = map[string]cause{
 	"boundaries/drift-breaks":                                    {lock("drift: {constant: 1818ms}"), "safe"},
 	"33-delayed-write":                                           {fault("hold", "for: 1ns"), "safe"},
 	"38-orphaned-votes/three":                                    {fault("delay", "by: 1ns"), "safe"},
+	"38-orphaned-votes/three-released-once":                      {fault("delay", "by: 1ns"), "safe"},
 	"32-pause-before-write":                                      {fault("pause", "for: 1ns"), "safe"},
 	"69-two-locks/independent": {func(s *scenarios.Scenario) { // of one lock
 		s.Timeline = slices.Clone(s.Timeline)
@@ -154,6 +158,7 @@ var causes = map[string]cause{
 	"108-what-locks-cost/several-as-one":    {oneFewer, "conduct"},
 	"108-what-locks-cost/prepared-in-part":  {oneFewer, "conduct"},
 	"108-what-locks-cost/refused":           {oneFewer, "conduct"},
+	"117-vote-crosses-the-release":          {oneFewer, "conduct"},
 	"108-what-locks-cost/released-together": {lock("batching: 100"), "conduct"},
 	"108-what-locks-cost/voted-together":    {lock("batching: 100"), "conduct"},
 	"67-batches/after-silence":              {fault("partition", "for: 10s"), "safe"},

@@ -42,7 +42,7 @@ func TestLivenessBoundsSayNo(t *testing.T) {
 		{"14-partition-at-every-attempt/healed", lock("retry-delay: {min: 1s, max: 2s}"), "after the faults were healed"},
 		{"28-three-nodes-delayed-restart", lock("retry-delay: {min: 1s, max: 2s}"), "after the faults were healed"},
 		{"38-orphaned-votes/two", twoVotes, "after the faults were healed"},
-		{"38-orphaned-votes/three", lock("ttl: 12s"), "after the faults were healed"},
+		{"38-orphaned-votes/three-released-once", lock("ttl: 12s"), "after the faults were healed"},
 		{"42-stuck-holder/limited", lock("renewals: 6"), "after the faults were healed"},
 		{"45-redisson-fair/dead-head", lock("wait-timeout: 10s"), "after the faults were healed"},
 		{"49-database-unique-index/clean-up", lock("clean-up: 20s"), "after the faults were healed"},

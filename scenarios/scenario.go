@@ -136,8 +136,8 @@ type Expect struct {
 	// checked. Example: {client-1: 1, client-2: 1}
 	Grants strictyaml.Ordered[int] `yaml:"grants"`
 	// Commands is how many commands that set, extend or delete keys the clients may send to the nodes in the whole run, as many
-	// as the algorithm needs; one more is a finding (conduct). Several that share a script are one. Default: not checked.
-	// Example: 20
+	// as the algorithm needs; one more is a finding (conduct). Several that share a script are one, and a release that is sent
+	// again because it was not confirmed is none. Default: not checked. Example: 20
 	Commands int `yaml:"commands" range:"0.."`
 	// Leaks are the lock keys without a time to live at the end of the run. Default: []. Example: [R]
 	Leaks []string `yaml:"leaks"`

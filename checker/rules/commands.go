@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -17,10 +18,10 @@ var commandsRule = Rule{
 Nobody deletes or changes a key with another client's value, and no extend shortens the life of a key. A client that has begun
 to release a vote no longer extends it. It sends the release to every node on which it set the key, within the node timeout for
 each node and one more, and again if it hears in time of a vote that was cast after the release had passed; unless it crashes
-or is paused. A command that sets or extends a key is sent before the client stops waiting for its answer, names only keys that
+or is paused, the key expires before that, or the node answers nothing any more. A command that sets or extends a key is sent before the client stops waiting for its answer, names only keys that
 the protocol declares (for a lock of your own: keys that contain the name of a resource), does not go to a replica that was
-never a master, and is not one too many where the file says how many the run needs (expect.commands). A script stands for the
-commands that it calls. What counts is the order of sending.`,
+never a master, and is not one too many where the file says how many the run needs (expect.commands); a release that is sent
+again does not count. A script stands for the commands that it calls. What counts is the order of sending.`,
 	Holds: "of %s none changed another's key, came after its deadline, renewed what was being released, or " +
 		"left out a node that had a vote",
 	Each: "command",
@@ -34,11 +35,14 @@ type commands struct {
 	*watch
 	// sent counts the commands that do not share a script with one before, where there may be so many.
 	sent int
+	// answers are when clients read an answer of a node, the first in each node timeout.
+	answers map[reaching][]kernel.True
 }
 
 func watchCommands(r *watch) {
-	c := &commands{watch: r}
+	c := &commands{watch: r, answers: map[reaching][]kernel.True{}}
 	r.onCommand(c.sends, redis.Sent)
+	r.onCommand(c.answered, redis.Answered)
 	r.onChanged(c.changed)
 	r.onEnd = append(r.onEnd, c.end)
 }
@@ -70,7 +74,7 @@ func (c *commands) sends(a *redis.Asked) {
 			c.broken(resource, "%s sends a command to %s about %q, which is no key of the lock", client, node, key)
 		}
 	}
-	if c.MaxCommands > 0 && !a.Shares {
+	if c.MaxCommands > 0 && !a.Shares && !c.isAgain(a) {
 		if c.sent++; c.sent > c.MaxCommands {
 			does := [...]string{redis.Sets: "set", redis.Extends: "extend", redis.Deletes: "delete"}[a.Intent]
 			c.broken(resource, "%s sends a command to %s to %s %s, number %d of a run that needs no more than %d",
@@ -91,6 +95,32 @@ func (c *commands) sends(a *redis.Asked) {
 			c.broken(e.resource, "%s extends its key on %s, although it has begun to release it %v before", client, node, a.Sent.Sub(e.since))
 		}
 	}
+}
+
+func (c *commands) answered(a *redis.Asked) {
+	by, now := reaching{a.Client, a.Server}, c.World.Kernel.Now()
+	if all := c.answers[by]; len(all) == 0 || all[len(all)-1].Add(c.Lock.NodeTimeout) <= now {
+		c.answers[by] = append(all, now)
+	}
+}
+
+// isSilent says whether a client that releases a vote has had no answer from a node since, so long ago that it should have sent
+// it the release then. The library does not ask a node that is silent for all that it has to release.
+func (c *commands) isSilent(e *entry, node int, grace time.Duration) bool {
+	return c.isLibrary() && !slices.ContainsFunc(c.answers[reaching{e.releases, c.World.Servers[node]}], func(at kernel.True) bool {
+		return at >= e.since && at.Add(grace) <= c.World.Kernel.Now()
+	})
+}
+
+// isAgain says whether a command is a release that the client has sent to the node before, and sends again because it is not
+// confirmed.
+func (c *commands) isAgain(a *redis.Asked) bool {
+	node := slices.Index(c.World.Servers, a.Server)
+	if a.Intent != redis.Deletes || node < 0 {
+		return false
+	}
+	votes := c.ledger.about(a)
+	return len(votes) > 0 && !slices.ContainsFunc(votes, func(e *entry) bool { return e.releases != a.Client || e.nodes[node].deletes == 0 })
 }
 
 // connecting is for how long a command may have waited for a connection: the libraries of programs give up one that does not
@@ -135,6 +165,8 @@ func (c *commands) end() {
 			switch {
 			case n.setter != e.releases:
 			case n.deletes == 0 && (n.vagueAt >= 0 || c.hadNoWay(e, i)):
+			case n.deletes == 0 && c.isLibrary() && n.until <= e.since.Add(grace):
+			case n.deletes == 0 && c.isSilent(e, i, grace):
 			case n.deletes > 0 && n.deletesAt < n.sent && c.Declared: // it overtook what waited for a connection
 			case n.deletes == 0 || n.deletesAt < n.sent:
 				c.brokenOf(kind, e.resource, "%s releases its keys, but never the one on %s, which it had set before", e.releases.Name(), node)

@@ -34,6 +34,11 @@ func TestConduct(t *testing.T) {
 		{"a release everywhere", "SET r v on AB; DEL r on ABC", ""},
 		{"a release nowhere", "SET r v on AB", ""},
 		{"a release not on C", "SET r v on ABC; DEL r on AB", never + "C"},
+		{"a release not on C, which answers nothing any more", "SET r v on ABC; 1ms; DEL r on AB", ""},
+		{"a release not on C, which answers", "SET r v on ABC; 1ms; DEL r on AB; 1s; SET r w NX on C", never + "C"},
+		{"a release not on C, which answers much later", "SET r v PX 90000 on ABC; 1ms; DEL r on AB; 59s; SET r w NX on C", ""},
+		{"a release not on C, where the key expires", "SET r v PX 4000 on ABC; 1ms; DEL r on AB; 1s; SET r w NX on C", ""},
+		{"a release not on C, where the key expires later", "SET r v PX 4010 on ABC; 1ms; DEL r on AB; 1s; SET r w NX on C", never + "C"},
 		{"a release not where it has no key", "SET r v on AB; DEL r on AB", ""},
 		{"a crash before a release on C", "SET r v on ABC; DEL r on AB; in 0s crash; 1s", ""},
 		{"a crash much later", "in 20s crash; in 20s start; SET r v on AB; DEL r on A", never + "B"},
@@ -175,6 +180,8 @@ func (r *rig) promote(t *testing.T, node, replica, client string) {
 func TestNoCommandIsOneTooMany(t *testing.T) {
 	tell(t, checker.Conduct, func(t *testing.T) *rig { return newRig(t).only("commands", func(r *Run) { r.MaxCommands = 3 }) }, []scene{
 		{"three of three", "SET r v on ABC", ""},
+		{"three of three, and two releases again", "SET r v on A; DEL r on AB; DEL r on A; 1s; DEL r on A", ""},
+		{"four of three, of which two are releases on two nodes", "SET r v on AB; DEL r on AB", "c1 sends a command to B to delete r, number 4 of a run that needs no more than 3"},
 		{"four of three", "SET r v on ABC; PEXPIRE r 20000 on A", "c1 sends a command to A to extend r, number 4 of a run that needs no more than 3"},
 	})
 }

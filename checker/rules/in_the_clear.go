@@ -37,6 +37,7 @@ type inTheClear struct {
 	*watch
 	patience
 	calm    *calm
+	crowds  *crowds
 	spent   map[*entry]bool                 // of acquires that have returned
 	gaveUp  map[*kernel.Process]kernel.True // when an acquire of the client that waited or was cancelled last did
 	open    []*ask                          // in the order of the calls
@@ -44,7 +45,11 @@ type inTheClear struct {
 	ended   map[int]bool                    // grants whose lease is over
 	times   []kernel.True                   // memory for since
 	rivalry []*ask                          // memory for rivals
+	spoken  map[reaching]exchanges
 }
+
+// exchanges are those of a client with a node: when it last sent a command, and the last one of which it has read the answer.
+type exchanges struct{ sent, answered kernel.True }
 
 // ask is an acquire that has not returned.
 type ask struct {
@@ -60,6 +65,8 @@ type ask struct {
 	// free is, by node, from when on the keys are in nobody's way.
 	free []kernel.True
 	told bool
+	// silent says, by node, that the client's last command before was not answered: the library does not wait for the node.
+	silent []bool
 }
 
 // isGivenUp says whether the caller of the acquire has given it up.
@@ -84,6 +91,9 @@ func watchInTheClear(r *watch) {
 	}
 	x := &inTheClear{watch: r, patience: p, spent: map[*entry]bool{}, gaveUp: map[*kernel.Process]kernel.True{}, ended: map[int]bool{}, times: make([]kernel.True, p.nodes)}
 	x.calm = watchCalm(r.Run, isGuarded(r.Run), x.lookAll, x.keepAll)
+	x.spoken = map[reaching]exchanges{}
+	r.onCommand(x.speaks, redis.Sent, redis.Answered)
+	x.crowds = watchCrowds(r.Run, max(p.crowd, 2))
 	r.onNodeClock(x.lookAndKeep)
 	r.onEvent(x.saw, history.Expire, history.Step, history.Crash, history.Fault)
 	r.onApplied(func(a *redis.Applied) { x.forThose(a, x.look) })
@@ -145,9 +155,9 @@ func (x *inTheClear) keep(a *ask) {
 	}
 }
 
-// since is from when on nothing is in the way of an acquire: enough nodes are free, and they and the ways to them in order, as
+// since is from when on nothing is in the way of an acquire: so many nodes are free, and they and the ways to them in order, as
 // all clients are that ask. It is Forever if something is.
-func (x *inTheClear) since(a *ask, rivals []*ask) kernel.True {
+func (x *inTheClear) since(a *ask, rivals []*ask, nodes int) kernel.True {
 	if x.isHad(a.call) {
 		return kernel.Forever
 	}
@@ -164,12 +174,16 @@ func (x *inTheClear) since(a *ask, rivals []*ask) kernel.True {
 			return kernel.Forever
 		}
 	}
-	need := x.alone
-	if x.contenders(rivals) > 1 {
-		need = x.together
-	}
 	slices.Sort(x.times)
-	return max(from, x.times[need-1])
+	return max(from, x.times[nodes-1])
+}
+
+// need is how many nodes must be free for one of those who ask to get the lock.
+func (x *inTheClear) need(rivals []*ask) int {
+	if x.contenders(rivals) > 1 {
+		return x.together
+	}
+	return x.alone
 }
 
 // look judges an acquire as it is up to now.
@@ -178,14 +192,33 @@ func (x *inTheClear) look(a *ask) {
 		return
 	}
 	rivals := x.rivals(a)
-	from, now := x.since(a, rivals), x.World.Kernel.Now()
-	if from >= now {
+	need := x.need(rivals)
+	if x.since(a, rivals, need) >= x.World.Kernel.Now() {
 		return
 	}
 	x.judged++
-	n := x.contenders(rivals)
-	bound, known := x.bound(n, x.travel(rivals))
-	if !known || now.Sub(from) <= bound {
+	x.lookWith(a, rivals, need)
+	if x.retries > 1 && need < x.nodes { // with all of them, no gate is in the way
+		x.lookWith(a, rivals, x.nodes)
+	}
+}
+
+// lookWith judges an acquire by how long so many nodes have been free.
+func (x *inTheClear) lookWith(a *ask, rivals []*ask, free int) {
+	from, n := x.since(a, rivals, free), x.contenders(rivals)
+	bound, known := x.bound(n, free, x.travel(rivals))
+	x.lookSince(a, rivals, from, bound, known)
+	isOne := len(a.keys) == 1 && !slices.ContainsFunc(rivals, func(b *ask) bool { return len(b.keys) > 1 })
+	if n > 1 && isOne && free == x.nodes { // what is in the way of one is so for all
+		bound, known = x.withoutCrowds(n, x.travel(rivals))
+		x.lookSince(a, rivals, max(from, x.crowds.over(a.keys[0])), bound, known)
+	}
+}
+
+// lookSince judges an acquire by since when nothing has been in the way.
+func (x *inTheClear) lookSince(a *ask, rivals []*ask, from kernel.True, bound time.Duration, known bool) {
+	now, n := x.World.Kernel.Now(), x.contenders(rivals)
+	if a.told || from >= now || !known || now.Sub(from) <= bound {
 		return
 	}
 	a.told = true
@@ -200,7 +233,16 @@ func (x *inTheClear) look(a *ask) {
 // refused judges an acquire of one attempt that was not granted.
 func (x *inTheClear) refused(a *ask) {
 	rivals := x.rivals(a)
-	from := x.since(a, rivals)
+	from := x.since(a, rivals, x.need(rivals))
+	heard := 0 // free nodes that the client waits for
+	for i, isSilent := range a.silent {
+		if a.free[i] <= a.began && !isSilent {
+			heard++
+		}
+	}
+	if x.isLibrary() && heard < x.alone {
+		return
+	}
 	isSince := from < a.began || from == a.began && a.changes == x.calm.changes // or it broke at that very moment
 	if !isSince || len(rivals) > 1 || !x.fits(x.travel(rivals)) || !a.lasts {
 		return
@@ -260,6 +302,31 @@ func (x *inTheClear) change(c *call, does func()) {
 	})
 }
 
+// speaks follows which commands are answered.
+func (x *inTheClear) speaks(a *redis.Asked) {
+	by := reaching{a.Client, a.Server}
+	e, has := x.spoken[by]
+	if !has {
+		e.answered = -1
+	}
+	if a.At == redis.Sent {
+		e.sent = a.Sent
+	} else {
+		e.answered = max(e.answered, a.Sent)
+	}
+	x.spoken[by] = e
+}
+
+// silent says of each node whether it has left a client without an answer.
+func (x *inTheClear) silent(client string) []bool {
+	all := make([]bool, x.nodes)
+	for i := range all {
+		e := x.spoken[reaching{x.calm.of(client).Process, x.World.Servers[i]}]
+		all[i] = e.sent > e.answered
+	}
+	return all
+}
+
 // called takes a call that begins.
 func (x *inTheClear) called(c *call) {
 	switch c.Func {
@@ -268,7 +335,7 @@ func (x *inTheClear) called(c *call) {
 	case protocols.AcquireCall:
 		x.change(c, func() {
 			x.open = append(x.open, &ask{call: c, client: x.calm.of(c.Client), lasts: x.lasts(c.TTL), keys: slices.Sorted(slices.Values(c.Resources)),
-				changes: x.calm.changes, free: make([]kernel.True, x.nodes)})
+				changes: x.calm.changes, free: make([]kernel.True, x.nodes), silent: x.silent(c.Client)})
 		})
 	}
 }

@@ -46,6 +46,11 @@ func TestTriesAreRefusedForAReason(t *testing.T) {
 
 		{"keys of a quorum", "c2 SET r w PX 10000 on AB" + tries, ""},
 		{"the key of one node", "c2 SET r w PX 10000 on A" + tries, refusedFree + "B and C"},
+		{"the key of one node, and no answer of another before",
+			"c2 SET r w PX 10000 on A; cut-replies C; meanwhile PEXPIRE r 1000 on C; 5ms; mend C; 60ms" + tries, ""},
+		{"the key of one node, and a late answer of another before",
+			"c2 SET r w PX 10000 on A; cut-replies C; meanwhile PEXPIRE r 1000 on C; 5ms; mend C; PEXPIRE r 1000 on C; 60ms" + tries, refusedFree + "B and C"},
+		{"no answer of a node before", "cut-replies C; meanwhile PEXPIRE r 1000 on C; 5ms; mend C; 60ms" + tries, all},
 		{"keys that are gone", "c2 SET r w PX 10000 on AB then DEL r on AB" + tries, all},
 		{"keys that go meanwhile", "c2 SET r w PX 10000 on AB then 100ms then DEL r on AB" + tries, ""},
 		{"keys that have run out", "c2 SET r w PX 50 on AB" + tries, all},
@@ -123,14 +128,17 @@ func TestTriesAndTheCounters(t *testing.T) {
 	}
 }
 
-// With these settings one client that asks has the lock after 2 × (50 ms + 50 ms + 150 ms) + 1 ms.
+// With these settings one client that asks has the lock after 2 × (150 ms + 50 ms + 150 ms) + 1 ms, or nine times that while a
+// node may be its gate and is taken.
 func TestWaitingEnds(t *testing.T) {
 	const late = `c1 waits for the lock on "r" and is not granted it in `
 	tell(t, checker.NeedlesslyUnavailable, func(t *testing.T) *rig { return newRig(t) }, []scene{
-		{"in vain, not for long", "waiting; 501ms; returns taken", ""},
-		{"in vain", "waiting; 502ms; returns taken", late + "502ms"},
-		{"granted", "waiting; 501ms; granted v", ""},
-		{"granted late", "waiting; 502ms; granted v", late + "502ms"},
+		{"in vain, not for long", "waiting; 701ms; returns taken", ""},
+		{"in vain", "waiting; 702ms; returns taken", late + "702ms"},
+		{"granted", "waiting; 701ms; granted v", ""},
+		{"granted late", "waiting; 702ms; granted v", late + "702ms"},
+		{"in vain with a node that is taken, not for long", "SET r w PX 60000 on C; waiting; 3151ms; returns taken", ""},
+		{"in vain with a node that is taken", "SET r w PX 60000 on C; waiting; 3152ms; returns taken", late + "3.152s"},
 		{"to the end", "waiting; 1h; returns taken", late + "1m0s"},
 		{"behind a key", "waiting; SET r v PX 10000 on AB; 400ms; granted v", ""},
 		{"behind its own vote", "waiting; SET r v PX 10000 on AB; 1s; returns taken", late + "1.004s"},
@@ -141,11 +149,11 @@ func TestWaitingEnds(t *testing.T) {
 		{"as connections break", "meanwhile 300ms then SET s w on B; meanwhile 300ms then SET s w on A; " +
 			"in 301ms reset A; in 301ms reset B; waiting; 800ms; returns taken", ""},
 		{"for another client's release", "c2 300ms then DEL r on ABC; SET r w PX 10000 on ABC; waiting; 790ms; granted v", ""},
-		{"after another client's release", "c2 300ms then DEL r on ABC; SET r w PX 10000 on ABC; waiting; 900ms; granted v", late},
+		{"after another client's release", "c2 300ms then DEL r on ABC; SET r w PX 10000 on ABC; waiting; 1100ms; granted v", late},
 		{"behind keys that last longer as the nodes' clocks are set back",
-			"SET r w PX 300 on AB; in 100ms steps A -500ms; in 100ms steps B -500ms; waiting; 900ms; granted v", ""},
+			"SET r w PX 300 on AB; in 100ms steps A -500ms; in 100ms steps B -500ms; waiting; 1400ms; granted v", ""},
 		{"behind keys that end sooner as the nodes' clocks are set forward",
-			"SET r w PX 900 on AB; in 100ms steps A 800ms; in 100ms steps B 800ms; waiting; 800ms; granted v", late + "699.999999ms"},
+			"SET r w PX 900 on AB; in 100ms steps A 800ms; in 100ms steps B 800ms; waiting; 1s; granted v", late + "899.999999ms"},
 		{"behind keys that last longer as the nodes' clocks are slow",
 			"SET r w PX 30000 on AB; in 100ms drifts A; in 100ms drifts B; waiting; 31s; granted v", ""},
 		{"behind a lease of its own client", "acquire; granted v; waiting; 1s; returns taken", ""},
@@ -153,12 +161,20 @@ func TestWaitingEnds(t *testing.T) {
 			"acquire; granted v; meanwhile waiting then 1s then returns taken; 100ms; release v; 10ms; returns", late + "890ms"},
 		{"behind a vote by which another call of its client has the lock", // one comes late
 			"meanwhile waiting then 2s then returns taken; waiting; 1ms; SET r v PX 10000 on AB; granted v; SET r v PX 10000 on C; expired", ""},
-		{"one of several in one client", "meanwhile waiting then 600ms then returns taken; waiting; 600ms; returns taken", late + "600ms"},
+		{"one of several in one client", "meanwhile waiting then 800ms then returns taken; waiting; 800ms; returns taken", late + "800ms"},
 	})
 }
 
 // Several clients that ask must have the lock later than one, unless somebody else asks, too, meanwhile; and only if all nodes
 // are in order.
+// bothVote has the two clients get votes from the beginning.
+func bothVote(one, two string) func(*rig) {
+	return func(r *rig) {
+		r.does("c1", one)
+		r.does("c2", two)
+	}
+}
+
 func TestContentionEnds(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -166,8 +182,19 @@ func TestContentionEnds(t *testing.T) {
 		does   func(*rig)
 		want   string
 	}{
-		{"in vain, not for long", 2 * time.Second, nil, ""},
-		{"in vain", 20 * time.Second, nil, `c1 waits for the lock on "r" and is not granted it in 20s, although nothing is in the way, and neither is any of the 2 who ask`},
+		// 5 × (150 ms + 50 ms + 150 ms) + 1 ms, of which 100 ms are for gates.
+		{"in vain, not for long", 1751 * time.Millisecond, nil, ""},
+		{"in vain", 1752 * time.Millisecond, nil, `c1 waits for the lock on "r" and is not granted it in 1.752s, although nothing is in the way, and neither is any of the 2 who ask`},
+		{"where two attempts meet", 1800 * time.Millisecond, bothVote("SET r v on A; 1s; DEL r on A", "SET r w on BC; 1s; DEL r on BC"),
+			`c1 waits for the lock on "r" and is not granted it in 1.8s`},
+		{"where three attempts meet", 2700 * time.Millisecond, bothVote("SET r v on A; SET r x on B; 1s; DEL r on AB", "SET r w on C; 1s; DEL r on C"), ""},
+		{"long after three attempts have met", 3 * time.Second, bothVote("SET r v on A; SET r x on B; 1s; DEL r on AB", "SET r w on C; 1s; DEL r on C"),
+			`c1 waits for the lock on "r" and is not granted it in 1.99`},
+		{"where three attempts do not meet", 1800 * time.Millisecond, bothVote("SET r v on A; DEL r on A; SET r x on B; DEL r on B", "10ms; SET r w on C; 1s; DEL r on C"),
+			`c1 waits for the lock on "r" and is not granted it in 1.8s`},
+		{"where three attempts meet whose votes have expired", 2700 * time.Millisecond,
+			bothVote("SET r v PX 1000 on A; SET r x PX 1000 on B", "SET r w PX 1000 on C"), ""},
+		{"in vain, for long", 20 * time.Second, nil, `c1 waits for the lock on "r" and is not granted it in 20s, although nothing is in the way, and neither is any of the 2 who ask`},
 		{"with others", 20 * time.Second, func(r *rig) {
 			for i := range 40 {
 				r.goes("c2", time.Duration(i)*time.Second/2, func(a *actor) { a.does("acquire; 10ms; returns taken") })

@@ -21,19 +21,26 @@ type patience struct {
 	rounds           int
 	timeout          time.Duration // for an answer
 	attempt, cleanUp time.Duration // how long they take at the most
-	delay            protocols.Range
+	// gates is how long the nodes take that a retry asks before the others, and retries how many there are from one that asks
+	// all nodes at once to the next: a node that is taken can refuse those in between. 0 and 1 without a gate.
+	gates   time.Duration
+	retries int
+	delay   protocols.Range
+	grown   time.Duration // for how long a client waits in vain before its delays come from that range
 	// votes says that of several clients who ask at once each may get too few nodes.
 	votes bool
 	// spaced says that the delay between two attempts is drawn evenly from its range, and that no command waits for another.
 	spaced bool
-	drift  protocols.Drift
-	work   time.Duration // how long the client's code takes for an attempt and its clean-up at the most
+	// crowd is how many attempts must meet for each of them to get too few votes; 0 if that is not known.
+	crowd int
+	drift protocols.Drift
+	work  time.Duration // how long the client's code takes for an attempt and its clean-up at the most
 }
 
 // patienceOf is that of a lock on some nodes. It is not known of every protocol, nor of every habit: some wait by rules of
 // their own, or leave votes behind.
 func patienceOf(lock protocols.Settings, nodes int, step time.Duration) (p patience, known bool) {
-	p = patience{nodes: nodes, together: nodes, rounds: 1, timeout: lock.NodeTimeout, votes: true}
+	p = patience{nodes: nodes, together: nodes, rounds: 1, timeout: lock.NodeTimeout, votes: true, retries: 1}
 	p.work = time.Duration(8*(nodes+2)) * step // it sends, receives and reads the clock for each node a few times
 	p.alone, _ = lock.Votes(nodes)
 	switch {
@@ -42,8 +49,17 @@ func patienceOf(lock protocols.Settings, nodes int, step time.Duration) (p patie
 		if own.Fencing || protocols.Of[protocols.OneRedisSettings](lock).Sequence { // which is waited for like a node
 			p.rounds = 2
 		}
-		p.attempt, p.cleanUp, p.delay = time.Duration(p.rounds)*p.timeout, p.timeout, own.RetryDelay
+		p.attempt, p.cleanUp, p.delay = time.Duration(p.rounds)*p.timeout, p.timeout, own.Span()
+		if own.RetryDelay == (protocols.Range{}) { // a quarter of the time waited, up to 100 ms, and half of that more or less
+			p.delay.Min, p.grown = 50*time.Millisecond, 400*time.Millisecond
+		}
+		if nodes > 1 {
+			p.gates, p.retries, p.rounds = time.Duration(nodes-p.alone+1)*p.timeout, 8, p.rounds+1
+		}
 		p.queues, p.spaced = true, own.Batching == 0 && step == 0
+		if p.rounds <= 2 && nodes > 1 && own.WakeUp <= p.delay.Max && p.spaced {
+			p.crowd = (nodes + p.alone - 2) / (p.alone - 1) // as many as share all nodes, with one vote less than they need
+		}
 	case protocols.Has[protocols.RedlockPlainSettings](lock):
 		own := protocols.Of[protocols.RedlockPlainSettings](lock)
 		known := own.Cleanup == protocols.CleanupCompareAndDelete && own.ConnectTimeout == 0 && own.Resolution == 0
@@ -51,7 +67,7 @@ func patienceOf(lock protocols.Settings, nodes int, step time.Duration) (p patie
 			return p, false
 		}
 		longest := max(p.timeout, own.ConnectedTimeout)
-		p.attempt, p.delay = longest, own.RetryDelay
+		p.attempt, p.delay = longest, own.Span()
 		if own.Asking != protocols.Parallel {
 			p.attempt *= time.Duration(nodes)
 			p.alone = nodes // a silent one holds up the others
@@ -64,7 +80,7 @@ func patienceOf(lock protocols.Settings, nodes int, step time.Duration) (p patie
 		p.spaced = own.Asking == protocols.Parallel && own.Backoff.Ratio().IsZero() && step == 0
 	case protocols.Has[protocols.SingleSettings](lock):
 		p.nodes, p.alone, p.together, p.votes = 1, 1, 1, false
-		p.attempt, p.cleanUp, p.delay = 2*p.timeout, p.timeout, protocols.Of[protocols.RetrySettings](lock).RetryDelay
+		p.attempt, p.cleanUp, p.delay = 2*p.timeout, p.timeout, protocols.Of[protocols.RetrySettings](lock).Span()
 	default:
 		return p, false
 	}
@@ -114,12 +130,17 @@ const mostAttempts = sim.DefaultMaxEvents
 // missed is how probable it may be that a run finds something although the lock is right.
 const missed = 1e-9
 
-// bound is the longest that it may take until one of some clients has the lock; false if that is not known.
-func (p *patience) bound(clients int, t travel) (time.Duration, bool) {
+// bound is the longest that it may take until one of some clients has the lock while so many nodes are free; false if that is
+// not known.
+func (p *patience) bound(clients, free int, t travel) (time.Duration, bool) {
 	if !p.fits(t) {
 		return 0, false
 	}
-	alone := 2*(p.attempt+p.cleanUp+p.delay.Max+p.work) + slack
+	attempts := 2 // one that began before that, and the next
+	if free < p.nodes {
+		attempts = 1 + p.retries
+	}
+	alone := time.Duration(attempts)*p.whole() + slack
 	if clients == 1 || !p.votes {
 		return alone, true
 	}
@@ -132,11 +153,23 @@ func (p *patience) bound(clients int, t travel) (time.Duration, bool) {
 	if collide >= 1 {
 		return 0, false
 	}
-	attempts := math.Ceil(math.Log(missed/mostAttempts) / math.Log(collide))
+	splits := math.Ceil(math.Log(missed/mostAttempts) / math.Log(collide))
 	if collide == 0 {
-		attempts = 1
+		splits = 1
 	}
-	return alone + time.Duration(attempts)*(p.delay.Max+time.Duration(p.rounds)*t.trip), true
+	return alone + p.grown + time.Duration(splits)*(p.delay.Max+time.Duration(p.rounds)*t.trip), true
+}
+
+// withoutCrowds is the longest that it may take until one of some clients has the lock while all nodes are free, and so few
+// attempts meet that one of them gets enough votes; false if that is not known. An attempt that began too early may be in the
+// way of one that did not, and each client may once give up a node which it takes for silent.
+func (p *patience) withoutCrowds(clients int, t travel) (time.Duration, bool) {
+	return time.Duration(3+clients)*p.whole() + slack, p.crowd > 0 && p.fits(t)
+}
+
+// whole is how long it may take from the beginning of an attempt to that of the next.
+func (p *patience) whole() time.Duration {
+	return p.gates + p.attempt + p.cleanUp + p.delay.Max + p.work
 }
 
 // starts is how many attempts a client makes in a stretch of time at the most, on average: one at its beginning, and then one

@@ -41,12 +41,19 @@ func TestPatience(t *testing.T) {
 		clients int
 		want    time.Duration // 0: not judged
 	}{
-		{"redlock", lockOf("redlock"), 1, 501 * ms},
-		{"fencing", redlockWith(func(own *protocols.RedlockSettings) { own.Fencing = true }), 1, 601 * ms},
-		{"two clients", lockOf("redlock"), 2, 6101 * ms},
-		{"three clients", lockOf("redlock"), 3, 20661 * ms},
-		{"four clients", lockOf("redlock"), 4, 0},
-		{"two clients without randomness", redlockWith(func(own *protocols.RedlockSettings) { own.RetryDelay.Min = 150 * ms }), 2, 0},
+		{"redlock", lockOf("redlock"), 1, 801 * ms},
+		{"fencing", redlockWith(func(own *protocols.RedlockSettings) { own.Fencing = true }), 1, 901 * ms},
+		{"two clients", lockOf("redlock"), 2, 34351 * ms},
+		{"two clients whose delays do not grow", redlockWith(func(own *protocols.RedlockSettings) {
+			own.RetryDelay = protocols.Range{Min: 50 * ms, Max: 150 * ms}
+		}), 2, 33951 * ms},
+		{"three clients with long delays", redlockWith(func(own *protocols.RedlockSettings) {
+			own.RetryDelay = protocols.Range{Min: 200 * ms, Max: 400 * ms}
+		}), 3, 21881 * ms},
+		{"three clients", lockOf("redlock"), 3, 0},
+		{"two clients without randomness", redlockWith(func(own *protocols.RedlockSettings) {
+			own.RetryDelay = protocols.Range{Min: 150 * ms, Max: 150 * ms}
+		}), 2, 0},
 		{"two clients with short delays", redlockWith(func(own *protocols.RedlockSettings) { own.RetryDelay = protocols.Range{Min: 5 * ms, Max: 9 * ms} }), 2, 0},
 		{"two clients with batches", redlockWith(func(own *protocols.RedlockSettings) { own.Batching = 1 }), 2, 0},
 		{"redlock-plain", lockOf("redlock-plain"), 1, 701 * ms},
@@ -64,7 +71,7 @@ func TestPatience(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, known := patienceOf(c.lock, 5, 0)
-			bound, judged := p.bound(c.clients, travel{trip: 10 * ms, least: ms, most: 5 * ms})
+			bound, judged := p.bound(c.clients, 5, travel{trip: 10 * ms, least: ms, most: 5 * ms})
 			if !known || !judged || !p.lasts(c.lock.TTL) {
 				bound = 0
 			}
@@ -73,15 +80,71 @@ func TestPatience(t *testing.T) {
 			}
 		})
 	}
+	// Of three free nodes of five none may be the gate, until the eighth retry asks all.
 	p, _ := patienceOf(lockOf("redlock"), 5, 0)
-	if _, judged := p.bound(1, travel{trip: 19 * ms}); judged {
+	if bound, _ := p.bound(1, 3, travel{trip: 10 * ms}); bound != 9*400*ms+ms {
+		t.Errorf("with a gate in the way: %v", bound)
+	}
+	plain, _ := patienceOf(lockOf("redlock-plain"), 5, 0)
+	if bound, _ := plain.bound(1, 3, travel{trip: 10 * ms}); bound != 701*ms {
+		t.Errorf("without a gate: %v", bound)
+	}
+	if _, judged := p.bound(1, 5, travel{trip: 19 * ms}); judged {
 		t.Error("a script that is sent twice can come too late")
 	}
-	for step, want := range map[time.Duration]time.Duration{100 * time.Microsecond: 501*ms + 2*5600*time.Microsecond, ms: 0} {
+	for step, want := range map[time.Duration]time.Duration{100 * time.Microsecond: 801*ms + 2*5600*time.Microsecond, ms: 0} {
 		p, _ := patienceOf(lockOf("redlock"), 5, step)
-		if bound, _ := p.bound(1, travel{trip: 10 * ms}); bound != want {
+		if bound, _ := p.bound(1, 5, travel{trip: 10 * ms}); bound != want {
 			t.Errorf("with code that takes %v for a step: %v, want %v", step, bound, want)
 		}
+	}
+}
+
+// Attempts that each get fewer votes than they need leave no node without a vote only if there are enough of them.
+func TestCrowds(t *testing.T) {
+	ofQuorum := func(q int) protocols.Settings {
+		return redlockWith(func(own *protocols.RedlockSettings) { own.Quorum = q })
+	}
+	for _, c := range []struct {
+		name           string
+		lock           protocols.Settings
+		nodes, clients int
+		crowd          int // 0: not known
+		want           time.Duration
+	}{
+		{"two clients", lockOf("redlock"), 5, 2, 3, 5*400*ms + ms},
+		{"three clients", lockOf("redlock"), 5, 3, 3, 6*400*ms + ms},
+		{"three nodes", lockOf("redlock"), 3, 2, 3, 5*350*ms + ms},
+		{"seven nodes", lockOf("redlock"), 7, 2, 3, 5*450*ms + ms},
+		{"four nodes", lockOf("redlock"), 4, 2, 2, 5*350*ms + ms},
+		{"a higher quorum", ofQuorum(4), 5, 2, 2, 5*350*ms + ms},
+		{"delays that do not grow", redlockWith(func(own *protocols.RedlockSettings) {
+			own.RetryDelay = protocols.Range{Min: ms, Max: 10 * ms}
+		}), 5, 2, 3, 5*260*ms + ms},
+		{"tokens", redlockWith(func(own *protocols.RedlockSettings) { own.Fencing = true }), 5, 2, 0, 0},
+		{"batches", redlockWith(func(own *protocols.RedlockSettings) { own.Batching = 1 }), 5, 2, 0, 0},
+		{"a spread that is longer than delays", redlockWith(func(own *protocols.RedlockSettings) { own.WakeUp = time.Second }), 5, 2, 0, 0},
+		{"another protocol", lockOf("redlock-plain"), 5, 2, 0, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p, _ := patienceOf(c.lock, c.nodes, 0)
+			bound, judged := p.withoutCrowds(c.clients, travel{trip: 10 * ms, least: ms, most: 5 * ms})
+			if !judged {
+				bound = 0
+			}
+			if p.crowd != c.crowd || bound != c.want {
+				t.Errorf("%d attempts are a crowd, and the bound is %v; want %d and %v", p.crowd, bound, c.crowd, c.want)
+			}
+			for split := range c.crowd { // no number of them below a crowd can have all votes, and each too few
+				if split*(p.alone-1) >= c.nodes {
+					t.Errorf("%d attempts may share %d nodes, %d at the most each", split, c.nodes, p.alone-1)
+				}
+			}
+		})
+	}
+	p, _ := patienceOf(lockOf("redlock"), 5, 0)
+	if _, judged := p.withoutCrowds(2, travel{trip: 19 * ms}); judged {
+		t.Error("a script that is sent twice can come too late")
 	}
 }
 

@@ -54,7 +54,7 @@ type busyWait struct {
 type requests struct{ made, open int }
 
 func watchPauses(r *watch) {
-	if r.isLibrary() && protocols.Of[protocols.RedlockSettings](r.Lock).RetryDelay.Max >= LeastPause {
+	if r.isLibrary() && protocols.Of[protocols.RedlockSettings](r.Lock).Span().Max >= LeastPause {
 		return // it waits for as long as the specification says
 	}
 	x := &pauses{watch: r}

@@ -74,7 +74,7 @@ func watchPermits(r *watch) {
 	if !r.isLibrary() || !r.Lock.Capabilities().Permits {
 		return
 	}
-	x := &permits{watch: r, delay: protocols.Of[protocols.DelaySettings](r.Lock).RetryDelay.Max,
+	x := &permits{watch: r, delay: protocols.Of[protocols.DelaySettings](r.Lock).Span().Max,
 		timed: r.StepTime == 0 && r.Lock.Clock == kernel.Monotonic}
 	trace.On(r.World.Events, func(c protocols.PermitCalled) {
 		x.open = append(x.open, &seeker{PermitCall: c.PermitCall, made: r.calls.number(c.Client)})

@@ -19,8 +19,8 @@ var returnsRule = Rule{
 	Needs: "a call that is to return within a time",
 	Doc: `
 A call returns at once when its context ends, and Hold stops waiting for the lock when its wait is over. TryLock takes at most
-one node timeout, or two with fencing; Extend and Unlock one; PrepareGuard two. When its work returns, Renew returns at once,
-and Hold within a node timeout. Close, and the acquires that are under way then, return within three node timeouts, or four
+one node timeout, or two with fencing; Extend one; Unlock and PrepareGuard two. When its work returns, Renew returns at once,
+and Hold within two node timeouts. Close, and the acquires that are under way then, return within three node timeouts, or four
 with fencing; later acquires at once. A release during a Close starts its time anew, and so does a pause. With step-time,
 sixteen of the longest steps for each node and two more are added for each call under way. (*redlock*.)`,
 	New: watchReturns,
@@ -81,20 +81,37 @@ func (r *returns) called(c *call) {
 	case protocols.ExtendCall:
 		p.limit("it was called", r.timeout)
 	case protocols.ReleaseCall:
-		p.limit("it was called", r.timeout)
+		p.limit("it was called", r.release())
 		r.holdsUp(p)
 	case protocols.PrepareCall:
 		p.limit("it was called", 2*r.timeout) // to ask which runs the nodes are in, and to tell them
 	case protocols.CloseCall:
-		p.limit("it was called", r.whole())
+		p.limit("it was called", r.whole(r.waits(p.client)))
 	}
 	if c.Context != nil { // otherwise a protocol calls by itself
 		r.follows(p)
 	}
 }
 
-// whole is how long it takes after Close until nothing is under way: an attempt, its clean-up, and votes that are taken back.
-func (r *returns) whole() time.Duration { return r.attempt + r.cleanUp + r.timeout }
+// release is how long a release may take: a node that has not answered the acquire yet is asked when it has, or might have.
+func (r *returns) release() time.Duration { return 2 * r.timeout }
+
+// whole is how long it takes after Close until nothing is under way: an attempt, with its gates if it is one of an acquire that
+// waits, its clean-up, and votes that are taken back.
+func (r *returns) whole(waits bool) time.Duration {
+	all := r.attempt + r.cleanUp + r.timeout
+	if waits {
+		all += r.gates
+	}
+	return all
+}
+
+// waits says whether a client has an acquire under way that waits.
+func (r *returns) waits(client *kernel.Process) bool {
+	return slices.ContainsFunc(r.open, func(p *pendingCall) bool {
+		return p.client == client && p.call != nil && p.call.Func == protocols.AcquireCall && p.call.Waits
+	})
+}
 
 // opens begins to watch a call.
 func (r *returns) opens(p *pendingCall) {
@@ -160,7 +177,7 @@ func (p *pendingCall) ends(c *call) {
 func (r *returns) closes(by *pendingCall) {
 	for _, p := range r.open {
 		if p.client == by.client && p.call != nil && p.call.made == by.call.made && p.call.Func == protocols.AcquireCall {
-			p.limit("the client was closed", r.whole())
+			p.limit("the client was closed", r.whole(p.call.Waits))
 		}
 	}
 }
@@ -170,7 +187,7 @@ func (r *returns) stops(w protocols.WorkDone) {
 	p := &pendingCall{work: w.Work, client: r.World.Client(w.Client), resource: w.Resource, name: "call that has done work"}
 	r.opens(p)
 	if w.Releases {
-		p.limit("the work returned", r.timeout)
+		p.limit("the work returned", r.release())
 	} else {
 		p.limit("the work returned", 0)
 	}

@@ -49,8 +49,8 @@ func TestCallsReturnInTime(t *testing.T) {
 			"c1's acquire went on for 101ms after it was called, and may take 100ms."},
 		{"an extend", protocols.Call{Func: protocols.ExtendCall}, nil, nil, 50 * time.Millisecond, ""},
 		{"an extend that takes longer", protocols.Call{Func: protocols.ExtendCall}, nil, nil, 51 * time.Millisecond, "c1's extend went on for 51ms"},
-		{"a release", protocols.Call{Func: protocols.ReleaseCall}, nil, nil, 50 * time.Millisecond, ""},
-		{"a release that takes longer", protocols.Call{Func: protocols.ReleaseCall}, nil, nil, 51 * time.Millisecond, "c1's release went on for 51ms"},
+		{"a release", protocols.Call{Func: protocols.ReleaseCall}, nil, nil, 100 * time.Millisecond, ""},
+		{"a release that takes longer", protocols.Call{Func: protocols.ReleaseCall}, nil, nil, 101 * time.Millisecond, "c1's release went on for 101ms"},
 		{"a release ends its own context", protocols.Call{Func: protocols.ReleaseCall}, after(1, redlock.ErrReleased), nil, 50 * time.Millisecond, ""},
 		{"but not the deadline", protocols.Call{Func: protocols.ReleaseCall}, within(20 * time.Millisecond), nil, 21 * time.Millisecond,
 			"c1's release went on for 21ms after its context ended, and may take 19.999999ms."},
@@ -100,8 +100,8 @@ func (d deadlined) Deadline() (time.Time, bool) { return d.deadline, true }
 func TestCallsThatNeverReturn(t *testing.T) {
 	const release = "100ms; release; "
 	tell(t, checker.Contract, func(t *testing.T) *rig { return newRig(t) }, []scene{
-		{"nothing", release, "c1's release went on for 59.9s after it was called, and may take 50ms."},
-		{"a pause", release + "in 0s pause; in 39s resume", "c1's release went on for 20.9s after the client went on, and may take 50ms."},
+		{"nothing", release, "c1's release went on for 59.9s after it was called, and may take 100ms."},
+		{"a pause", release + "in 0s pause; in 39s resume", "c1's release went on for 20.9s after the client went on, and may take 100ms."},
 		{"a pause up to the end", release + "in 0s pause", ""},
 		{"a crash", release + "in 0s crash", ""},
 
@@ -112,7 +112,7 @@ func TestCallsThatNeverReturn(t *testing.T) {
 		// What waits for a lock ends soon after the client was closed, and what is called after that ends at once. A client
 		// that takes the place of the one before is not closed.
 		{"an acquire before a close", "in-a-context; waiting; close; 1s; returns closed",
-			"c1's acquire went on for 1s after the client was closed, and may take 150ms."},
+			"c1's acquire went on for 1s after the client was closed, and may take 250ms."},
 		{"an acquire after a close", "in-a-context; close; waiting; 1s; returns closed",
 			"c1: acquire of a closed client must be refused before anything comes of it, and it takes 1s. (2)"},
 		{"an acquire of the client before", "in-a-context; waiting; new-client; close; 1s; returns closed", ""},
@@ -129,8 +129,8 @@ func TestWorkEndsItsCall(t *testing.T) {
 	}{
 		{false, 0, ""},
 		{false, time.Millisecond, "c1's call that has done work went on for 1ms after the work returned, and may take 0s."},
-		{true, 50 * time.Millisecond, ""},
-		{true, 51 * time.Millisecond, "c1's call that has done work went on for 51ms after the work returned, and may take 50ms."},
+		{true, 100 * time.Millisecond, ""},
+		{true, 101 * time.Millisecond, "c1's call that has done work went on for 101ms after the work returned, and may take 100ms."},
 	} {
 		r := newRig(t)
 		r.goes("c1", 0, func(a *actor) {

@@ -1,8 +1,10 @@
 package spec
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"redlocksim/redlock"
@@ -42,6 +44,8 @@ func (c *Client) take(a *acquisition, e *Event) (why string) {
 		return why
 	}
 	switch e.Step {
+	case observe.GateAsked:
+		return a.asksGate(e, &c.settings)
 	case observe.NodeAnswered:
 		return c.answered(a, e)
 	case observe.QuorumReached:
@@ -78,8 +82,44 @@ func (c *Client) take(a *acquisition, e *Event) (why string) {
 	return ""
 }
 
+// asksGate is the question to one node before the others: only of a retry, or where another had the lock a moment ago, which
+// cannot be told here.
+func (a *acquisition) asksGate(e *Event, s *Settings) (why string) {
+	switch gate := e.Node.Node; {
+	case !slices.Contains(s.Nodes, gate):
+		return fmt.Sprintf("there is no node %q", gate)
+	case slices.Contains(a.gates, gate):
+		return gate + " was asked before"
+	case len(a.gates) > len(s.Nodes)-s.Quorum:
+		return fmt.Sprintf("%d nodes were asked before, which leaves no quorum to be asked after one", len(a.gates))
+	}
+	a.gates = append(a.gates, e.Node.Node)
+	return ""
+}
+
+// silentOrNot takes from an answer whether the node is silent. Answers before the decision are told when that is made: one may
+// have come before a silence that was told first.
+func (c *Client) silentOrNot(a *acquisition, e *Event) {
+	node, came := e.Node.Node, e.At
+	switch {
+	case e.Late:
+	case e.Op == driver.OpAcquire:
+		came = a.began
+	case e.Op == driver.OpExtend:
+		came = a.extending.began
+	case e.Op == driver.OpRelease:
+		came = a.letsGo
+	}
+	if e.Node.Outcome == driver.TimedOut || e.Node.Outcome == driver.Refused {
+		c.silent[node] = e.At
+	} else if came.After(c.silent[node]) {
+		delete(c.silent, node)
+	}
+}
+
 // answered is a node's answer to any of an acquisition's commands.
 func (c *Client) answered(a *acquisition, e *Event) (why string) {
+	c.silentOrNot(a, e)
 	if why := a.heard(e); why != "" {
 		return why
 	}
@@ -88,14 +128,22 @@ func (c *Client) answered(a *acquisition, e *Event) (why string) {
 	}
 	switch e.Op {
 	case driver.OpAcquire:
+		if e.Node.Outcome == driver.TimedOut && e.Node.Err != context.DeadlineExceeded { // with which what was sent is given up
+			a.ambiguous = append(a.ambiguous, e.Node.Node)
+		}
 		switch {
 		case e.Late && a.raised && !a.settled[e.Node.Node]: // which of the two tokens it answers cannot be told
+			if saysNo(e.Node.Outcome) {
+				a.ambiguous = append(a.ambiguous, e.Node.Node)
+			}
 			return ""
 		case !e.Late && a.state != asking:
 			return "an answer in time, after the decision"
 		}
 		timely := c.settings.NodeTimeout
-		if a.raised { // counted from the proposal of the first token, and the process may have been paused since
+		// Counted from the proposal of the first token, or from the question to the gate: the process may have been paused
+		// since.
+		if a.raised || len(a.gates) > 0 {
 			timely = math.MaxInt64
 		}
 		return a.votes.note(e, timely, &c.settings)
@@ -129,7 +177,7 @@ func (c *Client) lost(a *acquisition, e *Event) (why string) {
 		return "the attempt was decided before"
 	}
 	a.state, a.why = refused, e.Err
-	return a.votes.lost(e, &c.settings, c.settings.Fencing && !a.raised)
+	return a.votes.lost(e, &c.settings, c.settings.Fencing && !a.raised, a.gates, append(a.silent, c.silentNodes()...))
 }
 
 func (c *Client) computed(a *acquisition, e *Event) (why string) {

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -54,9 +55,8 @@ func (a *acquisition) questions(q question) (n int) {
 	case driver.OpExtend:
 		n = a.extends
 	case driver.OpRelease:
-		n = a.takenBack[q.node]
 		if !a.letsGo.IsZero() {
-			n++
+			n = math.MaxInt // what is not confirmed is asked again
 		}
 	}
 	return n

@@ -19,8 +19,13 @@ type attempt struct {
 	began  time.Time
 	ttls   []time.Duration
 	votes  round     // for the token that was proposed last
+	gates  []string  // nodes that were asked before the others
+	silent []string  // nodes that had not answered lately when it began, and those that have not since
 	second time.Time // when the quorum was reached, before the second reading of the clock
 	raised bool
+	// ambiguous are nodes that may have no key to release, which cannot be told: they said no to one of two tokens, or their
+	// time may have been over before they were asked.
+	ambiguous []string
 	// settled are the nodes that had answered the first token then: what they answer later is about the second.
 	settled map[string]bool
 	token   int64          // that was raised to
@@ -45,9 +50,20 @@ func (c *Client) begin(e Event) error {
 	// Most attempts have one answer of each node, and one to the release.
 	a := &acquisition{value: e.Value, attempt: attempt{call: e.Call, number: e.Attempt, began: e.At}, lease: lease{name: e.Resource},
 		answers: make([]answers, 0, 2*len(c.settings.Nodes))}
+	a.silent = c.silentNodes()
 	c.acquisitions[e.Value], c.last = a, a
 	c.caller(&e).last = a
 	return nil
+}
+
+// silentNodes are those whose last answer did not come.
+func (c *Client) silentNodes() (nodes []string) {
+	for _, node := range c.settings.Nodes {
+		if _, is := c.silent[node]; is {
+			nodes = append(nodes, node)
+		}
+	}
+	return nodes
 }
 
 // raised is the proposal of a higher token in the same attempt, once.

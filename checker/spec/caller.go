@@ -56,8 +56,8 @@ func (c *Client) wait(e Event) error {
 	switch e.Step {
 	case observe.Yielding:
 		x.isTold, x.until = true, e.At.Add(e.Delay)
-		if most := max(c.settings.RetryMax, c.settings.WakeUp); e.Delay < 0 || e.Delay > most {
-			return violation(fmt.Sprintf("it gives way for %v, and at most for %v", e.Delay, most))
+		if _, longest := c.settings.delays(); e.Delay < 0 || e.Delay > max(longest, c.settings.WakeUp) {
+			return violation(fmt.Sprintf("it gives way for %v, and at most for %v", e.Delay, max(longest, c.settings.WakeUp)))
 		}
 		if x.last != nil && c.settings.WakeUp == 0 && e.At.Before(x.last.retryAt) {
 			return violation(fmt.Sprintf("its retry delay is over in %v only", x.last.retryAt.Sub(e.At)))
@@ -205,11 +205,12 @@ func (c *Client) turn(x *caller, now time.Time) (why string) {
 
 // retrying is the wait before the next attempt.
 func (c *Client) retrying(a *acquisition, e *Event) (why string) {
+	least, most := c.settings.delays()
 	switch {
 	case !a.retryAt.IsZero():
 		return "it was told before"
-	case e.Delay < c.settings.RetryMin || e.Delay > c.settings.RetryMax:
-		return fmt.Sprintf("in %v, where %v to %v are configured", e.Delay, c.settings.RetryMin, c.settings.RetryMax)
+	case e.Delay < least || e.Delay > most:
+		return fmt.Sprintf("in %v, where it is %v to %v", e.Delay, least, most)
 	case e.Err != a.refusal.Reason:
 		return fmt.Sprintf("it says %q, and the attempt was denied with %q", e.Err, a.refusal)
 	}
@@ -217,11 +218,19 @@ func (c *Client) retrying(a *acquisition, e *Event) (why string) {
 	return ""
 }
 
-// unreleased is a node that has answered an attempt in time, and not its release; empty if there is none.
+// delays are the shortest and the longest delay before a retry.
+func (s *Settings) delays() (least, most time.Duration) {
+	if s.RetryMax == 0 {
+		return time.Millisecond / 2, 150 * time.Millisecond
+	}
+	return s.RetryMin, s.RetryMax
+}
+
+// unreleased is a node that has voted for an attempt in time, and has not answered its release; empty if there is none.
 func (a *acquisition) unreleased(s *Settings) string {
 	for _, node := range s.Nodes {
 		switch vote, _ := a.votes.timely.of(node); vote.Outcome {
-		case driver.Accepted, driver.Declined, driver.Behind, driver.Quarantined, driver.Failed:
+		case driver.Accepted, driver.Failed:
 			if _, answered := a.releases.timely.of(node); !answered {
 				return node
 			}

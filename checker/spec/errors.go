@@ -29,15 +29,22 @@ func (s *Settings) errorOf(e *Event, attempts int) (told *redlock.Error, why str
 
 // of compares what an error tells of the nodes with what they have answered in time.
 func (r *round) of(told *redlock.Error, s *Settings) (why string) {
-	if len(told.Nodes) != len(s.Nodes) {
-		return fmt.Sprintf("its error tells of %d nodes", len(told.Nodes))
-	}
-	for i, name := range s.Nodes {
-		answered, _ := r.timely.of(name)
-		if answered.Node = name; !isSame(told.Nodes[i], answered) {
-			return fmt.Sprintf("its error tells of %s that it is %v after %v, and it is %v after %v", told.Nodes[i].Node, told.Nodes[i].Outcome, told.Nodes[i].Took,
-				answered.Outcome, answered.Took)
+	left := told.Nodes
+	for _, name := range s.Nodes {
+		answered, has := r.timely.of(name)
+		switch {
+		case len(left) > 0 && left[0].Node == name:
+			if answered.Node = name; !isSame(left[0], answered) {
+				return fmt.Sprintf("its error tells of %s that it is %v after %v, and it is %v after %v", name, left[0].Outcome, left[0].Took,
+					answered.Outcome, answered.Took)
+			}
+			left = left[1:]
+		case has: // a node that was not asked is left out
+			return fmt.Sprintf("its error does not tell of %s, which is %v", name, answered.Outcome)
 		}
+	}
+	if len(left) > 0 {
+		return fmt.Sprintf("its error tells of %q, not in the order of the nodes", left[0].Node)
 	}
 	return ""
 }

@@ -84,6 +84,7 @@ var shapes = [...]shape{
 	observe.TakenBack:        {ops: releases, must: fieldNode},
 	observe.Queued:           {ops: acquires},
 	observe.Yielding:         {ops: acquires, must: fieldDelay},
+	observe.GateAsked:        {ops: acquires, must: fieldNode},
 }
 
 // misshapen says what is wrong with a step by itself.

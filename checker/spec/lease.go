@@ -61,7 +61,7 @@ func (x *extension) lost(e *Event, s *Settings) string {
 		return ""
 	}
 	x.isTaken, x.why = x.declined() > len(s.Nodes)-s.Quorum, e.Err
-	return x.round.lost(e, s, false)
+	return x.round.lost(e, s, false, nil, nil)
 }
 
 func (x *extension) computed(e *Event, s *Settings) string {
@@ -190,7 +190,28 @@ func (a *acquisition) gone(e *Event, s *Settings) string {
 	case a.wasLost, isCallers(told.Cause):
 		return ""
 	}
-	return r.refusal(e.Op, told.Reason, false, s)
+	said := a.saidNo()
+	if why = r.refusal(e.Op, told.Reason, false, nil, said, s); why != "" && a.ambiguous != nil {
+		return r.refusal(e.Op, told.Reason, false, nil, append(said, a.ambiguous...), s)
+	}
+	return why
+}
+
+// saysNo says whether a node that answers an acquire with this has no key to release.
+func saysNo(o driver.Outcome) bool {
+	return o == driver.Declined || o == driver.Behind || o == driver.Quarantined
+}
+
+// saidNo are the nodes that have answered the acquire with no: they have no key to release.
+func (a *acquisition) saidNo() (nodes []string) {
+	for _, all := range []nodeOutcomes{a.votes.timely, a.votes.late} {
+		for i := range all {
+			if saysNo(all[i].Outcome) {
+				nodes = append(nodes, all[i].Node)
+			}
+		}
+	}
+	return nodes
 }
 
 // hasAllJoined looks, when a lease is extended, lost or released, whether all late votes for it are told to have joined it. If

@@ -86,7 +86,8 @@ func (r *round) reached(e *Event, s *Settings) (why string) {
 
 // lost says what is wrong with giving a quorum up. In the round that proposes the first of an attempt's tokens it may be for
 // want of one that would win.
-func (r *round) lost(e *Event, s *Settings, isFirst bool) (why string) {
+// gates are the nodes that were asked before the others, and silent those that have not answered lately.
+func (r *round) lost(e *Event, s *Settings, isFirst bool, gates, silent []string) (why string) {
 	switch {
 	case e.Quorum != s.Quorum:
 		return fmt.Sprintf("a quorum of %d, where %d are configured", e.Quorum, s.Quorum)
@@ -97,24 +98,44 @@ func (r *round) lost(e *Event, s *Settings, isFirst bool) (why string) {
 	}
 	// Counters that are alone are not followed.
 	alone := isFirst && r.count(driver.Declined) <= len(s.Nodes)-s.Quorum && r.count(driver.Behind) > 0
-	return r.refusal(e.Op, e.Err, alone, s)
+	for _, gate := range gates {
+		if said, _ := r.timely.of(gate); said.Outcome == driver.Declined && e.Err == redlock.ErrTaken && r.accepted+r.count(driver.Behind) == 0 {
+			return ""
+		}
+	}
+	return r.refusal(e.Op, e.Err, alone, silent, nil, s)
 }
 
 // refusal says what is wrong with a reason why a quorum was given up, which it was not for its caller. Nodes that are behind
-// may be no refusal.
-func (r *round) refusal(op driver.Op, reason error, mayBeAlone bool, s *Settings) (why string) {
-	if silent := len(s.Nodes) - len(r.timely); r.accepted+silent >= s.Quorum {
-		return fmt.Sprintf("%d nodes said yes and %d have not answered: a quorum of %d can still be reached", r.accepted, silent, s.Quorum)
+// may be no refusal. Where another has votes, nodes that have not answered lately are not waited for; unasked ones are not at
+// all: a release does not ask those that have said no to the acquire.
+func (r *round) refusal(op driver.Op, reason error, mayBeAlone bool, silent, unasked []string, s *Settings) (why string) {
+	open, reliable, no := 0, 0, r.declined()
+	for _, node := range s.Nodes {
+		if _, answered := r.timely.of(node); answered {
+			continue
+		}
+		if slices.Contains(unasked, node) {
+			no++
+			continue
+		}
+		if open++; !slices.Contains(silent, node) {
+			reliable++
+		}
+	}
+	isHopeless := op == driver.OpAcquire && reliable == 0 && r.count(driver.Declined) > 0
+	if r.accepted+open >= s.Quorum && !isHopeless {
+		return fmt.Sprintf("%d nodes said yes and %d have not answered: a quorum of %d can still be reached", r.accepted, open, s.Quorum)
 	}
 	want := redlock.ErrNoQuorum
-	if r.declined() > len(s.Nodes)-s.Quorum {
+	if no > len(s.Nodes)-s.Quorum {
 		want = redlock.ErrLost
 		if op == driver.OpAcquire {
 			want = redlock.ErrTaken
 		}
 	}
 	if reason != want && !(mayBeAlone && reason == redlock.ErrNoQuorum) {
-		return fmt.Sprintf("it says %q, and %d of %d nodes said no", reason, r.declined(), len(s.Nodes))
+		return fmt.Sprintf("it says %q, and %d of %d nodes said no", reason, no, len(s.Nodes))
 	}
 	return ""
 }

@@ -36,7 +36,7 @@ type Settings struct {
 	NodeTimeout time.Duration
 	// Drift is CLOCK_DRIFT of [R] for a TTL.
 	Drift func(ttl time.Duration) time.Duration
-	// RetryMin and RetryMax are the range of the random delay before a retry.
+	// RetryMin and RetryMax are the range of the random delay before a retry. Zero is one that grows with the time waited.
 	RetryMin, RetryMax time.Duration
 	// WakeUp is over how long those who hear of a release spread their attempts: news of it may cut a delay short. Zero is no
 	// such news.
@@ -98,11 +98,12 @@ type Client struct {
 	callers      map[string]*caller      // by call
 	queued       []*caller               // in the order in which they were told to wait
 	leases       []*acquisition          // those held, and some that were
+	silent       map[string]time.Time    // nodes whose last answer did not come, and when that was told
 }
 
 // New makes a client that has taken no step yet.
 func New(s Settings) *Client {
-	return &Client{settings: s, acquisitions: map[string]*acquisition{}, callers: map[string]*caller{}}
+	return &Client{settings: s, acquisitions: map[string]*acquisition{}, callers: map[string]*caller{}, silent: map[string]time.Time{}}
 }
 
 // Knows says whether a step is of a call or an attempt that was followed.

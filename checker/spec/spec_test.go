@@ -72,7 +72,9 @@ func until(life, line string) string {
 
 var outcomes = map[string]driver.Outcome{"yes": driver.Accepted, "no": driver.Declined, "silent": driver.TimedOut, "behind": driver.Behind,
 	"unanswered": driver.Unanswered, "refused": driver.Refused, "quarantined": driver.Quarantined,
-	"unconfirmed": driver.Failed}
+	"unconfirmed": driver.Failed, "unsent": driver.TimedOut}
+
+var nodeErrors = map[string]error{"unsent": fmt.Errorf("waited: %w", context.DeadlineExceeded)}
 
 var reasons = map[string]error{"taken": redlock.ErrTaken, "no-quorum": redlock.ErrNoQuorum, "late": redlock.ErrTooLate,
 	"lost": redlock.ErrLost, "cancelled": context.Canceled, "released": redlock.ErrReleased}
@@ -129,7 +131,7 @@ func (s *script) fill(e *Event) {
 		e.Node.Outcome = cmp.Or(e.Node.Outcome, driver.Accepted)
 	case observe.NodeAnswered:
 		if e.Node.Outcome == driver.TimedOut {
-			e.Node.Err, e.Node.Took = context.DeadlineExceeded, cmp.Or(e.Node.Took, 50*time.Millisecond)
+			e.Node.Err, e.Node.Took = cmp.Or(e.Node.Err, context.DeadlineExceeded), cmp.Or(e.Node.Took, 50*time.Millisecond)
 		}
 		if !e.Late {
 			s.answered[round] = append(s.answered[round], e.Node)
@@ -159,7 +161,7 @@ func (s *script) fill(e *Event) {
 func (s *script) detail(t *testing.T, e *Event, word string) {
 	t.Helper()
 	if outcome, ok := outcomes[word]; ok {
-		e.Node.Outcome = outcome
+		e.Node.Outcome, e.Node.Err = outcome, nodeErrors[word]
 		return
 	}
 	if reason, ok := reasons[word]; ok {
@@ -245,8 +247,6 @@ const retry = `
 	5 a quorum-lost taken
 	5 a denied taken
 	5 a retrying in=150 taken
-	6 a node-answered release A no
-	6 a node-answered release B no
 	9 a node-answered C yes late=1
 	9 a taken-back C
 	155 a' attempt-started
@@ -256,9 +256,29 @@ const retry = `
 	160 a' validity-computed left=983 until=1143
 	160 a' granted left=983 until=1143`
 
+// A refusal by two nodes, of which the third has to be asked for the release of its vote.
+const split = `
+	0 a attempt-started
+	5 a node-answered C yes
+	5 a node-answered A no
+	5 a node-answered B no
+	5 a quorum-lost taken votes=1
+	5 a denied taken
+	5 a retrying in=150 taken
+	6 a node-answered release C yes
+	155 a' attempt-started`
+
+// A refusal by one node, which was asked before the others.
+const gated = `
+	0 a attempt-started
+	0 a gate-asked B
+	5 a node-answered B no
+	5 a quorum-lost taken
+	5 a denied taken`
+
 func TestWhatIsAllowed(t *testing.T) {
 	unconfirmed := strings.NewReplacer("C yes late=1", "C unconfirmed late=1", "taken-back C", "taken-back C unconfirmed").Replace(retry)
-	for _, steps := range []string{life, retry, unconfirmed} {
+	for _, steps := range []string{life, retry, unconfirmed, split, gated} {
 		newScript().check(t, steps, "")
 	}
 }
@@ -281,7 +301,7 @@ func TestWhatIsNotAllowed(t *testing.T) {
 		{life, "5 a quorum-reached votes=2", "5 b quorum-reached votes=2", "no attempt has this value"},
 		{life, "5 a quorum-reached votes=2", "5 a quorum-reached votes=2 of=1", "a quorum of 1, where 2 are configured"},
 		{life, "5 a quorum-reached votes=2", "5 a quorum-lost no-quorum votes=2", "a quorum of 2 can still be reached"},
-		{life, "5 a quorum-reached votes=2", "5 a validity-computed left=983 until=988", "only these steps are allowed: node-answered, quorum-reached"},
+		{life, "5 a quorum-reached votes=2", "5 a validity-computed left=983 until=988", "only these steps are allowed: gate-asked, node-answered, quorum-reached"},
 		{life, "5 a validity-computed left=983 until=988", "5 a validity-computed left=984 until=989", "it would last 989ms from the first reading of the clock on; TTL and drift allow 988ms"},
 		{life, "5 a validity-computed left=983 until=988", "5 a validity-computed left=986 until=988", "986ms are left when only 983ms were"},
 		{life, "5 a validity-computed left=983 until=988", "5 a granted left=983 until=988", "granted while a quorum has voted"},
@@ -305,6 +325,15 @@ func TestWhatIsNotAllowed(t *testing.T) {
 		{retry, "5 a quorum-lost taken", "5 a quorum-lost taken votes=1", "1 nodes are counted, and 0 said yes"},
 		{retry, "5 a denied taken", "5 a denied no-quorum", "and the round ended with"},
 		{retry, "5 a denied taken", "5 a denied taken cancelled", "and the round ended with"},
+		// gates
+		{gated, "0 a gate-asked B\n", "", "2 have not answered: a quorum of 2 can still be reached"},
+		{gated, "0 a gate-asked B", "0 a gate-asked A", "2 have not answered: a quorum of 2 can still be reached"},
+		{gated, "0 a gate-asked B", "0 a gate-asked D", `there is no node "D"`},
+		{gated, "0 a gate-asked B", "0 a gate-asked B\n0 a gate-asked B", "B was asked before"},
+		{gated, "0 a gate-asked B", "0 a gate-asked A\n0 a gate-asked B\n0 a gate-asked C", "2 nodes were asked before, which leaves no quorum to be asked after one"},
+		{gated, "5 a quorum-lost taken", "5 a quorum-lost no-quorum", "2 have not answered: a quorum of 2 can still be reached"},
+		{gated, "5 a node-answered B no", "5 a node-answered A yes\n5 a node-answered B no", "0 nodes are counted, and 1 said yes"},
+		{life, "9 a joined C", "9 a gate-asked C", "gate-asked while the lease is held"},
 		// names and fields
 		{life, "5 a granted left=983 until=988", "5 a granted left=983 until=988 extend=1", "granted: it does not belong to the operation extend"},
 		{life, "300 a extend-started", "300 a extend-started in=5", "extend-started: with Delay, which does not belong to it"},
@@ -329,7 +358,7 @@ func TestWhatIsNotAllowed(t *testing.T) {
 		{life, "405 a released release votes=2", "405 a released release votes=2 of=1", "a quorum of 1, where 2 are configured"},
 		{life, "405 a released release votes=2", "405 a released release votes=2 lost", "a quorum has deleted the key, and it says"},
 		{life, "405 a node-answered release B yes\n405 a released release votes=2", "405 a released release votes=1 no-quorum", "a quorum of 2 can still be reached"},
-		{life, "405 a node-answered release B yes", "405 a node-answered release A yes", "A answers the release 2 times, and was asked 1"},
+		{life, "405 a node-answered release B yes", "405 a node-answered release A yes", "A answers a second time"},
 		{life, "9 a joined C", "9 a joined B", "no late vote of B"},
 		{life, "9 a joined C", "200 a extend-started", "the late vote of C has not joined the lease"},
 		{life, "9 a joined C", "200 a release-started", "the late vote of C has not joined the lease"},
@@ -366,7 +395,7 @@ func TestWhatIsNotAllowed(t *testing.T) {
 		{retry, "5 a retrying in=150 taken", "5 a retrying in=150 taken\n5 a retrying in=150 taken", "it was told before"},
 		{retry, "155 a' attempt-started", "10 a gave-up taken cancelled\n10 a gave-up taken cancelled", "the call has ended"},
 		{retry, "5 a retrying in=150 taken\n", "", "no retry was told"},
-		{retry, "5 a retrying in=150 taken", "5 a retrying in=250 taken", "in 250ms, where 100ms to 200ms are configured"},
+		{retry, "5 a retrying in=150 taken", "5 a retrying in=250 taken", "in 250ms, where it is 100ms to 200ms"},
 		{retry, "155 a' attempt-started", "10 a gave-up taken cancelled\n155 a' attempt-started", "the call has ended"},
 		{retry, "0 a attempt-started", "0 b queued attempt=0\n0 b attempt-started", "a call that came earlier still waits"},
 		{retry, "0 a queued attempt=0", "0 a queued attempt=0\n0 a gave-up attempt=0", "without Err"},
@@ -375,8 +404,8 @@ func TestWhatIsNotAllowed(t *testing.T) {
 		{retry, "0 a queued attempt=0", "0 a queued attempt=0 call=b", "it has the value of another attempt"},
 		{retry, "0 a queued attempt=0", "0 a queued attempt=0\n0 a yielding attempt=0 in=5 on=s", `it is about "s", and the call about "r"`},
 		{retry, "5 a retrying in=150 taken", "5 a retrying in=150 no-quorum", "and the attempt was denied with"},
-		{retry, "6 a node-answered release B no\n", "", "it asks again before B has answered the release of its vote"},
-		{retry, "6 a node-answered release B no", "6 a node-answered release A no", "A answers the release 2 times, and was asked 1"},
+		{split, "6 a node-answered release C yes\n", "", "it asks again before C has answered the release of its vote"},
+		{split, "155 a' attempt-started", "56 a node-answered release C yes", "C answers a second time"},
 		{retry, "155 a' attempt-started", "10 a gave-up no-quorum", "and its last attempt ended with"},
 		{retry, "0 a queued attempt=0", "0 a queued attempt=0\n0 a gave-up attempt=0 taken", "it has not asked, and does not say why"},
 		{retry, "0 a queued attempt=0", "0 a queued", "it has made 0 attempts, and the step is told of attempt 1"},
@@ -392,6 +421,39 @@ func TestWhatIsNotAllowed(t *testing.T) {
 			t.Errorf("%q instead of %q: %v, want %q", x.instead, x.line, err, x.want)
 		}
 	}
+}
+
+// Where another has votes, a node that has not answered the client's last command is not waited for.
+func TestASilentNodeIsNotWaitedFor(t *testing.T) {
+	const before, silent = "0 a attempt-started\n5 a node-answered A no\n5 a node-answered B no\n5 a quorum-lost taken\n5 a denied taken\n5 a retrying in=150 taken\n",
+		"50 a node-answered C silent late=1\n"
+	const after = "155 a' attempt-started\n160 a' node-answered A yes\n160 a' node-answered B no\n160 a' quorum-lost no-quorum votes=1"
+	newScript().check(t, before+silent+after, "")
+	newScript().check(t, before+after, "a quorum of 2 can still be reached")
+	newScript().check(t, before+silent+strings.Replace(after, "160 a' node-answered B no\n", "", 1), "a quorum of 2 can still be reached")
+}
+
+// Answers before a decision are told when it is made: C has answered the release before the extend was given up there.
+func TestASilenceThatIsToldFirst(t *testing.T) {
+	before := until(life, "400 a") + "345 a release-started\n"
+	const silent = "350 a node-answered extend C silent late=1\n"
+	const after = "352 a node-answered release C yes took=4\n352 a node-answered release A yes took=5\n352 a released release votes=2\n" +
+		"600 b attempt-started\n605 b node-answered A yes\n605 b node-answered B no\n605 b quorum-lost no-quorum votes=1"
+	newScript().check(t, before+silent+after, "")
+	newScript().check(t, before+after, "a quorum of 2 can still be reached")
+}
+
+// A second gate may be asked late, as after a pause of the process. Its vote counts, however long ago the attempt began.
+func TestASecondGateAfterAPause(t *testing.T) {
+	prompt := func(s *Settings) { s.Prompt = true } // a pause can be between two instants all the same
+	newScript(prompt).check(t, "0 a attempt-started\n0 a gate-asked A\n200 a gate-asked B\n205 a node-answered B yes took=205", "")
+}
+
+// A node that an acquire was given up for before it was sent is not asked for the release.
+func TestAReleaseOfWhatWasNotSent(t *testing.T) {
+	const release = "300 a release-started\n350 a node-answered release A silent\n350 a released release votes=0 no-quorum"
+	newScript().check(t, until(life, "9 a")+"50 a node-answered C unsent late=1\n"+release, "")
+	newScript().check(t, until(life, "9 a")+"50 a node-answered C silent late=1\n"+release, "a quorum of 2 can still be reached")
 }
 
 // A vote that comes while the lease is about to end joins it before the release.
@@ -415,8 +477,6 @@ func TestACallerThatGivesWayIsTheFirst(t *testing.T) {
 		5 a quorum-lost taken
 		5 a denied taken
 		5 a retrying in=150 taken
-		6 a node-answered release A no
-		6 a node-answered release B no
 		155 a queued
 		`
 	newScript().check(t, waits+"160 a' attempt-started", "")
@@ -546,13 +606,17 @@ func (s *script) failed(t *testing.T, before, step string, change func(*redlock.
 // Errors say what they are about, and what the nodes did.
 func TestAnErrorTellsOfItsStep(t *testing.T) {
 	for want, change := range map[string]func(*redlock.Error){
-		"its error is about operation extend":                         func(e *redlock.Error) { e.Op = driver.OpExtend },
-		`its error is about "s"`:                                      func(e *redlock.Error) { e.Resource = "s" },
-		"its error tells of 2 attempts, and 1 were made":              func(e *redlock.Error) { e.Attempts = 2 },
-		"its error has neither a reason nor a cause":                  func(e *redlock.Error) { e.Reason = nil },
-		"its error tells of a node timeout of 0s":                     func(e *redlock.Error) { e.NodeTimeout = 0 },
-		"its error tells of a node timeout of 1s":                     func(e *redlock.Error) { e.NodeTimeout = time.Second },
-		"its error tells of 2 nodes":                                  func(e *redlock.Error) { e.Nodes = e.Nodes[:2] },
+		"its error is about operation extend":             func(e *redlock.Error) { e.Op = driver.OpExtend },
+		`its error is about "s"`:                          func(e *redlock.Error) { e.Resource = "s" },
+		"its error tells of 2 attempts, and 1 were made":  func(e *redlock.Error) { e.Attempts = 2 },
+		"its error has neither a reason nor a cause":      func(e *redlock.Error) { e.Reason = nil },
+		"its error tells of a node timeout of 0s":         func(e *redlock.Error) { e.NodeTimeout = 0 },
+		"its error tells of a node timeout of 1s":         func(e *redlock.Error) { e.NodeTimeout = time.Second },
+		"its error does not tell of B, which is declined": func(e *redlock.Error) { e.Nodes = e.Nodes[:1] },
+		"its error does not tell of A, which is declined": func(e *redlock.Error) { e.Nodes = e.Nodes[1:] },
+		`its error tells of "D", not in the order of the nodes`: func(e *redlock.Error) {
+			e.Nodes = append(e.Nodes, observe.NodeOutcome{Node: "D"})
+		},
 		"tells of A that it is accepted after 0s, and it is declined": func(e *redlock.Error) { e.Nodes[0].Outcome = driver.Accepted },
 		"tells of B that it is declined after 1ms":                    func(e *redlock.Error) { e.Nodes[1].Took = time.Millisecond },
 	} {
@@ -649,6 +713,13 @@ func TestTokens(t *testing.T) {
 	said := strings.Replace(raised, "5 a token-raised", "5 a node-answered C behind\n5 a token-raised", 1)
 	newScript(fencing).check(t, said+late, "the late vote of C has not joined the lease")
 	newScript(fencing).check(t, said+strings.Replace(late, "12 a release", "11 a joined C took=11\n12 a release", 1), "")
+	// C is not asked for the release if it has said no to the second token, to which it may have answered late.
+	const down = "9 a granted left=979 until=988 token=2\n11 a node-answered C behind took=11 late=1\n12 a release-started\n" +
+		"63 a node-answered release A silent\n63 a released release votes=0 "
+	newScript(fencing).check(t, raised+down+"no-quorum", "")
+	newScript(fencing).check(t, raised+strings.Replace(down, "C behind", "C yes", 1)+"no-quorum", "can still be reached")
+	newScript(fencing).check(t, raised+strings.Replace(down, "11 a node-answered C behind took=11 late=1\n", "", 1)+"no-quorum", "can still be reached")
+	newScript(fencing).check(t, raised+down+"lost", "it says")
 }
 
 // A call that was told of, and neither granted nor given up, is forgotten once no call is under way.

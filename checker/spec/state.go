@@ -25,7 +25,7 @@ func (s state) String() string {
 
 // transitions are the steps that each state allows. Late answers come in any state.
 var transitions = [...][]observe.Step{
-	asking:   {observe.NodeAnswered, observe.QuorumReached, observe.QuorumLost, observe.TokenRaised},
+	asking:   {observe.GateAsked, observe.NodeAnswered, observe.QuorumReached, observe.QuorumLost, observe.TokenRaised},
 	agreed:   {observe.NodeAnswered, observe.ValidityComputed, observe.Denied},
 	measured: {observe.NodeAnswered, observe.Granted, observe.Denied},
 	refused:  {observe.NodeAnswered, observe.Denied},

@@ -229,7 +229,6 @@ func TestReadmePicture(t *testing.T) {
 // shorter makes commands that run for minutes run for seconds, by what stands in them. What then runs is the same code.
 var shorter = strings.NewReplacer(
 	"--seeds 100000", "--seeds 40",
-	"--beyond --seeds 10000", "--beyond --seeds 16",
 	"--seeds 10000", "--seeds 40",
 	"--seeds 20000", "--seeds 40",
 	"--for 10m", "--for 1ms --generation 20",

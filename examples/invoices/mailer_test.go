@@ -87,6 +87,7 @@ func TestServersAreDown(t *testing.T) {
 			t.Errorf("sent %d: %v", sent, err)
 		}
 		nodes.Heal(0)
+		time.Sleep(time.Minute) // the next run
 		if sent, err := mailer.SendAll(t.Context()); sent != 10 || err != nil {
 			t.Errorf("then sent %d: %v", sent, err)
 		}

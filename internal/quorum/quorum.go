@@ -43,12 +43,14 @@ func (s Set) Each(yield func(int) bool) {
 
 // Ballot is what the nodes that were asked in a round have answered.
 type Ballot struct {
-	Asked    Set
-	Answered Set // those whose outcome is settled, timeouts included
-	Accepted Set
-	Declined Set
-	Behind   Set
-	Voteless Set // answered, and have no vote to give
+	Asked     Set
+	Later     Set // those that are asked if the gate says yes; of a release, once they have answered the acquire
+	Suspected Set // those that have not answered lately
+	Answered  Set // those whose outcome is settled, timeouts included
+	Accepted  Set
+	Declined  Set
+	Behind    Set
+	Voteless  Set // answered, and have no vote to give
 }
 
 // Record settles the outcome of node i.
@@ -75,10 +77,20 @@ func (b *Ballot) Replied() Set { return b.Accepted | b.Declined | b.Behind | b.V
 // Reached reports whether a quorum said yes.
 func (b *Ballot) Reached(quorum int) bool { return b.Accepted.Len() >= quorum }
 
-// Lost reports whether a quorum can no longer say yes.
-func (b *Ballot) Lost(quorum int) bool { return b.Accepted.Len()+b.Pending().Len() < quorum }
+// Open is the set of nodes that are still waited for. Where another has votes, and all that were to be relied on have answered,
+// that is none.
+func (b *Ballot) Open() Set {
+	open := b.Pending() | b.Later
+	if b.Declined != 0 && open.Without(b.Suspected) == 0 {
+		return 0
+	}
+	return open
+}
+
+// Lost reports whether a quorum can no longer say yes, but for nodes that are suspected.
+func (b *Ballot) Lost(quorum int) bool { return b.Accepted.Len()+b.Open().Len() < quorum }
 
 // BeatableYet reports whether a quorum may still turn out to vote for a fencing token that is high enough.
 func (b *Ballot) BeatableYet(quorum int) bool {
-	return (b.Accepted | b.Behind | b.Pending()).Len() >= quorum
+	return (b.Accepted | b.Behind | b.Open()).Len() >= quorum
 }

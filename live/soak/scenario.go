@@ -36,7 +36,7 @@ const (
 // votes are over: an attempt, a retry and another attempt. With the restart guard, restarted nodes are first left out for the
 // largest TTL, from the first attempt on.
 func takeableWithin(s *scenarios.Scenario) time.Duration {
-	bound := 4*s.Lock.NodeTimeout + protocols.Of[protocols.DelaySettings](s.Lock).RetryDelay.Max + machineAllowance
+	bound := 4*s.Lock.NodeTimeout + protocols.Of[protocols.DelaySettings](s.Lock).Span().Max + machineAllowance
 	if g := protocols.Of[protocols.RedlockSettings](s.Lock).Guard; g != nil {
 		bound += g.MaxTTL
 	}

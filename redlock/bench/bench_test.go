@@ -1,15 +1,10 @@
-// Package bench compares the speed of package redlock with that of its peers, on redis-server processes of its own:
-//
-//	cd bench && go test -bench . -run '^$' | tee speed.txt
-//
-// It is a module of its own, so that the peers stay out of the dependencies of the library. A contestant is an entry of the
-// table contestants, and a condition one of conditions. docs/speed.md says what the figures are.
-package bench
+package main
 
 import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -18,64 +13,64 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// sharedKeys is how many locks all callers want where they contend.
-const sharedKeys = 4
-
-// BenchmarkLock measures one lock and one unlock, by callers that do one after another without a pause.
+// BenchmarkLock measures one lock and one unlock, by callers that do one after another without a pause, each with a lock of its
+// own.
 func BenchmarkLock(b *testing.B) {
-	c := startCluster(b)
+	c := started(b)
 	for i := range conditions {
-		for _, l := range []load{{parallel: 1}, {parallel: 64}, {parallel: 512}, {parallel: 64, contended: true}, {parallel: 512, contended: true}} {
+		for _, parallel := range []int{1, 64, 512} {
 			for j := range contestants {
 				on, who := &conditions[i], &contestants[j]
-				if who.servers == 1 && !on.isHealthy() {
+				if !on.isLasting() || who.servers == 1 && !on.isHealthy() {
 					continue // without its only server it does nothing
 				}
-				b.Run(fmt.Sprintf("on=%s/%s/with=%s", on.name, l, who.name), func(b *testing.B) { c.measure(b, on, l, who) })
+				b.Run(fmt.Sprintf("on=%s/callers=%d/with=%s", on.name, parallel, who.name), func(b *testing.B) { c.measure(b, on, parallel, who) })
 			}
 		}
 	}
 }
 
-// load is how many callers there are, and whether they want sharedKeys locks or have one each.
-type load struct {
-	parallel  int
-	contended bool
+// started is a cluster until the end of a test or benchmark, which fails without a redis-server.
+func started(tb testing.TB) *cluster {
+	c := must[*cluster](tb)(startCluster())
+	tb.Cleanup(c.close)
+	return c
 }
 
-func (l load) String() string {
-	kind := "uncontended"
-	if l.contended {
-		kind = "contended"
+// must is what a function returned, unless it failed.
+func must[T any](tb testing.TB) func(T, error) T {
+	return func(value T, err error) T {
+		tb.Helper()
+		check(tb, err)
+		return value
 	}
-	return fmt.Sprintf("load=%s/callers=%d", kind, l.parallel)
 }
 
-func (l load) key(caller int) string {
-	if l.contended {
-		caller %= sharedKeys
+func check(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
 	}
-	return fmt.Sprintf("bench-%d", caller)
 }
 
 // measure makes b.N operations with a contestant, after one of each caller that is not counted.
-func (c *cluster) measure(b *testing.B, on *condition, l load, who *contestant) {
-	c.flush(b)
-	stage := c.stage(b, on)
+func (c *cluster) measure(b *testing.B, on *condition, parallel int, who *contestant) {
+	check(b, c.flush(b.Context()))
+	stage := must[*stage](b)(c.stage(on))
 	defer stage.close()
-	lock := opened(b, who, stage.addrs)
+	lock := must[locker](b)(who.opened(stage.addrs))
 	defer lock.close()
-	lockers := l.lockers(b, lock)
-	l.run(b, lockers, l.parallel) // opens the connections, and loads scripts
-	stage.inject(b)
-	l.run(b, lockers, l.parallel)
-	before := c.settled(b)
+	lockers := slices.Repeat([]locker{lock}, parallel)
+	repeat(b, lockers, len(lockers)) // opens the connections, and loads scripts
+	check(b, stage.inject(b.Context()))
+	repeat(b, lockers, len(lockers))
+	before := must[counts](b)(c.settled(b.Context()))
 	runtime.GC()
 	b.ReportAllocs()
 	b.ResetTimer()
-	latencies, failed := l.run(b, lockers, b.N)
+	latencies, failed := repeat(b, lockers, b.N)
 	b.StopTimer()
-	after := c.settled(b)
+	after := must[counts](b)(c.settled(b.Context()))
 	n := float64(b.N)
 	b.ReportMetric(time.Duration(latencies.ValueAtQuantile(50)).Seconds()*1e3, "p50-ms")
 	b.ReportMetric(time.Duration(latencies.ValueAtQuantile(99)).Seconds()*1e3, "p99-ms")
@@ -85,21 +80,9 @@ func (c *cluster) measure(b *testing.B, on *condition, l load, who *contestant) 
 	b.ReportMetric(float64(failed), "failed")
 }
 
-// lockers are what the callers lock with: each its own where they contend, if there can be more than one.
-func (l load) lockers(tb testing.TB, lock locker) []locker {
-	lockers := make([]locker, l.parallel)
-	for caller := range lockers {
-		lockers[caller] = lock
-		if s, ok := lock.(separable); ok && l.contended {
-			lockers[caller] = s.separate(tb)
-		}
-	}
-	return lockers
-}
-
-// run has the callers make n operations together, each when it has finished the one before, and says how long each took, in
-// nanoseconds, and how many failed.
-func (l load) run(tb testing.TB, lockers []locker, n int) (latencies *hdrhistogram.Histogram, failed int) {
+// repeat has callers, one with each locker, make n operations together, each when it has finished the one before, and says how
+// long each took, in nanoseconds, and how many failed.
+func repeat(tb testing.TB, lockers []locker, n int) (latencies *hdrhistogram.Histogram, failed int) {
 	latencies = hdrhistogram.New(time.Microsecond.Nanoseconds(), time.Minute.Nanoseconds(), 3)
 	var (
 		left atomic.Int64
@@ -114,7 +97,7 @@ func (l load) run(tb testing.TB, lockers []locker, n int) (latencies *hdrhistogr
 			defer cancel()
 			for left.Add(-1) >= 0 {
 				begin := time.Now()
-				err := lockAndUnlock(ctx, lock, l.key(caller))
+				err := lockAndUnlock(ctx, lock, fmt.Sprintf("bench-%d", caller))
 				took := time.Since(begin)
 				mu.Lock()
 				_ = latencies.RecordValue(took.Nanoseconds()) // none takes longer than the range
@@ -131,21 +114,13 @@ func (l load) run(tb testing.TB, lockers []locker, n int) (latencies *hdrhistogr
 	return latencies, failed
 }
 
-func lockAndUnlock(ctx context.Context, l locker, key string) error {
-	h, err := l.lock(ctx, key)
-	if err != nil {
-		return err
-	}
-	return h.Unlock(ctx)
-}
-
 // heldLocks is how many locks BenchmarkRenewal keeps.
 const heldLocks = 1000
 
 // BenchmarkRenewal measures what it costs to keep heldLocks locks, each renewed every third of its TTL. An operation is such
 // a third, so that what it takes is always the same, and what counts is the time of processors.
 func BenchmarkRenewal(b *testing.B) {
-	c := startCluster(b)
+	c := started(b)
 	for i := range contestants {
 		who := &contestants[i]
 		if who.renews {
@@ -155,8 +130,8 @@ func BenchmarkRenewal(b *testing.B) {
 }
 
 func (c *cluster) renew(b *testing.B, who *contestant, locks int) {
-	c.flush(b)
-	lock := opened(b, who, c.addrs())
+	check(b, c.flush(b.Context()))
+	lock := must[locker](b)(who.opened(c.addrs()))
 	defer lock.close()
 	ctx, release := context.WithCancel(context.Background())
 	var all sync.WaitGroup
@@ -172,11 +147,11 @@ func (c *cluster) renew(b *testing.B, who *contestant, locks int) {
 		<-granted
 	}
 	time.Sleep(renewEvery * 3 / 2) // until all have been renewed, and between two renewals of most
-	before := c.count(b)
+	before := must[counts](b)(c.count(b.Context()))
 	b.ResetTimer()
 	time.Sleep(time.Duration(b.N) * renewEvery)
 	b.StopTimer()
-	after := c.count(b)
+	after := must[counts](b)(c.count(b.Context()))
 	release()
 	all.Wait()
 	n := float64(b.N * locks)

@@ -58,9 +58,9 @@ const (
 	ValidityComputed
 	// Granted: the acquire succeeded; the call is about to return the lease.
 	Granted
-	// Denied: the attempt failed; the release of its partial votes is about to be sent to all nodes.
+	// Denied: the attempt failed; the release of its partial votes is about to be sent.
 	Denied
-	// Retrying: the next attempt waits for Delay, and until the nodes have answered the release.
+	// Retrying: the next attempt waits for Delay, and until the nodes that have voted have answered the release.
 	Retrying
 	// GaveUp: the call is about to return without a grant. One of package semaphore is told of with the name of the semaphore,
 	// and without Value, Call and Attempt: its looks for permits are calls of their own.
@@ -80,8 +80,8 @@ const (
 	// Joined: a vote that arrived after the decision counts for the lease: told when it arrives, or with the grant if it came
 	// before that.
 	Joined
-	// TakenBack: a vote that arrived after the release began or the attempt failed is released again, and so is a key that a
-	// node has set without the replicas that a vote needs.
+	// TakenBack: a vote that arrived after the release began or the attempt failed is released, and so is a key that a node has
+	// set without the replicas that a vote needs.
 	TakenBack
 	// Queued: the call is about to wait for earlier callers of the same client, and for the end of this client's lease on the
 	// same resources. Before the first attempt, Value and Call are the value that it will have, and Attempt is 0.
@@ -89,6 +89,8 @@ const (
 	// Yielding: the call has its turn and still waits for Delay: so that other processes get theirs, or because the caller
 	// before it asked a moment ago and gave up.
 	Yielding
+	// GateAsked: one node is about to be asked for its vote before the others, which are asked only if it votes.
+	GateAsked
 )
 
 var stepNames = [...]string{
@@ -96,7 +98,7 @@ var stepNames = [...]string{
 	QuorumLost: "quorum-lost", TokenRaised: "token-raised", ValidityComputed: "validity-computed", Granted: "granted", Denied: "denied",
 	Retrying: "retrying", GaveUp: "gave-up", ExtendStarted: "extend-started", Extended: "extended", NotExtended: "not-extended",
 	Lost: "lost", ReleaseStarted: "release-started", Released: "released", Joined: "joined", TakenBack: "taken-back",
-	Queued: "queued", Yielding: "yielding",
+	Queued: "queued", Yielding: "yielding", GateAsked: "gate-asked",
 }
 
 // String gives the step's name in lower case with hyphens, "attempt-started".
@@ -133,7 +135,7 @@ type Event struct {
 	Attempt  int    // which attempt of the call, from 1; 0 before the first
 	Call     string // identifies the call and its lease: the value of the first attempt
 
-	// NodeAnswered: a node's outcome; Joined and TakenBack: the outcome that led to it.
+	// NodeAnswered: a node's outcome; Joined and TakenBack: the outcome that led to it; GateAsked: the node.
 	Node NodeOutcome
 	Late bool // the answer came after the decision
 

@@ -12,11 +12,11 @@ func TestStepNames(t *testing.T) {
 		names = append(names, s.String())
 	}
 	const want = "attempt-started node-answered quorum-reached quorum-lost token-raised validity-computed granted denied retrying gave-up extend-started " +
-		"extended not-extended lost release-started released joined taken-back queued yielding"
+		"extended not-extended lost release-started released joined taken-back queued yielding gate-asked"
 	if got := strings.Join(names, " "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	for s, want := range map[Step]string{0: "Step(0)", Yielding + 1: "Step(21)"} {
+	for s, want := range map[Step]string{0: "Step(0)", GateAsked + 1: "Step(22)"} {
 		if s.String() != want {
 			t.Errorf("%d is %q", s, s)
 		}

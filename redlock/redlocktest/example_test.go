@@ -44,7 +44,7 @@ func Example() {
 	err := s.sendAll(context.Background())
 	fmt.Println("another process is at work:", errors.Is(err, redlock.ErrTaken), sent)
 
-	nodes.Down(0, 1, 2)
+	nodes.Down() // all of them
 	err = s.sendAll(context.Background())
 	fmt.Println("no quorum:", errors.Is(err, redlock.ErrNoQuorum), sent)
 

@@ -21,8 +21,10 @@ func (t *teller) call(e *history.Event) string {
 	}
 	switch e.Func {
 	case history.Acquire:
+		delete(t.late, e.Process)
 		return e.Process + " requests the lock" + t.on(e)
 	case history.Release:
+		delete(t.late, e.Process)
 		return e.Process + " releases the lock" + t.on(e)
 	case history.Extend:
 		return e.Process + " asks to extend its lease" + t.on(e)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"redlocksim/faults"
@@ -53,9 +54,18 @@ func (t *teller) ofClient(e *history.Event) string {
 	case observe.Lost.String():
 		return fmt.Sprintf("%s learns %s", e.Process, cmp.Or(t.over[e.Grant], "that its lease"+t.on(e)+" is about to expire"))
 	case observe.TakenBack.String():
-		return fmt.Sprintf("%s's late vote for %s%s is released", e.Node, e.Process, t.on(e))
+		return t.takenBack(e)
 	}
 	return ""
+}
+
+// takenBack tells of a vote that came too late, once for each node in a call: a client that tries again and again has many.
+func (t *teller) takenBack(e *history.Event) string {
+	if slices.Contains(t.late[e.Process], e.Node) {
+		return ""
+	}
+	t.late[e.Process] = append(t.late[e.Process], e.Node)
+	return fmt.Sprintf("%s's late vote for %s%s is released", e.Node, e.Process, t.on(e))
 }
 
 // ofCall tells a step of the call under way, whose present attempt is a.

@@ -27,7 +27,7 @@ func Seconds(d time.Duration) string { return fmt.Sprintf("%.4fs", d.Seconds()) 
 // Of tells a history, with what monitors found on the way. Where more than one resource is used it names them.
 func Of(h history.History, monitored ...checker.Finding) []Line {
 	t := teller{attempts: map[int]*attempt{}, joined: map[int][]string{}, fails: map[int]string{}, failed: map[int]string{},
-		over: map[int]string{}, resources: newResources(h)}
+		over: map[int]string{}, late: map[string][]string{}, resources: newResources(h)}
 	asked := map[string]bool{}
 	for _, e := range h {
 		switch {
@@ -56,12 +56,13 @@ func Of(h history.History, monitored ...checker.Finding) []Line {
 // teller goes through a history and keeps what the sentences to come need.
 type teller struct {
 	lines    []Line
-	attempts map[int]*attempt // by operation
-	joined   map[int][]string // nodes whose votes came after the decision and count, by grant
-	fails    map[int]string   // why an extend is going to fail, by operation
-	failed   map[int]string   // why the last extend failed, by grant
-	over     map[int]string   // what a client learns of a lease that is over, by grant
-	isOnOne  bool             // no more than one node has a vote
+	attempts map[int]*attempt    // by operation
+	joined   map[int][]string    // nodes whose votes came after the decision and count, by grant
+	fails    map[int]string      // why an extend is going to fail, by operation
+	failed   map[int]string      // why the last extend failed, by grant
+	over     map[int]string      // what a client learns of a lease that is over, by grant
+	late     map[string][]string // nodes whose late votes for a client have been told since its last call
+	isOnOne  bool                // no more than one node has a vote
 	resources
 }
 

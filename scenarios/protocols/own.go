@@ -79,7 +79,7 @@ func partOf[T any](own reflect.Value) (reflect.Value, bool) {
 	return reflect.Value{}, false
 }
 
-// With is the settings for another protocol: what both have stays, and the rest is as the other has it by default.
+// With is the settings for another protocol: what both have and was set stays, and the rest is as the other has it by default.
 func (s Settings) With(name Name) Settings {
 	p, known := Find(name)
 	if !known || s.Protocol == name && s.own != nil {
@@ -88,9 +88,12 @@ func (s Settings) With(name Name) Settings {
 	own := copied(p.own)
 	if s.own != nil {
 		was := reflect.ValueOf(s.own)
+		before, _ := Find(s.Protocol)
+		defaults := reflect.ValueOf(before.own)
 		for _, f := range strictyaml.Fields(was.Type()) {
+			isDefault := reflect.DeepEqual(was.FieldByIndex(f.Index).Interface(), defaults.FieldByIndex(f.Index).Interface())
 			for _, to := range strictyaml.Fields(own.Type()) {
-				if f.Owner == to.Owner && f.Name == to.Name {
+				if f.Owner == to.Owner && f.Name == to.Name && !isDefault {
 					own.FieldByIndex(to.Index).Set(was.FieldByIndex(f.Index))
 				}
 			}

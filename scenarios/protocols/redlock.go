@@ -19,7 +19,7 @@ var redlockProtocol = Protocol{Name: "redlock", New: newRedlock, own: defaultRed
 		Cancels: true, Repeats: true, Lengthens: true, Renews: true}}
 
 func defaultRedlock() RedlockSettings {
-	return RedlockSettings{DriftSettings: defaultDrift(), DelaySettings: defaultDelay()}
+	return RedlockSettings{DriftSettings: defaultDrift()}
 }
 
 // RedlockSettings are those of protocol redlock.
@@ -107,7 +107,7 @@ var documented = struct {
 	drift       redlock.Drift
 	nodeTimeout time.Duration
 	retryDelay  Range
-}{redlock.Drift{Factor: "1%", Constant: 2 * time.Millisecond}, 50 * time.Millisecond, Range{50 * time.Millisecond, 150 * time.Millisecond}}
+}{redlock.Drift{Factor: "1%", Constant: 2 * time.Millisecond}, 50 * time.Millisecond, Range{}}
 
 // Options are the settings of protocol redlock as package redlock takes them. What is as the library documents its default is
 // left out, so that runs go by the defaults themselves.
@@ -388,6 +388,8 @@ func (x *shipped) step(ctx context.Context, e observe.Event) {
 		s.Node, s.Detail = e.Node.Node, e.Node.Outcome.Of(e.Op)
 	case observe.Joined, observe.TakenBack:
 		s.Node, s.Detail, s.Late = e.Node.Node, e.Node.Outcome.Of(e.Op), true
+	case observe.GateAsked:
+		s.Node = e.Node.Node
 	case observe.Lost:
 		s.Late = true
 	case observe.Retrying, observe.Yielding:

@@ -13,8 +13,9 @@ import (
 
 // DelaySettings are those of protocols that wait between two attempts.
 type DelaySettings struct {
-	// RetryDelay is the range from which the random delay between two attempts is drawn. Default: {min: 50ms, max: 150ms}.
-	// Example: {min: 10ms, max: 40ms}
+	// RetryDelay is the range from which the random delay between two attempts is drawn. Default: 50 ms to 150 ms; with redlock
+	// and one-redis a quarter of the time waited in vain, from 1 ms to 100 ms, and up to half of that more or less. Example:
+	// {min: 10ms, max: 40ms}
 	RetryDelay Range `yaml:"retry-delay"`
 }
 
@@ -24,6 +25,14 @@ type Range struct {
 	Min time.Duration `yaml:"min,required"`
 	// Max is the longest. Example: 150ms
 	Max time.Duration `yaml:"max,required"`
+}
+
+// Span is the range of the delays, also of protocol redlock where that has none: its delays grow with the time waited.
+func (s DelaySettings) Span() Range {
+	if s.RetryDelay == (Range{}) {
+		return Range{time.Millisecond / 2, 150 * time.Millisecond}
+	}
+	return s.RetryDelay
 }
 
 func defaultDelay() DelaySettings {

@@ -69,15 +69,18 @@ func (g *Suggestion) write() error {
 	if g.attacked().Forgetful() {
 		guard = fmt.Sprintf("\tredlock.WithRestartGuard(redlock.Guard{MaxTTL: %s}), // instead of a restart delay\n", inGo(lock.TTL))
 	}
+	delay := ""
+	if d := own.RetryDelay; d != (protocols.Range{}) {
+		delay = fmt.Sprintf("\tredlock.WithRetryDelay(%s, %s),\n", inGo(d.Min), inGo(d.Max))
+	}
 	g.Go = fmt.Sprintf(`client, err := redlock.New(nodes,
 	redlock.WithQuorum(%d),
 	redlock.WithDrift(redlock.Drift{%s}),
 	redlock.WithNodeTimeout(%s),
-	redlock.WithRetryDelay(%s, %s),
-	redlock.WithLossLead(%s), // at most half of the validity takes effect: check lease.Until() too
+%s	redlock.WithLossLead(%s), // at most half of the validity takes effect: check lease.Until() too
 %s)
 lease, err := client.Lock(ctx, resource, %s)
-`, own.Quorum, drift, inGo(lock.NodeTimeout), inGo(own.RetryDelay.Min), inGo(own.RetryDelay.Max), inGo(own.LossLead), guard, inGo(lock.TTL))
+`, own.Quorum, drift, inGo(lock.NodeTimeout), delay, inGo(own.LossLead), guard, inGo(lock.TTL))
 	return err
 }
 

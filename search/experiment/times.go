@@ -29,7 +29,7 @@ func deadlines(s Space) (all []time.Duration) {
 	own := protocols.Of[protocols.RedlockSettings](lock)
 	ttl := lock.TTL
 	contextEnds, valid := ends(s)
-	retry := protocols.Of[protocols.DelaySettings](lock).RetryDelay
+	retry := protocols.Of[protocols.DelaySettings](lock).Span()
 	all = []time.Duration{ttl, 2 * ttl, valid, contextEnds, valid - lock.GuardTime, ttl / 3, 2 * ttl / 3, lock.NodeTimeout, 2 * lock.NodeTimeout,
 		retry.Min, retry.Max, own.WakeUp, budget.Pause, budget.Delay}
 	if own.Guard != nil {

@@ -82,7 +82,7 @@ const leastPause = time.Millisecond
 func short(s *scenarios.Scenario, f *checker.Finding) (why string, mend func(*protocols.Settings)) {
 	b := &s.Budget
 	counters := protocols.Of[protocols.RedlockSettings](s.Lock).CounterTTL
-	delay, has := protocols.Of[protocols.DelaySettings](s.Lock).RetryDelay, protocols.Has[protocols.DelaySettings](s.Lock)
+	delay, has := protocols.Of[protocols.DelaySettings](s.Lock).Span(), protocols.Has[protocols.DelaySettings](s.Lock)
 	boottime := func(lock *protocols.Settings) { lock.Clock = kernel.Boottime }
 	switch {
 	case f.Kind == checker.BusyWait && has && delay.Max < leastPause:

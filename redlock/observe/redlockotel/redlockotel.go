@@ -10,8 +10,8 @@
 //	redlock.release   the release, a child of redlock.held
 //
 // The spans carry redlock.resource and redlock.value, and what is in the constants. redlock.acquire has an event for each
-// step of its attempts: queued, yielding, attempt-started, token-raised, denied, retrying. What failed has the status Error
-// with the reason, which is also the attribute error.type: taken, no_quorum, too_late, no_token, lost, released,
+// step of its attempts: queued, yielding, attempt-started, gate-asked, token-raised, denied, retrying. What failed has the
+// status Error with the reason, which is also the attribute error.type: taken, no_quorum, too_late, no_token, lost, released,
 // tokens_used_up, closed, cancelled, deadline_exceeded or other. Where redlock.WithWakeUp does not work, the node's answer in
 // redlock.nodes says so, and redlock.release has an event no-wake-up.
 //
@@ -84,6 +84,8 @@ func (o *Observer) Observe(ctx context.Context, e observe.Event) {
 	case observe.AttemptStarted:
 		s.beginAcquire(ctx, o.tracer, e)
 		s.acquire.AddEvent(e.Step.String(), trace.WithAttributes(Attempt.Int(e.Attempt), Value.String(observe.Fingerprint(e.Value))))
+	case observe.GateAsked:
+		s.acquire.AddEvent(e.Step.String(), trace.WithAttributes(Node.String(e.Node.Node)))
 	case observe.TokenRaised:
 		s.acquire.AddEvent(e.Step.String(), trace.WithAttributes(Token.Int64(e.Token)))
 	case observe.Denied:

@@ -50,19 +50,21 @@ func TestSpans(t *testing.T) {
 			redlock.extend 100ms-102ms in redlock.held: resource=r validity=0.986
 			redlock.release 200ms-202ms in redlock.held: accepted=2 resource=r
 			redlock.held 2ms-202ms in caller, linked to redlock.acquire: attempt=1 resource=r validity=0.986`},
+		// At 12 ms a is asked, the gate of r, and at 13 ms b and c.
 		{"granted at the second attempt", func(w *world) {
 			w.a.Hold("r", 5*time.Millisecond)
 			w.b.Hold("r", 5*time.Millisecond)
 			lease := w.lock()
 			w.must(lease.Unlock(w.ctx), nil)
 		}, `
-			redlock.acquire 0s-14ms in caller: attempt=2 resource=r validity=0.986
+			redlock.acquire 0s-15ms in caller: attempt=2 resource=r validity=0.985
 			  0s attempt-started attempt=1
 			  2ms denied error.type=taken nodes=[a held by another b held by another c unanswered]
 			  2ms retrying delay=0.01
 			  12ms attempt-started attempt=2
-			redlock.release 14ms-16ms in redlock.held: accepted=2 resource=r
-			redlock.held 14ms-16ms in caller, linked to redlock.acquire: attempt=2 resource=r validity=0.986`},
+			  12ms gate-asked node=a
+			redlock.release 15ms-17ms in redlock.held: accepted=2 resource=r
+			redlock.held 15ms-17ms in caller, linked to redlock.acquire: attempt=2 resource=r validity=0.985`},
 		{"behind a lease of the same client", func(w *world) {
 			lease := w.lock()
 			unlock := time.AfterFunc(50*time.Millisecond, func() { _ = lease.Unlock(context.Background()) })

@@ -152,11 +152,12 @@ const (
 	Token    = attribute.Key("redlock.token")    // the fencing token
 	Delay    = attribute.Key("redlock.delay")    // of retrying and yielding, in seconds
 	Accepted = attribute.Key("redlock.accepted") // how many nodes had released the key
-	Nodes    = attribute.Key("redlock.nodes")    // what each node answered, where something failed
+	Node     = attribute.Key("redlock.node")     // of gate-asked
+	Nodes    = attribute.Key("redlock.nodes")    // what each node that was asked answered, where something failed
 	Reason   = attribute.Key("error.type")       // why it failed
 )
 
-// why says why something failed and what each node answered.
+// why says why something failed and what each node that was asked answered.
 func why(err error) []attribute.KeyValue {
 	attrs := []attribute.KeyValue{Reason.String(reason.Of(err))}
 	failed := (*redlock.Error)(nil)

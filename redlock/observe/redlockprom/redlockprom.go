@@ -18,9 +18,9 @@
 //	redlock_no_wake_up_total      counter    those that say that redlock.WithWakeUp does not work there, by node and op
 //
 // The reasons are taken, no_quorum, too_late, no_token, lost, released, tokens_used_up, closed, cancelled, deadline_exceeded
-// and other. Each attempt that failed counts, and so does the call, if it gave up; of one that was refused until its context
-// ended, the reason is that of the refusal. A margin that is often small says that the TTL is too short for the work, before
-// leases are lost.
+// and other. Each attempt that failed counts, also one that was refused by the one node that it asked, and so does the call, if
+// it gave up; of one that was refused until its context ended, the reason is that of the refusal. A margin that is often small
+// says that the TTL is too short for the work, before leases are lost.
 //
 // A call of package semaphore is one call, with the name of the semaphore as its resource if it gave up, and that of the permit
 // if it was granted one. Of its looks for permits, those that find none count as failed attempts alone.

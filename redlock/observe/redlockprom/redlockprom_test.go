@@ -65,8 +65,10 @@ func TestStory(t *testing.T) {
 		at(203)
 		must(lease.Unlock(ctx), nil)
 
-		// Attempts at 300, 312 and 324 ms are denied, that of 336 ms is granted at 338 ms. It is valid until 1324 ms and
-		// counts as lost 50 ms earlier, after 936 ms.
+		// The attempt of 300 ms is denied at 302, and the late vote of c released. That of 312 ms has the vote of the gate, c,
+		// at 315, and is denied at 317 by a and b; c has answered the release at 320. That of 327 ms has the vote of c at 330,
+		// when a and b are free again and asked, and that of a at 331. It is valid until 1315 ms and counts as lost 50 ms
+		// earlier, after 934 ms.
 		at(300)
 		a.Hold("r/2", 30*time.Millisecond)
 		b.Hold("r/2", 30*time.Millisecond)
@@ -75,6 +77,8 @@ func TestStory(t *testing.T) {
 		at(1300)
 		must(lease.Unlock(ctx), redlock.ErrLost)
 
+		// Nobody knows whether what was refused will be carried out: the release, of 2002 ms on a and b and of 2003 on c, is
+		// sent again until the key has expired, which is four times, the last one 800 ms later.
 		at(2000)
 		for _, n := range nodes {
 			n.Down(true)
@@ -90,7 +94,7 @@ func TestStory(t *testing.T) {
 		_, err = client.Lock(short, "s", time.Second)
 		must(err, context.DeadlineExceeded)
 		at(4000)
-		_, err = client.TryLock(ctx, "t", 3*time.Millisecond) // of which the drift allowance and a round leave nothing
+		_, err = client.TryLock(ctx, "t", 3*time.Millisecond) // of which drift and a round leave nothing, and c no key
 		must(err, redlock.ErrTooLate)
 		at(60000)
 
@@ -121,14 +125,14 @@ redlock_given_up_total{reason="too_late",resource="t"} 1
 # TYPE redlock_failures_total counter
 redlock_failures_total{op="acquire",reason="deadline_exceeded",resource="s"} 1
 redlock_failures_total{op="acquire",reason="no_quorum",resource="s"} 1
-redlock_failures_total{op="acquire",reason="taken",resource="r"} 3
+redlock_failures_total{op="acquire",reason="taken",resource="r"} 2
 redlock_failures_total{op="acquire",reason="too_late",resource="t"} 1
 redlock_failures_total{op="release",reason="lost",resource="r"} 1
 # HELP redlock_hold_seconds Time from a grant to the release or loss.
 # TYPE redlock_hold_seconds histogram
 redlock_hold_seconds_bucket{resource="r",le="0.5"} 1
 redlock_hold_seconds_bucket{resource="r",le="+Inf"} 2
-redlock_hold_seconds_sum{resource="r"} 1.137
+redlock_hold_seconds_sum{resource="r"} 1.135
 redlock_hold_seconds_count{resource="r"} 2
 # HELP redlock_losses_total Leases that ended without having been released.
 # TYPE redlock_losses_total counter
@@ -143,24 +147,23 @@ redlock_margin_seconds_count{resource="r"} 1
 # HELP redlock_node_answers_total What came of the commands on the nodes.
 # TYPE redlock_node_answers_total counter
 redlock_node_answers_total{node="a",op="acquire",outcome="accepted"} 4
-redlock_node_answers_total{node="a",op="acquire",outcome="declined"} 3
+redlock_node_answers_total{node="a",op="acquire",outcome="declined"} 2
 redlock_node_answers_total{node="a",op="acquire",outcome="refused"} 1
 redlock_node_answers_total{node="a",op="extend",outcome="accepted"} 1
 redlock_node_answers_total{node="a",op="release",outcome="accepted"} 4
-redlock_node_answers_total{node="a",op="release",outcome="declined"} 3
-redlock_node_answers_total{node="a",op="release",outcome="refused"} 1
+redlock_node_answers_total{node="a",op="release",outcome="refused"} 5
 redlock_node_answers_total{node="b",op="acquire",outcome="accepted"} 4
-redlock_node_answers_total{node="b",op="acquire",outcome="declined"} 3
+redlock_node_answers_total{node="b",op="acquire",outcome="declined"} 2
 redlock_node_answers_total{node="b",op="acquire",outcome="refused"} 1
 redlock_node_answers_total{node="b",op="extend",outcome="accepted"} 1
 redlock_node_answers_total{node="b",op="release",outcome="accepted"} 4
-redlock_node_answers_total{node="b",op="release",outcome="declined"} 3
-redlock_node_answers_total{node="b",op="release",outcome="refused"} 1
-redlock_node_answers_total{node="c",op="acquire",outcome="accepted"} 7
+redlock_node_answers_total{node="b",op="release",outcome="refused"} 5
+redlock_node_answers_total{node="c",op="acquire",outcome="accepted"} 6
 redlock_node_answers_total{node="c",op="acquire",outcome="refused"} 1
 redlock_node_answers_total{node="c",op="extend",outcome="accepted"} 1
-redlock_node_answers_total{node="c",op="release",outcome="accepted"} 7
-redlock_node_answers_total{node="c",op="release",outcome="refused"} 1
+redlock_node_answers_total{node="c",op="release",outcome="accepted"} 5
+redlock_node_answers_total{node="c",op="release",outcome="declined"} 1
+redlock_node_answers_total{node="c",op="release",outcome="refused"} 5
 # HELP redlock_renewals_total Extends that succeeded.
 # TYPE redlock_renewals_total counter
 redlock_renewals_total{resource="r"} 1
@@ -168,7 +171,7 @@ redlock_renewals_total{resource="r"} 1
 # TYPE redlock_wait_seconds histogram
 redlock_wait_seconds_bucket{resource="r",le="0.01"} 1
 redlock_wait_seconds_bucket{resource="r",le="+Inf"} 2
-redlock_wait_seconds_sum{resource="r"} 0.04
+redlock_wait_seconds_sum{resource="r"} 0.033
 redlock_wait_seconds_count{resource="r"} 2
 `
 

@@ -161,7 +161,10 @@ func attributes(e observe.Event) []slog.Attr {
 		attrs = append(attrs, slog.String("op", e.Op.String()))
 	}
 	if e.Node.Node != "" {
-		attrs = append(attrs, slog.String("node", e.Node.Node), slog.String("outcome", e.Node.Outcome.Of(e.Op)), slog.Duration("took", e.Node.Took))
+		attrs = append(attrs, slog.String("node", e.Node.Node))
+	}
+	if e.Node.Outcome != driver.Unanswered {
+		attrs = append(attrs, slog.String("outcome", e.Node.Outcome.Of(e.Op)), slog.Duration("took", e.Node.Took))
 		if e.Node.Err != nil {
 			attrs = append(attrs, slog.String("err", printable.Text(e.Node.Err.Error(), 300)))
 		}

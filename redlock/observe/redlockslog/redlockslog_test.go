@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -71,13 +72,32 @@ func TestRecords(t *testing.T) {
 		level=DEBUG msg="redlock validity-computed" resource=r attempt=1 op=extend validity=985ms
 		level=DEBUG msg="redlock extended" resource=r attempt=1 op=extend validity=985ms
 		level=DEBUG msg="redlock release-started" resource=r attempt=1 op=release
-		level=DEBUG msg="redlock node-answered" resource=r attempt=1 op=release node=a outcome="not ours any more" took=1ms
 		level=DEBUG msg="redlock node-answered" resource=r attempt=1 op=release node=b outcome=released took=2ms
 		level=DEBUG msg="redlock node-answered" resource=r attempt=1 op=release node=c outcome=released took=3ms
 		level=DEBUG msg="redlock released" resource=r attempt=1 op=release accepted=2 quorum=2
 `
 	if want := strings.ReplaceAll(strings.TrimPrefix(want, "\n"), "\t\t", ""); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// Nodes b and c are free again when their noes have arrived, at 2 and 3 ms. The second attempt asks the gate, a, first.
+func TestGate(t *testing.T) {
+	const want = `level=DEBUG msg="redlock gate-asked" resource=r attempt=2 op=acquire node=a`
+	var got []string
+	for line := range strings.Lines(logged(t, slog.LevelDebug, Options{}, func(ctx context.Context, c *redlock.Client, nodes [3]*testnode.Node) {
+		nodes[1].Hold("r", 2*time.Millisecond)
+		nodes[2].Hold("r", 2*time.Millisecond)
+		if _, err := c.Lock(ctx, "r", time.Second); err != nil {
+			t.Fatal(err)
+		}
+	})) {
+		if strings.Contains(line, "gate") {
+			got = append(got, strings.TrimSpace(line))
+		}
+	}
+	if !slices.Equal(got, []string{want}) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), want)
 	}
 }
 

@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"context"
@@ -6,8 +6,6 @@ import (
 	"errors"
 	"math"
 	mathrand "math/rand/v2"
-	"sync"
-	"testing"
 	"time"
 
 	"github.com/bsm/redislock"
@@ -35,8 +33,8 @@ const (
 	// 512 callers on a small machine are well within it.
 	nodeTimeout = ttl / 20
 
-	// Whoever finds a lock taken, and is not told when it is free, asks again after a random delay of that range: the
-	// default of redlock, and near redsync's, which is 50 to 250 ms.
+	// The peers that find a lock taken, and are not told when it is free, ask again after a random delay of that range, which
+	// is near redsync's default of 50 to 250 ms; redislock has none.
 	minRetry = 50 * time.Millisecond
 	maxRetry = 150 * time.Millisecond
 )
@@ -58,13 +56,6 @@ type locker interface {
 	lock(ctx context.Context, key string) (held, error)
 
 	close()
-}
-
-// separable is a locker whose callers can be told apart: those of one client of this library wait for each other inside it, so
-// that callers who are to contend at the servers, as those of the other contestants do, need a client each.
-type separable interface {
-	// separate gives the locker for one more caller, over the same connections. It ends with the one that it is of.
-	separate(tb testing.TB) locker
 }
 
 // held is a lock that was granted.
@@ -100,23 +91,13 @@ var contestants = []contestant{
 	{"rueidislock", 1, true, openRueidislock},
 }
 
-// opened opens a contestant on as many of the servers as it takes locks on.
-func opened(tb testing.TB, who *contestant, addrs []string) locker {
-	lock, err := who.open(addrs[:who.servers])
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return lock
-}
+// opened opens the contestant on as many of the servers as it takes locks on.
+func (who *contestant) opened(addrs []string) (locker, error) { return who.open(addrs[:who.servers]) }
 
-// redlockLocker is a client of this library, and those of callers that were separated from it.
+// redlockLocker is a client of this library.
 type redlockLocker struct {
-	client  *redlock.Client
-	closes  func()                          // ends the connections; nil if they are another's
-	another func() (*redlock.Client, error) // over the same nodes
-
-	mu        sync.Mutex
-	separated []*redlock.Client
+	client *redlock.Client
+	closes func() // ends the connections
 }
 
 func openRedlock(options ...redlock.Option) func([]string) (locker, error) {
@@ -147,18 +128,15 @@ func openOnRueidis(addrs []string) (locker, error) {
 
 // openOn makes a client on nodes, and closes their connections with it.
 func openOn(nodes []driver.Node, closes func(), options ...redlock.Option) (locker, error) {
-	options = append([]redlock.Option{redlock.WithNodeTimeout(nodeTimeout), redlock.WithRetryDelay(minRetry, maxRetry)}, options...)
-	l := &redlockLocker{closes: closes}
-	l.another = func() (*redlock.Client, error) { return redlock.New(nodes, options...) }
-	var err error
-	if l.client, err = l.another(); err != nil {
+	client, err := redlock.New(nodes, append([]redlock.Option{redlock.WithNodeTimeout(nodeTimeout)}, options...)...)
+	if err != nil {
 		closes()
 		return nil, err
 	}
-	return l, nil
+	return redlockLocker{client, closes}, nil
 }
 
-func (l *redlockLocker) lock(ctx context.Context, key string) (held, error) {
+func (l redlockLocker) lock(ctx context.Context, key string) (held, error) {
 	lease, err := l.client.Lock(ctx, key, ttl)
 	if err != nil {
 		return nil, err
@@ -166,18 +144,7 @@ func (l *redlockLocker) lock(ctx context.Context, key string) (held, error) {
 	return lease, nil
 }
 
-func (l *redlockLocker) separate(tb testing.TB) locker {
-	client, err := l.another()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.separated = append(l.separated, client)
-	return &redlockLocker{client: client}
-}
-
-func (l *redlockLocker) hold(ctx context.Context, key string, granted func()) error {
+func (l redlockLocker) hold(ctx context.Context, key string, granted func()) error {
 	forever := redlock.Renewal{Period: renewEvery, Limit: redlock.Unlimited, MaxTime: redlock.Unlimited}
 	return l.client.Hold(ctx, key, ttl, forever, func(ctx context.Context, _ *redlock.Lease) error {
 		granted()
@@ -186,15 +153,11 @@ func (l *redlockLocker) hold(ctx context.Context, key string, granted func()) er
 	})
 }
 
-func (l *redlockLocker) close() {
+func (l redlockLocker) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), 4*nodeTimeout) // closing takes three at most
 	defer cancel()
-	for _, client := range append(l.separated, l.client) {
-		_ = client.Close(ctx)
-	}
-	if l.closes != nil {
-		l.closes()
-	}
+	_ = l.client.Close(ctx)
+	l.closes()
 }
 
 // clients are go-redis clients of a contestant, one for each server. They suit a lock as those of the library's adapter do: no
