@@ -218,7 +218,7 @@ func (n guardedNode) Do(batch []*driver.Command) {
 	n.Listener.Do(batch)
 }
 
-func (n guardedNode) Listen(channel string, heard func()) (stop func()) {
+func (n guardedNode) Listen(channel string, heard func(message string)) (stop func()) {
 	n.guard.check("Env.Nodes.Listen")
 	stop = n.Listener.Listen(channel, heard)
 	return func() {

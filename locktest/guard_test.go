@@ -63,8 +63,10 @@ var calls = map[string]func(ctx context.Context, env *locktest.Env){
 		env.Nodes[0].Do([]*driver.Command{{Op: driver.OpAcquire, Keys: []string{"R"}, Value: "v", TTL: time.Second,
 			Done: func(*driver.Command, driver.Reply) {}}})
 	},
-	"Env.Nodes.Listen": func(_ context.Context, env *locktest.Env) { env.Nodes[0].(driver.Listener).Listen("c", func() {}) },
-	"Env.Redis.Do":     func(_ context.Context, env *locktest.Env) { _, _ = env.Redis[0].Do(time.Unix(1, 0), "GET", "R") },
+	"Env.Nodes.Listen": func(_ context.Context, env *locktest.Env) {
+		env.Nodes[0].(driver.Listener).Listen("c", func(string) {})
+	},
+	"Env.Redis.Do": func(_ context.Context, env *locktest.Env) { _, _ = env.Redis[0].Do(time.Unix(1, 0), "GET", "R") },
 	"Env.Redis.Script": func(_ context.Context, env *locktest.Env) {
 		_, _ = env.Redis[0].Script(time.Unix(1, 0), "return 0", nil, nil)
 	},
@@ -96,7 +98,7 @@ func later(ctx context.Context, env *locktest.Env) map[string]func() {
 		"Waiter.Wake": waiter.Wake,
 		"the cancel function of Env.Runtime.Clock.WithCancel":   func() { cancel(nil) },
 		"the cancel function of Env.Runtime.Clock.WithDeadline": end,
-		"the stop function of Env.Nodes.Listen":                 env.Nodes[0].(driver.Listener).Listen("c", func() {}),
+		"the stop function of Env.Nodes.Listen":                 env.Nodes[0].(driver.Listener).Listen("c", func(string) {}),
 		"Subscription.Close":                                    heard.Close,
 		"Subscription.Confirm":                                  func() { _ = heard.Confirm(ctx, time.Unix(1, 0)) },
 		"Subscription.Next":                                     func() { _, _ = heard.Next(ctx, time.Unix(1, 0)) },

@@ -62,12 +62,6 @@ var library = []Mutant{
 		Tests: []Test{{"redlock", "TestReleaseBetweenTwoVotes"}},
 	},
 	{
-		Name:    "no-spread-without-random-bytes",
-		Bug:     "clients that are woken and have no random bytes all ask at once",
-		Edits:   []Edit{{"redlock/random.go", "		return s.wakeSpread\n", "		return 0\n"}},
-		Killers: []string{"91-random-bytes-fail/wake-up"},
-	},
-	{
 		Name:  "follows-any-counter",
 		Bug:   "a counter is believed that no other node bears out",
 		Edits: []Edit{{"redlock/fencing.go", "return max(n-quorum+1, min(2, n)) }", "return 1 }"}},
@@ -334,7 +328,7 @@ var library = []Mutant{
 	{
 		Name:    "extend-asks-for-twice-the-ttl",
 		Bug:     "an extend has the nodes keep the keys for twice as long as was asked for, and the lease says nothing of it",
-		Edits:   []Edit{{"redlock/round.go", "TTL: ttl, Round", "TTL: ttl * map[bool]time.Duration{false: 1, true: 2}[op == driver.OpExtend], Round"}},
+		Edits:   []Edit{{"redlock/round.go", "TTL: ttl, Line", "TTL: ttl * map[bool]time.Duration{false: 1, true: 2}[op == driver.OpExtend], Line"}},
 		Killers: []string{"39-renewal/finishes"},
 	},
 	{
@@ -467,41 +461,136 @@ var library = []Mutant{
 		Killers: []string{"65-renewal-and-a-black-hole/after-release"},
 	},
 	{
-		Name:    "release-tells-nobody",
-		Bug:     "the release does not wake those who wait",
-		Edits:   []Edit{{"redlock/release.go", "r.commands[i].Wake = a.client.wakeSpread != 0", "r.commands[i].Wake = false"}},
+		Name:    "release-calls-nobody",
+		Bug:     "a release does not call the first of those who stand in line",
+		Edits:   []Edit{{"redlock/round.go", "line = &driver.Line{Turn: c.turn}", "line = nil"}},
 		Killers: []string{"66-wake-up/told", "66-wake-up/many"},
 	},
 	{
 		Name:    "wake-up-is-not-switched-on",
 		Bug:     "the option of the wake-up changes nothing",
-		Edits:   []Edit{{"redlock/wake.go", "s.wakeSpread = spread", "_ = spread"}},
+		Edits:   []Edit{{"redlock/wake.go", "s.turn = turn", "_ = turn"}},
 		Killers: []string{"66-wake-up/told"},
 	},
 	{
 		Name:    "who-waits-is-deaf",
-		Bug:     "a call that waits does not listen for releases",
-		Edits:   []Edit{{"redlock/turn.go", "q.subscription = c.subscribe(t.keys)", "_ = q"}},
+		Bug:     "a client that stands in line does not hear that it is called",
+		Edits:   []Edit{{"redlock/wake.go", "{ c.called(node, key) }", "{}"}},
 		Killers: []string{"66-wake-up/told"},
 	},
 	{
-		Name: "refused-clients-wake-each-other",
-		Bug:  "a client that is refused publishes the release of the votes that it had",
-		Edits: []Edit{{"redlock/release.go", "	r.forAnswers, r.awaited = true,",
-			"	for i := range r.commands {\n\t\tr.commands[i].Wake = a.client.wakeSpread != 0\n\t}\n\tr.forAnswers, r.awaited = true,"}},
-		Tests: []Test{{"redlock", "TestTranscripts/wake-up"}},
+		Name:  "refused-clients-call-each-other",
+		Bug:   "an attempt that failed calls the next when it releases its votes",
+		Edits: []Edit{{"redlock/round.go", "op == driver.OpRelease && (a.granted || a.gaveUp) && c.turn != 0", "op == driver.OpRelease && c.turn != 0"}},
+		Tests: []Test{{"redlock", "TestRefusedCallNobody"}},
 	},
 	{
 		Name: "counts-on-the-message",
-		Bug:  "a waiter counts on the message of the release alone", Real: "Redisson #5761",
-		Edits:   []Edit{{"redlock/turn.go", "p.holdUp(now, delay, true)", "p.holdUp(now, delay, true)\n\tif t.queue.subscription != nil {\n\t\tp.until = p.until.Add(time.Hour)\n\t}"}},
+		Bug:  "who stands in line counts on being called alone", Real: "Redisson #5761",
+		Edits:   []Edit{{"redlock/turn.go", "p.holdUp(now, delay, true)", "p.holdUp(now, delay, true)\n\tif t.queue.place != nil {\n\t\tp.until = p.until.Add(time.Hour)\n\t}"}},
 		Killers: []string{"66-wake-up/lost"},
 	},
 	{
-		Name:    "all-at-once",
-		Bug:     "all who are told of a release ask at the same time",
-		Edits:   []Edit{{"redlock/random.go", "	return time.Duration(part)\n", "	return time.Duration(0 * part)\n"}},
+		Name:    "calls-all-in-line",
+		Bug:     "the model tier's nodes call all who stand in line",
+		Edits:   []Edit{{"internal/votes/line.go", "\t\t\tcalled = true\n\t\t\tbreak\n", "\t\t\tcalled = true\n"}},
 		Killers: []string{"66-wake-up/many"},
+	},
+	{
+		Name:    "last-in-front",
+		Bug:     "on the model tier's nodes who comes last stands in front",
+		Edits:   []Edit{{"internal/votes/line.go", "setLine(keys, key, line+waiter+\" \", now)", "setLine(keys, key, \" \"+waiter+line, now)"}},
+		Killers: []string{"66-wake-up/many"},
+	},
+	{
+		Name:    "calls-who-is-gone",
+		Bug:     "the model tier's nodes call the first in line, whether it listens or not",
+		Edits:   []Edit{{"internal/votes/line.go", "keys.Publish(driver.WakeChannel(waiter), key) > 0", "keys.Publish(driver.WakeChannel(waiter), key) >= 0"}},
+		Killers: []string{"66-wake-up/crashed"},
+	},
+	{
+		Name:    "turn-without-end",
+		Bug:     "on the model tier's nodes the turn of who was called does not end until it asks",
+		Edits:   []Edit{{"internal/votes/line.go", "now+l.Turn.Milliseconds())", "now+3_600_000)"}},
+		Killers: []string{"66-wake-up/paused", "66-wake-up/crashes-when-called"},
+	},
+	{
+		Name:    "turn-is-not-kept",
+		Bug:     "the model tier's nodes vote for one from the line although it is the turn of another",
+		Edits:   []Edit{{"internal/votes/line.go", "return turn != \"\" && turn != c.Line.Waiter", "return turn != \"\" && turn != c.Line.Waiter && false"}},
+		Killers: []string{"66-wake-up/paused"},
+	},
+	{
+		Name:    "turn-lost-to-another",
+		Bug:     "on the model tier's nodes who comes too late in its turn stands at the end of the line",
+		Edits:   []Edit{{"internal/votes/line.go", "setLine(keys, key, \" \"+waiter+line, now)", "setLine(keys, key, line+waiter+\" \", now)"}},
+		Killers: []string{"66-wake-up/taken-meanwhile"},
+	},
+	{
+		Name:    "turn-is-not-passed-on",
+		Bug:     "on the model tier's nodes who gives up in its turn takes the turn with it",
+		Edits:   []Edit{{"internal/votes/votes.go", "if _, taken := keys.Get(key, now); !taken {", "if _, taken := keys.Get(key, now); !taken && false {"}},
+		Killers: []string{"66-wake-up/gives-up-when-called"},
+	},
+	{
+		Name:    "line-without-a-ttl",
+		Bug:     "on the model tier's nodes the line of a key lasts for ever",
+		Edits:   []Edit{{"internal/votes/line.go", "now+driver.LineTTL.Milliseconds())", "0)"}},
+		Killers: []string{"66-wake-up/all-crash"},
+	},
+	{
+		Name:    "winner-stays-in-line",
+		Bug:     "on the model tier's nodes who has the lock is not taken out of the line",
+		Edits:   []Edit{{"internal/votes/votes.go", "\t\t\tstepOut(keys, c.Line.Waiter, key, now)\n", "\t\t\t_ = key\n"}},
+		Killers: []string{"66-wake-up/takes-over"},
+	},
+	{
+		Name:    "who-gives-up-stays-in-line",
+		Bug:     "a client in which nobody waits any more does not leave the line",
+		Edits:   []Edit{{"redlock/turn.go", "unused != nil {", "unused != nil && false {"}},
+		Killers: []string{"66-wake-up/gives-up", "66-wake-up/gives-up-when-called"},
+	},
+	{
+		Name:    "call-lost-with-its-caller",
+		Bug:     "the first of those who wait in the client gives up and leaves the line for all of them",
+		Edits:   []Edit{{"redlock/queue.go", "\tif q.line.IsEmpty() {\n\t\tunused, q.place = q.place, nil\n\t}\n", "\tunused, q.place = q.place, nil\n"}},
+		Killers: []string{"66-wake-up/two-callers"},
+	},
+	{
+		Name:    "next-caller-before-who-is-called",
+		Bug:     "a client whose release has called another takes the lock again before that comes",
+		Edits:   []Edit{{"redlock/round.go", "if reply.Called {", "if reply.Called && false {"}},
+		Killers: []string{"66-wake-up/own-next-caller"},
+	},
+	{
+		Name:    "in-line-and-in-a-hurry",
+		Bug:     "a client that stands in line polls as often as one that does not",
+		Edits:   []Edit{{"redlock/turn.go", "\t\treturn c.fullDelay()\n\tcase c.turn", "\t\treturn c.growingDelay(waited)\n\tcase c.turn"}},
+		Killers: []string{"66-wake-up/told", "66-wake-up/many"},
+	},
+	{
+		Name:    "in-one-line-only",
+		Bug:     "a client that stood in line at two nodes leaves the line of one of them",
+		Edits:   []Edit{{"redlock/gate.go", "a.place.nodes = a.place.nodes.With(i)", "a.place.nodes = quorum.Set(0).With(i)"}},
+		Killers: []string{"66-wake-up/gives-up-in-two-lines"},
+	},
+	{
+		Name:  "listens-for-each-call",
+		Bug:   "a client subscribes again whenever it asks a gate",
+		Edits: []Edit{{"redlock/wake.go", "if l.stops[node] == nil && !l.closed {", "if !l.closed {"}},
+		Tests: []Test{{"redlock", "TestListensOnce"}},
+	},
+	{
+		Name:  "listens-for-ever",
+		Bug:   "a client that is closed goes on listening",
+		Edits: []Edit{{"redlock/line.go", "\t\tif stop != nil {\n", "\t\tif stop != nil && false {\n"}},
+		Tests: []Test{{"redlock", "TestWakeUp"}},
+	},
+	{
+		Name:    "longer-than-the-retry-delay",
+		Bug:     "a client that does not stand in line yet waits for longer than the longest retry delay",
+		Edits:   []Edit{{"redlock/turn.go", "return min(delay, c.longestRetry()), err", "return delay, err"}},
+		Killers: []string{"66-wake-up/overlapping"},
 	},
 	{
 		Name:    "guard-trusts-the-node",
@@ -634,15 +723,15 @@ var library = []Mutant{
 		Killers: []string{"12-holder-dies/crash"},
 	},
 	{
-		Name:    "deaf-to-releases",
-		Bug:     "a waiter subscribes to releases, and does not look whether it was told of one",
-		Edits:   []Edit{{"redlock/wake.go", "if !woken && news.take() {", "if !woken && news.take() && t.IsZero() {"}},
+		Name:    "deaf-to-calls",
+		Bug:     "a client that stands in line listens, and does not look whether it was called",
+		Edits:   []Edit{{"redlock/wake.go", "if p.take() {", "if p.take() && t.IsZero() {"}},
 		Killers: []string{"66-wake-up/told"},
 	},
 	{
 		Name:    "close-forgets-the-queue",
 		Bug:     "a client that is closed goes on serving those who wait in it",
-		Edits:   []Edit{{"redlock/turn.go", "	defer c.dontWakeOnClose(c.wakeOnClose(t.place.Waiter))\n", ""}, {"redlock/turn.go", "for !c.closed.Load() && ctx.Err() == nil {", "for ctx.Err() == nil {"}, {"redlock/wake.go", "	if c.closed.Load() {\n\t\treturn ErrClosed\n\t}\n\treturn ctx.Err()", "	return ctx.Err()"}},
+		Edits:   []Edit{{"redlock/turn.go", "	defer c.dontWakeOnClose(c.wakeOnClose(t.turnAt.Waiter))\n", ""}, {"redlock/turn.go", "for !c.closed.Load() && ctx.Err() == nil {", "for ctx.Err() == nil {"}, {"redlock/wake.go", "	if c.closed.Load() {\n\t\treturn ErrClosed\n\t}\n\treturn ctx.Err()", "	return ctx.Err()"}},
 		Killers: []string{"73-waiting-in-one-client/closed"},
 	},
 	{
@@ -653,7 +742,7 @@ var library = []Mutant{
 	},
 	{
 		Name:    "queue-forgets-the-news",
-		Bug:     "the first of those who wait in the client is told of a release and gives up, and the next waits for the whole delay",
+		Bug:     "the first of those who wait in the client is called and gives up, and the next waits for the whole delay",
 		Edits:   []Edit{{"redlock/turn.go", "t.sleep(ctx)\n\t\tif err", "c.sleepUntil(ctx, p.until, nil)\n\t\tif err"}, {"redlock/turn.go", "q.pace.until = t.client.sleepUntil(", "_ = t.client.sleepUntil("}},
 		Killers: []string{"73-waiting-in-one-client/told-and-gives-up"},
 	},
@@ -793,7 +882,7 @@ var library = []Mutant{
 	{
 		Name:    "turn-outlasts-its-context",
 		Bug:     "a call that waits for its turn in the client goes on waiting when its context has ended",
-		Edits:   []Edit{{"redlock/turn.go", "t.place.Waiter.Wait(ctx)", "t.place.Waiter.Wait(context.Background())"}},
+		Edits:   []Edit{{"redlock/turn.go", "t.turnAt.Waiter.Wait(ctx)", "t.turnAt.Waiter.Wait(context.Background())"}},
 		Killers: []string{"73-waiting-in-one-client/give-up-at-different-times"},
 	},
 	{
@@ -907,7 +996,7 @@ var library = []Mutant{
 	{
 		Name:    "turn-lost-with-its-caller",
 		Bug:     "the next caller does not get its turn when the first gives up at the moment at which it was woken",
-		Edits:   []Edit{{"redlock/queue.go", "wasFirst := q.line.IsFirst(place)", "wasFirst := q.line.IsFirst(place) && place.Waiter == nil"}},
+		Edits:   []Edit{{"redlock/queue.go", "wasFirst := q.line.IsFirst(by)", "wasFirst := q.line.IsFirst(by) && by.Waiter == nil"}},
 		Killers: []string{"73-waiting-in-one-client/woken-and-gives-up"},
 	},
 	{
@@ -953,7 +1042,7 @@ var library = []Mutant{
 	{
 		Name:    "nobody-asks-a-gate",
 		Bug:     "where others want the lock, all nodes are asked at once",
-		Edits:   []Edit{{"redlock/turn.go", "t.gated = t.asksGate()", "t.gated = t.asksGate() && false"}},
+		Edits:   []Edit{{"redlock/turn.go", "= t.asksGate(), nil", "= t.asksGate() && false, nil"}},
 		Killers: []string{"123-gate/in-order"},
 	},
 	{
@@ -1025,13 +1114,13 @@ var library = []Mutant{
 	{
 		Name:  "gate-for-ever",
 		Bug:   "a resource that another once had counts as contended for ever",
-		Edits: []Edit{{"redlock/gate.go", "return is && now.Sub(s.at) < d", "return is && now.Sub(s.at) >= 0"}},
+		Edits: []Edit{{"redlock/contention.go", "return is && now.Sub(s.at) < d", "return is && now.Sub(s.at) >= 0"}},
 		Tests: []Test{{"redlock", "TestWithoutGate"}},
 	},
 	{
 		Name:  "no-gate-for-who-comes",
 		Bug:   "the first attempt of a call asks all nodes, although another was seen to want the lock just now",
-		Edits: []Edit{{"redlock/turn.go", "\t\tc.contention.saw(q.set, now)\n", ""}},
+		Edits: []Edit{{"redlock/turn.go", "\t\tc.contention.refused(q.set, now)\n", ""}},
 		Tests: []Test{{"redlock", "TestGateOfTheNextCall"}},
 	},
 	{

@@ -6,7 +6,7 @@ var nodes = []Mutant{
 		Name:    "release-by-del",
 		Bug:     "the release of the model tier's nodes deletes whatever is there",
 		Edits:   []Edit{{"internal/votes/votes.go", "case there && !k.IsOther && k.Value == c.Value:", "case there && !k.IsOther:"}},
-		Killers: []string{"09-contention", "111-everything-at-once"},
+		Killers: []string{"58-late-release", "84-late-messages/release"},
 	},
 	{
 		Name:    "no-ttl",

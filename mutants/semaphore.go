@@ -176,7 +176,7 @@ var semaphores = []Mutant{
 	{
 		Name:  "pause-too-short-for-others",
 		Bug:   "a client pauses for the shortest delay, in which another need not look",
-		Edits: []Edit{{"redlock/semaphore/pace.go", "now.Add(s.lent.RetryMax), false", "now.Add(s.lent.RetryMax/5), false"}},
+		Edits: []Edit{{"redlock/semaphore/pace.go", "now.Add(s.lent.RetryMax+s.lent.RetryMax/4), false", "now.Add(s.lent.RetryMax/5), false"}},
 		Tests: []Test{{"redlock/semaphore", "TestGivingWay"}},
 	},
 	{

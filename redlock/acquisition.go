@@ -12,15 +12,17 @@ import (
 // acquisition is one attempt to get the lock, under a value of its own, and the lease that may come of it. It lasts from the
 // first SET until the last key is known to be gone, or left to its TTL.
 type acquisition struct {
-	client  *Client
-	ctx     context.Context // values only: an acquisition outlives the call that made it
-	keys    []string        // sorted
-	name    string          // of the resources, for people
-	value   string
-	attempt int    // which one of its call, from 1
-	isGated bool   // the gate is asked before the other nodes
-	call    string // the value of the call's first attempt
-	token   int64  // the fencing token proposed last; 0 without fencing
+	client   *Client
+	ctx      context.Context // values only: an acquisition outlives the call that made it
+	keys     []string        // sorted
+	name     string          // of the resources, for people
+	value    string
+	attempt  int    // which one of its call, from 1
+	isGated  bool   // the gate is asked before the other nodes
+	place    *place // in the line of the gate; nil if it only polls
+	call     string // the value of the call's first attempt
+	isUntold bool   // it belongs to no call, and the observer is not told of its steps
+	token    int64  // the fencing token proposed last; 0 without fencing
 
 	mu        sync.Mutex // guards what follows, and the rounds of the acquisition
 	keyArgs   []any      // keys and value as nodes use them; nil until one asks for them
@@ -30,9 +32,12 @@ type acquisition struct {
 	release   *round // the first one; nil before, and if no node may have the key
 	raised    bool   // a second token has been proposed
 	granted   bool
+	gaveUp    bool       // the caller did before it was decided: who waits behind it is called by the release
 	released  bool       // a release has begun: votes that come now are taken back
 	voted     quorum.Set // nodes that have set the key, or failed to, and have not said since that it is gone
 	doubtful  quorum.Set // nodes on which an acquire ended without an answer: it may still set the key
+	outOfLine quorum.Set // nodes that have voted for it with a Line, and so taken its place out of theirs, and that call nobody
+	polls     bool       // a node that has declined it calls nobody
 	keysUntil time.Time  // when all keys that it has set in time have expired
 }
 
@@ -45,6 +50,14 @@ func (a *acquisition) asking() quorum.Set {
 	return a.lastVotes.ballot.Pending()
 }
 
+// hasLeft are the nodes that have taken its place out of their lines, or call nobody, as far as is known. polls says that there
+// are some of these.
+func (a *acquisition) hasLeft() (nodes quorum.Set, polls bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.outOfLine, a.polls
+}
+
 // valuesOf is a context with the values of another that never ends.
 func valuesOf(ctx context.Context) context.Context {
 	if ctx.Done() == nil {
@@ -55,7 +68,7 @@ func valuesOf(ctx context.Context) context.Context {
 
 // observe tells the observer of a step.
 func (a *acquisition) observe(e observe.Event) {
-	if a.client.observer == nil {
+	if a.client.observer == nil || a.isUntold {
 		return
 	}
 	e.Resource, e.Value, e.Attempt, e.Call = a.name, a.value, a.attempt, a.call

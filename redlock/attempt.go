@@ -83,6 +83,9 @@ func (a *acquisition) raise(ctx context.Context, first *round, ttl time.Duration
 	now := a.client.clock.Now()
 	r := a.newRound(driver.OpAcquire, ttl, now)
 	r.start = first.start
+	for i := range r.commands {
+		r.commands[i].Line = first.commands[i].Line
+	}
 	r.sendTo(first.ballot.Asked, now)
 	return r, r.wait(ctx)
 }
@@ -140,6 +143,9 @@ func (a *acquisition) grant(r *round, t term, v validity) *Lease {
 func (a *acquisition) deny(ctx context.Context, r *round, reason error) *failure {
 	err := r.failed(ctx, reason)
 	err.Attempts = a.attempt
+	a.mu.Lock()
+	a.gaveUp = err.Cause != nil
+	a.mu.Unlock()
 	a.observe(observe.Event{Step: observe.Denied, Op: driver.OpAcquire, Err: err})
 	return &failure{err: err, acquisition: a, release: a.releaseAfter()}
 }
@@ -150,6 +156,7 @@ type call struct {
 	term  term
 	first string   // the value of the first attempt, if it was drawn before: observers know the call by it
 	gated bool     // the next attempt asks the gate first
+	place *place   // and stands in its line if that says no; nil if it does not
 	last  *failure // the last attempt; nil before the first has failed
 }
 
@@ -177,7 +184,7 @@ func (c *call) next(ctx context.Context, client *Client) (*acquisition, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &acquisition{client: client, ctx: valuesOf(ctx), keys: c.keys, name: nameOf(c.keys), value: value, attempt: c.attempt(), call: value, isGated: c.gated}
+	a := &acquisition{client: client, ctx: valuesOf(ctx), keys: c.keys, name: nameOf(c.keys), value: value, attempt: c.attempt(), call: value, isGated: c.gated, place: c.place}
 	if c.last != nil {
 		a.call = c.last.acquisition.call
 	}

@@ -33,6 +33,7 @@ type Client struct {
 	queues   queues
 
 	contention contention
+	lines      lines
 
 	closed  atomic.Bool
 	open    atomic.Int64 // calls under way, and rounds with unanswered commands
@@ -103,6 +104,7 @@ func (c *Client) Close(ctx context.Context) error {
 	w := c.tasks.NewWaiter()
 	defer c.dontWakeOnClose(c.wakeOnClose(w))
 	c.closed.Store(true)
+	c.lines.close()
 	c.wakeClosing()
 	for {
 		open := c.open.Load()

@@ -3,7 +3,6 @@ package redlock
 import (
 	"context"
 	"hash/fnv"
-	"sync"
 	"time"
 
 	"redlocksim/internal/quorum"
@@ -21,50 +20,6 @@ import (
 
 // allEvery is after how many attempts that were refused one asks all nodes at once.
 const allEvery = 8
-
-// contendedFor is how long a resource counts as contended after a node has said that another holds it.
-const contendedFor = time.Second
-
-// contention remembers when nodes have last said that another client holds the locks. It is ready for use.
-type contention struct {
-	mu   sync.Mutex
-	seen recent[keySet, sighting]
-}
-
-// sighting is when another was seen last, and how many attempts were refused since all nodes were asked for that.
-type sighting struct {
-	at      time.Time
-	refused int
-}
-
-// saw notes that another client had the lock, or part of its votes.
-func (c *contention) saw(set keySet, now time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s, _ := c.seen.get(set)
-	c.seen.put(set, sighting{now, s.refused + 1})
-}
-
-// isTimeForAll says whether so many attempts were refused that the next one asks all nodes, and begins to count again. It
-// counts over calls: short ones come to no eighth retry.
-func (c *contention) isTimeForAll(set keySet) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s, is := c.seen.get(set)
-	if !is || s.refused < allEvery {
-		return false
-	}
-	c.seen.put(set, sighting{at: s.at})
-	return true
-}
-
-// isWithin says whether that was within some time.
-func (c *contention) isWithin(d time.Duration, set keySet, now time.Time) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s, is := c.seen.get(set)
-	return is && now.Sub(s.at) < d
-}
 
 // gate is the first node that is neither tried nor slow, in the order that the resource gives; the first not tried if there is
 // none.
@@ -96,6 +51,12 @@ func (r *round) askGate(ctx context.Context) {
 	for tried := quorum.Set(0); tried.Len() <= len(c.nodes)-c.quorum && !c.closed.Load(); {
 		i := c.gate(a.keys, tried)
 		tried = tried.With(i)
+		if a.place != nil {
+			if waiter, err := c.listen(i); err == nil { // without random bytes it polls
+				r.commands[i].Line = &driver.Line{Waiter: waiter}
+				a.place.nodes = a.place.nodes.With(i)
+			}
+		}
 		a.observe(observe.Event{Step: observe.GateAsked, Op: driver.OpAcquire, Node: observe.NodeOutcome{Node: c.names[i]}})
 		r.sendTo(quorum.Set(0).With(i), c.clock.Now())
 		if r.waitForGate(ctx, i, patience) {

@@ -17,7 +17,7 @@ import (
 // Callers of one client that want the same resources queue in it, first come, first served. Only the first one asks the nodes,
 // and only while this client has no lease on the resources, so the load on the nodes does not grow with the queue. The next
 // caller is woken as soon as a quorum of nodes has confirmed the release. After 16 grants in a row the client pauses for one
-// retry delay, or for the spread of [WithWakeUp], so that other processes get their turn: at once if one was seen to want the
+// retry delay, or for the turn of [WithWakeUp], so that other processes get theirs: at once if one was seen to want the
 // lock in the last 10 s, and else if the grants lasted for eight such pauses. A caller can give up at any time; however many do
 // of those that wait at the same time, the nodes are asked at most twice in a retry delay. A call that finds no queue asks them
 // at once.

@@ -32,7 +32,7 @@ type settings struct {
 	counterTTL  time.Duration // 0: no fencing
 	maxTTL      time.Duration // 0: no restart guard
 	trustsNodes bool          // the guard believes a node's clock alone
-	wakeSpread  time.Duration // 0: no wake-up
+	turn        time.Duration // of who is called to the lock; 0: no wake-up
 	replicas    int           // that must confirm a vote
 	source      driver.TokenSource
 }

@@ -48,8 +48,8 @@ type queue struct {
 	reason error // why the last attempt that the nodes decided was not granted; nil after a grant
 
 	// Only the caller whose turn it is uses these.
-	pace         pace
-	subscription *subscription // to releases by other clients; nil until one was in the way
+	pace  pace
+	place *place // in the lines of the nodes; nil until a gate was asked
 }
 
 // join puts a call at the end of the queue for its keys. It must leave it.
@@ -96,21 +96,21 @@ func (q *queue) wakeNext() {
 	}
 }
 
-// leave takes a call out of its queue, and lets the next one have its turn.
-func (qs *queues) leave(q *queue, place *line.Place) {
+// leave takes a call out of its queue, and lets the next one have its turn. It gives the place in the lines of the nodes that
+// nobody needs any more.
+func (qs *queues) leave(q *queue, by *line.Place) (unused *place) {
 	qs.mu.Lock()
-	wasFirst := q.line.IsFirst(place)
-	q.line.Leave(place)
+	defer qs.mu.Unlock()
+	wasFirst := q.line.IsFirst(by)
+	q.line.Leave(by)
 	if wasFirst {
 		q.wakeNext()
 	}
-	var unused *subscription
 	if q.line.IsEmpty() {
-		unused, q.subscription = q.subscription, nil
+		unused, q.place = q.place, nil
 	}
 	qs.drop(q)
-	qs.mu.Unlock()
-	unused.close()
+	return unused
 }
 
 // drop forgets a queue that nobody uses any more. The queues are locked.

@@ -38,11 +38,18 @@ const (
 // newDelay draws a retry delay, so that clients which split the votes do not meet again. waited is for how long the client has
 // asked in vain.
 func (s *settings) newDelay(waited time.Duration) (time.Duration, error) {
-	least, most := s.retryMin, s.retryMax
-	if most == 0 {
-		least = min(max(waited/4, shortestDelay), longestDelay) / 2
-		most = 3 * least
+	if s.retryMax == 0 {
+		return s.growingDelay(waited)
 	}
+	return s.delayWithin(s.retryMin, s.retryMax)
+}
+
+func (s *settings) growingDelay(waited time.Duration) (time.Duration, error) {
+	least := min(max(waited/4, shortestDelay), longestDelay) / 2
+	return s.delayWithin(least, 3*least)
+}
+
+func (s *settings) delayWithin(least, most time.Duration) (time.Duration, error) {
 	more, err := s.below(int64(most-least) + 1)
 	if err != nil {
 		return 0, fmt.Errorf("redlock: drawing a retry delay: %w", err)
@@ -63,16 +70,6 @@ func (s *settings) someDelay() time.Duration {
 		return max(s.retryMin, longestDelay/2)
 	}
 	return delay
-}
-
-// newSpread draws the part of the spread to wait for. If the random source fails it is the whole spread: the retry delay was
-// drawn just before.
-func (s *settings) newSpread() time.Duration {
-	part, err := s.below(int64(s.wakeSpread))
-	if err != nil {
-		return s.wakeSpread
-	}
-	return time.Duration(part)
 }
 
 // periodOf draws the time until the next renewal. A source of random bytes that fails is no reason to lose a lock.

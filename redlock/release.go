@@ -70,9 +70,6 @@ func (l *Lease) release(ctx context.Context) (r *round, reason error) {
 // releaseAll sends the release of a lease to all nodes that may have its key.
 func (a *acquisition) releaseAll() *round {
 	r := a.newRound(driver.OpRelease, 0, a.client.clock.Now())
-	for i := range r.commands {
-		r.commands[i].Wake = a.client.wakeSpread != 0
-	}
 	a.mu.Lock()
 	asked := a.beginRelease(r)
 	a.mu.Unlock()
@@ -81,8 +78,8 @@ func (a *acquisition) releaseAll() *round {
 }
 
 // releaseAfter cleans up after a failed attempt, whatever happens to the caller's context. A retry waits for the nodes that
-// have voted; silent ones would only cost another node timeout. It wakes nobody, since refused clients would go on waking each
-// other. It is nil if no node may have the key.
+// have voted; silent ones would only cost another node timeout. It calls nobody but where the caller gave up, since refused
+// clients would go on calling each other. It is nil if no node may have the key.
 func (a *acquisition) releaseAfter() *round {
 	a.mu.Lock()
 	isClean := a.voted|a.doubtful|a.asking() == 0

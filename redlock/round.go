@@ -77,6 +77,10 @@ func (a *acquisition) newRound(op driver.Op, ttl time.Duration, now time.Time) *
 			r.ballot.Suspected = suspected
 		}
 	}
+	var line *driver.Line
+	if op == driver.OpRelease && (a.granted || a.gaveUp) && c.turn != 0 {
+		line = &driver.Line{Turn: c.turn}
+	}
 	if until := now.Add(c.nodeTimeout + ttl); ttl != 0 && until.After(a.keysUntil) {
 		a.keysUntil = until
 	}
@@ -86,7 +90,7 @@ func (a *acquisition) newRound(op driver.Op, ttl time.Duration, now time.Time) *
 		r.outcomes[i].Node = c.names[i]
 		cmd := &r.commands[i]
 		cmd.round, cmd.node = r, i
-		cmd.Command = driver.Command{Op: op, Keys: a.keys, Value: a.value, TTL: ttl, Round: number, Done: answered, Shared: cmd}
+		cmd.Command = driver.Command{Op: op, Keys: a.keys, Value: a.value, TTL: ttl, Line: line, Round: number, Done: answered, Shared: cmd}
 		if op == driver.OpAcquire || op == driver.OpExtend {
 			cmd.Replicas = c.replicas
 		}
@@ -183,6 +187,9 @@ func (r *round) answer(cmd *nodeCommand, reply driver.Reply) {
 		r.heardCounter(cmd, reply)
 	}
 	r.heardOfQuarantine(cmd, reply, now)
+	if reply.Called {
+		r.acquisition.client.contention.saw(setOf(r.acquisition.keys), now)
+	}
 	r.settle(quorum.Set(0).With(cmd.node), reply, now)
 }
 

@@ -141,7 +141,7 @@ func prepared(to *settings) error {
 	return nil
 }
 
-// Whoever waits for some of several resources is told when they are released.
+// Whoever waits for some of several resources is called when they are released.
 func TestLockAllWakeUp(t *testing.T) {
 	for _, waits := range [][]string{{"b"}, {"a", "z"}, {"c", "b", "a"}} {
 		in(t, 3, func(w *world) {
@@ -154,10 +154,7 @@ func TestLockAllWakeUp(t *testing.T) {
 			if err != nil || w.at() > 1100*time.Millisecond {
 				w.Errorf("%v: at %v: %v", waits, w.at(), err)
 			}
-			if len(w.node(0).listeners) != 0 {
-				w.Error("something is left")
-			}
 			_ = got.Unlock(w.Context())
-		}, WithWakeUp(1), WithRetryDelay(10*time.Second, 10*time.Second))
+		}, WithWakeUp(millis("10")), WithRetryDelay(10*time.Second, 10*time.Second))
 	}
 }

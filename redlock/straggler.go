@@ -38,6 +38,7 @@ func (a *acquisition) means(r *round, i int, late bool) followUp {
 	default:
 		return nothing
 	}
+	a.noteLine(i, &r.outcomes[i], r.commands[i].Line)
 	wasSent := r.outcomes[i].Err != errUnsent
 	isUnconfirmed := outcome == driver.Failed && errors.As(r.outcomes[i].Err, new(*driver.ReplicasError))
 	switch {
@@ -64,6 +65,17 @@ func (a *acquisition) means(r *round, i int, late bool) followUp {
 	}
 	r.early = r.early.With(i)
 	return nothing
+}
+
+// noteLine takes note of what an answer to an acquire says of the line. The acquisition is locked.
+func (a *acquisition) noteLine(i int, out *observe.NodeOutcome, line *driver.Line) {
+	switch {
+	case line == nil:
+	case out.Outcome == driver.Accepted:
+		a.outOfLine = a.outOfLine.With(i)
+	case out.Outcome == driver.Declined && errors.Is(out.Err, driver.ErrWakeUp):
+		a.outOfLine, a.polls = a.outOfLine.With(i), true
+	}
 }
 
 // isOwed takes the outcome of a release on one node. It reports whether the node has to be asked again: it has not answered, or

@@ -72,7 +72,7 @@ func newTranscript(t *testing.T, d *datadriven.TestData) *transcript {
 		case "trusting-guard":
 			x.options = append(x.options, WithRestartGuard(Guard{MaxTTL: time.Second, TrustNodeClock: true}))
 		case "wake-up":
-			x.options = append(x.options, WithWakeUp(1))
+			x.options = append(x.options, WithWakeUp(10*time.Millisecond))
 		case "retry-delay":
 			x.options = append(x.options, WithRetryDelay(x.duration(arg.Vals[0]), x.duration(arg.Vals[0])))
 		default:

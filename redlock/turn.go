@@ -15,22 +15,26 @@ type turn struct {
 	call
 	client  *Client
 	queue   *queue
-	place   line.Place
-	refused error // why its last attempt that the nodes decided failed; nil if they decided none
+	turnAt  line.Place // in the queue
+	refused error      // why its last attempt that the nodes decided failed; nil if they decided none
 }
 
 // join puts a call at the end of the queue for its keys. It must leave it.
 func (c *Client) join(keys []string, of term) *turn {
 	t := &turn{call: call{keys: keys, term: of}, client: c}
-	t.queue = c.queues.join(keys, &t.place)
+	t.queue = c.queues.join(keys, &t.turnAt)
 	return t
 }
 
 // leave gives the turn to the next.
-func (t *turn) leave() { t.client.queues.leave(t.queue, &t.place) }
+func (t *turn) leave() {
+	if unused := t.client.queues.leave(t.queue, &t.turnAt); unused != nil {
+		t.client.leave(unused)
+	}
+}
 
 // mayAsk says whether it is the call's turn.
-func (t *turn) mayAsk() bool { return t.client.queues.mayAsk(t.queue, &t.place) }
+func (t *turn) mayAsk() bool { return t.client.queues.mayAsk(t.queue, &t.turnAt) }
 
 // await returns when the call may ask the nodes, or why it never will: after an attempt that failed it waits for the retry
 // delay, and before the first one until those that came before it had their turn.
@@ -58,25 +62,25 @@ func (t *turn) await(ctx context.Context) error {
 // wait returns when the call has its turn, ctx ends, or the client is closed.
 func (t *turn) wait(ctx context.Context) error {
 	c := t.client
-	defer c.dontWakeOnClose(c.wakeOnClose(t.place.Waiter))
+	defer c.dontWakeOnClose(c.wakeOnClose(t.turnAt.Waiter))
 	for !c.closed.Load() && ctx.Err() == nil {
 		if t.mayAsk() {
 			return nil
 		}
-		t.place.Waiter.Wait(ctx)
+		t.turnAt.Waiter.Wait(ctx)
 	}
 	return c.whyEnded(ctx)
 }
 
 // giveWay lets other processes have their turn after many grants in a row to callers of this one: the next waits for a retry
-// delay, in which those that poll will ask, or for the wake-up's spread, within which those that were notified do. It also
-// keeps the delay after an attempt that failed, when the caller that made it has given up since: else the nodes would be asked
-// as often as callers give up. It reports whether it has waited.
+// delay, in which those that poll ask, or for the turn of the wake-up. It also keeps the delay after an attempt that failed,
+// when the caller that made it has given up since: else the nodes would be asked as often as callers give up. It reports
+// whether it has waited.
 func (t *turn) giveWay(ctx context.Context) (bool, error) {
 	c, p := t.client, &t.queue.pace
 	now := c.clock.Now()
-	if longest := cmp.Or(c.wakeSpread, c.longestRetry()); p.owesPause(now, c.contention.isWithin(recentRefusal, t.queue.set, now), longest) {
-		pause := c.wakeSpread
+	if p.owesPause(now, c.contention.isWithin(recentRefusal, t.queue.set, now), cmp.Or(c.turn, c.longestRetry())) {
+		pause := c.turn
 		if pause == 0 {
 			var err error
 			if pause, err = c.fullDelay(); err != nil {
@@ -106,11 +110,11 @@ func (t *turn) giveWay(ctx context.Context) (bool, error) {
 // sleep waits until the queue may ask again.
 func (t *turn) sleep(ctx context.Context) {
 	q := t.queue
-	var news *subscription
+	var called *place
 	if q.pace.polls {
-		news = q.subscription
+		called = q.place
 	}
-	q.pace.until = t.client.sleepUntil(ctx, q.pace.until, news)
+	q.pace.until = t.client.sleepUntil(ctx, q.pace.until, called)
 }
 
 // beforeRetry waits until the random delay has passed and the nodes that have voted have answered the release: a client that
@@ -122,7 +126,7 @@ func (t *turn) beforeRetry(ctx context.Context) error {
 		return t.last.err.Cause
 	}
 	now := c.clock.Now()
-	delay, err := c.newDelay(now.Sub(p.inVain))
+	delay, err := t.newDelay(now)
 	if err != nil {
 		return err
 	}
@@ -133,26 +137,49 @@ func (t *turn) beforeRetry(ctx context.Context) error {
 	return c.whyEnded(ctx)
 }
 
+// newDelay draws the delay before the next attempt. With the wake-up it is a full one for who stands in line and is called. Who
+// does not is to stand there soon: at once, if the call's first attempt asked no gate.
+func (t *turn) newDelay(now time.Time) (time.Duration, error) {
+	c, q := t.client, t.queue
+	waited := now.Sub(q.pace.inVain)
+	_, polls := t.last.acquisition.hasLeft()
+	switch _, enough := c.suspected(); {
+	case q.place.stands():
+		return c.fullDelay()
+	case c.turn == 0 || polls || !enough || !t.last.hasSeenOthers():
+		return c.newDelay(waited)
+	case !t.gated && t.last.acquisition.attempt == 1:
+		return 0, nil
+	}
+	delay, err := c.growingDelay(waited)
+	return min(delay, c.longestRetry()), err
+}
+
 // attempt makes the next attempt of the call, whose turn it is. It returns nil if that failed.
 func (t *turn) attempt(ctx context.Context) *Lease {
 	c, q := t.client, t.queue
-	q.subscription.take() // a release before the attempt is no news after it
-	t.gated = t.asksGate()
+	t.gated, t.place = t.asksGate(), nil
+	if t.gated && c.turn != 0 {
+		if q.place == nil {
+			q.place = c.stand(t.keys)
+		}
+		t.place = q.place
+		q.place.take() // a call before the attempt is none after it
+	}
 	lease, failed := c.attempt(ctx, &t.call)
 	now := c.clock.Now()
 	if failed == nil {
+		q.place.hasVotesOf(lease.acquisition)
 		q.pace.granted(now)
 		return lease
 	}
+	q.place.hasVotesOf(failed.acquisition)
 	t.last = failed
 	if q.pace.refused(failed, now) {
 		q.pace.holdUp(now, c.someDelay(), true)
 	}
 	if failed.hasSeenOthers() {
-		c.contention.saw(q.set, now)
-	}
-	if failed.err.Reason == ErrTaken && c.wakeSpread != 0 && q.subscription == nil && failed.err.Cause == nil {
-		q.subscription = c.subscribe(t.keys)
+		c.contention.refused(q.set, now)
 	}
 	if failed.err.Reason != nil { // otherwise it says nothing new of the lock
 		t.refused = failed.err.Reason
@@ -164,14 +191,18 @@ func (t *turn) attempt(ctx context.Context) *Lease {
 }
 
 // asksGate says whether the next attempt asks the gate first: where another was seen to want the lock just now or by the
-// attempt before. Every eighth retry asks all nodes, and so does each while too few answer: only all of them can say so.
+// attempt before. With the wake-up that is not so short a while, so that a client which has the lock for long does not ask past
+// those who stand in line. Every eighth retry asks all nodes, and so does each while too few answer: only all can say so.
 func (t *turn) asksGate() bool {
 	c := t.client
 	if _, enough := c.suspected(); !enough {
 		return false
 	}
-	set := t.queue.set
-	isContended := t.last != nil && t.last.hasSeenOthers() || c.contention.isWithin(contendedFor, set, c.clock.Now())
+	set, recently := t.queue.set, contendedFor
+	if c.turn != 0 {
+		recently = recentRefusal
+	}
+	isContended := t.last != nil && t.last.hasSeenOthers() || c.contention.isWithin(recently, set, c.clock.Now())
 	return isContended && !c.contention.isTimeForAll(set)
 }
 

@@ -236,7 +236,9 @@ type scripted struct {
 	tell  func(format string, args ...any) // of what it is asked and does; nil: nobody is told
 
 	listeners []*listener
-	mumbles   bool // what it publishes is lost
+	lines     map[string][]string // of the keys
+	turns     map[string]held     // likewise
+	mumbles   bool                // what it publishes is lost
 
 	counters map[string]int64
 	starts   int           // of which its run id is made
@@ -380,7 +382,7 @@ func millis(s string) time.Duration {
 }
 
 // apply carries the command out.
-func (n *scripted) apply(cmd *driver.Command) driver.Reply {
+func (n *scripted) apply(cmd *driver.Command) (reply driver.Reply) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if cmd.Op == driver.OpPrepare {
@@ -399,12 +401,16 @@ func (n *scripted) apply(cmd *driver.Command) driver.Reply {
 	if q != nil && q.Token != 0 {
 		return n.fence(cmd)
 	}
+	if n.stepsOut(cmd) {
+		return driver.Reply{Outcome: driver.Declined}
+	}
 	for _, k := range cmd.Keys {
 		h := n.keys[k]
 		if !time.Now().Before(h.until) {
 			h = held{}
 		}
-		if want := map[driver.Op]string{driver.OpAcquire: "", driver.OpExtend: cmd.Value, driver.OpRelease: cmd.Value}[cmd.Op]; h.value != want {
+		if want := map[driver.Op]string{driver.OpAcquire: "", driver.OpExtend: cmd.Value, driver.OpRelease: cmd.Value}[cmd.Op]; h.value != want || n.isTurnOfAnother(cmd, k) {
+			n.joins(cmd)
 			return driver.Reply{Outcome: driver.Declined}
 		}
 	}
@@ -412,10 +418,16 @@ func (n *scripted) apply(cmd *driver.Command) driver.Reply {
 		switch cmd.Op {
 		case driver.OpRelease:
 			delete(n.keys, k)
-			if cmd.Wake {
-				n.publish(driver.WakeChannel(k))
+			if cmd.Line != nil && n.callNext(k, cmd.Line.Turn) {
+				reply.Called = true
 			}
 		default:
+			if cmd.Op == driver.OpAcquire && cmd.Line != nil {
+				n.takeOut(k, cmd.Line.Waiter)
+				if n.turns[k].value == cmd.Line.Waiter {
+					delete(n.turns, k)
+				}
+			}
 			until := time.Now().Add(cmd.TTL)
 			if h := n.keys[k]; cmd.Op == driver.OpExtend && h.until.After(until) {
 				until = h.until
@@ -423,7 +435,8 @@ func (n *scripted) apply(cmd *driver.Command) driver.Reply {
 			n.keys[k] = held{cmd.Value, until}
 		}
 	}
-	return driver.Reply{Outcome: driver.Accepted}
+	reply.Outcome = driver.Accepted
+	return reply
 }
 
 func (n *scripted) run() string { return fmt.Sprint("run", n.starts) }

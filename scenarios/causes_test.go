@@ -47,6 +47,21 @@ var causes = map[string]cause{
 	"120-permits-of-each-node/one-permit": {func(s *scenarios.Scenario) {
 		s.Resources = append(slices.Clone(s.Resources), "pool/2")
 	}, "lease-overlap"},
+	"66-wake-up/refused-call-nobody": {lock("wake-up: 0s"), "safe"},
+	"66-wake-up/gate-dead":           {lock("wake-up: 0s"), "safe"},
+	"66-wake-up/gate-silent":         {lock("wake-up: 0s"), "safe"},
+	"66-wake-up/gate-forgets":        {lock("wake-up: 0s"), "safe"},
+	"66-wake-up/gate-restarts":       {lock("wake-up: 0s"), "safe"},
+	"66-wake-up/gate-slow":           {lock("wake-up: 0s"), "safe"},
+	"66-wake-up/reset":               {lock("wake-up: 0s"), "safe"},
+	"66-wake-up/cut-off":             {lock("wake-up: 0s"), "safe"},
+	"66-wake-up/fenced":              {lock("wake-up: 0s"), "safe"},
+	"66-wake-up/quarantined":         {lock("wake-up: 0s"), "safe"},
+	"66-wake-up/batched":             {lock("wake-up: 0s"), "safe"},
+	"66-wake-up/one-redis":           {lock("wake-up: 0s"), "safe"},
+	"66-wake-up/reset-just-before":   {fault("reset", "nodes: [A]"), "safe"},
+	"66-wake-up/beside-others":       {lock("retry-delay: {min: 5s, max: 5s}"), "safe"},
+	"111-everything-at-once":         {lock("fencing: false"), "safe"},
 	"123-gate/key-left":              {survives, "safe"},
 	"123-gate/different":             {fault("partition", "for: 1ns"), "safe"},
 	"124-releases-sent-again/closed": {instead(scenarios.CloseStep, scenarios.SleepStep), "safe"},
@@ -157,11 +172,13 @@ var causes = map[string]cause{
 	"108-what-locks-cost/one-by-one":        {oneFewer, "conduct"},
 	"108-what-locks-cost/several-as-one":    {oneFewer, "conduct"},
 	"108-what-locks-cost/prepared-in-part":  {oneFewer, "conduct"},
+	"108-what-locks-cost/late-vote":         {oneFewer, "conduct"},
 	"108-what-locks-cost/refused":           {oneFewer, "conduct"},
 	"117-vote-crosses-the-release":          {oneFewer, "conduct"},
 	"108-what-locks-cost/released-together": {lock("batching: 100"), "conduct"},
 	"108-what-locks-cost/voted-together":    {lock("batching: 100"), "conduct"},
 	"67-batches/after-silence":              {fault("partition", "for: 10s"), "safe"},
+	"67-batches/together":                   {lock("retry-delay: {min: 5s, max: 5s}"), "safe"},
 	"70-locks-in-opposite-orders/opposite": {func(s *scenarios.Scenario) { // in the same
 		s.Timeline = slices.Clone(s.Timeline)
 		s.Timeline[1].Do = s.Timeline[0].Do

@@ -139,7 +139,7 @@ type Expect struct {
 	// as the algorithm needs; one more is a finding (conduct). Several that share a script are one, and a release that is sent
 	// again because it was not confirmed is none. Default: not checked. Example: 20
 	Commands int `yaml:"commands" range:"0.."`
-	// Leaks are the lock keys without a time to live at the end of the run. Default: []. Example: [R]
+	// Leaks are the keys of locks and their lines without a time to live at the end of the run. Default: []. Example: [R]
 	Leaks []string `yaml:"leaks"`
 }
 

@@ -234,9 +234,9 @@ func (x *inTheClear) lookSince(a *ask, rivals []*ask, from kernel.True, bound ti
 func (x *inTheClear) refused(a *ask) {
 	rivals := x.rivals(a)
 	from := x.since(a, rivals, x.need(rivals))
-	heard := 0 // free nodes that the client waits for
+	heard := 0 // nodes that are free and in order, and that the client waits for
 	for i, isSilent := range a.silent {
-		if a.free[i] <= a.began && !isSilent {
+		if !isSilent && x.isInOrder(a, i, a.began, rivals) {
 			heard++
 		}
 	}
@@ -252,11 +252,16 @@ func (x *inTheClear) refused(a *ask) {
 		a.Client, and(quoted(a.Resources)), x.found(a, a.began, rivals))
 }
 
+// isInOrder says whether a node is free, and in order for all that ask, since a moment.
+func (x *inTheClear) isInOrder(a *ask, node int, from kernel.True, rivals []*ask) bool {
+	return a.free[node] <= from && !slices.ContainsFunc(rivals, func(b *ask) bool { return b.client.ways[node].since > from })
+}
+
 // found says which nodes are free and in order.
 func (x *inTheClear) found(a *ask, from kernel.True, rivals []*ask) string {
 	var names []string
 	for i := range a.free {
-		if a.free[i] <= from && !slices.ContainsFunc(rivals, func(b *ask) bool { return b.client.ways[i].since > from }) {
+		if x.isInOrder(a, i, from, rivals) {
 			names = append(names, x.World.Servers[i].Name())
 		}
 	}

@@ -77,7 +77,7 @@ func TestWhoIsToldDoesNotBusyWait(t *testing.T) {
 	r.goes("c1", 0, func(a *actor) {
 		call := &protocols.Call{Client: "c1", Resources: []string{"r"}, Grants: []int{1}, TTL: ttl, Waits: true}
 		a.Called(call)
-		a.Nodes(a.client)[0].(driver.Listener).Listen(driver.WakeChannel("r"), func() { a.client.Go(func() { a.sets("A", "v") }) })
+		a.Nodes(a.client)[0].(driver.Listener).Listen(driver.WakeChannel("r"), func(string) { a.client.Go(func() { a.sets("A", "v") }) })
 		a.sleeps(time.Second)
 		a.Returned(call, nil)
 	})

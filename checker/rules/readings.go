@@ -63,5 +63,5 @@ func (r *Run) step(client *kernel.Process) time.Duration {
 // takes time, one near the deadline may come too late. A round has a deadline for all its nodes, and asks them one after the
 // other.
 func (r *Run) mustRead(client *kernel.Process, deadline time.Time) bool {
-	return !deadline.IsZero() && client.ProgramClock().Now().Sub(deadline) <= -time.Duration(2*len(r.World.Servers))*r.StepTime
+	return !deadline.IsZero() && client.ProgramClock().Now().Sub(deadline) < -time.Duration(2*len(r.World.Servers))*r.StepTime
 }

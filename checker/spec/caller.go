@@ -206,6 +206,9 @@ func (c *Client) turn(x *caller, now time.Time) (why string) {
 // retrying is the wait before the next attempt.
 func (c *Client) retrying(a *acquisition, e *Event) (why string) {
 	least, most := c.settings.delays()
+	if c.settings.WakeUp != 0 { // who does not stand in line yet asks soon
+		least = 0
+	}
 	switch {
 	case !a.retryAt.IsZero():
 		return "it was told before"

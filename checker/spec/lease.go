@@ -191,10 +191,23 @@ func (a *acquisition) gone(e *Event, s *Settings) string {
 		return ""
 	}
 	said := a.saidNo()
-	if why = r.refusal(e.Op, told.Reason, false, nil, said, s); why != "" && a.ambiguous != nil {
-		return r.refusal(e.Op, told.Reason, false, nil, append(said, a.ambiguous...), s)
+	if why = r.refusal(e.Op, told.Reason, false, nil, said, s); why != "" {
+		return r.refusal(e.Op, told.Reason, false, nil, append(said, a.mayHaveNoKey(s)...), s)
 	}
 	return why
+}
+
+// mayHaveNoKey are the nodes of which it cannot be told whether they have a key to release. One that has not answered the
+// acquire may never have been asked: what waits in the client when the release begins is not sent.
+func (a *acquisition) mayHaveNoKey(s *Settings) (nodes []string) {
+	for _, node := range s.Nodes {
+		_, timely := a.votes.timely.of(node)
+		_, late := a.votes.late.of(node)
+		if !a.raised && !timely && !late || slices.Contains(a.ambiguous, node) {
+			nodes = append(nodes, node)
+		}
+	}
+	return nodes
 }
 
 // saysNo says whether a node that answers an acquire with this has no key to release.

@@ -38,8 +38,7 @@ type Settings struct {
 	Drift func(ttl time.Duration) time.Duration
 	// RetryMin and RetryMax are the range of the random delay before a retry. Zero is one that grows with the time waited.
 	RetryMin, RetryMax time.Duration
-	// WakeUp is over how long those who hear of a release spread their attempts: news of it may cut a delay short. Zero is no
-	// such news.
+	// WakeUp is how long it is the turn of who is called to the lock, which may cut a delay short. Zero is that nobody is.
 	WakeUp time.Duration
 	// Fencing: grants carry tokens. Guard: nodes can be in quarantine.
 	Fencing, Guard bool
@@ -133,6 +132,9 @@ func (c *Client) Follow(e Event) error {
 		return &Violation{Event: e, Why: why}
 	}
 	if e.Op == driver.OpPrepare { // the restart guard has no attempts
+		if e.Step == observe.NodeAnswered {
+			c.silentOrNot(nil, &e)
+		}
 		return nil
 	}
 	switch e.Step {

@@ -32,9 +32,10 @@ first 8 bytes of a value are shown, since whoever has all of it can release the
 lock. The fingerprint is the name of the value in the library's logs and traces.
 
 Every non-empty string counts as a lock key, except fencing counters and the
-restart guard's record, which are listed apart. Other types, such as the hashes
-of Redisson, are counted among the other keys. --match restricts the scan to
-your keys, with a glob pattern as in Redis' SCAN.
+restart guard's record, which are listed apart. Lines of waiters that expire, as
+they should, and other types, such as the hashes of Redisson, are counted among
+the other keys. --match restricts the scan to your keys, with a glob pattern as
+in Redis' SCAN.
 
 Nothing is written, deleted or kept from expiring. Keys are found with SCAN, so
 the servers stay responsive. A key that is set or released meanwhile may or may

@@ -211,6 +211,8 @@ func TestKeysFindsLeaks(t *testing.T) {
 	c.do(2, "SET", "orders/split", "BBBBBBBB-3")
 	c.do(1, "SET", "orders/stuck", "CCCCCCCC-1")
 	c.do(2, "SET", "orders/stuck", "CCCCCCCC-1")
+	c.do(1, "SET", driver.LineKey("orders/held"), " a ", "PX", 10_000_000)
+	c.do(1, "SET", driver.LineKey("orders/stuck"), " a ")
 	before := c.state()
 
 	out, _ := c.keys(exitSafety, append(c.addrs, "--match", "orders/*")...)
@@ -230,7 +232,7 @@ func TestKeysFindsLeaks(t *testing.T) {
 	}
 
 	r := c.report(exitSafety, c.addrs...)
-	if n := r.Nodes[1]; n.LockKeys != 3*scanPage+3 || n.WithoutTTL != 1 || n.OtherKeys != 1 {
+	if n := r.Nodes[1]; n.LockKeys != 3*scanPage+4 || n.WithoutTTL != 2 || n.OtherKeys != 2 || len(n.Counters) != 0 {
 		t.Errorf("node 2 is %+v", n)
 	}
 	if after := c.state(); after != before {

@@ -193,8 +193,10 @@ func (f *found) add(key, value string, left time.Duration) {
 	switch {
 	case key == driver.GuardKey:
 		f.guard = value
-	case driver.IsLockKey(key):
+	case driver.IsLockKey(key), driver.IsLineKey(key) && left == noTTL: // which is as bad as a lock without one
 		f.locks = append(f.locks, lockKey{key: key, value: value, left: left})
+	case driver.IsLineKey(key):
+		f.others++
 	default:
 		f.counters = append(f.counters, counterKey{strings.TrimPrefix(key, driver.TokenKey("")), value})
 	}

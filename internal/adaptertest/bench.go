@@ -186,7 +186,10 @@ func (b *bench) command(text string) *driver.Command {
 		}
 	}
 	c := Command(b, strings.Join(words, " "), TTL)
-	c.Value, c.Wake = value, wake
+	c.Value = value
+	if wake {
+		c.Line = &driver.Line{Turn: time.Second}
+	}
 	if c.Op == driver.OpPrepare {
 		c.Keys = []string{driver.GuardKey}
 	}

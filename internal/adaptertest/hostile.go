@@ -123,7 +123,7 @@ func hostile(t *testing.T, a Adapter) {
 					var stops []func()
 					if from != Replies {
 						for _, channel := range []string{"a", "b"} {
-							stops = append(stops, nodes[0].(driver.Listener).Listen(channel, func() {}))
+							stops = append(stops, nodes[0].(driver.Listener).Listen(channel, func(string) {}))
 						}
 					}
 					for i := range 2 { // also over a connection that is there, and after one that broke

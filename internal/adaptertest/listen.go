@@ -24,47 +24,63 @@ import (
 // disturbing is for how long a machine must hold up a test for it to be tried again, with longer times.
 const disturbing = 50 * time.Millisecond
 
-// listened says whether somebody listens for the releases of a key on a server.
-func listened(admin *redis.Client, key string) func() bool {
-	channel := driver.WakeChannel(key)
+// listened says whether somebody listens for the calls of a waiter on a server.
+func listened(admin *redis.Client, waiter string) func() bool {
+	channel := driver.WakeChannel(waiter)
 	return func() bool { return admin.PubSubNumSub(context.Background(), channel).Val()[channel] == 1 }
 }
 
-// A release with Wake is heard of by those who listen for its key, until they stop, also after the server was restarted.
+// inLine is a command of a client that waits, or that lets the next have its turn if it is a release.
+func inLine(t testing.TB, text, waiter string) *driver.Command {
+	c := Command(t, text, TTL)
+	c.Line = &driver.Line{Waiter: waiter}
+	if c.Op == driver.OpRelease {
+		c.Line = &driver.Line{Turn: time.Millisecond}
+	}
+	return c
+}
+
+// A release calls the first in line, by its name and with the key, and passes over those that do not listen; also after the
+// server was restarted.
 func listen(t *testing.T, a Adapter) {
 	t.Parallel()
 	retry.Test(t, disturbing, func(t *retry.T) {
 		server := redisserver.Start(t)
 		node, admin := a.node(t, server.Addr, Config{}).(driver.Listener), Admin(t, server.Addr)
 		var heardA, heardB atomic.Int32
-		stopA := node.Listen(driver.WakeChannel("a"), func() { heardA.Add(1) })
-		stopB := node.Listen(driver.WakeChannel("b"), func() { heardB.Add(1) })
-		release := func(wake bool) {
-			t.Helper()
-			for _, text := range []string{"acquire a", "release a"} {
-				c := Command(t, text, TTL)
-				c.Wake = wake && c.Op == driver.OpRelease
-				expect(t, text, Do(t, node, c)[0], driver.Accepted)
+		stopA := node.Listen(driver.WakeChannel("a"), func(key string) {
+			if key == "k" {
+				heardA.Add(1)
 			}
+		})
+		stopB := node.Listen(driver.WakeChannel("b"), func(string) { heardB.Add(1) })
+		// handOver has a lock released for which others wait.
+		handOver := func(waiters ...string) {
+			t.Helper()
+			expect(t, "acquire", Do(t, node, Command(t, "acquire k", TTL))[0], driver.Accepted)
+			for _, w := range waiters {
+				expect(t, w, Do(t, node, inLine(t, "acquire k", w))[0], driver.Declined)
+			}
+			expect(t, "release", Do(t, node, inLine(t, "release k", ""))[0], driver.Accepted)
+			time.Sleep(2 * time.Millisecond) // its turn is over
 		}
 		Eventually(t, Patience, "it listens", listened(admin, "a"))
-		release(false)
-		release(true)
+		handOver("nobody", "a", "a")
 		Eventually(t, Patience, "it hears", func() bool { return heardA.Load() == 1 })
 		server.Kill()
 		server.Restart()
 		Eventually(t, Patience, "it listens again", listened(admin, "a"))
-		release(true)
+		handOver("a")
 		Eventually(t, Patience, "it hears again", func() bool { return heardA.Load() == 2 })
 		stopA()
 		Eventually(t, Patience, "it has stopped", func() bool { return !listened(admin, "a")() })
-		release(true)
+		handOver("a")
 		stopB()
 		if heardA.Load() != 2 || heardB.Load() != 0 {
 			t.Errorf("heard %d and %d", heardA.Load(), heardB.Load())
 		}
 		// Who listens to a server that is not there can stop.
-		a.node(t, "127.0.0.1:1", Config{}).(driver.Listener).Listen("channel", func() { t.Error("heard") })()
+		a.node(t, "127.0.0.1:1", Config{}).(driver.Listener).Listen("channel", func(string) { t.Error("heard") })()
 	})
 }
 
@@ -83,11 +99,9 @@ func listenForbidden(t *testing.T, a Adapter) {
 			b.ask("acl setuser " + user.name + " on >p ~* +@all " + user.rules)
 			b.set("a=mine:30s b=theirs:30s")
 			node := a.node(t, b.db.Options().Addr, Config{Username: user.name, Password: "p"})
-			defer node.(driver.Listener).Listen(driver.WakeChannel("b"), func() {})()
+			defer node.(driver.Listener).Listen(driver.WakeChannel("b"), func(string) {})()
 			says := func(text string, outcome driver.Outcome, want string) bool {
-				c := Command(t, text, TTL)
-				c.Wake = c.Op == driver.OpRelease
-				r := Do(t, node, c)[0]
+				r := Do(t, node, inLine(t, text, "b"))[0]
 				if want == "" {
 					return r.Outcome == outcome && r.Err == nil
 				}
@@ -97,6 +111,7 @@ func listenForbidden(t *testing.T, a Adapter) {
 				Eventually(t, Patience, "it listens", listened(b.db, "b"))
 			}
 			Eventually(t, Patience, "a refused acquire tells "+user.ofAcquires, func() bool { return says("acquire b", driver.Declined, user.ofAcquires) })
+			expect(t, "somebody waits", Do(t, node, inLine(t, "acquire a", "b"))[0], driver.Declined)
 			if !says("release a", driver.Accepted, user.ofReleases) {
 				t.Errorf("a release does not tell %q", user.ofReleases)
 			}
@@ -119,18 +134,18 @@ func listenFails(t *testing.T, a Adapter) {
 	b := newBench(t, a, m.Addr(), Config{})
 	b.set("a=theirs:30s")
 	isTold := func() bool {
-		err := Do(t, b.node, Command(t, "acquire a", TTL))[0].Err
+		err := Do(t, b.node, inLine(t, "acquire a", "a"))[0].Err
 		return errors.Is(err, driver.ErrWakeUp) && strings.Contains(err.Error(), "no wake-up: waiting calls poll, as what they listen with fails: ")
 	}
 	if isTold() {
 		t.Error("it fails before anybody listens")
 	}
 	refuses.Store(true)
-	stop := b.node.(driver.Listener).Listen(driver.WakeChannel("a"), func() {})
+	stop := b.node.(driver.Listener).Listen(driver.WakeChannel("a"), func(string) {})
 	Eventually(t, Patience, "a refused call is told", isTold)
 	stop()
 	Eventually(t, Patience, "nobody listens", func() bool { return !isTold() })
-	stop = b.node.(driver.Listener).Listen(driver.WakeChannel("a"), func() {})
+	stop = b.node.(driver.Listener).Listen(driver.WakeChannel("a"), func(string) {})
 	Eventually(t, Patience, "a refused call is told again", isTold)
 	refuses.Store(false)
 	Eventually(t, Patience, "it works", func() bool { return !isTold() && listened(b.db, "a")() })
@@ -150,14 +165,14 @@ func listenToSilence(t *testing.T, a Adapter) {
 	nodes, end := a.Open(t, Config{}, addr)
 	node := nodes[0].(driver.Listener)
 	for i := range 20 {
-		stop := node.Listen("channel", func() {})
+		stop := node.Listen("channel", func(string) {})
 		time.Sleep(20 * time.Millisecond)
 		stop()
 		if n := open.Load(); n > 3 {
 			t.Fatalf("%d connections are open after %d times", n, i+1)
 		}
 	}
-	stop := node.Listen("channel", func() {})
+	stop := node.Listen("channel", func(string) {})
 	// By then it has got as far as to wait for a message, whatever it did before: each step takes a second.
 	time.Sleep(2500 * time.Millisecond)
 	stop()
@@ -165,7 +180,7 @@ func listenToSilence(t *testing.T, a Adapter) {
 	if accepted.Load() == 0 {
 		t.Error("nobody has connected")
 	}
-	node.Listen("channel", func() {})
+	node.Listen("channel", func(string) {})
 	Eventually(t, Patience, "somebody listens again", func() bool { return open.Load() > 0 })
 	begin := time.Now()
 	if err := end(); err != nil {
@@ -199,7 +214,7 @@ func listenAfterSilence(t *testing.T, a Adapter) {
 		view := Admin(t, server.Addr)
 		clock := quick{driver.SystemClock(), time.Now(), 20}
 		node := a.node(t, server.Addr, Config{Runtime: driver.Runtime{Clock: clock}}).(driver.Listener)
-		defer node.Listen("channel", func() {})()
+		defer node.Listen("channel", func(string) {})()
 		subscriber := func() (id string) {
 			list, _, _ := strings.Cut(view.Do(context.Background(), "client", "list", "type", "pubsub").String(), " addr=")
 			return list

@@ -27,7 +27,7 @@ type Message struct {
 func Arrange(commands []*driver.Command, known Scripts) Message {
 	m := Message{commands: commands, looks: known&able == 0}
 	if len(commands) == 1 {
-		m.one[0] = Request{Script: wayOf(commands[0], known), First: commands[0]}
+		m.one[0] = Request{Script: wayOf(commands[0], known), First: commands[0], Line: lineOf(commands[0], known)}
 	} else {
 		m.several, m.of = arrange(commands, known)
 	}
@@ -124,14 +124,14 @@ func (m *Message) Answered(known *Known, by Confirmation, answer func(request, c
 func Again(missed []*driver.Command, known *Known, now time.Time) (again []*driver.Command, as Scripts) {
 	again = wanted(missed, now)
 	for _, c := range again {
-		known.forget(scriptOf(c))
+		known.forget(scriptOf(c, known.Scripts()))
 		known.forget(Votes)
 		known.forget(Releases)
 	}
 	if len(again) > 0 && known.Scripts()&plain != 0 {
 		known.Doubt()
 	}
-	return again, known.Scripts() & (able | apart)
+	return again, known.Scripts() & (able | apart | lineless)
 }
 
 // wanted returns those commands that a node which has not carried them out may still be asked for: their deadlines are later

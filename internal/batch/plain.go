@@ -5,12 +5,12 @@ import "redlocksim/redlock/driver"
 // plain are the commands of newer servers that carry out a release without a script.
 const plain = Scripts(1<<DelIfEq | 1<<DelEx)
 
-// plainFor is the plain command that carries out a command on a node which knows these; None if a script does. Publishing, and
-// what concerns several keys, takes a script. So does an extend: SET IFEQ sets the TTL, whatever is left of it, and one that
+// plainFor is the plain command that carries out a command on a node which knows these; None if a script does. Lines, and what
+// concerns several keys, take a script. So does an extend: SET IFEQ sets the TTL, whatever is left of it, and one that
 // comes late would cut short a longer one.
 func plainFor(c *driver.Command, known Scripts) Script {
 	switch {
-	case c.Op != driver.OpRelease || c.Wake || len(c.Keys) != 1:
+	case c.Op != driver.OpRelease || lineOf(c, known) != nil || len(c.Keys) != 1:
 	case known.Has(DelIfEq):
 		return DelIfEq
 	case known.Has(DelEx):
@@ -24,7 +24,7 @@ func wayOf(c *driver.Command, known Scripts) Script {
 	if s := plainFor(c, known); s != None {
 		return s
 	}
-	return scriptOf(c)
+	return scriptOf(c, known)
 }
 
 // Learn notes that the first contact has found all that a lock needs, and the plain commands that it has found beside that: the

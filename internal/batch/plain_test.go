@@ -2,6 +2,7 @@ package batch_test
 
 import (
 	"testing"
+	"time"
 
 	"redlocksim/internal/batch"
 	"redlocksim/redlock/driver"
@@ -27,7 +28,8 @@ func TestWays(t *testing.T) {
 		{"Valkey 9", delIfEq, release, batch.DelIfEq},
 		{"Redis 8.4", delEx, release, batch.DelEx},
 		{"several keys", delIfEq, change(func(c *driver.Command) { c.Keys = []string{"r", "s"} }), batch.Release},
-		{"a release that wakes", delIfEq, change(func(c *driver.Command) { c.Wake = true }), batch.Release},
+		{"a release that calls the next", delIfEq, change(func(c *driver.Command) { c.Line = &driver.Line{Turn: time.Second} }), batch.Release},
+		{"an acquire from the line", delIfEq, driver.Command{Op: driver.OpAcquire, Keys: []string{"r"}, Line: &driver.Line{Waiter: "w"}}, batch.Acquire},
 		{"an extend", delIfEq, driver.Command{Op: driver.OpExtend, Keys: []string{"r"}}, batch.Extend},
 		{"an acquire", delIfEq, driver.Command{Op: driver.OpAcquire, Keys: []string{"r"}}, batch.None},
 	} {

@@ -13,6 +13,7 @@ type Request struct {
 	// InFull: the request carries the source of its script. Otherwise it names the script by its hash.
 	InFull bool
 	First  *driver.Command
+	Line   *driver.Line // of First; nil on a node that keeps none
 	Others []*driver.Command
 
 	answered int // how many of its commands were answered
@@ -43,12 +44,13 @@ const (
 	kinds
 )
 
-// kindOf: a release of one key, which nobody is told of, or an acquire of one key under the restart guard, without a token and
+// kindOf: a release of one key, which calls nobody, or an acquire of one key under the restart guard, without a token and
 // with no quarantine to end; on a node without slots. guard is the largest TTL of those votes that are joined.
 func kindOf(c *driver.Command, guard time.Duration, known Scripts) kind {
 	switch q := c.Conditions; {
 	case len(c.Keys) != 1 || known&apart != 0 || plainFor(c, known) != None:
-	case c.Op == driver.OpRelease && !c.Wake:
+	case c.Line != nil:
+	case c.Op == driver.OpRelease:
 		return release
 	case c.Op == driver.OpAcquire && q != nil && q.MaxTTL != 0 && q.MaxTTL == guard && q.Token == 0 && q.Watched == "":
 		return vote
@@ -85,7 +87,7 @@ func arrange(commands []*driver.Command, known Scripts) (requests []Request, of 
 			of[i] = at
 			continue
 		}
-		requests = append(requests, Request{Script: wayOf(c, known), First: c})
+		requests = append(requests, Request{Script: wayOf(c, known), First: c, Line: lineOf(c, known)})
 		open[k], of[i] = len(requests), len(requests)-1
 	}
 	return requests, of

@@ -33,14 +33,23 @@ const (
 // IsPlain reports whether it is a plain command, None among them.
 func (s Script) IsPlain() bool { return s == None || s > NumScripts }
 
+// lineOf is that of a command on a node which knows these: nil on one with slots, which keeps the line of a key in another
+// slot, and on one whose user may not touch lines.
+func lineOf(c *driver.Command, known Scripts) *driver.Line {
+	if known&(apart|lineless) != 0 {
+		return nil
+	}
+	return c.Line
+}
+
 // scriptOf is what carries out a command by itself, if not a plain command of newer servers.
-func scriptOf(c *driver.Command) Script {
+func scriptOf(c *driver.Command, known Scripts) Script {
 	switch c.Op {
 	case driver.OpAcquire:
 		switch {
 		case c.Conditions != nil:
 			return Vote
-		case len(c.Keys) == 1:
+		case len(c.Keys) == 1 && lineOf(c, known) == nil:
 			return None
 		}
 		return Acquire
@@ -59,8 +68,9 @@ type Scripts uint32
 
 // What else is found out about a node.
 const (
-	able  Scripts = 1 << (numWays + iota) // its first vote has shown that it allows all that a lock needs
-	apart                                 // it runs no script for keys of several slots: commands are not joined
+	able     Scripts = 1 << (numWays + iota) // its first vote has shown that it allows all that a lock needs
+	apart                                    // it runs no script for keys of several slots: commands are not joined
+	lineless                                 // its user may not touch the keys of lines
 )
 
 // Has reports whether the script is in the set. None always is: it has no source that a node would have to know.
@@ -78,6 +88,12 @@ func (k *Known) Scripts() Scripts { return Scripts(k.bits.Load()) }
 
 // Part notes that the node keeps its keys in slots, so that no script may have those of several commands.
 func (k *Known) Part() { k.note(apart) }
+
+// Unline notes that the node's user may not touch the keys of lines.
+func (k *Known) Unline() { k.note(lineless) }
+
+// IsLineless says whether that was noted.
+func (k *Known) IsLineless() bool { return k.Scripts()&lineless != 0 }
 
 func (k *Known) learn(s Script) { k.note(Scripts(0).With(s)) }
 

@@ -102,7 +102,7 @@ func TestStopWaitsForAll(t *testing.T) {
 	}) {
 		t.Fatal("it has started nothing")
 	}
-	err = p.stop(50*time.Millisecond, func(pid int) bool { return pid != children[0] && isStopped(pid) })
+	err = p.stop(time.Second, func(pid int) bool { return pid != children[0] && isStopped(pid) })
 	if want := fmt.Sprintf("process %d still runs", children[0]); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}

@@ -92,10 +92,14 @@ func (x *Exchange) read(r *batch.Request, a Answer, command int, looks bool) (fa
 		}
 	case a.Value != nil:
 		fate = batch.Ran
-	case r.IsJoint() && isAcrossSlots(a.Err):
+	case (r.IsJoint() || r.Line != nil) && isAcrossSlots(a.Err):
 		s.known.Part()
 		return batch.Missed, reply
 	case !r.InFull && (isScriptUnknown(a.Err) || isHashForbidden(a.Err)):
+		return batch.Missed, reply
+	case r.Line != nil && a.Err != nil && isKeyForbidden(a.Err):
+		// Nothing was done, and perhaps no more than the line is forbidden.
+		s.known.Unline()
 		return batch.Missed, reply
 	}
 	if r.IsJoint() {

@@ -34,6 +34,11 @@ func isForbidden(err error) bool {
 		begins(err, "Unknown command called from", "ACL failure in script")
 }
 
+// isKeyForbidden reports whether it was a key that was forbidden, before the script began.
+func isKeyForbidden(err error) bool {
+	return begins(err, "NOPERM") && strings.Contains(err.Error(), "key") && !strings.Contains(err.Error(), "script")
+}
+
 // isHashForbidden reports whether it was EVALSHA that was forbidden: the script is then sent in full.
 func isHashForbidden(err error) bool {
 	return err != nil && isForbidden(err) && strings.Contains(strings.ToLower(err.Error()), "evalsha")

@@ -11,7 +11,7 @@ import (
 // contact, which tries them on a free key. A server that turns out not to have one after all, as after a failover, gets a
 // script instead.
 
-// firstContact is the last argument of a script that is the first contact: to look whether the lock can be extended and
+// firstContact is an argument of a script that is the first contact: to look whether the lock can be extended and
 // released, and by which plain commands.
 const firstContact = "first"
 

@@ -64,6 +64,8 @@ func (of *Adapter) replyTo(c *driver.Command, a Answer) driver.Reply {
 		if list := a.Value.([]any); len(list) == 2 && list[0] == int64(1) {
 			return of.unpublished(fmt.Sprint(list[1]))
 		}
+	case c.Op == driver.OpRelease && a.Value == int64(2):
+		return driver.Reply{Outcome: driver.Accepted, Called: true}
 	case isGrantWithPlain(c, a.Value), a.Value == int64(1):
 		return driver.Reply{Outcome: driver.Accepted}
 	case a.Value == int64(0):

@@ -38,13 +38,21 @@ func appendRequest(args []any, r *batch.Request, looks bool) ([]any, Kind) {
 		return appendPlain(args, r)
 	}
 	q := c.Conditions
-	args = slices.Grow(args, 3+2*len(keys)+1+7)
+	args = slices.Grow(args, 3+4*len(keys)+1+8)
 	args = call(args, r)
 	count := len(args)
 	args = append(args, 0) // the number of keys, below
 	args = append(args, keys...)
 	if c.Op == driver.OpAcquire && q != nil {
 		args = appendKeysUnder(args, c)
+	}
+	if r.Line != nil {
+		for _, key := range c.Keys {
+			args = append(args, driver.LineKey(key))
+		}
+		for _, key := range c.Keys {
+			args = append(args, driver.TurnKey(key))
+		}
 	}
 	args[count] = len(args) - count - 1
 	switch c.Op {
@@ -53,15 +61,21 @@ func appendRequest(args []any, r *batch.Request, looks bool) ([]any, Kind) {
 		if q != nil {
 			args = append(args, q.Token, int64(q.CounterTTL/time.Millisecond), int64(q.MaxTTL/time.Millisecond), q.Watched)
 		}
-		if looks {
+		switch {
+		case looks:
 			args = append(args, firstContact)
+		case r.Line != nil:
+			args = append(args, "")
+		}
+		if r.Line != nil {
+			args = append(args, r.Line.Waiter)
 		}
 	case driver.OpExtend:
 		args = append(args, value, ttl)
 	case driver.OpRelease:
 		args = append(args, value)
-		if c.Wake {
-			args = append(args, driver.WakeChannel(""))
+		if r.Line != nil {
+			args = append(args, driver.WakeChannel(""), int64(r.Line.Turn/time.Millisecond), r.Line.Waiter)
 		}
 	case driver.OpPrepare:
 		args = append(args, int64(q.MaxTTL/time.Millisecond), q.Watched)

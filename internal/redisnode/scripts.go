@@ -6,11 +6,14 @@ import (
 	"encoding/hex"
 
 	"redlocksim/internal/batch"
+	"redlocksim/redlock/driver"
 )
 
 var (
 	//go:embed needs.lua
 	needsSource string
+	//go:embed line.lua
+	lineSource string
 	//go:embed acquire.lua
 	acquireSource string
 	//go:embed guard.lua
@@ -34,10 +37,10 @@ var (
 type script struct{ source, sha any } // strings, as arguments of a command
 
 var scripts = [batch.NumScripts]script{
-	batch.Acquire:  newScript(needsSource + acquireSource),
-	batch.Vote:     newScript(needsSource + guardSource + voteSource),
+	batch.Acquire:  newScript(needsSource + lineSource + acquireSource),
+	batch.Vote:     newScript(needsSource + guardSource + lineSource + voteSource),
 	batch.Extend:   newScript(extendSource),
-	batch.Release:  newScript(releaseSource),
+	batch.Release:  newScript(lineSource + releaseSource),
 	batch.Prepare:  newScript(prepareSource),
 	batch.Votes:    newScript(needsSource + guardSource + votesSource),
 	batch.Releases: newScript(releasesSource),
@@ -55,4 +58,16 @@ func call(args []any, r *batch.Request) []any {
 		return append(args, "eval", s.source)
 	}
 	return append(args, "evalsha", s.sha)
+}
+
+// OpOf is the operation that one of the scripts carries out, if the source is that of one.
+func OpOf(source string) (op driver.Op, is bool) {
+	ops := [batch.NumScripts]driver.Op{batch.Acquire: driver.OpAcquire, batch.Vote: driver.OpAcquire, batch.Votes: driver.OpAcquire,
+		batch.Extend: driver.OpExtend, batch.Release: driver.OpRelease, batch.Releases: driver.OpRelease, batch.Prepare: driver.OpPrepare}
+	for i := range scripts {
+		if scripts[i].source == source {
+			return ops[i], true
+		}
+	}
+	return 0, false
 }

@@ -36,7 +36,13 @@ func (s *Server) withoutWakeUp(r *batch.Request, reply driver.Reply) driver.Repl
 		return reply
 	}
 	switch {
-	case r.First.Op == driver.OpAcquire && reply.Outcome == driver.Declined:
+	case r.First.Line != nil && r.Line == nil && (r.First.Op == driver.OpRelease || reply.Outcome == driver.Declined):
+		why := "the server is a cluster or a sharded service, which may keep a key and its line in two places"
+		if s.known.IsLineless() {
+			why = "the server forbids the keys of lines: see driver.LineKey and driver.TurnKey"
+		}
+		reply.Err = s.adapter.wakeUp("waiting calls poll", why)
+	case r.Line != nil && r.First.Op == driver.OpAcquire && reply.Outcome == driver.Declined:
 		if err := s.listening.failed.Load(); err != nil {
 			what := "waiting calls poll, as what they listen with fails"
 			if isForbidden(*err) {

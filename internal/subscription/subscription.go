@@ -22,7 +22,7 @@ type Connection interface {
 	Unsubscribe(ctx context.Context, channels ...string) error
 	// Receive waits for so long for something from the server, and gives the channel if it is a message. If nothing
 	// came, the error is a timeout of package net; any other error means that the connection is broken.
-	Receive(ctx context.Context, wait time.Duration) (channel string, err error)
+	Receive(ctx context.Context, wait time.Duration) (channel, message string, err error)
 	// Ping has the server send something.
 	Ping(ctx context.Context) error
 	// Close ends a Receive under way.
@@ -64,10 +64,10 @@ func New(connect func() Connection, told func(err error), clock driver.Clock, ta
 }
 
 // waiter wants to be told of messages.
-type waiter struct{ heard func() }
+type waiter struct{ heard func(message string) }
 
-// Listen calls heard for each message on the channel, until it is stopped.
-func (s *Subscription) Listen(channel string, heard func()) (stop func()) {
+// Listen calls heard with each message on the channel, until it is stopped.
+func (s *Subscription) Listen(channel string, heard func(message string)) (stop func()) {
 	w := &waiter{heard}
 	s.mu.Lock()
 	if s.closed {
@@ -145,13 +145,13 @@ func (s *Subscription) readMessages() {
 	s.updateChannels()
 	heard := s.clock.Now()
 	for s.isNeeded() {
-		channel, err := s.receive(open)
+		channel, message, err := s.receive(open)
 		now := s.clock.Now()
 		switch {
 		case err == nil:
 			heard = now
 			s.came(open, nil)
-			s.tell(channel)
+			s.tell(channel, message)
 		case !isTimeout(err):
 			s.came(open, err)
 			return
@@ -177,7 +177,7 @@ func (s *Subscription) came(open Connection, err error) {
 }
 
 // receive waits for a message for one step. A client library may take another one to make the connection.
-func (s *Subscription) receive(open Connection) (channel string, err error) {
+func (s *Subscription) receive(open Connection) (channel, message string, err error) {
 	ctx, cancel := s.within(2 * step)
 	defer cancel()
 	return open.Receive(ctx, step)
@@ -243,12 +243,12 @@ func (s *Subscription) updateChannels() {
 }
 
 // tell tells those who listen on the channel.
-func (s *Subscription) tell(channel string) {
+func (s *Subscription) tell(channel, message string) {
 	s.mu.Lock()
 	all := slices.Clone(s.waiters[channel])
 	s.mu.Unlock()
 	for _, w := range all {
-		w.heard()
+		w.heard(message)
 	}
 }
 

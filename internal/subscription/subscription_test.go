@@ -20,7 +20,9 @@ func (line) Unsubscribe(context.Context, ...string) error { return nil }
 func (line) Ping(context.Context) error                   { return nil }
 func (line) Close() error                                 { return nil }
 
-func (l line) Receive(context.Context, time.Duration) (string, error) { return "", <-l.received }
+func (l line) Receive(context.Context, time.Duration) (channel, message string, err error) {
+	return "", "", <-l.received
+}
 
 // Errors are told, the first of those that follow each other on a connection. That a connection is closed which nobody needs is
 // none, also if somebody needs one again by then.
@@ -45,7 +47,7 @@ func TestTold(t *testing.T) {
 				t.Errorf("told %s over %d connections, want %s over %d", got, len(lines), want, connections)
 			}
 		}
-		stop := s.Listen("a", func() {})
+		stop := s.Listen("a", func(string) {})
 		check(1, "[]")
 		lines[0].received <- nil
 		check(1, "[<nil>]")
@@ -58,7 +60,7 @@ func TestTold(t *testing.T) {
 		check(2, "[<nil> broken forbidden]")
 
 		stop()
-		stop = s.Listen("b", func() {})
+		stop = s.Listen("b", func(string) {})
 		lines[1].received <- errors.New("closed")
 		check(3, "[<nil> broken forbidden]")
 		lines[2].received <- nil

@@ -22,7 +22,8 @@ type Keys interface {
 	Get(key string, now int64) (k Key, there bool)
 	Set(key, value string, until int64)
 	Delete(key string)
-	Publish(channel string)
+	// Publish sends a message to those who listen on a channel, and counts them.
+	Publish(channel, message string) (listeners int)
 	// RunID tells the runs of the node between restarts apart.
 	RunID() string
 }
@@ -36,10 +37,14 @@ var wrongType = driver.Reply{Outcome: driver.Failed, Err: ErrWrongType}
 func Do(keys Keys, c *driver.Command, now int64) driver.Reply {
 	switch c.Op {
 	case driver.OpAcquire:
-		if reply, free := Look(keys, c, now); !free {
-			return reply
+		reply, free := Look(keys, c, now)
+		if free {
+			reply = Cast(keys, c, now)
 		}
-		return Cast(keys, c, now)
+		if c.Line != nil && reply.Outcome == driver.Declined {
+			join(keys, c, now)
+		}
+		return reply
 	case driver.OpExtend:
 		return extend(keys, c, now)
 	case driver.OpRelease:
@@ -53,7 +58,7 @@ func Do(keys Keys, c *driver.Command, now int64) driver.Reply {
 func Look(keys Keys, c *driver.Command, now int64) (reply driver.Reply, free bool) {
 	if c.Conditions == nil {
 		for _, key := range c.Keys { // up to the first that is taken
-			if _, taken := keys.Get(key, now); taken {
+			if _, taken := keys.Get(key, now); taken || isTurnOfAnother(keys, c, key, now) {
 				return driver.Reply{Outcome: driver.Declined}, false
 			}
 		}
@@ -80,7 +85,7 @@ func Look(keys Keys, c *driver.Command, now int64) (reply driver.Reply, free boo
 	taken := false
 	for _, key := range c.Keys {
 		k, there := keys.Get(key, now)
-		taken = taken || there && !isFirstVote(k, c)
+		taken = taken || there && !isFirstVote(k, c) || isTurnOfAnother(keys, c, key, now)
 	}
 	switch {
 	case taken:
@@ -108,6 +113,11 @@ func Cast(keys Keys, c *driver.Command, now int64) driver.Reply {
 		keys.Set(key, c.Value, until)
 		if q := c.Conditions; q != nil && q.Token != 0 {
 			keys.Set(driver.TokenKey(key), strconv.FormatInt(q.Token, 10), now+q.CounterTTL.Milliseconds())
+		}
+	}
+	if c.Line != nil {
+		for _, key := range c.Keys {
+			stepOut(keys, c.Line.Waiter, key, now)
 		}
 	}
 	return driver.Reply{Outcome: driver.Accepted}
@@ -149,14 +159,20 @@ func release(keys Keys, c *driver.Command, now int64) driver.Reply {
 		switch k, there := keys.Get(key, now); {
 		case there && !k.IsOther && k.Value == c.Value:
 			keys.Delete(key)
-			if c.Wake {
-				keys.Publish(driver.WakeChannel(key))
+			if c.Line != nil && c.Line.Turn != 0 {
+				reply.Called = callNext(keys, c.Line, key, now) || reply.Called
 			}
 		case there && k.IsOther:
 			reply = wrongType
 		case reply.Outcome != driver.Failed:
 			reply.Outcome = driver.Declined
 		}
+		if c.Line != nil && c.Line.Waiter != "" && stepOut(keys, c.Line.Waiter, key, now) && c.Line.Turn != 0 {
+			if _, taken := keys.Get(key, now); !taken {
+				callNext(keys, c.Line, key, now)
+			}
+		}
 	}
+	reply.Called = reply.Called && reply.Outcome == driver.Accepted
 	return reply
 }

@@ -25,7 +25,7 @@ func called(t *testing.T, args ...string) (code int, stdout, stderr string) {
 
 // figures is the form of a cell of the tables, and tables that of all between the marks.
 var (
-	figures = `[\d.]+( \([\d.]+\))? · \d+ · [\d.]+m?s( · \d+ served)?`
+	figures = `[\d.]+( \([\d.]+\))?( · \d+)? · [\d.]+m?s( · \d+ served)?`
 	tables  = regexp.MustCompile(`^(\n### [A-Z][^\n]+\n\n\| contestant \| work \|( \d+ \|)+\n\|---\|--:\|(--:\|)+\n` +
 		`(\| [a-z-]+ \| \d+m?s \|( ` + figures + ` \|)+\n)+(\n64 goroutines of one client, 2ms of work: ` + figures + `\n)?)*\n?$`)
 )

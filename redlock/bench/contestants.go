@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	mathrand "math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/bsm/redislock"
@@ -106,6 +107,7 @@ func openRedlock(options ...redlock.Option) func([]string) (locker, error) {
 		var nodes []driver.Node
 		for _, addr := range addrs {
 			client := goredis.NewClient(&redis.Options{Addr: addr})
+			client.AddHook(counting{})
 			connected = append(connected, client)
 			node, err := goredis.NewNode(client)
 			if err != nil {
@@ -185,8 +187,31 @@ func openPeers(addrs []string, poolSize int) clients {
 			DisableIdentity:          true,
 			MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 		})
+		all[i].AddHook(counting{})
 	}
 	return all
+}
+
+// sent is how many commands all go-redis clients of contestants have sent. What a script does on a server is one.
+var sent atomic.Int64
+
+// counting counts them.
+type counting struct{}
+
+func (counting) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (counting) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		sent.Add(1)
+		return next(ctx, cmd)
+	}
+}
+
+func (counting) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		sent.Add(int64(len(cmds)))
+		return next(ctx, cmds)
+	}
 }
 
 func (c clients) close() {

@@ -113,7 +113,10 @@ func (all results) summary(of cell, first, last int) string {
 	if len(parts) == len(overheads) {
 		text += fmt.Sprintf(" (%.2f)", median(parts))
 	}
-	text += fmt.Sprintf(" · %.0f · %v", median(commands), rounded.Duration(median(waits)))
+	if n := median(commands); n > 0 {
+		text += fmt.Sprintf(" · %.0f", n)
+	}
+	text += fmt.Sprintf(" · %v", rounded.Duration(median(waits)))
 	if served < of.Contenders {
 		text += fmt.Sprintf(" · %d served", served)
 	}

@@ -10,10 +10,12 @@ import (
 // Command is one atomic operation for one node.
 type Command struct {
 	Op    Op
-	Wake  bool          // has a release tell those who wait
 	Keys  []string      // one or more, all on this node; not to be modified
 	Value string        // the acquisition's unique value
 	TTL   time.Duration // whole milliseconds; zero for OpRelease and OpPrepare
+
+	// Line is set where the keys are waited for, on every node in the same way; nil where callers only poll.
+	Line *Line
 
 	// Conditions are further ones of an acquire; nil, for a plain one, unless the client has fencing or the restart
 	// guard. OpPrepare uses them as well.
@@ -61,6 +63,29 @@ func (c *Command) Context() context.Context {
 	return c.Shared.Context()
 }
 
+// Line is how a node serves those who wait for a key first come, first served, which spares them to ask again and again. It
+// decides nothing: a client needs the votes of a quorum as always, and whoever asks without it is not held up by it.
+//
+// The line of a key are the names at its [LineKey], with a space on both sides of each, the first in front. The one at its
+// [TurnKey] was told that it is its turn. An acquire with a Waiter is also declined if it is the turn of another for one of its
+// keys. Declined, its Waiter stands in the line of each key: where it stood before, or at the end, or in front if it was its
+// turn. Accepted, it stands in none.
+//
+// A release with a Turn calls the next for each key that it deletes: it takes those in front out of the line and publishes the
+// key on their [WakeChannel], one after the other until somebody listens there, and it is the turn of that one for so long. The
+// reply says whether somebody was called. A release with a Waiter takes that out of the lines, and if it was its turn and the
+// key is free, calls the next.
+type Line struct {
+	Waiter string        // who waits; in a release, who no longer does
+	Turn   time.Duration // of a release: how long it is the turn of who is called, whole milliseconds; 0: nobody is called
+}
+
+// LineTTL is how long a node keeps the line of a key after somebody has joined it.
+const LineTTL = time.Minute
+
+// MostInLine limits the length of a line, in bytes. Who comes then only polls.
+const MostInLine = 1 << 16
+
 // Conditions are what an acquire asks of a node beyond free keys. The node checks the guard first.
 //
 // The guard (MaxTTL not 0): GuardKey holds "<run id> <since> <max TTL>", with both times in milliseconds, and does not expire.
@@ -90,8 +115,7 @@ const (
 	// OpExtend raises the TTL of every key to at least TTL, if all of them hold the value. It creates no key and
 	// shortens no TTL.
 	OpExtend
-	// OpRelease deletes those keys that hold the value, and is accepted if all of them did. With Wake it also publishes an
-	// empty message for each key that it deleted, on the WakeChannel of that.
+	// OpRelease deletes those keys that hold the value, and is accepted if all of them did.
 	OpRelease
 	// OpPrepare declares that the run of the server that Conditions.Watched names is fit to vote: it sets GuardKey to
 	// "<run id> 0 <MaxTTL>". If the server's run id is another, it does nothing and is declined. The reply's Record is
@@ -114,24 +138,38 @@ func (o Op) String() string {
 	return fmt.Sprintf("Op(%d)", uint8(o))
 }
 
-// tokenPrefix begins the names of the counters, GuardKey is the name of the restart guard's record. Neither is a lock.
+// tokenPrefix begins the names of the counters, linePrefix and turnPrefix those of the lines of who waits, and GuardKey is the
+// name of the restart guard's record. None of them is a lock.
 const (
 	tokenPrefix = "redlock:token:"
+	linePrefix  = "redlock:line:"
+	turnPrefix  = "redlock:turn:"
 	GuardKey    = "redlock:guard"
 )
+
+// LineKey and TurnKey are the names of those keys that belong to a lock's key: see [Line].
+func LineKey(key string) string { return linePrefix + key }
+
+// TurnKey is described with LineKey.
+func TurnKey(key string) string { return turnPrefix + key }
 
 // TokenKey is the name of the counter that belongs to a lock's key.
 func TokenKey(key string) string { return tokenPrefix + key }
 
 // IsLockKey reports whether a key on a node can be a lock's. Counters and the guard's record are none: they outlive all
-// locks.
-func IsLockKey(key string) bool { return key != GuardKey && !IsTokenKey(key) }
+// locks. Nor are lines and turns.
+func IsLockKey(key string) bool { return key != GuardKey && !IsTokenKey(key) && !IsLineKey(key) }
+
+// IsLineKey reports whether a key on a node belongs to the line of a lock's key.
+func IsLineKey(key string) bool {
+	return strings.HasPrefix(key, linePrefix) || strings.HasPrefix(key, turnPrefix)
+}
 
 // IsTokenKey reports whether a key on a node is a lock's fencing counter.
 func IsTokenKey(key string) bool { return strings.HasPrefix(key, tokenPrefix) }
 
-// wakePrefix begins the names of the channels on which releases are published.
-const wakePrefix = "redlock:released:"
+// wakePrefix begins the names of the channels on which clients hear that it is their turn.
+const wakePrefix = "redlock:wake:"
 
-// WakeChannel is the name of the channel on which the release of a key is published.
-func WakeChannel(key string) string { return wakePrefix + key }
+// WakeChannel is the name of the channel on which a client that waits is told of the keys for which it is its turn.
+func WakeChannel(waiter string) string { return wakePrefix + waiter }

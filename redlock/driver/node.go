@@ -32,8 +32,8 @@ type Replicated interface {
 type Listener interface {
 	Node
 
-	// Listen calls heard once for every message published on the channel, and returns without waiting. heard does not block and
+	// Listen calls heard with every message published on the channel, and returns without waiting. heard does not block and
 	// may be called from any goroutine, also for a moment after stop was called. stop does not block either. Messages are lost
 	// before the subscription exists and while the connection is broken.
-	Listen(channel string, heard func()) (stop func())
+	Listen(channel string, heard func(message string)) (stop func())
 }

@@ -11,6 +11,7 @@ type Reply struct {
 	Outcome Outcome // any but Unanswered
 	Err     error   // why, for TimedOut, Refused and Failed; otherwise nil, or an ErrWakeUp
 	Token   int64   // the highest counter of the keys, if the acquire had a Token and was Declined or is Behind
+	Called  bool    // a release with a Line has called somebody, who waits
 	Record  string  // of a Quarantined node, GuardKey; of an OpPrepare, the run id
 }
 

@@ -61,7 +61,7 @@ func (n *cluster) Name() string { return n.self.name }
 func (n *cluster) ConfirmsReplicas() {}
 
 // Listen implements driver.Listener. A cluster passes what is published on to all its nodes.
-func (n *cluster) Listen(channel string, heard func()) (stop func()) {
+func (n *cluster) Listen(channel string, heard func(message string)) (stop func()) {
 	return n.subscription.Listen(channel, heard)
 }
 

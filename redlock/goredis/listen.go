@@ -28,13 +28,13 @@ func subscriptionOf(client subscriber, l *redisnode.Listening, clock driver.Cloc
 }
 
 // Receive implements subscription.Connection.
-func (l listening) Receive(ctx context.Context, wait time.Duration) (channel string, err error) {
+func (l listening) Receive(ctx context.Context, wait time.Duration) (channel, text string, err error) {
 	defer noPanic(&err)
-	message, err := l.ReceiveTimeout(ctx, wait)
-	if m, is := message.(*redis.Message); is {
-		channel = m.Channel
+	came, err := l.ReceiveTimeout(ctx, wait)
+	if m, is := came.(*redis.Message); is {
+		channel, text = m.Channel, m.Payload
 	}
-	return channel, err
+	return channel, text, err
 }
 
 // Subscribe implements subscription.Connection.

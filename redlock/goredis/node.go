@@ -92,7 +92,7 @@ func (n *Node) Name() string { return n.name }
 
 // Listen implements driver.Listener. All channels of the node share one connection, which is restored when it breaks, and
 // closed when nobody listens any more.
-func (n *Node) Listen(channel string, heard func()) (stop func()) {
+func (n *Node) Listen(channel string, heard func(message string)) (stop func()) {
 	return n.subscription.Listen(channel, heard)
 }
 

@@ -11,10 +11,16 @@ import (
 type memory struct {
 	run       string
 	keys      map[string]votes.Key
-	published []string // the channels of the messages of the command under way
+	published []published              // by the command under way
+	listeners func(channel string) int // how many there are
 }
 
-func newMemory(run string) memory { return memory{run: run, keys: map[string]votes.Key{}} }
+// published is a message.
+type published struct{ channel, message string }
+
+func newMemory(run string, listeners func(channel string) int) memory {
+	return memory{run: run, keys: map[string]votes.Key{}, listeners: listeners}
+}
 
 // Get implements votes.Keys. Redis drops a key when its clock reads more than until.
 func (m *memory) Get(key string, now int64) (k votes.Key, there bool) {
@@ -31,7 +37,10 @@ func (m *memory) Set(key, value string, until int64) {
 func (m *memory) Delete(key string) { delete(m.keys, key) }
 
 // Publish implements votes.Keys.
-func (m *memory) Publish(channel string) { m.published = append(m.published, channel) }
+func (m *memory) Publish(channel, message string) int {
+	m.published = append(m.published, published{channel, message})
+	return m.listeners(channel)
+}
 
 // RunID implements votes.Keys.
 func (m *memory) RunID() string { return m.run }

@@ -51,7 +51,7 @@ type answer struct {
 }
 
 // listener wants to be told of what is published on a channel.
-type listener struct{ heard func() }
+type listener struct{ heard func(message string) }
 
 var (
 	_ driver.Listener   = (*node)(nil)
@@ -63,7 +63,7 @@ func (*node) ConfirmsReplicas() {}
 
 func newNode(i int, t *test) *node {
 	n := &node{index: i, test: t, listeners: map[string][]*listener{}}
-	n.memory = newMemory(n.runID())
+	n.memory = newMemory(n.runID(), func(channel string) int { return len(n.listeners[channel]) })
 	return n
 }
 
@@ -99,7 +99,7 @@ func (n *node) Do(batch []*driver.Command) {
 // deliver carries out what has arrived, and answers it with no lock held.
 func (n *node) deliver() {
 	var answers []answer
-	var told []*listener
+	var told []func()
 	n.mu.Lock()
 	if n.faults.ended {
 		n.mu.Unlock()
@@ -110,8 +110,10 @@ func (n *node) deliver() {
 		for _, c := range n.underWay[0].commands {
 			reply, published := n.carryOut(c, now)
 			answers = append(answers, answer{c, reply})
-			for _, channel := range published {
-				told = append(told, n.listeners[channel]...)
+			for _, p := range published {
+				for _, l := range n.listeners[p.channel] {
+					told = append(told, func() { l.heard(p.message) })
+				}
 			}
 		}
 		n.underWay = slices.Delete(n.underWay, 0, 1)
@@ -124,16 +126,16 @@ func (n *node) deliver() {
 	for _, a := range answers {
 		a.command.Done(a.command, a.reply)
 	}
-	for _, l := range told {
-		l.heard()
+	for _, tell := range told {
+		tell()
 	}
 }
 
 // errRefused is what a dial to a port gives on which nobody listens.
 var errRefused = &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 
-// carryOut has the command done, and gives the reply and the channels on which a release is published. The node is locked.
-func (n *node) carryOut(c *driver.Command, now time.Time) (reply driver.Reply, published []string) {
+// carryOut has the command done, and gives the reply and what it publishes. The node is locked.
+func (n *node) carryOut(c *driver.Command, now time.Time) (reply driver.Reply, _ []published) {
 	if n.faults.down {
 		return driver.Reply{Outcome: driver.Refused, Err: errRefused}, nil
 	}
@@ -146,7 +148,7 @@ func (n *node) carryOut(c *driver.Command, now time.Time) (reply driver.Reply, p
 }
 
 // Listen implements driver.Listener.
-func (n *node) Listen(channel string, heard func()) (stop func()) {
+func (n *node) Listen(channel string, heard func(message string)) (stop func()) {
 	l := &listener{heard}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -168,7 +170,7 @@ func (n *node) forget() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.restarts++
-	n.memory = newMemory(n.runID())
+	n.memory = newMemory(n.runID(), func(channel string) int { return len(n.listeners[channel]) })
 }
 
 func (n *node) steal(resource string, ttl time.Duration) {

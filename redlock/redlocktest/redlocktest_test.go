@@ -269,7 +269,7 @@ func TestLose(t *testing.T) {
 	})
 }
 
-// A release wakes who waits, unless the message is lost: then the retry delay ends the wait.
+// A release calls who waits, unless the message is lost: then the retry delay ends the wait.
 func TestWakeUp(t *testing.T) {
 	for _, test := range []struct {
 		what  string
@@ -277,13 +277,12 @@ func TestWakeUp(t *testing.T) {
 		waits time.Duration
 	}{
 		{"heard", nil, time.Second},
-		{"heard from some", []int{0, 1}, time.Second},
 		{"lost", []int{0, 1, 2, 3, 4}, time.Minute},
 	} {
 		t.Run(test.what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				nodes := redlocktest.New(t, 5)
-				options := []redlock.Option{redlock.WithWakeUp(time.Nanosecond), redlock.WithRetryDelay(time.Minute, time.Minute)}
+				options := []redlock.Option{redlock.WithWakeUp(10 * time.Millisecond), redlock.WithRetryDelay(time.Minute, time.Minute)}
 				lease, err := nodes.Client(options...).TryLock(t.Context(), "r", time.Hour)
 				if err != nil {
 					t.Fatal(err)

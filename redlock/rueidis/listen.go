@@ -21,9 +21,12 @@ type listening struct {
 	broken     <-chan error // ends when nothing more comes
 
 	mu   sync.Mutex
-	came []string      // the channels of messages that nobody has received yet, and "" for other signs of life
+	came []message     // that nobody has received yet, and empty ones for other signs of life
 	more chan struct{} // that there are some
 }
+
+// message is what was published on a channel.
+type message struct{ channel, text string }
 
 // newListening is a connection that is yet to be made.
 func newListening(client rueidis.Client, clock driver.Clock) *listening {
@@ -35,8 +38,8 @@ func (l *listening) connection() rueidis.DedicatedClient {
 	l.connecting.Do(func() {
 		l.made, _ = l.client.Dedicate()
 		l.broken = l.made.SetPubSubHooks(rueidis.PubSubHooks{
-			OnMessage:      func(m rueidis.PubSubMessage) { l.heard(m.Channel) },
-			OnSubscription: func(rueidis.PubSubSubscription) { l.heard("") },
+			OnMessage:      func(m rueidis.PubSubMessage) { l.heard(message{m.Channel, m.Message}) },
+			OnSubscription: func(rueidis.PubSubSubscription) { l.heard(message{}) },
 		})
 	})
 	return l.made
@@ -46,10 +49,10 @@ func (l *listening) connection() rueidis.DedicatedClient {
 const maxCame = 1 << 12
 
 // heard notes that something came.
-func (l *listening) heard(channel string) {
+func (l *listening) heard(m message) {
 	l.mu.Lock()
 	if len(l.came) < maxCame {
-		l.came = append(l.came, channel)
+		l.came = append(l.came, m)
 	}
 	l.mu.Unlock()
 	select {
@@ -91,21 +94,21 @@ func (l *listening) Ping(ctx context.Context) (err error) {
 	}
 	err = open.Do(ctx, open.B().Ping().Build()).NonRedisError()
 	if err == nil {
-		l.heard("")
+		l.heard(message{})
 	}
 	return err
 }
 
 // Receive implements subscription.Connection.
-func (l *listening) Receive(ctx context.Context, wait time.Duration) (channel string, err error) {
+func (l *listening) Receive(ctx context.Context, wait time.Duration) (channel, text string, err error) {
 	if l.connection() == nil {
-		return "", rueidis.ErrClosing
+		return "", "", rueidis.ErrClosing
 	}
 	ctx, end := l.clock.WithDeadline(ctx, l.clock.Now().Add(wait))
 	defer end()
 	for {
-		if channel, came := l.take(); came {
-			return channel, nil
+		if m, came := l.take(); came {
+			return m.channel, m.text, nil
 		}
 		select {
 		case <-l.more:
@@ -113,22 +116,22 @@ func (l *listening) Receive(ctx context.Context, wait time.Duration) (channel st
 			if err == nil {
 				err = rueidis.ErrClosing
 			}
-			return "", err
+			return "", "", err
 		case <-ctx.Done():
-			return "", ctx.Err()
+			return "", "", ctx.Err()
 		}
 	}
 }
 
-func (l *listening) take() (channel string, came bool) {
+func (l *listening) take() (m message, came bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.came) == 0 {
-		return "", false
+		return m, false
 	}
-	channel = l.came[0]
+	m = l.came[0]
 	l.came = slices.Delete(l.came, 0, 1)
-	return channel, true
+	return m, true
 }
 
 // Close implements subscription.Connection.

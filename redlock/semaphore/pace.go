@@ -83,7 +83,8 @@ func (s *Semaphore) left() (time.Duration, error) {
 		p.news = false
 		return delay, nil
 	case p.inARow >= localGrants && !s.areAllGone(): // else others would gain nothing by a pause
-		p.inARow, p.until, p.polls = 0, now.Add(s.lent.RetryMax), false // in which every other process that waits looks once
+		// Every other process that waits looks once in that time: after a delay, and for as long as a look takes.
+		p.inARow, p.until, p.polls = 0, now.Add(s.lent.RetryMax+s.lent.RetryMax/4), false
 	}
 	if left := p.until.Sub(now); left > 0 && !(p.polls && p.news) {
 		return left, nil

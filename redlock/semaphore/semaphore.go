@@ -128,8 +128,8 @@ func (p *Permit) Hold(ctx context.Context, r redlock.Renewal, work func(context.
 // Acquire takes a permit. Until ctx ends it looks for one that is free, with a random delay of [redlock.WithRetryDelay] in
 // between. When one is given back here, the first caller that waits looks at once. One that is given back elsewhere, or whose
 // lease is lost, is found at the next look: [redlock.WithWakeUp] makes no difference. After 16 permits were handed on from
-// caller to caller, each when no other was left, the callers here pause for the longest such delay, so that other processes get
-// their turn.
+// caller to caller, each when no other was left, the callers here pause for a quarter longer than the longest such delay, so
+// that other processes get their turn.
 //
 // Errors are as [redlock.Client.Lock] has them: an [*redlock.Error], about the semaphore, matches redlock.ErrTaken if all
 // permits were taken, or another reason, and what ended the call: the context's error, or redlock.ErrClosed. A permit without

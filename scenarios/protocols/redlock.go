@@ -29,8 +29,8 @@ type RedlockSettings struct {
 	DelaySettings  `yaml:",inline"`
 	// Fencing makes the library draw fencing tokens (WithFencing). Default: false. Example: true
 	Fencing bool `yaml:"fencing"`
-	// WakeUp makes a release wake the waiters (WithWakeUp), and is the time over which their attempts are spread. With 0s
-	// they poll. Default: 0s. Example: 10ms
+	// WakeUp has those who wait stand in line at the gate, where a release calls the first (WithWakeUp), and is for how long it
+	// is the turn of who is called. With 0s they poll. Default: 0s. Example: 10ms
 	WakeUp time.Duration `yaml:"wake-up"`
 	// Batching is how many unanswered commands a node may have before the library collects further ones into a batch
 	// (WithBatching); 0 is the library's default, 4. Default: 0. Example: 1
@@ -157,7 +157,7 @@ type nobody string
 func (n nobody) Name() string       { return string(n) }
 func (nobody) Do([]*driver.Command) {}
 
-func (nobody) Listen(string, func()) func() { return func() {} }
+func (nobody) Listen(string, func(string)) func() { return func() {} }
 
 // renewing is a Renewal under way.
 type renewing struct {

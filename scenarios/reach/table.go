@@ -174,7 +174,7 @@ func features() []Entry {
 		})),
 		of(Guard, true, step("guard-refuses", "the restart guard keeps a node from voting", "vote: in quarantine")),
 		of(Guard, false, step("quarantine-over", "a node votes again after its quarantine", "quarantine over")),
-		of(WakeUp, true, counted("wake-up-received", "a waiting client is told of a release", func(l *look) bool { return l.Counts.Notified > 0 })),
+		of(WakeUp, true, counted("wake-up-received", "a waiting client is called by a release", func(l *look) bool { return l.Counts.Notified > 0 })),
 		of(WakeUp, false, counted("wake-up-lost", "the message of a release is lost", func(l *look) bool { return l.Counts.Unheard > 0 })),
 		of(Batching, true, counted("batch-shared", "several commands go to a node in one piece", func(l *look) bool { return l.Counts.Batches > 0 })),
 		of(Renewal, true, step("renewed", "a lease is extended more than once", "extended again")),

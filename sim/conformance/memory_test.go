@@ -87,7 +87,7 @@ func (m *memory) restart() {
 
 func (m *memory) subscribe(channel string) {
 	s := &subscriber{}
-	s.stop = m.nodes[0].(driver.Listener).Listen(channel, func() { s.heard = append(s.heard, "") })
+	s.stop = m.nodes[0].(driver.Listener).Listen(channel, func(message string) { s.heard = append(s.heard, message) })
 	m.subscribers[channel] = append(m.subscribers[channel], s)
 }
 
@@ -185,7 +185,7 @@ func (a *all) operations(t *rapid.T) {
 		ask(driver.Command{Op: driver.OpAcquire, Keys: []string{key}, Value: "v", TTL: maxTTL})
 	}
 	for _, value := range []string{"v", "w"} {
-		ask(driver.Command{Op: driver.OpRelease, Keys: keys, Value: value, Wake: rapid.Bool().Draw(t, "wake")})
+		ask(driver.Command{Op: driver.OpRelease, Keys: keys, Value: value, Line: &driver.Line{Turn: time.Hour}})
 	}
 	for _, channel := range channels {
 		a.publish(channel)

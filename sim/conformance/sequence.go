@@ -153,7 +153,11 @@ func (a *all) restart() {
 func (a *all) everything() {
 	a.t.Helper()
 	a.same("dump", "model", fmt.Sprintf("%#v", a.model.server().Dump()), "wire", fmt.Sprintf("%#v", a.wire.server().Dump()))
-	for _, k := range append([]string{driver.GuardKey, driver.TokenKey("a"), driver.TokenKey("b"), driver.TokenKey("c"), driver.TokenKey("d")}, keys...) {
+	all := append([]string{driver.GuardKey}, keys...)
+	for _, k := range keys {
+		all = append(all, driver.TokenKey(k), driver.LineKey(k), driver.TurnKey(k))
+	}
+	for _, k := range all {
 		a.call("EXISTS", k)
 		a.call("GET", k)
 		a.call("LRANGE", k, "0", "-1")

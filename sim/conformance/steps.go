@@ -20,7 +20,7 @@ const maxTTL = 20 * time.Millisecond
 // Few keys, so that commands meet each other's, of whatever type.
 var keys = []string{"a", "b", "c", "d"}
 
-// channels are those that a release wakes waiters over, and another.
+// channels are those of waiters, and another.
 var channels = []string{driver.WakeChannel("a"), driver.WakeChannel("b"), "channel"}
 
 func pick(t *rapid.T, from ...string) string { return rapid.SampledFrom(from).Draw(t, "word") }
@@ -31,7 +31,7 @@ func oneIn(t *rapid.T, n int) bool { return rapid.IntRange(1, n).Draw(t, "one in
 // key is one that locks have, or now and then one that the library keeps its own books in.
 func key(t *rapid.T) string {
 	if oneIn(t, 8) {
-		return pick(t, driver.GuardKey, driver.TokenKey("a"), driver.TokenKey("b"))
+		return pick(t, driver.GuardKey, driver.TokenKey("a"), driver.TokenKey("b"), driver.LineKey("a"), driver.TurnKey("b"))
 	}
 	return pick(t, keys...)
 }
@@ -241,6 +241,9 @@ func (x *client) operation(t *rapid.T, timed bool) driver.Command {
 	switch c.Op {
 	case driver.OpAcquire:
 		x.last = c
+		if oneIn(t, 2) {
+			c.Line = &driver.Line{Waiter: pick(t, "a", "b", "nobody")}
+		}
 		q := &driver.Conditions{Watched: x.watched}
 		if x.fenced && !oneIn(t, 6) {
 			x.token = max(1, x.token+int64(rapid.IntRange(-1, 2).Draw(t, "token")))
@@ -255,7 +258,9 @@ func (x *client) operation(t *rapid.T, timed bool) driver.Command {
 		}
 	case driver.OpRelease:
 		c.TTL = 0
-		c.Wake = rapid.Bool().Draw(t, "wake")
+		if oneIn(t, 2) {
+			c.Line = &driver.Line{Waiter: pick(t, "", "a", "b"), Turn: rapid.SampledFrom([]time.Duration{0, maxTTL, time.Hour}).Draw(t, "turn")}
+		}
 	case driver.OpPrepare:
 		c.Keys, c.Value, c.TTL = []string{driver.GuardKey}, "", 0
 		c.Conditions = &driver.Conditions{MaxTTL: maxTTL, Watched: pick(t, thisRun, thisRun, "fedcba9876543210", "")}
@@ -265,8 +270,8 @@ func (x *client) operation(t *rapid.T, timed bool) driver.Command {
 
 func describe(c driver.Command) string {
 	text := fmt.Sprintf("%v %s=%s for %v", c.Op, strings.Join(c.Keys, ","), c.Value, c.TTL)
-	if c.Wake {
-		text += ", waking"
+	if c.Line != nil {
+		text += fmt.Sprintf(" in line as %q, turn %v", c.Line.Waiter, c.Line.Turn)
 	}
 	if c.Conditions != nil {
 		text += fmt.Sprintf(" under %+v", *c.Conditions)

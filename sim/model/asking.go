@@ -59,10 +59,6 @@ func (x *request) Answer(value any) {
 	}
 }
 
-// intents are those of the library's operations.
-var intents = [...]redis.Intent{driver.OpAcquire: redis.Sets, driver.OpExtend: redis.Extends, driver.OpRelease: redis.Deletes,
-	driver.OpPrepare: redis.Sets}
-
 // Commands implements redis.Request.
 func (x *exchange) Commands(all []redis.Command) []redis.Command {
 	requests, values := x.message.Requests(), x.one.value[:0]
@@ -70,7 +66,7 @@ func (x *exchange) Commands(all []redis.Command) []redis.Command {
 		for j := range requests[i].Len() {
 			c := requests[i].Command(j)
 			values = append(values, c.Value)
-			all = append(all, redis.Command{Intent: intents[c.Op], Keys: c.Keys, Shares: j > 0, Args: values[len(values)-1:], Deadline: c.Deadline,
+			all = append(all, redis.Command{Intent: redis.IntentOfOp(c.Op), Keys: c.Keys, Shares: j > 0, Args: values[len(values)-1:], Deadline: c.Deadline,
 				Source: x.source(&requests[i]), Answer: x.outcome(i, j)})
 		}
 	}
@@ -132,6 +128,9 @@ func (x *exchange) Phrases() []redis.Phrase {
 		}
 		for j := range r.Len() {
 			p.Keys += len(r.Command(j).Keys)
+		}
+		if r.Line != nil {
+			p.Keys += 2 * len(r.First.Keys)
 		}
 		if q := r.First.Conditions; q != nil && r.First.Op == driver.OpAcquire {
 			if q.Token != 0 {

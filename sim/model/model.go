@@ -120,7 +120,7 @@ func (k keys) Set(key, value string, until int64) {
 func (k keys) Delete(key string) { k.take(key) }
 
 // Publish implements votes.Keys.
-func (k keys) Publish(channel string) { k.server.Publish(channel, "") }
+func (k keys) Publish(channel, message string) int { return k.server.Publish(channel, message) }
 
 // RunID implements votes.Keys.
 func (k keys) RunID() string { return k.server.RunID() }

@@ -26,7 +26,7 @@ type node struct {
 func (n *node) Name() string { return n.store.server.Name() }
 
 // Listen implements driver.Listener.
-func (n *node) Listen(channel string, heard func()) (stop func()) {
+func (n *node) Listen(channel string, heard func(message string)) (stop func()) {
 	return n.store.server.Listen(n.link, channel, heard)
 }
 

@@ -107,10 +107,9 @@ func isServerError(err error) bool {
 // apply does what a command asks, atomically. An acquire fails if the node was found not to have what a lock needs.
 func (s *store) apply(c *driver.Command, now int64, fails bool) driver.Reply {
 	if fails && c.Op == driver.OpAcquire {
-		if reply, free := votes.Look(keys{s}, c, now); !free {
-			return reply
+		if _, free := votes.Look(keys{s}, c, now); free {
+			return s.forbidden()
 		}
-		return s.forbidden()
 	}
 	return votes.Do(keys{s}, c, now)
 }

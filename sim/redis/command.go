@@ -65,6 +65,17 @@ func IntentOf(script string) (intent Intent) {
 	return intent
 }
 
+// IntentOfOp is what an operation of the library wants.
+func IntentOfOp(op driver.Op) Intent {
+	switch op {
+	case driver.OpExtend:
+		return Extends
+	case driver.OpRelease:
+		return Deletes
+	}
+	return Sets
+}
+
 // PlainCommand is a command by its words, which is no script.
 func PlainCommand(words []string, deadline time.Time) Command {
 	c := Command{Deadline: deadline}

@@ -54,12 +54,12 @@ func (c *counted) telling(command *driver.Command) *driver.Command {
 func (c *counted) ConfirmsReplicas() {}
 
 // Listen implements driver.Listener.
-func (c *counted) Listen(channel string, received func()) (stop func()) {
+func (c *counted) Listen(channel string, received func(message string)) (stop func()) {
 	d, by := c.deployment, listener{c.client, channel}
 	d.listening[by]++
-	stops := c.Node.(driver.Listener).Listen(channel, func() {
+	stops := c.Node.(driver.Listener).Listen(channel, func(message string) {
 		d.counts.Notified++
-		received()
+		received(message)
 	})
 	return sync.OnceFunc(func() {
 		d.listening[by]--

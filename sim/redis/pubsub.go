@@ -2,8 +2,10 @@ package redis
 
 import (
 	"slices"
+	"time"
 
 	"redlocksim/internal/rediscmd"
+	"redlocksim/redlock/driver"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 )
@@ -12,8 +14,8 @@ import (
 //
 // It works in the same way on all tiers, above their clients: SUBSCRIBE is a message to the node, and so is every
 // message that the node then sends, subject to the delays, cuts and holds of the link. What is lost is lost for good; a
-// paused client finds it in its socket buffer. A node that stops, or a connection that is reset, forgets the
-// subscription. Messages can overtake each other and the confirmation.
+// paused client finds it in its socket buffer. A node that stops forgets the subscription, as does one whose connection is
+// reset, or whose client has crashed: its machine closes the connection. Messages can overtake each other and the confirmation.
 type Subscription struct {
 	exchange network.Exchange // stays open as long as the connection does
 	broker   *broker          // of the node
@@ -22,7 +24,8 @@ type Subscription struct {
 	sent     uint64 // how many messages the node has sent
 
 	rediscmd.Inbox
-	received func() // takes the messages; nil if they are kept for Next
+	received func(message string) // takes the messages; nil if they are kept for Next
+	broke    func()               // is told that the connection is; nil if nobody is
 	closed   bool
 }
 
@@ -49,19 +52,35 @@ func newBroker(counts *Counts) broker {
 
 // open asks the node to send what is published on a channel to the client of the link, as messages to received, or to Next
 // if that is nil.
-func (b *broker) open(l *network.Link, key kernel.Key, channel string, received func()) *Subscription {
+func (b *broker) open(l *network.Link, key kernel.Key, channel string, received func(message string)) *Subscription {
 	s := &Subscription{broker: b, channel: channel, key: key, received: received,
 		Inbox: rediscmd.NewInbox(l.Client().ProgramClock(), l.Client().Tasks().NewWaiter())}
 	l.Open(&s.exchange, key, s)
 	return s
 }
 
-// Listen subscribes the client of the link to a channel of the node, and calls received for every message. A broken
-// connection is not made again.
-func (b *broker) Listen(l *network.Link, channel string, received func()) (stop func()) {
-	b.listened[l]++
-	key := l.Client().Kernel().Draw("listen").WithString(channel).With(b.listened[l])
-	return b.open(l, key, channel, received).Close
+// reconnects is after how long a client makes a connection again that broke while it listened, as the shipped adapters do.
+const reconnects = time.Second
+
+// Listen subscribes the client of the link to a channel of the node, and calls received with every message.
+func (b *broker) Listen(l *network.Link, channel string, received func(message string)) (stop func()) {
+	var open *Subscription
+	var again driver.Timer
+	var subscribe func()
+	clock := l.Client().ProgramClock()
+	subscribe = func() {
+		b.listened[l]++
+		key := l.Client().Kernel().Draw("listen").WithString(channel).With(b.listened[l])
+		open = b.open(l, key, channel, received)
+		open.broke = func() { again = clock.AfterFunc(reconnects, subscribe) }
+	}
+	subscribe()
+	return func() {
+		if again != nil {
+			again.Stop()
+		}
+		open.Close()
+	}
 }
 
 // Close ends the subscription. The node learns of it by a message, and whatever it sends until then is ignored.
@@ -90,6 +109,9 @@ func (s *Subscription) Purpose() string { return "subscribe" }
 // Broken implements Client.
 func (s *Subscription) Broken() {
 	s.Break()
+	if s.broke != nil && !s.closed {
+		s.broke()
+	}
 }
 
 // Client implements Subscriber.
@@ -97,14 +119,14 @@ func (s *Subscription) Client() *kernel.Process { return s.exchange.From() }
 
 // Hears implements Subscriber.
 func (s *Subscription) Hears(channel string) bool {
-	return s.channel == channel && s.exchange.Connected()
+	return s.channel == channel && s.exchange.Connected() && !s.exchange.From().Dead()
 }
 
 // Publish implements Subscriber.
 func (s *Subscription) Publish(_, message string) {
 	s.push(&network.Notice{What: "publish", IsLost: func() { s.broker.counts.Unheard++ }, Received: func() {
 		if s.received != nil {
-			s.received()
+			s.received(message)
 		} else {
 			s.Deliver(message)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"redlocksim/internal/redisnode"
 	"redlocksim/redlock/driver"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
@@ -84,6 +85,9 @@ func (x *request) Commands(all []redis.Command) []redis.Command {
 	for i, words := range x.requests {
 		c := x.command(words)
 		if x.isOfLibrary {
+			if slices.ContainsFunc(c.Keys, driver.IsLineKey) {
+				c.Args = c.Args[:min(1, len(c.Args))] // the value; what follows is about the line
+			}
 			c.Keys = ofLocks(c.Keys)
 			c.Latest = len(x.requests) > 1 || len(c.Keys) > 1
 		}
@@ -97,7 +101,7 @@ func (x *request) Commands(all []redis.Command) []redis.Command {
 
 // ofLocks are the keys of locks among those of a command of the library; all of them, if it is about no lock.
 func ofLocks(keys []string) []string {
-	isOther := func(key string) bool { return driver.IsTokenKey(key) || key == driver.GuardKey }
+	isOther := func(key string) bool { return !driver.IsLockKey(key) }
 	if !slices.ContainsFunc(keys, isOther) {
 		return keys
 	}
@@ -114,7 +118,11 @@ type intents map[string]redis.Intent
 func (all intents) of(source string) redis.Intent {
 	intent, known := all[source]
 	if !known {
-		intent = redis.IntentOf(source)
+		if op, is := redisnode.OpOf(source); is {
+			intent = redis.IntentOfOp(op)
+		} else {
+			intent = redis.IntentOf(source)
+		}
 		hash := sha1.Sum([]byte(source))
 		all[source], all[hex.EncodeToString(hash[:])] = intent, intent
 	}
@@ -157,7 +165,7 @@ func outcomeOf(reply []byte) driver.Outcome {
 		return driver.Failed
 	}
 	switch line {
-	case "1":
+	case "1", "2":
 		return driver.Accepted
 	case "0":
 		return driver.Declined

@@ -158,7 +158,7 @@ func (s *stream) Client() *kernel.Process { return s.connection.From() }
 
 // Hears implements redis.Subscriber.
 func (s *stream) Hears(channel string) bool {
-	return slices.Contains(s.channels, channel) && s.connection.Connected()
+	return slices.Contains(s.channels, channel) && s.connection.Connected() && !s.Client().Dead()
 }
 
 // Publish implements redis.Subscriber.

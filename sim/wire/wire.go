@@ -70,7 +70,7 @@ type node struct {
 
 // Listen implements driver.Listener. Subscriptions work above the clients here: go-redis has a subscriber wait for the network
 // outside of the kernel.
-func (n *node) Listen(channel string, heard func()) (stop func()) {
+func (n *node) Listen(channel string, heard func(message string)) (stop func()) {
 	return n.server.Listen(n.link, channel, heard)
 }
 
