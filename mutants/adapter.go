@@ -293,7 +293,7 @@ var adapter = []Mutant{
 	{
 		Name: "wire-line-without-a-ttl", Tier: "wire",
 		Bug:     "the line of a key lasts for ever",
-		Edits:   []Edit{{"internal/redisnode/line.lua", "redis.pcall('SET', line, names, 'PX', 60000)", "redis.pcall('SET', line, names)"}},
+		Edits:   []Edit{{"internal/redisnode/line.lua", "redis.pcall('SET', line, names, 'PX', lineTTL)", "redis.pcall('SET', line, names)"}},
 		Killers: []string{"66-wake-up/all-crash"},
 	},
 	{

@@ -36,8 +36,8 @@ type acquisition struct {
 	released  bool       // a release has begun: votes that come now are taken back
 	voted     quorum.Set // nodes that have set the key, or failed to, and have not said since that it is gone
 	doubtful  quorum.Set // nodes on which an acquire ended without an answer: it may still set the key
-	outOfLine quorum.Set // nodes that have voted for it with a Line, and so taken its place out of theirs, and that call nobody
-	polls     bool       // a node that has declined it calls nobody
+	outOfLine quorum.Set // nodes that have voted for it with a Line, and so taken its place out of theirs, or keep no lines
+	keepsNone bool       // a node that has declined it keeps no lines
 	keysUntil time.Time  // when all keys that it has set in time have expired
 }
 
@@ -50,12 +50,12 @@ func (a *acquisition) asking() quorum.Set {
 	return a.lastVotes.ballot.Pending()
 }
 
-// hasLeft are the nodes that have taken its place out of their lines, or call nobody, as far as is known. polls says that there
-// are some of these.
-func (a *acquisition) hasLeft() (nodes quorum.Set, polls bool) {
+// lineAnswers are the nodes that have said that its place is in no line of theirs, as they have voted for it or keep no lines.
+// keepsNone says that there is one of these.
+func (a *acquisition) lineAnswers() (outOfLine quorum.Set, keepsNone bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.outOfLine, a.polls
+	return a.outOfLine, a.keepsNone
 }
 
 // valuesOf is a context with the values of another that never ends.

@@ -16,7 +16,8 @@ import (
 // times as fast for it. A limit of 1 makes the largest batches; a higher one spares more calls the wait for the round trips of
 // others, which counts against their validity and their node timeout. In a batch, releases share a script, and so do acquires
 // under the restart guard, as far as each is of one resource; not on a cluster or a sharded service, where a script is for the
-// keys of one slot. With [WithWakeUp] releases of leases do not, since each is published; with [WithFencing] no acquires do.
+// keys of one slot. With [WithWakeUp] releases of leases do not, since each may call somebody; with [WithFencing] no acquires
+// do.
 //
 // An acquire or a release also waits until the node has answered what the client has sent it before for another lock on the
 // same resources, which it could overtake on another connection.

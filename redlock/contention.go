@@ -34,7 +34,7 @@ func (c *contention) note(set keySet, now time.Time, refused int) {
 }
 
 // isTimeForAll says whether so many attempts were refused that the next one asks all nodes, and begins to count again. It
-// counts over calls: short ones come to no eighth retry.
+// counts over calls, of which short ones make few.
 func (c *contention) isTimeForAll(set keySet) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

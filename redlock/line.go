@@ -47,11 +47,11 @@ func (p *place) stands() bool { return p != nil && p.nodes != 0 }
 // take says whether the place was called since it was asked last.
 func (p *place) take() bool { return p != nil && p.called.Swap(false) }
 
-// hasVotesOf takes note of the nodes that have taken the place out of their lines, as they have voted for an attempt, which may
+// stepsOutBy takes note of the nodes that have taken the place out of their lines, as they have voted for an attempt, which may
 // be nil. One that was asked without a Line, as by an attempt that asks all, has not.
-func (p *place) hasVotesOf(a *acquisition) {
+func (p *place) stepsOutBy(a *acquisition) {
 	if p != nil && a != nil {
-		nodes, _ := a.hasLeft()
+		nodes, _ := a.lineAnswers()
 		p.nodes = p.nodes.Without(nodes)
 	}
 }

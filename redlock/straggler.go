@@ -74,7 +74,7 @@ func (a *acquisition) noteLine(i int, out *observe.NodeOutcome, line *driver.Lin
 	case out.Outcome == driver.Accepted:
 		a.outOfLine = a.outOfLine.With(i)
 	case out.Outcome == driver.Declined && errors.Is(out.Err, driver.ErrWakeUp):
-		a.outOfLine, a.polls = a.outOfLine.With(i), true
+		a.outOfLine, a.keepsNone = a.outOfLine.With(i), true
 	}
 }
 

@@ -142,11 +142,11 @@ func (t *turn) beforeRetry(ctx context.Context) error {
 func (t *turn) newDelay(now time.Time) (time.Duration, error) {
 	c, q := t.client, t.queue
 	waited := now.Sub(q.pace.inVain)
-	_, polls := t.last.acquisition.hasLeft()
+	_, keepsNone := t.last.acquisition.lineAnswers()
 	switch _, enough := c.suspected(); {
 	case q.place.stands():
 		return c.fullDelay()
-	case c.turn == 0 || polls || !enough || !t.last.hasSeenOthers():
+	case c.turn == 0 || keepsNone || !enough || !t.last.hasSeenOthers():
 		return c.newDelay(waited)
 	case !t.gated && t.last.acquisition.attempt == 1:
 		return 0, nil
@@ -169,11 +169,11 @@ func (t *turn) attempt(ctx context.Context) *Lease {
 	lease, failed := c.attempt(ctx, &t.call)
 	now := c.clock.Now()
 	if failed == nil {
-		q.place.hasVotesOf(lease.acquisition)
+		q.place.stepsOutBy(lease.acquisition)
 		q.pace.granted(now)
 		return lease
 	}
-	q.place.hasVotesOf(failed.acquisition)
+	q.place.stepsOutBy(failed.acquisition)
 	t.last = failed
 	if q.pace.refused(failed, now) {
 		q.pace.holdUp(now, c.someDelay(), true)
@@ -192,7 +192,7 @@ func (t *turn) attempt(ctx context.Context) *Lease {
 
 // asksGate says whether the next attempt asks the gate first: where another was seen to want the lock just now or by the
 // attempt before. With the wake-up that is not so short a while, so that a client which has the lock for long does not ask past
-// those who stand in line. Every eighth retry asks all nodes, and so does each while too few answer: only all can say so.
+// those who stand in line. After eight refusals all nodes are asked, and while too few answer: only all can say so.
 func (t *turn) asksGate() bool {
 	c := t.client
 	if _, enough := c.suspected(); !enough {

@@ -1,5 +1,5 @@
 -- The line of those who wait for a key, and whose turn it is: see driver.Line. What the server does not allow here fails nothing
--- else (pcall): a line is no part of the lock. What is no line counts as an empty one.
+-- else (pcall): a line is no part of the lock. lineTTL and mostInLine stand before this. What is no line counts as an empty one.
 local function text(key)
   local held = redis.pcall('GET', key)
   return type(held) == 'string' and held or ''
@@ -10,7 +10,7 @@ local function lineOf(line)
 end
 
 local function setLine(line, names)
-  if names == ' ' then redis.pcall('DEL', line) else redis.pcall('SET', line, names, 'PX', 60000) end
+  if names == ' ' then redis.pcall('DEL', line) else redis.pcall('SET', line, names, 'PX', lineTTL) end
 end
 
 -- join has a waiter stand in a line: in front if it was its turn, or where it stood, or at the end.
@@ -19,7 +19,7 @@ local function join(line, turn, waiter)
   if text(turn) == waiter then
     redis.pcall('DEL', turn)
     setLine(line, ' ' .. waiter .. names)
-  elseif not string.find(names, ' ' .. waiter .. ' ', 1, true) and #names < 65536 then
+  elseif not string.find(names, ' ' .. waiter .. ' ', 1, true) and #names < mostInLine then
     setLine(line, names .. waiter .. ' ')
   end
 end

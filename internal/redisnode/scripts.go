@@ -4,6 +4,7 @@ import (
 	"crypto/sha1"
 	_ "embed"
 	"encoding/hex"
+	"fmt"
 
 	"redlocksim/internal/batch"
 	"redlocksim/redlock/driver"
@@ -37,14 +38,17 @@ var (
 type script struct{ source, sha any } // strings, as arguments of a command
 
 var scripts = [batch.NumScripts]script{
-	batch.Acquire:  newScript(needsSource + lineSource + acquireSource),
-	batch.Vote:     newScript(needsSource + guardSource + lineSource + voteSource),
+	batch.Acquire:  newScript(needsSource + limits + lineSource + acquireSource),
+	batch.Vote:     newScript(needsSource + guardSource + limits + lineSource + voteSource),
 	batch.Extend:   newScript(extendSource),
-	batch.Release:  newScript(lineSource + releaseSource),
+	batch.Release:  newScript(limits + lineSource + releaseSource),
 	batch.Prepare:  newScript(prepareSource),
 	batch.Votes:    newScript(needsSource + guardSource + votesSource),
 	batch.Releases: newScript(releasesSource),
 }
+
+// limits are those of lines, for line.lua.
+var limits = fmt.Sprintf("local lineTTL, mostInLine = %d, %d\n", driver.LineTTL.Milliseconds(), driver.MostInLine)
 
 func newScript(source string) script {
 	sum := sha1.Sum([]byte(source))

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"net"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,66 +11,20 @@ import (
 	"redlocksim/redlock/goredis"
 )
 
-// oneKey makes all keys the same one, and counts who is in while another is.
-type oneKey struct {
-	locker
-	inside, clashes, entered *atomic.Int32
-}
-
-func (o oneKey) lock(ctx context.Context, _ string) (held, error) {
-	h, err := o.locker.lock(ctx, "bench-only")
-	if err != nil {
-		return nil, err
-	}
-	if o.inside.Add(1) != 1 {
-		o.clashes.Add(1)
-	}
-	o.entered.Add(1)
-	time.Sleep(time.Millisecond) // long enough for another to come in
-	return leaving{h, o.inside}, nil
-}
-
-type leaving struct {
-	held
-	inside *atomic.Int32
-}
-
-func (l leaving) Unlock(ctx context.Context) error {
-	l.inside.Add(-1)
-	return l.held.Unlock(ctx)
-}
-
-// collide has callers go in and out under one lock, two with each locker, and counts the clashes.
-func collide(t *testing.T, lockers ...locker) (clashes int32) {
-	t.Helper()
-	const operations = 10
-	one := oneKey{inside: new(atomic.Int32), clashes: new(atomic.Int32), entered: new(atomic.Int32)}
-	var all []locker
-	for _, l := range lockers {
-		one.locker = l
-		all = append(all, one, one)
-	}
-	repeat(t, all, operations)
-	if n := one.entered.Load(); n != operations {
-		t.Errorf("%d of %d came in", n, operations)
-	}
-	return one.clashes.Load()
-}
-
 // Two lockers of a kind are two programs: they exclude each other, too.
 func TestContestantsExclude(t *testing.T) {
 	c := started(t)
 	for i := range contestants {
 		who := &contestants[i]
 		t.Run(who.name, func(t *testing.T) {
-			check(t, c.flush(t.Context())) // some leave votes behind that are set after their release
-			first, second := must[locker](t)(who.opened(c.addrs())), must[locker](t)(who.opened(c.addrs()))
-			defer first.close()
-			defer second.close()
-			if n := collide(t, first, second); n > 0 {
-				t.Errorf("%d came in while another was", n)
+			const share = 5
+			r := must[*result](t)(c.contend(t.Context(), cell{On: "healthy", Work: "2ms", Contenders: 2}, who, share))
+			if check(t, r.check()); r.Grants != 2*share || r.Failed > 0 {
+				t.Errorf("%+v", r)
 			}
-			if _, ok := first.(holder); who.renews && !ok {
+			one := must[locker](t)(who.opened(c.addrs()))
+			defer one.close()
+			if _, ok := one.(holder); who.renews && !ok {
 				t.Error("it is to renew its locks, and cannot")
 			}
 		})
@@ -83,12 +36,6 @@ type free struct{}
 func (free) lock(context.Context, string) (held, error) { return free{}, nil }
 func (free) Unlock(context.Context) error               { return nil }
 func (free) close()                                     {}
-
-func TestClashesAreSeen(t *testing.T) {
-	if collide(t, free{}) == 0 {
-		t.Error("they came in without a lock, and nobody met another")
-	}
-}
 
 // Bare go-redis sends SET and EVALSHA to each server, and the script calls GET and DEL there.
 func TestCounts(t *testing.T) {
