@@ -1216,7 +1216,7 @@ var library = []Mutant{
 	{
 		Name:  "delay-does-not-grow",
 		Bug:   "a client that waits for long asks as often as at first",
-		Edits: []Edit{{"redlock/random.go", "max(waited/4, shortestDelay)", "max(waited/1e9, shortestDelay)"}},
+		Edits: []Edit{{"redlock/random.go", "max(waited/3, shortestDelay)", "max(waited/1e9, shortestDelay)"}},
 		Tests: []Test{{"redlock", "TestRetryDelayGrows"}},
 	},
 	{
@@ -1302,7 +1302,7 @@ var library = []Mutant{
 	},
 	{
 		Name:  "gate-of-short-calls",
-		Bug:   "calls too short for eight attempts always ask the gate first, so that a key which is left there keeps them out",
+		Bug:   "calls too short for sixteen attempts always ask the gate first, so that a key which is left there keeps them out",
 		Edits: []Edit{{"redlock/turn.go", "!c.contention.isTimeForAll(set)", "!(t.call.attempt() >= allEvery && c.contention.isTimeForAll(set))"}},
 		Tests: []Test{{"redlock", "TestShortCallsWithAKeyLeftOnTheGate"}},
 	},

@@ -16,10 +16,10 @@ import (
 // quorum like any other, and validity counts from before the gate was asked.
 //
 // A key that its client could not remove from the gate would keep everybody out until it expires. Therefore the next attempt
-// after eight that were refused asks all nodes at once, whichever calls of the client made them.
+// after sixteen that were refused asks all nodes at once, whichever calls of the client made them.
 
 // allEvery is after how many attempts that were refused one asks all nodes at once.
-const allEvery = 8
+const allEvery = 16
 
 // gate is the first node that is neither tried nor slow, in the order that the resource gives; the first not tried if there is
 // none.

@@ -98,7 +98,7 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// A key that stays on the gate keeps nobody out: after eight attempts that were refused, one asks all nodes at once.
+// A key that stays on the gate keeps nobody out: after sixteen attempts that were refused, one asks all nodes at once.
 func TestKeyIsLeftOnTheGate(t *testing.T) {
 	in(t, 3, func(w *world) {
 		order := w.contended()
@@ -117,7 +117,7 @@ func TestKeyIsLeftOnTheGate(t *testing.T) {
 	})
 }
 
-// Neither does it keep out calls that are too short for eight attempts.
+// Neither does it keep out calls that are too short for sixteen attempts.
 func TestShortCallsWithAKeyLeftOnTheGate(t *testing.T) {
 	in(t, 3, func(w *world) {
 		w.node(w.contended()[0]).hold("r", time.Hour)

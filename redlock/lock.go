@@ -11,7 +11,7 @@ import (
 // is a name of up to 4096 bytes, and is the key on the nodes.
 //
 // An attempt asks all nodes at once. Where another client was seen to want the lock a moment ago, it asks one node first, which
-// the resource gives, and the others once that has voted. After eight attempts of this client that were refused, one asks all
+// the resource gives, and the others once that has voted. After sixteen attempts of this client that were refused, one asks all
 // nodes at once.
 //
 // Callers of one client that want the same resources queue in it, first come, first served. Only the first one asks the nodes,

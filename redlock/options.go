@@ -107,7 +107,7 @@ func WithNodeTimeout(d time.Duration) Option {
 }
 
 // WithRetryDelay sets the range from which [Client.Lock] draws the delay before its next attempt; min must be positive. Without
-// it the delay grows: it is about a quarter of the time for which the client has asked in vain, from 1 ms to 100 ms, and a
+// it the delay grows: it is about a third of the time for which the client has asked in vain, from 1 ms to 100 ms, and a
 // random half more or less. That suits short and long locks alike, but favours those who came last: they ask most often. Set a
 // range, or [WithWakeUp], if the longest wait matters more than how many are served.
 func WithRetryDelay(min, max time.Duration) Option {

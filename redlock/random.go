@@ -45,7 +45,7 @@ func (s *settings) newDelay(waited time.Duration) (time.Duration, error) {
 }
 
 func (s *settings) growingDelay(waited time.Duration) (time.Duration, error) {
-	least := min(max(waited/4, shortestDelay), longestDelay) / 2
+	least := min(max(waited/3, shortestDelay), longestDelay) / 2
 	return s.delayWithin(least, 3*least)
 }
 
@@ -58,7 +58,7 @@ func (s *settings) delayWithin(least, most time.Duration) (time.Duration, error)
 }
 
 // fullDelay draws a delay as of a client that has long asked in vain. In it every other that waits asks at least once.
-func (s *settings) fullDelay() (time.Duration, error) { return s.newDelay(4 * longestDelay) }
+func (s *settings) fullDelay() (time.Duration, error) { return s.newDelay(3 * longestDelay) }
 
 // longestRetry is the longest delay that can be drawn.
 func (s *settings) longestRetry() time.Duration { return cmp.Or(s.retryMax, 3*longestDelay/2) }

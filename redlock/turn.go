@@ -192,7 +192,7 @@ func (t *turn) attempt(ctx context.Context) *Lease {
 
 // asksGate says whether the next attempt asks the gate first: where another was seen to want the lock just now or by the
 // attempt before. With the wake-up that is not so short a while, so that a client which has the lock for long does not ask past
-// those who stand in line. After eight refusals all nodes are asked, and while too few answer: only all can say so.
+// those who stand in line. After sixteen refusals all nodes are asked, and while too few answer: only all can say so.
 func (t *turn) asksGate() bool {
 	c := t.client
 	if _, enough := c.suspected(); !enough {

@@ -19,7 +19,7 @@ import (
 // The line spares delays and decides nothing: a lock needs its quorum as always. A message that is lost, a process that is
 // stopped when its turn comes, a gate that has forgotten the line, or a holder without the option cost those who wait what is
 // left of a retry delay, and it costs them no more than that to wait beside clients without the option, which take the lock
-// when they find it free. Those that wait ask by themselves after a full retry delay, and all nodes after eight refusals.
+// when they find it free. Those that wait ask by themselves after a full retry delay, and all nodes after sixteen refusals.
 //
 // The nodes must be Listeners, and their users allowed to publish, to subscribe to [driver.WakeChannel], and to touch the keys
 // of [driver.LineKey] and [driver.TurnKey]. Where they are not, on a cluster or a sharded service, and while listening fails

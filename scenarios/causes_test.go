@@ -60,7 +60,7 @@ var causes = map[string]cause{
 	"66-wake-up/batched":             {lock("wake-up: 0s"), "safe"},
 	"66-wake-up/one-redis":           {lock("wake-up: 0s"), "safe"},
 	"66-wake-up/reset-just-before":   {fault("reset", "nodes: [A]"), "safe"},
-	"66-wake-up/beside-others":       {lock("retry-delay: {min: 5s, max: 5s}"), "safe"},
+	"66-wake-up/beside-others":       {lock("retry-delay: {min: 5s, max: 5s}, wake-up: 0s"), "safe"},
 	"111-everything-at-once":         {lock("fencing: false"), "safe"},
 	"123-gate/key-left":              {survives, "safe"},
 	"123-gate/different":             {fault("partition", "for: 1ns"), "safe"},

@@ -50,11 +50,11 @@ func patienceOf(lock protocols.Settings, nodes int, step time.Duration) (p patie
 			p.rounds = 2
 		}
 		p.attempt, p.cleanUp, p.delay = time.Duration(p.rounds)*p.timeout, p.timeout, own.Span()
-		if own.RetryDelay == (protocols.Range{}) { // a quarter of the time waited, up to 100 ms, and half of that more or less
-			p.delay.Min, p.grown = 50*time.Millisecond, 400*time.Millisecond
+		if own.RetryDelay == (protocols.Range{}) { // a third of the time waited, up to 100 ms, and half of that more or less
+			p.delay.Min, p.grown = 50*time.Millisecond, 300*time.Millisecond
 		}
 		if nodes > 1 {
-			p.gates, p.retries, p.rounds = time.Duration(nodes-p.alone+1)*p.timeout, 8, p.rounds+1
+			p.gates, p.retries, p.rounds = time.Duration(nodes-p.alone+1)*p.timeout, 16, p.rounds+1
 		}
 		p.queues, p.spaced = true, own.Batching == 0 && step == 0
 		if p.rounds <= 2 && nodes > 1 && own.WakeUp <= p.delay.Max && p.spaced {

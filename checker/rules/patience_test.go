@@ -43,7 +43,7 @@ func TestPatience(t *testing.T) {
 	}{
 		{"redlock", lockOf("redlock"), 1, 801 * ms},
 		{"fencing", redlockWith(func(own *protocols.RedlockSettings) { own.Fencing = true }), 1, 901 * ms},
-		{"two clients", lockOf("redlock"), 2, 34351 * ms},
+		{"two clients", lockOf("redlock"), 2, 34251 * ms},
 		{"two clients whose delays do not grow", redlockWith(func(own *protocols.RedlockSettings) {
 			own.RetryDelay = protocols.Range{Min: 50 * ms, Max: 150 * ms}
 		}), 2, 33951 * ms},
@@ -80,9 +80,9 @@ func TestPatience(t *testing.T) {
 			}
 		})
 	}
-	// Of three free nodes of five none may be the gate, until the eighth retry asks all.
+	// Of three free nodes of five none may be the gate, until the attempt after sixteen refusals asks all.
 	p, _ := patienceOf(lockOf("redlock"), 5, 0)
-	if bound, _ := p.bound(1, 3, travel{trip: 10 * ms}); bound != 9*400*ms+ms {
+	if bound, _ := p.bound(1, 3, travel{trip: 10 * ms}); bound != 17*400*ms+ms {
 		t.Errorf("with a gate in the way: %v", bound)
 	}
 	plain, _ := patienceOf(lockOf("redlock-plain"), 5, 0)

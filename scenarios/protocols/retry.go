@@ -14,7 +14,7 @@ import (
 // DelaySettings are those of protocols that wait between two attempts.
 type DelaySettings struct {
 	// RetryDelay is the range from which the random delay between two attempts is drawn. Default: 50 ms to 150 ms; with redlock
-	// and one-redis a quarter of the time waited in vain, from 1 ms to 100 ms, and up to half of that more or less. Example:
+	// and one-redis a third of the time waited in vain, from 1 ms to 100 ms, and up to half of that more or less. Example:
 	// {min: 10ms, max: 40ms}
 	RetryDelay Range `yaml:"retry-delay"`
 }
