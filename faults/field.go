@@ -121,12 +121,15 @@ func whom(x Fault) string {
 	return TargetOf(x)
 }
 
+// after has something happen when true time has advanced by d.
+func (f *Field) after(d time.Duration, do func()) { f.ground.At(f.ground.Now().Add(d), do) }
+
 // lasts undoes a fault that is in force after d, or at healing if that comes first; if d is zero, at healing only.
 func (f *Field) lasts(d time.Duration, undo func()) {
 	end := sync.OnceFunc(undo)
 	f.inForce = append(f.inForce, end)
 	if d > 0 {
-		f.ground.After(d, end)
+		f.after(d, end)
 	}
 }
 
@@ -181,7 +184,7 @@ func (f *Field) stop(x Fault, size time.Duration, o *Outage, how Stop) error {
 	case o.ByWallClock:
 		f.ground.AfterWall(o.Node, after, again)
 	default:
-		f.ground.After(at.Add(after).Sub(f.ground.Now()), again)
+		f.ground.At(at.Add(after), again)
 	}
 	return nil
 }

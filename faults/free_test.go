@@ -32,7 +32,7 @@ func comes(f *testField, resource string, m Moment) (at time.Duration) {
 		f.World.Record(history.Event{Kind: history.Return, Func: history.Acquire, Outcome: history.OK, Process: "c1", Resource: resource})
 	})
 	m.Event = NodesFree
-	Trigger{After: &m}.Arm(f.World, func() { at = time.Duration(f.World.Kernel.Now()) })
+	Trigger{After: &m}.Arm(f.Field, func() { at = time.Duration(f.World.Kernel.Now()) })
 	f.World.Kernel.Run(kernel.True(time.Minute))
 	return at
 }

@@ -13,12 +13,14 @@ import (
 // live). Whatever is asked of it takes effect at once, and everything happens one thing after the other. A fault that only the
 // simulator can have does not go through it: see Field.simulated.
 type Ground interface {
-	// Now is true time, since some moment before the run.
+	// Now is true time, 0 where the timeline begins.
 	Now() kernel.True
-	// After calls f when true time has advanced by d.
-	After(d time.Duration, f func())
+	// At calls f at a true time, behind all that was to happen then before.
+	At(at kernel.True, f func())
 	// Record adds an event to the history, as one that happens now.
 	Record(history.Event)
+	// Hear calls f at every event of the history, with the true time of it, before anything else happens.
+	Hear(f func(at kernel.True, e *history.Event))
 	// Grain is how exactly true time is known, and as exactly it is told; positive.
 	Grain() time.Duration
 

@@ -64,7 +64,7 @@ func inject(t *testing.T, f *testField, plan ...*Placed) {
 		if problems := Check(p.Fault, replicated); len(problems) > 0 {
 			t.Fatalf("%T: %v", p.Fault, problems)
 		}
-		p.Arm(f.World, f.Field)
+		p.Arm(f.Field)
 	}
 	f.World.Kernel.Run(kernel.True(time.Minute))
 }
@@ -566,14 +566,14 @@ func TestPromotionLosesCounters(t *testing.T) {
 		f := newField(t, redis.Always)
 		f.Fenced = true
 		if lag {
-			at(0.1, &Partition{Links: Links{Nodes: []string{"A"}, Peers: []string{"A2"}}}).Arm(f.World, f.Field)
+			at(0.1, &Partition{Links: Links{Nodes: []string{"A"}, Peers: []string{"A2"}}}).Arm(f.Field)
 		}
 		f.World.Kernel.After(500*ms, func() {
 			f.World.Nodes(f.World.Client("c1"))[0].Do([]*driver.Command{{Op: driver.OpAcquire, Keys: []string{"k"}, Value: "v", TTL: time.Hour,
 				Deadline: time.Unix(1e6, 0), Conditions: &driver.Conditions{Token: 7, CounterTTL: time.Hour}, Done: func(*driver.Command, driver.Reply) {}}})
 		})
 		if !up { // one that is up goes on counting for itself
-			at(0.9, &Kill{Outage{Node: "A"}}).Arm(f.World, f.Field)
+			at(0.9, &Kill{Outage{Node: "A"}}).Arm(f.Field)
 		}
 		inject(t, f, at(1, &Promote{Node: "A", Replica: "A2"}))
 		if got := len(f.Used.Lost) == 1 && f.Used.Lost[0].Counters; got != (lag || up) {
@@ -589,7 +589,7 @@ func TestNodesThatGoOnApartLoseCounters(t *testing.T) {
 			f := newField(t, redis.Always)
 			f.Fenced = fenced
 			if clients != nil {
-				at(0.9, &Kill{Outage{Node: "A"}}).Arm(f.World, f.Field)
+				at(0.9, &Kill{Outage{Node: "A"}}).Arm(f.Field)
 			}
 			inject(t, f, at(1, &Promote{Node: "A", Replica: "A2", Clients: clients}))
 			if got := f.Used.Lost; len(got) != 1 || got[0].Counters != fenced {
@@ -599,7 +599,7 @@ func TestNodesThatGoOnApartLoseCounters(t *testing.T) {
 	}
 	f := newField(t, redis.Always)
 	f.Fenced = true
-	at(0.9, &Kill{Outage{Node: "A"}}).Arm(f.World, f.Field)
+	at(0.9, &Kill{Outage{Node: "A"}}).Arm(f.Field)
 	inject(t, f, at(1, &Promote{Node: "A", Replica: "A2"}))
 	if len(f.Used.Lost) != 0 {
 		t.Errorf("a replica that knows all its node did, and that all clients talk to: %+v", f.Used.Lost)
@@ -624,7 +624,7 @@ func TestCountersSetByHand(t *testing.T) {
 			f.World.Server("A").Put(redis.Record{Key: "k", Value: "5"})
 		})
 		for i, to := range test.to {
-			(at(float64(i+1), &SetCounters{Node: "A", To: to})).Arm(f.World, f.Field)
+			(at(float64(i+1), &SetCounters{Node: "A", To: to})).Arm(f.Field)
 		}
 		inject(t, f)
 		if r, _, _ := f.World.Server("A").Observable().Peek(key); r.Value != test.want || r.ExpiresAt != 1e15 {
@@ -657,7 +657,7 @@ func TestTheGuardsRecordSetByHand(t *testing.T) {
 			f.World.Server("A").Put(redis.Record{Key: "k", Value: "1 2 3"})
 		})
 		for i, to := range test.to {
-			(at(float64(i+1), &SetGuard{Node: "A", MaxTTL: to})).Arm(f.World, f.Field)
+			(at(float64(i+1), &SetGuard{Node: "A", MaxTTL: to})).Arm(f.Field)
 		}
 		inject(t, f)
 		record, _, there := f.World.Server("A").Observable().Peek(driver.GuardKey)

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"redlocksim/sim"
 	"redlocksim/sim/history"
+	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
 	"redlocksim/sim/trace"
 )
@@ -83,41 +83,41 @@ func (t Trigger) String() string {
 	return word + " " + t.After.String()
 }
 
-// Arm has f called when the moment comes, once unless Every is set: at that very step if Plus is zero, before anything else
+// Arm has do called when the moment comes, once unless Every is set: at that very step if Plus is zero, before anything else
 // happens. At the moment of a command it is called a step later, at the same time. It must be called before the run starts.
-func (t Trigger) Arm(w *sim.World, f func()) {
+func (t Trigger) Arm(f *Field, do func()) {
 	if t.After == nil {
-		w.Kernel.After(t.At, f)
+		f.ground.At(kernel.True(t.At), do)
 		return
 	}
 	if t.After.Event == NodesFree {
-		t.After.armFree(w, f)
+		t.After.armFree(f.simulated(), do)
 		return
 	}
 	left := max(t.After.Nth, 1)
-	comes := func() {
+	comes := func(at kernel.True) {
 		if left--; left == 0 || left < 0 && t.Every {
 			if t.Plus > 0 {
-				w.Kernel.After(t.Plus, f)
+				f.ground.At(at.Add(t.Plus), do)
 			} else {
-				f()
+				do()
 			}
 		}
 	}
 	if intent, passage, isCommand := t.After.command(); isCommand {
 		last := 0 // message that was counted: it may have several commands
-		trace.On(w.Events, func(a *redis.Asked) {
+		trace.On(f.simulated().Events, func(a *redis.Asked) {
 			if m := t.After; a.Message != last && intents[a.Intent] == intent && a.At == passage && (m.Client == "" || m.Client == a.Client.Name()) &&
 				(m.Node == "" || m.Node == a.Server.Name()) && (m.Resource == "" || slices.Contains(a.Keys, m.Resource)) {
 				last = a.Message
-				w.Kernel.After(0, comes) // as soon as what happens to the command now has happened
+				f.after(0, func() { comes(f.ground.Now()) }) // as soon as what happens to the command now has happened
 			}
 		})
 		return
 	}
-	trace.On(w.Events, func(e *history.Event) {
+	f.ground.Hear(func(at kernel.True, e *history.Event) {
 		if t.After.Matches(e) {
-			comes()
+			comes(at)
 		}
 	})
 }
@@ -143,11 +143,11 @@ type Placed struct {
 	Err      error
 }
 
-// Arm places the fault in a world, which the field is of.
-func (p *Placed) Arm(w *sim.World, f *Field) { p.When.Arm(w, func() { p.Fire(f) }) }
+// Arm has the fault wait for its moment.
+func (p *Placed) Arm(f *Field) { p.When.Arm(f, func() { p.fire(f) }) }
 
-// Fire injects the fault, now: what to do when its moment comes. It is not injected after the faults were healed.
-func (p *Placed) Fire(f *Field) {
+// fire injects the fault, now. It is not injected after the faults were healed.
+func (p *Placed) fire(f *Field) {
 	if f.isHealed {
 		if !p.Injected {
 			p.Err = errHealed

@@ -49,7 +49,7 @@ func TestTriggers(t *testing.T) {
 		for i, e := range events {
 			f.World.Kernel.After(time.Duration(i+1)*time.Second, func() { f.World.Record(e) })
 		}
-		test.trigger.Arm(f.World, func() {
+		test.trigger.Arm(f.Field, func() {
 			got = append(got, fmt.Sprint(f.World.Kernel.Now().Sub(0), " ", len(f.World.History())))
 		})
 		f.World.Kernel.Run(kernel.True(time.Minute))

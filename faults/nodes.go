@@ -252,7 +252,7 @@ func (x *Failover) Inject(f *Field) error {
 	if err := f.stop(x, x.After, &Outage{Node: x.Node, RestartAfter: x.RestartAfter}, Killed); err != nil {
 		return err
 	}
-	f.ground.After(x.After, func() {
+	f.after(x.After, func() {
 		err := errHealed
 		if !f.isHealed {
 			err = (&Promote{Node: x.Node, Replica: x.Replica}).Inject(f)

@@ -133,7 +133,7 @@ func (c *Crash) Inject(f *Field) error {
 		return err
 	}
 	after := *c.RestartAfter
-	f.ground.After(after, func() {
+	f.after(after, func() {
 		if f.ground.Restart(c.Client) == nil { // the ground says elsewhere that it failed
 			f.note(kindOf(c).Ends, c.Client, after, "%s is started again %v after its crash", c.Client, after)
 		}

@@ -40,10 +40,10 @@ func TestPromote(t *testing.T) {
 			}
 		}
 		if test.lag {
-			at(0.1, lag).Arm(f.World, f.Field)
+			at(0.1, lag).Arm(f.Field)
 		}
 		set(f, 500*ms, 0, "k", driver.OpAcquire, nil)
-		at(1, promote).Arm(f.World, f.Field)
+		at(1, promote).Arm(f.Field)
 		w.Kernel.Run(kernel.True(10e9))
 		h := w.History()
 		if got := h[len(h)-1].Detail; got != test.want || len(f.Used.Lost) != 1 {
@@ -69,11 +69,11 @@ func TestFailover(t *testing.T) {
 	} {
 		f := newField(t, redis.Always)
 		if test.lag {
-			at(0.1, &Partition{Links: Links{Nodes: []string{"A"}, Peers: []string{"A2", "A3"}}}).Arm(f.World, f.Field)
+			at(0.1, &Partition{Links: Links{Nodes: []string{"A"}, Peers: []string{"A2", "A3"}}}).Arm(f.Field)
 		}
 		set(f, 500*ms, 0, "k", driver.OpAcquire, nil)
 		if test.before != nil {
-			at(0.9, test.before).Arm(f.World, f.Field)
+			at(0.9, test.before).Arm(f.Field)
 		}
 		inject(t, f, at(1, &Failover{Node: "A", Replica: "A2", After: 2 * time.Second, RestartAfter: ptr(3 * time.Second)}))
 		if !slices.Equal(f.Used.Lost, test.want) {
@@ -151,9 +151,9 @@ func TestLinksBetweenNodes(t *testing.T) {
 		}
 		f := &testField{NewField(In(w)), w}
 		links := Links{Nodes: []string{"A"}, Peers: []string{"B"}, Direction: test.direction}
-		at(1, &Partition{Links: links, For: 1000 * ms}).Arm(f.World, f.Field)
-		at(3, &Delay{Links: links, By: 100 * ms, For: 1000 * ms}).Arm(f.World, f.Field)
-		at(5, &Hold{Links: links, For: 1000 * ms}).Arm(f.World, f.Field)
+		at(1, &Partition{Links: links, For: 1000 * ms}).Arm(f.Field)
+		at(3, &Delay{Links: links, By: 100 * ms, For: 1000 * ms}).Arm(f.Field)
+		at(5, &Hold{Links: links, For: 1000 * ms}).Arm(f.Field)
 		const others = "A to C, B to C, C to A, C to B"
 		all := "A to B, " + strings.Replace(others, "B to C", "B to A, B to C", 1)
 		near := sorted(others + ", " + test.arrive)

@@ -10,6 +10,7 @@ import (
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
+	"redlocksim/sim/trace"
 )
 
 // In is a world of the simulator as the ground of faults.
@@ -22,10 +23,14 @@ type world struct {
 	forgotten map[string]Forgotten // by the nodes that are down
 }
 
-func (w *world) Now() kernel.True                { return w.in.Kernel.Now() }
-func (w *world) After(d time.Duration, f func()) { w.in.Kernel.After(d, f) }
-func (w *world) Record(e history.Event)          { w.in.Record(e) }
-func (w *world) Grain() time.Duration            { return 1 }
+func (w *world) Now() kernel.True            { return w.in.Kernel.Now() }
+func (w *world) At(at kernel.True, f func()) { w.in.Kernel.After(at.Sub(w.Now()), f) }
+func (w *world) Record(e history.Event)      { w.in.Record(e) }
+func (w *world) Grain() time.Duration        { return 1 }
+
+func (w *world) Hear(f func(kernel.True, *history.Event)) {
+	trace.On(w.in.Events, func(e *history.Event) { f(w.Now(), e) })
+}
 
 func (w *world) Clients() []string  { return namesOf(w.in.Clients) }
 func (w *world) Nodes() []string    { return namesOf(w.in.Servers) }

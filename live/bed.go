@@ -18,6 +18,8 @@ import (
 	"redlocksim/live/internal/server"
 	"redlocksim/live/internal/storageserver"
 	"redlocksim/scenarios"
+	"redlocksim/sim/history"
+	"redlocksim/sim/kernel"
 )
 
 // run is a run of a scenario under way: server processes, client processes, the proxies between them, and what became of the
@@ -39,7 +41,8 @@ type run struct {
 
 	start   int64 // CLOCK_MONOTONIC at true time 0
 	field   *faults.Field
-	items   []item
+	armed   *scenarios.Armed
+	hear    []func(kernel.True, *history.Event)
 	entries []entry
 }
 
@@ -69,10 +72,6 @@ func newRun(s *scenarios.Scenario, o Options) (*run, error) {
 	}
 	r := &run{loop: newLoop(o.Speed), scenario: s, options: o, dir: dir, network: proxy.New()}
 	r.field = faults.NewField(r)
-	r.field.Fenced = s.Fenced()
-	for _, it := range s.Timeline {
-		r.items = append(r.items, item{fault: faults.Placed{When: it.When, Fault: it.Fault}})
-	}
 	return r, nil
 }
 
@@ -211,6 +210,9 @@ func (r *run) isReplica(name string) bool {
 	g := r.groupOf(name)
 	return g != nil && g.node != name
 }
+
+// trueTime is what true time is when CLOCK_MONOTONIC reads at.
+func (r *run) trueTime(at int64) kernel.True { return kernel.True((at - r.start) * r.speed) }
 
 // path is where a file of this name is kept until the run is closed.
 func (r *run) path(name string) string { return filepath.Join(r.dir, name) }

@@ -15,10 +15,11 @@ import (
 )
 
 // Now and the methods below implement faults.Ground, as those in servers.go, clocks.go and processes.go do.
-func (r *run) Now() kernel.True                { return kernel.True(faketime.MachineTime() * r.speed) }
-func (r *run) After(d time.Duration, f func()) { r.plan(faketime.MachineTime(), d, f) }
-func (r *run) Grain() time.Duration            { return time.Millisecond }
-func (r *run) Record(e history.Event)          { r.happened(faketime.MachineTime(), e) }
+func (r *run) Now() kernel.True                         { return r.trueTime(faketime.MachineTime()) }
+func (r *run) At(at kernel.True, f func())              { r.when(r.start+int64(at)/r.speed, f) }
+func (r *run) Grain() time.Duration                     { return time.Millisecond }
+func (r *run) Record(e history.Event)                   { r.happened(faketime.MachineTime(), e) }
+func (r *run) Hear(f func(kernel.True, *history.Event)) { r.hear = append(r.hear, f) }
 
 func (r *run) Clients() []string {
 	names := make([]string, len(r.clients))

@@ -94,10 +94,7 @@ func (l *loop) call(f func()) {
 	}
 }
 
-// plan has the loop call f when d of the scenario's time has passed since at, behind what is planned for the same moment.
-func (l *loop) plan(at int64, d time.Duration, f func()) { l.when(at+int64(d)/l.speed, f) }
-
-// when has the loop call f when CLOCK_MONOTONIC reads at.
+// when has the loop call f when CLOCK_MONOTONIC reads at, behind what is planned for the same moment.
 func (l *loop) when(at int64, f func()) {
 	i, _ := slices.BinarySearchFunc(l.agenda, at, func(m moment, at int64) int {
 		if m.at <= at {

@@ -3,7 +3,6 @@
 package live
 
 import (
-	"fmt"
 	"slices"
 
 	"redlocksim/checker"
@@ -38,26 +37,11 @@ func (r *run) outcome() (*scenarios.Outcome, error) {
 	for i := range h {
 		hash.Add(&h[i])
 	}
-	out := &scenarios.Outcome{History: h, HistoryHash: hash.Sum(), Used: r.field.Used}
+	out := &scenarios.Outcome{History: h, HistoryHash: hash.Sum()}
 	found, requests := r.busyWaits(h)
 	out.Monitored, out.Watched = found, checker.Watched{"pauses": requests}
 	out.Monitored = append(out.Monitored, overGrants(h)...)
-	for i, x := range r.items {
-		it := &r.scenario.Timeline[i]
-		switch {
-		case x.fired && x.fault.Err == nil:
-			continue
-		case it.Fault == nil:
-			out.Idle = append(out.Idle, fmt.Sprintf("%s, %v: the moment never came", it.Client, it.When))
-		case x.fault.Err != nil:
-			out.NotInjected = append(out.NotInjected, fmt.Sprintf("%v: %v", it.When, x.fault.Err))
-		default:
-			out.NotInjected = append(out.NotInjected, fmt.Sprintf("%v: the moment never came", it.When))
-		}
-		out.Left = append(out.Left, i)
-	}
-	out.NotInjected = append(out.NotInjected, r.field.Undone...)
-	out.Unmet = r.field.Unmet()
+	r.armed.Tell(out)
 	for _, s := range r.servers {
 		if !s.IsUp() || !s.Kind.IsRedis {
 			continue

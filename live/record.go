@@ -7,10 +7,12 @@ import (
 	"redlocksim/sim/history"
 )
 
-// happened takes down an event that happened when CLOCK_MONOTONIC read at, and does what the timeline does then.
+// happened takes down an event that happened when CLOCK_MONOTONIC read at, and tells of it.
 func (r *run) happened(at int64, e history.Event) {
 	r.entries = append(r.entries, entry{at: at, process: e.Process, event: &e})
-	r.follow(at, &e)
+	for _, f := range r.hear {
+		f(r.trueTime(at), &e)
+	}
 }
 
 // startClient starts a client process, whose notices are taken down. It is not among clients yet.

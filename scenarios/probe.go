@@ -22,7 +22,7 @@ func (s *Scenario) Probe(o Options, resource string, at kernel.True) error {
 		return err
 	}
 	defer w.Close()
-	if _, _, err := s.start(w, o); err != nil {
+	if _, err := s.start(w, o); err != nil {
 		return err
 	}
 	w.Kernel.Run(at)

@@ -143,22 +143,20 @@ func Run(s *Scenario, o Options) (out *Outcome, err error) {
 	}()
 	defer s.Recovered(o, &err)
 	readers := s.readers(w, o)
-	field, armed, err := s.start(w, o)
+	armed, err := s.start(w, o)
 	if err != nil {
 		return nil, err
 	}
 	w.Kernel.Run(kernel.True(s.Duration))
 
-	out = &Outcome{History: w.History(), Steps: w.Kernel.Steps(), Used: field.Used, Exceeded: field.Exceeded, Counts: w.Counts(), Leaks: leaks(w)}
+	out = &Outcome{History: w.History(), Steps: w.Kernel.Steps(), Exceeded: armed.field.Exceeded, Counts: w.Counts(), Leaks: leaks(w)}
 	if !o.Unhashed {
 		out.HistoryHash, out.TraceHash = w.HistoryHash(), w.TraceHash()
 	}
 	for _, adds := range readers {
 		adds(out)
 	}
-	armed.tell(out)
-	out.NotInjected = append(out.NotInjected, field.Undone...)
-	out.Unmet = field.Unmet()
+	armed.Tell(out)
 	return out, nil
 }
 
@@ -208,7 +206,7 @@ func (s *Scenario) newWorld(o *Options) (*sim.World, error) {
 }
 
 // start has the clients and the faults of the scenario wait for their moments.
-func (s *Scenario) start(w *sim.World, o Options) (*faults.Field, *armed, error) {
+func (s *Scenario) start(w *sim.World, o Options) (*Armed, error) {
 	sessions := map[string]*Session{}
 	begin := func(p *kernel.Process) (err error) {
 		sessions[p.Name()], err = NewSession(newSimulated(w, p), s, o.Foreign, w.Events)
@@ -216,7 +214,7 @@ func (s *Scenario) start(w *sim.World, o Options) (*faults.Field, *armed, error)
 	}
 	for _, p := range w.Clients {
 		if err := begin(p); err != nil {
-			return nil, nil, fmt.Errorf("scenarios: %s: %w", s.Name, err)
+			return nil, fmt.Errorf("scenarios: %s: %w", s.Name, err)
 		}
 	}
 	trace.On(w.Events, func(again kernel.Restarted) {
@@ -226,12 +224,15 @@ func (s *Scenario) start(w *sim.World, o Options) (*faults.Field, *armed, error)
 			w.Kernel.After(0, func() { _ = w.Crash(p) }) // it runs
 		}
 	})
-	field := faults.NewField(faults.In(w))
-	field.Fenced, field.Budget = s.Fenced(), s.Budget
-	if s.Heal != nil {
-		w.Kernel.After(*s.Heal, field.Heal)
-	}
-	return field, s.arm(w, field, sessions), nil
+	return s.Arm(faults.NewField(faults.In(w)), func(i int) bool {
+		item := &s.Timeline[i]
+		if x := sessions[item.Client]; x != nil {
+			for range max(item.Goroutines, 1) {
+				w.Client(item.Client).Go(func() { x.Run(item) })
+			}
+		}
+		return true
+	}), nil
 }
 
 // world is the scenario's, before anything happens in it.
@@ -270,54 +271,6 @@ func panicked(p any) error {
 type ProgramFailure interface {
 	error
 	OfProgram()
-}
-
-// armed is the timeline of a run: its items wait for their moments.
-type armed struct {
-	timeline []Item
-	faults   []*faults.Placed // nil for what clients do
-	started  []bool
-}
-
-func (s *Scenario) arm(w *sim.World, field *faults.Field, sessions map[string]*Session) *armed {
-	a := &armed{s.Timeline, make([]*faults.Placed, len(s.Timeline)), make([]bool, len(s.Timeline))}
-	for i := range s.Timeline {
-		item := &s.Timeline[i]
-		if item.Fault != nil {
-			a.faults[i] = &faults.Placed{When: item.When, Fault: item.Fault}
-			a.faults[i].Arm(w, field)
-			continue
-		}
-		item.When.Arm(w, func() {
-			a.started[i] = true
-			x := sessions[item.Client]
-			if x == nil {
-				return
-			}
-			for range max(item.Goroutines, 1) {
-				w.Client(item.Client).Go(func() { x.Run(item) })
-			}
-		})
-	}
-	return a
-}
-
-// tell notes which items did not take place, and why.
-func (a *armed) tell(out *Outcome) {
-	for i := range a.timeline {
-		item, placed := &a.timeline[i], a.faults[i]
-		switch {
-		case placed == nil && a.started[i] || placed != nil && placed.Injected:
-			continue
-		case placed == nil:
-			out.Idle = append(out.Idle, fmt.Sprintf("%s, %v: the moment never came", item.Client, item.When))
-		case placed.Err != nil:
-			out.NotInjected = append(out.NotInjected, fmt.Sprintf("%v: %v", placed.When, placed.Err))
-		default:
-			out.NotInjected = append(out.NotInjected, fmt.Sprintf("%v: the moment never came", item.When))
-		}
-		out.Left = append(out.Left, i)
-	}
 }
 
 // asError is what was panicked with, if it is an error.
