@@ -148,15 +148,25 @@ func (r Report) NotTested() string {
 	return ""
 }
 
-// Own is the findings that stand for themselves. Unprotected does not beside another violation: before two clients can hold a
-// lock, a quorum of nodes must mostly have lost the first one's keys.
-func (r Report) Own() []Finding {
-	isUnprotected := func(f Finding) bool { return f.Kind == Unprotected }
-	isOther := func(f Finding) bool { return f.Kind.Violation() && !isUnprotected(f) }
-	if !slices.ContainsFunc(r.Findings, isUnprotected) || !slices.ContainsFunc(r.Findings, isOther) {
-		return r.Findings
+// Implies says that a finding goes without saying beside the others. Unprotected does beside another violation: before two
+// clients can hold a lock, a quorum of nodes must mostly have lost the first one's keys.
+func (r *Report) Implies(f *Finding) bool {
+	return f.Kind == Unprotected && slices.ContainsFunc(r.Findings, func(o Finding) bool { return o.Kind.Violation() && o.Kind != Unprotected })
+}
+
+// Shows is the kinds, of those that are asked for, of the findings that do not go without saying.
+func (r *Report) Shows(is func(Kind) bool) []Kind {
+	return r.Kinds(func(f *Finding) bool { return is(f.Kind) && !r.Implies(f) })
+}
+
+// Kinds are those of such findings, each once, in the order of a report.
+func (r *Report) Kinds(are func(*Finding) bool) (kinds []Kind) {
+	for i := range r.Findings {
+		if f := &r.Findings[i]; !slices.Contains(kinds, f.Kind) && are(f) {
+			kinds = append(kinds, f.Kind)
+		}
 	}
-	return slices.DeleteFunc(slices.Clone(r.Findings), isUnprotected)
+	return kinds
 }
 
 // Add adds what was found otherwise than from the history.

@@ -12,7 +12,8 @@ import (
 
 // Trial is what one run of an experiment showed.
 type Trial struct {
-	// Kinds are the violations.
+	// Kinds are those of what no lock should show: what breaks mutual exclusion, and what keeps others from the lock without
+	// need, in the checker's order.
 	Kinds []checker.Kind
 	// Families are the families of faults of an experiment that violates something.
 	Families []string
@@ -45,7 +46,7 @@ func Try(s *scenarios.Scenario, o scenarios.Options, buffer *history.History) (T
 	}
 	*buffer = r.History
 	run := r.Reached()
-	t := Trial{Kinds: Violations(r.Report), Beyond: r.Beyond != nil, NotTested: r.Report.NotTested() != "", Reached: reach.Of(run),
+	t := Trial{Kinds: r.Report.Shows(checker.Kind.Defect), Beyond: r.Beyond != nil, NotTested: r.Report.NotTested() != "", Reached: reach.Of(run),
 		Run: &reach.Run{Placed: run.Placed, Injected: run.Injected, Awaited: run.Awaited, Fired: run.Fired, Other: run.Other}}
 	for _, kind := range t.Kinds {
 		if r.Excused(kind) {
@@ -56,16 +57,4 @@ func Try(s *scenarios.Scenario, o scenarios.Options, buffer *history.History) (T
 		t.Families = Families(s)
 	}
 	return t, r, nil
-}
-
-// Violations are the kinds of what a run shows that no lock should: what breaks mutual exclusion, and what keeps others from
-// the lock without need, in the checker's order.
-func Violations(r checker.Report) []checker.Kind {
-	var kinds []checker.Kind
-	for _, f := range r.Own() {
-		if f.Kind.Defect() && !slices.Contains(kinds, f.Kind) {
-			kinds = append(kinds, f.Kind)
-		}
-	}
-	return kinds
 }

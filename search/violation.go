@@ -65,7 +65,7 @@ func (v *Violation) Same() (Question, error) {
 		o := v.Options()
 		o.Unhashed = true
 		r, err := verdict.Judge(x, o)
-		if err != nil || !slices.Contains(Violations(r.Report), v.Kind) || !v.Beyond && (r.Excused(v.Kind) || !v.Despite && r.Beyond != nil) {
+		if err != nil || !slices.Contains(r.Report.Shows(checker.Kind.Defect), v.Kind) || !v.Beyond && (r.Excused(v.Kind) || !v.Despite && r.Beyond != nil) {
 			return nil, err
 		}
 		return r.History, nil

@@ -35,8 +35,8 @@ timeline:
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(Violations(r.Report), want) || (r.Report.NotTested() != "") != (want == nil) {
-			t.Errorf("%v in a run that shows %v, not tested %q", Violations(r.Report), r.Findings, r.Report.NotTested())
+		if !slices.Equal(r.Report.Shows(checker.Kind.Defect), want) || (r.Report.NotTested() != "") != (want == nil) {
+			t.Errorf("%v in a run that shows %v, not tested %q", r.Report.Shows(checker.Kind.Defect), r.Findings, r.Report.NotTested())
 		}
 	}
 }
@@ -53,8 +53,8 @@ func TestUnprotectedBesideRefinement(t *testing.T) {
 	}
 	const seed = 0
 	r, err := verdict.Judge(all[0], scenarios.Options{Seed: seed})
-	if err != nil || !slices.Equal(Violations(r.Report), []checker.Kind{checker.Refinement}) {
-		t.Fatalf("%v, %v", Violations(r.Report), err)
+	if err != nil || !slices.Equal(r.Report.Shows(checker.Kind.Defect), []checker.Kind{checker.Refinement}) {
+		t.Fatalf("%v, %v", r.Report.Shows(checker.Kind.Defect), err)
 	}
 	for _, c := range []struct {
 		kind      checker.Kind

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"redlocksim/checker"
 	"redlocksim/scenarios"
 	"redlocksim/sim/history"
 )
@@ -45,19 +44,6 @@ func (r *Result) compareAvailability(sound time.Duration) {
 // IsExpected says that a run of somebody's lock is held to what its file expects of waits, beside what Redlock shows.
 func (r *Result) IsExpected() bool {
 	return r.Scenario.Theme == scenarios.Own && r.Tier != scenarios.Live && !r.Scenario.Expect.Unavailable.Unbounded
-}
-
-// allowed are those of the findings that a lock may show which is as sound as one with others. Whether a late write comes
-// before or after the next holder's depends on how fast the next one is, and whether somebody takes an unprotected lock does,
-// too. Beyond the budget a lease may last longer than its keys.
-func (r *Result) allowed(f, others scenarios.Findings) scenarios.Findings {
-	late := []checker.Kind{checker.StaleWrite, checker.AcceptedAfterExpiry, checker.LostUpdate}
-	isLate := func(k checker.Kind) bool { return slices.Contains(late, k) }
-	return slices.DeleteFunc(slices.Clone(f), func(k checker.Kind) bool {
-		collides := isLate(k) || k == checker.LeaseOverlap
-		return k.Defect() && !slices.Contains(others, k) && !(k == checker.Contract && r.Excused(k)) && !(isLate(k) && slices.ContainsFunc(others, isLate)) &&
-			!(collides && slices.Contains(others, checker.Unprotected))
-	})
 }
 
 // forgetHaste leaves out what is expected of durations and of how often somebody waits or tries.

@@ -84,7 +84,7 @@ func (r *Result) Causes() (all []Cause) {
 	isNew := func(g Grade, k checker.Kind) {
 		add(g, string(k), slices.Contains(r.Findings, k) && !slices.Contains(e.Findings, k))
 	}
-	for _, k := range missing(r.allowed(r.Findings, e.Findings), r.Findings) {
+	for _, k := range r.amiss(r.Findings, e.Findings) {
 		add(Weaker, string(k), k.Violation())
 	}
 	// A key that stands for ever is no violation by itself.

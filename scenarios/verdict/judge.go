@@ -18,63 +18,47 @@ func Judge(s *scenarios.Scenario, o scenarios.Options) (result *Result, err erro
 	if err != nil {
 		return nil, err
 	}
-	if o.Tier == scenarios.Program {
-		return judgeBeside(s, s, o, out)
+	r, err := measure(s, o, out)
+	switch {
+	case err != nil:
+	case o.Tier == scenarios.Program:
+		err = r.judgeBeside(s)
+	default:
+		err = r.judge(s, &s.Expect)
 	}
-	return judge(s, &s.Expect, o, out)
+	return r, err
 }
 
 // judgeBeside judges a run of somebody's lock beside one of Redlock in the simulator; seen is the scenario with what can be
-// seen.
-func judgeBeside(s, seen *scenarios.Scenario, o scenarios.Options, out *scenarios.Outcome) (*Result, error) {
-	sound, err := Judge(s, scenarios.Options{Seed: o.Seed, Unhashed: true, Unwatched: true})
+// seen. What a sound Redlock shows in the scenario somebody's lock may show as well, or less. What the catalogue expects of
+// durations and of how often somebody waits, tries or is granted the lock is about the library's own way to wait, on a quorum
+// of nodes. A file of somebody's own means the lock that it is run with; but no program tells of its attempts.
+func (r *Result) judgeBeside(seen *scenarios.Scenario) error {
+	sound, err := Judge(r.Scenario, scenarios.Options{Seed: r.Seed, Unhashed: true, Unwatched: true})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r, err := judgeForeign(seen, o, out)
-	if err != nil {
-		return nil, err
+	comparable := *seen
+	e := &comparable.Expect
+	isGranted := slices.ContainsFunc(e.Grants, func(g strictyaml.Entry[int]) bool { return g.Value > 0 })
+	if seen.Theme != scenarios.Own && isGranted {
+		e.Grants = nil
 	}
-	r.Scenario = s
-	r.compareAvailability(sound.Unavailable)
-	return r, nil
-}
-
-// judgeForeign judges a run of somebody's lock by what a sound Redlock shows in the scenario: it may show less. What the
-// catalogue expects of durations and of how often somebody waits, tries or is granted the lock is about the library's own way
-// to wait, on a quorum of nodes. A file of somebody's own means the lock that it is run with; but no program tells of its
-// attempts.
-func judgeForeign(s *scenarios.Scenario, o scenarios.Options, out *scenarios.Outcome) (*Result, error) {
-	comparable := *s
-	isGranted := slices.ContainsFunc(s.Expect.Grants, func(g strictyaml.Entry[int]) bool { return g.Value > 0 })
-	if s.Theme != scenarios.Own && isGranted {
-		comparable.Expect.Grants = nil
-	}
-	if s.Theme != scenarios.Own || o.Tier == scenarios.Live {
-		forgetHaste(&comparable.Expect)
+	if seen.Theme != scenarios.Own || r.Tier == scenarios.Live {
+		forgetHaste(e)
 	} else {
-		allowLess(&comparable.Expect)
+		allowLess(e)
 	}
-	r, err := judge(&comparable, &s.Expect, o, out)
-	if err != nil {
-		return nil, err
-	}
-	comparable.Expect.Findings = r.allowed(r.Findings, s.Expect.Findings)
-	for i := range comparable.Expect.Resources {
-		on := &comparable.Expect.Resources[i]
-		on.Value.Findings = r.allowed(r.findingsOn(on.Key), s.Expect.Resources[i].Value.Findings)
-	}
-	if !slices.ContainsFunc(comparable.Expect.Findings, checker.Kind.Violation) {
+	amiss := r.amiss(r.Findings, e.Findings)
+	if !slices.ContainsFunc(r.Findings, func(k checker.Kind) bool { return k.Violation() && !slices.Contains(amiss, k) }) {
 		comparable.Claim = scenarios.Holds // as far as this lock shows
 	}
 	if len(r.Leaks) == 0 {
-		comparable.Expect.Leaks = nil
+		e.Leaks = nil
 	}
-	if r, err = judge(&comparable, &s.Expect, o, out); err != nil {
-		return nil, err
-	}
-	r.Scenario = s
-	return r, nil
+	err = r.judge(&comparable, &seen.Expect)
+	r.compareAvailability(sound.Unavailable)
+	return err
 }
 
 // JudgeLive judges a run on tier live, of the scenario's lock or of somebody's program. What a scenario expects of durations
@@ -85,18 +69,17 @@ func JudgeLive(s *scenarios.Scenario, out *scenarios.Outcome, foreign *scenarios
 	seen := *s
 	e := &seen.Expect
 	e.Findings = slices.DeleteFunc(slices.Clone(e.Findings), checker.Kind.Monitored)
+	if r, err = measure(s, scenarios.Options{Tier: scenarios.Live, Foreign: foreign}, out); err != nil {
+		return nil, err
+	}
 	if foreign != nil {
-		return judgeBeside(s, &seen, scenarios.Options{Tier: scenarios.Live, Foreign: foreign}, out)
+		return r, r.judgeBeside(&seen)
 	}
 	forgetHaste(e)
-	if len(e.Findings) < len(s.Expect.Findings) && (!slices.ContainsFunc(e.Findings, checker.Kind.Violation) || s.Budget.Beyond(out.Used) != nil) {
+	if len(e.Findings) < len(s.Expect.Findings) && (!slices.ContainsFunc(e.Findings, checker.Kind.Violation) || r.Beyond != nil) {
 		seen.Claim = scenarios.Holds // as far as anything shows there
 	}
-	r, err = judge(&seen, &seen.Expect, scenarios.Options{Tier: scenarios.Live}, out)
-	if r != nil {
-		r.Scenario = s
-	}
-	return r, err
+	return r, r.judge(&seen, e)
 }
 
 // SetDisturbed says of a run on tier live how the machine held it up, in place of what was not as expected: it shows nothing.
@@ -109,8 +92,8 @@ func (r *Result) SetDisturbed(why string) {
 	r.Problems = []Problem{{NotTested, "not tested: " + why}}
 }
 
-// judge compares what a run showed with what the scenario claims and expects; hoped is what people are told of the latter.
-func judge(s *scenarios.Scenario, hoped *scenarios.Expect, o scenarios.Options, out *scenarios.Outcome) (*Result, error) {
+// measure says what a run showed, which is still to be judged.
+func measure(s *scenarios.Scenario, o scenarios.Options, out *scenarios.Outcome) (*Result, error) {
 	report, err := checker.Check(out.History, s.CheckOptions())
 	if err != nil {
 		return nil, failed(s, o, err)
@@ -121,36 +104,35 @@ func judge(s *scenarios.Scenario, hoped *scenarios.Expect, o scenarios.Options, 
 		return nil, err
 	}
 	r := &Result{Scenario: s, Tier: o.Tier, Seed: o.Seed, Outcome: out, Report: report, Beyond: s.Budget.Beyond(out.Used), foreign: o.Foreign, unrefined: o.Unrefined}
-	if r.Tier == "" {
-		r.Tier = scenarios.Model
-	}
-	for _, f := range r.own() {
-		if f.Kind != checker.NotTested && !slices.Contains(r.Findings, f.Kind) {
-			r.Findings = append(r.Findings, f.Kind)
-		}
-	}
+	r.Findings = r.kinds(excused, func(f *checker.Finding) bool { return f.Kind != checker.NotTested })
 	for _, u := range report.Resources {
 		r.Unavailable = max(r.Unavailable, u.Unavailable.For)
-	}
-	problem := func(c Class, format string, args ...any) {
-		r.Problems = append(r.Problems, Problem{c, fmt.Sprintf(format, args...)})
 	}
 	r.NotTested = notTested(s, out, report)
 	if r.Unproven = r.unproven(); r.Unproven != "" {
 		r.NotTested = append(r.NotTested, r.Unproven)
 	}
+	return r, nil
+}
+
+// judge compares what the run showed with what its scenario claims and expects as far as that can be seen; hoped is what people
+// are told of the latter.
+func (r *Result) judge(s *scenarios.Scenario, hoped *scenarios.Expect) error {
+	problem := func(c Class, format string, args ...any) {
+		r.Problems = append(r.Problems, Problem{c, fmt.Sprintf(format, args...)})
+	}
 	for _, text := range r.NotTested {
 		problem(NotTested, "not tested: %s", text)
 	}
-	r.judgeSafety(hoped, problem)
-	r.judgeLiveness(func(c Class, format string, args ...any) {
+	r.judgeSafety(s, hoped, problem)
+	r.judgeLiveness(&s.Expect, func(c Class, format string, args ...any) {
 		problem(c, format, args...)
 		r.fewer = true
 	})
 	if s.Expect.Unavailable.Unbounded {
-		err = r.verifyUnbounded(problem)
+		return r.verifyUnbounded(problem)
 	}
-	return r, err
+	return nil
 }
 
 // notTested says what did not take place of what a run was to test.

@@ -52,9 +52,9 @@ func worst(all []checker.Resource) checker.Resource {
 }
 
 // judgeLiveness compares what clients had to wait for with what is expected, of all resources and of some.
-func (r *Result) judgeLiveness(problem func(c Class, format string, args ...any)) {
-	judgeOn(r.Scenario.Expect.All(), r.Measured(), problem)
-	for _, on := range r.Scenario.Expect.Resources {
+func (r *Result) judgeLiveness(e *scenarios.Expect, problem func(c Class, format string, args ...any)) {
+	judgeOn(e.All(), r.Measured(), problem)
+	for _, on := range e.Resources {
 		judgeOn(&on.Value, r.measuredOn(on.Key), func(c Class, format string, args ...any) {
 			problem(c, "on "+strings.ReplaceAll(on.Key, "%", "%%")+", "+format, args...)
 		})

@@ -167,47 +167,65 @@ func (r *Result) Verdict() string {
 	return text
 }
 
-// own are the findings that the scenario is about: that a lock was unprotected goes without saying beside another violation,
-// unless the file names it. So does that somebody's lease was to last longer than its keys, of which no file knows.
-func (r *Result) own() []checker.Finding {
-	if slices.Contains(r.Scenario.Expect.Findings, checker.Unprotected) {
-		return r.Report.Findings
+// standing is what a finding counts for, the least first.
+type standing uint8
+
+const (
+	// implied: it goes without saying beside another.
+	implied standing = iota
+	// excused: faults that exceed the budget excuse it.
+	excused
+	// harmless: a lock that holds may show it.
+	harmless
+	// counting: no lock that holds shows it, and nothing excuses it.
+	counting
+)
+
+// standing is what a finding of the run counts for.
+func (r *Result) standing(f *checker.Finding) standing {
+	isOver := f.ToSeq > 0 && kernel.True(f.To) < r.Exceeded // before the faults exceed the budget
+	switch {
+	case r.implies(f):
+		return implied
+	case r.Beyond != nil && f.Excusable() && !isOver:
+		return excused
+	case !f.Kind.Defect():
+		return harmless
 	}
-	own := r.Report.Own()
-	if r.foreign == nil || !slices.ContainsFunc(own, func(f checker.Finding) bool { return f.Kind.Violation() && !f.Assumes }) {
-		return own
+	return counting
+}
+
+// implies says that a finding goes without saying beside the others: that a lock was unprotected, unless the file names it, and
+// that somebody's lease was to last longer than its keys, of which no file knows.
+func (r *Result) implies(f *checker.Finding) bool {
+	isUnsaid := func(f *checker.Finding) bool {
+		return r.Report.Implies(f) && !slices.Contains(r.Scenario.Expect.Findings, checker.Unprotected)
 	}
-	return slices.DeleteFunc(slices.Clone(own), func(f checker.Finding) bool { return f.Assumes })
+	return isUnsaid(f) || f.Assumes && r.foreign != nil &&
+		len(r.Report.Kinds(func(o *checker.Finding) bool { return o.Kind.Violation() && !o.Assumes && !isUnsaid(o) })) > 0
+}
+
+// kinds are those of such findings that count for something or more.
+func (r *Result) kinds(least standing, are func(*checker.Finding) bool) scenarios.Findings {
+	return r.Report.Kinds(func(f *checker.Finding) bool { return are(f) && r.standing(f) >= least })
 }
 
 // findingsOn are the kinds found on a resource, in the checker's order.
 func (r *Result) findingsOn(resource string) scenarios.Findings {
-	var found scenarios.Findings
-	for _, f := range r.own() {
-		if f.Resource == resource && !slices.Contains(found, f.Kind) {
-			found = append(found, f.Kind)
-		}
-	}
-	return found
+	return r.kinds(excused, func(f *checker.Finding) bool { return f.Resource == resource })
 }
 
 // Excused says that the run's faults exceed the budget, and excuse what it has found of a kind.
 func (r *Result) Excused(kind checker.Kind) bool {
-	return r.Beyond != nil && !slices.ContainsFunc(r.own(), func(f checker.Finding) bool { return f.Kind == kind && !r.excuses(f) })
+	return r.Beyond != nil && r.kinds(harmless, func(f *checker.Finding) bool { return f.Kind == kind }) == nil
 }
 
 // Inexcusable says that something was found that no lock shows which holds, and that the faults do not excuse.
 func (r *Result) Inexcusable() bool { return len(r.Leaks)+len(r.counting()) > 0 }
 
-// counting are the findings that no lock shows which holds, without those that the faults excuse.
-func (r *Result) counting() []checker.Finding {
-	return slices.DeleteFunc(slices.Clone(r.own()), func(f checker.Finding) bool { return !f.Kind.Defect() || r.excuses(f) })
-}
-
-// excuses says that the run's faults exceed the budget, which excuses a finding that is not over before they do.
-func (r *Result) excuses(f checker.Finding) bool {
-	isOver := f.ToSeq > 0 && kernel.True(f.To) < r.Exceeded
-	return r.Beyond != nil && f.Excusable() && !isOver
+// counting are the kinds of the findings that no lock shows which holds, without those that the faults excuse.
+func (r *Result) counting() scenarios.Findings {
+	return r.kinds(counting, func(*checker.Finding) bool { return true })
 }
 
 // Witness is the finding that breaks mutual exclusion, nil if there is none. One that nothing excuses comes first.
@@ -218,9 +236,11 @@ func (r *Result) Defect() *checker.Finding { return r.First(checker.Kind.Defect)
 
 // First is the first finding of some kinds that nothing excuses, or else the first of all; nil if there is none.
 func (r *Result) First(is func(checker.Kind) bool) *checker.Finding {
-	for _, of := range [][]checker.Finding{r.counting(), r.own()} {
-		if i := slices.IndexFunc(of, func(f checker.Finding) bool { return is(f.Kind) }); i >= 0 {
-			return &of[i]
+	for _, least := range []standing{counting, excused} {
+		for i := range r.Report.Findings {
+			if f := &r.Report.Findings[i]; is(f.Kind) && r.standing(f) >= least {
+				return f
+			}
 		}
 	}
 	return nil

@@ -12,24 +12,25 @@ import (
 )
 
 // judgeSafety compares what was found, leaked and granted with what the scenario claims and expects.
-func (r *Result) judgeSafety(hoped *scenarios.Expect, problem func(c Class, format string, args ...any)) {
-	s := r.Scenario
-	// What was not tested is not missed.
+func (r *Result) judgeSafety(s *scenarios.Scenario, hoped *scenarios.Expect, problem func(c Class, format string, args ...any)) {
 	tested := r.NotTested == nil
-	expected := slices.DeleteFunc(slices.Clone(s.Expect.Findings), func(k checker.Kind) bool { return !tested && !slices.Contains(r.Findings, k) })
-	if !slices.Equal(r.Findings, expected) {
-		problem(differ(r.Findings, expected), "%s", r.beside(r.Findings.Says(), hoped.Findings.Says()))
+	amiss := slices.DeleteFunc(r.amiss(r.Findings, s.Expect.Findings), func(k checker.Kind) bool {
+		return !tested && !slices.Contains(r.Findings, k) // what was not tested is not missed
+	})
+	if len(amiss) > 0 {
+		problem(concerning(amiss), "%s", r.beside(r.Findings.Says(), hoped.Findings.Says()))
 	}
 	for i, on := range s.Expect.Resources {
-		if found := r.findingsOn(on.Key); !slices.Equal(found, on.Value.Findings) {
-			problem(differ(found, on.Value.Findings), "%s", r.beside(found.Says()+" on "+on.Key, hoped.Resources[i].Value.Findings.Says()))
+		found := r.findingsOn(on.Key)
+		if amiss := r.amiss(found, on.Value.Findings); len(amiss) > 0 {
+			problem(concerning(amiss), "%s", r.beside(found.Says()+" on "+on.Key, hoped.Resources[i].Value.Findings.Says()))
 		}
 	}
 	if keys := leaked(r.Leaks); !slices.Equal(keys, slices.Sorted(slices.Values(s.Expect.Leaks))) {
 		problem(Liveness, "keys without a time to live: %s", r.beside(listed(keys), listed(hoped.Leaks)))
 	}
 	leaks, class := len(r.Leaks) > 0, Liveness
-	violated := leaks || r.Witness() != nil || r.Defect() != nil
+	violated := leaks || r.Defect() != nil
 	leaks = leaks && r.foreign == nil // a program's are graded by themselves
 	if leaks || r.Witness() != nil {
 		class = Safety
@@ -37,10 +38,10 @@ func (r *Result) judgeSafety(hoped *scenarios.Expect, problem func(c Class, form
 	counting := r.counting()
 	switch {
 	case s.Claim == scenarios.Holds && r.Inexcusable():
-		if !leaks && !slices.ContainsFunc(counting, func(f checker.Finding) bool { return f.Kind.Violation() }) {
+		if !leaks && !slices.ContainsFunc(counting, checker.Kind.Violation) {
 			class = Liveness
 		}
-		switch what := r.violations(counting); {
+		switch what := (scenarios.Told{Findings: counting, Leaks: leaked(r.Leaks)}).String(); {
 		case r.foreign == nil:
 			problem(class, "the file claims that the lock holds, but %s: %s", r.keeping(), what)
 		case r.Has(class): // it has been said, and what is compared with it
@@ -93,17 +94,6 @@ func (r *Result) keeping() string {
 	return "no fault excuses this"
 }
 
-// violations are findings in words, and keys without a time to live.
-func (r *Result) violations(findings []checker.Finding) string {
-	t := scenarios.Told{Leaks: leaked(r.Leaks)}
-	for _, f := range findings {
-		if !slices.Contains(t.Findings, f.Kind) {
-			t.Findings = append(t.Findings, f.Kind)
-		}
-	}
-	return t.String()
-}
-
 func grants(h history.History, client string) int {
 	n := 0
 	for i := range h {
@@ -114,14 +104,31 @@ func grants(h history.History, client string) int {
 	return n
 }
 
+// amiss are the kinds in which what was found is not as expected. Somebody's lock may show less, or what as sound a lock does.
+// Whether a late write comes before or after the next holder's depends on how fast the next one is, and whether somebody takes
+// an unprotected lock does, too. Beyond the budget a lease may last longer than its keys.
+func (r *Result) amiss(found, expected scenarios.Findings) scenarios.Findings {
+	more := missing(expected, found)
+	if r.foreign == nil {
+		return append(more, missing(found, expected)...)
+	}
+	late := []checker.Kind{checker.StaleWrite, checker.AcceptedAfterExpiry, checker.LostUpdate}
+	isLate := func(k checker.Kind) bool { return slices.Contains(late, k) }
+	return slices.DeleteFunc(more, func(k checker.Kind) bool {
+		collides := isLate(k) || k == checker.LeaseOverlap
+		return !k.Defect() || k == checker.Contract && r.Excused(k) || isLate(k) && slices.ContainsFunc(expected, isLate) ||
+			collides && slices.Contains(expected, checker.Unprotected)
+	})
+}
+
 // missing are those of others that are not among these.
 func missing(f, others scenarios.Findings) scenarios.Findings {
 	return slices.DeleteFunc(slices.Clone(others), func(k checker.Kind) bool { return slices.Contains(f, k) })
 }
 
-// differ is what it concerns that these findings are not others.
-func differ(f, other scenarios.Findings) Class {
-	if slices.ContainsFunc(append(missing(f, other), missing(other, f)...), func(k checker.Kind) bool { return !k.Liveness() }) {
+// concerning is what kinds that are amiss concern.
+func concerning(amiss scenarios.Findings) Class {
+	if slices.ContainsFunc(amiss, func(k checker.Kind) bool { return !k.Liveness() }) {
 		return Safety
 	}
 	return Liveness

@@ -57,7 +57,7 @@ func bisect(r *Result, kind string, of *faults.Size) (*Smallest, error) {
 		}
 		report, err := checker.Check(out.History, r.Scenario.CheckOptions())
 		report.Add(out.Monitored...) // as r's has what the rules found
-		return slices.Equal(violations(report), violations(r.Report)), err
+		return slices.Equal(report.Shows(checker.Kind.Violation), r.Report.Shows(checker.Kind.Violation)), err
 	}
 	// from and to are the ends between which the lock begins to break, or no longer does, in steps of the resolution.
 	from, to := time.Duration(0), of.Value/resolution*resolution
@@ -107,15 +107,4 @@ func resized(s *scenarios.Scenario, kind string, size time.Duration) *scenarios.
 		}
 	}
 	return &changed
-}
-
-// violations are the kinds of findings that break mutual exclusion.
-func violations(r checker.Report) []checker.Kind {
-	var kinds []checker.Kind
-	for _, f := range r.Own() {
-		if f.Kind.Violation() && !slices.Contains(kinds, f.Kind) {
-			kinds = append(kinds, f.Kind)
-		}
-	}
-	return kinds
 }

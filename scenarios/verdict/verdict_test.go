@@ -12,7 +12,6 @@ import (
 	"redlocksim/scenarios/protocols"
 	"redlocksim/scenarios/scenariotest"
 	"redlocksim/scenarios/verdict"
-	"redlocksim/search"
 	"redlocksim/sim/kernel"
 )
 
@@ -56,7 +55,7 @@ func TestAViolationNeedsNoContention(t *testing.T) {
 		if isBroken := want != ""; r.OK() != isBroken || slices.Contains(r.Findings, want) != isBroken || (r.NotTested == nil) != isBroken {
 			t.Errorf("%s: %v, not tested %q, %v", name, r.Findings, r.NotTested, r.Problems)
 		}
-		if got := search.Violations(r.Report); (len(got) == 1 && got[0] == want) != (want != "") {
+		if got := r.Report.Shows(checker.Kind.Defect); (len(got) == 1 && got[0] == want) != (want != "") {
 			t.Errorf("%s: a search would report %v", name, got)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/reach"
 	"redlocksim/scenarios/verdict"
-	"redlocksim/search"
 	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 )
@@ -39,13 +38,13 @@ func (x *explorer) judge(out *scenarios.Outcome) error {
 		return fmt.Errorf("dpor: %s: %w", s.Name, err)
 	}
 	r := &Run{Outcome: out, fingerprint: fingerprint(out.History, x.memories)}
-	for _, kind := range search.Violations(report) {
+	for _, kind := range report.Shows(checker.Kind.Defect) {
 		r.fingerprint = r.fingerprint.WithString(string(kind))
 	}
 	// What monitors find is no part of the fingerprint: it depends on the order of steps that are independent for the lock.
 	report.Compared.Watched = out.Watched
 	report.Add(slices.DeleteFunc(slices.Clone(out.Monitored), unjudged)...)
-	r.Kinds = search.Violations(report)
+	r.Kinds = report.Shows(checker.Kind.Defect)
 	x.result.Runs++
 	if !granted(out.History, x.setup.Begin) {
 		x.result.NotTested++

@@ -10,7 +10,6 @@ import (
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/scenarios/verdict"
-	"redlocksim/search"
 	"redlocksim/sim/history"
 )
 
@@ -46,7 +45,7 @@ func TestLostCountersExceedTheBudget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Join(r.Beyond, "; "); got != want || !slices.Contains(search.Violations(r.Report), checker.TokenRepeated) {
+		if got := strings.Join(r.Beyond, "; "); got != want || !slices.Contains(r.Report.Shows(checker.Kind.Defect), checker.TokenRepeated) {
 			t.Errorf("counter-loss %s: %v, beyond the budget by %q, want %q", count, r.Findings, got, want)
 		}
 	}

@@ -107,7 +107,7 @@ func shown(r *verdict.Result) (what, how string) {
 	case f != nil:
 		return r.Findings.Says(), f.Text
 	}
-	return r.Findings.Says(), r.Report.Own()[0].Text
+	return r.Findings.Says(), r.Report.Findings[0].Text
 }
 
 // budgeted says in sentences how what a run shows stands to the budget, and what is to blame for what no fault excuses.
