@@ -182,7 +182,13 @@ func (b Budget) Taken(u Used) Budget {
 
 // size is what a key allows that is a length of time; zero for the others.
 func (b Budget) size(key string) time.Duration {
-	return map[string]time.Duration{"clock-step": b.ClockStep, "delay": b.Delay, "pause": b.Pause, "suspend": b.Suspend}[key]
+	for _, k := range knobs(&b) {
+		if k.key() == key {
+			d, _ := k.value.Interface().(time.Duration)
+			return d
+		}
+	}
+	return 0
 }
 
 // count is how many nodes something is allowed to.

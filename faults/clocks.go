@@ -13,9 +13,9 @@ import (
 // clock. Monotonic clocks do not step.
 type ClockStep struct {
 	// Process is a client or a node. Example: C
-	Process string `yaml:"process,required"`
+	Process string `yaml:"process,required" of:"process"`
 	// By is how far forward, or back if negative. Example: 10s
-	By time.Duration `yaml:"by,required" least:"1ms" back:"3" size:"the step"`
+	By time.Duration `yaml:"by,required" budget:"clock-step" from:"1ms" back:"3" size:"the step"`
 }
 
 func (c *ClockStep) String() string {
@@ -38,9 +38,9 @@ func (c *ClockStep) Inject(f *Field) error {
 // ClockRate makes both clocks of a process run fast or slow: a bad crystal, or a time daemon that slews.
 type ClockRate struct {
 	// Process is a client or a node. Example: C
-	Process string `yaml:"process,required"`
+	Process string `yaml:"process,required" of:"process"`
 	// Rate is by how much the clocks are fast, or slow if negative. Example: -0.5%
-	Rate Rate `yaml:"rate,required"`
+	Rate Rate `yaml:"rate,required" budget:"clock-rate"`
 	// For is the length in true time; 0s is for good. Default: 0s. Example: 30s
 	For time.Duration `yaml:"for" range:"0s.."`
 }
@@ -75,7 +75,7 @@ func (c *ClockRate) drawn(from Choices, l *Limits) bool {
 	if from.For("slow", 0).Below(2) == 1 {
 		ppb = -ppb
 	}
-	c.Rate, c.For = ppbRate(ppb), 0
+	c.Rate = ppbRate(ppb)
 	if from.For("ends", 0).Below(2) == 1 {
 		c.For = l.Times.Length(from.For("for", 0), minOutage, 3*l.Scale)
 	}
@@ -110,9 +110,9 @@ func (c *ClockRate) Inject(f *Field) error {
 // clock that stands still is one with a rate error of -100 %, which no budget covers.
 type ClockStall struct {
 	// Process is a client or a node. Example: client-1
-	Process string `yaml:"process,required"`
+	Process string `yaml:"process,required" of:"process"`
 	// For is the length in true time; the clocks are behind by as much from then on. Example: 20s
-	For time.Duration `yaml:"for,required" range:"1ns.." least:"100ms" size:"the time for which the clocks stand still"`
+	For time.Duration `yaml:"for,required" range:"1ns.." budget:"clock-rate" from:"100ms" size:"the time for which the clocks stand still"`
 }
 
 // still is the rate error of clocks that stand still.

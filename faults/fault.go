@@ -2,13 +2,12 @@
 //
 // A [Fault] is a struct whose documented fields are its knobs, a sentence, and Inject. What its values may be, whom it happens
 // to, how it is drawn at random, where a systematic search places it and which size a search turns follow from its fields:
-// see knobs.go. A row of [Vocabulary] says what no field does. Faults are injected into a [Ground], a world of the simulator or
+// see tags.go. A row of [Vocabulary] says what no field does. Faults are injected into a [Ground], a world of the simulator or
 // processes of the operating system, through a [Field], which keeps what is in force and how it is undone. A [Trigger] says
 // when. A [Budget] says how much of them a protocol must stand; what really happened is kept in [Used].
 package faults
 
 import (
-	"cmp"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -43,8 +42,7 @@ type Kind struct {
 	// Local says that it touches nothing but its target, which an exploration of orders takes as independent of all others.
 	// False is always safe.
 	Local bool
-	// Takes are the keys of the budget that it takes from; none if it costs availability at the most. The first bounds its
-	// size, if that is a length of time.
+	// Takes are the keys of the budget that it takes from, by its fields; none if it costs availability at the most.
 	Takes []string
 	// Stalls is how often, compared with others, a search draws it to make a client late between the look at its lease and
 	// its write; 0 is never.
@@ -55,12 +53,13 @@ type Kind struct {
 	Halts bool
 	// Ends is the event at which one of them ends that was in force; empty if there is none.
 	Ends string
-	// Applies says whether it can make a difference within the limits; nil is always.
-	Applies func(*Limits) bool
 
-	simulated string // why tier live cannot have it; empty if it can
-	clocks    bool   // it changes the clocks of its target
+	applies func(*Limits) bool // see Applies; nil is always
+	live    Live               // of all of its faults; see LiveOf
 }
+
+// Applies says whether a fault of the kind can make a difference within the limits.
+func (k Kind) Applies(l *Limits) bool { return k.applies == nil || k.applies(l) }
 
 // Target is what a kind of fault happens to.
 type Target uint8
@@ -74,9 +73,6 @@ const (
 	AnyProcess
 )
 
-// Keys of the budget from which a node takes that comes back without its memory, and reasons not to be on tier live.
-var memoryLoss = []string{"restart-delay", "memory-loss", "counter-loss"}
-
 const (
 	notByHand = "nobody changes keys by hand on the servers of tier live"
 	notSplit  = "a proxy does not know where in a batch one command ends and the next begins"
@@ -86,32 +82,30 @@ const (
 
 // vocabulary is all kinds, in the order of the documentation.
 var vocabulary = kinds(
-	Kind{New: of[ClockStep], Takes: []string{"clock-step"}, Local: true, clocks: true},
-	Kind{New: of[ClockRate], Takes: []string{"clock-rate"}, Ends: "clock-rate-ends", clocks: true},
-	Kind{New: of[ClockStall], Takes: []string{"clock-rate"}, Ends: "clock-stall-ends", clocks: true},
+	Kind{New: of[ClockStep], Local: true, live: Live{Clocks: true}},
+	Kind{New: of[ClockRate], Ends: "clock-rate-ends", live: Live{Clocks: true}},
+	Kind{New: of[ClockStall], Ends: "clock-stall-ends", live: Live{Clocks: true}},
 	Kind{New: of[Partition], Ends: "partition-heals"},
-	Kind{New: of[Hold], Takes: []string{"delay"}, Ends: "hold-ends"},
-	Kind{New: of[Delay], Takes: []string{"delay"}, Stalls: 1, Ends: "delay-ends"},
+	Kind{New: of[Hold], Ends: "hold-ends"},
+	Kind{New: of[Delay], Stalls: 1, Ends: "delay-ends"},
 	Kind{New: of[Reset]},
-	Kind{New: of[Split], Ends: "split-ends", Applies: func(l *Limits) bool { return l.Batches }, simulated: notSplit},
-	Kind{New: of[Kill], Takes: memoryLoss},
-	Kind{New: of[PowerLoss], Takes: append([]string{"no-power-loss"}, memoryLoss...)},
-	Kind{New: of[Shutdown], Takes: memoryLoss},
-	Kind{New: of[Restart], Takes: memoryLoss},
-	Kind{New: of[Promote], Takes: memoryLoss},
-	Kind{New: of[Failover], Takes: memoryLoss,
-		Applies: func(l *Limits) bool { return len(l.masters()) > 0 }},
-	Kind{New: of[Evict], Takes: []string{"memory-loss", "counter-loss"},
-		Applies: func(l *Limits) bool { return l.Names.Service == "" && l.evictable() != nil }},
-	Kind{New: of[SetCounters], Applies: func(l *Limits) bool { return l.Fenced }, simulated: notByHand},
-	Kind{New: of[SetGuard], Applies: func(l *Limits) bool { return l.MaxTTL > 0 }, simulated: notByHand},
-	Kind{New: of[Overwrite], Applies: func(l *Limits) bool { return l.Names.Service == "" }, simulated: notByHand},
-	Kind{New: of[WrongAnswers], Ends: "right-answers", simulated: notRead},
-	Kind{New: of[Pause], Takes: []string{"pause"}, Local: true, Stalls: 2, Stops: true, Halts: true},
-	Kind{New: of[Suspend], Takes: []string{"suspend"}, Local: true, Stalls: 1, Stops: true, Halts: true, clocks: true},
+	Kind{New: of[Split], Ends: "split-ends", applies: func(l *Limits) bool { return l.Batches }, live: Live{Not: notSplit}},
+	Kind{New: of[Kill]},
+	Kind{New: of[PowerLoss], live: Live{Unsynced: true}},
+	Kind{New: of[Shutdown]},
+	Kind{New: of[Restart]},
+	Kind{New: of[Promote]},
+	Kind{New: of[Failover], applies: func(l *Limits) bool { return len(l.masters()) > 0 }},
+	Kind{New: of[Evict], applies: func(l *Limits) bool { return l.Names.Service == "" && l.evictable() != nil }},
+	Kind{New: of[SetCounters], applies: func(l *Limits) bool { return l.Fenced }, live: Live{Not: notByHand}},
+	Kind{New: of[SetGuard], applies: func(l *Limits) bool { return l.MaxTTL > 0 }, live: Live{Not: notByHand}},
+	Kind{New: of[Overwrite], applies: func(l *Limits) bool { return l.Names.Service == "" }, live: Live{Not: notByHand}},
+	Kind{New: of[WrongAnswers], Ends: "right-answers", live: Live{Not: notRead}},
+	Kind{New: of[Pause], Local: true, Stalls: 2, Stops: true, Halts: true},
+	Kind{New: of[Suspend], Local: true, Stalls: 1, Stops: true, Halts: true, live: Live{Clocks: true}},
 	Kind{New: of[Resume], Halts: true},
 	Kind{New: of[Stuck], Stops: true},
-	Kind{New: of[Entropy], Ends: "entropy-ends", Applies: func(l *Limits) bool { return l.Random }, simulated: notOneOf},
+	Kind{New: of[Entropy], Ends: "entropy-ends", applies: func(l *Limits) bool { return l.Random }, live: Live{Not: notOneOf}},
 	Kind{New: of[Crash], Local: true, Ends: "client-restarts"},
 )
 
@@ -125,16 +119,16 @@ func of[T any, P interface {
 
 var innerCapital = regexp.MustCompile(`\B[A-Z]`)
 
-// kinds names kinds and their targets.
+// kinds gives kinds their names, and what follows from the fields of their faults.
 func kinds(all ...Kind) []Kind {
 	for i := range all {
-		k := &all[i]
-		t := reflect.TypeOf(k.New()).Elem()
-		k.Name = strings.ToLower(innerCapital.ReplaceAllString(t.Name(), "-$0"))
-		for target, name := range targets {
-			if _, has := t.FieldByName(name); has && name != "" {
-				k.Target = Target(target)
-			}
+		k, zero := &all[i], all[i].New()
+		k.Name = strings.ToLower(innerCapital.ReplaceAllString(reflect.TypeOf(zero).Elem().Name(), "-$0"))
+		for _, knob := range tagged(zero, "budget") {
+			k.Takes = append(k.Takes, knob.takes()...)
+		}
+		if names := tagged(zero, "of"); names != nil {
+			k.Target = roles[names[0].Tag.Get("of")].target
 		}
 	}
 	return all
@@ -197,11 +191,10 @@ type Live struct {
 }
 
 // LiveOf is what a run on real processes has to know of a fault.
-func LiveOf(f Fault, on Deployment) (l Live) {
-	if own, is := f.(interface{ live(Deployment) Live }); is {
-		l = own.live(on)
+func LiveOf(f Fault, on Deployment) Live {
+	l := kindOf(f).live
+	if own, is := f.(interface{ live(Deployment, *Live) }); is {
+		own.live(on, &l)
 	}
-	k := kindOf(f)
-	l.Not, l.Clocks = cmp.Or(l.Not, k.simulated), k.clocks
 	return l
 }

@@ -83,7 +83,7 @@ func (f *Field) lost(l Loss) { f.uses(f.ground.Now(), func(u *Used) { u.Lost = a
 
 // injected counts a fault in.
 func (f *Field) injected(x Fault) {
-	if on, isOnLinks := x.(interface{ reachStorage() bool }); isOnLinks && !on.reachStorage() {
+	if l := Part[Links](x); l != nil && !l.reachStorage() {
 		f.onLinks = append(f.onLinks, x)
 		return
 	}
@@ -115,7 +115,7 @@ func (f *Field) happens(x Fault, size time.Duration) {
 
 // whom is the process that a fault happens to, or the only client of its links; empty if there is none.
 func whom(x Fault) string {
-	if l, is := x.(interface{ client() string }); is {
+	if l := Part[Links](x); l != nil {
 		return l.client()
 	}
 	return TargetOf(x)

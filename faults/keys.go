@@ -17,13 +17,13 @@ import (
 // another program does that deletes what is not its own.
 type Evict struct {
 	// Node is the node. Example: C
-	Node string `yaml:"node,required"`
+	Node string `yaml:"node,required" of:"node"`
 	// Keys are those that are removed: locks, counters (the fencing counters), guard (the restart guard's record) or all.
 	// Default: locks. Example: counters
-	Keys Evicted `yaml:"keys"`
+	Keys Evicted `yaml:"keys" budget:"memory-loss,counter-loss"`
 	// Resource is the resource whose lock or counter is removed; those of the others stay. Default: all resources.
 	// Example: stock
-	Resource string `yaml:"resource"`
+	Resource string `yaml:"resource" of:"resource"`
 }
 
 // Evicted is which keys of a node are evicted.
@@ -93,11 +93,7 @@ func (e *Evict) refuses(n Names) (problems []Problem) {
 }
 
 func (e *Evict) drawn(c Choices, l *Limits) bool {
-	all := l.evictable()
-	if all == nil {
-		return false
-	}
-	if e.Keys = OneOf(c.For("keys", 0), all...); e.Keys == GuardRecord {
+	if e.Keys = OneOf(c.For("keys", 0), l.evictable()...); e.Keys == GuardRecord {
 		e.Resource = ""
 	}
 	return true
@@ -129,11 +125,10 @@ func (e *Evict) Inject(f *Field) error {
 	return nil
 }
 
-func (e *Evict) live(Deployment) (l Live) {
+func (e *Evict) live(_ Deployment, l *Live) {
 	if e.Resource != "" {
 		l.Not = "of a real node, the keys of all locks are evicted, and not those of one"
 	}
-	return l
 }
 
 // byHand injects a fault that changes keys of a node which is up, as somebody does by hand. change says whether a record was
@@ -161,7 +156,7 @@ func (f *Field) byHand(x Fault, change func(*redis.Record) bool, want string) er
 // them to if that is higher: so none is lost, and 0 mends them. One that is too high costs the node its vote.
 type SetCounters struct {
 	// Node is the node. Example: A
-	Node string `yaml:"node,required"`
+	Node string `yaml:"node,required" of:"node"`
 	// To is the number, up to 2^53−1. Example: 1048576
 	To int64 `yaml:"to,required" range:"0..9007199254740991"`
 }
@@ -220,7 +215,7 @@ func (x *SetCounters) Inject(f *Field) error {
 // fault counts as not injected.
 type SetGuard struct {
 	// Node is the node. Example: A
-	Node string `yaml:"node,required"`
+	Node string `yaml:"node,required" of:"node"`
 	// MaxTTL is what the record says then. That of the lock mends it; with 0 the record is none that anybody can read, until
 	// the node is prepared anew or loses it. Example: 20s
 	MaxTTL time.Duration `yaml:"max-ttl,required" range:"0s.."`
@@ -269,9 +264,9 @@ func (x *SetGuard) Inject(f *Field) error {
 // gets it; commands that want a string answer with an error. If the node has no such key, the fault counts as not injected.
 type Overwrite struct {
 	// Node is the node. Example: A
-	Node string `yaml:"node,required"`
+	Node string `yaml:"node,required" of:"node"`
 	// Resource is the resource whose lock is overwritten. Default: all resources. Example: stock
-	Resource string `yaml:"resource"`
+	Resource string `yaml:"resource" of:"resource"`
 }
 
 // overwritten is that list.
@@ -302,11 +297,11 @@ func (x *Overwrite) Inject(f *Field) error {
 // memory left or cannot save, or a proxy in front of it whose connection is in a transaction.
 type WrongAnswers struct {
 	// Node is the node. Example: A
-	Node string `yaml:"node,required"`
+	Node string `yaml:"node,required" of:"node"`
 	// With is what it answers with, by the first word of it: an error, or QUEUED, which is none. Example: LOADING
 	With Answer `yaml:"with,required"`
 	// For is the length in true time. Default: for good. Example: 5s
-	For time.Duration `yaml:"for" range:"0s.." size:"the time with wrong answers"`
+	For time.Duration `yaml:"for" range:"0s.." from:"100ms" size:"the time with wrong answers"`
 }
 
 // Answer is what a node answers every command with.

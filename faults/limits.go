@@ -41,7 +41,8 @@ type Limits struct {
 	Times Times
 }
 
-// minOutage is how long a fault lasts that is drawn, at least: one that is over before a message has travelled is noise.
+// minOutage is how long a fault lasts that is drawn, at least, in tags too: one that is over before a message has travelled is
+// noise.
 const minOutage = 100 * time.Millisecond
 
 // keeps says whether a node that stops has all it knew on its disk.
@@ -96,33 +97,18 @@ func (l *Limits) upTo(c Choices, min, budget time.Duration) (time.Duration, bool
 	return l.Times.Length(c, min.Abs(), max(min, budget)), budget >= min
 }
 
-// name draws what a field of this name says: a process, a client, a node, or one of several resources, or empty, which is all
-// of them.
-func (l *Limits) name(c Choices, field string) string {
-	switch field {
-	case "Process":
-		return l.focused(c, "process", l.Names.all())
-	case "Client":
-		return l.focused(c, "client", l.Names.Clients)
-	case "Node":
-		return OneOf(c.For("node", 0), l.Names.Nodes...)
-	case "Resource":
-		if all := l.Names.Resources; len(all) > 1 && c.For("all resources", 0).Below(2) == 1 {
-			return OneOf(c.For("resource", 0), all...)
-		}
-	}
-	return ""
-}
+// names are those that there are of a role.
+func (l *Limits) names(role string) []string { return roles[role].names(l.Names) }
 
-// focused is one of the names, preferably in Focus.
-func (l *Limits) focused(c Choices, what string, names []string) string {
-	one := OneOf(c.For(what, 0), names...)
-	if len(l.Focus) > 0 && c.For("is in focus", 0).Below(2) == 1 {
-		if in := OneOf(c.For(what, 1), l.Focus...); slices.Contains(names, in) {
+// name draws one of a role, preferably in Focus unless it is a node.
+func (l *Limits) name(c Choices, role string) string {
+	names := l.names(role)
+	if roles[role].target != OneNode && len(l.Focus) > 0 && c.For("is in focus", 0).Below(2) == 1 {
+		if in := OneOf(c.For(role, 1), l.Focus...); slices.Contains(names, in) {
 			return in
 		}
 	}
-	return one
+	return OneOf(c.For(role, 0), names...)
 }
 
 // links draws one client's links or several's, to some nodes, to all, or to the storage.
@@ -131,7 +117,7 @@ func (l *Limits) links(c Choices) Links {
 	switch c.For("which clients", 0).Below(4) {
 	case 0:
 	case 1:
-		links.Clients = []string{l.name(c, "Client")}
+		links.Clients = []string{l.name(c, "client")}
 	default:
 		links.Clients = some(c.For("clients", 0), l.Names.Clients)
 	}
@@ -149,7 +135,7 @@ func (l *Limits) links(c Choices) Links {
 // outage draws how long a node stays down: for good, or for a time that is short only if it keeps its memory, or the
 // budget allows it to lose it.
 func (l *Limits) outage(c Choices, how Stop) Outage {
-	o := Outage{Node: l.name(c, "Node")}
+	o := Outage{Node: l.name(c, "node")}
 	least := time.Duration(0)
 	if !l.keeps(how) && !l.Beyond {
 		var comesBack bool

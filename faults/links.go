@@ -103,9 +103,6 @@ func (l *Links) String() string {
 	return from + " ↔ " + to
 }
 
-// NamedNodes are the nodes at an end of the links that are named; none if all are meant.
-func (l *Links) NamedNodes() []string { return l.Nodes }
-
 // Each calls f for the ends of the links selected, and the directions selected of each, client by client in the order of the
 // ground. Of the links between nodes each end has one of its own: what goes one way are the requests of one and the replies of
 // the other.

@@ -23,19 +23,19 @@ func (n Names) all() []string {
 	return slices.Concat(n.Clients, n.Nodes)
 }
 
-// named are the names that a field of this name can have, and what they are called.
-func (n Names) named(field string) (valid []string, what string) {
-	switch field {
-	case "Process":
-		return n.all(), "client or node"
-	case "Client":
-		return n.Clients, "client"
-	case "Node":
-		return n.Nodes, "node"
-	case "Resource":
-		return n.Resources, "resource"
-	}
-	return nil, ""
+// role is what a knob is the name of.
+type role struct {
+	what   string // in words
+	target Target // of a fault that happens to it
+	names  func(Names) []string
+}
+
+// roles are the roles by the tag of their knobs.
+var roles = map[string]role{
+	"process":  {"client or node", AnyProcess, Names.all},
+	"client":   {"client", OneClient, func(n Names) []string { return n.Clients }},
+	"node":     {"node", OneNode, func(n Names) []string { return n.Nodes }},
+	"resource": {"resource", SomeLinks, func(n Names) []string { return n.Resources }},
 }
 
 // peers are the nodes with which a node exchanges messages.

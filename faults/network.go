@@ -12,7 +12,7 @@ import (
 type Partition struct {
 	Links `yaml:",inline"`
 	// For is the length in true time; 0s is for good. Default: 0s. Example: 5s
-	For time.Duration `yaml:"for" range:"0s.." forever:"8" placed:"0,1"`
+	For time.Duration `yaml:"for" range:"0s.." from:"100ms" forever:"8" placed:"0,1"`
 }
 
 // CutOff is how histories name a partition that keeps all requests of a client from all Redis nodes: a holder that is cut
@@ -43,13 +43,13 @@ func (p *Partition) Inject(f *Field) error {
 	return nil
 }
 
-func (p *Partition) live(Deployment) Live { return Live{Silence: p.For} }
+func (p *Partition) live(_ Deployment, l *Live) { l.Silence = p.For }
 
 // Hold keeps back the messages that arrive on some links, and later delivers them in order.
 type Hold struct {
 	Links `yaml:",inline"`
 	// For is the length in true time. Example: 2s
-	For time.Duration `yaml:"for,required" range:"1ns.." least:"10ms" size:"the time for which messages are held back"`
+	For time.Duration `yaml:"for,required" range:"1ns.." budget:"delay" late:"true" from:"10ms" size:"the time for which messages are held back"`
 }
 
 func (h *Hold) String() string {
@@ -71,15 +71,15 @@ func (h *Hold) Inject(f *Field) error {
 	return nil
 }
 
-func (h *Hold) live(Deployment) Live { return Live{Silence: h.For} }
+func (h *Hold) live(_ Deployment, l *Live) { l.Silence = h.For }
 
 // Delay slows the messages sent on some links.
 type Delay struct {
 	Links `yaml:",inline"`
 	// By is added to each message's delay. Example: 50ms
-	By time.Duration `yaml:"by,required" range:"1ns.." least:"1ms"`
+	By time.Duration `yaml:"by,required" range:"1ns.." budget:"delay" late:"true" from:"1ms"`
 	// For is the length in true time; 0s is for good. Default: 0s. Example: 5s
-	For time.Duration `yaml:"for" range:"0s.." placed:"2"`
+	For time.Duration `yaml:"for" range:"0s.." from:"100ms" placed:"2"`
 }
 
 func (d *Delay) String() string { return fmt.Sprintf("messages %v take %v longer", &d.Links, d.By) }
@@ -94,8 +94,8 @@ func (d *Delay) Inject(f *Field) error {
 }
 
 // What a master has not told its replicas yet is lost if it stops now: no sooner than it takes to stop it.
-func (d *Delay) live(Deployment) Live {
-	return Live{Silence: d.By, Apart: d.By, Unhurried: len(d.Peers) > 0}
+func (d *Delay) live(_ Deployment, l *Live) {
+	l.Silence, l.Apart, l.Unhurried = d.By, d.By, len(d.Peers) > 0
 }
 
 // Reset breaks all connections of some links. What was in flight is lost, and the clients are told at once.
@@ -122,11 +122,10 @@ func (r *Reset) Inject(f *Field) error {
 }
 
 // In the simulator a reset breaks a subscription.
-func (r *Reset) live(d Deployment) (l Live) {
+func (r *Reset) live(d Deployment, l *Live) {
 	if d.Subscribes {
 		l.Not = fmt.Sprintf("protocol %s subscribes, and after a reset go-redis subscribes again", d.Protocol)
 	}
-	return l
 }
 
 // Split makes batches arrive only in part on some links, as when a connection breaks in the middle. Of several requests
@@ -141,7 +140,7 @@ type Split struct {
 	// waits for the rest until its node timeout. Default: false. Example: true
 	Reset bool `yaml:"reset"`
 	// For is the length in true time; 0s is for good. Default: 0s. Example: 5s
-	For time.Duration `yaml:"for" range:"0s.." forever:"8"`
+	For time.Duration `yaml:"for" range:"0s.." from:"100ms" forever:"8"`
 }
 
 func (s *Split) String() string {

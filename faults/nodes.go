@@ -10,28 +10,24 @@ import (
 // Outage is what the faults that stop a Redis node share.
 type Outage struct {
 	// Node is the node. Example: C
-	Node string `yaml:"node,required"`
+	Node string `yaml:"node,required" of:"node" budget:"restart-delay,memory-loss,counter-loss"`
 	// RestartAfter is how long after it stopped the node starts again, in true time; 0s restarts it at once. Default: stays
 	// down until a restart. Example: 1s
-	RestartAfter *time.Duration `yaml:"restart-after" range:"0s.." size:"the delay of the restart"`
+	RestartAfter *time.Duration `yaml:"restart-after" range:"0s.." size:"the delay of the restart,less"`
 	// ByWallClock measures that time with the node's wall clock instead, which may be stepped meanwhile. Default: false.
 	// Example: true
 	ByWallClock bool `yaml:"by-wall-clock"`
 }
 
-// Down is the outage of a fault that stops a node.
-func (o *Outage) Down() *Outage { return o }
-
 // outage is a fault that stops a node.
 type outage interface {
 	Fault
-	Down() *Outage
 	how() Stop
 }
 
 // goesDown injects it.
 func (f *Field) goesDown(x outage) error {
-	o, length := x.Down(), time.Duration(0)
+	o, length := Part[Outage](x), time.Duration(0)
 	if o.RestartAfter != nil {
 		length = *o.RestartAfter
 	}
@@ -51,7 +47,7 @@ func (k *Kill) Inject(f *Field) error { return f.goesDown(k) }
 
 // PowerLoss turns a node's machine off. It loses what was not fsynced, and clients get no answer, not even a refusal.
 type PowerLoss struct {
-	Outage `yaml:",inline"`
+	Outage `yaml:",inline" budget:"no-power-loss"`
 }
 
 func (p *PowerLoss) String() string { return p.Node + " loses power" }
@@ -68,8 +64,6 @@ func (p *PowerLoss) Inject(f *Field) error {
 	return err
 }
 
-func (p *PowerLoss) live(Deployment) Live { return Live{Unsynced: true} }
-
 // Shutdown stops a node cleanly, after it has written what it persists.
 type Shutdown struct {
 	Outage `yaml:",inline"`
@@ -84,7 +78,7 @@ func (s *Shutdown) Inject(f *Field) error { return f.goesDown(s) }
 // Restart starts a node that is down, with what is on its disk.
 type Restart struct {
 	// Node is the node. Example: C
-	Node string `yaml:"node,required"`
+	Node string `yaml:"node,required" of:"node" budget:"restart-delay,memory-loss,counter-loss"`
 }
 
 func (r *Restart) String() string { return r.Node + " restarts" }
@@ -100,7 +94,7 @@ func (r *Restart) Inject(f *Field) error { return f.restart(r.Node) }
 // it.
 type Promote struct {
 	// Node is the master that is replaced. Example: A
-	Node string `yaml:"node,required"`
+	Node string `yaml:"node,required" of:"node" budget:"restart-delay,memory-loss,counter-loss"`
 	// Replica is the replica that replaces it. Example: A2
 	Replica string `yaml:"replica,required"`
 	// Clients are the clients that learn of it. Default: all clients. Example: [client-2]
@@ -181,11 +175,11 @@ func (p *Promote) Inject(f *Field) error {
 // place for all clients. A node that starts again follows that replica.
 type Failover struct {
 	// Node is the master that dies. Example: A
-	Node string `yaml:"node,required"`
+	Node string `yaml:"node,required" of:"node" budget:"restart-delay,memory-loss,counter-loss"`
 	// Replica is the replica that replaces it. Example: A2
 	Replica string `yaml:"replica,required"`
 	// After is how long the node is down before it is replaced. Default: 0s. Example: 2s
-	After time.Duration `yaml:"after" range:"0s.." size:"the delay of the failover"`
+	After time.Duration `yaml:"after" range:"0s.." size:"the delay of the failover,less"`
 	// RestartAfter is how long after it died the node starts again, which must be after it was replaced. Default: stays down.
 	// Example: 5s
 	RestartAfter *time.Duration `yaml:"restart-after" range:"0s.."`

@@ -9,9 +9,9 @@ import (
 // it learns only later what happened meanwhile.
 type Pause struct {
 	// Process is a client or a node. Example: client-1
-	Process string `yaml:"process,required"`
+	Process string `yaml:"process,required" of:"process"`
 	// For is the length of the pause; 0s lasts until a resume. Default: 0s. Example: 12s
-	For time.Duration `yaml:"for" range:"0s.." least:"10ms" size:"the pause"`
+	For time.Duration `yaml:"for" range:"0s.." budget:"pause" late:"true" from:"10ms" size:"the pause"`
 }
 
 func (p *Pause) String() string { return p.Process + " is paused" + lasting(p.For) }
@@ -35,9 +35,9 @@ func (p *Pause) Inject(f *Field) error {
 // still meanwhile.
 type Suspend struct {
 	// Client is the client. Example: client-1
-	Client string `yaml:"client,required"`
+	Client string `yaml:"client,required" of:"client"`
 	// For is the length in true time. Example: 1m
-	For time.Duration `yaml:"for,required" range:"1ns.." least:"10ms" size:"the suspension"`
+	For time.Duration `yaml:"for,required" range:"1ns.." budget:"suspend" late:"true" from:"10ms" size:"the suspension"`
 }
 
 func (s *Suspend) String() string {
@@ -61,7 +61,7 @@ func (s *Suspend) Inject(f *Field) error {
 // Resume continues a paused process.
 type Resume struct {
 	// Process is a client or a node. Example: client-1
-	Process string `yaml:"process,required"`
+	Process string `yaml:"process,required" of:"process"`
 }
 
 func (r *Resume) String() string { return r.Process + " goes on" }
@@ -78,7 +78,7 @@ func (r *Resume) Inject(f *Field) error {
 // keeps renewing the lock.
 type Stuck struct {
 	// Client is the client. Example: client-1
-	Client string `yaml:"client,required"`
+	Client string `yaml:"client,required" of:"client"`
 }
 
 func (s *Stuck) String() string { return s.Client + " hangs in its work" }
@@ -94,7 +94,7 @@ func (s *Stuck) Inject(f *Field) error {
 // needs random bytes then gets an error. Only protocol redlock reads its random bytes from a source that can fail.
 type Entropy struct {
 	// Client is the client. Example: client-1
-	Client string `yaml:"client,required"`
+	Client string `yaml:"client,required" of:"client"`
 	// For is the length in true time. Default: for good. Example: 5s
 	For time.Duration `yaml:"for" range:"0s.." from:"10ms" size:"the time without random bytes"`
 }
@@ -110,11 +110,11 @@ func (e *Entropy) Inject(f *Field) error {
 // Crash ends a client process, as kill −9 does. Started again it knows nothing of what it did before.
 type Crash struct {
 	// Client is the client. Example: client-1
-	Client string `yaml:"client,required"`
+	Client string `yaml:"client,required" of:"client"`
 	// RestartAfter is how long after the crash the client is started again, in true time, under its old name and on the same
 	// machine. What its programs were doing is over; items of the timeline that begin later run in it. Default: never.
 	// Example: 2s
-	RestartAfter *time.Duration `yaml:"restart-after" range:"0s.." size:"the delay of the restart"`
+	RestartAfter *time.Duration `yaml:"restart-after" range:"0s.." size:"the delay of the restart,less"`
 }
 
 func (c *Crash) String() string { return c.Client + " crashes" }

@@ -53,7 +53,7 @@ func TestVocabularyIsComplete(t *testing.T) {
 // whole allows everything: nodes with replicas, batches, and any size.
 func whole() *Limits {
 	delay := time.Second
-	return &Limits{Names: Names{Clients: names.Clients, Nodes: append(slices.Clone(names.Nodes), "A2"), Replicas: replicated.Replicas}, Beyond: true, Scale: 10 * time.Second, Batches: true, Fenced: true, Random: true, Resource: true,
+	return &Limits{Names: Names{Clients: names.Clients, Nodes: append(slices.Clone(names.Nodes), "A2"), Replicas: replicated.Replicas}, Beyond: true, Scale: 10 * time.Second, Batches: true, Fenced: true, MaxTTL: 10 * time.Second, Random: true, Resource: true,
 		Budget: Budget{ClockRate: PPM(1000), ClockStep: time.Second, Delay: time.Second, Pause: time.Second, Suspend: time.Second, RestartDelay: &delay, MemoryLoss: 1, CounterLoss: 1}}
 }
 
@@ -128,7 +128,7 @@ func checkWhole(t *testing.T, k Kind, f Fault, l *Limits) {
 // What is placed follows from the fields: every process or link, what the budget allows, both ways where there are two, and
 // lengths in times to live.
 func TestPlacedByTheFields(t *testing.T) {
-	l := &Limits{Names: Names{Clients: []string{"c1"}, Nodes: []string{"A"}}, Scale: 10 * time.Second, Budget: Budget{ClockStep: time.Second, Delay: ms}}
+	l := &Limits{Names: Names{Clients: []string{"c1"}, Nodes: []string{"A"}}, Scale: 10 * time.Second, Random: true, Budget: Budget{ClockStep: time.Second, Delay: ms}}
 	for name, want := range map[string][]Fault{
 		"clock-step": {&ClockStep{"c1", time.Second}, &ClockStep{"c1", -time.Second}, &ClockStep{"A", time.Second}, &ClockStep{"A", -time.Second}},
 		"partition": {&Partition{links("c1", "A", network.Both), 0}, &Partition{links("c1", "A", network.Both), l.Scale},

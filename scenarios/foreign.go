@@ -93,12 +93,13 @@ func (o *Options) On() Tier {
 func (s *Scenario) FirstNode() string {
 	var hit, linked []string
 	for i := range s.Timeline {
-		switch f := s.Timeline[i].Fault.(type) {
-		case nil:
-		case interface{ NamedNodes() []string }:
-			linked = append(linked, f.NamedNodes()...)
-		default:
-			hit = append(hit, faults.TargetOf(f))
+		f := s.Timeline[i].Fault
+		if f == nil {
+			continue
+		}
+		hit = append(hit, faults.TargetOf(f))
+		if l := faults.Part[faults.Links](f); l != nil {
+			linked = append(linked, l.Nodes...)
 		}
 	}
 	for _, name := range append(hit, linked...) {
@@ -108,8 +109,6 @@ func (s *Scenario) FirstNode() string {
 	}
 	return s.Nodes.Names[0]
 }
-
-var _ interface{ NamedNodes() []string } = (*faults.Links)(nil)
 
 // Makes says whether its clients can make steps of this kind: all of them if f is nil, or if nobody knows better.
 func (f *Foreign) Makes(kind StepKind) bool {

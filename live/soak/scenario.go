@@ -88,7 +88,7 @@ func (o *Options) kinds(s *scenarios.Scenario) (kinds []faults.Kind) {
 		f := k.New()
 		_, isForEver := f.(*faults.Stuck)
 		on := faults.Deployment{Protocol: string(s.Lock.Protocol), Subscribes: s.Lock.Capabilities().Subscribes}
-		if !isForEver && (k.Applies == nil || k.Applies(limits)) && faults.LiveOf(f, on).Not == "" {
+		if !isForEver && k.Applies(limits) && faults.LiveOf(f, on).Not == "" {
 			kinds = append(kinds, k)
 		}
 	}

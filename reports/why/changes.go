@@ -212,11 +212,11 @@ func reserve(s *scenarios.Scenario) time.Duration {
 func restartLater(s *scenarios.Scenario, after time.Duration) bool {
 	changed := false
 	for i := range s.Timeline {
-		f, stops := s.Timeline[i].Fault.(interface{ Down() *faults.Outage })
-		if !stops {
+		f := s.Timeline[i].Fault
+		if f == nil {
 			continue
 		}
-		if o := f.Down(); o.RestartAfter != nil && (*o.RestartAfter < after || o.ByWallClock) {
+		if o := faults.Part[faults.Outage](f); o != nil && o.RestartAfter != nil && (*o.RestartAfter < after || o.ByWallClock) {
 			o.RestartAfter, o.ByWallClock, changed = &after, false, true
 		}
 	}

@@ -171,10 +171,8 @@ func (s Space) prepares(client string, c faults.Choices) []scenarios.Item {
 // kinds are the kinds of faults that are drawn.
 func (s Space) kinds() []faults.Kind {
 	l := scenarios.Limits(s.Base, s.Beyond)
-	return slices.DeleteFunc(faults.Vocabulary(), func(k faults.Kind) bool {
-		_, starves := k.New().(*faults.Entropy)
-		return k.Applies != nil && !k.Applies(l) || starves && s.Foreign != nil // which ends a WebAssembly program
-	})
+	l.Random = l.Random && s.Foreign == nil // a WebAssembly program ends for want of random bytes
+	return slices.DeleteFunc(faults.Vocabulary(), func(k faults.Kind) bool { return !k.Applies(l) })
 }
 
 // stopped draws what stops a client that lingers between its look at the lease and its write; none now and then.

@@ -134,9 +134,6 @@ func (b *Base) enumerate(beyond bool) []scenarios.Item {
 	l.Resource = b.usesResource
 	var all []scenarios.Item
 	for _, k := range faults.Vocabulary() {
-		if k.Applies != nil && !k.Applies(l) {
-			continue
-		}
 		for _, f := range k.Place(l) {
 			if len(faults.Check(f, l.Names)) == 0 {
 				all = append(all, scenarios.Item{Kind: k.Name, Fault: f})
