@@ -170,3 +170,32 @@ func TestRefusedCommandsLookAtNothing(t *testing.T) {
 		a.close()
 	}
 }
+
+// A line that is full takes nobody, and who stands in it leaves as from any other.
+func TestLineIsFull(t *testing.T) {
+	real := newServer(t, adaptertest.GoRedis)
+	for _, c := range []struct{ bytes, want int }{
+		{driver.MostInLine - 1, driver.MostInLine - 1 + len("a ")},
+		{driver.MostInLine, driver.MostInLine},
+	} {
+		a := newAll(t, real)
+		line := " b " + strings.Repeat("z", c.bytes-len(" b  ")) + " "
+		acquire := driver.Command{Op: driver.OpAcquire, Keys: []string{"a"}, Value: "v", TTL: time.Hour, Line: &driver.Line{Waiter: "a"}}
+		release := driver.Command{Op: driver.OpRelease, Keys: []string{"a"}, Value: "v", Line: &driver.Line{Waiter: "b"}}
+		for _, n := range []node{a.model, a.wire, a.real} {
+			n.call([]string{"SET", "a", "w"})
+			n.call([]string{"SET", driver.LineKey("a"), line})
+			for _, step := range []struct {
+				driver.Command
+				want int
+			}{{acquire, c.want}, {release, c.want - len("b ")}} {
+				n.ask(step.Command)
+				text, _ := n.call([]string{"GET", driver.LineKey("a")}).Value.(string)
+				if len(text) != step.want {
+					t.Errorf("%T: the line is %d bytes long after %v, want %d", n, len(text), step.Op, step.want)
+				}
+			}
+		}
+		a.close()
+	}
+}
