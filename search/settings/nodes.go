@@ -1,6 +1,8 @@
 package settings
 
 import (
+	"slices"
+
 	"redlocksim/faults"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
@@ -29,8 +31,19 @@ var nodes = knob{
 			return // which is on one
 		}
 		s.Nodes.Names, s.Budget.MemoryLoss = base.Nodes.Names, base.Budget.MemoryLoss
+		s.Nodes.Replicas, s.Nodes.Servers = ofNodes(s.Nodes.Names, s.Nodes.Replicas), ofNodes(s.Nodes.Names, s.Nodes.Servers)
 		takes(s, base, "quorum")
 	},
+}
+
+// ofNodes leaves out what is said of nodes that there are not.
+func ofNodes[T any](names []string, said []strictyaml.Entry[T]) (left []strictyaml.Entry[T]) {
+	for _, e := range said {
+		if slices.Contains(names, e.Key) {
+			left = append(left, e)
+		}
+	}
+	return left
 }
 
 // oneRedis is a lock on one node, of which replicas may have to confirm it, with tokens from elsewhere or without.
@@ -62,6 +75,7 @@ var oneRedis = knob{
 		}
 		s.Lock = s.Lock.With(base.Lock.Protocol)
 		s.Nodes.Names, s.Nodes.Replicas = base.Nodes.Names, base.Nodes.Replicas
+		s.Nodes.Servers = ofNodes(s.Nodes.Names, s.Nodes.Servers)
 		s.Budget.MemoryLoss = base.Budget.MemoryLoss
 		takes(s, base, "quorum")
 	},

@@ -46,6 +46,9 @@ var ttl = knob{
 		if takes(s, base, "ttl"); base.Budget.RestartDelay != nil {
 			s.Budget.RestartDelay = away(s.Lock)
 		}
+		if guard := protocols.Of[protocols.RedlockSettings](s.Lock).Guard; guard != nil && guard.MaxTTL < s.Lock.TTL {
+			protocols.Change(&s.Lock, func(own *protocols.RedlockSettings) { own.Guard = &protocols.Guard{MaxTTL: s.Lock.TTL} })
+		}
 	},
 }
 
