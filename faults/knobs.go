@@ -242,12 +242,3 @@ func with(f Fault, at []int, value any, by time.Duration) Fault {
 	}
 	return other
 }
-
-// Late is by how much a fault can come between a client's look at its lease and the effect that it sends, at the most; zero if
-// it cannot, or does not say how long it lasts.
-func Late(f Fault) time.Duration {
-	if k := tagged(f, "late"); k != nil {
-		return time.Duration(k[0].value.Int())
-	}
-	return 0
-}

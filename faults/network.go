@@ -49,7 +49,7 @@ func (p *Partition) live(_ Deployment, l *Live) { l.Silence = p.For }
 type Hold struct {
 	Links `yaml:",inline"`
 	// For is the length in true time. Example: 2s
-	For time.Duration `yaml:"for,required" range:"1ns.." budget:"delay" late:"true" from:"10ms" size:"the time for which messages are held back"`
+	For time.Duration `yaml:"for,required" range:"1ns.." budget:"delay" from:"10ms" size:"the time for which messages are held back"`
 }
 
 func (h *Hold) String() string {
@@ -77,7 +77,7 @@ func (h *Hold) live(_ Deployment, l *Live) { l.Silence = h.For }
 type Delay struct {
 	Links `yaml:",inline"`
 	// By is added to each message's delay. Example: 50ms
-	By time.Duration `yaml:"by,required" range:"1ns.." budget:"delay" late:"true" from:"1ms"`
+	By time.Duration `yaml:"by,required" range:"1ns.." budget:"delay" from:"1ms"`
 	// For is the length in true time; 0s is for good. Default: 0s. Example: 5s
 	For time.Duration `yaml:"for" range:"0s.." from:"100ms" placed:"2"`
 }

@@ -11,7 +11,7 @@ type Pause struct {
 	// Process is a client or a node. Example: client-1
 	Process string `yaml:"process,required" of:"process"`
 	// For is the length of the pause; 0s lasts until a resume. Default: 0s. Example: 12s
-	For time.Duration `yaml:"for" range:"0s.." budget:"pause" late:"true" from:"10ms" size:"the pause"`
+	For time.Duration `yaml:"for" range:"0s.." budget:"pause" from:"10ms" size:"the pause"`
 }
 
 func (p *Pause) String() string { return p.Process + " is paused" + lasting(p.For) }
@@ -37,7 +37,7 @@ type Suspend struct {
 	// Client is the client. Example: client-1
 	Client string `yaml:"client,required" of:"client"`
 	// For is the length in true time. Example: 1m
-	For time.Duration `yaml:"for,required" range:"1ns.." budget:"suspend" late:"true" from:"10ms" size:"the suspension"`
+	For time.Duration `yaml:"for,required" range:"1ns.." budget:"suspend" from:"10ms" size:"the suspension"`
 }
 
 func (s *Suspend) String() string {

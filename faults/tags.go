@@ -18,7 +18,6 @@ import (
 //	forever:"8"       one in eight that are drawn lasts for good
 //	placed:"0,1"      the lengths that a systematic search tries, in times to live; otherwise that is one
 //	size:"the pause"  the one knob that makes the fault worse, in words; "the delay,less" if it does so the smaller it is
-//	late:"true"       so much later the fault makes what a client sends after its look at its lease
 type knob struct {
 	reflect.StructField
 	value reflect.Value

@@ -168,29 +168,6 @@ func TestWithinTheBudget(t *testing.T) {
 	}
 }
 
-// TestLate: what takes from the pauses, suspensions or delays of a budget makes effects late, by as much as it takes.
-func TestLate(t *testing.T) {
-	for _, k := range Vocabulary() {
-		want := slices.ContainsFunc(k.Takes, func(key string) bool { return slices.Contains([]string{"pause", "suspend", "delay"}, key) })
-		for _, fault := range k.Place(whole()) {
-			late := Late(fault)
-			if (late > 0) != want {
-				t.Errorf("%s makes effects late: %v, want %v", k.Name, late, want)
-			}
-			if !want {
-				break
-			}
-			f := newField(t, redis.NoPersistence)
-			if err := fault.Inject(f.Field); err != nil {
-				t.Fatal(err)
-			}
-			if used := max(f.Used.Pause, f.Used.Suspend, f.Used.Delay); late != used {
-				t.Errorf("%v makes effects late by %v and takes %v", fault, late, used)
-			}
-		}
-	}
-}
-
 // TestTakes: what a fault takes from the budget when it is injected is what its kind says, and no other key.
 func TestTakes(t *testing.T) {
 	for _, k := range Vocabulary() {

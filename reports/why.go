@@ -43,13 +43,17 @@ func Why(w io.Writer, x *why.Explanation, repeat string, all []*scenarios.Scenar
 
 // paragraph writes text in lines as wide as there is place for.
 func (l Look) paragraph(b *strings.Builder, indent, words string) {
-	width := paper
-	if l.Width > 0 {
-		width = min(l.Width, paper)
-	}
-	for _, line := range wordwrap.Lines(words, max(20, width-len(indent))) {
+	for _, line := range wordwrap.Lines(words, l.width()-len(indent)) {
 		fmt.Fprintf(b, "%s%s\n", indent, line)
 	}
+}
+
+// width is how wide text can be.
+func (l Look) width() int {
+	if l.Width > 0 {
+		return max(24, min(l.Width, paper))
+	}
+	return paper
 }
 
 func (l Look) rule(b *strings.Builder, r *verdict.Result, rule why.Rule) {
@@ -86,12 +90,18 @@ func (l Look) prevention(b *strings.Builder, x *why.Explanation, repeat string) 
 	if len(prevents) == 0 {
 		fmt.Fprintf(b, "\nNothing that was tried would have prevented this: %s.\n", x.Wrong)
 	} else {
-		fmt.Fprintf(b, "\nWhat would have prevented this: %s (%d runs of each)\n", x.Wrong, prevents[0].Runs)
+		fmt.Fprintf(b, "\nWhat would have prevented this: %s (%d runs of each; a number is the least with which they hold)\n", x.Wrong, prevents[0].Runs)
 	}
 	for i, t := range prevents {
-		fmt.Fprintf(b, "%3d  %s\n", i+1, l.Good(t.What))
+		for n, line := range wordwrap.Lines(t.What(), l.width()-len("  1  ")) {
+			number := "   "
+			if n == 0 {
+				number = fmt.Sprintf("%3d", i+1)
+			}
+			fmt.Fprintf(b, "%s  %s\n", number, l.Good(line))
+		}
 		for _, k := range t.Keys {
-			if k.Path+": "+k.To != t.What { // which says it already
+			if k.Path+": "+k.To != t.What() { // which says it already
 				fmt.Fprintf(b, "       %s\n", k)
 			}
 		}
@@ -105,7 +115,7 @@ func (l Look) prevention(b *strings.Builder, x *why.Explanation, repeat string) 
 	if moot := of(why.Moot); len(moot) > 0 {
 		fmt.Fprintf(b, "\nWith these the situation never arises\n")
 		for _, t := range moot {
-			l.paragraph(b, "  ", fmt.Sprintf("%s: %s", t.What, t.Why))
+			l.paragraph(b, "  ", fmt.Sprintf("%s: %s", t.What(), t.Why))
 		}
 	}
 	if fails := of(why.Fails); len(fails) > 0 {
@@ -136,7 +146,7 @@ func (l Look) fails(b *strings.Builder, fails []why.Tried) {
 		if by[t.Why] == nil {
 			whys = append(whys, t.Why)
 		}
-		by[t.Why] = append(by[t.Why], t.What)
+		by[t.Why] = append(by[t.Why], t.What())
 	}
 	for _, why := range whys {
 		l.paragraph(b, "  ", fmt.Sprintf("%s: %s", why, strings.Join(by[why], "; ")))

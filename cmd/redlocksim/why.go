@@ -72,6 +72,6 @@ func writeVariant(w io.Writer, j *judged) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "# %s, with %s.\n%s", j.Scenario.Name, t.What, text)
+	_, err = fmt.Fprintf(w, "# %s, with this change: %s.\n%s", j.Scenario.Name, t.What(), text)
 	return err
 }

@@ -1,5 +1,5 @@
 // Package frontier finds where, along a row of values, a lock begins to break. Whatever bisects does so by it: the smallest
-// fault of a scenario, the limits and the fixes of an audit, and the rows of a sweep.
+// fault of a scenario, the limits of an audit, the least value of a remedy, and the rows of a sweep.
 package frontier
 
 import (

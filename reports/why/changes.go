@@ -1,43 +1,44 @@
 package why
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
 
 	"redlocksim/faults"
-	"redlocksim/internal/quorum"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/scenarios/variant"
+	"redlocksim/search/attacks"
+	"redlocksim/search/remedies"
 	"redlocksim/sim/redis"
 	"redlocksim/sim/storage"
 )
 
-// Change is something that might have prevented what went wrong.
+// Change is something that might have prevented what went wrong: a remedy, or something else that clients or nodes do.
 type Change struct {
-	// Kind names changes of the same setting, What says this one in words.
-	Kind, What string
-	// Ladder says that it is one of several of its kind, each more than the one before.
-	Ladder bool
+	remedies.Remedy
+	// Value is that of the remedy, if it has one.
+	Value string
 
-	// settings are what the file says then; edit changes what the clients do, and says whether it changes anything.
-	settings []variant.Setting
-	edit     func(*scenarios.Scenario) bool
+	// edit changes what no setting does, and says whether it changes anything; nil if there is nothing.
+	edit func(s *scenarios.Scenario, value string) bool
 }
+
+// What says it in words.
+func (c *Change) What() string { return strings.ReplaceAll(c.Text, "%s", c.Value) }
 
 // of is the scenario of a file with the change, and its file; nil if there is nothing to change. The error says why there can
 // be no such scenario.
-func (c Change) of(f variant.File) (*scenarios.Scenario, variant.File, error) {
-	changed, err := f.With(c.settings...)
+func (x *Explanation) of(f variant.File, c *Change) (*scenarios.Scenario, variant.File, error) {
+	changed, err := f.With(c.Settings(x.lock(), c.Value)...)
 	if err != nil {
 		return nil, f, err
 	}
 	s, err := changed.Scenario()
-	if err != nil || c.edit != nil && !c.edit(s) {
+	if err != nil || c.edit != nil && !c.edit(s, c.Value) {
 		return nil, f, err
 	}
 	if changed, err = variant.Of(s); err != nil || changed == f {
@@ -47,12 +48,15 @@ func (c Change) of(f variant.File) (*scenarios.Scenario, variant.File, error) {
 	return s, changed, err
 }
 
+// lock is the lock of the run that is explained.
+func (x *Explanation) lock() *attacks.Settings { return &attacks.Settings{Scenario: x.Result.Scenario} }
+
 // atOtherEnd is the change with items of the timeline that wait for the failure of a call instead of its success, and the other
 // way round.
 func (c Change) atOtherEnd(items []int) Change {
 	const done, failed = "-done", "-failed"
 	edit := c.edit
-	c.edit = func(s *scenarios.Scenario) bool {
+	c.edit = func(s *scenarios.Scenario, value string) bool {
 		changed := false
 		for _, i := range items {
 			m := s.Timeline[i].When.After
@@ -65,59 +69,42 @@ func (c Change) atOtherEnd(items []int) Change {
 				m.Event, changed = call+done, true
 			}
 		}
-		return changed && (edit == nil || edit(s))
+		return changed && (edit == nil || edit(s, value))
 	}
 	return c
 }
 
-// changes are those that can be tried on a scenario: those that are more than another word for a setting, then every word
-// of every setting that has words, and the lock of the library as it comes.
+// changes are those that can be tried on a scenario: the remedies, what clients can do, then every word of every setting that
+// has words, and the lock of the library as it comes.
 func changes(s *scenarios.Scenario) []Change {
 	var all []Change
-	set := func(kind, what string, isLadder bool, settings ...string) {
-		c := Change{Kind: kind, What: what, Ladder: isLadder}
-		for _, text := range settings {
-			path, word, _ := strings.Cut(text, "=")
-			c.settings = append(c.settings, variant.Setting{Path: path, Word: word})
+	redlock, isRedlock := protocols.Of[protocols.RedlockSettings](s.Lock), protocols.Has[protocols.RedlockSettings](s.Lock)
+	for _, r := range remedies.All() {
+		c := Change{Remedy: r}
+		switch r.Name {
+		case remedies.Fencing.Name:
+			if s.Storage == storage.Fenced {
+				continue
+			}
+			if !isRedlock { // which gives no tokens
+				c.Besides = to("storage=" + storage.Fenced.String())
+			}
+		case remedies.Guard.Name:
+			if redlock.Guard != nil || slices.Contains(s.Clients, operator) || s.Heal != nil {
+				continue
+			}
+			c.edit = prepared
+		case remedies.Constant.Name:
+			// With more, nothing is better than that leases are shorter.
+			c.To = func(s *attacks.Settings) string { return (s.Lock.TTL * 2 / 5).String() }
+		case remedies.Later.Name:
+			c.Path, c.edit = "", restartLater
 		}
-		all = append(all, c)
-	}
-	ttl, redlock, drift := s.Lock.TTL, protocols.Of[protocols.RedlockSettings](s.Lock), protocols.Of[protocols.DriftSettings](s.Lock).Drift
-	if s.Storage != storage.Fenced {
-		fenced := []string{"storage=" + storage.Fenced.String(), "lock.fencing=true"}
-		if !protocols.Has[protocols.RedlockSettings](s.Lock) { // which gives no tokens
-			fenced = fenced[:1]
-		}
-		set("fencing", "fencing tokens, and a resource that rejects lower ones", false, fenced...)
-	}
-	all = append(all, Change{Kind: "guard", What: "the restart guard, with the time to live as its maximum", edit: guard},
-		Change{Kind: "clients", What: "clients that stop when their lease ends, and check it before they write", edit: stopInTime})
-	if r := reserve(s); r > s.Lock.GuardTime && r < ttl {
-		set("guard-time", fmt.Sprintf("clients that stop sending effects %v before their lease ends", r), false, "lock.guard-time="+r.String())
-	}
-	for _, more := range []time.Duration{0, 10 * time.Millisecond, 100 * time.Millisecond, time.Second} {
-		what := "nodes that stay down for the time to live"
-		if more > 0 {
-			what += fmt.Sprintf(" and %v more", more)
-		}
-		all = append(all, Change{Kind: "restart", What: what, Ladder: true, edit: func(s *scenarios.Scenario) bool { return restartLater(s, ttl+more) }})
-	}
-	for _, percent := range []int{2, 5, 10, 20, 40} {
-		if protocols.Has[protocols.DriftSettings](s.Lock) && int64(percent)*10_000_000 > drift.Factor.PPB() {
-			set("drift", fmt.Sprintf("a drift allowance of %d%% of the time to live", percent), true, fmt.Sprintf("lock.drift.factor=%d%%", percent))
+		if r.Unless == "" { // else every protocol that has it has the other
+			all = append(all, c)
 		}
 	}
-	nodes := len(s.Nodes.Names)
-	for q := max(protocols.Of[protocols.QuorumSettings](s.Lock).Quorum, quorum.Majority(nodes)) + 1; q <= nodes; q++ {
-		set("quorum", fmt.Sprintf("a quorum of %d", q), true, fmt.Sprintf("lock.quorum=%d", q))
-	}
-	for _, times := range []time.Duration{2, 5, 10} {
-		longer := []string{"lock.ttl=" + (ttl * times).String()}
-		if redlock.Guard != nil {
-			longer = append(longer, "lock.guard.max-ttl="+(redlock.Guard.MaxTTL*times).String())
-		}
-		set("ttl", fmt.Sprintf("a time to live %d times as long", times), true, longer...)
-	}
+	all = append(all, Change{Remedy: remedies.Remedy{Name: "clients", Text: "have clients stop when their lease ends, and check it before they write"}, edit: stopInTime})
 	for _, part := range []struct {
 		path   string
 		fields []strictyaml.Field
@@ -125,13 +112,27 @@ func changes(s *scenarios.Scenario) []Change {
 		for _, f := range part.fields {
 			for _, word := range strictyaml.WordsOf(f.Type) {
 				if path := part.path + "." + f.Key; !slices.Contains(given, f.Type) {
-					set(path, path+": "+word, false, path+"="+word)
+					all = append(all, Change{Remedy: remedies.Remedy{Name: path, Text: path + ": " + word, Besides: to(path + "=" + word)}})
 				}
 			}
 		}
 	}
-	set(library, "the lock of the library, with its defaults", false, "lock={ttl: "+ttl.String()+"}")
-	return all
+	return append(all, Change{Remedy: remedies.Remedy{Name: library, Text: "take the lock of the library, with its defaults", Besides: to("lock={ttl: " + s.Lock.TTL.String() + "}")}})
+}
+
+func to(setting string) func(*attacks.Settings, string) []string {
+	return func(*attacks.Settings, string) []string { return []string{setting} }
+}
+
+// now is the value that the setting of a change has; empty if the file leaves it out.
+func now(s *scenarios.Scenario, f variant.File, c *Change) string {
+	switch c.Name {
+	case remedies.TTL.Name:
+		return s.Lock.TTL.String()
+	case remedies.NodeTimeout.Name:
+		return s.Lock.NodeTimeout.String()
+	}
+	return f.Word(c.Path)
 }
 
 // library is the kind of the change to the lock of the library.
@@ -145,21 +146,11 @@ var given = []reflect.Type{reflect.TypeFor[protocols.Preset](), reflect.TypeFor[
 // readying is how long an operator has to declare all nodes fit to vote, before anything else happens.
 const readying = time.Second
 
-// guard turns the restart guard on. Somebody must then declare the nodes fit to vote, so everything else starts later.
-func guard(s *scenarios.Scenario) bool {
-	const operator = "operator"
-	if slices.Contains(s.Clients, operator) || s.Heal != nil {
-		return false
-	}
-	fresh := false
-	protocols.Change(&s.Lock, func(own *protocols.RedlockSettings) {
-		if fresh = own.Guard == nil; fresh {
-			own.Guard = &protocols.Guard{MaxTTL: s.Lock.TTL}
-		}
-	})
-	if !fresh {
-		return false
-	}
+// operator is the client that declares the nodes fit to vote.
+const operator = "operator"
+
+// prepared has somebody declare the nodes fit to vote, as the restart guard takes it, so that everything else starts later.
+func prepared(s *scenarios.Scenario, _ string) bool {
 	for i := range s.Timeline {
 		if when := &s.Timeline[i].When; when.After == nil {
 			when.At += readying
@@ -172,7 +163,7 @@ func guard(s *scenarios.Scenario) bool {
 }
 
 // stopInTime makes clients stop where they carried on without checking their lease.
-func stopInTime(s *scenarios.Scenario) bool {
+func stopInTime(s *scenarios.Scenario, _ string) bool {
 	changed := false
 	for i := range s.Timeline {
 		locked := 0
@@ -192,28 +183,13 @@ func stopInTime(s *scenarios.Scenario) bool {
 	return changed
 }
 
-// reserve is the longest that anything in the timeline stops a client or a message, with the longest message, in tenths of a
-// second; zero if nothing does.
-func reserve(s *scenarios.Scenario) time.Duration {
-	longest := time.Duration(0)
-	for i := range s.Timeline {
-		if f := s.Timeline[i].Fault; f != nil {
-			longest = max(longest, faults.Late(f))
-		}
-	}
-	if longest == 0 {
-		return 0
-	}
-	const tenth = 100 * time.Millisecond
-	return (longest + s.Network.Latency.Max()).Truncate(tenth) + tenth
-}
-
 // restartLater keeps nodes that come back earlier down for so long, by true time.
-func restartLater(s *scenarios.Scenario, after time.Duration) bool {
+func restartLater(s *scenarios.Scenario, value string) bool {
+	after, err := time.ParseDuration(value)
 	changed := false
 	for i := range s.Timeline {
 		f := s.Timeline[i].Fault
-		if f == nil {
+		if f == nil || err != nil {
 			continue
 		}
 		if o := faults.Part[faults.Outage](f); o != nil && o.RestartAfter != nil && (*o.RestartAfter < after || o.ByWallClock) {

@@ -11,6 +11,7 @@ import (
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/variant"
 	"redlocksim/scenarios/verdict"
+	"redlocksim/search/remedies"
 	"redlocksim/sim/history"
 )
 
@@ -60,19 +61,67 @@ func wrong(r *verdict.Result) string {
 	return ""
 }
 
-// try makes the runs with a change. It returns nil if the change gives no valid scenario, or the same one.
+// What says it in words, and where it helps what else there is to say.
+func (t *Tried) What() string {
+	if t.Status != Prevents {
+		return t.Change.What()
+	}
+	return t.Change.What() + t.More
+}
+
+// try makes the runs with a change, with the least value that prevents what went wrong, or else the largest. It returns nil if
+// the change gives no valid scenario, or the same one.
 func (x *Explanation) try(base variant.File, c Change, o Options) (*Tried, error) {
-	changed, file, err := c.of(base)
-	if wrong := (*strictyaml.Error)(nil); changed == nil && c.Kind == library && errors.As(err, &wrong) {
+	runs := x.confirmations(o)
+	if c.From != nil {
+		scale := c.Scale(x.lock(), now(x.Result.Scenario, base, &c))
+		if scale.Step.IsNegative() { // it is more already than what would be tried
+			return nil, nil
+		}
+		value, err := x.least(base, c, scale, runs)
+		if err != nil {
+			return nil, err
+		}
+		if c.Value = value; value == "" {
+			c.Value = scale.At(scale.Last).Word
+		}
+	}
+	changed, file, err := x.of(base, &c)
+	if wrong := (*strictyaml.Error)(nil); changed == nil && c.Name == library && errors.As(err, &wrong) {
 		return &Tried{Change: c, Status: Moot, Why: fmt.Sprintf("%s: %s %q", wrong.File, wrong.Msg, wrong.Word)}, nil
 	}
-	key := c.Kind + "\n" + file.Text
+	key := c.Name + "\n" + file.Text
 	if changed == nil || slices.Contains(x.files, key) {
 		return nil, nil // settings that do not go together, or another word for the same
 	}
 	x.files = append(x.files, key)
-	changed.Name = x.Result.Scenario.Name
-	t, first, err := x.runs(changed, c, o)
+	return x.attempt(base, c, runs)
+}
+
+// least is the least value of a change that prevents what went wrong; empty if none does. It is looked for in the run that is
+// explained, and from there on in all runs.
+func (x *Explanation) least(base variant.File, c Change, scale variant.Scale, runs []scenarios.Options) (string, error) {
+	prevents := func(in []scenarios.Options) func(string) (bool, error) {
+		return func(value string) (bool, error) {
+			c.Value = value
+			t, err := x.attempt(base, c, in)
+			return t != nil && t.Status == Prevents, err
+		}
+	}
+	guess, err := remedies.Least(scale, "", prevents(runs[:1]))
+	if guess == "" || err != nil {
+		return "", err
+	}
+	return remedies.Least(scale, guess, prevents(runs))
+}
+
+// attempt makes the runs with a change as it is; nil if there can be none.
+func (x *Explanation) attempt(base variant.File, c Change, runs []scenarios.Options) (*Tried, error) {
+	changed, file, _ := x.of(base, &c) // the error is that of settings that do not go together
+	if changed == nil {
+		return nil, nil
+	}
+	t, first, err := x.runs(changed, c, runs)
 	if err != nil {
 		return nil, err
 	}
@@ -81,12 +130,12 @@ func (x *Explanation) try(base variant.File, c Change, o Options) (*Tried, error
 		return t, nil
 	}
 	// Items that waited for a call to succeed can wait for it to fail instead.
-	otherwise, file, _ := c.atOtherEnd(first.Left).of(base) // the error is that there is no such event
+	other := c.atOtherEnd(first.Left)
+	otherwise, file, _ := x.of(base, &other) // the error is that there is no such event
 	if otherwise == nil {
 		return t, nil
 	}
-	otherwise.Name = changed.Name
-	again, _, err := x.runs(otherwise, c, o)
+	again, _, err := x.runs(otherwise, c, runs)
 	if err != nil || again.Status != Prevents {
 		return t, err
 	}
@@ -96,10 +145,11 @@ func (x *Explanation) try(base variant.File, c Change, o Options) (*Tried, error
 
 // runs makes the runs of a changed scenario until one of them shows that the change does not prevent what went wrong. It also
 // returns the first run.
-func (x *Explanation) runs(changed *scenarios.Scenario, c Change, o Options) (*Tried, *verdict.Result, error) {
+func (x *Explanation) runs(changed *scenarios.Scenario, c Change, runs []scenarios.Options) (*Tried, *verdict.Result, error) {
+	changed.Name = x.Result.Scenario.Name
 	t := &Tried{Change: c, Status: Prevents}
 	var results []*verdict.Result
-	for _, run := range x.confirmations(o) {
+	for _, run := range runs {
 		r, err := verdict.Judge(changed, run)
 		if err != nil {
 			return nil, nil, err

@@ -1,5 +1,5 @@
-// Package why finds out what would have prevented a violation. It changes one thing at a time, a setting, what the
-// clients do or how long a node stays down, and runs the scenario again to see whether the lock still breaks.
+// Package why finds out what would have prevented a violation. It changes one thing at a time, as package remedies has it or a
+// word of a setting, and runs the scenario again to see whether the lock still breaks.
 package why
 
 import (
@@ -66,22 +66,6 @@ func Of(ctx context.Context, r *verdict.Result, o Options) (*Explanation, error)
 			o.Progress(i+1, len(all))
 		}
 	}
-	x.Tried = steepest(x.Tried)
 	slices.SortStableFunc(x.Tried, func(a, b Tried) int { return cmp.Compare(a.Status, b.Status) })
 	return x, nil
-}
-
-// steepest keeps of each ladder only the first rung that prevents it, or else the last one.
-func steepest(all []Tried) []Tried {
-	var kept []Tried
-	for i, t := range all {
-		if t.Ladder && t.Status != Prevents && i+1 < len(all) && all[i+1].Kind == t.Kind {
-			continue
-		}
-		if t.Ladder && len(kept) > 0 && kept[len(kept)-1].Kind == t.Kind && kept[len(kept)-1].Status == Prevents {
-			continue
-		}
-		kept = append(kept, t)
-	}
-	return kept
 }

@@ -5,11 +5,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"redlocksim/checker"
 	"redlocksim/reports/why"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/scenariotest"
+	"redlocksim/scenarios/variant"
 	"redlocksim/scenarios/verdict"
 )
 
@@ -61,7 +63,7 @@ func TestPreventionAsInTheLiterature(t *testing.T) {
 			helps := map[string]bool{}
 			for _, tried := range x.Tried {
 				if tried.Status == why.Prevents {
-					helps[tried.Kind] = true
+					helps[tried.Name] = true
 				}
 			}
 			for _, kind := range c.helps {
@@ -85,7 +87,7 @@ func TestWhatPreventsItRunsAsExpected(t *testing.T) {
 		for _, tried := range of(t, name).Tried {
 			if tried.Status != why.Prevents {
 				if tried.Scenario != nil {
-					t.Errorf("%s, %s: does not help, and has a scenario", name, tried.What)
+					t.Errorf("%s, %s: does not help, and has a scenario", name, tried.What())
 				}
 				continue
 			}
@@ -95,7 +97,7 @@ func TestWhatPreventsItRunsAsExpected(t *testing.T) {
 			}
 			found, warnings, err := scenarios.Lint("prevented.yaml", text)
 			if err != nil || len(warnings) > 0 {
-				t.Fatalf("%s, %s: %v, %v\n%s", name, tried.What, warnings, err, text)
+				t.Fatalf("%s, %s: %v, %v\n%s", name, tried.What(), warnings, err, text)
 			}
 			for _, o := range []scenarios.Options{{}, {Seed: 1}, {Tier: scenarios.Wire}} {
 				r, err := verdict.Judge(found[0], o)
@@ -103,14 +105,50 @@ func TestWhatPreventsItRunsAsExpected(t *testing.T) {
 					t.Fatal(err)
 				}
 				if !r.OK() || r.Witness() != nil {
-					t.Errorf("%s, %s, %+v: %v\n%s", name, tried.What, o, r.Problems, text)
+					t.Errorf("%s, %s, %+v: %v\n%s", name, tried.What(), o, r.Problems, text)
 				}
 			}
 			for _, k := range tried.Keys {
 				last := k.Path[strings.LastIndex(k.Path, ".")+1:]
 				if k.To != "" && !strings.HasSuffix(last, "]") && !strings.Contains(string(text), last+": ") {
-					t.Errorf("%s, %s: %v is not in the file\n%s", name, tried.What, k, text)
+					t.Errorf("%s, %s: %v is not in the file\n%s", name, tried.What(), k, text)
 				}
+			}
+		}
+	}
+}
+
+// A number is the least that prevents it: with a millisecond less it happens all the same, in one of the runs of which the
+// explanation speaks.
+func TestLeast(t *testing.T) {
+	for name, kinds := range map[string][]string{"22-clock-rates/not-covered": {"drift"}, "76-guard-time/without": {"guard-time", "drift"}, "32-pause-before-write": {"ttl"}} {
+		s := scenariotest.Named(t, name)
+		x := explained(t, s, why.Options{Confirm: 1})
+		for _, kind := range kinds {
+			i := slices.IndexFunc(x.Tried, func(tried why.Tried) bool { return tried.Name == kind && tried.Status == why.Prevents })
+			if i < 0 {
+				t.Fatalf("%s: %s does not help", name, kind)
+			}
+			least, err := time.ParseDuration(x.Tried[i].Value)
+			if err != nil || !strings.Contains(x.Tried[i].What(), x.Tried[i].Value) {
+				t.Fatalf("%s: %v, %q", name, err, x.Tried[i].What())
+			}
+			f, err := variant.Of(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f, err = f.With(variant.Setting{Path: x.Tried[i].Path, Word: (least - time.Millisecond).String()}); err != nil {
+				t.Fatal(err)
+			}
+			less, err := f.Scenario()
+			if err != nil {
+				t.Fatal(err)
+			}
+			less.Name = s.Name
+			if !slices.ContainsFunc([]scenarios.Options{{}, {Seed: 1}, {Tier: scenarios.Wire}}, func(o scenarios.Options) bool {
+				return scenariotest.Judged(t, less, o).Witness() != nil
+			}) {
+				t.Errorf("%s: less than %v is enough of %s", name, least, kind)
 			}
 		}
 	}
@@ -167,11 +205,11 @@ func TestWhatCountsAsPrevention(t *testing.T) {
 		switch tried.Status {
 		case why.Prevents:
 			if tried.Runs != 4 || tried.Scenario == nil || tried.Grants == 0 {
-				t.Errorf("%s: %d runs, %d grants", tried.What, tried.Runs, tried.Grants)
+				t.Errorf("%s: %d runs, %d grants", tried.What(), tried.Runs, tried.Grants)
 			}
 		case why.Moot:
-			if moot++; tried.Kind != "library" && !strings.Contains(tried.Why, "compared: the moment never came") {
-				t.Errorf("%s: %s", tried.What, tried.Why)
+			if moot++; tried.Name != "library" && !strings.Contains(tried.Why, "compared: the moment never came") {
+				t.Errorf("%s: %s", tried.What(), tried.Why)
 			}
 		}
 	}
@@ -187,7 +225,7 @@ func TestWhatCountsAsPrevention(t *testing.T) {
 // Where the library has not even the event that the scenario waits for, that is said.
 func TestEventsThatTheLibraryDoesNotHave(t *testing.T) {
 	x := of(t, "01-setnx-then-expire/a-minute")
-	i := slices.IndexFunc(x.Tried, func(tried why.Tried) bool { return tried.Kind == "library" })
+	i := slices.IndexFunc(x.Tried, func(tried why.Tried) bool { return tried.Name == "library" })
 	if i < 0 || x.Tried[i].Status != why.Moot || !strings.Contains(x.Tried[i].Why, `there is no such event "set-without-ttl"`) {
 		t.Errorf("%+v", x.Tried)
 	}

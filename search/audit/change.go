@@ -71,20 +71,20 @@ func (a *Answers) line(s variant.Setting) string {
 	return strings.Join(keys, ": {") + ": " + s.Word + strings.Repeat("}", len(keys)-1)
 }
 
-// fix is the change of a file that some settings take, with the value that was found.
+// fix is the change of a file that a fix takes, with the value that was found and the settings that it gives.
 func (a *Answers) fix(f *fix, value string, changes []variant.Setting) Fix {
-	x := Fix{Text: strings.ReplaceAll(f.text, "%s", value)}
+	x := Fix{Text: f.Text + f.More}
+	if f.Key != "" {
+		x.Text += " (" + f.Key + ")"
+	}
+	x.Text = strings.ReplaceAll(x.Text, "%s", value)
 	lib := a.lib
 	if f.library != "" {
 		lib, _ = libraryOf(f.library)
 	}
-	for _, path := range append(pathsOf(changes), "renews") {
-		called, _ := lib.has(strings.TrimPrefix(path, "lock."))
-		if path == "renews" && lib.sets != nil {
-			called = lib.extends
-		}
-		if called != "" {
-			x.Text = strings.NewReplacer("("+path+")", "("+path+", "+called+")", "("+path+": true)", "("+path+": true, "+called+")").Replace(x.Text)
+	for _, key := range []string{f.Key, renewing} {
+		if called := lib.calls(key); called != "" {
+			x.Text = strings.Replace(x.Text, "("+key+")", "("+key+", "+called+")", 1)
 		}
 	}
 	if f.library != "" {
@@ -105,10 +105,18 @@ func (a *Answers) fix(f *fix, value string, changes []variant.Setting) Fix {
 	return x
 }
 
-func pathsOf(changes []variant.Setting) []string {
-	var paths []string
-	for _, c := range changes {
-		paths = append(paths, c.Path)
+// renewing is what a file of answers says of a lock that is renewed.
+const renewing = "renews: true"
+
+// calls is what somebody who uses the library calls what a key of a fix changes; empty if it has no name for it.
+func (l *library) calls(key string) string {
+	path, isOfLock := strings.CutPrefix(key, "lock.")
+	switch path, _, _ = strings.Cut(path, ":"); {
+	case key == renewing && l.sets != nil:
+		return l.extends
+	case !isOfLock:
+		return ""
 	}
-	return paths
+	called, _ := l.has(path)
+	return called
 }

@@ -11,6 +11,7 @@ import (
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/search/attacks"
+	"redlocksim/search/remedies"
 	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
@@ -62,15 +63,9 @@ type limits struct {
 	isReversed           bool   // what should be the safest breaks it, and what was answered does not
 }
 
-// fix is a change that could mend what is unsafe.
+// fix is a change that could mend what is unsafe: a remedy, or something else that a file of answers can say.
 type fix struct {
-	// text says it, with a place for the value.
-	text string
-	// path is a setting to look for the smallest value of, up to what most gives, after the changes if there are any; without
-	// one the changes are tried as they are.
-	path    string
-	most    func(*Answers) string
-	changes func(*Answers) []string
+	remedies.Remedy
 	// limit is the fix of keeping to the line's own limit, which is known. Where that is zero, positive says that nothing can
 	// be kept to it: no clock is exact, and work takes time.
 	limit, positive bool
@@ -78,8 +73,6 @@ type fix struct {
 	clocks bool
 	// otherwise: it is for a lock that nothing else mends; noTokens: for one that cannot give fencing tokens.
 	otherwise, noTokens bool
-	// unless is a setting of the lock that makes this fix needless, if the library has it.
-	unless string
 	// library is what the file then says is the library; empty if it stays what it is. The changes are to its settings.
 	library string
 	// says is what a file of answers says then besides; empty if nothing.
@@ -102,59 +95,40 @@ func allNodes(s *scenarios.Scenario) string { return fmt.Sprint(len(s.Nodes.Name
 
 var zeroRate = faults.Rate{}
 
-// allowance is the fix of a larger drift allowance.
-var allowance = fix{text: "subtract more from the validity for the drift of clocks, a constant %s at least (lock.drift.constant)", path: "lock." + constantKey, clocks: true,
-	most: nineTenths}
-
-// nineTenths are those of the TTL.
-func nineTenths(a *Answers) string {
-	return (a.Settings.Lock.TTL * 9 / 10).Truncate(time.Millisecond).String()
-}
-
-// factor is allowance for a library that has a factor and no constant.
-var factor = fix{text: "subtract more from the validity for the drift of clocks, %s of the TTL at least (lock.drift.factor)", path: "lock." + factorKey, clocks: true,
-	most: func(*Answers) string { return "90%" }, unless: constantKey}
-
-// allowing is the fix for a lock that has no drift allowance.
-var allowing = fix{text: "take a lock that subtracts an allowance for the drift of clocks from the time it believes in, such as library: redlock", otherwise: true, library: ourLibrary}
-
-// allowingMore is allowing where the allowance that such a lock has anyway is not enough.
-var allowingMore = fix{text: "take a lock that subtracts more for the drift of clocks, such as library: redlock with a constant of %s at least (lock.drift.constant)", otherwise: true, clocks: true,
-	path: allowance.path, most: allowance.most, library: ourLibrary}
-
 // ourLibrary is the library of this project, which has all settings that fixes change.
 const ourLibrary = "redlock"
 
-// to is a change to settings that are always the same.
-func to(settings ...string) func(*Answers) []string {
-	return func(*Answers) []string { return settings }
-}
+// text is a fix that is nothing but words about what surrounds the lock, with a place for the limit.
+func text(says string) remedies.Remedy { return remedies.Remedy{Text: says} }
 
 // instead is another lock, such as that of our library, as the fix where no setting helps.
 func instead(that string) fix {
-	return fix{text: "no setting of this lock mends it: take one that " + that + ", such as library: redlock", otherwise: true, library: ourLibrary}
+	return fix{Remedy: text("no setting of this lock mends it: take one that " + that + ", such as library: redlock"), otherwise: true, library: ourLibrary}
 }
 
-// Fixes that several lines have.
+// Fixes that several lines have, or that make of a remedy another lock.
 var (
-	later = fix{text: "keep a node down for %s at least, counted from the moment it stopped; for good measure a little more than the longest TTL, as the Redis documentation recommends", limit: true}
-	guard = fix{text: "turn on the restart guard, with which a node that lost its memory does not vote until the locks it forgot are over, whatever its clock says (lock.guard)",
-		changes: func(a *Answers) []string {
-			return []string{"lock.guard={max-ttl: " + a.Settings.Lock.TTL.String() + ", trust-node-clock: false}"}
-		}}
-	quorum  = fix{text: "require %s votes (lock.quorum)", path: "lock.quorum", most: func(a *Answers) string { return allNodes(a.Settings) }}
-	fencing = fix{text: "fence the resource: have it refuse what comes with an older fencing token, which helps against pauses and delays of any length (fencing: true)",
-		changes: to("lock.fencing=true", "storage=fenced")}
-	// another is the fix for a lock that gives no tokens.
-	another = fix{text: "let the resource refuse older fencing tokens, which takes a lock that gives them, such as library: redlock; then pauses and delays of any length do no harm", noTokens: true,
-		changes: fencing.changes,
-		library: ourLibrary}
+	allowance = fix{Remedy: remedies.Constant, clocks: true}
+	factor    = fix{Remedy: remedies.Factor, clocks: true}
+	quorum    = fix{Remedy: remedies.Quorum}
+	guard     = fix{Remedy: remedies.Guard}
+	later     = fix{Remedy: remedies.Later, limit: true}
+	always    = fix{Remedy: remedies.Always}
+	// allowing is for a lock that has no drift allowance, and allowingMore where the one that such a lock has anyway is not
+	// enough.
+	allowing     = fix{Remedy: text("take a lock that subtracts an allowance for the drift of clocks from the time it believes in, such as library: redlock"), otherwise: true, library: ourLibrary}
+	allowingMore = fix{Remedy: worded(remedies.Constant, "take a lock that subtracts more for the drift of clocks, such as library: redlock with a constant of %s at least"),
+		otherwise: true, clocks: true, library: ourLibrary}
+	// another is for a lock that gives no tokens.
+	another = fix{Remedy: remedies.Remedy{Text: "let the resource refuse older fencing tokens, which takes a lock that gives them, such as library: redlock; then pauses and delays of any length do no harm",
+		Besides: remedies.Fencing.Besides}, noTokens: true, library: ourLibrary}
+	noFailover = fix{Remedy: text("let no replica take over (failover: false)"), says: "failover: false"}
 )
 
-// writes is the fix of nodes that write to disk.
-func writes(how string) fix {
-	return fix{text: "have nodes write to disk: appendfsync " + how + " (persistence: " + how + ")",
-		changes: to("nodes.persistence=" + how)}
+// worded is a remedy in other words.
+func worded(r remedies.Remedy, says string) remedies.Remedy {
+	r.Text = says
+	return r
 }
 
 // isOfExclusion says whether a line is about mutual exclusion, and not about availability.
@@ -186,33 +160,19 @@ var lateExtension = &line{name: "late extension", schedules: []string{"late-exte
 var lostExtension = &line{name: "lost extension", schedules: []string{"lost-extend"}, extends: true,
 	says: either("an extension that reaches fewer nodes than a quorum gives a client no time in which another can have the lock",
 		"a client believes in an extension that reached too few nodes, and another client is granted the lock by the others"),
-	fixes: []fix{
-		{text: "count an extension only if a quorum of nodes has made it (lock.extending: quorum)", changes: to("lock.extending=quorum")},
-		instead("extends on a quorum"),
-	}}
+	fixes: []fix{{Remedy: remedies.Extending}, instead("extends on a quorum")}}
 
 // lateRelease is about a release that nothing but the value of the key keeps from letting go of what another client has.
 var lateRelease = &line{name: "late release", schedules: []string{"late-release"}, uninterrupted: []history.Func{history.Release},
 	says: either("a release that reaches a node when its lease is over, late or by a slow network, never lets go of another client's lock",
 		"a release that reaches a node when its lease is over, because the client or the network was slow, lets go of the lock of the client that has it by then"),
-	fixes: []fix{
-		{text: "release by a script that deletes the key only if it has the client's value (lock.release: cad)",
-			changes: to("lock.release=cad")},
-		instead("releases only what is its own"),
-	}}
+	fixes: []fix{{Remedy: remedies.Release}, instead("releases only what is its own")}}
 
 // lostMessages comes first: where it is unsafe, nothing else can be told.
 var lostMessages = &line{name: "lost messages", schedules: []string{"clocks", "split"}, uninterrupted: allCalls,
 	says: either("messages that are lost, and clients that cannot reach some of the nodes, cost availability, never the lock",
 		"the lock breaks although clocks are exact and no node restarts: it is enough that messages are lost, or that a client reaches only some of the nodes"),
-	fixes: []fix{
-		{text: "have no watchdog renew the lock, whose failure the holder is not told of: give it a lease time (lock.watchdog: false)",
-			changes: to("lock.watchdog=false")},
-		{text: "wait for every node instead of leaving out those that do not answer in time (lock.connect-timeout: 0s)",
-			changes: to("lock.connect-timeout=0s")},
-		quorum,
-		instead("bears lost messages"),
-	}}
+	fixes: []fix{{Remedy: remedies.Watchdog}, {Remedy: remedies.ConnectTimeout}, quorum, instead("bears lost messages")}}
 
 // allCalls are those of a lock.
 var allCalls = []history.Func{history.Acquire, history.Extend, history.Release}
@@ -225,7 +185,7 @@ func clockLines() []*line {
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.ClockRate = s.Budget.ClockRate },
 			says: upTo("clocks may run fast or slow by up to %s", "yours by up to %s",
 				"clocks may run fast or slow by %s, the most that was tried", "the lock breaks even if clocks run at the right speed"),
-			fixes: []fix{allowance, factor, allowing, allowingMore, {text: "keep clocks within %s", limit: true, positive: true}}},
+			fixes: []fix{allowance, factor, allowing, allowingMore, {Remedy: text("keep clocks within %s"), limit: true, positive: true}}},
 		{name: "clock step", schedules: []string{"clocks"}, path: "budget.clock-step", safest: constant("0s"), riskiest: ttls(2),
 			yours:   func(a *Answers, _ *scenarios.Scenario) string { return a.Settings.Budget.ClockStep.String() },
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.ClockStep = s.Budget.ClockStep },
@@ -237,16 +197,14 @@ func clockLines() []*line {
 				return upTo(whose+" may be stepped by up to %s", "yours by up to %s",
 					whose+" may be stepped by %s, the most that was tried", "the lock breaks even if no clock is stepped")(l)
 			},
-			fixes: []fix{{text: "let no clock be stepped by more than %s: have the time daemon slew", limit: true}, allowance, factor,
-				{text: "measure leases with a clock that nobody steps (lock.clock: monotonic)", changes: to("lock.clock=monotonic")}}},
+			fixes: []fix{{Remedy: text("let no clock be stepped by more than %s: have the time daemon slew"), limit: true}, allowance, factor, {Remedy: remedies.Monotonic}}},
 		{name: "suspension", schedules: []string{"clocks"}, path: "budget.suspend", safest: constant("0s"), riskiest: ttls(4),
 			applies: func(a *Answers) bool { return a.Settings.Budget.Suspend > 0 },
 			yours:   func(a *Answers, _ *scenarios.Scenario) string { return a.Settings.Budget.Suspend.String() },
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.Suspend = s.Budget.Suspend },
 			says: upTo("a client's machine may be suspended for up to %s in all while it has a lock", "yours for up to %s",
 				"a client's machine may be suspended for %s in all, the longest that was tried", "the lock breaks even if no machine is suspended"),
-			fixes: []fix{{text: "measure leases with a clock that counts suspensions (lock.clock: boottime)", changes: to("lock.clock=boottime")},
-				{text: "suspend no machine of a client for more than %s in all while it has a lock", limit: true}}},
+			fixes: []fix{{Remedy: remedies.Boottime}, {Remedy: text("suspend no machine of a client for more than %s in all while it has a lock"), limit: true}}},
 	}
 }
 
@@ -258,7 +216,7 @@ func nodeLines() []*line {
 			besides: hurries,
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.RestartDelay = soonest(w, s) },
 			says:    forgets("is killed"),
-			fixes:   []fix{writes("everysec"), later, guard}},
+			fixes:   []fix{{Remedy: remedies.EverySecond}, later, guard}},
 		{name: "power loss", schedules: []string{"restart"}, path: "budget.restart-delay", safest: ttls(3), riskiest: constant("0s"), yours: delay,
 			applies: func(a *Answers) bool { return !a.Settings.Budget.NoPowerLoss },
 			besides: func(w, s *scenarios.Scenario) {
@@ -269,7 +227,7 @@ func nodeLines() []*line {
 				w.Budget.RestartDelay, w.Budget.NoPowerLoss = soonest(w, s), s.Budget.NoPowerLoss
 			},
 			says:  forgets("loses power"),
-			fixes: []fix{later, writes("always"), guard}},
+			fixes: []fix{later, always, guard}},
 		{name: "lost memory", schedules: []string{"memory-loss"}, path: "budget.memory-loss", safest: constant("0"), riskiest: allNodes,
 			applies: func(a *Answers) bool { return a.Settings.Budget.MemoryLoss > 0 },
 			yours:   func(a *Answers, _ *scenarios.Scenario) string { return fmt.Sprint(a.Settings.Budget.MemoryLoss) },
@@ -277,7 +235,7 @@ func nodeLines() []*line {
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.MemoryLoss = s.Budget.MemoryLoss },
 			says: upTo("locks may be lost early, as by an eviction, which no disk and no restart guard prevents, on up to %s of the nodes", "you say on up to %s",
 				"%s nodes, all there are, may lose their locks early", "the lock breaks even if no node loses its locks early"),
-			fixes: []fix{quorum, {text: "keep the number of nodes that come back early, or evict locks, to %s at most (maxmemory-policy: noeviction)", limit: true}}},
+			fixes: []fix{quorum, {Remedy: text("keep the number of nodes that come back early, or evict locks, to %s at most (maxmemory-policy: noeviction)"), limit: true}}},
 		{name: "failover", schedules: []string{"failover"}, path: "budget.memory-loss", safest: constant("0"),
 			riskiest: func(s *scenarios.Scenario) string {
 				return fmt.Sprint(min(len(s.Nodes.Names), s.Budget.MemoryLoss+len(replicas(s))))
@@ -298,7 +256,7 @@ func nodeLines() []*line {
 				}
 				return fmt.Sprintf("replicas that take over before they have received a lock grant it to another client: the lock survives %s of them at a time", l.holds)
 			},
-			fixes: []fix{{text: "let no replica take over (failover: false)", says: "failover: false"}, quorum}},
+			fixes: []fix{noFailover, quorum}},
 	}
 }
 
@@ -330,10 +288,13 @@ func clientLines() []*line {
 				}
 				return fmt.Sprintf("tokens rise with every grant as long as the number of nodes that forget their counters is at most %s; %s", l.holds, yours)
 			},
-			fixes: []fix{writes("everysec"), writes("always"), {text: "let no replica take over (failover: false)", says: "failover: false"},
-				quorum, {text: "keep the number of nodes that lose counters to evictions to %s at most (maxmemory-policy: noeviction)", limit: true},
-				{text: "keep counters whatever happens: have nodes write to disk (persistence: always), let no replica take over (failover: false), and evict nothing (maxmemory-policy: noeviction)",
-					says: "failover: false", otherwise: true, changes: to("nodes.persistence=always", "budget.counter-loss=0")}}},
+			fixes: []fix{{Remedy: remedies.EverySecond}, always, noFailover,
+				quorum, {Remedy: text("keep the number of nodes that lose counters to evictions to %s at most (maxmemory-policy: noeviction)"), limit: true},
+				{Remedy: remedies.Remedy{Text: "keep counters whatever happens: have nodes write to disk (persistence: always), let no replica take over (failover: false), and evict nothing (maxmemory-policy: noeviction)",
+					Besides: func(*attacks.Settings, string) []string {
+						return []string{"nodes.persistence=always", "budget.counter-loss=0"}
+					}},
+					says: "failover: false", otherwise: true}}},
 		{name: "pause", uninterrupted: allCalls, schedules: []string{"pause"}, path: "budget.pause", safest: constant("0s"), riskiest: ttls(4),
 			yours:   func(a *Answers, _ *scenarios.Scenario) string { return a.Settings.Budget.Pause.String() },
 			lasting: func(w, s *scenarios.Scenario) { w.Budget.Pause = s.Budget.Pause },
@@ -346,8 +307,7 @@ func clientLines() []*line {
 					"a client may pause for %s, the longest that was tried"+without,
 					"a write can come too late without any pause: the message to the resource may take longer than what is left of the lease")(l)
 			},
-			fixes: []fix{{text: "stop writing %s before the lease ends (lock.guard-time)", path: guardTimePath,
-				most: nineTenths}, fencing, another}},
+			fixes: []fix{{Remedy: remedies.GuardTime}, {Remedy: remedies.Fencing}, another}},
 		{name: "node timeout", schedules: []string{"timeout"}, path: "network.latency", safest: constant("0s"),
 			riskiest: func(s *scenarios.Scenario) string {
 				return tried(2*max(s.Lock.NodeTimeout, roundTripOf(s)) + 2*time.Second)
@@ -358,9 +318,7 @@ func clientLines() []*line {
 			},
 			says: upTo("a round trip to a node may take up to %s, or nobody is granted the lock", "yours up to %s",
 				"a round trip to a node may take %s, the longest that was tried", "no round trip is short enough for the lock to be granted"),
-			fixes: []fix{{text: "wait for a node's answer for %s at least (lock.node-timeout)", path: nodeTimeoutPath,
-				most: func(a *Answers) string { return tried(4*roundTripOf(a.Settings) + time.Second) }},
-				{text: "keep round trips within %s", limit: true, positive: true}}},
+			fixes: []fix{{Remedy: remedies.NodeTimeout}, {Remedy: text("keep round trips within %s"), limit: true, positive: true}}},
 		{name: "work", schedules: []string{"work"}, path: attacks.Work, safest: constant("0s"), riskiest: ttls(2),
 			applies: func(a *Answers) bool { return a.Work > 0 },
 			yours:   func(a *Answers, _ *scenarios.Scenario) string { return a.Work.String() },
@@ -372,16 +330,13 @@ func clientLines() []*line {
 				return upTo("the work may take up to %s, or the lease is over first"+after, "yours up to %s",
 					"the lock lasts for work of %s, the longest that was tried"+after, "there is no time for any work under the lock")(l)
 			},
-			fixes: []fix{{text: "renew the lock while the work goes on (renews: true)", says: "renews: true"},
-				{text: "renew the lock while the work goes on (renews: true), as often as that takes (lock.renewals)", says: "renews: true", otherwise: true,
-					changes: func(a *Answers) []string {
-						return []string{fmt.Sprintf("lock.renewals=%d", 4*a.Work/a.Settings.Lock.TTL+1)}
+			fixes: []fix{{Remedy: text("renew the lock while the work goes on (renews: true)"), says: "renews: true"},
+				{Remedy: remedies.Remedy{Text: "renew the lock while the work goes on (renews: true), as often as that takes", Key: "lock.renewals",
+					Besides: func(s *attacks.Settings, _ string) []string {
+						return []string{fmt.Sprintf("lock.renewals=%d", 4*s.Work/s.Lock.TTL+1)}
 					}},
-				{text: "lock for %s at least (lock.ttl)", path: ttlPath,
-					most: func(a *Answers) string {
-						return tried(4*max(a.Settings.Lock.TTL, a.Work) + time.Minute)
-					}},
-				{text: "keep the work under %s", limit: true, positive: true}}},
+					says: "renews: true", otherwise: true},
+				{Remedy: remedies.TTL}, {Remedy: text("keep the work under %s"), limit: true, positive: true}}},
 	}
 }
 

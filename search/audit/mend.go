@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
-	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/scenarios/variant"
+	"redlocksim/search/attacks"
+	"redlocksim/search/remedies"
 )
 
 // mend is what of the fixes of a line mends it, as far as that was seen: the file takes it, and the line is safe then. Its text
@@ -21,17 +21,13 @@ func (x *auditing) mend(l *line, limit *limits) (mends []Fix, text string, err e
 		if !x.suits(f, limit, len(mends) > 0) {
 			continue
 		}
-		var changes []variant.Setting
-		if f.changes != nil {
-			changes = settings(f.changes(x.answers))
-		}
-		if key := f.ofLock(changes); f.library == "" && key != "" && !x.has(key) {
+		if key := f.ofLock(x.answers); f.library == "" && key != "" && !x.has(key) {
 			if x.foreign != nil {
 				unread = append(unread, "lock."+topOf(key))
 			}
 			continue
 		}
-		fix, err := x.tried(l, f, changes, limit)
+		fix, err := x.tried(l, *f, limit)
 		if err != nil {
 			return nil, "", err
 		}
@@ -56,40 +52,44 @@ func (x *auditing) suits(f *fix, limit *limits, mended bool) bool {
 	switch {
 	case f.noTokens && tokens, f.library != "" && f.library == x.answers.Library,
 		f.otherwise && mended, f.limit && limit.holds == "", f.positive && (limit.holds == "0%" || limit.holds == "0s"),
-		f.unless != "" && x.has(f.unless):
+		f.Unless != "" && x.has(f.Unless):
 		return false
 	}
 	return true
 }
 
+// attacked are the settings that were answered, as attacks have them.
+func (a *Answers) attacked() *attacks.Settings {
+	return &attacks.Settings{Scenario: a.Settings, Work: a.Work}
+}
+
 // tried is a fix with the least that mends the line; nil if it does not.
-func (x *auditing) tried(l *line, f *fix, changes []variant.Setting, limit *limits) (*Fix, error) {
-	path, from, to, guess := f.path, "", "", ""
+func (x *auditing) tried(l *line, f fix, limit *limits) (*Fix, error) {
+	at, guess, scale := x.answers.attacked(), "", variant.Scale{}
 	switch {
 	case f.limit:
-		path, from, to, guess = l.path, limit.riskiest, limit.safest, limit.holds
-	case f.path != "":
-		from, to = leastOf(f, x.answers.Settings), f.most(x.answers)
-	default:
-		fix := x.answers.fix(f, "", changes)
-		if does, err := x.accepts(l, f, fix, false); !does {
+		f.Path, guess, scale = l.path, limit.holds, scaleOf(limit.riskiest, limit.safest)
+	case f.Path != "":
+		scale = f.Scale(at, "")
+	}
+	with := func(value string) Fix { return x.answers.fix(&f, value, f.Settings(at, value)) }
+	if f.Path == "" {
+		fix := with("")
+		if does, err := x.accepts(l, &f, fix, false); !does {
 			return nil, err
 		}
 		return &fix, nil
 	}
-	with := func(value string) Fix {
-		return x.answers.fix(f, value, append(slices.Clone(changes), variant.Setting{Path: path, Word: value}))
-	}
 	good := func(isQuick bool) func(string) (bool, error) {
-		return func(value string) (bool, error) { return x.accepts(l, f, with(value), isQuick) }
+		return func(value string) (bool, error) { return x.accepts(l, &f, with(value), isQuick) }
 	}
 	var err error
-	if guess == "" && from != to { // of two nodes, a quorum is both
-		if guess, err = least(scaleOf(from, to), "", good(true)); err != nil {
+	if guess == "" && scale.Last > 0 { // of two nodes, a quorum is both
+		if guess, err = remedies.Least(scale, "", good(true)); err != nil {
 			return nil, err
 		}
 	}
-	value, err := least(scaleOf(from, to), guess, good(false))
+	value, err := remedies.Least(scale, guess, good(false))
 	if value == "" || err != nil {
 		return nil, err
 	}
@@ -97,10 +97,16 @@ func (x *auditing) tried(l *line, f *fix, changes []variant.Setting, limit *limi
 	return &fix, nil
 }
 
+// scaleOf is the values between two words of the same unit, in its steps.
+func scaleOf(from, to string) variant.Scale {
+	a := variant.ParseValue(from)
+	return variant.NewScale(a, variant.ParseValue(to), a.Unit.Step())
+}
+
 // ofLock is the first key of the lock that a fix changes, by its path there; empty if it changes none. What is the client's own
 // affair is none.
-func (f *fix) ofLock(changes []variant.Setting) string {
-	for _, c := range append(slices.Clone(changes), variant.Setting{Path: f.path}) {
+func (f *fix) ofLock(a *Answers) string {
+	for _, c := range f.Settings(a.attacked(), "0s") { // whatever the value
 		if key, is := strings.CutPrefix(c.Path, "lock."); is && c.Path != guardTimePath {
 			return key
 		}
@@ -173,33 +179,4 @@ func (x *auditing) accepts(l *line, f *fix, fix Fix, isQuick bool) (bool, error)
 		}
 	}
 	return false, nil
-}
-
-// leastOf is the least value of the setting that a fix looks for.
-func leastOf(f *fix, world *scenarios.Scenario) string {
-	switch f.path {
-	case "lock.quorum":
-		return fmt.Sprint(len(world.Nodes.Names)/2 + 1)
-	case "lock." + factorKey:
-		return "0%"
-	case ttlPath:
-		lock := world.Lock
-		if lock.TTL = time.Minute + time.Millisecond; lock.Check(len(world.Nodes.Names)) != nil && lock.Capabilities().Unit == time.Second {
-			return wholeSecond
-		}
-		return "1ms"
-	case nodeTimeoutPath:
-		return "1ms"
-	}
-	return "0s"
-}
-
-func settings(texts []string) (all []variant.Setting) {
-	for _, text := range texts {
-		s, err := variant.ParseSetting(text)
-		if all = append(all, s); err != nil {
-			panic(err) // they are ours
-		}
-	}
-	return all
 }
