@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"redlocksim/internal/built"
 	"redlocksim/live"
 	"redlocksim/live/internal/livetest"
 	"redlocksim/scenarios/verdict"
@@ -19,10 +20,13 @@ import (
 // has started in a session of its own, and whose parent has ended, ends with it.
 func TestProgramsThatWait(t *testing.T) {
 	livetest.NeedsServer(t)
-	program := builtIn(t, "../scenarios/programs/testdata/lies")
+	program := built.Program(t, "../scenarios/programs/testdata/lies")
 	for how, want := range map[string]verdict.Grade{"waits": verdict.AsSound, "busy-waits": verdict.BusyWaits} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
+			s := small(t, "ttl: 10s", `
+  - {at: 0s, client: client-1, do: [lock, hold: 3s, unlock]}
+  - {at: 100ms, client: client-2, do: [lock, unlock]}`)
 			o := options()
 			dir := t.TempDir()
 			daemon := fmt.Sprintf("(cd %s && touch began && setsid sleep 60 </dev/null >/dev/null 2>&1 &)", dir)
@@ -30,7 +34,7 @@ func TestProgramsThatWait(t *testing.T) {
 			var r *verdict.Result
 			for attempts := 5; ; attempts-- {
 				var err error
-				if r, err = live.Run(t.Context(), byName("64-polling"), o); err != nil {
+				if r, err = live.Run(t.Context(), s, o); err != nil {
 					t.Fatal(err)
 				}
 				g := r.Grades()

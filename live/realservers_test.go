@@ -4,12 +4,11 @@ package live_test
 
 import (
 	"fmt"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"redlocksim/internal/built"
 	"redlocksim/internal/stall/retry"
 	"redlocksim/live"
 	"redlocksim/live/internal/livetest"
@@ -17,23 +16,6 @@ import (
 	"redlocksim/lockprogram/lines"
 	"redlocksim/sim/history"
 )
-
-// built compiles the program of a lock in the directory locks.
-func built(t *testing.T, lock string) string {
-	t.Helper()
-	return builtIn(t, filepath.Join("..", "locks", lock))
-}
-
-func builtIn(t *testing.T, dir string) string {
-	t.Helper()
-	program := filepath.Join(t.TempDir(), "program")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".")
-	build.Dir = dir
-	if said, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, said)
-	}
-	return program
-}
 
 // onServer is the program of a lock on servers of a kind, and scenarios of the protocol that it takes the place of.
 type onServer struct {
@@ -65,7 +47,7 @@ func wantVerdicts(t *testing.T, all ...onServer) {
 			t.Parallel()
 			livetest.Needs(t, c.kind)
 			o := options()
-			o.Lock, o.Server, o.IsProtocol = append([]string{built(t, c.program[0])}, c.program[1:]...), c.server, true
+			o.Lock, o.Server, o.IsProtocol = append([]string{built.Program(t, "../locks/"+c.program[0])}, c.program[1:]...), c.server, true
 			for _, name := range c.cases {
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()
@@ -98,7 +80,7 @@ func TestFaultsOfServers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			livetest.Needs(t, c.on)
-			program := append([]string{built(t, c.program[0])}, c.program[1:]...)
+			program := append([]string{built.Program(t, "../locks/"+c.program[0])}, c.program[1:]...)
 			for fault, back := range map[string]string{
 				"{pause: {process: A, for: 1s}}":             "resume",
 				"{power-loss: {node: A, restart-after: 1s}}": "restart",

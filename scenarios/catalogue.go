@@ -63,16 +63,29 @@ var Catalogue = sync.OnceValue(func() (all []*Scenario) {
 	return all
 })
 
-// Find is the embedded scenario of a name. It reads that one's file only.
+// Find is the embedded scenario of a name.
 func Find(name string) (*Scenario, bool) {
-	of, _, _ := strings.Cut(name, "/")
-	for _, f := range embedded() {
-		if f.name != of {
-			continue
-		}
-		if i := slices.IndexFunc(f.scenarios(), func(s *Scenario) bool { return s.Name == name }); i >= 0 {
-			return f.scenarios()[i], true
+	for _, s := range Named(name) {
+		if s.Name == name {
+			return s, true
 		}
 	}
 	return nil, false
+}
+
+// Named is the embedded scenarios that a name stands for: one, all cases of a file, or all those of a file's number, which 5 is
+// for 05-single-instance. It reads no other files.
+func Named(name string) (found []*Scenario) {
+	of, _, _ := strings.Cut(name, "/")
+	for _, f := range embedded() {
+		if n, err := strconv.Atoi(name); f.name != of && (err != nil || n != number(f.name)) {
+			continue
+		}
+		for _, s := range f.scenarios() {
+			if of == name || s.Name == name {
+				found = append(found, s)
+			}
+		}
+	}
+	return found
 }

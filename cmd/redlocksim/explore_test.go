@@ -81,9 +81,9 @@ func command(args ...string) *exec.Cmd {
 // A search that is killed at any moment and resumed finds what one that was left alone finds, file by file.
 func TestASearchSurvivesBeingKilled(t *testing.T) {
 	t.Parallel() // with others that wait for processes
-	const kills = 20
+	const kills = 12
 	args := func(dir string, more ...string) []string {
-		return append([]string{"explore", "--beyond", "--seeds", "24", "--generation", "4", "--dir", dir}, more...)
+		return append([]string{"explore", "--beyond", "--seeds", "6", "--generation", "1", "--seed", "2", "--dir", dir}, more...)
 	}
 	left := filepath.Join(t.TempDir(), "left-alone")
 	start := time.Now()

@@ -7,13 +7,13 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"redlocksim/internal/wasmtest"
+	"redlocksim/internal/built"
 )
 
 // The scripts in testdata/locks put locks to the test: $NAIVE is the program of one, and $LOCKS the directory of all.
 func TestScriptsOnLocks(t *testing.T) {
 	t.Parallel()
-	naive := wasmtest.Build(t, filepath.Join("..", "..", "locks", "naive"))
+	naive := built.Wasm(t, filepath.Join("..", "..", "locks", "naive"))
 	locks, err := filepath.Abs(filepath.Join("..", "..", "locks"))
 	if err != nil {
 		t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,18 +18,15 @@ import (
 
 // find is the scenarios that an argument names: an embedded one, all cases of an embedded file, or those of a file.
 func find(arg string) (found []*scenarios.Scenario, isFile bool, err error) {
-	var names []string
-	for _, s := range scenarios.Catalogue() {
-		if s.Name == arg || strings.HasPrefix(s.Name, arg+"/") || isNumbered(s.Name, arg) {
-			found = append(found, s)
-		}
-		names = append(names, s.Name)
-	}
-	if found != nil {
+	if found = scenarios.Named(arg); found != nil {
 		return found, false, nil
 	}
 	looksLikeFile := filepath.Ext(arg) == ".yaml" || filepath.Ext(arg) == ".yml"
 	if _, err := os.Stat(arg); err != nil && !looksLikeFile {
+		var names []string
+		for _, s := range scenarios.Catalogue() {
+			names = append(names, s.Name)
+		}
 		see := "see redlocksim list"
 		if n := len(about(scenarios.Catalogue(), []string{arg})); n > 0 {
 			see = fmt.Sprintf("redlocksim list %s has %s about it", shell.Quote(arg), plural.Count(n, "case"))
@@ -42,14 +38,6 @@ func find(arg string) (found []*scenarios.Scenario, isFile bool, err error) {
 		return nil, true, &failure{exitUsage, err}
 	}
 	return found, true, nil
-}
-
-// isNumbered says whether the name of a scenario begins with a number: 17-clock-jump with 17, and all cases of 05 with 5.
-func isNumbered(name, number string) bool {
-	first, _, _ := strings.Cut(name, "-")
-	n, err := strconv.Atoi(number)
-	its, nameErr := strconv.Atoi(first)
-	return err == nil && nameErr == nil && n == its
 }
 
 // findCases is find, or only the case of this name if one is given.

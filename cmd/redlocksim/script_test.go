@@ -16,11 +16,11 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"redlocksim/internal/built"
 	"redlocksim/internal/child"
 	"redlocksim/internal/longest"
 	"redlocksim/internal/redisserver"
 	"redlocksim/internal/stall/retry"
-	"redlocksim/internal/wasmtest"
 )
 
 // asCommand is the environment variable with which the test binary is the command.
@@ -86,11 +86,7 @@ func runsOnServers(t *testing.T, dir string) {
 	t.Helper()
 	redisserver.Program(t)
 	t.Parallel()
-	naive := filepath.Join(t.TempDir(), "naive")
-	if out, err := exec.Command("go", "build", "-o", naive, "../../locks/naive").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	wasm := wasmtest.Build(t, "../../locks/naive")
+	naive, wasm := built.Program(t, "../../locks/naive"), built.Wasm(t, "../../locks/naive")
 	locks, err := filepath.Abs("../../locks")
 	if err != nil {
 		t.Fatal(err)

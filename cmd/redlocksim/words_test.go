@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"redlocksim/checker"
-	"redlocksim/internal/wasmtest"
+	"redlocksim/internal/built"
 )
 
 // kindsOf are the kinds of findings by their words, from the page, which has them all.
@@ -92,7 +92,7 @@ var tellsOfFindings = []struct{ command, file string }{
 // No command tells people of a finding by its kind alone, whatever it found: the word comes first, and says what it is to them.
 func TestNoKindWithoutItsWord(t *testing.T) {
 	kinds := kindsOf(t)
-	naive, err := os.ReadFile(wasmtest.Build(t, "../../locks/naive"))
+	naive, err := os.ReadFile(built.Wasm(t, "../../locks/naive"))
 	if err != nil {
 		t.Fatal(err)
 	}

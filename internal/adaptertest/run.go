@@ -2,7 +2,24 @@
 
 package adaptertest
 
-import "testing"
+import (
+	"flag"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// atOnce is how many tests run at a time: they mostly wait.
+const atOnce = "16"
+
+// Main runs the tests of an adapter, and sees that they leave no goroutines behind.
+func Main(m *testing.M, others ...goleak.Option) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", atOnce); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m, others...)
+}
 
 // Run runs all tests.
 func Run(t *testing.T, a Adapter) {

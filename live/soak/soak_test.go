@@ -4,14 +4,13 @@ package soak
 
 import (
 	"os"
-	"os/exec"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
 	"time"
 
 	"redlocksim/checker"
+	"redlocksim/internal/built"
 	"redlocksim/live"
 	"redlocksim/live/internal/livetest"
 	"redlocksim/scenarios"
@@ -57,12 +56,8 @@ func TestSoak(t *testing.T) {
 func TestSoakSeesABadLock(t *testing.T) {
 	t.Parallel()
 	livetest.NeedsServer(t)
-	program := filepath.Join(t.TempDir(), "grants")
-	if said, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./testdata/grants").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, said)
-	}
 	o := short(nil, 2*time.Second)
-	o.Live.Lock, o.Live.IsProtocol, o.Locks = []string{program}, true, 1
+	o.Live.Lock, o.Live.IsProtocol, o.Locks = []string{built.Program(t, "testdata/grants")}, true, 1
 	r, err := Run(t.Context(), o, nil)
 	if err != nil {
 		t.Fatal(err)

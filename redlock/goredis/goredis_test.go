@@ -18,7 +18,7 @@ import (
 func TestMain(m *testing.M) {
 	redis.SetLogger(silent{}) // go-redis logs every failed dial
 	// go-redis' own probe of a server that refused its dials notices only after a sleep of 1 s that its pool is closed.
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/redis/go-redis/v9/internal/pool.(*ConnPool).tryDial"))
+	adaptertest.Main(m, goleak.IgnoreAnyFunction("github.com/redis/go-redis/v9/internal/pool.(*ConnPool).tryDial"))
 }
 
 type silent struct{}

@@ -109,6 +109,7 @@ func (x *migration) keys(want string) {
 // The locks of a slot that is migrated can be taken, extended and released all the time: on the server to which the one that
 // has the slot sends those who ask for them. Nothing is kept of a server that has no slot any more.
 func TestMigratedSlot(t *testing.T) {
+	t.Parallel()
 	x := newMigration(t)
 	stays, moves := x.lock(tag+"stays"), x.lock(tag+"moves")
 	x.begins()
@@ -140,6 +141,7 @@ func TestMigratedSlot(t *testing.T) {
 
 // The server to which a slot is migrated may be one that is asked for others.
 func TestMigratedSlotBetweenPrimaries(t *testing.T) {
+	t.Parallel()
 	x := newMigration(t)
 	other := x.to.Ask("CLUSTER", "KEYSLOT", otherTag)
 	x.to.Ask("CLUSTER", "ADDSLOTS", other)

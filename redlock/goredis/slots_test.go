@@ -13,6 +13,7 @@ import (
 
 // Releases for one primary of a cluster that go together have keys of several slots. They are never joined.
 func TestManySlots(t *testing.T) {
+	t.Parallel()
 	member, _ := redisserver.StartMember(t)
 	member.Ask("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
 	eventually(t, patience, "the cluster is whole", func() bool { return strings.Contains(member.Ask("CLUSTER", "INFO"), "cluster_state:ok") })

@@ -9,14 +9,13 @@ import (
 	"testing"
 
 	client "github.com/redis/rueidis"
-	"go.uber.org/goleak"
 
 	"redlocksim/internal/adaptertest"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/rueidis"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { adaptertest.Main(m) }
 
 var own = adaptertest.Adapter{
 	Open: func(t testing.TB, c adaptertest.Config, addrs ...string) ([]driver.Node, func() error) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"redlocksim/internal/wasmtest"
+	"redlocksim/internal/built"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/programs"
 )
@@ -18,7 +18,7 @@ import (
 func TestALoaderKeepsTheLastPrograms(t *testing.T) {
 	naive := load(t, filepath.Join("..", "..", "locks", "naive")).Foreign()
 	fetched := 0
-	loader := &programs.Loader{Cache: wasmtest.Cache(t)}
+	loader := &programs.Loader{Cache: built.Cache(t)}
 	get := func(args ...string) {
 		t.Helper()
 		m := &scenarios.Module{Name: naive.Module.Name, Args: args, Hash: naive.Module.Hash}

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"redlocksim/checker"
+	"redlocksim/internal/built"
 	"redlocksim/internal/longest"
-	"redlocksim/internal/wasmtest"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/programs"
 	"redlocksim/scenarios/verdict"
@@ -21,7 +21,7 @@ import (
 
 func load(t *testing.T, dir string, args ...string) *programs.Program {
 	t.Helper()
-	p, err := programs.Load(wasmtest.Build(t, dir), args, wasmtest.Cache(t))
+	p, err := programs.Load(built.Wasm(t, dir), args, built.Cache(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ expect: {findings: safe, unavailable: {at-most: 1m}}`)
 		`{"type":"renewed","lease":2,"valid_ms":5000}`: 6 * time.Second,
 	} {
 		args := []string{`{"type":"ready","re":1}`, `{"type":"granted","re":2,"valid_ms":3000};` + told}
-		p, err := programs.Load(wasmtest.Build(t, filepath.Join("testdata", "says")), args, wasmtest.Cache(t))
+		p, err := programs.Load(built.Wasm(t, filepath.Join("testdata", "says")), args, built.Cache(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +187,7 @@ func TestProgramsThatSayNonsense(t *testing.T) {
 	} {
 		t.Run(line, func(t *testing.T) {
 			// When it is loaded it is asked what it is, by the first request of all.
-			p, err := programs.Load(wasmtest.Build(t, filepath.Join("testdata", "says")), strings.Fields(line), wasmtest.Cache(t))
+			p, err := programs.Load(built.Wasm(t, filepath.Join("testdata", "says")), strings.Fields(line), built.Cache(t))
 			if err == nil {
 				_, err = scenarios.Run(s, scenarios.Options{Foreign: p.Foreign()})
 				_ = p.Close()
@@ -215,7 +215,7 @@ func TestLeasesThatAreOver(t *testing.T) {
 	} {
 		s := given(t, `timeline: [{at: 1s, client: client-1, do: [try-lock, sleep: 1s, extend: 9s]}]
 expect: {findings: safe, unavailable: {at-most: 1m}}`)
-		p, err := programs.Load(wasmtest.Build(t, filepath.Join("testdata", "says")), strings.Fields(c.says), wasmtest.Cache(t))
+		p, err := programs.Load(built.Wasm(t, filepath.Join("testdata", "says")), strings.Fields(c.says), built.Cache(t))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"redlocksim/internal/wasmtest"
+	"redlocksim/internal/built"
 	"redlocksim/scenarios/programs"
 	"redlocksim/search/experiment"
 	"redlocksim/search/searchtest"
@@ -26,7 +26,7 @@ func TestEveryModeRuns(t *testing.T) {
 // arrangement of nodes.
 func TestEveryModeRunsWithALockProgram(t *testing.T) {
 	t.Parallel()
-	p, err := programs.Load(wasmtest.Build(t, filepath.Join("..", "..", "locks", "naive")), nil, wasmtest.Cache(t))
+	p, err := programs.Load(built.Wasm(t, filepath.Join("..", "..", "locks", "naive")), nil, built.Cache(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"redlocksim/internal/built"
 	"redlocksim/internal/jobs/jobstest"
-	"redlocksim/internal/wasmtest"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/programs"
 	"redlocksim/search/experiment"
@@ -44,7 +44,7 @@ func TestAWorkerHasTheSameSpace(t *testing.T) {
 
 // A search of a lock program finds the same on other machines, which fetch the program once for all steps of all generations.
 func TestASearchOfAProgramElsewhere(t *testing.T) {
-	p, err := programs.Load(wasmtest.Build(t, filepath.Join("..", "..", "locks", "naive")), nil, wasmtest.Cache(t))
+	p, err := programs.Load(built.Wasm(t, filepath.Join("..", "..", "locks", "naive")), nil, built.Cache(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestASearchOfAProgramElsewhere(t *testing.T) {
 	if len(sum.Findings) == 0 {
 		t.Error("nothing is found that could be another thing elsewhere")
 	}
-	there := jobstest.NewThere(Jobs((&programs.Loader{Cache: wasmtest.Cache(t)}).Load)...)
+	there := jobstest.NewThere(Jobs((&programs.Loader{Cache: built.Cache(t)}).Load)...)
 	got, _ := search(there)
 	same(t, "elsewhere", want, got)
 	if there.Done <= sum.Runs || there.Fetched != 1 {

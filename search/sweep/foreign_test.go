@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"redlocksim/internal/built"
 	"redlocksim/internal/jobs/jobstest"
-	"redlocksim/internal/wasmtest"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/programs"
 	"redlocksim/scenarios/protocols"
@@ -25,7 +25,7 @@ func program(t *testing.T, name string) *programs.Program {
 
 func programIn(t *testing.T, dir string, args ...string) *programs.Program {
 	t.Helper()
-	p, err := programs.Load(wasmtest.Build(t, dir), args, wasmtest.Cache(t))
+	p, err := programs.Load(built.Wasm(t, dir), args, built.Cache(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestSomebodysLockElsewhere(t *testing.T) {
 	grid := preset(t, "restart", "nodes.count=1", "lock.ttl=2s,3s", "budget.restart-delay=1s,4s")
 	frontier := preset(t, "restart", "nodes.count=1", "lock.ttl=2s", "budget.restart-delay=1s,3s")
 	frontier.Bisect = true
-	there := jobstest.NewThere(sweep.Jobs((&programs.Loader{Cache: wasmtest.Cache(t)}).Load)...)
+	there := jobstest.NewThere(sweep.Jobs((&programs.Loader{Cache: built.Cache(t)}).Load)...)
 	for name, s := range map[string]sweep.Spec{"grid": grid, "frontier": frontier} {
 		s.Foreign = lock
 		want := asJSON(t, run(t, s))
@@ -105,7 +105,7 @@ func TestAProgramThatFailsElsewhere(t *testing.T) {
 	s := preset(t, "restart", "nodes.count=1", "lock.ttl=2s", "budget.restart-delay=1s")
 	s.Foreign = programIn(t, filepath.Join("..", "..", "scenarios", "programs", "testdata", "says"), `{"type":"ready","re":1}`, "hello").Foreign()
 	here := run(t, s)
-	s.Elsewhere = jobstest.NewThere(sweep.Jobs((&programs.Loader{Cache: wasmtest.Cache(t)}).Load)...)
+	s.Elsewhere = jobstest.NewThere(sweep.Jobs((&programs.Loader{Cache: built.Cache(t)}).Load)...)
 	elsewhere := run(t, s)
 	if err := elsewhere.Err("", ""); !errors.Is(err, guest.ErrFailed) || err.Error() != here.Err("", "").Error() {
 		t.Errorf("elsewhere %v, here %v", err, here.Err("", ""))

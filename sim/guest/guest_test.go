@@ -12,7 +12,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"redlocksim/internal/wasmtest"
+	"redlocksim/internal/built"
 	"redlocksim/sim"
 	"redlocksim/sim/guest"
 	"redlocksim/sim/kernel"
@@ -35,11 +35,11 @@ func load(t *testing.T, limits guest.Limits) *guest.Program {
 	t.Helper()
 	testProgram.Do(func() {
 		var err error
-		if testProgram.wasm, err = os.ReadFile(wasmtest.Build(t, "testdata/program")); err != nil {
+		if testProgram.wasm, err = os.ReadFile(built.Wasm(t, "testdata/program")); err != nil {
 			t.Fatal(err)
 		}
 	})
-	p, err := guest.Load(testProgram.wasm, wasmtest.Cache(t), limits)
+	p, err := guest.Load(testProgram.wasm, built.Cache(t), limits)
 	if err != nil {
 		t.Fatal(err)
 	}
