@@ -2,7 +2,6 @@ package rules
 
 import (
 	"redlocksim/checker"
-	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 )
@@ -22,36 +21,25 @@ time.)`,
 // promises.
 type beliefs struct {
 	*watch
-	leases map[int]protocols.Lease // by the acquire
+	// ranOut are the grants of which a belief has: an extend that is over when it returns begins another, which ends at once.
+	ranOut map[int]bool
 }
 
 func watchBeliefs(r *watch) {
 	if r.Foreign || r.StepTime > 0 {
 		return
 	}
-	x := &beliefs{watch: r, leases: map[int]protocols.Lease{}}
-	r.onReturn(x.returned)
+	x := &beliefs{r, map[int]bool{}}
 	r.onEvent(x.saw, history.Expire)
-}
-
-func (b *beliefs) returned(c *call, err error) {
-	for _, acquire := range c.Grants {
-		switch {
-		case c.Func == protocols.AcquireCall && err == nil:
-			b.leases[acquire] = c.Lease
-		case c.Func == protocols.ReleaseCall:
-			delete(b.leases, acquire)
-		}
-	}
 }
 
 // saw judges a belief that runs out. One that ends otherwise says why.
 func (b *beliefs) saw(e *history.Event) {
-	l := b.leases[e.Grant]
-	if l == nil || e.Detail != "" {
+	l := b.leases.grantedBy(e.Grant)
+	if l == nil || e.Detail != "" || b.ranOut[e.Grant] {
 		return
 	}
-	delete(b.leases, e.Grant)
+	b.ranOut[e.Grant] = true
 	b.judged++
 	early := l.Until().Sub(b.World.Client(e.Process).ProgramClock().Now())
 	switch {

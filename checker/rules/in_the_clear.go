@@ -41,8 +41,6 @@ type inTheClear struct {
 	spent   map[*entry]bool                 // of acquires that have returned
 	gaveUp  map[*kernel.Process]kernel.True // when an acquire of the client that waited or was cancelled last did
 	open    []*ask                          // in the order of the calls
-	had     []*call                         // acquires of leases that somebody believes in, or is releasing
-	ended   map[int]bool                    // grants whose lease is over
 	times   []kernel.True                   // memory for since
 	rivalry []*ask                          // memory for rivals
 	spoken  map[reaching]exchanges
@@ -89,13 +87,14 @@ func watchInTheClear(r *watch) {
 	if r.Foreign || len(r.World.Replicas) > 0 || !known || p.alone > p.nodes {
 		return
 	}
-	x := &inTheClear{watch: r, patience: p, spent: map[*entry]bool{}, gaveUp: map[*kernel.Process]kernel.True{}, ended: map[int]bool{}, times: make([]kernel.True, p.nodes)}
+	x := &inTheClear{watch: r, patience: p, spent: map[*entry]bool{}, gaveUp: map[*kernel.Process]kernel.True{}, times: make([]kernel.True, p.nodes)}
 	x.calm = watchCalm(r.Run, isGuarded(r.Run), x.lookAll, x.keepAll)
 	x.spoken = map[reaching]exchanges{}
 	r.onCommand(x.speaks, redis.Sent, redis.Answered)
 	x.crowds = watchCrowds(r.Run, max(p.crowd, 2))
 	r.onNodeClock(x.lookAndKeep)
-	r.onEvent(x.saw, history.Expire, history.Step, history.Crash, history.Fault)
+	r.onEvent(x.saw, history.Crash, history.Fault)
+	r.onHeld(x.looksFor, x.changed)
 	r.onApplied(func(a *redis.Applied) { x.forThose(a, x.look) })
 	r.onChanged(func(a *change) {
 		x.forThose(a.Applied, func(w *ask) {
@@ -110,9 +109,9 @@ func watchInTheClear(r *watch) {
 	r.onEnd = append(r.onEnd, x.lookAll)
 }
 
-// isHad says whether somebody has a lease on any of the resources of a call.
+// isHad says whether somebody believes in a lease on any of the resources of a call, or is releasing it.
 func (x *inTheClear) isHad(c *call) bool {
-	return slices.ContainsFunc(x.had, func(had *call) bool { return meets(had, c) })
+	return slices.ContainsFunc(x.leases.held, func(g *granted) bool { return !g.isOver && meets(g.by, c) })
 }
 
 // isForeign says whether a key on a node is in the way of those who ask, and not the vote for one of them that will be taken
@@ -292,19 +291,26 @@ func (x *inTheClear) lookAndKeep() {
 
 // change has those who ask for some resource of a call looked at, and counted anew what they are alone with.
 func (x *inTheClear) change(c *call, does func()) {
-	about := func(f func(*ask)) {
-		for _, a := range x.open {
-			if meets(a.call, c) {
-				f(a)
-			}
+	x.looksFor(c)
+	does()
+	x.changed(c)
+}
+
+func (x *inTheClear) looksFor(c *call) {
+	for _, a := range x.open {
+		if meets(a.call, c) {
+			x.look(a)
 		}
 	}
-	about(x.look)
-	does()
-	about(func(a *ask) {
-		a.alone = x.World.Kernel.Now()
-		x.keep(a)
-	})
+}
+
+func (x *inTheClear) changed(c *call) {
+	for _, a := range x.open {
+		if meets(a.call, c) {
+			a.alone = x.World.Kernel.Now()
+			x.keep(a)
+		}
+	}
 }
 
 // speaks follows which commands are answered.
@@ -345,31 +351,23 @@ func (x *inTheClear) called(c *call) {
 	}
 }
 
-// returned takes what a call returned.
+// returned takes what an acquire returned.
 func (x *inTheClear) returned(c *call, err error) {
-	switch c.Func {
-	case protocols.AcquireCall:
-		i := slices.IndexFunc(x.open, func(a *ask) bool { return a.call == c })
-		if i < 0 {
-			return // of a client that has crashed
-		}
-		a := x.open[i]
-		if err != nil && !a.Waits && !a.isGivenUp() && !errors.Is(err, redlock.ErrInvalid) {
-			x.refused(a)
-		}
-		x.change(c, func() {
-			x.open = slices.Delete(x.open, i, i+1)
-			x.spend(a)
-			if err != nil && (a.Waits || a.isGivenUp()) {
-				x.gaveUp[a.client.Process] = x.World.Kernel.Now()
-			}
-			if err == nil && !slices.ContainsFunc(c.Grants, func(g int) bool { return x.ended[g] }) {
-				x.had = append(x.had, c)
-			}
-		})
-	case protocols.ReleaseCall:
-		x.over(func(had *call) bool { return had.Lease == c.Lease })
+	i := slices.IndexFunc(x.open, func(a *ask) bool { return a.call == c })
+	if i < 0 {
+		return // another call, or of a client that has crashed
 	}
+	a := x.open[i]
+	if err != nil && !a.Waits && !a.isGivenUp() && !errors.Is(err, redlock.ErrInvalid) {
+		x.refused(a)
+	}
+	x.change(c, func() {
+		x.open = slices.Delete(x.open, i, i+1)
+		x.spend(a)
+		if err != nil && (a.Waits || a.isGivenUp()) {
+			x.gaveUp[a.client.Process] = x.World.Kernel.Now()
+		}
+	})
 }
 
 // spend notes that the votes of an acquire are for none of those any more who still ask.
@@ -379,28 +377,15 @@ func (x *inTheClear) spend(a *ask) {
 	}
 }
 
-// over ends leases.
-func (x *inTheClear) over(is func(*call) bool) {
-	for i := len(x.had) - 1; i >= 0; i-- {
-		if c := x.had[i]; is(c) {
-			x.change(c, func() { x.had = slices.Delete(x.had, i, i+1) })
-		}
-	}
-}
-
-// saw takes an event of the history that may end leases.
+// saw takes a crash, which ends acquires, and a fault.
 func (x *inTheClear) saw(e *history.Event) {
 	switch {
-	case e.Kind == history.Expire || e.Kind == history.Step && e.Name == lost:
-		x.ended[e.Grant] = true // perhaps before the call that grants it returns
-		x.over(func(had *call) bool { return slices.Contains(had.Grants, e.Grant) })
 	case e.Kind == history.Crash:
 		for i := len(x.open) - 1; i >= 0; i-- {
 			if a := x.open[i]; a.Client == e.Process {
 				x.change(a.call, func() { x.open = slices.Delete(x.open, i, i+1) })
 			}
 		}
-		x.over(func(had *call) bool { return had.Client == e.Process })
 	case e.Kind == history.Fault && e.Name == "overwrite": // no request has changed the keys
 		x.lookAndKeep()
 	}

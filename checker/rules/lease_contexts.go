@@ -31,20 +31,17 @@ end a context.)`,
 // leaseContexts watches that the contexts of leases end for the right cause, and those of a protocols.Warner in time.
 type leaseContexts struct {
 	*watch
-	leases []*lasting
+	open []*lasting
 }
 
 // lasting is a lease whose context has not ended.
 type lasting struct {
-	lease    protocols.Lease
-	client   *kernel.Process
-	resource string
-	warns    bool            // its context ends before it
-	until    time.Time       // the end of the lease, by the lock clock
-	at       kernel.Mono     // the same by the monotonic clock, which timers go by
-	lead     kernel.Mono     // how long before that its context ends at the least
-	asks     []time.Duration // the TTLs that are asked for: of the acquire, and of extends under way
-	released bool            // by its holder, or about to be
+	*granted
+	warns bool            // its context ends before it
+	until time.Time       // the end of the lease, by the lock clock
+	at    kernel.Mono     // the same by the monotonic clock, which timers go by
+	lead  kernel.Mono     // how long before that its context ends at the least
+	asks  []time.Duration // the TTLs that are asked for: of the acquire, and of extends under way
 }
 
 func watchLeaseContexts(r *watch) {
@@ -56,12 +53,7 @@ func watchLeaseContexts(r *watch) {
 }
 
 func (x *leaseContexts) called(c *call) {
-	l := x.of(c.Lease)
-	switch {
-	case l == nil:
-	case c.Func == protocols.ReleaseCall:
-		l.released = true
-	case c.Func == protocols.ExtendCall:
+	if l := x.of(c.Lease); l != nil && c.Func == protocols.ExtendCall {
 		l.asks = append(l.asks, c.TTL)
 	}
 }
@@ -74,10 +66,10 @@ func (x *leaseContexts) returned(c *call, err error) {
 	switch {
 	case c.Lease.Context().Done() == nil: // it never ends
 	case c.Func == protocols.AcquireCall:
-		l := &lasting{lease: c.Lease, client: c.client, resource: c.Resources[0], warns: warns, asks: []time.Duration{c.TTL}}
+		l := &lasting{granted: x.leases.of[c.Lease], warns: warns, asks: []time.Duration{c.TTL}}
 		x.look(l)
 		l.asks = nil
-		x.leases = append(x.leases, l)
+		x.open = append(x.open, l)
 	case !warns:
 	case c.Func == protocols.ExtendCall:
 		if l := x.of(c.Lease); l != nil {
@@ -100,8 +92,8 @@ func (x *leaseContexts) returned(c *call, err error) {
 
 // of finds a lease whose context has not ended, as far as was seen; nil if there is none.
 func (x *leaseContexts) of(lease protocols.Lease) *lasting {
-	for _, l := range x.leases {
-		if l.lease == lease {
+	for _, l := range x.open {
+		if l.Lease == lease {
 			return l
 		}
 	}
@@ -111,10 +103,10 @@ func (x *leaseContexts) of(lease protocols.Lease) *lasting {
 // look notes the end of the lease. Code that takes time may have come beyond that when it makes the lease: then it is to end at
 // once. What such code reads of a clock that stands still is not what the timer goes by.
 func (x *leaseContexts) look(l *lasting) {
-	if until := l.lease.Until(); until != l.until {
+	if until := l.Until(); until != l.until {
 		l.until = until
-		l.at = l.client.Mono() + kernel.Mono(max(0, until.Sub(l.client.ProgramClock().Now())))
-		if x.StepTime > 0 && l.client.Clock().Rate() != 0 {
+		l.at = l.by.client.Mono() + kernel.Mono(max(0, until.Sub(l.by.client.ProgramClock().Now())))
+		if x.StepTime > 0 && l.by.client.Clock().Rate() != 0 {
 			l.at = math.MaxInt64 - kernel.Mono(rounding)
 		}
 		l.lead = x.leadOf(l)
@@ -127,32 +119,32 @@ func (x *leaseContexts) leadOf(l *lasting) kernel.Mono {
 	if !x.isLibrary() || x.StepTime > 0 || x.Lock.Clock != kernel.Monotonic || len(l.asks) == 0 {
 		return 0
 	}
-	left := max(0, l.until.Sub(l.client.ProgramClock().Now()))
+	left := max(0, l.until.Sub(l.by.client.ProgramClock().Now()))
 	return kernel.Mono(protocols.Of[protocols.RedlockSettings](x.Lock).Lead(slices.Min(l.asks), left))
 }
 
 // check looks at all leases whose contexts have not ended, as far as was seen: at an event, or at another moment if it is nil.
 func (x *leaseContexts) check(e *history.Event) {
-	x.leases = slices.DeleteFunc(x.leases, func(l *lasting) bool {
-		if l.client.Dead() {
+	x.open = slices.DeleteFunc(x.open, func(l *lasting) bool {
+		if l.by.client.Dead() {
 			return true
 		}
-		ctx := l.lease.Context()
+		ctx := l.Context()
 		if ctx.Err() == nil {
 			return l.warns && x.isLate(l, "goes on")
 		}
 		switch cause := context.Cause(ctx); {
-		case cause == redlock.ErrReleased && l.released:
+		case cause == redlock.ErrReleased && l.release != nil:
 		case cause == redlock.ErrLost:
-			hasJustEnded := e != nil && e.Name == observe.Lost.String() && e.Process == l.client.Name()
+			hasJustEnded := e != nil && e.Name == observe.Lost.String() && e.Process == l.by.client.Name()
 			if l.warns && hasJustEnded && x.Lock.Clock == kernel.Monotonic { // others move on at a stroke
 				x.isLate(l, "ends only now")
 			}
 		case cause == redlock.ErrReleased:
-			x.broken(l.resource, "%s's lease ends because it was released, says its context, and nobody released it", l.client.Name())
+			x.broken(l.by.Resources[0], "%s's lease ends because it was released, says its context, and nobody released it", l.by.client.Name())
 		default:
-			x.broken(l.resource, "the cause with which the context of %s's lease ends is neither that it is lost nor that it is released: %v",
-				l.client.Name(), cause)
+			x.broken(l.by.Resources[0], "the cause with which the context of %s's lease ends is neither that it is lost nor that it is released: %v",
+				l.by.client.Name(), cause)
 		}
 		return true
 	})
@@ -161,21 +153,23 @@ func (x *leaseContexts) check(e *history.Event) {
 // isLate looks whether the context should have ended before. A process that is paused, or that goes on at this very moment, has
 // not come to it yet.
 func (x *leaseContexts) isLate(l *lasting, does string) bool {
-	if !l.isOver() || !x.standstills.hasRun(l.client, x.World.Kernel.Now()) {
+	if !l.isOver() || !x.standstills.hasRun(l.by.client, x.World.Kernel.Now()) {
 		return false
 	}
 	if x.look(l); !l.isOver() {
 		return false // extended
 	}
-	if left := l.at - l.client.Clock().Mono(); left >= 0 {
-		x.broken(l.resource, "%s's lease ends in %v by its monotonic clock, and the lease's context, which is to end %v before it, %s",
-			l.client.Name(), time.Duration(left), time.Duration(l.lead), does)
+	if left := l.at - l.by.client.Clock().Mono(); left >= 0 {
+		x.broken(l.by.Resources[0], "%s's lease ends in %v by its monotonic clock, and the lease's context, which is to end %v before it, %s",
+			l.by.client.Name(), time.Duration(left), time.Duration(l.lead), does)
 	} else {
-		x.broken(l.resource, "%s's lease ended %v ago by its monotonic clock, and the lease's context %s",
-			l.client.Name(), time.Duration(-left), does)
+		x.broken(l.by.Resources[0], "%s's lease ended %v ago by its monotonic clock, and the lease's context %s",
+			l.by.client.Name(), time.Duration(-left), does)
 	}
 	return true
 }
 
 // isOver says whether the context should have ended by the monotonic clock, as far as was seen.
-func (l *lasting) isOver() bool { return l.client.Clock().Mono() > l.at-l.lead+kernel.Mono(rounding) }
+func (l *lasting) isOver() bool {
+	return l.by.client.Clock().Mono() > l.at-l.lead+kernel.Mono(rounding)
+}

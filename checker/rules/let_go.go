@@ -51,13 +51,10 @@ type letGo struct {
 // foreignGrace is what somebody's lock is given beyond what its messages take.
 const foreignGrace = time.Second
 
-// claim is a client that asks for a resource, and owner what it has of it.
-type claim struct{ client, resource string }
-
+// owner is a client that asks for a resource.
 type owner struct {
-	leases []protocols.Lease // that it has not released
-	kept   []*entry          // of which it has not let go
-	ttl    time.Duration     // the longest that it has ever asked for
+	kept []*entry      // of which it has not let go
+	ttl  time.Duration // the longest that it has ever asked for
 }
 
 // traffic is what became of the messages on a link.
@@ -211,9 +208,9 @@ func (l *letGo) settle(by claim) {
 	}
 	o := l.owner(by.client, by.resource)
 	for _, e := range slices.Clone(o.kept) {
-		if !slices.ContainsFunc(o.leases, func(lease protocols.Lease) bool {
-			voted, told := lease.(protocols.Voted)
-			return !told || voted.Value() == e.value
+		if !slices.ContainsFunc(l.leases.held, func(g *granted) bool {
+			voted, told := g.Lease.(protocols.Voted)
+			return g.isOn(by) && (!told || voted.Value() == e.value)
 		}) {
 			l.letsGo(e)
 		}
@@ -233,13 +230,6 @@ func (l *letGo) called(c *call) {
 
 func (l *letGo) returned(c *call, _ error) {
 	for _, resource := range c.Resources {
-		o := l.owner(c.Client, resource)
-		switch {
-		case c.Func == protocols.AcquireCall && c.Lease != nil:
-			o.leases = append(o.leases, c.Lease)
-		case c.Func == protocols.ReleaseCall:
-			o.leases = slices.DeleteFunc(o.leases, func(lease protocols.Lease) bool { return lease == c.Lease })
-		}
 		l.settle(claim{c.Client, resource})
 	}
 }
@@ -329,7 +319,7 @@ func (l *letGo) asked(a *redis.Asked) {
 				continue
 			}
 			// One that counts is not let go of before the last release.
-			if o := l.owner(a.Client.Name(), e.resource); !l.isReentrant || len(o.leases) <= 1 {
+			if !l.isReentrant || l.leases.count(claim{a.Client.Name(), e.resource}) <= 1 {
 				l.letsGo(e)
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"redlocksim/checker"
 	"redlocksim/redlock"
@@ -32,7 +31,6 @@ type otherCalls struct {
 	*watch
 	quorum int
 	open   []*explained
-	ttls   map[protocols.Lease]time.Duration // that leases were granted with
 	// isPlain says that the lock is on nodes of which it is known what they do for a lease, and isService that it is not.
 	isPlain, isService bool
 }
@@ -60,7 +58,7 @@ func watchOtherCalls(r *watch) {
 		quorum = 1
 	}
 	isService := r.Lock.Capabilities().Service != ""
-	x := &otherCalls{watch: r, quorum: quorum, ttls: map[protocols.Lease]time.Duration{}, isService: isService, isPlain: !isService && len(r.World.Replicas) == 0}
+	x := &otherCalls{watch: r, quorum: quorum, isService: isService, isPlain: !isService && len(r.World.Replicas) == 0}
 	follow(r.Run, &x.open, x.called, x.returned)
 	r.onRequest(x.sent)
 	r.onHeard(x.heard)
@@ -127,7 +125,6 @@ func (o *otherCalls) returned(c *explained, err error) {
 	wrong := ""
 	switch {
 	case err == nil && c.Func == protocols.AcquireCall:
-		o.ttls[c.Lease] = c.TTL
 	case err == nil:
 		wrong = o.untrue(c)
 	case errors.Is(err, redlock.ErrTaken) && c.Func != protocols.AcquireCall:
@@ -196,7 +193,7 @@ func (o *otherCalls) isOver(c *explained) bool {
 		return true
 	case c.Lease == nil:
 		return took >= c.TTL
-	case took >= o.ttls[c.Lease]:
+	case took >= o.leases.of[c.Lease].by.TTL:
 		return true
 	}
 	until := c.Lease.Until()

@@ -3,6 +3,7 @@ package rules
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -39,7 +40,15 @@ type permits struct {
 	// known.
 	timed bool
 	open  []*seeker // in the order of the calls
-	held  []*given
+	// last are the leases that clients go by: the last on each permit, until it is given back.
+	last map[permitOf]*granted
+	lost map[*granted]kernel.True // when the context ended of one that nobody had begun to give back
+}
+
+// permitOf is a permit of a client, which has a number as in calls.
+type permitOf struct {
+	claim
+	made int
 }
 
 // seeker is a call that has not returned.
@@ -49,6 +58,7 @@ type seeker struct {
 	attempts     int
 	asked        []string    // in its last look, or in all where it is for all permits
 	away         []string    // what its client had when that look began
+	perhaps      []string    // what it may have had besides
 	isCut        bool        // the last attempt failed as those for all other permits would
 	isGiven      bool        // a permit was granted to it, or the lock that only calls for all permits take
 	isAsking     bool        // an attempt is under way
@@ -61,21 +71,12 @@ type seeker struct {
 	isUnreleased bool  // a release has failed
 }
 
-// given is what a client has.
-type given struct {
-	*seeker
-	resource string
-	lease    protocols.Lease
-	isEnding bool        // its release has been called
-	lost     kernel.True // when its context ended before that
-}
-
 func watchPermits(r *watch) {
 	if !r.isLibrary() || !r.Lock.Capabilities().Permits {
 		return
 	}
 	x := &permits{watch: r, delay: protocols.Of[protocols.DelaySettings](r.Lock).Span().Max,
-		timed: r.StepTime == 0 && r.Lock.Clock == kernel.Monotonic}
+		timed: r.StepTime == 0 && r.Lock.Clock == kernel.Monotonic, last: map[permitOf]*granted{}, lost: map[*granted]kernel.True{}}
 	trace.On(r.World.Events, func(c protocols.PermitCalled) {
 		x.open = append(x.open, &seeker{PermitCall: c.PermitCall, made: r.calls.number(c.Client)})
 		x.review()
@@ -93,7 +94,7 @@ func watchPermits(r *watch) {
 	})
 	r.onCrash(func(client string) {
 		x.open = slices.DeleteFunc(x.open, func(w *seeker) bool { return w.Client == client })
-		x.held = slices.DeleteFunc(x.held, func(g *given) bool { return g.Client == client })
+		maps.DeleteFunc(x.last, func(p permitOf, _ *granted) bool { return p.client == client })
 	})
 }
 
@@ -105,10 +106,10 @@ func (p *permits) of(c *protocols.PermitCall) *seeker {
 	return nil
 }
 
-// given is what a lease stands for; nil if it is for no permit.
-func (p *permits) given(l protocols.Lease) *given {
-	if i := slices.IndexFunc(p.held, func(g *given) bool { return g.lease == l }); i >= 0 {
-		return p.held[i]
+// granted is the call that a lease was granted to; nil if it was to none, or to one that has returned.
+func (p *permits) granted(l protocols.Lease) *seeker {
+	if g := p.leases.of[l]; g != nil {
+		return p.of(g.by.Permit)
 	}
 	return nil
 }
@@ -129,26 +130,31 @@ func (w *seeker) wants() (all []string) {
 	return all
 }
 
-// heldBy are the permits that the client of a call holds, and knows of.
-func (p *permits) heldBy(w *seeker) (all []string) {
-	for _, g := range p.held {
-		isPermit := g.resource != protocols.AllOf(g.Semaphore)
-		if isPermit && g.isWithin(w) && (g.isEnding || g.lease.Context().Err() == nil) && !slices.Contains(all, g.resource) {
-			all = append(all, g.resource)
+// heldBy are the permits that the client of a call holds, and knows of, and those that it may: where a call gives a permit back
+// by itself, nobody outside sees when it begins to.
+func (p *permits) heldBy(w *seeker) (certain, perhaps []string) {
+	for i := range w.Permits {
+		resource := protocols.PermitOf(w.Semaphore, i+1)
+		switch g := p.last[permitOf{claim{w.Client, resource}, w.made}]; {
+		case g == nil:
+		case g.release != nil || g.Context().Err() == nil:
+			certain = append(certain, resource)
+		case g.by.Permit.Work != nil:
+			perhaps = append(perhaps, resource)
 		}
 	}
-	return all
+	return certain, perhaps
 }
 
 // called takes an attempt that begins, and a lease that is renewed or given back.
 func (p *permits) called(c *call) {
-	if g := p.given(c.Lease); g != nil && c.Func == protocols.ReleaseCall {
-		if g.isWorking {
-			p.broken(g.resource, "%s works under all permits of %q, and gives back %q meanwhile", g.Client, g.Semaphore, g.resource)
+	if w := p.granted(c.Lease); w != nil && c.Func == protocols.ReleaseCall {
+		if w.isWorking {
+			p.broken(c.Resources[0], "%s works under all permits of %q, and gives back %q meanwhile", w.Client, w.Semaphore, c.Resources[0])
 		}
-		g.isEnding, g.isLost = true, g.isLost || context.Cause(g.lease.Context()) == redlock.ErrLost
-	} else if g != nil && c.Renewal && g.isWorking && g.work.Err() != nil && g.resource != protocols.AllOf(g.Semaphore) {
-		p.brokenOf(checker.Conduct, g.resource, "%s goes on to renew %q, although its work under all permits of %q is told to stop", g.Client, g.resource, g.Semaphore)
+		w.isLost = w.isLost || context.Cause(c.Lease.Context()) == redlock.ErrLost
+	} else if w != nil && c.Renewal && w.isWorking && w.work.Err() != nil && c.Resources[0] != protocols.AllOf(w.Semaphore) {
+		p.brokenOf(checker.Conduct, c.Resources[0], "%s goes on to renew %q, although its work under all permits of %q is told to stop", w.Client, c.Resources[0], w.Semaphore)
 	}
 	if w := p.of(c.Permit); w != nil && c.Func == protocols.AcquireCall {
 		p.asks(w, c)
@@ -161,7 +167,8 @@ func (p *permits) asks(w *seeker, c *call) {
 	resource := c.Resources[0]
 	if p.isLate(w); w.isNew(resource) {
 		p.completes(w)
-		w.asked, w.away = nil, p.heldBy(w)
+		w.asked = nil
+		w.away, w.perhaps = p.heldBy(w)
 	}
 	wrong := ""
 	switch {
@@ -195,7 +202,7 @@ func (p *permits) completes(w *seeker) {
 		return
 	}
 	for _, resource := range w.wants() {
-		if !slices.Contains(w.asked, resource) && !slices.Contains(w.away, resource) {
+		if !slices.Contains(w.asked, resource) && !slices.Contains(w.away, resource) && !slices.Contains(w.perhaps, resource) {
 			p.brokenOf(checker.NeedlesslyUnavailable, resource, "%s looks for a permit of %q and finds none, and has not asked for %q", w.Client, w.Semaphore, resource)
 		}
 	}
@@ -203,15 +210,17 @@ func (p *permits) completes(w *seeker) {
 
 // returned takes what came of an attempt, or of giving something back.
 func (p *permits) returned(c *call, err error) {
-	if g := p.given(c.Lease); g != nil && c.Func == protocols.ReleaseCall {
-		g.isLost, g.isUnreleased = g.isLost || errors.Is(err, redlock.ErrLost), g.isUnreleased || err != nil
-		p.held = slices.DeleteFunc(p.held, func(o *given) bool { return o == g })
+	if c.Func == protocols.ReleaseCall {
+		if w := p.granted(c.Lease); w != nil {
+			w.isLost, w.isUnreleased = w.isLost || errors.Is(err, redlock.ErrLost), w.isUnreleased || err != nil
+		}
+		maps.DeleteFunc(p.last, func(_ permitOf, g *granted) bool { return g.Lease == c.Lease })
 	}
 	if w := p.of(c.Permit); w != nil && c.Func == protocols.AcquireCall {
 		w.isAsking = false
 		if err == nil {
 			w.isGiven = true
-			p.held = append(p.held, &given{seeker: w, resource: c.Resources[0], lease: c.Lease})
+			p.last[permitOf{claim{c.Client, c.Resources[0]}, c.made}] = p.leases.of[c.Lease]
 		} else {
 			failed, isFailed := errors.AsType[*redlock.Error](err)
 			w.isCut = !isFailed || isOfAll(failed)
@@ -234,15 +243,16 @@ func isOfAll(e *redlock.Error) bool {
 // review finds out which calls must look: the first that waits of each client, unless it is asking or its client has all
 // permits. It notes what was lost, too.
 func (p *permits) review() {
-	for _, g := range p.held {
-		if !g.isEnding && g.lost == 0 && g.lease.Context().Err() != nil {
-			g.lost = p.World.Kernel.Now()
+	for _, g := range p.leases.held {
+		if _, is := p.lost[g]; !is && g.release == nil && g.Context().Err() != nil {
+			p.lost[g] = p.World.Kernel.Now()
 		}
 	}
 	for i, w := range p.open {
 		isBehind := slices.ContainsFunc(p.open[:i], func(o *seeker) bool { return o.Waits && o.isWithin(w) })
+		certain, perhaps := p.heldBy(w)
 		switch {
-		case isBehind || !w.Waits || w.All || w.isAsking || w.isGiven || len(p.heldBy(w)) == w.Permits:
+		case isBehind || !w.Waits || w.All || w.isAsking || w.isGiven || len(certain)+len(perhaps) == w.Permits:
 			w.idle = time.Time{}
 		case w.idle.IsZero():
 			w.idle, w.since = p.clock(w.Client), p.World.Kernel.Now()
@@ -263,10 +273,10 @@ func (p *permits) isLate(w *seeker) {
 
 // mustKnow says whether a call must know that something was lost: it takes its tasks some steps to tell each other, and in the
 // same moment anything may come first.
-func (p *permits) mustKnow(g *given) bool {
+func (p *permits) mustKnow(g *granted) bool {
 	const steps = 8
-	client := p.World.Client(g.Client)
-	return g.lost != 0 && p.World.Kernel.Now().Sub(g.lost) > steps*p.step(client) && p.standstills.hasRun(client, g.lost)
+	lost, is := p.lost[g]
+	return is && p.World.Kernel.Now().Sub(lost) > steps*p.step(g.by.client) && p.standstills.hasRun(g.by.client, lost)
 }
 
 // begins judges whether a call that begins its work has everything.
@@ -277,8 +287,10 @@ func (p *permits) begins(e protocols.AllBegun) {
 	}
 	w.work, w.isWorking = e.In, true
 	for _, resource := range w.wants() {
-		has := func(g *given) bool { return g.seeker == w && g.resource == resource && !g.isEnding && !p.mustKnow(g) }
-		if !slices.ContainsFunc(p.held, has) {
+		has := func(g *granted) bool {
+			return g.by.Permit == w.PermitCall && g.by.Resources[0] == resource && g.release == nil && !p.mustKnow(g)
+		}
+		if !slices.ContainsFunc(p.leases.held, has) {
 			p.broken(resource, "%s works under all permits of %q, and has not got %q", w.Client, w.Semaphore, resource)
 		}
 	}
@@ -292,12 +304,12 @@ func (p *permits) ends(e protocols.AllDone) {
 	}
 	w.isWorking, w.err = false, e.Err
 	lost, isOver := "", false
-	for _, g := range p.held {
-		if g.seeker != w {
+	for _, g := range p.leases.held {
+		if g.by.Permit != w.PermitCall {
 			continue
 		}
-		if isOver = isOver || g.lease.Context().Err() != nil; p.mustKnow(g) {
-			lost = g.resource
+		if isOver = isOver || g.Context().Err() != nil; p.mustKnow(g) {
+			lost = g.by.Resources[0]
 		}
 	}
 	isTold, isCalledOff, wrong := w.work.Err() != nil, w.Context.Err() != nil, ""
@@ -339,9 +351,9 @@ func (p *permits) gets(c *protocols.PermitCall, err error) {
 	if wrong != "" {
 		p.broken(w.wants()[0], "%s calls for permits of %q, and gets %q: %s", w.Client, w.Semaphore, text(err), wrong)
 	}
-	for _, g := range p.held {
-		if g.seeker == w && w.All {
-			p.broken(g.resource, "%s's call for all permits of %q has returned, and still has %q", w.Client, w.Semaphore, g.resource)
+	for _, g := range p.leases.held {
+		if g.by.Permit == c && w.All {
+			p.broken(g.by.Resources[0], "%s's call for all permits of %q has returned, and still has %q", w.Client, w.Semaphore, g.by.Resources[0])
 		}
 	}
 	p.review()

@@ -50,8 +50,11 @@ func (s *seekerOf) plays(t *testing.T, sentences string) {
 		switch pause, err := time.ParseDuration(words[0]); {
 		case err == nil:
 			s.sleeps(pause)
-		case words[0] == "seeks" || words[0] == "waits" || words[0] == "wants-all":
+		case words[0] == "seeks" || words[0] == "waits" || words[0] == "holds" || words[0] == "wants-all":
 			c := &protocols.PermitCall{Client: "c1", Semaphore: "s", Permits: 2, TTL: ttl, Waits: words[0] == "waits", All: words[0] == "wants-all"}
+			if words[0] == "holds" {
+				c.Work = func(context.Context) error { return nil }
+			}
 			c.Context, s.cancel = context.WithCancel(context.Background())
 			s.calls = append(s.calls, c)
 			s.Wants(c)
@@ -74,12 +77,20 @@ func (s *seekerOf) tries(c *protocols.PermitCall, resource, outcome string) {
 	switch outcome {
 	case "granted":
 		l := s.lease(resource, s.reads().Add(ttl))
+		s.leases["older-"+resource] = s.leases[resource]
 		call.Lease, s.leases[resource] = l, l
 		s.Returned(call, nil)
 	case "for-longer", "asked":
 	default:
 		s.Returned(call, permitErrors[outcome])
 	}
+}
+
+// gives begins to give back a lease: of a resource the last, or the one before.
+func (s *seekerOf) gives(lease string) *protocols.Call {
+	call := &protocols.Call{Func: protocols.ReleaseCall, Client: "c1", Resources: []string{strings.TrimPrefix(lease, "older-")}, Lease: s.leases[lease]}
+	s.Called(call)
+	return call
 }
 
 func (s *seekerOf) goesOn(c *protocols.PermitCall, does string, with []string) bool {
@@ -103,14 +114,15 @@ func (s *seekerOf) goesOn(c *protocols.PermitCall, does string, with []string) b
 	case "gives":
 		for _, resource := range with {
 			if l := s.leases[resource]; l != nil {
-				call := &protocols.Call{Func: protocols.ReleaseCall, Client: "c1", Lease: l}
-				s.Called(call)
+				call := s.gives(resource)
 				l.cancel(redlock.ErrReleased)
 				s.Returned(call, nil)
 			}
 		}
+	case "giving":
+		s.gives(with[0])
 	case "renews":
-		s.Called(&protocols.Call{Func: protocols.ExtendCall, Client: "c1", Lease: l, Renewal: true})
+		s.Called(&protocols.Call{Func: protocols.ExtendCall, Client: "c1", Resources: with[:1], Lease: l, Renewal: true})
 	case "works": // in the context of its call, or in another
 		in := c.Context
 		if with[0] == "elsewhere" {
@@ -136,6 +148,7 @@ func TestPermits(t *testing.T) {
 		asks, gets, works = `c1 asks for "%s" for a call for permits of "s", and `, `c1 calls for permits of "s", and gets "%s": `, `c1 works under all permits of "s", and `
 		late, unasked     = `c1 waits for a permit of "s", and has not looked for one for `, `c1 looks for a permit of "s" and finds none, and has not asked for "s/2"`
 		hasBoth           = "seeks; s/1 granted; gets; seeks; s/2 granted; gets; "
+		lost              = "seeks; s/1 granted; gets; loses s/1; "
 		hasAll            = "wants-all; s/all granted; s/1 granted; s/2 granted; "
 		all, givesAll     = hasAll + "works; ", "; gives s/all s/1 s/2; "
 	)
@@ -151,6 +164,9 @@ func TestPermits(t *testing.T) {
 		{"another TTL", "seeks; s/1 for-longer", conduct, of(asks, "s/1") + "it is to have it for 10s, and asks for 20s"},
 		{"one more", "seeks; s/1 granted; s/2 taken", conduct, of(asks, "s/2") + "it has got one"},
 		{"asked for what it has", "seeks; s/1 granted; gets; seeks; s/1 taken", conduct, of(asks, "s/1") + "it has that itself"},
+		{"asked for what it had and gives back", lost + "giving s/1; seeks; s/1 taken", conduct, of(asks, "s/1") + "it has that itself"},
+		{"asked for what it has given back since", lost + "seeks; s/1 granted; gets; giving older-s/1; gives s/1; seeks; s/1 taken", conduct, ""},
+		{"asked for what it has lost since", lost + "seeks; s/1 granted; gets; giving older-s/1; loses s/1; seeks; s/1 taken", conduct, ""},
 		{"looks in time", "waits; s/1 taken; s/2 taken; 300ms; s/1 granted; gets", needless, ""},
 		{"looks too late", "waits; s/1 taken; s/2 taken; 1s; s/1 granted; gets", needless, late + "1s"},
 		{"never looks", "waits", needless, late + "59s"},
@@ -159,6 +175,8 @@ func TestPermits(t *testing.T) {
 		{"looks in time after a loss", hasBoth + "waits; 1s; loses s/2; 150ms; s/2 granted; gets", needless, ""},
 		{"one not asked for", "seeks; s/1 taken; gets taken", needless, unasked},
 		{"one not asked for that it holds", "seeks; s/2 granted; gets; seeks; s/1 taken; gets taken", needless, ""},
+		{"one not asked for that it has lost", lost + "seeks; s/2 taken; gets taken", needless, strings.Replace(unasked, "s/2", "s/1", 1)},
+		{"one not asked for that its call may be giving back", "holds; s/1 granted; gets; loses s/1; seeks; s/2 taken; gets taken", needless, ""},
 		{"none asked for after one that no node answers", "seeks; s/1 silent; gets silent", needless, ""},
 		{"one not asked for after one with votes of others", "seeks; s/1 split; gets split", needless, unasked},
 		{"a look that its context ends", "seeks; s/1 taken; cancelled; gets taken cancelled", needless, ""},

@@ -3,6 +3,7 @@ package rules
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -35,7 +36,8 @@ extended or renewed, by what the program itself says, on any tier. (Without repl
 // of its keys.
 type programReleases struct {
 	*watch
-	lockers []*locker
+	open    []*programCall    // for each resource of a call, in the order in which they began
+	isShown map[believed]bool // to be believed in for too long
 	refused []refusedWith
 	failed  []leftBy
 	// asked is when something was sent last that may delete a key with a value, by whom and where; one that names no value is
@@ -69,17 +71,16 @@ type leftBy struct {
 	at kernel.True
 }
 
-// locker is what a client has of a resource.
-type locker struct {
-	claim
-	open    []*programCall
-	leases  []protocols.Lease
-	isShown map[protocols.Lease]bool // to be believed in for too long
+// believed is a lease on a resource.
+type believed struct {
+	*granted
+	resource string
 }
 
-// programCall is a call that has not returned.
+// programCall is a call about a resource that has not returned.
 type programCall struct {
 	*call
+	of      claim
 	isAlone bool      // no other call of the client about the resource was open meanwhile
 	had     int       // leases on the resource when it began
 	until   time.Time // of its lease when it began, if it is about one
@@ -105,7 +106,7 @@ func watchProgramReleases(r *watch) {
 	if !r.Declared || len(r.World.Replicas) > 0 {
 		return // nobody knows the keys of the lock, or votes may be on a replica that was promoted
 	}
-	x := &programReleases{watch: r, asked: map[askedOn]kernel.True{}}
+	x := &programReleases{watch: r, isShown: map[believed]bool{}, asked: map[askedOn]kernel.True{}}
 	r.onChanged(x.changed)
 	r.onCommand(x.asks)
 	r.onCommand(x.mayDelete)
@@ -116,28 +117,26 @@ func watchProgramReleases(r *watch) {
 	r.onEvent(func(*history.Event) { look() })
 	r.onEnd = append(r.onEnd, look)
 	r.onCrash(func(client string) {
-		x.lockers = slices.DeleteFunc(x.lockers, func(l *locker) bool { return l.client == client })
+		x.open = slices.DeleteFunc(x.open, func(c *programCall) bool { return c.Client == client })
 	})
 }
 
-func (x *programReleases) locker(client, resource string) *locker {
-	of := claim{client, resource}
-	i := slices.IndexFunc(x.lockers, func(l *locker) bool { return l.claim == of })
-	if i < 0 {
-		i = len(x.lockers)
-		x.lockers = append(x.lockers, &locker{claim: of, isShown: map[protocols.Lease]bool{}})
+// during are the open calls of a client about a resource, which had begun by then.
+func (x *programReleases) during(of claim, sent kernel.True) iter.Seq[*programCall] {
+	return func(yield func(*programCall) bool) {
+		for _, c := range x.open {
+			if c.of == of && c.began <= sent && !yield(c) {
+				return
+			}
+		}
 	}
-	return x.lockers[i]
 }
 
 func (x *programReleases) changed(a *change) {
 	if a.Set() || !a.Removed() && a.After.Value == a.Before.Value {
 		return
 	}
-	for _, c := range x.locker(a.Client.Name(), a.resource).open {
-		if a.Sent < c.began {
-			continue
-		}
+	for c := range x.during(claim{a.Client.Name(), a.resource}, a.Sent) {
 		if c.touched = true; a.Removed() {
 			c.removed++
 		}
@@ -153,13 +152,12 @@ func (x *programReleases) asks(a *redis.Asked) {
 		if !is {
 			continue
 		}
-		for _, c := range x.locker(a.Client.Name(), resource).open {
-			switch {
-			case a.Sent < c.began:
-			case a.At == redis.Sent:
+		for c := range x.during(claim{a.Client.Name(), resource}, a.Sent) {
+			switch a.At {
+			case redis.Sent:
 				c.unheard++
 				c.isPlain = c.isPlain || len(a.Args) == 0
-			case a.At == redis.Answered:
+			case redis.Answered:
 				c.unheard--
 			}
 		}
@@ -252,30 +250,28 @@ func (s *stake) stands(now kernel.True) bool {
 
 func (x *programReleases) called(c *call) {
 	for _, resource := range c.Resources {
-		l := x.locker(c.Client, resource)
-		p := &programCall{call: c, isAlone: len(l.open) == 0, had: len(l.leases)}
+		of := claim{c.Client, resource}
+		p := &programCall{call: c, of: of, isAlone: true, had: x.leases.count(of)}
 		if c.Lease != nil {
 			p.until, p.held = c.Lease.Until(), x.holds(c, resource)
 		}
-		for _, other := range l.open {
-			other.isAlone = false
+		for other := range x.during(of, kernel.Forever) {
+			other.isAlone, p.isAlone = false, false
 		}
-		l.open = append(l.open, p)
+		x.open = append(x.open, p)
 	}
 }
 
 func (x *programReleases) returned(c *call, err error) {
 	for _, resource := range c.Resources {
-		l := x.locker(c.Client, resource)
-		i := slices.IndexFunc(l.open, func(p *programCall) bool { return p.call == c })
+		i := slices.IndexFunc(x.open, func(p *programCall) bool { return p.call == c && p.of.resource == resource })
 		if i < 0 {
 			continue
 		}
-		p := l.open[i]
-		l.open = slices.Delete(l.open, i, i+1)
+		p := x.open[i]
+		x.open = slices.Delete(x.open, i, i+1)
 		switch {
 		case c.Func == protocols.AcquireCall && err == nil:
-			l.leases = append(l.leases, c.Lease)
 			x.bears(p, resource)
 		case c.Func == protocols.AcquireCall && p.isAlone:
 			x.fails(p, resource)
@@ -284,15 +280,10 @@ func (x *programReleases) returned(c *call, err error) {
 			}
 		case c.Func == protocols.ExtendCall && (err == nil || c.Lease.Until().After(p.until)):
 			x.bears(p, resource)
-		case c.Func == protocols.ReleaseCall:
-			l.leases = slices.DeleteFunc(l.leases, func(lease protocols.Lease) bool { return lease == c.Lease })
-			switch {
-			case !p.isAlone || p.had != 1:
-			case err == nil:
-				x.released(p, resource)
-			case errors.Is(err, redlock.ErrLost):
-				x.notReleased(p, resource)
-			}
+		case c.Func == protocols.ReleaseCall && p.isAlone && p.had == 1 && err == nil:
+			x.released(p, resource)
+		case c.Func == protocols.ReleaseCall && p.isAlone && p.had == 1 && errors.Is(err, redlock.ErrLost):
+			x.notReleased(p, resource)
 		}
 	}
 }
@@ -393,19 +384,18 @@ func (x *programReleases) believed() {
 		return
 	}
 	now := x.World.Kernel.Now()
-	for _, l := range x.lockers {
-		for _, lease := range l.leases {
-			if lease.Context().Err() != nil || l.isShown[lease] {
+	for _, g := range x.leases.held {
+		for _, resource := range g.by.Resources {
+			if g.Context().Err() != nil || x.isShown[believed{g, resource}] {
 				continue
 			}
-			end := x.lasts(l.claim)
-			client := x.World.Client(l.client)
-			if late := now.Sub(end) - x.Lock.NodeTimeout; late <= 0 || !x.standstills.hasRun(client, end) {
+			end := x.lasts(claim{g.by.Client, resource})
+			if late := now.Sub(end) - x.Lock.NodeTimeout; late <= 0 || !x.standstills.hasRun(g.by.client, end) {
 				continue
 			}
-			l.isShown[lease] = true
-			x.brokenWithin(l.resource, "%s is not told that its lease is over, although too few of its keys were renewed to last beyond %v",
-				l.client, time.Duration(end).Round(time.Microsecond))
+			x.isShown[believed{g, resource}] = true
+			x.brokenWithin(resource, "%s is not told that its lease is over, although too few of its keys were renewed to last beyond %v",
+				g.by.Client, time.Duration(end).Round(time.Microsecond))
 		}
 	}
 }

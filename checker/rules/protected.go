@@ -40,9 +40,8 @@ type protected struct {
 	servers []*redis.Server // which decide who has the lock
 	quorum  int
 	guarded bool
-	fit     []bool    // by node: it is up, and may vote
-	beliefs []*belief // that have not ended
-	expired map[int]bool
+	fit     []bool        // by node: it is up, and may vote
+	beliefs []*belief     // that have not ended
 	times   []kernel.True // memory for free
 }
 
@@ -75,7 +74,7 @@ func watchProtected(r *watch) {
 	if r.Foreign || len(r.World.Replicas) > 0 || r.Lock.Capabilities().Service != "" {
 		return
 	}
-	u := &protected{watch: r, servers: r.World.Servers, guarded: isGuarded(r.Run), expired: map[int]bool{}}
+	u := &protected{watch: r, servers: r.World.Servers, guarded: isGuarded(r.Run)}
 	quorum, votes := r.Lock.Votes(len(r.World.Servers))
 	if u.quorum = quorum; !votes { // it is on the first node alone
 		u.servers, u.quorum = u.servers[:1], 1
@@ -98,7 +97,7 @@ func (p *protected) mayVote(node int, resumed string) bool {
 func (p *protected) saw(e *history.Event) {
 	switch e.Kind {
 	case history.Return:
-		if e.Func == history.Acquire && e.Outcome == history.OK && !p.expired[e.Op] {
+		if e.Func == history.Acquire && e.Outcome == history.OK && !p.leases.over[e.Op] {
 			p.begins(e)
 		}
 	case history.Call:
@@ -106,7 +105,6 @@ func (p *protected) saw(e *history.Event) {
 			p.end(e, func(b *belief) bool { return b.Grant == e.Grant })
 		}
 	case history.Expire:
-		p.expired[e.Grant] = true // perhaps before the call that grants it returns
 		p.end(e, func(b *belief) bool { return b.Grant == e.Grant })
 	case history.Step:
 		if e.Name == lost || e.Name == releaseStarted {

@@ -33,9 +33,7 @@ returned. (*redlock*.)`,
 // reported or sent, and the lease stays as it is.
 type refusals struct {
 	*watch
-	open     []*refusal
-	madeBy   map[protocols.Lease]int  // the number of the client whose lease it is; see calls
-	released map[protocols.Lease]bool // of which a release was called
+	open []*refusal
 }
 
 // refusal is such a call that has not returned.
@@ -70,12 +68,7 @@ func watchRefusals(r *watch) {
 	if r.Foreign || !r.Lock.Capabilities().Closes {
 		return
 	}
-	x := &refusals{watch: r, madeBy: map[protocols.Lease]int{}, released: map[protocols.Lease]bool{}}
-	r.onReturn(func(c *call, _ error) {
-		if c.Func == protocols.AcquireCall && c.Lease != nil {
-			x.madeBy[c.Lease] = c.made
-		}
-	})
+	x := &refusals{watch: r}
 	follow(r.Run, &x.open, x.called, x.returned)
 	r.onCommand(x.sends, redis.Sent)
 	r.onStep(x.reports)
@@ -84,8 +77,8 @@ func watchRefusals(r *watch) {
 // isClosed says whether the client that a call is made of was closed before: the one that granted its lease, that the call for
 // a permit was made of, or else the newest.
 func (x *refusals) isClosed(c *call) bool {
-	if of, known := x.madeBy[c.Lease]; known {
-		return x.calls.isClosed(c.Client, of)
+	if g := x.leases.of[c.Lease]; g != nil {
+		return x.calls.isClosed(c.Client, g.by.made)
 	}
 	return x.calls.isClosed(c.Client, c.made)
 }
@@ -102,6 +95,8 @@ func (x *refusals) called(c *call) *refusal {
 			return is && e.Op == op && slices.ContainsFunc(reasons, func(r error) bool { return r != nil && errors.Is(err, r) })
 		}
 	}
+	g := x.leases.of[c.Lease]
+	isReleased := g != nil && g.release != nil && g.release != c
 	switch {
 	case c.Renewal: // of which it is told once the library has begun it
 	case c.Func == protocols.CloseCall: // which fails only if its context ends
@@ -109,16 +104,15 @@ func (x *refusals) called(c *call) *refusal {
 			return err == nil || c.Context != nil && c.Context.Err() != nil && errors.Is(err, c.Context.Err())
 		})
 	case c.Func == protocols.NewClientCall:
-	case c.Func == protocols.ReleaseCall && x.released[c.Lease]:
+	case c.Func == protocols.ReleaseCall && isReleased:
 		return refuses(c, false, "second release", "ErrReleased", isOf(driver.OpRelease, redlock.ErrReleased))
 	case c.Func == protocols.ReleaseCall:
-		x.released[c.Lease] = true
 		if ended != nil {
 			return refuses(c, true, "release in a context that has ended", "the context's error", isOf(driver.OpRelease, ended, redlock.ErrLost))
 		}
 	case x.isClosed(c) && (c.Func != protocols.PrepareCall || isGuarded(x.Run)):
 		return refuses(c, false, callNames[c.Func]+" of a closed client", "ErrClosed", func(err error) bool { return errors.Is(err, redlock.ErrClosed) })
-	case x.released[c.Lease] && c.Func == protocols.ExtendCall:
+	case isReleased && c.Func == protocols.ExtendCall:
 		return refuses(c, false, "extend of a released lease", "ErrReleased", isOf(driver.OpExtend, redlock.ErrReleased, ended))
 	case ended != nil && c.Func == protocols.ExtendCall:
 		return refuses(c, false, "extend in a context that has ended", "the context's error", isOf(driver.OpExtend, ended, redlock.ErrLost))

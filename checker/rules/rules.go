@@ -67,6 +67,7 @@ type Run struct {
 	standstills standstills
 	raised      *raised
 	calls       *calls
+	leases      *leases
 	ledger      *ledger
 	tried       tried
 	keys        keys
@@ -85,6 +86,8 @@ func (r *Run) watch(rules ...Rule) {
 	r.standstills, r.raised, r.keys, r.tried = watchStandstills(r), watchRaised(r), keysOf(r), watchTried(r)
 	r.ledger = &ledger{Run: r, of: map[vote]*entry{}, last: map[sender]*entry{}}
 	r.calls = &calls{Run: r, clients: map[string][]*life{}, seeking: map[*protocols.PermitCall]int{}}
+	r.leases = &leases{Run: r, of: map[protocols.Lease]*granted{}, over: map[int]bool{}}
+	r.leases.watch()
 	r.Watched = checker.Watched{}
 	for i := range rules {
 		w := &watch{Run: r, Rule: &rules[i]}
