@@ -627,10 +627,10 @@ func TestCountersSetByHand(t *testing.T) {
 			(at(float64(i+1), &SetCounters{Node: "A", To: to})).Arm(f.Field)
 		}
 		inject(t, f)
-		if r, _, _ := f.World.Server("A").Observable().Peek(key); r.Value != test.want || r.ExpiresAt != 1e15 {
+		if r, _, _ := f.World.Server("A").Memory().Peek(key); r.Value != test.want || r.ExpiresAt != 1e15 {
 			t.Errorf("%v: %+v", test.to, r)
 		}
-		if r, _, _ := f.World.Server("A").Observable().Peek("k"); r.Value != "5" {
+		if r, _, _ := f.World.Server("A").Memory().Peek("k"); r.Value != "5" {
 			t.Errorf("%v: another key is %+v", test.to, r)
 		}
 	}
@@ -660,8 +660,8 @@ func TestTheGuardsRecordSetByHand(t *testing.T) {
 			(at(float64(i+1), &SetGuard{Node: "A", MaxTTL: to})).Arm(f.Field)
 		}
 		inject(t, f)
-		record, _, there := f.World.Server("A").Observable().Peek(driver.GuardKey)
-		other, _, _ := f.World.Server("A").Observable().Peek("k")
+		record, _, there := f.World.Server("A").Memory().Peek(driver.GuardKey)
+		other, _, _ := f.World.Server("A").Memory().Peek("k")
 		if record.Value != test.want || there != (test.want != "") || other.Value != "1 2 3" {
 			t.Errorf("%q, set to %v: %+v, %+v", test.was, test.to, record, other)
 		}
@@ -684,7 +684,7 @@ func TestOverwrite(t *testing.T) {
 		t.Errorf("on A: %v; on B: %v, %v", onA.Injected, onB.Injected, onB.Err)
 	}
 	for key, want := range map[string]redis.Record{"k": {Value: list}, driver.GuardKey: {Value: "ab 0 10000", ExpiresAt: far}, driver.TokenKey("k"): {Value: "7", ExpiresAt: far}} {
-		got, _, _ := f.World.Server("A").Observable().Peek(key)
+		got, _, _ := f.World.Server("A").Memory().Peek(key)
 		if got.Value != want.Value || got.ExpiresAt != want.ExpiresAt {
 			t.Errorf("%s: %+v, want %+v", key, got, want)
 		}

@@ -36,10 +36,7 @@ type linter struct {
 
 // warn adds a warning, once for a place that several cases share.
 func (l *linter) warn(n *yaml.Node, word, format string, args ...any) {
-	w := strictyaml.Errorf(l.path, n.Line, n.Column, word, nil, format, args...)
-	if !slices.ContainsFunc(l.found, func(e *strictyaml.Error) bool { return e.Error() == w.Error() }) {
-		l.found = append(l.found, w)
-	}
+	l.found.Add(strictyaml.Errorf(l.path, n.Line, n.Column, word, nil, format, args...))
 }
 
 func (l *linter) look() {

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -147,13 +148,4 @@ func (f fault) MarshalNode(e *strictyaml.Encoder) *yaml.Node {
 }
 
 // child is the value of a key, or n itself if it is not there.
-func child(n *yaml.Node, key string) *yaml.Node {
-	if n.Kind == yaml.MappingNode {
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			if n.Content[i].Value == key {
-				return n.Content[i+1]
-			}
-		}
-	}
-	return n
-}
+func child(n *yaml.Node, key string) *yaml.Node { return cmp.Or(strictyaml.At(n, key), n) }

@@ -205,11 +205,7 @@ func typeOf(d *datum) (outcome, error) {
 	if t == "" {
 		return 0, notOperation("type is no word")
 	}
-	hint := ""
-	if near, ok := strictyaml.Nearest(t[:min(len(t), 100)], types); ok {
-		hint = fmt.Sprintf("; did you mean %q?", near)
-	}
-	return 0, notOperation("unknown type %.40q%s", t, hint)
+	return 0, notOperation("unknown type %.40q%s", t, strictyaml.DidYouMean(strictyaml.Nearest(t[:min(len(t), 100)], types)))
 }
 
 // leavesOut reports whether the operations of a function are not to be judged.
@@ -251,8 +247,8 @@ func unknownFunction(f string) error {
 	hint := ";"
 	common := []string{"acquire", "release", "extend", "lock", "unlock", "renew"}
 	// lockExtend is no misspelt lock.
-	if near, ok := strictyaml.Nearest(f, common); ok && len(f) <= len(near)+2 {
-		hint = fmt.Sprintf("; did you mean %q? Otherwise,", near)
+	if near := strictyaml.Nearest(f, common); near != "" && len(f) <= len(near)+2 {
+		hint = strictyaml.DidYouMean(near) + " Otherwise,"
 	}
 	return notOperation("unknown f %q%s if it acquires, extends or releases the lock, say which "+
 		"(--map %[1]s=acquire|extend|release); "+

@@ -141,7 +141,7 @@ func (x *inTheClear) keep(a *ask) {
 	for i := range a.free {
 		var until kernel.True
 		for _, key := range a.keys {
-			if r, ends, there := x.World.Servers[i].Observable().Peek(key); there && x.isForeign(rivals, i, r) {
+			if r, ends, there := x.World.Servers[i].Memory().Peek(key); there && x.isForeign(rivals, i, r) {
 				until = max(until, ends)
 			}
 		}

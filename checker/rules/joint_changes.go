@@ -73,7 +73,7 @@ func (j *jointChanges) applied(a *redis.Applied) {
 func (j *jointChanges) begins(a *redis.Applied, value string) *together {
 	t := &together{*a, value, map[string]int64{}}
 	for _, key := range j.keys[value] {
-		if r, _, has := a.Server.Observable().Peek(key); has && r.Value == value {
+		if r, _, has := a.Server.Memory().Peek(key); has && r.Value == value {
 			t.keys[key] = r.ExpiresAt
 		}
 	}

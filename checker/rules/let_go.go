@@ -119,7 +119,7 @@ func (l *letGo) lostFrom(node int) {
 	s := l.World.Servers[node]
 	for _, e := range l.ledger.all {
 		if n := &e.nodes[node]; n.isThere && s.RunsOut(n.expiresAt) > l.World.Kernel.Now() {
-			if r, _, there := s.Observable().Peek(e.key); !there || ownerOf(r.Value) != e.value {
+			if r, _, there := s.Memory().Peek(e.key); !there || ownerOf(r.Value) != e.value {
 				n.isLost = true
 			}
 		}
@@ -356,7 +356,7 @@ func (l *letGo) look(d *overdue) {
 		there := n.isThere && !n.isLost
 		// If the clock has changed since, it does not say when a key ran out before, nor whether it was removed then.
 		if ends != n.until {
-			r, _, kept := s.Observable().Peek(d.key)
+			r, _, kept := s.Memory().Peek(d.key)
 			after, there = now, there && kept && ownerOf(r.Value) == d.value
 		}
 		if !there || ends <= after || !isTimed && n.expiresAt != 0 {

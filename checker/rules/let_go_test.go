@@ -93,7 +93,7 @@ func TestKeysLastNoLongerThanAskedFor(t *testing.T) {
 		r.goes("c1", 0, func(a *actor) {
 			a.does(locked + "steps A -1s")
 			s := a.Server("A")
-			key, _, _ := s.Observable().Peek("r")
+			key, _, _ := s.Memory().Peek("r")
 			// As of a vote for a second token, which shortens no time.
 			trace.Tell(a.Events, &redis.Applied{Change: redis.Change{Key: "r", Before: key, After: key}, Server: s, Client: a.client, Sent: a.Kernel.Now()})
 		})

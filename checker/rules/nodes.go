@@ -18,7 +18,7 @@ func isGuarded(r *Run) bool { return protocols.Of[protocols.RedlockSettings](r.L
 // isFit says whether a node has a record of the restart guard of its own run, with the largest TTL that clients have, and no
 // quarantine.
 func (r *Run) isFit(s *redis.Server) bool {
-	record, _, _ := s.Observable().Peek(driver.GuardKey)
+	record, _, _ := s.Memory().Peek(driver.GuardKey)
 	maxTTL := protocols.Of[protocols.RedlockSettings](r.Lock).Guard.MaxTTL
 	return record.Value == s.RunID()+" 0 "+strconv.FormatInt(maxTTL.Milliseconds(), 10)
 }
@@ -32,7 +32,7 @@ func (r *Run) isSound(s *redis.Server, guarded bool) bool {
 // standsOn counts the nodes on which a lock stands for a holder.
 func (r *Run) standsOn(key, holder string) (n int) {
 	for _, s := range r.World.Servers {
-		if record, ends, there := s.Observable().Peek(key); there && ends > r.World.Kernel.Now() && holds(record.Value, holder) {
+		if record, ends, there := s.Memory().Peek(key); there && ends > r.World.Kernel.Now() && holds(record.Value, holder) {
 			n++
 		}
 	}

@@ -162,7 +162,7 @@ func (o *otherCalls) untrue(c *explained) string {
 // extended counts the nodes that have set the time of a lock anew for a call, or have it for as long as that asks for anyway.
 func (o *otherCalls) extended(c *explained) (n int) {
 	for _, s := range o.World.Servers {
-		record, ends, there := s.Observable().Peek(c.Resources[0])
+		record, ends, there := s.Memory().Peek(c.Resources[0])
 		if slices.Contains(c.did, s) || there && holds(record.Value, c.name) && ends > c.began.Add(c.TTL) {
 			n++
 		}

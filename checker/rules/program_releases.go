@@ -244,7 +244,7 @@ func (x *programReleases) mayStand(s *stake, after kernel.True) bool {
 
 // stands says whether the key is still there with the value.
 func (s *stake) stands(now kernel.True) bool {
-	r, _, there := s.server.Observable().Peek(s.key)
+	r, _, there := s.server.Memory().Peek(s.key)
 	return there && ownerOf(r.Value) == s.value && s.server.Up() && s.server.RunsOut(r.ExpiresAt) > now
 }
 

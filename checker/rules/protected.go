@@ -133,7 +133,7 @@ func (p *protected) begins(e *history.Event) {
 	count := map[string]int{}
 	for i, s := range p.servers {
 		b.nodes[i].gone = "was never set"
-		if record, _, there := s.Observable().Peek(b.key); there {
+		if record, _, there := s.Memory().Peek(b.key); there {
 			owner := ownerOf(record.Value)
 			if count[owner]++; count[owner] > count[b.value] {
 				b.value = owner
@@ -232,7 +232,7 @@ func (p *protected) keep(b *belief, gone string) {
 	now := p.World.Kernel.Now()
 	for i, s := range p.servers {
 		k := &b.nodes[i]
-		record, ends, there := s.Observable().Peek(b.key)
+		record, ends, there := s.Memory().Peek(b.key)
 		own := there && ownerOf(record.Value) == b.value
 		switch {
 		case own || !k.own:

@@ -147,6 +147,6 @@ func (r *raised) isUsedUp() bool {
 
 // counterOn is what a node's fencing counter is; 0 if it has none.
 func counterOn(s *redis.Server, key string) int64 {
-	r, _, _ := s.Observable().Peek(key)
+	r, _, _ := s.Memory().Peek(key)
 	return number(r.Value)
 }

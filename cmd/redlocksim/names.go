@@ -31,7 +31,7 @@ func find(arg string) (found []*scenarios.Scenario, isFile bool, err error) {
 		if n := len(about(scenarios.Catalogue(), []string{arg})); n > 0 {
 			see = fmt.Sprintf("redlocksim list %s has %s about it", shell.Quote(arg), plural.Count(n, "case"))
 		}
-		return nil, false, &failure{exitUsage, fmt.Errorf("no scenario and no file is named %q%s (%s)", arg, meant(arg, names, ""), see)}
+		return nil, false, &failure{exitUsage, fmt.Errorf("no scenario and no file is named %q%s (%s)", arg, meant(arg, names), see)}
 	}
 	found, err = scenarios.Load(arg)
 	if err != nil {
@@ -83,7 +83,7 @@ func pick(found []*scenarios.Scenario, name string) ([]*scenarios.Scenario, erro
 	if len(found) == 1 && names[0] == "" {
 		return nil, &failure{exitUsage, fmt.Errorf("--case: %s has no cases", found[0].Name)}
 	}
-	return nil, &failure{exitUsage, fmt.Errorf("--case: unknown case %q; want %s%s", name, strings.Join(names, ", "), meant(name, names, ""))}
+	return nil, &failure{exitUsage, fmt.Errorf("--case: unknown case %q; want %s%s", name, strings.Join(names, ", "), meant(name, names))}
 }
 
 // filter is the embedded scenarios whose names match a regular expression.

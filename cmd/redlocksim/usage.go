@@ -37,7 +37,7 @@ func knownCommand(of *cobra.Command) cobra.PositionalArgs {
 				names = append(names, cmd.Name())
 			}
 		}
-		return &failure{exitUsage, fmt.Errorf("unknown command %q%s (see %s --help)", args[0], meant(args[0], names, ""), of.CommandPath())}
+		return &failure{exitUsage, fmt.Errorf("unknown command %q%s (see %s --help)", args[0], meant(args[0], names), of.CommandPath())}
 	}
 }
 
@@ -73,7 +73,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	if unknown := (*pflag.NotExistError)(nil); errors.As(err, &unknown) {
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		hint = meant(unknown.GetSpecifiedName(), names, "--")
+		if near := strictyaml.Nearest(unknown.GetSpecifiedName(), names); near != "" {
+			hint = strictyaml.DidYouMean("--" + near)
+		}
 	}
 	if bad := (*pflag.InvalidValueError)(nil); errors.As(err, &bad) {
 		err = fmt.Errorf("--%s %q: %s", bad.GetFlag().Name, bad.GetValue(), wrongValue(bad))
@@ -121,10 +123,6 @@ func nameArguments(root *cobra.Command) {
 }
 
 // meant is the question for a word that is near; empty if none is.
-func meant(word string, valid []string, prefix string) string {
-	near, ok := strictyaml.Nearest(word, valid)
-	if !ok {
-		return ""
-	}
-	return fmt.Sprintf("; did you mean %q?", prefix+near)
+func meant(word string, valid []string) string {
+	return strictyaml.DidYouMean(strictyaml.Nearest(word, valid))
 }

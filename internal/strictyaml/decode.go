@@ -31,7 +31,6 @@ type Decoder struct {
 	places  map[*yaml.Node]place
 	current *yaml.Node // whose UnmarshalNode is running
 	errs    Errors
-	seen    map[string]bool
 	reports int // of errors, also of those seen before or beyond the bound
 }
 
@@ -51,7 +50,7 @@ func DecodeNode(file string, n *yaml.Node, into any) error {
 	if n == nil || n.Kind == 0 || n.Kind == yaml.DocumentNode {
 		return Errors{Errorf(file, 1, 1, "", nil, "the document is empty")}
 	}
-	d := &Decoder{file: file, places: map[*yaml.Node]place{}, seen: map[string]bool{}}
+	d := &Decoder{file: file, places: map[*yaml.Node]place{}}
 	d.Decode(n, into)
 	return d.errs.Err()
 }
@@ -157,8 +156,7 @@ func (d *Decoder) fields(n *yaml.Node, unknown func(key *yaml.Node), parts ...re
 		i := slices.Index(names, key.Value)
 		if i < 0 {
 			unknown(key)
-			near, _ := Nearest(key.Value, names)
-			present[near] = true
+			present[Nearest(key.Value, names)] = true
 			continue
 		}
 		present[key.Value] = true

@@ -9,8 +9,13 @@ import (
 	"unicode"
 )
 
-// maxErrors is the number of errors reported of one file. Where there are more, one last entry of [Errors] says so.
-const maxErrors = 20
+// maxErrors is the number of errors reported of one file. Where there are more, one last entry of [Errors] says so. maxCollected
+// bounds the work and memory spent on the errors of a hopeless file; those reported are the first in the file of the ones
+// collected.
+const (
+	maxErrors    = 20
+	maxCollected = 1000
+)
 
 const (
 	maxWord  = 60 // runes of the file repeated in an error
@@ -55,27 +60,23 @@ func (e *Error) Unwrap() error { return e.cause }
 // Errorf makes an error for a place in a file, for checks made after decoding. The word is what is wrong there, and the nearest
 // of the valid ones is suggested; if none is near, the error lists them all.
 func Errorf(file string, line, column int, word string, valid []string, format string, args ...any) *Error {
-	near, _ := Nearest(word, valid)
-	return suggesting(file, line, column, word, near, valid, format, args...)
+	return &Error{File: file, Line: line, Column: column, Msg: oneLine(fmt.Sprintf(format, args...)), Word: clip(word),
+		hint: cmp.Or(DidYouMean(Nearest(word, valid)), list(valid))}
 }
 
-// suggesting is Errorf where it is known what was meant, unless near is empty.
-func suggesting(file string, line, column int, word, near string, valid []string, format string, args ...any) *Error {
-	e := &Error{File: file, Line: line, Column: column, Msg: oneLine(fmt.Sprintf(format, args...)), Word: clip(word)}
-	switch {
-	case near != "":
-		e.hint = fmt.Sprintf("; did you mean %q?", near)
-	case len(valid) > 0:
-		var words []string
-		for _, w := range valid[:min(len(valid), maxValid)] {
-			words = append(words, plainly(w))
-		}
-		if len(valid) > maxValid {
-			words = append(words, "...")
-		}
-		e.hint = "; valid: " + strings.Join(words, ", ")
+// list lists what would be right; empty if nothing is given.
+func list(valid []string) string {
+	if len(valid) == 0 {
+		return ""
 	}
-	return e
+	var words []string
+	for _, w := range valid[:min(len(valid), maxValid)] {
+		words = append(words, plainly(w))
+	}
+	if len(valid) > maxValid {
+		words = append(words, "...")
+	}
+	return "; valid: " + strings.Join(words, ", ")
 }
 
 // Errors are the faults of a file, in the order of the file: the type of every error of [Decode].
@@ -90,6 +91,18 @@ func (e Errors) Unwrap() (all []error) {
 		all = append(all, one)
 	}
 	return all
+}
+
+// Add adds a fault and says so, unless there are too many already, or the same one at the same place, as of a part that several
+// cases share.
+func (e *Errors) Add(one *Error) bool {
+	if len(*e) >= maxCollected || slices.ContainsFunc(*e, func(other *Error) bool {
+		return other.Line == one.Line && other.Column == one.Column && other.said() == one.said()
+	}) {
+		return false
+	}
+	*e = append(*e, one)
+	return true
 }
 
 // Err sorts the faults by position and keeps the first 20 of them. It returns nil if there are none, so that a check can end in

@@ -1,6 +1,7 @@
 package strictyaml
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -12,11 +13,11 @@ const longestGuess = 64
 
 // Nearest returns the word of valid that word was probably meant to be: one that differs in no more than a third of its
 // letters, or in two neighbours swapped, or that one of the two begins with. Case and the choice between "-", "_" and a space
-// do not count. Of equally near ones the first is taken. It never returns word itself.
-func Nearest(word string, valid []string) (string, bool) {
+// do not count. Of equally near ones the first is taken. It never returns word itself, and nothing if none is near.
+func Nearest(word string, valid []string) string {
 	length := utf8.RuneCountInString(word)
 	if word == "" || length > longestGuess {
-		return "", false
+		return ""
 	}
 	folded := fold(word)
 	limit := max(length, 3) / 3
@@ -30,7 +31,7 @@ func Nearest(word string, valid []string) (string, bool) {
 		}
 	}
 	if best != "" {
-		return best, true
+		return best
 	}
 	// Shorter than three letters, a common beginning is a coincidence.
 	for _, candidate := range valid {
@@ -39,10 +40,18 @@ func Nearest(word string, valid []string) (string, bool) {
 			short, long = long, short
 		}
 		if candidate != word && utf8.RuneCountInString(short) >= 3 && strings.HasPrefix(long, short) {
-			return candidate, true
+			return candidate
 		}
 	}
-	return "", false
+	return ""
+}
+
+// DidYouMean is how an error asks for the word that was probably meant; empty if there is none.
+func DidYouMean(near string) string {
+	if near == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %q?", near)
 }
 
 var separators = strings.NewReplacer("_", "-", " ", "-")

@@ -37,12 +37,11 @@ func TestNearest(t *testing.T) {
 		"dropppp":                "drop",
 		"max__________steps____": "",
 	} {
-		got, ok := strictyaml.Nearest(word, valid)
-		if got != want || ok != (want != "") {
-			t.Errorf("Nearest(%q) = %q, %v, want %q", word, got, ok, want)
+		if got := strictyaml.Nearest(word, valid); got != want {
+			t.Errorf("Nearest(%q) = %q, want %q", word, got, want)
 		}
 	}
-	if got, ok := strictyaml.Nearest("delay", nil); ok {
+	if got := strictyaml.Nearest("delay", nil); got != "" {
 		t.Errorf("nearest of none is %q", got)
 	}
 }

@@ -7,10 +7,6 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxCollected bounds the work and memory spent on the errors of a hopeless file; those reported are the first in the file of
-// the ones collected.
-const maxCollected = 1000
-
 // Errorf reports that a node is wrong. The word is what is wrong about it, and the nearest word of valid becomes the
 // suggestion; if none is near, the error lists them all. Both may be empty. Of a key, pass the key's node. The same error
 // reported twice, as for a part that several cases share, counts once.
@@ -20,7 +16,9 @@ func (d *Decoder) Errorf(n *yaml.Node, word string, valid []string, format strin
 
 // suggest reports a word of which it may be known what was meant.
 func (d *Decoder) suggest(n *yaml.Node, meant, format string, args ...any) {
-	d.add(n, suggesting(d.file, n.Line, n.Column, n.Value, meant, nil, format, args...))
+	e := Errorf(d.file, n.Line, n.Column, n.Value, nil, format, args...)
+	e.hint = DidYouMean(meant)
+	d.add(n, e)
 }
 
 // want reports a node that is not of the kind needed.
@@ -34,13 +32,9 @@ func (d *Decoder) want(n *yaml.Node, what string) {
 
 func (d *Decoder) add(n *yaml.Node, e *Error) {
 	d.reports++
-	id := fmt.Sprintf("%d:%d:%s", e.Line, e.Column, e.said())
-	if len(d.errs) >= maxCollected || d.seen[id] {
-		return
+	if d.errs.Add(e) {
+		e.Path = d.path(n)
 	}
-	d.seen[id] = true
-	e.Path = d.path(n)
-	d.errs = append(d.errs, e)
 }
 
 // A place is where a node is in its document. Paths are built from places when an error needs one: a path kept for every node

@@ -54,7 +54,7 @@ func (t *taken) since(resource string) (first time.Time, has bool) {
 	for _, s := range t.client.World.Servers { // in their order, so that nothing depends on a map's
 		for _, key := range t.of(s, resource) {
 			w := t.keys[nodeKey{s, key}]
-			if r, _, there := s.Observable().Peek(key); !there || r.Value != w.value || w.read.IsZero() {
+			if r, _, there := s.Memory().Peek(key); !there || r.Value != w.value || w.read.IsZero() {
 				continue
 			}
 			if f, known := firsts[w.value]; !known || w.read.Before(f) {

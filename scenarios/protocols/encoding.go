@@ -47,10 +47,8 @@ func (s *Settings) refuse(d *strictyaml.Decoder, key *yaml.Node) {
 		return
 	}
 	valid := keys(s.Protocol.Keys())
-	if _, near := strictyaml.Nearest(key.Value, valid); !near {
-		if _, near := strictyaml.Nearest(key.Value, allKeys()); near {
-			valid = allKeys()
-		}
+	if strictyaml.Nearest(key.Value, valid) == "" && strictyaml.Nearest(key.Value, allKeys()) != "" {
+		valid = allKeys()
 	}
 	d.Errorf(key, key.Value, valid, "unknown key")
 }

@@ -1,6 +1,7 @@
 package attacks
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -92,9 +93,6 @@ func Find(names ...string) (found []Attack, err error) {
 
 // Unknown is the error of a name that is none of those that are valid.
 func Unknown(kind, name string, valid ...string) error {
-	text := fmt.Sprintf("there is no %s %q", kind, name)
-	if near, ok := strictyaml.Nearest(name, valid); ok {
-		return fmt.Errorf("%s; did you mean %q?", text, near)
-	}
-	return fmt.Errorf("%s; valid: %s", text, strings.Join(valid, ", "))
+	hint := cmp.Or(strictyaml.DidYouMean(strictyaml.Nearest(name, valid)), "; valid: "+strings.Join(valid, ", "))
+	return fmt.Errorf("there is no %s %q%s", kind, name, hint)
 }

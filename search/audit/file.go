@@ -334,7 +334,7 @@ func (f *file) check() error {
 	refuse := func(at *yaml.Node, path, word string, valid []string, format string, arg any) {
 		e := strictyaml.Errorf(f.a.file, at.Line, at.Column, word, valid, format, arg)
 		e.Path = path
-		wrong = append(wrong, e)
+		wrong.Add(e)
 	}
 	if service := s.Lock.Capabilities().Service; service != "" {
 		at := strictyaml.At(f.a.root, "lock.protocol")

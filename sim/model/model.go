@@ -90,10 +90,10 @@ func (s *store) take(key string) {
 	}
 }
 
-// TellChanges implements redis.Observable.
+// TellChanges implements redis.Memory.
 func (s *store) TellChanges(f func(redis.Change)) { s.changed = f }
 
-// Peek implements redis.Observable.
+// Peek implements redis.Memory.
 func (s *store) Peek(key string) (redis.Record, kernel.True, bool) {
 	r, ok := s.keys[key]
 	if !ok {

@@ -24,7 +24,7 @@ type Applied struct {
 func (d *Deployment) makeApplied(all *trace.Kind[*Applied]) {
 	var a Applied
 	for _, s := range d.Servers {
-		s.Observable().TellChanges(func(c Change) {
+		s.Memory().TellChanges(func(c Change) {
 			a = Applied{Change: c, Server: s, Client: d.handled.From(), Sent: d.handled.Sent()}
 			all.Tell(&a)
 		})

@@ -24,6 +24,12 @@ type Memory interface {
 	Put(Record)
 	// Load replaces all that the node knows, scripts included, by the records.
 	Load([]Record)
+	// TellChanges has f called after every change, from now on, and no other function. That a key runs out, and what Put and
+	// Load put in place, are no changes: no request asked for them.
+	TellChanges(f func(Change))
+	// Peek finds a key, and the true time at which it runs out if nothing happens to the node's clock, or at which it ran
+	// out: Redis removes a key when a command looks for it. Forever is never.
+	Peek(key string) (r Record, ends kernel.True, ok bool)
 }
 
 // Fingerprinted is a Memory that can be compared.
@@ -65,20 +71,6 @@ type Change struct {
 // Set reports that there was no such key before, and Removed that there is none any more.
 func (c *Change) Set() bool     { return c.Before.Key == "" }
 func (c *Change) Removed() bool { return c.After.Key == "" }
-
-// Observable is a Memory that can be watched without touching it. That a key runs out, and what Put and Load put in place, are
-// no changes: no request asked for them.
-type Observable interface {
-	Memory
-	// TellChanges has f called after every change, from now on, and no other function.
-	TellChanges(f func(Change))
-	// Peek finds a key, and the true time at which it runs out if nothing happens to the node's clock, or at which it ran
-	// out: Redis removes a key when a command looks for it. Forever is never.
-	Peek(key string) (r Record, ends kernel.True, ok bool)
-}
-
-// Observable is the memory, to be watched.
-func (s *Server) Observable() Observable { return s.memory.(Observable) }
 
 // RunsOut is when a key with this deadline runs out by the node's clock, as it goes now.
 func (s *Server) RunsOut(expiresAt int64) kernel.True {

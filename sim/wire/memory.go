@@ -116,10 +116,10 @@ func (m *memory) compare(before, after []redis.Record) {
 	}
 }
 
-// TellChanges implements redis.Observable.
+// TellChanges implements redis.Memory.
 func (m *memory) TellChanges(f func(redis.Change)) { m.changed = f }
 
-// Peek implements redis.Observable.
+// Peek implements redis.Memory.
 func (m *memory) Peek(key string) (redis.Record, kernel.True, bool) {
 	if !m.db.Exists(key) {
 		return redis.Record{}, 0, false
