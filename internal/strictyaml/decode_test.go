@@ -322,3 +322,25 @@ func parse(t testing.TB, document string) *yaml.Node {
 	}
 	return &n
 }
+
+// What is said of one place again, as of a part that several cases share, is one error, and other words or places are others.
+// Beyond a thousand there is nothing more to collect.
+func TestErrorsAdd(t *testing.T) {
+	var all strictyaml.Errors
+	said := func(line int, word string) *strictyaml.Error { return strictyaml.Errorf("f", line, 1, word, nil, "unknown key") }
+	for _, one := range []*strictyaml.Error{said(2, "b"), said(1, "a"), said(2, "b"), said(2, "c"), said(1, "a")} {
+		all.Add(one)
+	}
+	if got, want := all.Err().Error(), "f:1:1: unknown key \"a\"\nf:2:1: unknown key \"b\"\nf:2:1: unknown key \"c\""; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	added := len(all)
+	for line := range 1200 {
+		if all.Add(said(10+line, "d")) {
+			added++
+		}
+	}
+	if added != 1000 || len(all) != added {
+		t.Errorf("%d errors were added, and there are %d", added, len(all))
+	}
+}
