@@ -14,9 +14,11 @@ import (
 	"redlocksim/sim/redis"
 )
 
-// request is one message to a node, and what the node has answered. It is a part of an exchange, which is also the other end's.
+// request is one message on its way to a node and back, of one command or several. It outlives its connection: a message that
+// the client has given up may still arrive.
 type request struct {
 	network.Exchange
+	on          connection
 	requests    [][]string // the words of each
 	replies     [][]byte
 	deadline    time.Time // of who waits for the reply; zero if it is not known
@@ -24,40 +26,63 @@ type request struct {
 	intents     intents // shared by the connections of a run
 }
 
-// executor carries out the commands of a connection.
-type executor interface {
-	carryOut(args []string) []byte
+// connection is what requests are sent on: a conn of go-redis, or a stream of bytes.
+type connection interface {
+	// begins says whether the node carries out a request that has arrived, or the connection has it wait for others.
+	begins(*request) bool
+	// carryOut has the node carry out a command.
+	carryOut(m *memory, args []string) []byte
 	// gone says that the connection has ended. What a WAIT keeps up is not carried out any more then.
 	gone() bool
-	// over is told that the commands of a request have been carried out.
-	over()
+	// over is told that the node has carried out the commands of a request.
+	over(m *memory)
+	// answered is told of what has come to the client of the replies to a request; isReset: nothing more does.
+	answered(x *request, replies [][]byte, isReset bool)
+	// Broken is told that the connection was reset or refused.
+	Broken()
 }
 
-// execute answers what has arrived of the request, and is not answered yet. A WAIT keeps up what comes behind it.
-func (x *request) execute(by *redis.Server, on executor) {
+// Answered implements network.Client.
+func (x *request) Answered() {
+	answered, isReset := x.Answers(len(x.requests))
+	x.on.answered(x, x.replies[:answered], isReset)
+}
+
+// Broken implements network.Client.
+func (x *request) Broken() { x.on.Broken() }
+
+// execute has the node carry out the request that has arrived.
+func (x *request) execute(m *memory) {
+	if x.on.begins(x) {
+		x.goOn(m)
+	}
+}
+
+// goOn answers what has arrived of the request, and is not answered yet. A WAIT keeps up what comes behind it.
+func (x *request) goOn(m *memory) {
 	for _, args := range x.requests[len(x.replies):x.Arriving(len(x.requests))] {
 		if !strings.EqualFold(args[0], "wait") {
-			x.replies = append(x.replies, on.carryOut(args))
+			x.replies = append(x.replies, x.on.carryOut(m, args))
 			continue
 		}
-		by.Wait(args[1:], func(value any) {
+		m.server.Wait(args[1:], func(value any) {
 			x.replies = append(x.replies, []byte(encoded(value, "")))
 			switch {
-			case on.gone():
+			case x.on.gone():
 			case len(x.replies) < x.Arriving(len(x.requests)):
-				by.GoOn(&x.Exchange, func() { x.execute(by, on) })
+				m.server.GoOn(&x.Exchange, func() { x.goOn(m) })
 			default:
-				x.ends(on)
+				x.ends(m)
 			}
 		})
 		return
 	}
-	x.ends(on)
+	x.ends(m)
 }
 
-func (x *request) ends(on executor) {
+func (x *request) ends(m *memory) {
 	x.Reply()
-	on.over()
+	x.on.over(m)
 }
 
 // Requests implements network.Batch.
@@ -192,4 +217,4 @@ func (x *request) Phrases() []redis.Phrase {
 	return all
 }
 
-var _, _ redis.Request = (*exchange)(nil), (*message)(nil)
+var _ redis.Request = (*request)(nil)

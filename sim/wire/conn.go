@@ -28,8 +28,8 @@ type conn struct {
 	open        *connections
 	isOfLibrary bool
 
-	written  []byte    // what waits for the first Read, which sends it as one message
-	request  *exchange // whose reply has not come; nil if none is under way
+	written  []byte   // what waits for the first Read, which sends it as one message
+	request  *request // whose reply has not come; nil if none is under way
 	readable []byte
 	broken   error
 	closed   bool
@@ -41,35 +41,28 @@ type conn struct {
 
 var _ net.Conn = (*conn)(nil)
 
-// exchange is one message on its way to a node and back. It outlives its connection: a message that the client has given up may
-// still arrive.
-type exchange struct {
-	request
-	conn *conn
-}
+// begins and the methods below implement connection. A request comes only once the one before is answered, and the node knows
+// nothing of its client.
+func (c *conn) begins(*request) bool                     { return true }
+func (c *conn) carryOut(m *memory, args []string) []byte { return m.doIn(m.own, args) }
+func (c *conn) gone() bool                               { return false }
+func (c *conn) over(*memory)                             {}
 
-func (x *exchange) execute(m *memory) { x.request.execute(m.server, m) }
-
-// Answered implements network.Client.
-func (x *exchange) Answered() {
-	c := x.conn
-	answered, reset := x.Answers(len(x.requests))
-	for _, reply := range x.replies[:answered] {
+func (c *conn) answered(x *request, replies [][]byte, isReset bool) {
+	for _, reply := range replies {
 		c.readable = append(c.readable, reply...)
 	}
 	switch {
-	case answered == len(x.requests):
+	case len(replies) == len(x.requests):
 		c.request = nil
-	case reset:
-		x.Broken()
+	case isReset:
+		c.Broken()
 		return
 	}
 	c.wake()
 }
 
-// Broken implements network.Client.
-func (x *exchange) Broken() {
-	c := x.conn
+func (c *conn) Broken() {
 	c.request = nil
 	c.broken = rediscmd.ErrReset
 	c.wake()
@@ -115,7 +108,7 @@ func (c *conn) send() {
 		c.readable = append(c.readable, hello...)
 		return
 	}
-	c.request = &exchange{conn: c, request: request{requests: requests, deadline: c.deadline, isOfLibrary: c.isOfLibrary, intents: c.intents}}
+	c.request = &request{on: c, requests: requests, deadline: c.deadline, isOfLibrary: c.isOfLibrary, intents: c.intents}
 	c.link.Open(&c.request.Exchange, c.key(isWithSource(requests[0])), c.request)
 }
 

@@ -71,14 +71,7 @@ func (m *memory) close() { m.redis.Close() }
 // now is what the node's wall clock reads, in the unit in which Redis expires keys.
 func (m *memory) now() int64 { return m.server.Clock().Wall().Milliseconds() }
 
-// carryOut implements executor: it runs a command and returns the reply.
-func (m *memory) carryOut(args []string) []byte { return m.doIn(m.own, args) }
-
-// gone and over implement executor. On a connection of these clients a request comes only once the one before is answered.
-func (*memory) gone() bool { return false }
-func (*memory) over()      {}
-
-// doIn is carryOut for a client that has a session.
+// doIn runs a command of a client that has a session, and returns the reply.
 func (m *memory) doIn(s *session, args []string) []byte {
 	if m.isUnknownScript(args) {
 		m.server.CountUnknownScript()

@@ -12,7 +12,7 @@ import (
 
 // Dial implements redis.Streaming.
 func (b *backend) Dial(client *kernel.Process, s *redis.Server, l *network.Link, key kernel.Key, changed func()) redis.Stream {
-	x := &stream{server: s, memory: b.memories[s], session: newSession(), intents: b.clients.intents, key: key, changed: changed}
+	x := &stream{server: s, session: newSession(), intents: b.clients.intents, key: key, changed: changed}
 	l.Dial(&x.connection, key, x)
 	return x
 }
@@ -27,18 +27,17 @@ type stream struct {
 	state    redis.StreamState
 	written  []byte // the beginning of a command
 	messages uint64
-	asked    []*message // which are not answered yet, the oldest first
+	asked    []*request // which are not answered yet, the oldest first
 	readable []byte
 	err      error
 
 	// The node's end.
 	server   *redis.Server
-	memory   *memory
 	session  *session
 	channels []string // to which the client has subscribed
 	pushes   uint64
 	isBusy   bool       // a message is not answered yet
-	queued   []*message // which have come since
+	queued   []*request // which have come since
 	hungUp   bool       // the client has closed the stream
 
 	intents intents
@@ -83,7 +82,7 @@ func (s *stream) Write(b []byte) error {
 	s.written = append(s.written[:0], rest...)
 	if requests != nil {
 		s.messages++
-		m := &message{stream: s, request: request{requests: requests, intents: s.intents}}
+		m := &request{on: s, requests: requests, intents: s.intents}
 		s.asked = append(s.asked, m)
 		s.connection.Open(&m.Exchange, s.key.WithString("message").With(s.messages), m)
 	}
@@ -133,7 +132,7 @@ func (s *stream) push(then func()) {
 // Answered implements network.Client. What asks for the connection is never answered; see push.
 func (s *stream) Answered() { panic("wire: the request for a connection was answered") }
 
-// Broken implements network.Client.
+// Broken implements network.Client and connection.
 func (s *stream) Broken() {
 	if s.state == redis.Dialing {
 		s.become(redis.NotAccepted)
@@ -167,66 +166,55 @@ func (s *stream) Publish(channel, message string) {
 	s.push(func() { s.receives(b) })
 }
 
-// carryOut implements executor.
-func (s *stream) carryOut(words []string) []byte {
+// begins implements connection: a request is carried out once those are over that came before.
+func (s *stream) begins(x *request) bool {
+	if s.isBusy {
+		s.queued = append(s.queued, x)
+		return false
+	}
+	s.isBusy = true
+	return true
+}
+
+// carryOut implements connection.
+func (s *stream) carryOut(m *memory, words []string) []byte {
 	switch name := upper(words[0]); name {
 	case "SUBSCRIBE", "UNSUBSCRIBE":
 		return s.subscribes(name == "SUBSCRIBE", words[1:])
 	case "CLUSTER":
 		return []byte("-ERR This instance has cluster support disabled\r\n")
 	case "SCRIPT":
-		return s.memory.manage(words[1:])
+		return m.manage(words[1:])
 	}
-	s.memory.lua.Nonsense = nil
-	reply := s.memory.doIn(s.session, words)
-	if err := s.memory.lua.Nonsense; err != nil {
+	m.lua.Nonsense = nil
+	reply := m.doIn(s.session, words)
+	if err := m.lua.Nonsense; err != nil {
 		s.err = err
 		s.changed()
 	}
 	return reply
 }
 
-// gone implements executor.
+// gone implements connection.
 func (s *stream) gone() bool { return s.hungUp || !s.connection.Connected() }
 
-// over implements executor.
-func (s *stream) over() {
+// over implements connection.
+func (s *stream) over(m *memory) {
 	s.isBusy = false
 	if len(s.queued) > 0 {
 		next := s.queued[0]
 		s.queued = s.queued[1:]
-		s.server.GoOn(&next.Exchange, func() { next.execute(s.memory) })
+		s.server.GoOn(&next.Exchange, func() { next.execute(m) })
 	}
 }
 
-// message is one or several commands on a stream, and the answers.
-type message struct {
-	request
-	stream *stream
-}
-
-// execute carries the commands out, or once those are over that came before on the stream.
-func (m *message) execute(x *memory) {
-	s := m.stream
-	if s.isBusy {
-		s.queued = append(s.queued, m)
-		return
+// answered implements connection.
+func (s *stream) answered(x *request, replies [][]byte, isReset bool) {
+	s.asked = slices.DeleteFunc(s.asked, func(o *request) bool { return o == x })
+	for _, reply := range replies {
+		s.receives(reply)
 	}
-	s.isBusy = true
-	m.request.execute(x.server, s)
-}
-
-// Answered implements network.Client.
-func (m *message) Answered() {
-	answered, reset := m.Answers(len(m.requests))
-	m.stream.asked = slices.DeleteFunc(m.stream.asked, func(o *message) bool { return o == m })
-	for _, reply := range m.replies[:answered] {
-		m.stream.receives(reply)
-	}
-	if reset {
-		m.Broken()
+	if isReset {
+		s.Broken()
 	}
 }
-
-// Broken implements network.Client.
-func (m *message) Broken() { m.stream.Broken() }

@@ -49,7 +49,7 @@ func (b *backend) Nodes(client *kernel.Process, servers []*redis.Server, links [
 }
 
 func (b *backend) Execute(s *redis.Server, x *network.Exchange) {
-	x.Client().(interface{ execute(*memory) }).execute(b.memories[s])
+	x.Client().(*request).execute(b.memories[s])
 }
 
 func (b *backend) Close() error {
