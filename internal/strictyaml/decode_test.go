@@ -327,7 +327,9 @@ func parse(t testing.TB, document string) *yaml.Node {
 // Beyond a thousand there is nothing more to collect.
 func TestErrorsAdd(t *testing.T) {
 	var all strictyaml.Errors
-	said := func(line int, word string) *strictyaml.Error { return strictyaml.Errorf("f", line, 1, word, nil, "unknown key") }
+	said := func(line int, word string) *strictyaml.Error {
+		return strictyaml.Errorf("f", line, 1, word, nil, "unknown key")
+	}
 	for _, one := range []*strictyaml.Error{said(2, "b"), said(1, "a"), said(2, "b"), said(2, "c"), said(1, "a")} {
 		all.Add(one)
 	}
