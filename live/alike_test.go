@@ -15,7 +15,7 @@ import (
 	"redlocksim/live/internal/livetest"
 	"redlocksim/live/internal/speed"
 	"redlocksim/scenarios"
-	"redlocksim/scenarios/verdict"
+	"redlocksim/scenarios/scenariotest"
 	"redlocksim/sim/history"
 )
 
@@ -70,10 +70,7 @@ func TestFaultsAreAlike(t *testing.T) {
 		for _, item := range s.Timeline {
 			kinds[item.Kind] = true
 		}
-		simulated, err := verdict.Judge(s, scenarios.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		simulated := scenariotest.Judged(t, s, scenarios.Options{})
 		retry.Test(t, livetest.Disturbing, func(t *retry.T) {
 			real, err := run(t, t.Context(), s, speed.Default)
 			if err != nil {

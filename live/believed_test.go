@@ -12,6 +12,7 @@ import (
 	"redlocksim/internal/stall/retry"
 	"redlocksim/live/internal/livetest"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/scenariotest"
 	"redlocksim/sim/history"
 )
 
@@ -24,22 +25,12 @@ func small(t testing.TB, lock, timeline string) *scenarios.Scenario {
 	if !strings.Contains(lock, "protocol:") { // others may have no allowance for drift
 		lock += ", drift: {factor: 1%, constant: 0ms}"
 	}
-	all, err := scenarios.Parse("small.yaml", []byte(fmt.Sprintf(`
-title: a small one
-source: the test
-explanation: a lock for a short time
-claim: holds
-clients: [client-1, client-2]
+	return scenariotest.Given(t, fmt.Sprintf(`
 lock: {%s}
 budget: {clock-rate: 50%%, suspend: 10s}
 duration: 8s
 timeline:%s
-expect: {findings: safe, unavailable: {at-most: 1m}}
-`, lock, timeline)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all[0]
+expect: {findings: safe, unavailable: {at-most: 1m}}`, lock, timeline))
 }
 
 // firstOf is when a process has its first event that a timeline calls by this name; a negative time if it has none.

@@ -24,6 +24,7 @@ import (
 	"redlocksim/live/internal/speed"
 	"redlocksim/lockprogram/lines"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/scenariotest"
 	"redlocksim/scenarios/verdict"
 	"redlocksim/sim/history"
 )
@@ -110,10 +111,7 @@ func TestSameVerdictAsModel(t *testing.T) {
 				return
 			}
 			wantStopped(t, r.History)
-			on, err := verdict.Judge(s, scenarios.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			on := scenariotest.Judged(t, s, scenarios.Options{})
 			if want := slices.DeleteFunc(on.Findings, checker.Kind.Monitored); !slices.Equal(r.Findings, want) {
 				t.Errorf("live shows %v, model %v", r.Findings, want)
 			}

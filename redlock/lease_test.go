@@ -152,8 +152,6 @@ func TestUnlock(t *testing.T) {
 	}
 }
 
-// The lead is that of the first grant for ever: a grant that came late is cancelled at the last moment after every
-
 // A lease whose time was over when Unlock came was lost: the error, the context and the observer agree.
 func TestUnlockTellsTheLoss(t *testing.T) {
 	in(t, 3, func(w *world) {

@@ -6,17 +6,14 @@ import (
 
 	"redlocksim/reports"
 	"redlocksim/scenarios"
-	"redlocksim/scenarios/verdict"
+	"redlocksim/scenarios/scenariotest"
 )
 
 // A witness has all that went wrong before it, in its order: what a client did when it was started again goes back to its
 // crash.
 func TestCausesOfAViolation(t *testing.T) {
-	s, _ := scenarios.Find("105-restarted-client/late-release-by-name")
-	r, err := verdict.Judge(s, scenarios.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := scenariotest.Named(t, "105-restarted-client/late-release-by-name")
+	r := scenariotest.Judged(t, s, scenarios.Options{})
 	var b strings.Builder
 	if err := reports.Run(&b, r, "", false); err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"redlocksim/reports/story"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/scenarios/scenariotest"
 	"redlocksim/scenarios/verdict"
 	"redlocksim/sim/history"
 )
@@ -52,10 +53,7 @@ func isUntold(name protocols.Name, e *history.Event) bool {
 func TestStories(t *testing.T) {
 	kept, last := map[string]bool{}, ""
 	for _, s := range scenarios.Catalogue() {
-		r, err := verdict.Judge(s, scenarios.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := scenariotest.Judged(t, s, scenarios.Options{})
 		for i := range r.History {
 			if e := &r.History[i]; isUntold(s.Lock.Protocol, e) {
 				t.Errorf("%s: the story does not tell that %s %s: step %s is not among the Sentences of its protocol",

@@ -8,17 +8,9 @@ import (
 	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/scenariotest"
 	"redlocksim/scenarios/verdict"
 )
-
-func parsed(t *testing.T, text string) *scenarios.Scenario {
-	t.Helper()
-	found, err := scenarios.Parse("x.yaml", []byte("title: t\nsource: s\nexplanation: e\nclaim: holds\nexpect: {findings: safe, unavailable: {at-most: 1m}}\n"+text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found[0]
-}
 
 // A run in which one process contends with itself shows what it violates, and nothing if it violates nothing.
 func TestViolationsWithoutContention(t *testing.T) {
@@ -31,10 +23,7 @@ timeline:
   - {at: 2s, client: client-1, do: [try-lock, hold: 1s, unlock]}
 `
 	for text, want := range map[string][]checker.Kind{one: nil, one + "  - {at: 1s, fault: {clock-step: {process: A, by: 20s}}}\n": {checker.LeaseOverlap}} {
-		r, err := verdict.Judge(parsed(t, text), scenarios.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := scenariotest.Judged(t, scenariotest.Given(t, text), scenarios.Options{})
 		if !slices.Equal(r.Report.Shows(checker.Kind.Defect), want) || (r.Report.NotTested() != "") != (want == nil) {
 			t.Errorf("%v in a run that shows %v, not tested %q", r.Report.Shows(checker.Kind.Defect), r.Findings, r.Report.NotTested())
 		}

@@ -11,6 +11,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/scenariotest"
 	"redlocksim/search"
 	"redlocksim/search/systematic"
 )
@@ -31,18 +32,9 @@ func asked(run func(*cobra.Command) error) (out string, code int) {
 	return b.String(), code
 }
 
-func parsed(t *testing.T, text string) *scenarios.Scenario {
-	t.Helper()
-	found, err := scenarios.Parse("base.yaml", []byte("title: base\nsource: a test\nexplanation: none\nclaim: holds\nexpect: {findings: safe, unavailable: {at-most: 1m}}\n"+text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found[0]
-}
-
 // TestPlacementsReport: of 15 moments and 15 faults, counted by hand in package systematic, with one client.
 func TestPlacementsReport(t *testing.T) {
-	base := parsed(t, `
+	base := scenariotest.Given(t, `
 clients: [client-1]
 lock: {protocol: single}
 nodes: {names: [A]}
@@ -64,7 +56,7 @@ timeline: [{at: 0s, client: client-1, do: [try-lock, hold: 1s, unlock]}]
 }
 
 func TestPlacementsFound(t *testing.T) {
-	base := parsed(t, `
+	base := scenariotest.Given(t, `
 clients: [client-1, client-2]
 lock: {protocol: single}
 nodes: {names: [A], persistence: always}
@@ -91,14 +83,14 @@ nodes: {names: [A]}
 timeline: [{at: 0s, client: client-1, do: [try-lock, unlock]}]
 `
 	out, code := asked(func(cmd *cobra.Command) error {
-		return runOrders(cmd, newTestSink(cmd), parsed(t, settings+"lock: {protocol: single}\n"), systematicOptions{runs: 200})
+		return runOrders(cmd, newTestSink(cmd), scenariotest.Given(t, settings+"lock: {protocol: single}\n"), systematicOptions{runs: 200})
 	})
 	// Which of two requests is first at the node is all that there is.
 	if want := "two clients ask at once, no fault\n  all orders with no late message: 2 runs (0 more cut short), 2 different outcomes, "; code != exitOK || !strings.HasPrefix(unwrapped(out), unwrapped(want)) {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 	out, code = asked(func(cmd *cobra.Command) error {
-		return runOrders(cmd, newTestSink(cmd), parsed(t, settings+"lock: {protocol: get-set}\n"), systematicOptions{runs: 200})
+		return runOrders(cmd, newTestSink(cmd), scenariotest.Given(t, settings+"lock: {protocol: get-set}\n"), systematicOptions{runs: 200})
 	})
 	for _, line := range []string{"\ntwo clients ask at once, no fault: two holders (lease-overlap), breaks a promise (conduct)\n", "finds no key\n", "\nin this order:\n", "  request arrives client-1 → A\n"} {
 		if code != exitSafety || !strings.Contains(out, line) {
@@ -109,7 +101,7 @@ timeline: [{at: 0s, client: client-1, do: [try-lock, unlock]}]
 
 // TestOrdersNotTested: where nobody can be granted the lock, no order says anything.
 func TestOrdersNotTested(t *testing.T) {
-	base := parsed(t, `
+	base := scenariotest.Given(t, `
 clients: [client-1]
 lock: {protocol: redlock-plain, quorum: 5}
 timeline: [{at: 0s, client: client-1, do: [try-lock, unlock]}]

@@ -159,15 +159,3 @@ func TestCallsPointOneWay(t *testing.T) {
 		t.Errorf("only %d packages were looked at", len(all))
 	}
 }
-
-func TestCircles(t *testing.T) {
-	a := arrows{
-		"a": {"b": "x"}, "b": {"c": "x", "d": "x"}, "c": {"a": "x"}, // a circle of three, and an arrow out of it
-		"d": {"e": "y"}, "e": {"f": "y"},
-		"g": {"h": "z"}, "h": {"g": "z", "a": "z"},
-	}
-	want := map[string][]string{"a b c": {"a → b: x", "b → c: x", "c → a: x"}, "g h": {"g → h: z", "h → g: z"}}
-	if got := a.circles(); !maps.EqualFunc(got, want, slices.Equal) {
-		t.Errorf("%v, not %v", got, want)
-	}
-}

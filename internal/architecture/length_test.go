@@ -5,7 +5,6 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -108,25 +107,5 @@ func TestFunctionsAreShort(t *testing.T) {
 		if !used[f] {
 			t.Errorf("%s is not too long any more: it needs no reason", f)
 		}
-	}
-}
-
-func TestTooLong(t *testing.T) {
-	lines := func(n int) string { return strings.Repeat("\tx()\n", n) }
-	text := "package p\n\n" +
-		"func whole() {\n" + lines(longest-2) + "}\n\n" +
-		"func more() {\n" + lines(longest-1) + "}\n\n" +
-		"func (t *T[K]) method() {\n\tf := func() {\n" + lines(longest) + "\t}\n\tf()\n}\n\n" +
-		"var v = []any{\n\tfunc() {\n" + lines(longest) + "\t},\n}\n\n" +
-		"func table() {\n\tx(`" + strings.Repeat("\n", longest) + "`)\n\ty([]int{\n" + strings.Repeat("\t\t1,\n", longest) + "\t})\n}\n"
-	files := token.NewFileSet()
-	source, err := parser.ParseFile(files, "p.go", text, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := tooLong(files, source)
-	want := map[string]int{"more": longest + 1, "T.method": longest + 5, "a variable": longest + 2}
-	if !maps.Equal(found, want) {
-		t.Errorf("%v, not %v", found, want)
 	}
 }

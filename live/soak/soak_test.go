@@ -14,6 +14,7 @@ import (
 	"redlocksim/live"
 	"redlocksim/live/internal/livetest"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/scenariotest"
 	"redlocksim/scenarios/verdict"
 	"redlocksim/sim/history"
 )
@@ -88,10 +89,7 @@ func TestRoundsAreScenarios(t *testing.T) {
 	if err := live.Unfit(s, live.Options{}); err != nil {
 		t.Error(err)
 	}
-	judged, err := verdict.Judge(s, scenarios.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	judged := scenariotest.Judged(t, s, scenarios.Options{})
 	r := &Result{Injected: map[string]int{}, Within: takeableWithin(s)}
 	if r.add(judged); !r.OK() || r.Recovery == 0 {
 		t.Error(r)

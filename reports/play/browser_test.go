@@ -18,7 +18,7 @@ import (
 	"redlocksim/internal/browser"
 	"redlocksim/internal/longest"
 	"redlocksim/scenarios"
-	"redlocksim/scenarios/verdict"
+	"redlocksim/scenarios/scenariotest"
 )
 
 // screenshots is the environment variable that says where the tests leave pictures of the playground; nowhere if unset.
@@ -161,10 +161,7 @@ func TestSameHistories(t *testing.T) {
 	}
 	get[string](p, `window.found = {}; window.asking = import("./engine.js"); "asking"`)
 	for _, s := range all {
-		r, err := verdict.Judge(s, scenarios.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := scenariotest.Judged(t, s, scenarios.Options{})
 		got := await[map[string]string](p, fmt.Sprintf(`window.asking.then(async m => {
 			const name = %q, file = await m.ask({do: "file", name}), run = await m.ask({do: "run", name, text: file.ok});
 			return {history: file.error || run.error || run.ok.history, trace: run.ok?.trace};

@@ -271,21 +271,12 @@ func TestAClockStepBackLengthensAKey(t *testing.T) {
 
 // A lease that outlives the run is open to its end.
 func TestALeaseWithoutAnEnd(t *testing.T) {
-	found, err := scenarios.Parse("open.yaml", []byte(`title: open
-source: test
-explanation: the run is over first
-claim: holds
-clients: [client-1, client-2]
-timeline:
+	s := scenariotest.Given(t, `timeline:
   - {at: 0s, client: client-1, do: [lock, hold: 5s, unlock]}
   - {at: 1s, client: client-2, do: [lock, unlock]}
 duration: 2s
-expect: {findings: safe, unavailable: {at-most: 1h}}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	line := timelineOf(t, scenariotest.Judged(t, found[0], scenarios.Options{}))
+expect: {findings: safe, unavailable: {at-most: 1h}}`)
+	line := timelineOf(t, scenariotest.Judged(t, s, scenarios.Options{}))
 	for lane, kind := range map[string]SpanKind{"client-1": believedSpan, "client-2": askingSpan} {
 		if s := line.lane(lane).all(kind); len(s) != 1 || !s[0].Open || s[0].To != Instant(2*time.Second) || !strings.Contains(s[0].Text, "to the end of the run") {
 			t.Errorf("%s: %+v", lane, s)
@@ -385,23 +376,14 @@ func TestWithoutARecording(t *testing.T) {
 
 // A run that is too long is drawn in part, around its violation if it has one, and says so. The bounds are those of crop.
 func TestALongRunIsCropped(t *testing.T) {
-	yaml := `title: long
-source: test
-explanation: one client takes the lock again and again
-claim: holds
-clients: [client-1, client-2]
-nodes: {names: [A, B, C]}
+	yaml := `nodes: {names: [A, B, C]}
 timeline:
   - {at: 0s, client: client-1, do: [lock, write, hold: 5ms, unlock], repeat: %d}
   - {at: 1s, client: client-2, do: [lock, write, unlock], repeat: 3}
 duration: 5m
 expect: {findings: safe, unavailable: {at-most: 1h}}
 `
-	found, err := scenarios.Parse("long.yaml", fmt.Appendf(nil, yaml, 5000))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := scenariotest.Judged(t, found[0], scenarios.Options{})
+	r := scenariotest.Judged(t, scenariotest.Given(t, fmt.Sprintf(yaml, 5000)), scenarios.Options{})
 	line := timelineOf(t, r)
 	spans := 0
 	for _, l := range line.Lanes {

@@ -94,12 +94,7 @@ func TestVotesSayWhy(t *testing.T) {
 // A node that votes and forgets in the same instant has voted, and votes again; other faults at that instant have not taken the
 // vote.
 func TestAVoteForgottenAtOnceCounts(t *testing.T) {
-	found, err := scenarios.Parse("at-once.yaml", []byte(`title: at once
-source: test
-explanation: C forgets its vote in the instant in which it votes
-claim: holds
-clients: [client-1, client-2]
-network: {latency: 1ms}
+	s := scenariotest.Given(t, `network: {latency: 1ms}
 timeline:
   - {at: 0s, fault: {partition: {clients: [client-1], nodes: [D, E], direction: requests}}}
   - {at: 0s, client: client-1, do: [try-lock, hold: 8s, unlock]}
@@ -107,12 +102,8 @@ timeline:
   - {after: {client: client-1, event: set-arrived, node: C}, fault: {clock-step: {process: E, by: 1ms}}}
   - {at: 1s, client: client-2, do: [try-lock, hold: 2s, unlock]}
 duration: 30s
-expect: {findings: lease-overlap, unavailable: {at-most: 1h}}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := scenariotest.Judged(t, found[0], scenarios.Options{})
+expect: {findings: lease-overlap, unavailable: {at-most: 1h}}`)
+	r := scenariotest.Judged(t, s, scenarios.Options{})
 	all := recorded(t, r).kept
 	if !slices.ContainsFunc(all, func(k kept) bool { return k.node == "C" && k.owner == "client-1" && k.from == k.to }) {
 		t.Fatalf("C does not forget at once: %+v", all)

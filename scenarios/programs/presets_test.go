@@ -14,6 +14,7 @@ import (
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/scenarios/scenariotest"
 	"redlocksim/scenarios/verdict"
 )
 
@@ -113,14 +114,8 @@ func TestThePresetRedsync(t *testing.T) {
 		}
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
-			program, err := verdict.Judge(s, scenarios.Options{Foreign: p.Foreign()})
-			if err != nil {
-				t.Fatal(err)
-			}
-			preset, err := verdict.Judge(presetOf(t, s), scenarios.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			program := scenariotest.Judged(t, s, scenarios.Options{Foreign: p.Foreign()})
+			preset := scenariotest.Judged(t, presetOf(t, s), scenarios.Options{})
 			if program.NotTested == nil && preset.NotTested == nil {
 				tested.Add(1)
 			}
@@ -163,17 +158,14 @@ func TestThePresetNodeRedlock(t *testing.T) {
 		return callAgain{l}, err
 	}}
 	for name, want := range calls {
-		own := *caseNamed(t, name)
+		own := *scenariotest.Named(t, name)
 		lock := fmt.Sprintf("{preset: node-redlock, ttl: %v}", own.Lock.TTL)
 		own.Lock = protocols.Default()
 		if err := strictyaml.Decode("preset", []byte(lock), &own.Lock); err != nil {
 			t.Fatal(err)
 		}
 		for column, foreign := range []*scenarios.Foreign{nil, again} {
-			r, err := verdict.Judge(&own, scenarios.Options{Foreign: foreign})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := scenariotest.Judged(t, &own, scenarios.Options{Foreign: foreign})
 			if got := seen(r.Findings); got != want[column] {
 				t.Errorf("%s, in column %d: %s, want %s", name, column+1, got, want[column])
 			}
@@ -187,7 +179,7 @@ func TestAKeyThatIsLeftIsNoDoubleHolder(t *testing.T) {
 		p, _ := protocols.Find(env.Settings.Protocol)
 		return p.New(env)
 	}}
-	s := *caseNamed(t, "01-setnx-then-expire/a-minute")
+	s := *scenariotest.Named(t, "01-setnx-then-expire/a-minute")
 	s.Claim, s.Expect.Leaks, s.Expect.Grants = scenarios.Holds, nil, nil
 	s.Timeline = slices.Clone(s.Timeline)
 	s.Timeline[0].When.At = time.Second

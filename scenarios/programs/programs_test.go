@@ -14,6 +14,7 @@ import (
 	"redlocksim/internal/longest"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/programs"
+	"redlocksim/scenarios/scenariotest"
 	"redlocksim/scenarios/verdict"
 	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
@@ -29,36 +30,19 @@ func load(t *testing.T, dir string, args ...string) *programs.Program {
 	return p
 }
 
-func caseNamed(t *testing.T, name string) *scenarios.Scenario {
-	t.Helper()
-	s, ok := scenarios.Find(name)
-	if !ok {
-		t.Fatalf("there is no case %s", name)
-	}
-	return s
-}
-
 // given is a scenario of one client, or of those that it names, in a minute.
 func given(t *testing.T, text string) *scenarios.Scenario {
 	t.Helper()
 	if !strings.Contains(text, "clients:") {
 		text += "\nclients: [client-1]"
 	}
-	all, err := scenarios.Parse("x.yaml", []byte("title: t\nsource: s\nexplanation: e\nclaim: holds\n"+text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all[0]
+	return scenariotest.Given(t, text)
 }
 
 // judged is a run of a program's lock, judged.
 func judged(t *testing.T, s *scenarios.Scenario, p *programs.Program) *verdict.Result {
 	t.Helper()
-	r, err := verdict.Judge(s, scenarios.Options{Foreign: p.Foreign()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return scenariotest.Judged(t, s, scenarios.Options{Foreign: p.Foreign()})
 }
 
 // shown are some of the cases that take no more than a minute, or all.
@@ -95,10 +79,7 @@ func TestOurLibraryAsAProgram(t *testing.T) {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
 			o := scenarios.Options{Foreign: p.Foreign()}
-			r, err := verdict.Judge(s, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := scenariotest.Judged(t, s, o)
 			if err := verdict.Again(s, o, r.Outcome); err != nil {
 				t.Error(err)
 			}
@@ -129,7 +110,7 @@ func TestANaiveLock(t *testing.T) {
 		"06-failover-to-a-replica":        "lease-overlap",
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, err := verdict.Verify(caseNamed(t, name), scenarios.Options{Foreign: p.Foreign()})
+			r, err := verdict.Verify(scenariotest.Named(t, name), scenarios.Options{Foreign: p.Foreign()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -150,15 +131,8 @@ expect: {findings: safe, unavailable: {at-most: 1m}}`)
 		`{"type":"renewed","lease":2,"valid_ms":5000}`: 6 * time.Second,
 	} {
 		args := []string{`{"type":"ready","re":1}`, `{"type":"granted","re":2,"valid_ms":3000};` + told}
-		p, err := programs.Load(built.Wasm(t, filepath.Join("testdata", "says")), args, built.Cache(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := scenarios.Run(s, scenarios.Options{Foreign: p.Foreign()})
-		_ = p.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := load(t, filepath.Join("testdata", "says"), args...)
+		out := scenariotest.Ran(t, s, scenarios.Options{Foreign: p.Foreign()})
 		var ends []time.Duration
 		for _, e := range out.History {
 			if e.Kind == history.Expire {
@@ -173,7 +147,7 @@ expect: {findings: safe, unavailable: {at-most: 1m}}`)
 
 // A program that says what makes no sense ends the run with an error, and never with a verdict.
 func TestProgramsThatSayNonsense(t *testing.T) {
-	s := caseNamed(t, "09-contention")
+	s := scenariotest.Named(t, "09-contention")
 	for line, want := range map[string]string{
 		"hello":                                  "it has written a line that is no answer",
 		`{"type":"granted","re":7}`:              "it has answered a request that it was not asked, or had answered",
@@ -215,15 +189,8 @@ func TestLeasesThatAreOver(t *testing.T) {
 	} {
 		s := given(t, `timeline: [{at: 1s, client: client-1, do: [try-lock, sleep: 1s, extend: 9s]}]
 expect: {findings: safe, unavailable: {at-most: 1m}}`)
-		p, err := programs.Load(built.Wasm(t, filepath.Join("testdata", "says")), strings.Fields(c.says), built.Cache(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := verdict.Judge(s, scenarios.Options{Foreign: p.Foreign()})
-		_ = p.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := load(t, filepath.Join("testdata", "says"), strings.Fields(c.says)...)
+		r := judged(t, s, p)
 		got := ""
 		for _, f := range r.Report.Findings {
 			if f.Kind == checker.Contract && strings.Contains(f.Text, "over") {
@@ -256,7 +223,7 @@ func TestAFailureEndsOneRun(t *testing.T) {
 	s := given(t, `timeline: [{at: 1s, client: client-1, do: [try-lock, unlock]}]
 expect: {findings: safe, unavailable: {at-most: 1m}}`)
 	o := scenarios.Options{Foreign: load(t, filepath.Join("testdata", "lies"), "exits").Foreign()}
-	all := []*scenarios.Scenario{caseNamed(t, "09-contention"), s, caseNamed(t, "12-holder-dies/crash")}
+	all := []*scenarios.Scenario{scenariotest.Named(t, "09-contention"), s, scenariotest.Named(t, "12-holder-dies/crash")}
 	results, err := verdict.Suite(t.Context(), all, []scenarios.Tier{scenarios.Program}, nil, o, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -298,10 +265,7 @@ func TestProgramsThatLie(t *testing.T) {
 		t.Run(c.lie+" "+c.does, func(t *testing.T) {
 			s := given(t, fmt.Sprintf(`timeline: [{at: 1s, client: client-1, do: %s}]
 expect: {findings: safe, unavailable: {at-most: 1m}}`, c.does))
-			out, err := scenarios.Run(s, scenarios.Options{Foreign: load(t, filepath.Join("testdata", "lies"), c.lie).Foreign()})
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := scenariotest.Ran(t, s, scenarios.Options{Foreign: load(t, filepath.Join("testdata", "lies"), c.lie).Foreign()})
 			got := "safe"
 			if len(out.Monitored) > 0 {
 				got = string(out.Monitored[0].Kind)
@@ -316,7 +280,7 @@ expect: {findings: safe, unavailable: {at-most: 1m}}`, c.does))
 // A program that asks again as soon as it was refused has a grade that one with pauses has not.
 func TestProgramsThatWait(t *testing.T) {
 	for how, want := range map[string]verdict.Grade{"waits": verdict.AsSound, "busy-waits": verdict.BusyWaits} {
-		r := judged(t, caseNamed(t, "64-polling"), load(t, filepath.Join("testdata", "lies"), how))
+		r := judged(t, scenariotest.Named(t, "64-polling"), load(t, filepath.Join("testdata", "lies"), how))
 		if g := r.Grades(); !slices.Equal(g, []verdict.Grade{want}) {
 			t.Errorf("%s: %v, want %s; found %v", how, g, want, r.Findings)
 		}
@@ -399,7 +363,7 @@ func TestUnfit(t *testing.T) {
 		"54-slow-extend":                  "54-slow-extend does not apply to the lock: it extends leases, which the lock cannot",
 		"31-slow-acquire/pause":           "31-slow-acquire/pause does not apply to the lock: it waits for quorum-reached, a step that the program does not tell of",
 	} {
-		err := a.Unfit(caseNamed(t, name))
+		err := a.Unfit(scenariotest.Named(t, name))
 		switch {
 		case want == "" && err != nil, want != "" && (err == nil || err.Error() != want || !errors.Is(err, programs.ErrUnfit)):
 			t.Errorf("%v, want %q", err, want)
@@ -435,10 +399,7 @@ timeline:
 duration: 10s
 expect: {findings: safe, unavailable: {at-most: 20s}}
 `+c.file)
-			out, err := scenarios.Run(s, scenarios.Options{Foreign: p.Foreign()})
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := scenariotest.Ran(t, s, scenarios.Options{Foreign: p.Foreign()})
 			granted := 0
 			for _, e := range out.History {
 				if e.Kind == history.Return && e.Func == history.Acquire && e.Outcome == history.OK {
@@ -465,7 +426,7 @@ func TestGrades(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := judged(t, caseNamed(t, name), p)
+			r := judged(t, scenariotest.Named(t, name), p)
 			if got := fmt.Sprint(r.Grades()); got != want {
 				t.Errorf("%s for %v, want %s; %v", got, r.Findings, want, r.Problems)
 			}

@@ -17,7 +17,7 @@ import (
 
 // A run that is not the same on the other tier is told of, with what clients are told on the one and not on the other.
 func TestTiersThatDifferAreTold(t *testing.T) {
-	s, _ := scenarios.Find("09-contention")
+	s := scenariotest.Named(t, "09-contention")
 	r := scenariotest.Judged(t, s, scenarios.Options{})
 	if err := r.SameOn(scenarios.Wire); err != nil {
 		t.Error(err)

@@ -76,11 +76,7 @@ func TestFindingsOfLiveness(t *testing.T) {
 		{"instead of one of safety", leaves, scenarios.Findings{checker.LeaseOverlap}, scenarios.Unsound, []verdict.Class{verdict.Safety}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			found, known := scenarios.Find(c.scenario)
-			if !known {
-				t.Fatal("no such scenario")
-			}
-			s := *found
+			s := *scenariotest.Named(t, c.scenario)
 			s.Expect.Findings, s.Claim = c.expect, c.claim
 			r := scenariotest.Judged(t, &s, scenarios.Options{})
 			var classes []verdict.Class

@@ -9,7 +9,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/scenarios/verdict"
+	"redlocksim/scenarios/scenariotest"
 	"redlocksim/sim/history"
 )
 
@@ -41,10 +41,7 @@ func TestLostCountersExceedTheBudget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := verdict.Judge(read[0], scenarios.Options{Seed: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := scenariotest.Judged(t, read[0], scenarios.Options{Seed: 1})
 		if got := strings.Join(r.Beyond, "; "); got != want || !slices.Contains(r.Report.Shows(checker.Kind.Defect), checker.TokenRepeated) {
 			t.Errorf("counter-loss %s: %v, beyond the budget by %q, want %q", count, r.Findings, got, want)
 		}
@@ -69,10 +66,7 @@ func TestDrawsKeepToTheCounters(t *testing.T) {
 		s := fenced(t, counterLoss)
 		for i := range 150 {
 			x := Candidate{Seed: uint64(i)}.Scenario(s)
-			r, err := verdict.Judge(x, scenarios.Options{Seed: uint64(i), Unhashed: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := scenariotest.Judged(t, x, scenarios.Options{Seed: uint64(i), Unhashed: true})
 			if strings.Contains(strings.Join(r.Beyond, "; "), "counters") {
 				t.Errorf("run %d with counter-loss %d exceeds it: %v", i, counterLoss, r.Beyond)
 			}

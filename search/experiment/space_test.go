@@ -11,7 +11,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/scenarios/verdict"
+	"redlocksim/scenarios/scenariotest"
 )
 
 // Whatever the lock is, every experiment that is drawn about it is a scenario that a file can say.
@@ -48,10 +48,7 @@ func TestAGuardIsPrepared(t *testing.T) {
 	for seed := range uint64(40) {
 		x := Candidate{Seed: seed}.Scenario(space)
 		x.Timeline = slices.DeleteFunc(x.Timeline, func(i scenarios.Item) bool { return i.Fault != nil })
-		r, err := verdict.Judge(x, scenarios.Options{Seed: seed})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := scenariotest.Judged(t, x, scenarios.Options{Seed: seed})
 		if r.Report.Grants > 0 {
 			calm++
 		}

@@ -30,11 +30,7 @@ func TestBlame(t *testing.T) {
 		"70-locks-in-opposite-orders/unchecked":                      "a client is to blame",
 		"47-consensus/cut-off-client-until-told":                     "the lock is wrong, in its code or its settings",
 	} {
-		s, is := scenarios.Find(name)
-		if !is {
-			t.Fatalf("there is no %s", name)
-		}
-		if got := blamed(t, s); !strings.HasPrefix(got, want) {
+		if got := blamed(t, scenariotest.Named(t, name)); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
@@ -55,8 +51,7 @@ func blamed(t *testing.T, s *scenarios.Scenario) string {
 func TestBlameGoesByWhatWentWrong(t *testing.T) {
 	seen := map[checker.Kind]bool{}
 	for _, name := range []string{"16-failed-acquire-cleans-up-with-del/parallel", "40-careless-renewal/one-node", "41-extend-re-creates/sets", "36-careless-tokens/highest-of-a-quorum"} {
-		found, _ := scenarios.Find(name)
-		s := *found
+		s := *scenariotest.Named(t, name)
 		s.Budget.ClockRate, s.Budget.MemoryLoss = faults.PPM(100_000), 2
 		protocols.Change(&s.Lock, func(d *protocols.DriftSettings) { d.Drift.Constant = 0 })
 		r := scenariotest.Judged(t, &s, scenarios.Options{})
@@ -84,11 +79,7 @@ func TestBlameOfClockAndResource(t *testing.T) {
 			"timeline:\n  - {at: 0s, client: client-1, do: [lock, {sleep: 1300ms}, {renew: 300ms}]}\n  - {at: 300ms, fault: {clock-step: {process: client-1, by: -300ms}}}\n",
 		"the resource is to blame, which refuses its rightful holder": "lock: {fencing: true}\nstorage: table\ntimeline:\n  - {at: 0s, client: client-1, do: [lock, write, write, unlock]}\n",
 	} {
-		found, err := scenarios.Parse("f.yaml", []byte("title: t\nsource: s\nexplanation: e\nclaim: holds\nclients: [client-1]\n"+text+"expect: {findings: safe, unavailable: {at-most: 1s}}\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := blamed(t, found[0]); got != want {
+		if got := blamed(t, scenariotest.Given(t, text)); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}

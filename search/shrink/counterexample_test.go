@@ -8,17 +8,9 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/scenariotest"
 	"redlocksim/scenarios/verdict"
 )
-
-func catalogue(t *testing.T, name string) *scenarios.Scenario {
-	t.Helper()
-	s, known := scenarios.Find(name)
-	if !known {
-		t.Fatalf("no scenario %s", name)
-	}
-	return s
-}
 
 // TestClaims: the claim follows from what was found and from the budget, whatever the scenario said.
 func TestClaims(t *testing.T) {
@@ -34,7 +26,7 @@ func TestClaims(t *testing.T) {
 		{"01-setnx-then-expire/a-minute", scenarios.Unsound, "within the budget; the lock's code is wrong"},
 		{"boundaries/pause-holds", scenarios.Holds, "exceed the budget"},
 	} {
-		s := *catalogue(t, test.scenario)
+		s := *scenariotest.Named(t, test.scenario)
 		for _, claim := range []scenarios.Claim{scenarios.Holds, scenarios.Unsound} {
 			s.Claim = claim
 			c, err := counterexample(&s, 0)
@@ -57,7 +49,7 @@ func TestClaims(t *testing.T) {
 // A counterexample whose faults exceed the budget claims unsound all the same if it shows what no fault excuses, and tells
 // that.
 func TestClaimsWithoutExcuse(t *testing.T) {
-	s := *catalogue(t, "04-release-by-get-then-del")
+	s := *scenariotest.Named(t, "04-release-by-get-then-del")
 	s.Budget = faults.Budget{}
 	c, err := counterexample(&s, 0)
 	if err != nil {
@@ -69,11 +61,11 @@ func TestClaimsWithoutExcuse(t *testing.T) {
 }
 
 func TestWhatIsNoCounterexample(t *testing.T) {
-	if _, err := counterexample(catalogue(t, "09-contention"), 0); !errors.Is(err, errNotConfirmed) {
+	if _, err := counterexample(scenariotest.Named(t, "09-contention"), 0); !errors.Is(err, errNotConfirmed) {
 		t.Errorf("a safe scenario: %v", err)
 	}
 	// A fault that is not injected is not part of what happened.
-	s := *catalogue(t, "17-clock-jump")
+	s := *scenariotest.Named(t, "17-clock-jump")
 	s.Timeline = append(slices.Clone(s.Timeline), s.Timeline[2])
 	late := *s.Timeline[2].When.After
 	late.Nth = 50

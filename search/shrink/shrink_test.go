@@ -12,6 +12,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/scenariotest"
 	"redlocksim/scenarios/verdict"
 	"redlocksim/search"
 	"redlocksim/search/experiment"
@@ -190,10 +191,7 @@ func TestRandomExperimentsShrink(t *testing.T) {
 	want := 3
 	for seed := uint64(0); want > 0; seed++ {
 		s := experiment.Arbitrary(seed)
-		r, err := verdict.Judge(s, scenarios.Options{Seed: seed})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := scenariotest.Judged(t, s, scenarios.Options{Seed: seed})
 		w := r.Witness()
 		if w == nil {
 			continue

@@ -8,7 +8,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/scenarios"
-	"redlocksim/scenarios/verdict"
+	"redlocksim/scenarios/scenariotest"
 	"redlocksim/search"
 )
 
@@ -54,10 +54,7 @@ func TestShrinkStaysWithinTheBudget(t *testing.T) {
 
 // A finding says how much happened in the run in which it was found, and that is more than what happens in its own.
 func TestEventsBefore(t *testing.T) {
-	whole, err := verdict.Judge(jump(t, "10s"), scenarios.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := scenariotest.Judged(t, jump(t, "10s"), scenarios.Options{})
 	f, done, err := Finding(t.Context(), search.Violation{Scenario: jump(t, "10s"), Kind: checker.LeaseOverlap}, 400)
 	if before := search.Events(whole.History); err != nil || !done || f.EventsBefore != before || f.Events >= before {
 		t.Errorf("%d events before and %d after, want %d and fewer: %v", f.EventsBefore, f.Events, before, err)

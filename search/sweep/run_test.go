@@ -13,6 +13,7 @@ import (
 	"redlocksim/internal/jobs/jobstest"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/reach"
+	"redlocksim/scenarios/scenariotest"
 	"redlocksim/scenarios/variant"
 	"redlocksim/search/sweep"
 )
@@ -47,7 +48,7 @@ func TestJobsChangeNothing(t *testing.T) {
 func TestElsewhereChangesNothing(t *testing.T) {
 	frontier := preset(t, "restart", "lock.ttl=5s,10s", "budget.restart-delay=1s,20s", "network.latency={min: 1ms, max: 5ms}")
 	frontier.Bisect = true
-	scenario, err := variant.Of(find(t, "17-clock-jump"))
+	scenario, err := variant.Of(scenariotest.Named(t, "17-clock-jump"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +72,7 @@ func TestElsewhereChangesNothing(t *testing.T) {
 
 // What is wrong is told as it is here. Of so many values only some are looked at before.
 func TestWrongElsewhere(t *testing.T) {
-	base, err := variant.Of(find(t, "17-clock-jump"))
+	base, err := variant.Of(scenariotest.Named(t, "17-clock-jump"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +172,7 @@ func TestInterrupted(t *testing.T) {
 // Any key of a scenario can be an axis, also in its timeline. docs/start.md says that this jump breaks the lock
 // from 8.896 s on.
 func TestTimelineOfAScenario(t *testing.T) {
-	base, err := variant.Of(find(t, "17-clock-jump"))
+	base, err := variant.Of(scenariotest.Named(t, "17-clock-jump"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,15 +181,6 @@ func TestTimelineOfAScenario(t *testing.T) {
 	if r := run(t, s).Frontier[0]; r.Safe != "8.895s" || r.Broken != "8.896s" || r.Agrees != "" {
 		t.Errorf("%+v", r)
 	}
-}
-
-func find(t *testing.T, name string) *scenarios.Scenario {
-	t.Helper()
-	s, known := scenarios.Find(name)
-	if !known {
-		t.Fatalf("no scenario %s", name)
-	}
-	return s
 }
 
 func TestBadSweeps(t *testing.T) {

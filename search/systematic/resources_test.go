@@ -8,6 +8,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/faults"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/scenariotest"
 	"redlocksim/scenarios/verdict"
 	"redlocksim/sim/history"
 )
@@ -29,10 +30,7 @@ timeline:
 // Every event of a run is a moment, told by the resource that it is about: the n-th of those on it is that very event.
 func TestMomentsOnSeveralResources(t *testing.T) {
 	b := newBase(t, twoLocks, false)
-	r, err := verdict.Judge(b.scenario, scenarios.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := scenariotest.Judged(t, b.scenario, scenarios.Options{})
 	on := map[string]int{}
 	at := 0
 	for _, m := range b.moments {
@@ -80,10 +78,7 @@ func TestPlacementsAroundEachResourcesGrants(t *testing.T) {
 		if m.After == nil || m.After.Event != "acquire-done" || m.After.Client != "client-1" {
 			continue
 		}
-		r, err := verdict.Judge(b.place(uint64(i)), scenarios.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := scenariotest.Judged(t, b.place(uint64(i)), scenarios.Options{})
 		for _, f := range r.Report.Findings {
 			if f.Kind == checker.LeaseOverlap {
 				broken[m.After.Resource+": "+f.Resource] = true
@@ -113,7 +108,7 @@ func TestPlacementsAroundEachResourcesGrants(t *testing.T) {
 // What differs in the resource alone is another run.
 func TestDigestTellsResourcesApart(t *testing.T) {
 	run := func(text string) (history.History, error) {
-		r, err := verdict.Judge(parse(t, text), scenarios.Options{})
+		r, err := verdict.Judge(scenariotest.Given(t, text), scenarios.Options{})
 		if err != nil {
 			return nil, err
 		}

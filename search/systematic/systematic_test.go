@@ -14,6 +14,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/reach"
+	"redlocksim/scenarios/scenariotest"
 	"redlocksim/scenarios/verdict"
 	"redlocksim/search"
 	"redlocksim/search/experiment"
@@ -21,18 +22,9 @@ import (
 	"redlocksim/sim/network"
 )
 
-func parse(t *testing.T, text string) *scenarios.Scenario {
-	t.Helper()
-	found, err := scenarios.Parse("base.yaml", []byte("title: base\nsource: a test\nexplanation: none\nclaim: holds\nexpect: {findings: safe, unavailable: {at-most: 1m}}\n"+text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found[0]
-}
-
 func newBase(t *testing.T, text string, beyond bool) *Base {
 	t.Helper()
-	b, err := NewBase(parse(t, text), 0, beyond)
+	b, err := NewBase(scenariotest.Given(t, text), 0, beyond)
 	if err != nil {
 		t.Fatal(err)
 	}

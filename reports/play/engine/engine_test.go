@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/scenariotest"
 	"redlocksim/scenarios/verdict"
 )
 
@@ -70,10 +71,7 @@ func TestCatalogue(t *testing.T) {
 // A run has the hashes of the command's, and the command that makes it again.
 func TestRun(t *testing.T) {
 	s, _ := scenarios.Find(jump)
-	want, err := verdict.Judge(s, scenarios.Options{Seed: 7})
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := scenariotest.Judged(t, s, scenarios.Options{Seed: 7})
 	text := textOf(t, jump)
 	r := ask[Run](t, Request{Do: "run", Text: text, Name: jump, Seed: 7})
 	if r.History != want.HistoryHash || r.Trace != want.TraceHash || r.Shown != broken || !r.AsExpected || r.Verdict != "two holders (lease-overlap)" || r.Says != "The lock breaks" {
