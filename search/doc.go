@@ -7,4 +7,8 @@
 // injects every fault at every step of a run, and dpor explores all orders of messages in small worlds. Random and systematic
 // hand what they find to package shrink. Package experiment draws and mutates random experiments, for sweeps and property tests
 // too.
+//
+// None of them, nor package attacks, takes the place of another, as seven locks with a known flaw show. Only attacks (0.3 s of
+// CPU each) found an extension that a single node makes and a restart that is too early; systematic (4 s) and dpor (11 s), and
+// no attack, found votes that a failed attempt leaves; only dpor found GET before SET where nothing goes wrong.
 package search

@@ -83,9 +83,9 @@ func newAudit() *cobra.Command {
 // answerList is the keys of a file, for help.
 func answerList() string {
 	var b strings.Builder
-	for _, a := range audit.All() {
-		what := fmt.Sprintf("%s (default %s)", a.Question, cmp.Or(a.Default, a.Without))
-		b.WriteString(wordwrap.Help(fmt.Sprintf("  %-14s", a.Key+":"), "                 ", what))
+	for _, q := range audit.Questions() {
+		what := fmt.Sprintf("%s (default %s)", q.Text, cmp.Or(q.Default, q.Without))
+		b.WriteString(wordwrap.Help(fmt.Sprintf("  %-14s", q.Key+":"), "                 ", what))
 	}
 	return b.String()
 }
@@ -226,9 +226,9 @@ func tellWrong(out io.Writer, err error) {
 func ask(in io.Reader, out io.Writer) ([]byte, error) {
 	var file bytes.Buffer
 	lines := bufio.NewScanner(in)
-	for _, a := range audit.All() {
+	for _, q := range audit.Questions() {
 		for {
-			fmt.Fprintf(out, "%s\n  such as %s; Enter: %s > ", a.Question, a.Example, cmp.Or(a.Default, a.Without))
+			fmt.Fprintf(out, "%s\n  such as %s; Enter: %s > ", q.Text, q.Example, cmp.Or(q.Default, q.Without))
 			if !lines.Scan() {
 				fmt.Fprintln(out)
 				if err := lines.Err(); err != nil {
@@ -240,7 +240,7 @@ func ask(in io.Reader, out io.Writer) ([]byte, error) {
 			if text == "" {
 				break
 			}
-			line := a.Key + ": " + a.Meant(text) + "\n"
+			line := q.Key + ": " + q.Meant(text) + "\n"
 			if _, err := audit.Parse("answer", append(file.Bytes(), line...)); err != nil {
 				tellWrong(out, err)
 				continue

@@ -51,8 +51,8 @@ func (a *Answers) line(s variant.Setting) string {
 	case s.Path == watchdogPath && a.says("renews"):
 		return "renews: " + s.Word
 	}
-	all := All()
-	i := slices.IndexFunc(all, func(x Answer) bool { return x.path == s.Path })
+	all := Questions()
+	i := slices.IndexFunc(all, func(q Question) bool { return q.path == s.Path })
 	nested := func() bool { // a mapping of a settings file, or what is no answer
 		n := strictyaml.At(a.root, s.Path)
 		return n != nil && !(s.Path == all[i].Key && n.Kind != yaml.MappingNode)

@@ -131,6 +131,14 @@ func worded(r remedies.Remedy, says string) remedies.Remedy {
 	return r
 }
 
+// budgeted is a line about a key of the budget: what was answered stands there, and stays so in the worlds of the lines that
+// follow.
+func budgeted[T any](key func(*faults.Budget) *T, l line) *line {
+	l.yours = func(a *Answers, _ *scenarios.Scenario) string { return fmt.Sprint(*key(&a.Settings.Budget)) }
+	l.lasting = func(w, s *scenarios.Scenario) { *key(&w.Budget) = *key(&s.Budget) }
+	return &l
+}
+
 // isOfExclusion says whether a line is about mutual exclusion, and not about availability.
 func (l *line) isOfExclusion() bool {
 	found, _ := attacks.Find(l.schedules...)
@@ -180,15 +188,11 @@ var allCalls = []history.Func{history.Acquire, history.Extend, history.Release}
 // clockLines are about clocks.
 func clockLines() []*line {
 	return []*line{
-		{name: "clock error", schedules: []string{"clocks"}, path: "budget.clock-rate", safest: constant("0%"), riskiest: constant("20%"),
-			yours:   func(a *Answers, _ *scenarios.Scenario) string { return a.Settings.Budget.ClockRate.String() },
-			lasting: func(w, s *scenarios.Scenario) { w.Budget.ClockRate = s.Budget.ClockRate },
+		budgeted(func(b *faults.Budget) *faults.Rate { return &b.ClockRate }, line{name: "clock error", schedules: []string{"clocks"}, path: "budget.clock-rate", safest: constant("0%"), riskiest: constant("20%"),
 			says: upTo("clocks may run fast or slow by up to %s", "yours by up to %s",
 				"clocks may run fast or slow by %s, the most that was tried", "the lock breaks even if clocks run at the right speed"),
-			fixes: []fix{allowance, factor, allowing, allowingMore, {Remedy: text("keep clocks within %s"), limit: true, positive: true}}},
-		{name: "clock step", schedules: []string{"clocks"}, path: "budget.clock-step", safest: constant("0s"), riskiest: ttls(2),
-			yours:   func(a *Answers, _ *scenarios.Scenario) string { return a.Settings.Budget.ClockStep.String() },
-			lasting: func(w, s *scenarios.Scenario) { w.Budget.ClockStep = s.Budget.ClockStep },
+			fixes: []fix{allowance, factor, allowing, allowingMore, {Remedy: text("keep clocks within %s"), limit: true, positive: true}}}),
+		budgeted(func(b *faults.Budget) *time.Duration { return &b.ClockStep }, line{name: "clock step", schedules: []string{"clocks"}, path: "budget.clock-step", safest: constant("0s"), riskiest: ttls(2),
 			says: func(l *limits) string {
 				whose := "a node's wall clock"
 				if l.Settings.Lock.Clock == kernel.WallClock {
@@ -197,14 +201,12 @@ func clockLines() []*line {
 				return upTo(whose+" may be stepped by up to %s", "yours by up to %s",
 					whose+" may be stepped by %s, the most that was tried", "the lock breaks even if no clock is stepped")(l)
 			},
-			fixes: []fix{{Remedy: text("let no clock be stepped by more than %s: have the time daemon slew"), limit: true}, allowance, factor, {Remedy: remedies.Monotonic}}},
-		{name: "suspension", schedules: []string{"clocks"}, path: "budget.suspend", safest: constant("0s"), riskiest: ttls(4),
+			fixes: []fix{{Remedy: text("let no clock be stepped by more than %s: have the time daemon slew"), limit: true}, allowance, factor, {Remedy: remedies.Monotonic}}}),
+		budgeted(func(b *faults.Budget) *time.Duration { return &b.Suspend }, line{name: "suspension", schedules: []string{"clocks"}, path: "budget.suspend", safest: constant("0s"), riskiest: ttls(4),
 			applies: func(a *Answers) bool { return a.Settings.Budget.Suspend > 0 },
-			yours:   func(a *Answers, _ *scenarios.Scenario) string { return a.Settings.Budget.Suspend.String() },
-			lasting: func(w, s *scenarios.Scenario) { w.Budget.Suspend = s.Budget.Suspend },
 			says: upTo("a client's machine may be suspended for up to %s in all while it has a lock", "yours for up to %s",
 				"a client's machine may be suspended for %s in all, the longest that was tried", "the lock breaks even if no machine is suspended"),
-			fixes: []fix{{Remedy: remedies.Boottime}, {Remedy: text("suspend no machine of a client for more than %s in all while it has a lock"), limit: true}}},
+			fixes: []fix{{Remedy: remedies.Boottime}, {Remedy: text("suspend no machine of a client for more than %s in all while it has a lock"), limit: true}}}),
 	}
 }
 
@@ -228,14 +230,12 @@ func nodeLines() []*line {
 			},
 			says:  forgets("loses power"),
 			fixes: []fix{later, always, guard}},
-		{name: "lost memory", schedules: []string{"memory-loss"}, path: "budget.memory-loss", safest: constant("0"), riskiest: allNodes,
+		budgeted(func(b *faults.Budget) *int { return &b.MemoryLoss }, line{name: "lost memory", schedules: []string{"memory-loss"}, path: "budget.memory-loss", safest: constant("0"), riskiest: allNodes,
 			applies: func(a *Answers) bool { return a.Settings.Budget.MemoryLoss > 0 },
-			yours:   func(a *Answers, _ *scenarios.Scenario) string { return fmt.Sprint(a.Settings.Budget.MemoryLoss) },
 			besides: powerLoss,
-			lasting: func(w, s *scenarios.Scenario) { w.Budget.MemoryLoss = s.Budget.MemoryLoss },
 			says: upTo("locks may be lost early, as by an eviction, which no disk and no restart guard prevents, on up to %s of the nodes", "you say on up to %s",
 				"%s nodes, all there are, may lose their locks early", "the lock breaks even if no node loses its locks early"),
-			fixes: []fix{quorum, {Remedy: text("keep the number of nodes that come back early, or evict locks, to %s at most (maxmemory-policy: noeviction)"), limit: true}}},
+			fixes: []fix{quorum, {Remedy: text("keep the number of nodes that come back early, or evict locks, to %s at most (maxmemory-policy: noeviction)"), limit: true}}}),
 		{name: "failover", schedules: []string{"failover"}, path: "budget.memory-loss", safest: constant("0"),
 			riskiest: func(s *scenarios.Scenario) string {
 				return fmt.Sprint(min(len(s.Nodes.Names), s.Budget.MemoryLoss+len(replicas(s))))
@@ -295,9 +295,7 @@ func clientLines() []*line {
 						return []string{"nodes.persistence=always", "budget.counter-loss=0"}
 					}},
 					says: "failover: false", otherwise: true}}},
-		{name: "pause", uninterrupted: allCalls, schedules: []string{"pause"}, path: "budget.pause", safest: constant("0s"), riskiest: ttls(4),
-			yours:   func(a *Answers, _ *scenarios.Scenario) string { return a.Settings.Budget.Pause.String() },
-			lasting: func(w, s *scenarios.Scenario) { w.Budget.Pause = s.Budget.Pause },
+		budgeted(func(b *faults.Budget) *time.Duration { return &b.Pause }, line{name: "pause", uninterrupted: allCalls, schedules: []string{"pause"}, path: "budget.pause", safest: constant("0s"), riskiest: ttls(4),
 			says: func(l *limits) string {
 				without := ""
 				if l.Settings.Storage == storage.Fenced {
@@ -307,7 +305,7 @@ func clientLines() []*line {
 					"a client may pause for %s, the longest that was tried"+without,
 					"a write can come too late without any pause: the message to the resource may take longer than what is left of the lease")(l)
 			},
-			fixes: []fix{{Remedy: remedies.GuardTime}, {Remedy: remedies.Fencing}, another}},
+			fixes: []fix{{Remedy: remedies.GuardTime}, {Remedy: remedies.Fencing}, another}}),
 		{name: "node timeout", schedules: []string{"timeout"}, path: "network.latency", safest: constant("0s"),
 			riskiest: func(s *scenarios.Scenario) string {
 				return tried(2*max(s.Lock.NodeTimeout, roundTripOf(s)) + 2*time.Second)

@@ -17,11 +17,11 @@ import (
 	"redlocksim/search/attacks"
 )
 
-// Answer is one of the answers, and a key of a file.
-type Answer struct {
+// Question is something that an audit asks about a lock, and a key of a file that has the answer.
+type Question struct {
 	Key string
-	// Question asks for it, and Example is an answer.
-	Question, Example string
+	// Text asks for it, and Example is an answer.
+	Text, Example string
 	// Default is taken for granted unless it is said. If it is empty, Without says what is instead.
 	Default, Without string
 
@@ -34,8 +34,8 @@ type Answer struct {
 }
 
 // Meant is what somebody means who is asked: yes is true, and no is false, where the answer is one of these.
-func (a *Answer) Meant(said string) string {
-	if a.Example == "true" || a.Example == "false" {
+func (q *Question) Meant(said string) string {
+	if q.Example == "true" || q.Example == "false" {
 		switch strings.ToLower(said) {
 		case "yes", "y":
 			return "true"
@@ -46,30 +46,31 @@ func (a *Answer) Meant(said string) string {
 	return said
 }
 
-// All are the answers, in the order in which they are asked for.
-func All() []Answer {
-	return []Answer{
-		{Key: "library", Question: "Which library takes the lock: redlock, another such as redsync, single for SET NX PX on one Redis, or a lock program (a .wasm file)?", Example: "redsync", Default: "redlock", read: (*file).library},
-		{Key: "nodes", Question: "How many independent Redis nodes are there, not counting replicas?", Example: "3", Default: "5", path: namesPath, read: names},
-		{Key: "ttl", Question: "For how long is a lock taken (its time to live)?", Example: "8s", Without: "the library's own", path: ttlPath, time: func(a *Answers) time.Duration { return a.Settings.Lock.TTL }},
-		{Key: "work", Question: "How long does the work under a lock take at most?", Example: "4s", Without: "not judged", read: work,
+// Questions are all of them, in the order in which they are asked. What an audit judges is another list, see lines: one answer
+// bears on several assumptions, and some assumptions rest on no answer.
+func Questions() []Question {
+	return []Question{
+		{Key: "library", Text: "Which library takes the lock: redlock, another such as redsync, single for SET NX PX on one Redis, or a lock program (a .wasm file)?", Example: "redsync", Default: "redlock", read: (*file).library},
+		{Key: "nodes", Text: "How many independent Redis nodes are there, not counting replicas?", Example: "3", Default: "5", path: namesPath, read: names},
+		{Key: "ttl", Text: "For how long is a lock taken (its time to live)?", Example: "8s", Without: "the library's own", path: ttlPath, time: func(a *Answers) time.Duration { return a.Settings.Lock.TTL }},
+		{Key: "work", Text: "How long does the work under a lock take at most?", Example: "4s", Without: "not judged", read: work,
 			time: func(a *Answers) time.Duration { return a.Work }},
-		{Key: "renews", Question: "Is the lock renewed while the work goes on?", Example: "true", Without: "as the library does it", read: (*file).renews},
-		{Key: "persistence", Question: "When do nodes write to disk: none, everysec or always?", Example: "everysec", Default: "none", path: "nodes.persistence"},
-		{Key: "restart-delay", Question: "How soon, at the soonest, is a node back that stopped?", Example: "5s", Default: "0s", path: "budget.restart-delay",
+		{Key: "renews", Text: "Is the lock renewed while the work goes on?", Example: "true", Without: "as the library does it", read: (*file).renews},
+		{Key: "persistence", Text: "When do nodes write to disk: none, everysec or always?", Example: "everysec", Default: "none", path: "nodes.persistence"},
+		{Key: "restart-delay", Text: "How soon, at the soonest, is a node back that stopped?", Example: "5s", Default: "0s", path: "budget.restart-delay",
 			time: func(a *Answers) time.Duration { return restartDelay(a.Settings) }},
-		{Key: "power-loss", Question: "Can the machine of a node lose power?", Example: "false", Default: "true", path: "budget.no-power-loss", read: as(func(is bool) string { return fmt.Sprint(!is) })},
-		{Key: "failover", Question: "Does a replica take over when a node is down?", Example: "true", Default: "false", read: failover},
-		{Key: "clock-error", Question: "By how much can a clock be fast or slow?", Example: "0.1%", Default: "500ppm", path: "budget.clock-rate", read: as(func(is clockError) string { return is.Rate.String() })},
-		{Key: "clock-step", Question: "How far can a node's wall clock be stepped?", Example: "100ms", Default: "0s", path: "budget.clock-step",
+		{Key: "power-loss", Text: "Can the machine of a node lose power?", Example: "false", Default: "true", path: "budget.no-power-loss", read: as(func(is bool) string { return fmt.Sprint(!is) })},
+		{Key: "failover", Text: "Does a replica take over when a node is down?", Example: "true", Default: "false", read: failover},
+		{Key: "clock-error", Text: "By how much can a clock be fast or slow?", Example: "0.1%", Default: "500ppm", path: "budget.clock-rate", read: as(func(is clockError) string { return is.Rate.String() })},
+		{Key: "clock-step", Text: "How far can a node's wall clock be stepped?", Example: "100ms", Default: "0s", path: "budget.clock-step",
 			time: func(a *Answers) time.Duration { return a.Settings.Budget.ClockStep }},
-		{Key: "pause", Question: "What is the longest pause of a client, as for garbage collection?", Example: "800ms", Default: "0s", path: "budget.pause",
+		{Key: "pause", Text: "What is the longest pause of a client, as for garbage collection?", Example: "800ms", Default: "0s", path: "budget.pause",
 			time: func(a *Answers) time.Duration { return a.Settings.Budget.Pause }},
-		{Key: "rtt", Question: "How long is the round trip to a node?", Example: "{p50: 1ms, p99: 8ms, max: 20ms}", Default: "{min: 1ms, max: 10ms}", path: "network.latency", read: roundTrip,
+		{Key: "rtt", Text: "How long is the round trip to a node?", Example: "{p50: 1ms, p99: 8ms, max: 20ms}", Default: "{min: 1ms, max: 10ms}", path: "network.latency", read: roundTrip,
 			time: func(a *Answers) time.Duration { return roundTripOf(a.Settings) }},
-		{Key: "node-timeout", Question: "For how long does a client wait for a node's answer?", Example: "50ms", Without: "the library's own", path: nodeTimeoutPath,
+		{Key: "node-timeout", Text: "For how long does a client wait for a node's answer?", Example: "50ms", Without: "the library's own", path: nodeTimeoutPath,
 			time: func(a *Answers) time.Duration { return a.Settings.Lock.NodeTimeout }},
-		{Key: "fencing", Question: "Does the resource refuse what comes with an older fencing token?", Example: "true", Default: "false", path: "storage", read: (*file).fencing},
+		{Key: "fencing", Text: "Does the resource refuse what comes with an older fencing token?", Example: "true", Default: "false", path: "storage", read: (*file).fencing},
 	}
 }
 
@@ -117,7 +118,7 @@ func (f *file) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 	f.settings = &yaml.Node{Kind: yaml.MappingNode, Line: n.Line, Column: n.Column}
 	f.given = map[string]*yaml.Node{}
 	var keys []string
-	for _, a := range All() {
+	for _, a := range Questions() {
 		keys = append(keys, a.Key)
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -131,7 +132,7 @@ func (f *file) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 			d.Errorf(key, key.Value, slices.Concat(keys, ours), "unknown key")
 		}
 	}
-	for _, a := range All() {
+	for _, a := range Questions() {
 		f.answer(d, a)
 	}
 	if f.given["library"] != nil && f.a.lib.lock != "" {
@@ -140,36 +141,36 @@ func (f *file) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 }
 
 // answer takes an answer, or what is taken for granted in its place.
-func (f *file) answer(d *strictyaml.Decoder, a Answer) {
-	if a.Key == "library" { // which two settings can say
-		a.path = f.named()
+func (f *file) answer(d *strictyaml.Decoder, q Question) {
+	if q.Key == "library" { // which two settings can say
+		q.path = f.named()
 	}
-	if a.Key == "rtt" && f.a.says("network.replies") { // which says a part of it
-		a.path = "network.replies"
+	if q.Key == "rtt" && f.a.says("network.replies") { // which says a part of it
+		q.path = "network.replies"
 	}
-	n, said := f.given[a.Key]
-	setting := a.path != "" && f.a.says(a.path)
+	n, said := f.given[q.Key]
+	setting := q.path != "" && f.a.says(q.path)
 	switch {
 	case said && setting:
-		d.Errorf(n, a.Key, nil, "%s says the same:", a.path)
+		d.Errorf(n, q.Key, nil, "%s says the same:", q.path)
 		return
-	case !said && (setting || a.Default == ""):
+	case !said && (setting || q.Default == ""):
 		return
 	case !said:
-		if a.Key == "nodes" && f.a.lib.name == "one-redis" { // which would refuse more
-			a.Default = "1"
+		if q.Key == "nodes" && f.a.lib.name == "one-redis" { // which would refuse more
+			q.Default = "1"
 		}
-		f.a.Assumed = append(f.a.Assumed, a.Key+": "+a.Default)
-		n = written(a.Default)
+		f.a.Assumed = append(f.a.Assumed, q.Key+": "+q.Default)
+		n = written(q.Default)
 		n.Line, n.Column = f.settings.Line, f.settings.Column
 	}
 	value := n
-	if a.read != nil {
-		value = a.read(f, d, n)
+	if q.read != nil {
+		value = q.read(f, d, n)
 	}
 	if value != nil {
 		value.Line, value.Column = n.Line, n.Column
-		f.put(a.path, value)
+		f.put(q.path, value)
 	}
 }
 
@@ -342,8 +343,8 @@ func (f *file) check() error {
 		return wrong.Err()
 	}
 	of := func(d time.Duration) func(*Answers) time.Duration { return func(*Answers) time.Duration { return d } }
-	all := append(All(), Answer{path: "budget.suspend", time: of(s.Budget.Suspend)}, Answer{path: "budget.delay", time: of(s.Budget.Delay)},
-		Answer{path: guardTimePath, time: of(s.Lock.GuardTime)})
+	all := append(Questions(), Question{path: "budget.suspend", time: of(s.Budget.Suspend)}, Question{path: "budget.delay", time: of(s.Budget.Delay)},
+		Question{path: guardTimePath, time: of(s.Lock.GuardTime)})
 	for _, a := range all {
 		if a.time != nil && a.time(f.a) > attacks.MaxLength {
 			at := cmp.Or(f.given[a.Key], strictyaml.At(f.a.root, a.path))
@@ -356,7 +357,7 @@ func (f *file) check() error {
 // assume says what the lock itself takes for granted, and what nobody said.
 func (f *file) assume() {
 	a := f.a
-	for _, x := range All() {
+	for _, x := range Questions() {
 		if x.Default == "" && x.path != "" && f.given[x.Key] == nil && !a.says(x.path) {
 			a.Assumed = append(a.Assumed, x.Key+": "+x.time(a).String())
 		}
