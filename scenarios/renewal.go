@@ -37,7 +37,6 @@ func (l *held) renew(s *Step) {
 func (l *held) renewed(ctx context.Context, lease protocols.Renewer, s *Step, work func(own context.Context)) {
 	r := l.watched(s)
 	w := l.work(ctx, r)
-	trace.Tell(l.events, protocols.WorkBegun{Work: w})
 	w.Panics = s.Panics
 	err := w.Catch(func() error {
 		return lease.Renew(ctx, r, func(own context.Context) error {
@@ -182,7 +181,6 @@ func (x *oneCall) takes(l *held) {
 // does does the work, under the lock that was granted.
 func (x *oneCall) does(own context.Context) error {
 	x.begun, x.Lease = true, x.lease
-	trace.Tell(x.events, protocols.WorkBegun{Work: &x.Work})
 	x.update(x.acquisition.grants[0])
 	x.works(own, x.step.For)
 	x.update(x.acquisition.grants[0])

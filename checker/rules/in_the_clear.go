@@ -58,7 +58,7 @@ type ask struct {
 	votes  []*entry // that its client has set since, if they are on these keys
 	// changes is how often something had become wrong, or right again, before it began.
 	changes int
-	// alone is since when the same acquires ask for any of these keys, and nobody has had one of them.
+	// alone is since when the same acquires ask for any of these keys, and nobody has had one of them; Forever if somebody has.
 	alone kernel.True
 	// free is, by node, from when on the keys are in nobody's way.
 	free []kernel.True
@@ -94,7 +94,7 @@ func watchInTheClear(r *watch) {
 	x.crowds = watchCrowds(r.Run, max(p.crowd, 2))
 	r.onNodeClock(x.lookAndKeep)
 	r.onEvent(x.saw, history.Crash, history.Fault)
-	r.onHeld(x.looksFor, x.changed)
+	r.leases.tells = append(r.leases.tells, func(acquire *call) { x.change(acquire, func() {}) })
 	r.onApplied(func(a *redis.Applied) { x.forThose(a, x.look) })
 	r.onChanged(func(a *change) {
 		x.forThose(a.Applied, func(w *ask) {
@@ -157,9 +157,6 @@ func (x *inTheClear) keep(a *ask) {
 // since is from when on nothing is in the way of an acquire: so many nodes are free, and they and the ways to them in order, as
 // all clients are that ask. It is Forever if something is.
 func (x *inTheClear) since(a *ask, rivals []*ask, nodes int) kernel.True {
-	if x.isHad(a.call) {
-		return kernel.Forever
-	}
 	from := a.alone
 	for i := range x.times {
 		x.times[i] = a.free[i]
@@ -291,26 +288,21 @@ func (x *inTheClear) lookAndKeep() {
 
 // change has those who ask for some resource of a call looked at, and counted anew what they are alone with.
 func (x *inTheClear) change(c *call, does func()) {
-	x.looksFor(c)
+	about := func(f func(*ask)) {
+		for _, a := range x.open {
+			if meets(a.call, c) {
+				f(a)
+			}
+		}
+	}
+	about(x.look)
 	does()
-	x.changed(c)
-}
-
-func (x *inTheClear) looksFor(c *call) {
-	for _, a := range x.open {
-		if meets(a.call, c) {
-			x.look(a)
+	about(func(a *ask) {
+		if a.alone = x.World.Kernel.Now(); x.isHad(a.call) {
+			a.alone = kernel.Forever
 		}
-	}
-}
-
-func (x *inTheClear) changed(c *call) {
-	for _, a := range x.open {
-		if meets(a.call, c) {
-			a.alone = x.World.Kernel.Now()
-			x.keep(a)
-		}
-	}
+		x.keep(a)
+	})
 }
 
 // speaks follows which commands are answered.

@@ -12,6 +12,8 @@ type granted struct {
 	protocols.Lease
 	by      *call // the acquire
 	release *call // the first that is to give it back; nil if none has begun
+	isBack  bool  // a release has returned
+	gave    error // what the last release returned
 	isOver  bool  // its client believes in it no more, as the history has it: the lease has run out or is known to be lost
 }
 
@@ -30,8 +32,8 @@ type leases struct {
 	held []*granted                   // whose client has neither crashed nor had a release return, in the order of the grants
 	// over are the acquires by whose grants nobody holds anything any more, perhaps before they return.
 	over map[int]bool
-	// before and after are called around each change of who has a lease that is not over, with its acquire.
-	before, after []func(*call)
+	// tells are told of the acquire when somebody has a lease, or has one no more that was not over.
+	tells []func(acquire *call)
 }
 
 // watch comes before the rules, so that they find leases as they are after what they are told of.
@@ -45,8 +47,9 @@ func (l *leases) watch() {
 	l.onEvent(func(e *history.Event) {
 		if e.Kind == history.Expire || e.Name == lost {
 			l.over[e.Grant] = true
-			if g := l.grantedBy(e.Grant); g != nil {
-				l.changes(g, func() { g.isOver = true })
+			if g := l.grantedBy(e.Grant); g != nil && !g.isOver {
+				g.isOver = true
+				l.tell(g)
 			}
 		}
 	}, history.Expire, history.Step)
@@ -59,41 +62,33 @@ func (l *leases) watch() {
 	})
 }
 
-// onHeld has a rule told before and after somebody gets a lease, or has one no more that was not over.
-func (r *Run) onHeld(before, after func(acquire *call)) {
-	r.leases.before, r.leases.after = append(r.leases.before, before), append(r.leases.after, after)
-}
-
-func (l *leases) returned(c *call, _ error) {
-	switch {
-	case c.Lease == nil:
-	case c.Func == protocols.AcquireCall:
-		g := &granted{Lease: c.Lease, by: c, isOver: slices.ContainsFunc(c.Grants, func(acquire int) bool { return l.over[acquire] })}
-		l.of[c.Lease] = g
-		l.changes(g, func() { l.held = append(l.held, g) })
-	case c.Func == protocols.ReleaseCall:
-		l.drop(l.of[c.Lease])
+func (l *leases) returned(c *call, err error) {
+	switch g := l.of[c.Lease]; {
+	case c.Func == protocols.AcquireCall && c.Lease != nil:
+		g = &granted{Lease: c.Lease, by: c, isOver: slices.ContainsFunc(c.Grants, func(acquire int) bool { return l.over[acquire] })}
+		l.of[c.Lease], l.held = g, append(l.held, g)
+		if !g.isOver {
+			l.tell(g)
+		}
+	case c.Func == protocols.ReleaseCall && g != nil:
+		g.isBack, g.gave = true, err
+		l.drop(g)
 	}
 }
 
-// drop takes a lease away that is held.
+// drop takes a lease away from who has it.
 func (l *leases) drop(g *granted) {
-	if i := slices.Index(l.held, g); i >= 0 {
-		l.changes(g, func() { l.held = slices.Delete(l.held, i, i+1) })
-	}
-}
-
-// changes makes a change to a lease.
-func (l *leases) changes(g *granted, does func()) {
-	if g.isOver {
-		does()
+	i := slices.Index(l.held, g)
+	if i < 0 {
 		return
 	}
-	for _, tell := range l.before {
-		tell(g.by)
+	if l.held = slices.Delete(l.held, i, i+1); !g.isOver {
+		l.tell(g)
 	}
-	does()
-	for _, tell := range l.after {
+}
+
+func (l *leases) tell(g *granted) {
+	for _, tell := range l.tells {
 		tell(g.by)
 	}
 }

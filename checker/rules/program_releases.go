@@ -37,7 +37,7 @@ extended or renewed, by what the program itself says, on any tier. (Without repl
 type programReleases struct {
 	*watch
 	open    []*programCall    // for each resource of a call, in the order in which they began
-	isShown map[believed]bool // to be believed in for too long
+	isShown map[*granted]bool // to be believed in for too long
 	refused []refusedWith
 	failed  []leftBy
 	// asked is when something was sent last that may delete a key with a value, by whom and where; one that names no value is
@@ -71,12 +71,6 @@ type leftBy struct {
 	at kernel.True
 }
 
-// believed is a lease on a resource.
-type believed struct {
-	*granted
-	resource string
-}
-
 // programCall is a call about a resource that has not returned.
 type programCall struct {
 	*call
@@ -106,7 +100,7 @@ func watchProgramReleases(r *watch) {
 	if !r.Declared || len(r.World.Replicas) > 0 {
 		return // nobody knows the keys of the lock, or votes may be on a replica that was promoted
 	}
-	x := &programReleases{watch: r, isShown: map[believed]bool{}, asked: map[askedOn]kernel.True{}}
+	x := &programReleases{watch: r, isShown: map[*granted]bool{}, asked: map[askedOn]kernel.True{}}
 	r.onChanged(x.changed)
 	r.onCommand(x.asks)
 	r.onCommand(x.mayDelete)
@@ -385,15 +379,15 @@ func (x *programReleases) believed() {
 	}
 	now := x.World.Kernel.Now()
 	for _, g := range x.leases.held {
+		if g.Context().Err() != nil || x.isShown[g] {
+			continue
+		}
 		for _, resource := range g.by.Resources {
-			if g.Context().Err() != nil || x.isShown[believed{g, resource}] {
-				continue
-			}
 			end := x.lasts(claim{g.by.Client, resource})
 			if late := now.Sub(end) - x.Lock.NodeTimeout; late <= 0 || !x.standstills.hasRun(g.by.client, end) {
 				continue
 			}
-			x.isShown[believed{g, resource}] = true
+			x.isShown[g] = true
 			x.brokenWithin(resource, "%s is not told that its lease is over, although too few of its keys were renewed to last beyond %v",
 				g.by.Client, time.Duration(end).Round(time.Microsecond))
 		}

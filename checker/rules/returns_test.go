@@ -136,7 +136,6 @@ func TestWorkEndsItsCall(t *testing.T) {
 		r.goes("c1", 0, func(a *actor) {
 			l := a.acquires("ABC", "v")
 			w := &protocols.Work{Client: "c1", Resource: "r", Lease: l, Releases: c.releases, Context: context.Background(), TTL: ttl}
-			a.Works(w)
 			a.sleeps(time.Second)
 			w.Ended = true
 			a.Stops(w)

@@ -99,7 +99,6 @@ func (r *rig) Called(c *protocols.Call) { trace.Tell(r.Events, protocols.Called{
 func (r *rig) Returned(c *protocols.Call, err error) {
 	trace.Tell(r.Events, protocols.Returned{Call: c, Err: err})
 }
-func (r *rig) Works(w *protocols.Work) { trace.Tell(r.Events, protocols.WorkBegun{Work: w}) }
 func (r *rig) Stops(w *protocols.Work) { trace.Tell(r.Events, protocols.WorkDone{Work: w}) }
 func (r *rig) Worked(w *protocols.Work, err error) {
 	trace.Tell(r.Events, protocols.WorkReturned{Work: w, Err: err})

@@ -26,46 +26,27 @@ the release, and nothing else. The context of the work ends with that of the lea
 // works judges what is returned by a call that renews a lease while work is done under it.
 type works struct {
 	*watch
-	open []*working
+	givenUp map[*protocols.Work]bool // the lease of which somebody had released before the work returned
 }
 
-// working is such a call that has not returned.
+// working is such a call that has returned.
 type working struct {
 	*protocols.Work
-	// isGivenUp says that somebody released the lease before the work returned.
-	isGivenUp  bool
-	isReleased bool
-	release    error // that the release returned
+	*granted
+	isGivenUp bool
 }
 
 func watchWorks(r *watch) {
 	if !r.isLibrary() {
 		return
 	}
-	x := &works{watch: r}
-	trace.On(r.World.Events, func(w protocols.WorkBegun) { x.open = append(x.open, &working{Work: w.Work}) })
+	x := &works{r, map[*protocols.Work]bool{}}
+	trace.On(r.World.Events, func(w protocols.WorkDone) { x.givenUp[w.Work] = r.leases.of[w.Lease].release != nil })
 	trace.On(r.World.Events, func(w protocols.WorkReturned) { x.worked(w.Work, w.Err) })
-	r.onCall(func(c *call) {
-		for _, w := range x.open {
-			w.isGivenUp = w.isGivenUp || w.Lease == c.Lease && c.Func == protocols.ReleaseCall && !w.Ended
-		}
-	})
-	r.onReturn(func(c *call, err error) {
-		for _, w := range x.open {
-			if w.Lease == c.Lease && c.Func == protocols.ReleaseCall {
-				w.isReleased, w.release = true, err
-			}
-		}
-	})
-	r.onCrash(func(client string) {
-		x.open = slices.DeleteFunc(x.open, func(w *working) bool { return w.Client == client })
-	})
 }
 
 func (x *works) worked(done *protocols.Work, err error) {
-	i := slices.IndexFunc(x.open, func(w *working) bool { return w.Work == done })
-	w := x.open[i]
-	x.open = slices.Delete(x.open, i, i+1)
+	w := &working{done, x.leases.of[done.Lease], x.givenUp[done]}
 	x.judged++
 	if w.Panics && w.Ended {
 		if wrong := w.panicked(); wrong != "" {
@@ -86,7 +67,7 @@ func (w *working) panicked() string {
 	switch {
 	case !w.Caught:
 		return "its call returned all the same"
-	case w.Releases && !w.isReleased:
+	case w.Releases && !w.isBack:
 		return "nobody released the lock"
 	}
 	return w.work(w.Err) // but for the error, which nobody is told of
@@ -114,7 +95,7 @@ func (w *working) loss(err error) string {
 	switch isTold := isAbout(err, driver.OpExtend) && errors.Is(err, redlock.ErrLost); {
 	case w.Lost && !w.isGivenUp && !isTold:
 		return "the lease was lost before the work returned"
-	case isTold && context.Cause(w.Lease.Context()) != redlock.ErrLost:
+	case isTold && context.Cause(w.Work.Lease.Context()) != redlock.ErrLost:
 		return "the lease was not lost"
 	}
 	return ""
@@ -123,15 +104,15 @@ func (w *working) loss(err error) string {
 // ending says what is wrong with what is told of the release.
 func (w *working) ending(err error) string {
 	isTold := isAbout(err, driver.OpRelease)
-	failed := w.release != nil && !errors.Is(w.release, redlock.ErrReleased)
-	isKnown := errors.Is(w.release, redlock.ErrLost) && errors.Is(err, redlock.ErrLost) // it was lost before
+	failed := w.gave != nil && !errors.Is(w.gave, redlock.ErrReleased)
+	isKnown := errors.Is(w.gave, redlock.ErrLost) && errors.Is(err, redlock.ErrLost) // it was lost before
 	switch {
 	case isTold && !(w.Releases && failed):
 		return "no release failed"
-	case w.Releases && !w.isReleased:
+	case w.Releases && !w.isBack:
 		return "nobody released the lock"
 	case w.Releases && failed && !isTold && !isKnown:
-		return "the release failed: " + w.release.Error()
+		return "the release failed: " + w.gave.Error()
 	}
 	return ""
 }

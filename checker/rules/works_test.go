@@ -64,12 +64,13 @@ func TestWhatWorkUnderALeaseReturns(t *testing.T) {
 			r := newRig(t).only("works") // what becomes of the keys is for others to judge
 			r.goes("c1", 0, func(a *actor) {
 				l := a.lease("v", a.reads().Add(ttl))
+				a.call(protocols.AcquireCall, l, nil, nil)
 				w := &protocols.Work{Client: "c1", Resource: "r", Lease: l, Releases: true, Context: context.Background(), TTL: ttl}
-				a.Works(w)
 				if c.works != nil {
 					c.works(a, l, w)
 				}
 				w.Ended = true
+				a.Stops(w)
 				if c.release != none {
 					call := &protocols.Call{Func: protocols.ReleaseCall, Client: "c1", Resources: []string{"r"}, Grants: []int{1}, Lease: l}
 					l.cancel(redlock.ErrReleased)
@@ -103,9 +104,10 @@ func TestWorkThatPanics(t *testing.T) {
 			r := newRig(t).only("works")
 			r.goes("c1", 0, func(a *actor) {
 				l := a.lease("v", a.reads().Add(ttl))
+				a.call(protocols.AcquireCall, l, nil, nil)
 				w := &protocols.Work{Client: "c1", Resource: "r", Lease: l, Releases: true, Panics: true, Context: context.Background(), TTL: ttl}
-				a.Works(w)
 				w.Ended, w.Deaf, w.Caught = true, c.isDeaf, c.caught
+				a.Stops(w)
 				if c.released {
 					a.call(protocols.ReleaseCall, l, nil, nil)
 				}

@@ -26,10 +26,9 @@ type (
 	}
 )
 
-// WorkBegun is the event that a Renewer or a Holder begins to renew a lease while work is done under it, WorkDone that the work
-// has returned, and WorkReturned what the Renewer or Holder returned: a Holder after the release.
+// WorkDone is the event that work has returned under which a Renewer or a Holder renews a lease, and WorkReturned what the
+// Renewer or Holder returned: a Holder after the release.
 type (
-	WorkBegun    struct{ *Work }
 	WorkDone     struct{ *Work }
 	WorkReturned struct {
 		*Work
