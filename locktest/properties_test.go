@@ -57,7 +57,8 @@ func TestSafeAtTheBound(t *testing.T) {
 				Assume: locktest.Assumptions{MemoryLoss: 2*q - n - 1}}
 		},
 		"pause": func(t *rapid.T) locktest.Setup {
-			pause := time.Duration(rapid.IntRange(1, 1500).Draw(t, "pause")) * time.Millisecond // more would leave nothing of the lease
+			// More would leave nothing of the lease.
+			pause := time.Duration(rapid.IntRange(1, 1500).Draw(t, "pause")) * time.Millisecond
 			return locktest.Setup{Settings: fmt.Sprintf("lock: {ttl: 2s, guard-time: %v}", pause), Assume: locktest.Assumptions{Pause: pause}}
 		},
 	} {
