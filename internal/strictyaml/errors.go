@@ -9,9 +9,9 @@ import (
 	"unicode"
 )
 
-// maxErrors is the number of errors reported of one file. Where there are more, one last entry of [Errors] says so. maxCollected
-// bounds the work and memory spent on the errors of a hopeless file; those reported are the first in the file of the ones
-// collected.
+// maxErrors is the number of errors reported of one file. Where there are more, one last entry of [Errors] says so.
+// maxCollected bounds the work and memory spent on the errors of a hopeless file; those reported are the first in the file of
+// the ones collected.
 const (
 	maxErrors    = 20
 	maxCollected = 1000
