@@ -99,14 +99,22 @@ func TestStory(t *testing.T) {
 		must(err, redlock.ErrTooLate)
 		at(60000)
 
-		// Calls that end without a grant have waited for 2 ms, until a quorum has refused, and for their 0.5 ms; and for 2 ms.
-		want, err := os.Open("testdata/story.txt")
-		must(err, nil)
-		defer want.Close()
-		if err := testutil.GatherAndCompare(registry, want); err != nil {
-			t.Error(err)
-		}
+		gathers(t, registry, "testdata/story.txt")
 	})
+}
+
+// gathers compares what is gathered with a file. In that of the story, calls that end without a grant have waited for 2 ms,
+// until a quorum has refused, and for their 0.5 ms; and for 2 ms.
+func gathers(t *testing.T, registry *prometheus.Registry, file string) {
+	t.Helper()
+	want, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer want.Close()
+	if err := testutil.GatherAndCompare(registry, want); err != nil {
+		t.Error(err)
+	}
 }
 
 // sum is that of a histogram for a resource.
