@@ -203,15 +203,13 @@ var library = []Mutant{
 	{
 		Name: "clean-up-with-the-callers-context",
 		Bug:  "the clean-up of an acquire uses the caller's context, which may have ended", Real: "redsync, open-match #1578",
-		Edits: []Edit{{"redlock/attempt.go", "return &failure{err: err, acquisition: a, release: a.releaseAfter()}",
-			"if ctx.Err() != nil {\n\t\treturn &failure{err: err, acquisition: a, release: r}\n\t}\n\treturn &failure{err: err, acquisition: a, release: a.releaseAfter()}"}},
+		Edits:   []Edit{{"redlock/attempt.go", "a.releaseAll(false)\n", "if ctx.Err() == nil {\n\t\ta.releaseAll(false)\n\t}\n"}},
 		Killers: []string{"53-caller-gives-up"},
 	},
 	{
-		Name: "clean-up-only-if-somebody-answered",
-		Bug:  "an acquire to which no node has answered is not cleaned up, though nodes may have voted",
-		Edits: []Edit{{"redlock/attempt.go", "return &failure{err: err, acquisition: a, release: a.releaseAfter()}",
-			"if r.ballot.Replied() == 0 {\n\t\treturn &failure{err: err, acquisition: a, release: r}\n\t}\n\treturn &failure{err: err, acquisition: a, release: a.releaseAfter()}"}},
+		Name:    "clean-up-only-if-somebody-answered",
+		Bug:     "an acquire to which no node has answered is not cleaned up, though nodes may have voted",
+		Edits:   []Edit{{"redlock/attempt.go", "a.releaseAll(false)\n", "if r.ballot.Replied() != 0 {\n\t\ta.releaseAll(false)\n\t}\n"}},
 		Killers: []string{"118-clients-at-work/no-answer", "118-clients-at-work/broken"},
 	},
 	{
@@ -231,8 +229,8 @@ var library = []Mutant{
 		Bug:  "an error of one node fails an acquire that has its quorum, and the keys remain", Real: "redlock-rb #129, redlock-py #27",
 		Edits: []Edit{
 			{"redlock/tally.go", "\tcase t.ballot.Reached(q):\n", "\tcase t.op == driver.OpAcquire && t.ballot.Answered != t.ballot.Replied():\n\t\tt.settled, t.verdict = true, ErrNoQuorum\n\tcase t.ballot.Reached(q):\n"},
-			{"redlock/attempt.go", "return &failure{err: err, acquisition: a, release: a.releaseAfter()}",
-				"if reason == ErrNoQuorum {\n\t\terr.Cause = reason\n\t\treturn &failure{err: err, acquisition: a, release: r}\n\t}\n\treturn &failure{err: err, acquisition: a, release: a.releaseAfter()}"},
+			{"redlock/attempt.go", "a.releaseAll(false)\n",
+				"if reason == ErrNoQuorum {\n\t\terr.Cause = reason\n\t} else {\n\t\ta.releaseAll(false)\n\t}\n"},
 		},
 		Killers: []string{"57-renewal-fails-once/three-nodes"},
 	},
@@ -334,8 +332,8 @@ var library = []Mutant{
 	{
 		Name: "releases-twice",
 		Bug:  "a release is sent twice to every node",
-		Edits: []Edit{{"redlock/release.go", "\tr.sendTo(asked, r.start)\n\treturn r\n}\n\n// releaseAfter",
-			"\tr.sendTo(asked, r.start)\n\tfor i := range asked.Each {\n\t\ta.releaseOn(i, 0)\n\t}\n\treturn r\n}\n\n// releaseAfter"}},
+		Edits: []Edit{{"redlock/release.go", "\t\tr.sendTo(now, r.start)\n",
+			"\t\tr.sendTo(now, r.start)\n\t\tfor i := range now.Each {\n\t\t\ta.releaseOn(i, 0)\n\t\t}\n"}},
 		Killers: []string{"66-wake-up/told", "69-two-locks/independent"},
 		Tests:   []Test{{"redlock", "TestCommand"}},
 	},
@@ -390,12 +388,6 @@ var library = []Mutant{
 		Edits: []Edit{{"redlock/turn.go", "e.Op, e.Resource, e.Value, e.Call = driver.OpAcquire, nameOf(t.keys), t.first, t.first",
 			"e.Resource, e.Value, e.Call = nameOf(t.keys), t.first, t.first"}},
 		Killers: []string{"73-waiting-in-one-client/in-order"},
-	},
-	{
-		Name:  "asks-before-its-release",
-		Bug:   "a retry does not wait until the nodes have answered the release of the attempt before",
-		Edits: []Edit{{"redlock/turn.go", "\t_ = t.last.release.wait(ctx) // whyEnded says it\n", ""}},
-		Tests: []Test{{"redlock", "TestRetryWaits"}},
 	},
 	{
 		Name: "joined-without-node",
@@ -716,10 +708,9 @@ var library = []Mutant{
 		Killers: []string{"09-contention"},
 	},
 	{
-		Name: "retries-end",
-		Bug:  "after four attempts a call that waits makes no further one",
-		Edits: []Edit{{"redlock/turn.go", "\t_ = t.last.release.wait(ctx) // whyEnded says it\n\tt.sleep(ctx)\n",
-			"\t_ = t.last.release.wait(ctx) // whyEnded says it\n\tt.sleep(ctx)\n\tif t.last.err.Attempts > 3 {\n\t\tc.sleepUntil(ctx, c.clock.Now().Add(time.Hour), nil)\n\t}\n"}},
+		Name:    "retries-end",
+		Bug:     "after four attempts a call that waits makes no further one",
+		Edits:   []Edit{{"redlock/turn.go", "\tt.sleep(ctx)\n\treturn", "\tt.sleep(ctx)\n\tif t.last.err.Attempts > 3 {\n\t\tc.sleepUntil(ctx, c.clock.Now().Add(time.Hour), nil)\n\t}\n\treturn"}},
 		Killers: []string{"12-holder-dies/crash"},
 	},
 	{
@@ -822,7 +813,7 @@ var library = []Mutant{
 	{
 		Name:    "release-leaves-a-node-out",
 		Bug:     "a release goes to all nodes but the first",
-		Edits:   []Edit{{"redlock/release.go", "now = (a.voted | a.doubtful).Without(later)", "now = (a.voted | a.doubtful).Without(later).Without(1)"}},
+		Edits:   []Edit{{"redlock/release.go", "now := (a.voted | a.doubtful).Without(later)", "now := (a.voted | a.doubtful).Without(later).Without(1)"}},
 		Killers: []string{"09-contention", "13-split-votes"},
 	},
 	{
@@ -884,12 +875,6 @@ var library = []Mutant{
 		Bug:     "a call that waits for its turn in the client goes on waiting when its context has ended",
 		Edits:   []Edit{{"redlock/turn.go", "t.turnAt.Waiter.Wait(ctx)", "t.turnAt.Waiter.Wait(context.Background())"}},
 		Killers: []string{"73-waiting-in-one-client/give-up-at-different-times"},
-	},
-	{
-		Name:    "retry-outlasts-its-context",
-		Bug:     "a call that waits for its clean-up goes on waiting when its context has ended",
-		Edits:   []Edit{{"redlock/turn.go", "t.last.release.wait(ctx)", "t.last.release.wait(context.WithoutCancel(ctx))"}},
-		Killers: []string{"80-contexts-that-end/waiting-meanwhile"},
 	},
 	{
 		Name:    "release-outlasts-its-deadline",
@@ -954,7 +939,7 @@ var library = []Mutant{
 	{
 		Name:    "yields-before-its-delay",
 		Bug:     "a call that was refused gives way to other processes instead of waiting for its delay",
-		Edits:   []Edit{{"redlock/turn.go", "\t_ = t.last.release.wait(ctx) // whyEnded says it\n\tt.sleep(ctx)\n", "\t_ = t.last.release.wait(ctx) // whyEnded says it\n"}},
+		Edits:   []Edit{{"redlock/turn.go", "\tt.sleep(ctx)\n\treturn", "\treturn"}},
 		Killers: []string{"09-contention"},
 	},
 	{
@@ -962,12 +947,6 @@ var library = []Mutant{
 		Bug:     "the error of PrepareGuard does not say what became of a node that was not reached",
 		Edits:   []Edit{{"redlock/prepare.go", "for i := range running.Each {", "for i := range all.Each {"}},
 		Killers: []string{"83-new-client/prepares-in-vain"},
-	},
-	{
-		Name:  "waits-for-silent-nodes",
-		Bug:   "a retry waits until nodes that have not answered the attempt have not answered its release either",
-		Edits: []Edit{{"redlock/release.go", "r.forAnswers, r.awaited = true, asked&a.voted", "r.forAnswers, r.awaited = true, r.ballot.Later"}},
-		Tests: []Test{{"redlock", "TestRetryWaits"}},
 	},
 	{
 		Name:    "late-vote-for-a-second-token-lost",
@@ -1136,7 +1115,7 @@ var library = []Mutant{
 	{
 		Name:  "release-overtakes-an-acquire",
 		Bug:   "a release is sent to nodes that have not answered the acquire yet, and may come before it",
-		Edits: []Edit{{"redlock/release.go", "	now = (a.voted | a.doubtful).Without(later)\n", "	now, later = a.voted|a.doubtful|later, 0\n"}},
+		Edits: []Edit{{"redlock/release.go", "	now := (a.voted | a.doubtful).Without(later)\n", "	now := a.voted | a.doubtful | later\n	later = 0\n"}},
 		Tests: []Test{{"redlock", "TestDecision"}},
 	},
 	{

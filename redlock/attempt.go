@@ -147,7 +147,8 @@ func (a *acquisition) deny(ctx context.Context, r *round, reason error) *failure
 	a.gaveUp = err.Cause != nil
 	a.mu.Unlock()
 	a.observe(observe.Event{Step: observe.Denied, Op: driver.OpAcquire, Err: err})
-	return &failure{err: err, acquisition: a, release: a.releaseAfter()}
+	a.releaseAll(false)
+	return &failure{err: err, acquisition: a}
 }
 
 // call is one call of Lock or TryLock, which makes attempts until one is granted.
@@ -164,7 +165,6 @@ type call struct {
 type failure struct {
 	err         *Error
 	acquisition *acquisition // the last one for which anything was sent; nil if nothing was
-	release     *round       // its clean-up, under way; likewise
 }
 
 // attempt is the number of the next attempt.
@@ -199,7 +199,7 @@ func (c *call) next(ctx context.Context, client *Client) (*acquisition, error) {
 func (c *call) unsent(cause error) *failure {
 	f := &failure{err: &Error{Op: driver.OpAcquire, Resource: nameOf(c.keys), Attempts: c.attempt(), Cause: cause}}
 	if c.last != nil {
-		f.acquisition, f.release = c.last.acquisition, c.last.release
+		f.acquisition = c.last.acquisition
 	}
 	return f
 }
@@ -208,13 +208,12 @@ func (c *call) unsent(cause error) *failure {
 func (f *failure) with(reason, cause error) *failure {
 	err := *f.err
 	err.Reason, err.Cause = reason, cause
-	return &failure{err: &err, acquisition: f.acquisition, release: f.release}
+	return &failure{err: &err, acquisition: f.acquisition}
 }
 
-// final gives the call up: nobody waits for its clean-up any more, which goes on by itself.
+// final gives the call up. Its clean-up goes on by itself.
 func (f *failure) final() error {
 	if f.acquisition != nil {
-		f.release.leave()
 		f.acquisition.observe(observe.Event{Step: observe.GaveUp, Op: driver.OpAcquire, Err: f.err})
 	}
 	return f.err

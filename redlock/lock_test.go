@@ -15,7 +15,8 @@ import (
 	"redlocksim/redlock/driver"
 )
 
-// The next attempt waits for the delay and for the release's answers of those nodes that have voted.
+// The next attempt waits for the delay, and at its gate, which is B, behind the release of the attempt before: until B has
+// answered, or for a quarter of the node timeout.
 func TestRetryWaits(t *testing.T) {
 	for _, c := range []struct {
 		name, acquire, release string
@@ -23,13 +24,14 @@ func TestRetryWaits(t *testing.T) {
 	}{
 		// Decided at 3 ms by the noes of A, B, C.
 		{"for the delay", "no:1 no:2 no:3 no:4 no:5", "ok:1 ok:2 ok:3 ok:4 ok:5", "13"},
-		{"for a slow release", "no:1 ok:1 no:2 no:3 no:5", "ok:1 ok:30 ok:3 ok:4 ok:5", "33"},
+		{"for a release at the gate", "no:1 ok:1 no:2 no:3 no:5", "ok:1 ok:11 ok:3 ok:4 ok:5", "14"},
+		{"for 12.5 ms of a slow one", "no:1 ok:1 no:2 no:3 no:5", "ok:1 ok:30 ok:3 ok:4 ok:5", "15.5"},
+		{"not for one at other nodes", "ok:1 no:1 no:2 no:3 ok:2", "ok:11 ok:2 ok:3 ok:4 lost", "13"},
 		{"not for one that had not answered", "no:1 no:2 no:3 ok:4 ok:5", "ok:1 ok:2 ok:3 ok:30 ok:30", "13"},
 		{"not for silent nodes", "no:1 no:2 no:3 lost lost", "ok:1 ok:2 ok:3 lost lost", "13"},
-		{"for one that was lost, as long as the node timeout", "ok:1 no:2 no:3 no:3 no:5", "lost ok:2 ok:3 ok:4 ok:5", "53"},
-		// The releases of 50 ms hold the next acquires up for a quarter of the node timeout.
-		{"hardly when nobody had answered", "lost lost lost lost lost", "lost lost lost lost lost", "62.5"},
-		{"also for a node with an error", "failed:1 no:2 no:3 no:3 no:5", "ok:20 ok:2 ok:3 ok:4 ok:5", "23"},
+		{"for 12.5 ms when nobody had answered", "lost lost lost lost lost", "lost lost lost lost lost", "62.5"},
+		// Decided at 2 ms, when three votes are missing.
+		{"also for a gate with an error", "no:1 failed:1 no:2 no:3 no:5", "ok:1 ok:12 ok:3 ok:4 ok:5", "14"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in(t, 5, func(w *world) {

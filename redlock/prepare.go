@@ -62,7 +62,6 @@ func (a *acquisition) prepare(ctx context.Context, nodes quorum.Set, runs []stri
 	var mu sync.Mutex
 	found := make([]string, len(runs))
 	r := a.newRound(driver.OpPrepare, 0, a.client.clock.Now())
-	r.forAnswers, r.awaited = true, nodes
 	for i := range r.commands {
 		r.commands[i].Conditions = &driver.Conditions{MaxTTL: a.client.maxTTL, Watched: runs[i]}
 		r.commands[i].Done = func(cmd *driver.Command, reply driver.Reply) {

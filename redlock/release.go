@@ -63,24 +63,18 @@ func (l *Lease) release(ctx context.Context) (r *round, reason error) {
 	defer l.vacate()
 	l.contexts.end(ErrReleased)
 	l.acquisition.observe(observe.Event{Step: observe.ReleaseStarted, Op: driver.OpRelease})
-	r = l.acquisition.releaseAll()
+	r = l.acquisition.releaseAll(true)
 	return r, r.wait(ctx)
 }
 
-// releaseAll sends the release of a lease to all nodes that may have its key.
-func (a *acquisition) releaseAll() *round {
-	r := a.newRound(driver.OpRelease, 0, a.client.clock.Now())
-	a.mu.Lock()
-	asked := a.beginRelease(r)
-	a.mu.Unlock()
-	r.sendTo(asked, r.start)
-	return r
-}
-
-// releaseAfter cleans up after a failed attempt, whatever happens to the caller's context. A retry waits for the nodes that
-// have voted; silent ones would only cost another node timeout. It calls nobody but where the caller gave up, since refused
-// clients would go on calling each other. It is nil if no node may have the key.
-func (a *acquisition) releaseAfter() *round {
+// releaseAll sends the release to all nodes that may have a key of the acquisition, whatever happens to the caller's context.
+// It is nil if none may. Nodes are asked at once that have voted, and those whose answer did not come, since a SET whose reply
+// was lost may have been applied. A node that has not answered yet is asked when it has, so that no release overtakes an
+// acquire. One that has said no has no key to delete.
+//
+// Nobody waits for the release of an attempt that failed, not even a retry: each node's batcher keeps the client's commands for
+// one lock in order, so that a retry does not find old votes of its own.
+func (a *acquisition) releaseAll(isAwaited bool) *round {
 	a.mu.Lock()
 	isClean := a.voted|a.doubtful|a.asking() == 0
 	a.released = isClean
@@ -89,29 +83,20 @@ func (a *acquisition) releaseAfter() *round {
 		return nil
 	}
 	r := a.newRound(driver.OpRelease, 0, a.client.clock.Now())
+	r.settled = !isAwaited
 	a.mu.Lock()
-	asked := a.beginRelease(r)
-	r.forAnswers, r.awaited = true, asked&a.voted
-	r.decide()
+	a.released, a.release = true, r
+	later := a.asking()
+	now := (a.voted | a.doubtful).Without(later)
+	r.ballot.Later = now | later
 	isOver := r.isOver()
 	a.mu.Unlock()
 	if isOver { // the last node has said no meanwhile
 		r.end()
-	} else if asked != 0 {
-		r.sendTo(asked, r.start)
+	} else if now != 0 {
+		r.sendTo(now, r.start)
 	}
 	return r
-}
-
-// beginRelease says which nodes a release asks now: those that have voted, and those whose answer did not come, since a SET
-// whose reply was lost may have been applied. A node that has not answered yet is asked when it has, so that no release
-// overtakes an acquire. One that has said no has no key to delete. The acquisition is locked.
-func (a *acquisition) beginRelease(r *round) (now quorum.Set) {
-	a.released, a.release = true, r
-	later := a.asking()
-	now = (a.voted | a.doubtful).Without(later)
-	r.ballot.Later = now | later
-	return now
 }
 
 // releaseLate asks for the release on a node whose answer to the acquire has come after the others were asked.

@@ -318,11 +318,8 @@ func (r *round) end() {
 func (r *round) isOver() bool { return r.ballot.Pending()|r.ballot.Later == 0 }
 
 // wait returns nil once a quorum said yes. As soon as that is impossible, or ctx ends, it returns why: ErrTaken, ErrNoQuorum,
-// ErrLost, errBehind, or the error of ctx. A nil round has nothing to wait for.
+// ErrLost, errBehind, or the error of ctx.
 func (r *round) wait(ctx context.Context) error {
-	if r == nil {
-		return nil
-	}
 	for !r.isSettled() {
 		if err := ctx.Err(); err != nil {
 			r.leave()
@@ -341,11 +338,8 @@ func (r *round) isSettled() bool {
 }
 
 // leave ends the waiting. It reports the answers so far to the observer, on the caller's goroutine; answers that come from now
-// on are late. Nodes that wait for the answer of the gate are not asked. A nil round has nobody waiting.
+// on are late. Nodes that wait for the answer of the gate are not asked.
 func (r *round) leave() {
-	if r == nil {
-		return
-	}
 	a := r.acquisition
 	a.mu.Lock()
 	r.settled = true

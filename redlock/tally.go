@@ -11,20 +11,18 @@ import (
 
 // tally counts the answers of a round, and decides it.
 type tally struct {
-	op         driver.Op
-	quorum     int
-	start      time.Time // the clock just before the commands were sent
-	ballot     quorum.Ballot
-	outcomes   []observe.NodeOutcome
-	early      quorum.Set // acquires: the nodes whose votes came after the decision, and before there was a lease to join
-	forAnswers bool       // what is waited for is that the awaited nodes have answered, not a quorum
-	awaited    quorum.Set
-	proposal   proposal        // of a fencing token
-	settled    bool            // the caller has no reason left to wait, or has gone; what follows is frozen then
-	order      [MaxNodes]uint8 // the nodes whose outcomes came before that, in order
-	timely     int             // how many they are
-	votes      int             // how many of them said yes
-	verdict    error           // nil if they are a quorum
+	op       driver.Op
+	quorum   int
+	start    time.Time // the clock just before the commands were sent
+	ballot   quorum.Ballot
+	outcomes []observe.NodeOutcome
+	early    quorum.Set      // acquires: the nodes whose votes came after the decision, and before there was a lease to join
+	proposal proposal        // of a fencing token
+	settled  bool            // the caller has no reason left to wait, or has gone; what follows is frozen then
+	order    [MaxNodes]uint8 // the nodes whose outcomes came before that, in order
+	timely   int             // how many they are
+	votes    int             // how many of them said yes
+	verdict  error           // nil if they are a quorum
 }
 
 // errBehind ends the round of a first token when a quorum would vote for a higher one.
@@ -47,8 +45,8 @@ func (t *tally) decide() bool {
 	n, q := len(t.outcomes), t.quorum
 	t.votes = t.ballot.Accepted.Len()
 	switch {
-	case t.forAnswers:
-		t.settled = t.awaited.Without(t.ballot.Answered) == 0
+	case t.op == driver.OpPrepare: // of which all answers are wanted
+		t.settled = t.ballot.Pending() == 0
 	case t.ballot.Reached(q):
 		t.settled = true
 	case t.op == driver.OpAcquire && t.ballot.Later != 0 && t.ballot.Declined != 0: // the gate has said no

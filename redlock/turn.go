@@ -117,9 +117,7 @@ func (t *turn) sleep(ctx context.Context) {
 	q.pace.until = t.client.sleepUntil(ctx, q.pace.until, called)
 }
 
-// beforeRetry waits until the random delay has passed and the nodes that have voted have answered the release: a client that
-// asks again earlier finds its own old votes in its way. News of a release cuts the delay short. It returns why there is no
-// retry.
+// beforeRetry waits until the random delay has passed, which news of a release cuts short. It returns why there is no retry.
 func (t *turn) beforeRetry(ctx context.Context) error {
 	c, p := t.client, &t.queue.pace
 	if t.last.err.Cause != nil {
@@ -132,7 +130,6 @@ func (t *turn) beforeRetry(ctx context.Context) error {
 	}
 	p.holdUp(now, delay, true)
 	t.last.acquisition.observe(observe.Event{Step: observe.Retrying, Op: driver.OpAcquire, Delay: delay, Err: t.last.err.Reason})
-	_ = t.last.release.wait(ctx) // whyEnded says it
 	t.sleep(ctx)
 	return c.whyEnded(ctx)
 }

@@ -150,8 +150,11 @@ func (c *Client) answered(a *acquisition, e *Event) (why string) {
 	case driver.OpExtend:
 		return a.extending.note(e, &c.settings, a.open)
 	case driver.OpRelease:
-		if e.Late { // it may be an answer to the release of a vote that came late
+		switch {
+		case e.Late: // it may be an answer to the release of a vote that came late
 			return ""
+		case a.state == denied:
+			return "an answer in time, and nobody waits for the release of an attempt that failed"
 		}
 		return a.releases.note(e, math.MaxInt64, &c.settings)
 	}

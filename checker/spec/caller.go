@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"redlocksim/redlock"
-	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 )
 
@@ -172,11 +171,6 @@ func (c *Client) asks(e *Event) (why string) {
 		return fmt.Sprintf("%v before it has given way", x.until.Sub(e.At))
 	}
 	x.until = time.Time{}
-	if x.last != nil {
-		if node := x.last.unreleased(&c.settings); node != "" {
-			return "it asks again before " + node + " has answered the release of its vote"
-		}
-	}
 	if x.isQueued {
 		if why := c.turn(x, e.At); why != "" {
 			return why
@@ -227,17 +221,4 @@ func (s *Settings) delays() (least, most time.Duration) {
 		return time.Millisecond / 2, 150 * time.Millisecond
 	}
 	return s.RetryMin, s.RetryMax
-}
-
-// unreleased is a node that has voted for an attempt in time, and has not answered its release; empty if there is none.
-func (a *acquisition) unreleased(s *Settings) string {
-	for _, node := range s.Nodes {
-		switch vote, _ := a.votes.timely.of(node); vote.Outcome {
-		case driver.Accepted, driver.Failed:
-			if _, answered := a.releases.timely.of(node); !answered {
-				return node
-			}
-		}
-	}
-	return ""
 }
