@@ -111,7 +111,7 @@ func (c *Client) silentOrNot(a *acquisition, e *Event) {
 		came = a.letsGo
 	}
 	if e.Node.Outcome == driver.TimedOut || e.Node.Outcome == driver.Refused {
-		c.silent[node] = e.At
+		c.silent[node], c.fell[node] = e.At, e.At
 	} else if came.After(c.silent[node]) {
 		delete(c.silent, node)
 	}
@@ -180,7 +180,7 @@ func (c *Client) lost(a *acquisition, e *Event) (why string) {
 		return "the attempt was decided before"
 	}
 	a.state, a.why = refused, e.Err
-	return a.votes.lost(e, &c.settings, c.settings.Fencing && !a.raised, a.gates, append(a.silent, c.silentNodes()...))
+	return a.votes.lost(e, &c.settings, c.settings.Fencing && !a.raised, a.gates, c.silentFor(a))
 }
 
 func (c *Client) computed(a *acquisition, e *Event) (why string) {

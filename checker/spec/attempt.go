@@ -20,7 +20,7 @@ type attempt struct {
 	ttls   []time.Duration
 	votes  round     // for the token that was proposed last
 	gates  []string  // nodes that were asked before the others
-	silent []string  // nodes that had not answered lately when it began, and those that have not since
+	silent []string  // nodes that had not answered lately when it began
 	second time.Time // when the quorum was reached, before the second reading of the clock
 	raised bool
 	// ambiguous are nodes that may have no key to release, which cannot be told: they said no to one of two tokens, or their
@@ -60,6 +60,18 @@ func (c *Client) begin(e Event) error {
 func (c *Client) silentNodes() (nodes []string) {
 	for _, node := range c.settings.Nodes {
 		if _, is := c.silent[node]; is {
+			nodes = append(nodes, node)
+		}
+	}
+	return nodes
+}
+
+// silentFor are the nodes for which an attempt need not wait. Those that are silent when it asks are told neither with its start
+// nor with its end: it may have found one silent that has answered since.
+func (c *Client) silentFor(a *acquisition) []string {
+	nodes := slices.Clone(a.silent)
+	for _, node := range c.settings.Nodes {
+		if fell, has := c.fell[node]; has && !fell.Before(a.began) {
 			nodes = append(nodes, node)
 		}
 	}

@@ -432,6 +432,15 @@ func TestASilentNodeIsNotWaitedFor(t *testing.T) {
 	newScript().check(t, before+silent+strings.Replace(after, "160 a' node-answered B no\n", "", 1), "a quorum of 2 can still be reached")
 }
 
+// An attempt looks which nodes are silent a moment after it began, and C may have answered before it is decided.
+func TestASilenceDuringAnAttempt(t *testing.T) {
+	const before, silent = "0 a attempt-started\n5 a node-answered A no\n5 a node-answered B no\n5 a quorum-lost taken\n5 a denied taken\n" +
+		"5 a retrying in=150 taken\n155 a' attempt-started\n", "155 a node-answered C silent late=1\n"
+	const after = "157 a node-answered release C no late=1\n160 a' node-answered A yes\n160 a' node-answered B no\n160 a' quorum-lost no-quorum votes=1"
+	newScript().check(t, before+silent+after, "")
+	newScript().check(t, before+after, "a quorum of 2 can still be reached")
+}
+
 // Answers before a decision are told when it is made: C has answered the release before the extend was given up there.
 func TestASilenceThatIsToldFirst(t *testing.T) {
 	before := until(life, "400 a") + "345 a release-started\n"
