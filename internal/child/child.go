@@ -97,11 +97,11 @@ func (p *Process) Stop(within time.Duration) error { return p.stop(within, isSto
 func (p *Process) stop(within time.Duration, isStopped func(pid int) bool) error {
 	deadline := time.Now().Add(within)
 	told := map[int]bool{}
-	for more := true; more && p.isRunning(); { // until all stand still there can be more
-		more = false
+	// Until all stand still there can be more, and one may have been left out as another exited.
+	for quiet := 0; quiet < 2 && p.isRunning(); quiet++ {
 		for _, pid := range append([]int{p.PID()}, Descendants(p.PID())...) {
 			if !told[pid] {
-				told[pid], more = true, true
+				told[pid], quiet = true, -1
 				_ = syscall.Kill(pid, syscall.SIGSTOP)
 			}
 			for !isStopped(pid) {

@@ -49,6 +49,10 @@ func wantTogether(t *testing.T, p *Process, many int) {
 	if err := p.Stop(10 * time.Second); err != nil {
 		t.Error(err)
 	}
+	slices.Sort(all)
+	if scanned := slices.Sorted(slices.Values(family(p.PID(), childrenByParent()))); !slices.Equal(scanned, all) {
+		t.Errorf("among all processes it has started %v, want %v", scanned, all)
+	}
 	for _, d := range all {
 		if !isStopped(d) {
 			t.Errorf("%d goes on", d)

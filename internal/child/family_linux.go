@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -23,8 +24,42 @@ func AdoptOrphans() error {
 	return nil
 }
 
-// Descendants are the processes that a process has started, and those that they have.
-func Descendants(pid int) (all []int) {
+// Descendants are the processes that a process has started, and those that they have. One may be left out while another exits.
+func Descendants(pid int) []int {
+	if tellsChildren() {
+		return family(pid, childrenOf)
+	}
+	return family(pid, childrenByParent())
+}
+
+func family(pid int, of func(pid int) []int) (all []int) {
+	all = of(pid)
+	for i := 0; i < len(all); i++ {
+		all = append(all, of(all[i])...)
+	}
+	return all
+}
+
+// tellsChildren says whether the kernel lists the children of each thread (CONFIG_PROC_CHILDREN), as those of distributions do.
+var tellsChildren = sync.OnceValue(func() bool {
+	_, err := os.Stat("/proc/thread-self/children")
+	return err == nil
+})
+
+func childrenOf(pid int) (all []int) {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is a good one
+	for _, path := range threads {
+		text, _ := os.ReadFile(path) // the thread may have exited
+		for _, field := range strings.Fields(string(text)) {
+			child, _ := strconv.Atoi(field) // they are numbers
+			all = append(all, child)
+		}
+	}
+	return all
+}
+
+// childrenByParent looks at all processes there are, which takes a hundred times as long.
+func childrenByParent() (of func(pid int) []int) {
 	files, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is a good one
 	children := map[int][]int{}
 	for _, path := range files {
@@ -34,11 +69,7 @@ func Descendants(pid int) (all []int) {
 			children[parent] = append(children[parent], child)
 		}
 	}
-	all = append(all, children[pid]...)
-	for i := 0; i < len(all); i++ {
-		all = append(all, children[all[i]]...)
-	}
-	return all
+	return func(pid int) []int { return children[pid] }
 }
 
 // isStopped reports that no thread of a process can run.
