@@ -66,8 +66,8 @@ func (c *Client) silentNodes() (nodes []string) {
 	return nodes
 }
 
-// silentFor are the nodes for which an attempt need not wait. Those that are silent when it asks are told neither with its start
-// nor with its end: it may have found one silent that has answered since.
+// silentFor are the nodes for which an attempt need not wait. Those that are silent when it asks are told neither with its
+// start nor with its end: it may have found one silent that has answered since.
 func (c *Client) silentFor(a *acquisition) []string {
 	nodes := slices.Clone(a.silent)
 	for _, node := range c.settings.Nodes {
