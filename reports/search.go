@@ -41,6 +41,9 @@ func Search(w io.Writer, s *Searched) error {
 	var b strings.Builder
 	line := func(word, format string, args ...any) { labelledText(&b, word, format, args...) }
 	line("runs", "%d, %v of simulated time", s.Runs, s.Virtual)
+	if s.Worst > 0 {
+		line("worst", "the first %d are the worst schedules that the budget allows", s.Worst)
+	}
 	line("grants", "%d, %d a run", s.Grants, s.Grants/max(s.Runs, 1))
 	line("not tested", "%s without contention, which show nothing", plural.Count(s.NotTested, "run"))
 	beyond := fmt.Sprintf("%s exceeded the budget", plural.Count(s.Beyond, "run"))

@@ -122,7 +122,7 @@ func (e *exploreFlags) run(cmd *cobra.Command, args []string) error {
 		return runOrders(cmd, &to, base, e.so)
 	}
 	space := experiment.NewSpace(base)
-	space.Swarm = len(args) == 0
+	space.Swarm, space.WorstFirst = len(args) == 0, true
 	if e.lock.isGiven() {
 		if err := e.lock.loadWasm(cmd); err != nil {
 			return err

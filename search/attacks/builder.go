@@ -109,7 +109,7 @@ func (b *builder) hurry() {
 	s := b.settings
 	fast := scenarios.Latency{Latency: network.Constant(s.Replies().Min())}
 	b.Network = scenarios.Network{Latency: scenarios.Latency{Latency: network.Constant(s.Requests().Min())}, Replies: &fast}
-	b.Budget.Delay += s.Requests().Max() - s.Requests().Min()
+	b.Budget.Delay += s.slowest()
 	if b.Budget.Delay > 0 {
 		slow := &faults.Delay{By: b.Budget.Delay}
 		slow.Clients, slow.Nodes, slow.Direction = []string{holder}, []string{storage.Name}, network.Requests

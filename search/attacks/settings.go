@@ -123,6 +123,9 @@ func (s *Settings) Replies() network.Latency {
 	return s.Requests()
 }
 
+// slowest is by how much a request can be later than the fastest.
+func (s *Settings) slowest() time.Duration { return s.Requests().Max() - s.Requests().Min() }
+
 // renewsItself says whether the lock is renewed by a watchdog or the like, without the holder.
 func (s *Settings) renewsItself() bool {
 	return s.itself || protocols.Of[protocols.RedissonSettings](s.Lock).Watchdog

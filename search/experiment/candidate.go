@@ -8,6 +8,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/scenarios"
 	"redlocksim/search"
+	"redlocksim/search/attacks"
 	"redlocksim/search/settings"
 )
 
@@ -17,16 +18,24 @@ type Candidate struct {
 	Seed uint64 `json:"seed"`
 	// Without are families of faults that it does without, and settings that are as they are by default.
 	Without []string `json:"without,omitempty"`
+	// Worst is which of the space's worst schedules it is, from 1, in the place of one that is drawn; 0 if it is none.
+	Worst int `json:"worst,omitempty"`
 }
 
 // Less is the candidate without these families of faults and settings, too.
 func (c Candidate) Less(names ...string) Candidate {
-	return Candidate{c.Seed, append(slices.Clip(c.Without), names...)}
+	c.Without = append(slices.Clip(c.Without), names...)
+	return c
 }
 
 // Scenario is the experiment.
 func (c Candidate) Scenario(s Space) *scenarios.Scenario {
-	x := s.of(c.Seed).Draw(Choices(c.Seed, "experiment", 0))
+	var x *scenarios.Scenario
+	if c.Worst != 0 {
+		x = s.Worst()[c.Worst-1]
+	} else {
+		x = s.of(c.Seed).Draw(Choices(c.Seed, "experiment", 0))
+	}
 	if c.Without == nil {
 		return x
 	}
@@ -38,6 +47,15 @@ func (c Candidate) Scenario(s Space) *scenarios.Scenario {
 	}
 	dropGone(x)
 	return x
+}
+
+// Worst are the worst schedules that the budget of the base allows; none unless the space is WorstFirst, nor where each
+// experiment draws its own budget.
+func (s Space) Worst() []*scenarios.Scenario {
+	if s.Swarm || !s.WorstFirst {
+		return nil
+	}
+	return attacks.Worst(&attacks.Settings{Scenario: s.Base, Pause: s.Base.Budget.Pause}, s.Foreign)
 }
 
 // dropGone leaves out faults of nodes that there are not with the settings that are left, and those that wait for one.

@@ -27,6 +27,8 @@ type Space struct {
 	// Strays has such faults drawn for one candidate of eight. They excuse what locks do not promise then, and nothing else:
 	// that is where leases are lost, extends fail and nodes contradict each other.
 	Strays bool
+	// WorstFirst has a search begin with the worst schedules of the budget, before it draws any.
+	WorstFirst bool
 	// Clients is the largest number of clients.
 	Clients int
 	// Duration is the length of a run in true time.

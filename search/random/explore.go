@@ -30,7 +30,7 @@ func Explore(ctx context.Context, space experiment.Space, o Options) (*Summary, 
 	if err := space.Check(); err != nil {
 		return nil, err
 	}
-	e := &explorer{space: space, options: o.whole(space.Foreign != nil)}
+	e := &explorer{space: space, worst: len(space.Worst()), options: o.whole(space.Foreign != nil)}
 	if o.Dir != "" {
 		unlock, err := search.OpenDir(o.Dir, o.Rules)
 		if err != nil {
@@ -53,7 +53,8 @@ type explorer struct {
 	space   experiment.Space
 	options Options
 	*checkpoint
-	raw int // files with violations that are not shrunk yet
+	worst int // how many worst schedules come before the runs that are drawn
+	raw   int // files with violations that are not shrunk yet
 }
 
 func (e *explorer) search(ctx context.Context) error {
@@ -61,7 +62,10 @@ func (e *explorer) search(ctx context.Context) error {
 	for start := time.Now(); ctx.Err() == nil; {
 		n := o.Generation
 		if o.Runs > 0 {
-			n = min(n, o.Runs-e.Summary.Runs)
+			n = min(n, e.worst+o.Runs-e.Summary.Runs)
+		}
+		if left := e.worst - e.Summary.Runs; left > 0 {
+			n = left
 		}
 		if n <= 0 || o.For > 0 && time.Since(start) >= o.For {
 			return e.finish(ctx)
@@ -98,7 +102,7 @@ func (e *explorer) generation(ctx context.Context, n int) (done bool, err error)
 	}
 	runs := make([]numbered, n)
 	for i := range runs {
-		runs[i] = numbered{e.Summary.Runs + i, candidate(e.options.Seed, e.Summary.Runs+i)}
+		runs[i] = numbered{e.Summary.Runs + i, candidate(e.options.Seed, e.worst, e.Summary.Runs+i)}
 	}
 	made, err := each(ctx, e, trialJobs, runs, func(i int, m made[tried]) error {
 		trials[i], trials[i].failed = m.Output.Trial, m.Failed

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"redlocksim/checker"
 	"redlocksim/internal/build"
@@ -352,4 +353,31 @@ func findAll(t *testing.T, space experiment.Space, wanted map[string]func(search
 		}
 	}
 	t.Errorf("not found with %d seeds: %v", seeds, slices.Sorted(maps.Keys(wanted)))
+}
+
+// With settings of a file the worst schedules that the budget allows come before what is drawn, on any number of machines.
+func TestWorstFirst(t *testing.T) {
+	base := *experiment.DefaultBase()
+	early := time.Second
+	base.Lock.TTL, base.Budget.RestartDelay = 2*time.Second, &early
+	space := experiment.NewSpace(&base)
+	space.WorstFirst = true
+	worst := len(space.Worst())
+	o := small(t.TempDir())
+	sum, err := Explore(t.Context(), space, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if worst == 0 || sum.Worst != worst || sum.Runs != worst+o.Runs {
+		t.Errorf("%d of %d runs are worst schedules, want %d of %d", sum.Worst, sum.Runs, worst, worst+o.Runs)
+	}
+	if len(sum.Findings) == 0 || sum.Findings[0].Run >= worst || sum.Findings[0].Kind != checker.LeaseOverlap {
+		t.Errorf("found %+v", sum.Findings)
+	}
+	there := small(t.TempDir())
+	there.Elsewhere = jobstest.NewThere(Jobs(nil)...)
+	if _, err := Explore(t.Context(), space, there); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "on other machines", files(t, o.Dir), files(t, there.Dir))
 }

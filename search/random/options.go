@@ -14,7 +14,7 @@ import (
 type Options struct {
 	// Seed decides every choice.
 	Seed uint64
-	// Runs is how many experiments are run; 0 is no limit.
+	// Runs is how many experiments are drawn and run, after the worst schedules of the budget; 0 is no limit.
 	Runs int
 	// For is the time after which no generation starts; 0 is no limit. Pending violations are still shrunk. What such a search
 	// finds depends on the speed of the machine.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"redlocksim/checker"
 	"redlocksim/scenarios"
@@ -21,6 +22,7 @@ type trial struct {
 	// Settings are those that were drawn for a violation.
 	Settings []string
 	Grants   int
+	Duration time.Duration
 	History  string // its hash, of a violation
 	// OnWire says that the run was made on tier wire, too.
 	OnWire bool
@@ -28,10 +30,14 @@ type trial struct {
 	failed bool // there is nothing else
 }
 
-// candidate is the experiment of a run, by its number.
-func candidate(seed uint64, run int) experiment.Candidate {
-	c := experiment.Choices(seed, "shard", 0).For("run", run) // the words are for good: a seed stands for the same search
-	return experiment.Candidate{Seed: uint64(c.For("seed", 0).Below(1 << 53))}
+// candidate is the experiment of a run, by its number: the first are so many worst schedules.
+func candidate(seed uint64, worst, run int) experiment.Candidate {
+	drawn, which := run-worst, 0
+	if run < worst {
+		drawn, which = run, run+1
+	}
+	c := experiment.Choices(seed, "shard", 0).For("run", drawn) // the words are for good: a seed stands for the same search
+	return experiment.Candidate{Seed: uint64(c.For("seed", 0).Below(1 << 53)), Worst: which}
 }
 
 // isRefined says whether the run with a seed is compared with the specification of Redlock: one of three, as that costs half as
@@ -49,7 +55,7 @@ func try(space experiment.Space, c experiment.Candidate, buffer *history.History
 	if err != nil {
 		return trial{}, nil, err
 	}
-	t := trial{Trial: found, Grants: r.Report.Grants}
+	t := trial{Trial: found, Grants: r.Report.Grants, Duration: r.Scenario.Duration}
 	if len(t.Kinds) > 0 {
 		t.History = history.Hash(r.History)
 		if space.Swarm {
@@ -114,16 +120,18 @@ type FirstViolation struct {
 	Kinds []checker.Kind
 }
 
-// First searches as Explore does, but stops at the first violation, shrinks and writes nothing, and searches no known-broken
-// lock. The error matches verdict.ErrTiersDiffer if a run is not the same on tier wire. It is for locks that are known to be
-// broken. Violations of the known kinds do not count: the lock has them by design, and is searched for others.
+// First searches as Explore does, with so many runs that are drawn, but stops at the first violation, shrinks and writes
+// nothing, and searches no known-broken lock. The error matches verdict.ErrTiersDiffer if a run is not the same on tier wire.
+// It is for locks that are known to be broken. Violations of the known kinds do not count: the lock has them by design, and is
+// searched for others.
 func First(ctx context.Context, space experiment.Space, seed uint64, runs int, known ...checker.Kind) (FirstViolation, error) {
 	var buffer history.History
-	for run := range runs {
+	worst := len(space.Worst())
+	for run := range worst + runs {
 		if ctx.Err() != nil {
 			return FirstViolation{}, context.Cause(ctx)
 		}
-		t, r, err := try(space, candidate(seed, run), &buffer)
+		t, r, err := try(space, candidate(seed, worst, run), &buffer)
 		if err != nil {
 			return FirstViolation{}, err
 		}

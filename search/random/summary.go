@@ -12,6 +12,8 @@ import (
 type Summary struct {
 	// Runs is how many experiments were run, without repetitions, self-checks and shrinking.
 	Runs int `json:"runs"`
+	// Worst is how many of them were worst schedules of the budget, which come first.
+	Worst int `json:"worst_schedules,omitempty"`
 	// Virtual is the true time that they simulated in all.
 	Virtual time.Duration `json:"virtual_ns"`
 	// Grants is how many locks were granted in all.
@@ -53,10 +55,11 @@ func (s *Summary) clone() Summary {
 func (e *explorer) add(t *trial) {
 	s := &e.Summary
 	s.Runs++
+	s.Worst = min(s.Runs, e.worst)
 	if t.failed {
 		return
 	}
-	s.Virtual += e.space.Duration
+	s.Virtual += t.Duration
 	s.Grants += t.Grants
 	if isRepeated(s.Runs - 1) {
 		s.Repeated++

@@ -1,0 +1,78 @@
+package attacks
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"redlocksim/scenarios"
+	"redlocksim/scenarios/verdict"
+)
+
+// worst are the attacks on settings, by their names and what they use of the budget: a+b stands for what has both.
+func worst(t *testing.T, budget string) (all []*scenarios.Scenario) {
+	t.Helper()
+	s, err := scenarios.ParseSettings("settings.yaml", []byte("lock: {ttl: 2s, guard-time: 350ms}\nnodes: {persistence: none}\nbudget: "+budget+"\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Worst(&Settings{Scenario: s, Pause: s.Budget.Pause}, nil)
+}
+
+// breaking are the names of those that break the lock within the budget, each once.
+func breaking(t *testing.T, all []*scenarios.Scenario) (names []string) {
+	t.Helper()
+	for _, x := range all {
+		r, err := verdict.Judge(x, scenarios.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Witness() != nil && r.Beyond == nil && !slices.Contains(names, x.Name) {
+			names = append(names, x.Name)
+		}
+	}
+	return names
+}
+
+// What a lock does not bear of a budget breaks it, whatever else there is in that; what it bears does not.
+func TestWorst(t *testing.T) {
+	for _, c := range []struct{ budget, want string }{
+		{"{clock-rate: 0.5%, clock-step: 1ms, delay: 100ms, pause: 200ms, restart-delay: 2050ms}", ""},
+		{"{clock-rate: 0.5%, delay: 100ms, pause: 200ms, restart-delay: 1s}", "restart"},
+		{"{clock-rate: 5%, delay: 100ms, pause: 200ms, restart-delay: 3s}", "clocks"},
+		{"{clock-step: 500ms, delay: 100ms}", "clocks"},
+		{"{memory-loss: 1, delay: 100ms}", "memory-loss"},
+		{"{}", ""},
+	} {
+		if got := strings.Join(breaking(t, worst(t, c.budget)), " "); !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%s is broken by %q, want %q", c.budget, got, c.want)
+		}
+	}
+}
+
+// A term is attacked alone before it is with another, and all together at last.
+func TestWorstOneByOne(t *testing.T) {
+	var steps []string
+	for _, x := range worst(t, "{clock-rate: 0.5%, clock-step: 500ms, restart-delay: 1s}") {
+		if x.Name != "restart" {
+			continue
+		}
+		data, err := x.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		uses := ""
+		for _, one := range []struct{ key, text string }{{"rate", "clock-rate: {"}, {"step", "clock-step: {"}, {"delay", "restart-after"}} {
+			if strings.Contains(string(data), one.text) {
+				uses += " " + one.key
+			}
+		}
+		if !slices.Contains(steps, uses) {
+			steps = append(steps, uses)
+		}
+	}
+	want := []string{" rate", "", " delay"}
+	if len(steps) < len(want) || !slices.Equal(steps[:len(want)], want) {
+		t.Errorf("it uses %q first, want %q", steps, want)
+	}
+}
