@@ -22,8 +22,9 @@ import (
 )
 
 var exploreHelp = `Search for a schedule of faults that breaks the lock, by random experiments.
-Lock settings and budget come from a scenario or a settings file; without, each
-run draws its own (--lock: those of the library). Faults stay within the budget.
+Lock settings and budget come from a scenario or a settings file, and the worst
+schedules that this budget allows are run first. Without a file, each run draws
+its own settings (--lock: those of the library). Faults stay within the budget.
 
 Each finding is shrunk and saved in --dir as a scenario file and a page with its
 timeline. Other machines can make the runs with redlocksim work.
@@ -65,7 +66,7 @@ func newExplore() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&e.only, "case", "", "take lock, budget or run of this case")
-	f.IntVar(&e.o.Runs, "seeds", 0, "number of experiments (default 10000, of --lock 1000)")
+	f.IntVar(&e.o.Runs, "seeds", 0, "number of random experiments (default 10000, of --lock 1000)")
 	f.DurationVar(&e.o.For, "for", 0, "how long to search, before what is found is shrunk")
 	f.BoolVar(&e.beyond, "beyond", false, "also draw faults that exceed the budget")
 	f.StringVar(&e.o.Dir, "dir", "", "directory for findings and state (default "+searchDir+", with -systematic or -beyond if given)")
