@@ -1249,8 +1249,14 @@ var library = []Mutant{
 	{
 		Name:  "suspects-who-was-not-asked",
 		Bug:   "a node is suspected because an acquire was given up before it was sent there",
-		Edits: []Edit{{"redlock/straggler.go", "if out.Err != errUnsent && c.peers", "if c.peers"}},
+		Edits: []Edit{{"redlock/straggler.go", "if !a.isUntold && out.Err != errUnsent && c.peers", "if !a.isUntold && c.peers"}},
 		Tests: []Test{{"redlock", "TestReleasesWaitForTheirTurn"}},
+	},
+	{
+		Name:  "leaving-a-line-suspects",
+		Bug:   "a node is suspected that has not answered who leaves its line, and no observer can tell why",
+		Edits: []Edit{{"redlock/straggler.go", "if !a.isUntold && out.Err != errUnsent && c.peers", "if out.Err != errUnsent && c.peers"}},
+		Tests: []Test{{"redlock", "TestLeavingALineSuspectsNobody"}},
 	},
 	{
 		Name:  "all-is-owed-to-a-node-that-is-back",

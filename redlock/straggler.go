@@ -93,11 +93,12 @@ func (a *acquisition) isOwed(i int, o driver.Outcome) bool {
 	return false
 }
 
-// follow takes note of what an answer says of the node, and does what it means.
+// follow takes note of what an answer says of the node, and does what it means. What belongs to no call says nothing: nobody
+// could tell why a node is taken for silent.
 func (a *acquisition) follow(r *round, i int, late bool, f followUp) {
 	c := a.client
 	out := r.outcomes[i]
-	if out.Err != errUnsent && c.peers[i].heard(out.Outcome, out.Took-r.commands[i].since) {
+	if !a.isUntold && out.Err != errUnsent && c.peers[i].heard(out.Outcome, out.Took-r.commands[i].since) {
 		c.owed[i].isBack()
 	}
 	if late && out.Outcome != driver.Unanswered {

@@ -262,8 +262,8 @@ func TestWakeUpArguments(t *testing.T) {
 }
 
 // A thousand clients that want one lock for a millisecond each all get it. A grant takes at least 4 ms, the work and three
-// nodes. In 10 ms each client that waits asks its gate 0.1 times, and all five nodes every eighth time: with 500 that wait on
-// the average these are 75 commands, and a grant takes ten beside.
+// nodes. In 10 ms each client that waits asks its gate 0.1 times, and all five nodes every 17th time: with 500 that wait on the
+// average these are 62 commands, and a grant takes ten beside.
 func TestThousandClients(t *testing.T) {
 	const clients = 1000
 	for _, c := range []struct {
@@ -319,6 +319,31 @@ func (w *world) inLine(i int) []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return slices.Clone(n.lines["r"])
+}
+
+// A node that does not answer who leaves its line is not suspected: an observer could not tell why.
+func TestLeavingALineSuspectsNobody(t *testing.T) {
+	in(t, 3, func(w *world) {
+		gate, holder := w.gate([]string{"r"}, 0), w.another(WithWakeUp(time.Second))
+		lease, err := holder.Lock(w.Context(), "r", time.Minute)
+		if err != nil {
+			w.Fatal(err)
+		}
+		w.contended()
+		ctx, cancel := context.WithTimeout(w.Context(), millis("20"))
+		defer cancel()
+		time.AfterFunc(millis("19"), func() { w.silence(w.node(gate)) })
+		if _, err := w.Lock(ctx, "r", time.Minute); err == nil {
+			w.Fatal("it has the lock")
+		}
+		time.Sleep(time.Second)
+		if len(w.inLine(gate)) != 1 || w.peers[gate].suspected.Load() {
+			w.Errorf("%v stand in line, and the gate is suspected: %v", w.inLine(gate), w.peers[gate].suspected.Load())
+		}
+		if err := errors.Join(lease.Unlock(w.Context()), holder.Close(w.Context())); err != nil {
+			w.Error(err)
+		}
+	}, WithWakeUp(time.Second))
 }
 
 // Who has the lock stands in no line, however it was granted: else its own release would call it, and others would have to wait

@@ -22,7 +22,8 @@ A call returns at once when its context ends, and Hold stops waiting for the loc
 one node timeout, or two with fencing; Extend one; Unlock and PrepareGuard two. When its work returns, Renew returns at once,
 and Hold within two node timeouts. Close, and the acquires that are under way then, return within three node timeouts, or four
 with fencing; later acquires at once. A release during a Close starts its time anew, and so does a pause. With step-time,
-sixteen of the longest steps for each node and two more are added for each call under way. (*redlock*.)`,
+sixteen of the longest steps for each node and two more are added for each call under way, and for each acquire that failed within
+its TTL, whose releases may still be under way. (*redlock*.)`,
 	New: watchReturns,
 }
 
@@ -31,7 +32,14 @@ sixteen of the longest steps for each node and two more are added for each call 
 type returns struct {
 	*watch
 	patience
-	open []*pendingCall
+	open   []*pendingCall
+	failed []failedAcquire
+}
+
+// failedAcquire is one whose releases may be under way until a time.
+type failedAcquire struct {
+	client *kernel.Process
+	until  kernel.True
 }
 
 // pendingCall is a call that has not returned.
@@ -43,7 +51,7 @@ type pendingCall struct {
 	name     string
 	limits   []limit
 	isPaused bool
-	with     int // calls of the process that were under way at the same time
+	with     int // calls of the process that were under way at the same time, and failed acquires that it cleaned up after
 }
 
 // limit is a time that a call may take from a reading of the client's monotonic clock, which timers go by.
@@ -60,7 +68,12 @@ func watchReturns(r *watch) {
 	p, _ := patienceOf(r.Lock, len(r.World.Servers), r.StepTime)
 	x := &returns{watch: r, patience: p}
 	r.onCall(x.called)
-	r.onReturn(func(c *call, _ error) { x.over(func(p *pendingCall) bool { return p.call == c }) })
+	r.onReturn(func(c *call, err error) {
+		x.over(func(p *pendingCall) bool { return p.call == c })
+		if err != nil && c.Func == protocols.AcquireCall && r.StepTime != 0 {
+			x.failed = append(x.failed, failedAcquire{c.client, r.World.Kernel.Now().Add(c.TTL)})
+		}
+	})
 	trace.On(r.World.Events, x.stops)
 	trace.On(r.World.Events, func(w protocols.WorkReturned) { x.over(func(p *pendingCall) bool { return p.work == w.Work }) })
 	r.onEnd = append(r.onEnd, func() { x.over(func(*pendingCall) bool { return true }) })
@@ -118,6 +131,12 @@ func (r *returns) opens(p *pendingCall) {
 	for _, other := range r.open {
 		if other.client == p.client {
 			other.with++
+			p.with++
+		}
+	}
+	r.failed = slices.DeleteFunc(r.failed, func(f failedAcquire) bool { return r.World.Kernel.Now() > f.until })
+	for _, f := range r.failed {
+		if f.client == p.client {
 			p.with++
 		}
 	}
