@@ -262,7 +262,7 @@ func TestWakeUpArguments(t *testing.T) {
 }
 
 // A thousand clients that want one lock for a millisecond each all get it. A grant takes at least 4 ms, the work and three
-// nodes. In 10 ms each client that waits asks its gate 0.1 times, and all five nodes every 17th time: with 500 that wait on the
+// nodes. In 10 ms each client that waits asks its gate 0.1 times, and all five nodes every 16th time: with 500 that wait on the
 // average these are 62 commands, and a grant takes ten beside.
 func TestThousandClients(t *testing.T) {
 	const clients = 1000

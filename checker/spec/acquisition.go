@@ -111,9 +111,9 @@ func (c *Client) silentOrNot(a *acquisition, e *Event) {
 		came = a.letsGo
 	}
 	if e.Node.Outcome == driver.TimedOut || e.Node.Outcome == driver.Refused {
-		c.silent[node], c.fell[node] = e.At, e.At
-	} else if came.After(c.silent[node]) {
-		delete(c.silent, node)
+		c.silences[node] = silence{told: e.At}
+	} else if last := c.silences[node]; came.After(last.told) {
+		c.silences[node] = silence{last.told, true}
 	}
 }
 

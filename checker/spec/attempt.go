@@ -56,10 +56,16 @@ func (c *Client) begin(e Event) error {
 	return nil
 }
 
+// silence is an answer of a node that did not come: when that was told, and whether one has come since.
+type silence struct {
+	told   time.Time
+	isOver bool
+}
+
 // silentNodes are those whose last answer did not come.
 func (c *Client) silentNodes() (nodes []string) {
 	for _, node := range c.settings.Nodes {
-		if _, is := c.silent[node]; is {
+		if last, has := c.silences[node]; has && !last.isOver {
 			nodes = append(nodes, node)
 		}
 	}
@@ -71,7 +77,7 @@ func (c *Client) silentNodes() (nodes []string) {
 func (c *Client) silentFor(a *acquisition) []string {
 	nodes := slices.Clone(a.silent)
 	for _, node := range c.settings.Nodes {
-		if fell, has := c.fell[node]; has && !fell.Before(a.began) {
+		if last, has := c.silences[node]; has && !last.told.Before(a.began) {
 			nodes = append(nodes, node)
 		}
 	}

@@ -97,13 +97,12 @@ type Client struct {
 	callers      map[string]*caller      // by call
 	queued       []*caller               // in the order in which they were told to wait
 	leases       []*acquisition          // those held, and some that were
-	silent       map[string]time.Time    // nodes whose last answer did not come, and when that was told
-	fell         map[string]time.Time    // when it was last told that an answer of a node did not come
+	silences     map[string]silence      // the last of each node
 }
 
 // New makes a client that has taken no step yet.
 func New(s Settings) *Client {
-	return &Client{settings: s, acquisitions: map[string]*acquisition{}, callers: map[string]*caller{}, silent: map[string]time.Time{}, fell: map[string]time.Time{}}
+	return &Client{settings: s, acquisitions: map[string]*acquisition{}, callers: map[string]*caller{}, silences: map[string]silence{}}
 }
 
 // Knows says whether a step is of a call or an attempt that was followed.

@@ -90,6 +90,7 @@ func TestAnswersOfAHostileWorker(t *testing.T) {
 		"pending kind":          {ran, set("../../x", "Output", "Pending", "kind"), `no violation of kind "../../x"`},
 		"pending families":      {ran, set([]string{"../../x"}, "Output", "Pending", "families"), "no families of faults"},
 		"pending run":           {ran, set(1_000_000, "Output", "Pending", "run"), "is one of another run"},
+		"pending worst":         {ran, set(1_000_000, "Output", "Pending", "worst"), "is one of another run"},
 		"pending known":         {ran, set(7, "Output", "Pending", "known"), "is explained by finding 7 of 0"},
 		"nothing reached":       {ran, set(nil, "Output", "Trial", "Run"), "does not say what it reached"},
 		"reduced":               {reduced, set("busy-wait", "Output", "kind"), `became "busy-wait"`},

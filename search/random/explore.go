@@ -192,7 +192,7 @@ func (e *explorer) keepRaw(all []pending) error {
 	}
 	e.raw++
 	p := &all[i]
-	s := experiment.Candidate{Seed: p.Seed}.Scenario(e.space)
+	s := p.Candidate.Scenario(e.space)
 	s.Title, s.Source = fmt.Sprintf("%s, not shrunk yet", p.Kind), "a random search"
 	s.Explanation = fmt.Sprintf("Run %d.", p.Run)
 	s.Recorded = &scenarios.Recorded{Seed: p.Seed, History: p.History}

@@ -21,9 +21,11 @@ import (
 	"redlocksim/internal/outfile"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/scenarios/scenariotest"
 	"redlocksim/scenarios/verdict"
 	"redlocksim/search"
 	"redlocksim/search/experiment"
+	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 )
 
@@ -380,4 +382,27 @@ func TestWorstFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "on other machines", files(t, o.Dir), files(t, there.Dir))
+	t.Run("what is not shrunk yet", func(t *testing.T) {
+		o := small(t.TempDir())
+		o.Jobs = 1
+		ctx := &patient{Context: t.Context()}
+		ctx.endAfter(int64(worst))
+		if _, err := Explore(ctx, space, o); err != nil {
+			t.Fatal(err)
+		}
+		raw := rawFiles(t, o.Dir)
+		for _, file := range raw {
+			read, err := scenarios.Load(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := read[0]
+			if r := scenariotest.Judged(t, s, scenarios.Options{Seed: s.Recorded.Seed}); history.Hash(r.History) != s.Recorded.History {
+				t.Errorf("%s is another run than the one that was found", file)
+			}
+		}
+		if len(raw) == 0 {
+			t.Error("nothing is found before the end")
+		}
+	})
 }

@@ -197,7 +197,7 @@ type pending struct {
 // check looks at a violation of a run, from whose experiment something may have been taken out.
 func (p *pending) check(q *question, in numbered) error {
 	switch {
-	case p.Run != in.Run || p.Seed != in.Seed:
+	case p.Run != in.Run || p.Seed != in.Seed || p.Worst != in.Worst:
 		return fmt.Errorf("a violation of run %d is one of another run", in.Run)
 	case p.Known < 0 || p.Known > len(q.findings):
 		return fmt.Errorf("a violation of run %d is explained by finding %d of %d", in.Run, p.Known, len(q.findings))
