@@ -19,8 +19,8 @@ type Field struct {
 	// Budget is what they may amount to, and Exceeded from when on they have amounted to more; kernel.Forever if they have not.
 	Budget   Budget
 	Exceeded kernel.True
-	// Undone says what faults that were injected did not come to.
-	Undone []string
+	// Undone are the faults that were injected and did not come to all that they are for.
+	Undone []Undone
 	// Fenced says that the lock has fencing counters: of two nodes that go on apart, each lacks some of the other's sooner or
 	// later.
 	Fenced bool
@@ -36,13 +36,20 @@ type Field struct {
 	isHealed bool
 }
 
+// Undone is a fault, and what it did not come to.
+type Undone struct {
+	Fault Fault
+	Err   error
+}
+
 // process is what was done to a client or node.
 type process struct {
 	// The latest outage: when it began, its number, and whether the restart is on its way.
 	stopped   kernel.True
 	outages   int
 	comesBack bool
-	replaced  bool // a replica has taken its place
+	replaced  bool              // a replica has taken its place
+	leads     map[string]string // the replica that a client addresses in its place, by the client
 
 	pauses    *pauses // the latest
 	suspended stretch // its machine
@@ -61,7 +68,7 @@ func NewField(g Ground) *Field {
 func (f *Field) of(name string) *process {
 	p := f.processes[name]
 	if p == nil {
-		p = &process{pauses: &pauses{}}
+		p = &process{pauses: &pauses{}, leads: map[string]string{}}
 		f.processes[name] = p
 	}
 	return p

@@ -64,9 +64,13 @@ type Ground interface {
 	Start(node string) (Memory, error)
 	// Evict removes those keys from a node that is up that are to go, and returns what it no longer knows.
 	Evict(node string, goes func(key string) bool) (Forgotten, error)
-	// Promote makes a replica a master and has the clients send it what they address to the node. It returns what the replica
-	// lacks of what the node knows, or knew when it stopped. A replica that is down, or is a master already, is an error.
-	Promote(node, replica string, clients []string) (Forgotten, error)
+	// IsReplica says whether one of the replicas is one still, or again.
+	IsReplica(name string) bool
+	// Promote makes a replica a master. It returns what the replica lacks of what the node knows, or knew when it stopped. A
+	// replica that is down, or is a master already, is an error.
+	Promote(node, replica string) (Forgotten, error)
+	// Lead has clients send a replica what they address to the node.
+	Lead(clients []string, node, replica string)
 
 	// Processes are clients and, where it says so, nodes, by name.
 

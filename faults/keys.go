@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -25,6 +26,9 @@ type Evict struct {
 	// Example: stock
 	Resource string `yaml:"resource" of:"resource"`
 }
+
+// ErrNoKeys is why a fault of keys is not injected into a node that has none of them, which is for clients to change.
+var ErrNoKeys = errors.New("has no such keys")
 
 // Evicted is which keys of a node are evicted.
 type Evicted uint8
@@ -118,7 +122,7 @@ func (e *Evict) Inject(f *Field) error {
 		return err
 	}
 	if !lost.Any {
-		return fmt.Errorf("faults: evict: %s has no such keys", e.Node)
+		return fmt.Errorf("faults: evict: %s %w", e.Node, ErrNoKeys)
 	}
 	f.lost(Loss{Node: e.Node, By: EvictedFrom, Counters: lost.Counters, Harmless: !lost.Locks})
 	f.happens(e, 0)
@@ -146,7 +150,7 @@ func (f *Field) byHand(x Fault, change func(*redis.Record) bool, want string) er
 		}
 	}
 	if !found {
-		return fmt.Errorf("faults: %s has no %s", s.Name(), want)
+		return fmt.Errorf("faults: %s: %s %w: %s", kindOf(x).Name, s.Name(), ErrNoKeys, want)
 	}
 	f.happens(x, 0)
 	return nil
@@ -256,7 +260,7 @@ func (x *SetGuard) Inject(f *Field) error {
 			r.Value = "overwritten"
 		}
 		return true
-	}, "record of the restart guard that can be read")
+	}, "a record of the restart guard that can be read")
 }
 
 // Overwrite puts a list without a TTL in the place of keys of locks that a Redis node has, as somebody does by hand, or
@@ -290,7 +294,7 @@ func (x *Overwrite) Inject(f *Field) error {
 		key := r.Key
 		*r = redis.Record{Key: key, Value: overwritten}
 		return isLock(key)
-	}, "such key of a lock")
+	}, "the key of a lock")
 }
 
 // WrongAnswers has a node answer every command in the same way, and carry out none: a server that is still loading, has no

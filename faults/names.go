@@ -54,11 +54,11 @@ func (n Names) talk(a, b string) bool {
 	if a == b {
 		return false
 	}
-	return slices.Contains(n.group(a), b) || n.Agree && n.group(a) == nil && n.group(b) == nil
+	return slices.Contains(n.Group(a), b) || n.Agree && n.Group(a) == nil && n.Group(b) == nil
 }
 
-// group is a node and its replicas, by the name of one of them; nil if it has none.
-func (n Names) group(member string) []string {
+// Group is a node and its replicas, by the name of one of them; nil if it has none.
+func (n Names) Group(member string) []string {
 	for node, replicas := range n.Replicas { // a name is in one group at most
 		if node == member || slices.Contains(replicas, member) {
 			return append([]string{node}, replicas...)

@@ -91,13 +91,13 @@ func (r *Restart) Inject(f *Field) error { return f.restart(r.Node) }
 
 // Promote makes a replica a master in place of its node, as Sentinel or an operator does. Clients that learn of it send the
 // replica what they address to the node. The node is not told: if it is up, it goes on as a master for those who still ask
-// it.
+// it. Promoted again, the replica stays what it is, and more clients learn of it.
 type Promote struct {
 	// Node is the master that is replaced. Example: A
 	Node string `yaml:"node,required" of:"node" budget:"restart-delay,memory-loss,counter-loss"`
 	// Replica is the replica that replaces it. Example: A2
 	Replica string `yaml:"replica,required"`
-	// Clients are the clients that learn of it. Default: all clients. Example: [client-2]
+	// Clients are the clients that learn of it now. Default: all clients. Example: [client-2]
 	Clients []string `yaml:"clients"`
 }
 
@@ -142,18 +142,25 @@ func (*Promote) placed(l *Limits) (all []Fault) {
 // master is up, or may be asked by others once it is: what is asked of either the other never learns. A node that was replaced
 // before is not the one that is followed now, and counts as up.
 func (p *Promote) Inject(f *Field) error {
-	clients, who := p.Clients, strings.Join(p.Clients, ", ")+" talk"
-	switch len(clients) {
-	case 0:
-		clients, who = f.ground.Clients(), "all clients talk"
-	case 1:
-		who += "s"
+	node, clients := f.of(p.Node), p.Clients
+	if len(clients) == 0 {
+		clients = f.ground.Clients()
 	}
-	lacks, err := f.ground.Promote(p.Node, p.Replica, clients)
+	learn := slices.DeleteFunc(slices.Clone(clients), func(c string) bool { return node.leads[c] == p.Replica })
+	if !f.ground.IsReplica(p.Replica) && len(learn) > 0 {
+		f.lead(p, learn)
+		f.note("promote", p.Replica, 0, "%s that %s has replaced %s", all(learn, "learn"), p.Replica, p.Node)
+		return nil
+	}
+	lacks, err := f.ground.Promote(p.Node, p.Replica)
 	if err != nil {
 		return err
 	}
-	node := f.of(p.Node)
+	f.lead(p, learn)
+	who := "all clients talk"
+	if len(p.Clients) > 0 {
+		who = all(p.Clients, "talk")
+	}
 	forks := f.ground.Up(p.Node) || node.replaced || len(clients) < len(f.ground.Clients())
 	node.replaced = true
 	with := "all that " + p.Node + " knew"
@@ -169,6 +176,22 @@ func (p *Promote) Inject(f *Field) error {
 	}
 	f.note("promote", p.Replica, 0, "%v with %s; %s to it now", p, with, who)
 	return nil
+}
+
+// lead has clients send the replica what they address to the node.
+func (f *Field) lead(p *Promote, clients []string) {
+	f.ground.Lead(clients, p.Node, p.Replica)
+	for _, c := range clients {
+		f.of(p.Node).leads[c] = p.Replica
+	}
+}
+
+// all is what some do, in the plural if they are several.
+func all(who []string, do string) string {
+	if len(who) == 1 {
+		do += "s"
+	}
+	return strings.Join(who, ", ") + " " + do
 }
 
 // Failover is what Sentinel or an operator does when a node dies: its process is killed, and after a time a replica takes its
@@ -252,7 +275,7 @@ func (x *Failover) Inject(f *Field) error {
 			err = (&Promote{Node: x.Node, Replica: x.Replica}).Inject(f)
 		}
 		if err != nil {
-			f.Undone = append(f.Undone, fmt.Sprintf("%s does not take over from %s: %v", x.Replica, x.Node, err))
+			f.Undone = append(f.Undone, Undone{x, fmt.Errorf("%s does not take over from %s: %w", x.Replica, x.Node, err)})
 		}
 	})
 	return nil

@@ -120,19 +120,23 @@ func (w *world) Evict(node string, goes func(key string) bool) (Forgotten, error
 	return Forget(before, s.Dump(), 0), nil
 }
 
-func (w *world) Promote(node, replica string, clients []string) (Forgotten, error) {
+func (w *world) IsReplica(name string) bool { return w.in.Server(name).IsReplica() }
+
+func (w *world) Promote(node, replica string) (Forgotten, error) {
 	from, to := w.in.Server(node), w.in.Server(replica)
-	var led []*kernel.Process
-	for _, name := range clients {
-		led = append(led, w.in.Client(name))
-	}
 	missing := to.Missing(from)
-	if err := w.in.Promote(from, to, led); err != nil {
+	if err := w.in.Promote(to); err != nil {
 		return Forgotten{}, err
 	}
 	lacks := Forget(missing, to.Dump(), 0)
 	lacks.Any = len(missing) > 0
 	return lacks, nil
+}
+
+func (w *world) Lead(clients []string, node, replica string) {
+	for _, name := range clients {
+		w.in.Lead(w.in.Client(name), node, replica)
+	}
 }
 
 func (w *world) Paused(process string) bool { return w.in.Process(process).Paused() }

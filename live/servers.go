@@ -99,9 +99,12 @@ func (r *run) Start(node string) (faults.Memory, error) {
 	return faults.Memory{Forgotten: faults.Forget(s.Knew, knows, s.Wall()), Empty: len(knows) == 0 && s.Kind.IsRedis}, nil
 }
 
-// Promote implements faults.Ground. From now on clients reach the replica where they reached the node. The other replicas
-// follow it, except those that a partition separates from it. A master that is up remains one until its next start.
-func (r *run) Promote(node, replica string, clients []string) (faults.Forgotten, error) {
+// IsReplica implements faults.Ground.
+func (r *run) IsReplica(name string) bool { return r.serverNamed(name).Follows != "" }
+
+// Promote implements faults.Ground. The other replicas follow the new master, except those that a partition separates from it.
+// A master that is up remains one until its next start.
+func (r *run) Promote(node, replica string) (faults.Forgotten, error) {
 	from, to := r.serverNamed(node), r.serverNamed(replica)
 	switch {
 	case !to.IsUp():
@@ -136,6 +139,11 @@ func (r *run) Promote(node, replica string, clients []string) (faults.Forgotten,
 			}
 		}
 	}
+	return faults.Forget(known, has, from.Wall()), nil
+}
+
+// Lead implements faults.Ground.
+func (r *run) Lead(clients []string, node, replica string) {
 	for _, name := range clients {
 		r.linkOf(name, node).Lead(r.linkOf(name, replica))
 		c, o := r.clientNamed(name), client.Order{Promoted: &client.Promoted{Node: node, By: replica}}
@@ -144,5 +152,4 @@ func (r *run) Promote(node, replica string, clients []string) (faults.Forgotten,
 			c.send(o)
 		}
 	}
-	return faults.Forget(known, has, from.Wall()), nil
 }

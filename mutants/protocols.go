@@ -18,7 +18,7 @@ var implementedAnew = []Mutant{
 		Name:    "single-set-without-nx",
 		Bug:     "the lock on a single instance is a SET without NX: whoever asks has it",
 		Edits:   []Edit{{"scenarios/protocols/redlock_plain.go", `"SET", l.keys[0], l.value, "NX", "PX"`, `"SET", l.keys[0], l.value, "PX"`}},
-		Killers: []string{"03-release-by-del"},
+		Killers: []string{"03-release-by-del/overlong-work"},
 	},
 	{
 		Name: "redisson-lost-wake-up",

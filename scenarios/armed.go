@@ -61,6 +61,8 @@ func (a *Armed) Tell(out *Outcome) {
 		}
 		out.Left = append(out.Left, i)
 	}
-	out.NotInjected = append(out.NotInjected, a.field.Undone...)
+	for _, u := range a.field.Undone {
+		out.NotInjected = append(out.NotInjected, u.Err.Error())
+	}
 	out.Unmet = a.field.Unmet()
 }

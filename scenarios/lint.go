@@ -41,7 +41,12 @@ func (l *linter) warn(n *yaml.Node, word, format string, args ...any) {
 
 func (l *linter) look() {
 	s := l.s
+	refused := s.refused()
 	for i := range s.Timeline {
+		if why := refused[i]; why != nil {
+			item := &s.Timeline[i]
+			l.warn(item.body, item.Kind, "cannot happen, and the run will be not tested: %v", why)
+		}
 		if item := &s.Timeline[i]; item.When.After == nil && item.When.At >= s.Duration {
 			l.warn(child(item.node, "at"), item.When.At.String(), "is not before the end of the run, after %v, and never comes", s.Duration)
 		}

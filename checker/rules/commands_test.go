@@ -10,7 +10,6 @@ import (
 	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
 	"redlocksim/sim/trace"
 )
@@ -171,9 +170,10 @@ func (r *rig) restart(t *testing.T, node string) {
 }
 
 func (r *rig) promote(t *testing.T, node, replica, client string) {
-	if err := r.Promote(r.Server(node), r.Server(replica), []*kernel.Process{r.Client(client)}); err != nil {
+	if err := r.Promote(r.Server(replica)); err != nil {
 		t.Fatal(err)
 	}
+	r.Lead(r.Client(client), node, replica)
 }
 
 // The file may say how many commands a run needs.

@@ -310,7 +310,7 @@ func faults(w *sim.World, client, what, node, by string) error {
 	case "restart":
 		return s.Restart()
 	case "promote":
-		return w.Promote(s, w.Replicas[0], nil)
+		return w.Promote(w.Replicas[0])
 	case "pause-node":
 		s.Pause()
 	case "resume-node":

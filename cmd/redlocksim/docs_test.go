@@ -177,7 +177,7 @@ func exportedNames(t *testing.T) (declared, packages map[string]bool) {
 	return declared, packages
 }
 
-// Where the documentation says that a scenario holds or breaks it expects that.
+// Where the documentation says that a scenario holds or breaks, or that somebody waits in it, it expects that.
 func TestClaims(t *testing.T) {
 	catalogue := scenarios.Catalogue()
 	checked := 0
@@ -192,16 +192,31 @@ func TestClaims(t *testing.T) {
 			case file != base+".yaml":
 				t.Errorf("%s: %s is not in %s", path, name, file)
 			case word == "holds" && len(catalogue[i].Expect.Findings) != 0,
-				word == "breaks" && len(catalogue[i].Expect.Findings) == 0:
-				t.Errorf("%s: %s %s, and it expects %v", path, name, word, catalogue[i].Expect.Findings)
-			case word != "holds" && word != "breaks":
-				t.Errorf("%s: %s %s: holds or breaks?", path, name, word)
+				word == "breaks" && len(catalogue[i].Expect.Findings) == 0,
+				word == "waits" && !catalogue[i].Expect.Unavailable.IsTheSubject():
+				t.Errorf("%s: %s %s, and it expects %v, unavailable %v", path, name, word, catalogue[i].Expect.Findings, catalogue[i].Expect.Unavailable)
+			case word != "holds" && word != "breaks" && word != "waits":
+				t.Errorf("%s: %s %s: holds, breaks or waits?", path, name, word)
 			}
 			checked++
 		}
 	}
 	if checked < 60 {
 		t.Errorf("%d scenarios are named, there were more", checked)
+	}
+}
+
+// Each point of the advice which lock to take names a scenario that shows it.
+func TestAdviceIsShown(t *testing.T) {
+	const page = "../../docs/which-lock.md"
+	points := strings.Split(documents(t)[page], "\n- ")[1:]
+	for _, point := range points {
+		if point, _, _ = strings.Cut(point, "\n\n"); !claim.MatchString(point) {
+			t.Errorf("%s: no scenario shows it: %s", page, point)
+		}
+	}
+	if len(points) < 17 {
+		t.Errorf("%s has %d points, there were more", page, len(points))
 	}
 }
 

@@ -48,7 +48,7 @@ func TestPreventionAsInTheLiterature(t *testing.T) {
 		// A wall clock of a node is not the library's to mend.
 		{"17-clock-jump", "two holders (lease-overlap)", nil, []string{"fencing", "drift", "lock.clock", "library"}},
 		// Compare and delete, which makes the late release fail.
-		{"03-release-by-del", "two holders (lease-overlap)", []string{"lock.release"}, []string{"drift", "guard"}},
+		{"03-release-by-del/overlong-work", "two holders (lease-overlap)", []string{"lock.release"}, []string{"drift", "guard"}},
 		// Redis documentation: to release what an attempt got that failed.
 		{"90-failed-attempt-leaves-its-votes", "leaks (leftover)", []string{"lock.cleanup", "library"}, []string{"drift", "lock.release"}},
 		// An extension on a quorum.
@@ -83,7 +83,7 @@ func TestPreventionAsInTheLiterature(t *testing.T) {
 // A file with a change that helps says so itself: it is read back, and is as expected with the seeds and tiers of which
 // the explanation speaks.
 func TestWhatPreventsItRunsAsExpected(t *testing.T) {
-	for _, name := range []string{"24-restart-at-once/one-of-three", "32-pause-before-write", "03-release-by-del"} {
+	for _, name := range []string{"24-restart-at-once/one-of-three", "32-pause-before-write", "03-release-by-del/overlong-work"} {
 		for _, tried := range of(t, name).Tried {
 			if tried.Status != why.Prevents {
 				if tried.Scenario != nil {

@@ -40,7 +40,7 @@ func TestARenewingLockThatNobodyIsGranted(t *testing.T) {
 // What is wrong with somebody's lock is said once, with what it is compared with: what a sound Redlock shows or, in a file
 // about that lock, what the file expects.
 func TestWhatSomebodysLockIsComparedWith(t *testing.T) {
-	careful := *scenariotest.Named(t, "03-release-by-del")
+	careful := *scenariotest.Named(t, "03-release-by-del/overlong-work")
 	protocols.Change(&careful.Lock, func(own *protocols.ReleaseSettings) { own.Release = protocols.CompareAndDelete })
 	careful.Claim, careful.Expect.Findings = scenarios.Holds, nil
 	aboutIt := careful

@@ -195,9 +195,8 @@ func (f *feed) reaches() bool {
 }
 
 // Promote makes a replica a master. The other replicas of its group follow it, but for those that a partition keeps from
-// it; a node that is a master goes on being one, and follows it only after its next restart. What the clients address to node
-// goes to it from now on.
-func (d *Deployment) Promote(node, replica *Server, clients []*kernel.Process) error {
+// it; a node that is a master goes on being one, and follows it only after its next restart.
+func (d *Deployment) Promote(replica *Server) error {
 	r := &replica.replication
 	switch {
 	case !replica.Up():
@@ -217,11 +216,13 @@ func (d *Deployment) Promote(node, replica *Server, clients []*kernel.Process) e
 			f.replica.follow(replica)
 		}
 	}
-	for _, c := range clients {
-		d.network.Link(c.Name(), node.Name()).Redirect(d.network.Link(c.Name(), replica.Name()))
-	}
 	replica.isOther()
 	return nil
+}
+
+// Lead has what a client addresses to a node go to its replica from now on.
+func (d *Deployment) Lead(client *kernel.Process, node, replica string) {
+	d.network.Link(client.Name(), node).Redirect(d.network.Link(client.Name(), replica))
 }
 
 // MasterOf is the node that a client's requests to node go to: after a failover, another.

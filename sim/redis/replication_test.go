@@ -53,7 +53,8 @@ func TestReplication(t *testing.T) {
 		want("and no longer", len(w.Server("M3").Missing(m)) > 0, any(false))
 
 		want("kill", m.Kill(), any(nil))
-		want("promote", w.Promote(m, m2, []*kernel.Process{w.Client("told")}), any(nil))
+		want("promote", w.Promote(m2), any(nil))
+		w.Lead(w.Client("told"), "M", "M2")
 		want("set on the new master", do("told", "SET", "k", "3", "PX", "60000"), any("OK"))
 		want("restart", m.Restart(), any(nil))
 		want("set on the old one", do("not-told", "SET", "k", "4"), any(rediscmd.ServerError("READONLY You can't write against a read only replica.")))
