@@ -51,22 +51,23 @@ func TestTooManyNamesAreRefusedAtOnce(t *testing.T) {
 func TestFaultsThatNoRunInjects(t *testing.T) {
 	const crash = "{at: 1s, fault: {crash: {client: client-1}}}"
 	for timeline, want := range map[string]string{
-		"{at: 1s, fault: {kill: {node: C}}}, {at: 2s, fault: {kill: {node: C}}}":                                                              "faults: kill: C is down already",
-		"{at: 1s, fault: {power-loss: {node: C, restart-after: 1s}}}, {at: 2500ms, fault: {shutdown: {node: C}}}":                             "",
-		"{at: 1s, fault: {power-loss: {node: C, restart-after: 2s}}}, {at: 2500ms, fault: {shutdown: {node: C}}}":                             "faults: shutdown: C is down already",
-		"{at: 2s, fault: {kill: {node: C}}}, {at: 1s, fault: {restart: {node: C}}}":                                                           "faults: restart: C is up",
-		"{at: 1s, fault: {kill: {node: C}}}, {at: 2s, fault: {pause: {process: C, for: 1s}}}":                                                 "faults: pause: C is down",
-		crash + ", {at: 2s, fault: {suspend: {client: client-1, for: 1s}}}":                                                                   "faults: suspend: client-1 has crashed",
-		crash + ", {at: 2s, fault: {crash: {client: client-1}}}":                                                                              "sim: crash: client-1 has crashed already",
-		"{at: 1s, fault: {pause: {process: client-1, for: 1s}}}, {at: 3s, fault: {resume: {process: client-1}}}":                              "faults: resume: client-1 is not paused",
-		"{at: 1s, fault: {kill: {node: C}}}, {at: 2s, fault: {evict: {node: C}}}":                                                             "faults: evict: C is down",
-		"{at: 2s, fault: {evict: {node: C}}}":                                                                                                 "", // clients may set a key
-		"{at: 1s, fault: {kill: {node: C}}}, {at: 2s, fault: {overwrite: {node: C}}}":                                                         "faults: overwrite: C is down",
-		"{at: 1s, fault: {kill: {node: A2}}}, {at: 2s, fault: {promote: {node: A, replica: A2}}}":                                             "sim: promote: node A2 is down",
-		"{at: 1s, fault: {promote: {node: A, replica: A2}}}, {at: 2s, fault: {promote: {node: A, replica: A2}}}":                              "sim: promote: node A2 is a master already",
-		"{at: 1s, fault: {kill: {node: A2}}}, {at: 2s, fault: {failover: {node: A, replica: A2, after: 1s}}}":                                 "A2 does not take over from A: sim: promote: node A2 is down",
-		"{after: {event: acquire-done}, fault: {restart: {node: C}}}, {at: 2s, fault: {kill: {node: C}}}, {at: 3s, fault: {kill: {node: C}}}": "",
-		"{after: {event: acquire-done}, fault: {kill: {node: A}}}, {at: 2s, fault: {failover: {node: A, replica: A2, after: 1s}}}":            "",
+		"{at: 1s, fault: {kill: {node: C}}}, {at: 2s, fault: {kill: {node: C}}}":                                  "faults: kill: C is down already",
+		"{at: 1s, fault: {power-loss: {node: C, restart-after: 1s}}}, {at: 2500ms, fault: {shutdown: {node: C}}}": "",
+		"{at: 1s, fault: {power-loss: {node: C, restart-after: 2s}}}, {at: 2500ms, fault: {shutdown: {node: C}}}": "faults: shutdown: C is down already",
+		"{at: 2s, fault: {kill: {node: C}}}, {at: 1s, fault: {restart: {node: C}}}":                               "faults: restart: C is up",
+		"{at: 1s, fault: {kill: {node: C}}}, {at: 2s, fault: {pause: {process: C, for: 1s}}}":                     "faults: pause: C is down",
+		crash + ", {at: 2s, fault: {suspend: {client: client-1, for: 1s}}}":                                       "faults: suspend: client-1 has crashed",
+		crash + ", {at: 2s, fault: {crash: {client: client-1}}}":                                                  "sim: crash: client-1 has crashed already",
+		"{at: 1s, fault: {pause: {process: client-1, for: 1s}}}, {at: 3s, fault: {resume: {process: client-1}}}":  "faults: resume: client-1 is not paused",
+		"{at: 1s, fault: {kill: {node: C}}}, {at: 2s, fault: {evict: {node: C}}}":                                 "faults: evict: C is down",
+		// Clients may have set a key.
+		"{at: 2s, fault: {evict: {node: C}}}":                                                                                                                   "",
+		"{at: 1s, fault: {kill: {node: C}}}, {at: 2s, fault: {overwrite: {node: C}}}":                                                                           "faults: overwrite: C is down",
+		"{at: 1s, fault: {kill: {node: A2}}}, {at: 2s, fault: {promote: {node: A, replica: A2}}}":                                                               "sim: promote: node A2 is down",
+		"{at: 1s, fault: {promote: {node: A, replica: A2}}}, {at: 2s, fault: {promote: {node: A, replica: A2}}}":                                                "sim: promote: node A2 is a master already",
+		"{at: 1s, fault: {kill: {node: A2}}}, {at: 2s, fault: {failover: {node: A, replica: A2, after: 1s}}}":                                                   "A2 does not take over from A: sim: promote: node A2 is down",
+		"{after: {event: acquire-done}, fault: {restart: {node: C}}}, {at: 2s, fault: {kill: {node: C}}}, {at: 3s, fault: {kill: {node: C}}}":                   "",
+		"{after: {event: acquire-done}, fault: {restart: {node: A2}}}, {at: 1s, fault: {kill: {node: A2}}}, {at: 2s, fault: {promote: {node: A, replica: A2}}}": "",
 	} {
 		file := scenariotest.Whole("duration: 30s\nnodes: {replicas: {A: [A2]}}\ntimeline: [" + timeline +
 			", {at: 0s, client: client-1, do: [try-lock]}, {at: 1s, client: client-2, do: [try-lock]}]")
