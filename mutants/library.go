@@ -1073,9 +1073,17 @@ var library = []Mutant{
 	{
 		Name:    "gate-though-it-is-slow",
 		Bug:     "a node that answers much later than others is asked as the gate",
-		Edits:   []Edit{{"redlock/peer.go", "return p.suspected.Load() || time.Duration(p.took.Load()) > 8*fastest+10*time.Millisecond", "return p.suspected.Load() && fastest >= 0"}},
+		Edits:   []Edit{{"redlock/peer.go", "return p.suspected.Load() || time.Duration(p.took.Load()) > 8*usual+10*time.Millisecond", "return p.suspected.Load() && usual >= 0"}},
 		Killers: []string{"123-gate/slow"},
 		Tests:   []Test{{"redlock", "TestGates"}},
+	},
+	{
+		Name:    "everybody-asks-the-nearest",
+		Bug:     "nodes count as slow that are much slower than the fastest, so that clients near to different nodes have different gates",
+		Real:    "this library, before somebody measured 128 clients beside a load",
+		Edits:   []Edit{{"redlock/peer.go", "known[min(n, c.quorum)-1]", "known[0]"}},
+		Killers: []string{"123-gate/zones"},
+		Tests:   []Test{{"redlock", "TestGatesOfClientsInZones"}},
 	},
 	{
 		Name:  "one-gate-for-all",
@@ -1086,7 +1094,7 @@ var library = []Mutant{
 	{
 		Name:    "gate-has-the-whole-timeout",
 		Bug:     "a gate that does not answer is waited for until its node timeout is over",
-		Edits:   []Edit{{"redlock/gate.go", "min(c.nodeTimeout, 8*c.fastest()+20*time.Millisecond)", "c.nodeTimeout"}},
+		Edits:   []Edit{{"redlock/peer.go", "min(c.nodeTimeout, 8*c.usual()+20*time.Millisecond)", "c.nodeTimeout"}},
 		Killers: []string{"123-gate/falls-silent", "123-gate/two-fall-silent"},
 		Tests:   []Test{{"redlock", "TestGate"}},
 	},
@@ -1185,6 +1193,19 @@ var library = []Mutant{
 		Bug:   "an acquire that others have taken votes from waits for a node that is known to be silent",
 		Edits: []Edit{{"internal/quorum/quorum.go", "if b.Declined != 0 && open.Without(b.Suspected) == 0 {", "if b.Declined != 0 && open == 0 {"}},
 		Tests: []Test{{"redlock", "TestSuspectedNode"}},
+	},
+	{
+		Name:    "keeps-votes-for-a-silent-node",
+		Bug:     "an acquire that others have taken votes from waits for a node that has just fallen silent until its node timeout is over",
+		Edits:   []Edit{{"redlock/round.go", "	r.hurriesAt = at\n	return true", "	return false"}},
+		Killers: []string{"123-gate/split-beside-a-silent-node"},
+		Tests:   []Test{{"redlock", "TestSuspectedNode"}},
+	},
+	{
+		Name:  "hurries-without-a-quorum",
+		Bug:   "an acquire gives up nodes that have not answered soon, although there is no quorum without them",
+		Edits: []Edit{{"redlock/round.go", "len(c.nodes)-(pending|r.ballot.Suspected).Len() < c.quorum", "len(c.nodes) < c.quorum"}},
+		Tests: []Test{{"redlock", "TestDecision"}},
 	},
 	{
 		Name:  "suspects-a-quorum",

@@ -28,13 +28,13 @@ func (c *Client) gate(keys []string, tried quorum.Set) int {
 	h.Write([]byte(keys[0]))
 	n := len(c.nodes)
 	first := int(h.Sum32() % uint32(n))
-	fastest := c.fastest()
+	usual := c.usual()
 	fallback := -1
 	for k := range n {
 		i := c.byName[(first+k)%n]
 		switch {
 		case tried.Has(i):
-		case !c.peers[i].isSlow(fastest):
+		case !c.peers[i].isSlow(usual):
 			return i
 		case fallback < 0:
 			fallback = i
@@ -47,7 +47,7 @@ func (c *Client) gate(keys []string, tried quorum.Set) int {
 func (r *round) askGate(ctx context.Context) {
 	a := r.acquisition
 	c := a.client
-	patience := min(c.nodeTimeout, 8*c.fastest()+20*time.Millisecond)
+	patience := c.patience()
 	for tried := quorum.Set(0); tried.Len() <= len(c.nodes)-c.quorum && !c.closed.Load(); {
 		i := c.gate(a.keys, tried)
 		tried = tried.With(i)

@@ -259,6 +259,21 @@ func TestNoGateWithoutQuorum(t *testing.T) {
 	})))
 }
 
+// Clients that are each near to another node agree on the gate: what the others are slower is no reason to pass them over.
+func TestGatesOfClientsInZones(t *testing.T) {
+	in(t, 5, func(w *world) {
+		for _, n := range w.nodes {
+			n.trip = 30 * time.Millisecond
+		}
+		first := w.gate([]string{"r"}, 0)
+		w.node((first + 1) % 5).trip = time.Millisecond
+		w.ask(1, time.Second)
+		if got := w.gate([]string{"r"}, 0); got != first {
+			w.Errorf("the gate is node %d, and that of others is %d", got, first)
+		}
+	})
+}
+
 // What one call was told of others, the next call of its client knows: its first attempt asks the gate first.
 func TestGateOfTheNextCall(t *testing.T) {
 	var gated []int // attempts
@@ -302,8 +317,11 @@ func TestGates(t *testing.T) {
 			w.Errorf("gates are %v", gates)
 		}
 		order := w.contended()
+		for _, n := range w.nodes {
+			n.trip = time.Millisecond
+		}
 		w.silence(w.node(order[0]))
-		w.node(order[1]).trip = 40 * time.Millisecond
+		w.node(order[1]).trip = 19 * time.Millisecond // more than eight times the others' and 10 ms
 		w.ask(1, time.Second)
 		if got := w.gate([]string{"r"}, 0); got != order[2] {
 			w.Errorf("the gate is node %d in the order of gates, where the first is silent and the second slow", slices.Index(order, got))

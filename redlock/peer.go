@@ -1,6 +1,7 @@
 package redlock
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -32,20 +33,33 @@ func (p *peer) heard(o driver.Outcome, took time.Duration) (isBack bool) {
 	return isBack
 }
 
-// isSlow says whether a node answers so much later than the fastest that another is the better gate.
-func (p *peer) isSlow(fastest time.Duration) bool {
-	return p.suspected.Load() || time.Duration(p.took.Load()) > 8*fastest+10*time.Millisecond
+// isSlow says whether a node answers so much later than a quorum does that another is the better gate.
+func (p *peer) isSlow(usual time.Duration) bool {
+	return p.suspected.Load() || time.Duration(p.took.Load()) > 8*usual+10*time.Millisecond
 }
 
-// fastest is how long the fastest node takes to answer; 0 if none has answered yet.
-func (c *Client) fastest() (fastest time.Duration) {
+// usual is how long a quorum takes to answer, of the nodes that do: the time of the slowest of these. It is 0 before a node has
+// answered. Clients that are each near to another node agree on what is slow by it, as they would not by the fastest.
+func (c *Client) usual() time.Duration {
+	var known [MaxNodes]time.Duration
+	n := 0
 	for i := range c.peers {
 		p := &c.peers[i]
-		if took := time.Duration(p.took.Load()); took != 0 && !p.suspected.Load() && (fastest == 0 || took < fastest) {
-			fastest = took
+		if took := time.Duration(p.took.Load()); took != 0 && !p.suspected.Load() {
+			known[n] = took
+			n++
 		}
 	}
-	return fastest
+	if n == 0 {
+		return 0
+	}
+	slices.Sort(known[:n])
+	return known[min(n, c.quorum)-1]
+}
+
+// patience is how long a node is waited for that keeps an attempt from going on otherwise.
+func (c *Client) patience() time.Duration {
+	return min(c.nodeTimeout, 8*c.usual()+20*time.Millisecond)
 }
 
 // suspected are the nodes that have not answered lately. enough says that the others are a quorum.

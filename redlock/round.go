@@ -21,6 +21,7 @@ type round struct {
 	commands    []nodeCommand
 	timer       driver.Timer    // of the node timeout
 	isIdle      bool            // the timer has come and runs no more
+	hurriesAt   time.Time       // from when nodes that have not answered are not waited for; zero: no other has votes yet
 	ctx         context.Context // for the nodes; nil until one asks for it
 	cancel      context.CancelFunc
 	ttlArg      any           // likewise
@@ -222,6 +223,40 @@ func (r *round) heardCounter(cmd *nodeCommand, reply driver.Reply) {
 // errUnsent: the node timeout was over before the command was sent.
 var errUnsent = fmt.Errorf("waited in the client: %w", context.DeadlineExceeded)
 
+// hurries says that the timer is to come early, since another has votes: an attempt that can win only with a node which does
+// not answer would keep its votes from all others for the whole node timeout. The acquisition is locked.
+func (r *round) hurries(now time.Time) bool {
+	c, pending := r.acquisition.client, r.ballot.Pending()
+	if r.op != driver.OpAcquire || r.settled || r.ballot.Declined == 0 || r.ballot.Later != 0 || !r.hurriesAt.IsZero() {
+		return false
+	}
+	at := now.Add(c.patience())
+	for i := range pending.Each {
+		if !r.commands[i].due().After(at) {
+			return false
+		}
+	}
+	if len(c.nodes)-(pending|r.ballot.Suspected).Len() < c.quorum {
+		return false
+	}
+	r.hurriesAt = at
+	return true
+}
+
+// hurry suspects the nodes that have not answered when it is time for that. It reports whether that decides the round. The
+// acquisition is locked.
+func (r *round) hurry(now time.Time) (isDecided bool) {
+	if r.settled || r.hurriesAt.IsZero() || now.Before(r.hurriesAt) {
+		return false
+	}
+	pending := r.ballot.Pending()
+	for i := range pending.Each {
+		r.acquisition.client.peers[i].suspected.Store(true)
+	}
+	r.ballot.Suspected |= pending
+	return r.decide()
+}
+
 // timeOut settles every node that has not answered in time. Their commands hold up no others any more, although the batches
 // they went with may have longer. The timer goes on for nodes that were asked later.
 func (r *round) timeOut() {
@@ -229,6 +264,7 @@ func (r *round) timeOut() {
 	c := a.client
 	now := c.clock.Now()
 	a.mu.Lock()
+	wakes := r.hurry(now)
 	late := r.ballot.Pending()
 	for i := range late.Each {
 		if r.commands[i].due().After(now) {
@@ -236,6 +272,9 @@ func (r *round) timeOut() {
 		}
 	}
 	a.mu.Unlock()
+	if wakes {
+		r.waiter.Wake()
+	}
 	var next time.Duration
 	unsent := quorum.Set(0)
 	for i := range late.Each {
@@ -287,8 +326,11 @@ func (r *round) settle(nodes quorum.Set, reply driver.Reply, now time.Time) {
 	}
 	wakes := r.ballot.Later != 0 // who waits for the gate
 	wakes = !late && r.decide() || wakes
-	last := r.isOver()
+	last, hurries := r.isOver(), r.hurries(now)
 	a.mu.Unlock()
+	if hurries {
+		r.timer.Reset(r.hurriesAt.Sub(now))
+	}
 
 	if wakes {
 		r.waiter.Wake()

@@ -180,7 +180,11 @@ func (c *Client) lost(a *acquisition, e *Event) (why string) {
 		return "the attempt was decided before"
 	}
 	a.state, a.why = refused, e.Err
-	return a.votes.lost(e, &c.settings, c.settings.Fencing && !a.raised, a.gates, c.silentFor(a))
+	silent := c.silentFor(a)
+	if a.votes.isLong(e.At.Sub(a.began), &c.settings) {
+		silent = c.settings.Nodes
+	}
+	return a.votes.lost(e, &c.settings, c.settings.Fencing && !a.raised, a.gates, silent)
 }
 
 func (c *Client) computed(a *acquisition, e *Event) (why string) {

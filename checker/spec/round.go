@@ -71,6 +71,16 @@ func (r *round) count(outcome driver.Outcome) (n int) {
 	return n
 }
 
+// patience is for how long nodes are waited for at the least where another has votes.
+const patience = 20 * time.Millisecond
+
+// isLong says whether a quorum has answered, and so long ago that another has votes that the rest counts as silent.
+func (r *round) isLong(lasted time.Duration, s *Settings) bool {
+	isNo := func(o observe.NodeOutcome) bool { return o.Outcome == driver.Declined }
+	first := slices.IndexFunc(r.timely, isNo)
+	return first >= 0 && len(r.timely) >= s.Quorum && lasted-r.timely[first].Took >= min(patience, s.NodeTimeout)
+}
+
 // reached says what is wrong with a quorum.
 func (r *round) reached(e *Event, s *Settings) (why string) {
 	switch {

@@ -432,6 +432,16 @@ func TestASilentNodeIsNotWaitedFor(t *testing.T) {
 	newScript().check(t, before+silent+strings.Replace(after, "160 a' node-answered B no\n", "", 1), "a quorum of 2 can still be reached")
 }
 
+// Nor is one waited for that does not answer for 20 ms after another's vote was seen, if a quorum has answered.
+func TestANodeIsNotWaitedForLong(t *testing.T) {
+	const before = "0 a attempt-started\n5 a node-answered A yes\n5 a node-answered B no took=5\n"
+	const early = "a quorum of 2 can still be reached"
+	newScript().check(t, before+"25 a quorum-lost no-quorum votes=1", "")
+	newScript().check(t, before+"24 a quorum-lost no-quorum votes=1", early)
+	newScript().check(t, strings.Replace(before, "B no", "B unconfirmed", 1)+"25 a quorum-lost no-quorum votes=1", early)
+	newScript().check(t, "0 a attempt-started\n5 a node-answered B no took=5\n25 a quorum-lost no-quorum", early)
+}
+
 // An attempt looks which nodes are silent a moment after it began, and C may have answered before it is decided.
 func TestASilenceDuringAnAttempt(t *testing.T) {
 	const before, silent = "0 a attempt-started\n5 a node-answered A no\n5 a node-answered B no\n5 a quorum-lost taken\n5 a denied taken\n" +
