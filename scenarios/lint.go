@@ -45,7 +45,7 @@ func (l *linter) look() {
 	for i := range s.Timeline {
 		if why := refused[i]; why != nil {
 			item := &s.Timeline[i]
-			l.warn(item.body, item.Kind, "cannot happen, and the run will be not tested: %v", why)
+			l.warn(item.body, "", "this %s cannot happen, and the run will be not tested: %v", item.Kind, why)
 		}
 		if item := &s.Timeline[i]; item.When.After == nil && item.When.At >= s.Duration {
 			l.warn(child(item.node, "at"), item.When.At.String(), "is not before the end of the run, after %v, and never comes", s.Duration)
