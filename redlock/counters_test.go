@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"redlocksim/internal/quorum"
+	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 )
 
@@ -41,12 +43,13 @@ func TestCredible(t *testing.T) {
 
 // counter sets a node's counter of a key.
 func (n *scripted) counter(key string, to int64) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.counters == nil {
-		n.counters = map[string]int64{}
-	}
-	n.counters[key] = to
+	n.set(driver.TokenKey(key), strconv.FormatInt(to, 10))
+}
+
+// count is a node's counter of a key.
+func (n *scripted) count(key string) int64 {
+	count, _ := strconv.ParseInt(n.get(driver.TokenKey(key)), 10, 64)
+	return count
 }
 
 // A counter that one node has far beyond the others costs it its vote. That it answers first makes no difference, it
@@ -148,7 +151,7 @@ func TestWrongCountersAreOutvoted(t *testing.T) {
 					last = token
 				}
 				for i := range quorum.All(n).Without(bad).Each {
-					if c := cl.nodes[i].counters["r"]; c > 2*attempts {
+					if c := cl.nodes[i].count("r"); c > 2*attempts {
 						t.Fatalf("the counter of %d is %d after %d attempts", i, c, attempts)
 					}
 				}
@@ -181,7 +184,7 @@ func TestTokensAreForgotten(t *testing.T) {
 			known.of("first"), known.of("0"))
 	}
 	lock("first")
-	if got := cl.nodes[0].counters["first"]; got != 2 {
+	if got := cl.nodes[0].count("first"); got != 2 {
 		t.Errorf("the counter is %d", got)
 	}
 }

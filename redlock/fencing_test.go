@@ -34,9 +34,7 @@ func (w *world) another(opts ...Option) *Client {
 func (w *world) counters(key string) string {
 	var all []string
 	for _, n := range w.nodes {
-		n.mu.Lock()
-		all = append(all, fmt.Sprint(n.counters[key]))
-		n.mu.Unlock()
+		all = append(all, fmt.Sprint(n.count(key)))
 	}
 	return strings.Join(all, " ")
 }
@@ -68,7 +66,7 @@ func TestConditionsOnlyWhereAsked(t *testing.T) {
 		{[]Option{WithRestartGuard(Guard{MaxTTL: time.Minute})}, driver.Conditions{MaxTTL: time.Minute}, false},
 	} {
 		in(t, 1, func(w *world) {
-			w.node(0).record = "run0 0 60000"
+			w.node(0).set(driver.GuardKey, "0 0 60000")
 			lease := w.mustLock(time.Second)
 			if n, ok := lease.Token(); ok != c.token || n != c.want.Token {
 				w.Errorf("token %d, %v", n, ok)
@@ -119,7 +117,7 @@ func TestConditionalArguments(t *testing.T) {
 			}
 		}
 		w.node(0).restart()
-		w.node(0).record = "run1 0 60000"
+		w.node(0).set(driver.GuardKey, "1 0 60000")
 		lease, err := w.another(guarded).TryLock(w.Context(), "r", time.Second)
 		if err != nil {
 			w.Fatal(err)
@@ -159,7 +157,7 @@ func newCluster(n, q, clients int) *cluster {
 	cl := &cluster{}
 	var nodes []driver.Node
 	for i := range n {
-		node := &instant{scripted: &scripted{name: fmt.Sprint(i), keys: map[string]held{}}}
+		node := &instant{scripted: newScripted(fmt.Sprint(i), 0)}
 		cl.nodes, nodes = append(cl.nodes, node), append(nodes, node)
 	}
 	for range clients {
@@ -185,7 +183,7 @@ func (cl *cluster) lock(client int, reach quorum.Set) (int64, quorum.Set, error)
 	token, _ := lease.Token()
 	var stored quorum.Set
 	for i, n := range cl.nodes {
-		if n.counters["r"] == token && reach.Has(i) {
+		if n.count("r") == token && reach.Has(i) {
 			stored = stored.With(i)
 		}
 	}
@@ -195,7 +193,7 @@ func (cl *cluster) lock(client int, reach quorum.Set) (int64, quorum.Set, error)
 
 func (cl *cluster) lose(nodes quorum.Set) {
 	for i := range nodes.Each {
-		clear(cl.nodes[i].counters)
+		cl.nodes[i].memory.Forget(driver.IsTokenKey)
 	}
 }
 

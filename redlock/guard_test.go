@@ -23,6 +23,9 @@ func (w *world) prepared() {
 	w.hush()
 }
 
+// record is the restart guard's on the node.
+func (n *scripted) record() string { return n.get(driver.GuardKey) }
+
 // What ends PrepareGuard before a node has answered; testdata/guard.txt has the rest.
 func TestPrepareGuardRefuses(t *testing.T) {
 	ended, end := context.WithCancel(context.Background())
@@ -53,7 +56,7 @@ func TestPrepareGuardRefuses(t *testing.T) {
 				}
 				w.Close(w.Context())
 				for _, n := range w.nodes {
-					if n.record != "" {
+					if n.record() != "" {
 						w.Errorf("%s was prepared", n.name)
 					}
 				}
@@ -116,9 +119,9 @@ func TestQuarantineIsForgotten(t *testing.T) {
 				t.Errorf("%s: at first %q is named", outcome, got)
 			}
 			time.Sleep(1100 * time.Millisecond)
-			record := node.record
+			record := node.record()
 			before(w, node)
-			if w.TryLock(w.Context(), "r", time.Second); node.record == record {
+			if w.TryLock(w.Context(), "r", time.Second); node.record() == record {
 				t.Fatalf("%s: %q has not ended", outcome, record)
 			}
 			time.Sleep(2 * time.Second)
@@ -126,11 +129,11 @@ func TestQuarantineIsForgotten(t *testing.T) {
 				t.Errorf("%s: %q is named, and is over", outcome, got)
 			}
 			node.restart()
-			if watched(); node.record == record {
+			if watched(); node.record() == record {
 				t.Errorf("%s: no new quarantine", outcome)
 			}
 			time.Sleep(1100 * time.Millisecond)
-			if record := node.record; watched() != record {
+			if record := node.record(); watched() != record {
 				t.Errorf("%s: a later quarantine is not named", outcome)
 			}
 		}, guarded, fenced)
@@ -149,7 +152,7 @@ func TestAnotherMaxTTL(t *testing.T) {
 			w.Errorf("got  %v\nwant %s", err, want)
 		}
 		w.node(0).restart() // with what it knew
-		w.node(0).record = "run0 0 1000"
+		w.node(0).set(driver.GuardKey, "0 0 1000")
 		if _, err := w.another(WithRestartGuard(Guard{MaxTTL: time.Minute})).TryLock(w.Context(), "r", time.Second); text(err) != want {
 			w.Errorf("after a restart: %v", err)
 		}

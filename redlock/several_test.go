@@ -68,7 +68,7 @@ func TestLockAllLost(t *testing.T) {
 		w.atTime(millis("10"))
 		for _, n := range w.nodes[:2] {
 			n.mu.Lock()
-			delete(n.keys, "b")
+			n.memory.Delete("b")
 			n.mu.Unlock()
 		}
 		if err := lease.Extend(w.Context(), time.Second); matches(err) != "Lost" || !strings.HasPrefix(text(err), `redlock: extend "a, b": lease lost`) {
@@ -108,7 +108,8 @@ func TestLockAllArguments(t *testing.T) {
 func TestLockAllTokens(t *testing.T) {
 	in(t, 5, func(w *world) {
 		for _, n := range w.nodes {
-			n.counters = map[string]int64{"a": 3, "b": 9}
+			n.counter("a", 3)
+			n.counter("b", 9)
 		}
 		for _, c := range []struct {
 			resources []string
@@ -126,8 +127,8 @@ func TestLockAllTokens(t *testing.T) {
 			}
 			w.atTime(w.at() + millis("10"))
 		}
-		if c := w.node(0).counters; fmt.Sprint(c) != "map[a:12 b:10 c:13]" {
-			w.Error(c)
+		if a, b, c := w.node(0).count("a"), w.node(0).count("b"), w.node(0).count("c"); a != 12 || b != 10 || c != 13 {
+			w.Error(a, b, c)
 		}
 	}, WithFencing(Fencing{}), WithRestartGuard(Guard{MaxTTL: time.Minute}), prepared)
 }
@@ -136,7 +137,7 @@ func TestLockAllTokens(t *testing.T) {
 func prepared(to *settings) error {
 	for _, n := range to.nodes {
 		s := n.(*scripted)
-		s.record = fmt.Sprint(s.run(), " 0 ", to.maxTTL.Milliseconds())
+		s.set(driver.GuardKey, fmt.Sprint(s.memory.Run, " 0 ", to.maxTTL.Milliseconds()))
 	}
 	return nil
 }

@@ -212,7 +212,7 @@ func (x *transcript) befall(what string, words []string) {
 		case "empty":
 			n.forget()
 			n.mu.Lock()
-			n.record = ""
+			n.memory.Delete(driver.GuardKey)
 			n.mu.Unlock()
 		case "silence":
 			x.silence(n)
@@ -261,18 +261,18 @@ func (x *transcript) show(what []string) {
 
 // recordOf is the restart guard's record on a node.
 func (x *transcript) recordOf(n *scripted) string {
-	fields := strings.Fields(n.record)
+	fields := strings.Fields(n.record())
 	switch {
 	case len(fields) == 0:
 		return "has no record"
 	case fields[1] == "0":
-		return "votes in " + fields[0]
+		return "votes in run" + fields[0]
 	}
 	since, err := strconv.ParseInt(fields[1], 10, 64)
 	if err != nil {
 		panic(err)
 	}
-	return fmt.Sprintf("is in quarantine in %s since %v", fields[0], time.UnixMilli(since).Sub(x.began))
+	return fmt.Sprintf("is in quarantine in run%s since %v", fields[0], time.UnixMilli(since).Sub(x.began))
 }
 
 // commands shows what a node was sent. Values are numbered as they come.

@@ -3,7 +3,6 @@ package redlock
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -53,55 +52,8 @@ func (n *scripted) publish(channel, message string) (listeners int) {
 	return listeners
 }
 
-// What follows is driver.Line, with the node locked and for waiters with one key.
-
-func (n *scripted) isTurnOfAnother(cmd *driver.Command, key string) bool {
-	turn := n.turns[key]
-	return cmd.Op == driver.OpAcquire && cmd.Line != nil && time.Now().Before(turn.until) && turn.value != cmd.Line.Waiter
-}
-
-func (n *scripted) joins(cmd *driver.Command) {
-	if cmd.Op == driver.OpAcquire && cmd.Line != nil && !slices.Contains(n.lines[cmd.Keys[0]], cmd.Line.Waiter) {
-		if n.lines == nil {
-			n.lines, n.turns = map[string][]string{}, map[string]held{}
-		}
-		n.lines[cmd.Keys[0]] = append(n.lines[cmd.Keys[0]], cmd.Line.Waiter)
-	}
-}
-
-// stepsOut takes a waiter out of the line that no longer waits, or is about to have the lock. It reports whether that was all.
-func (n *scripted) stepsOut(cmd *driver.Command) bool {
-	if cmd.Op != driver.OpRelease || cmd.Line == nil || cmd.Line.Waiter == "" {
-		return false
-	}
-	key := cmd.Keys[0]
-	n.takeOut(key, cmd.Line.Waiter)
-	if turn := n.turns[key]; turn.value == cmd.Line.Waiter && time.Now().Before(turn.until) {
-		delete(n.turns, key)
-		n.callNext(key, cmd.Line.Turn)
-	}
-	return true
-}
-
-func (n *scripted) takeOut(key, waiter string) {
-	if line := slices.DeleteFunc(n.lines[key], func(w string) bool { return w == waiter }); len(line) > 0 {
-		n.lines[key] = line
-	} else {
-		delete(n.lines, key)
-	}
-}
-
-func (n *scripted) callNext(key string, turn time.Duration) (called bool) {
-	for len(n.lines[key]) > 0 {
-		first := n.lines[key][0]
-		n.lines[key] = n.lines[key][1:]
-		if n.publish(driver.WakeChannel(first), key) > 0 {
-			n.turns[key] = held{first, time.Now().Add(turn)}
-			return true
-		}
-	}
-	return false
-}
+// line is who stands in the line of the node for a key.
+func (n *scripted) line(key string) []string { return strings.Fields(n.get(driver.LineKey(key))) }
 
 // A client whose attempts are ten seconds apart waits for a lock that is released after 1 s, and is called at its gate if it
 // stands in line there. The nodes take 1 to 5 ms.
@@ -148,8 +100,8 @@ func TestWakeUp(t *testing.T) {
 					w.Error(err)
 				}
 				for _, n := range w.nodes {
-					if len(n.listeners) != 0 || len(n.lines["r"]) != 0 {
-						w.Errorf("%s is still listened to, or has %q in line", n.name, n.lines["r"])
+					if len(n.listeners) != 0 || len(n.line("r")) != 0 {
+						w.Errorf("%s is still listened to, or has %q in line", n.name, n.line("r"))
 					}
 				}
 			}, c.holder...)
@@ -198,7 +150,7 @@ func TestRefusedCallNobody(t *testing.T) {
 		gate := w.node(1)
 		var heard atomic.Int32
 		defer gate.Listen(driver.WakeChannel("x"), func(string) { heard.Add(1) })()
-		gate.lines, gate.turns = map[string][]string{"r": {"x"}}, map[string]held{}
+		gate.set(driver.LineKey("r"), " x ")
 		w.script(driver.OpAcquire, "no:1 ok:2 no:3")
 		if _, err := w.TryLock(w.Context(), "r", time.Minute); !errors.Is(err, ErrTaken) {
 			w.Error(err)
@@ -301,8 +253,8 @@ func TestThousandClients(t *testing.T) {
 				sent := 0
 				for _, n := range w.nodes {
 					sent += len(n.got)
-					if len(n.listeners)+len(n.lines["r"]) != 0 {
-						w.Errorf("%s is left with %d listeners and %d in line", n.name, len(n.listeners), len(n.lines["r"]))
+					if len(n.listeners)+len(n.line("r")) != 0 {
+						w.Errorf("%s is left with %d listeners and %d in line", n.name, len(n.listeners), len(n.line("r")))
 					}
 				}
 				if took := time.Duration(longest.Load()); took > clients*10*time.Millisecond || sent > clients*85 {
@@ -311,14 +263,6 @@ func TestThousandClients(t *testing.T) {
 			}, silent)
 		})
 	}
-}
-
-// inLine is who stands in the line of a node for "r".
-func (w *world) inLine(i int) []string {
-	n := w.node(i)
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return slices.Clone(n.lines["r"])
 }
 
 // A node that does not answer who leaves its line is not suspected: an observer could not tell why.
@@ -337,8 +281,8 @@ func TestLeavingALineSuspectsNobody(t *testing.T) {
 			w.Fatal("it has the lock")
 		}
 		time.Sleep(time.Second)
-		if len(w.inLine(gate)) != 1 || w.peers[gate].suspected.Load() {
-			w.Errorf("%v stand in line, and the gate is suspected: %v", w.inLine(gate), w.peers[gate].suspected.Load())
+		if len(w.node(gate).line("r")) != 1 || w.peers[gate].suspected.Load() {
+			w.Errorf("%v stand in line, and the gate is suspected: %v", w.node(gate).line("r"), w.peers[gate].suspected.Load())
 		}
 		if err := errors.Join(lease.Unlock(w.Context()), holder.Close(w.Context())); err != nil {
 			w.Error(err)
@@ -388,7 +332,7 @@ func TestHolderStandsInNoLine(t *testing.T) {
 				}
 				time.Sleep(millis("200"))
 				for _, i := range gates {
-					if line := w.inLine(i); len(line) != 0 {
+					if line := w.node(i).line("r"); len(line) != 0 {
 						w.Errorf("in the line of %s is %q", w.node(i).name, line)
 					}
 				}
@@ -449,7 +393,7 @@ func TestCallToNobody(t *testing.T) {
 		_, _ = w.Lock(ctx, "r", time.Minute)
 		cancel()
 		time.Sleep(millis("100"))
-		if len(w.inLine(gate)) != 1 {
+		if len(w.node(gate).line("r")) != 1 {
 			w.Fatal("it has left the line")
 		}
 		time.AfterFunc(millis("100"), func() { _ = lease.Unlock(context.Background()) })

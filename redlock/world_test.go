@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"redlocksim/internal/votes"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 )
@@ -43,7 +44,7 @@ func newWorld(t *testing.T, n int, opts ...Option) *world {
 	w := &world{T: t, began: time.Now()}
 	nodes := make([]driver.Node, n)
 	for i := range n {
-		s := &scripted{name: string(rune('A' + i)), trip: time.Duration(i+1) * time.Millisecond, keys: map[string]held{}}
+		s := newScripted(string(rune('A'+i)), time.Duration(i+1)*time.Millisecond)
 		w.nodes, nodes[i] = append(w.nodes, s), s
 	}
 	c, err := New(nodes, append([]Option{quick, WithObserver(w)}, opts...)...)
@@ -228,27 +229,23 @@ type scripted struct {
 	name string
 	trip time.Duration // to the node and back
 
-	mu    sync.Mutex
-	keys  map[string]held
-	plans map[driver.Op][]string
-	got   []request
-	deaf  bool                             // nothing arrives any more
-	tell  func(format string, args ...any) // of what it is asked and does; nil: nobody is told
+	mu     sync.Mutex
+	memory votes.Memory
+	starts int           // of which its run id is made
+	ahead  time.Duration // of the right time, its clock
+	plans  map[driver.Op][]string
+	got    []request
+	deaf   bool                             // nothing arrives any more
+	tell   func(format string, args ...any) // of what it is asked and does; nil: nobody is told
 
 	listeners []*listener
-	lines     map[string][]string // of the keys
-	turns     map[string]held     // likewise
-	mumbles   bool                // what it publishes is lost
-
-	counters map[string]int64
-	starts   int           // of which its run id is made
-	ahead    time.Duration // of the right time, its clock
-	record   string        // the restart guard's
+	mumbles   bool // what it publishes is lost
 }
 
-type held struct {
-	value string
-	until time.Time
+func newScripted(name string, trip time.Duration) *scripted {
+	n := &scripted{name: name, trip: trip}
+	n.memory = votes.Memory{Run: "0", Tell: n.publish}
+	return n
 }
 
 type request struct {
@@ -382,142 +379,55 @@ func millis(s string) time.Duration {
 }
 
 // apply carries the command out.
-func (n *scripted) apply(cmd *driver.Command) (reply driver.Reply) {
+func (n *scripted) apply(cmd *driver.Command) driver.Reply {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if cmd.Op == driver.OpPrepare {
-		if cmd.Conditions.Watched != n.run() {
-			return driver.Reply{Outcome: driver.Declined, Record: n.run()}
-		}
-		n.record = fmt.Sprint(n.run(), " 0 ", cmd.Conditions.MaxTTL.Milliseconds())
-		return driver.Reply{Outcome: driver.Accepted, Record: n.run()}
-	}
-	q := cmd.Conditions
-	if q != nil && q.MaxTTL != 0 {
-		if reply := n.guard(q); reply.Outcome != driver.Accepted {
-			return reply
-		}
-	}
-	if q != nil && q.Token != 0 {
-		return n.fence(cmd)
-	}
-	if n.stepsOut(cmd) {
-		return driver.Reply{Outcome: driver.Declined}
-	}
-	for _, k := range cmd.Keys {
-		h := n.keys[k]
-		if !time.Now().Before(h.until) {
-			h = held{}
-		}
-		if want := map[driver.Op]string{driver.OpAcquire: "", driver.OpExtend: cmd.Value, driver.OpRelease: cmd.Value}[cmd.Op]; h.value != want || n.isTurnOfAnother(cmd, k) {
-			n.joins(cmd)
-			return driver.Reply{Outcome: driver.Declined}
-		}
-	}
-	for _, k := range cmd.Keys {
-		switch cmd.Op {
-		case driver.OpRelease:
-			delete(n.keys, k)
-			if cmd.Line != nil && n.callNext(k, cmd.Line.Turn) {
-				reply.Called = true
-			}
-		default:
-			if cmd.Op == driver.OpAcquire && cmd.Line != nil {
-				n.takeOut(k, cmd.Line.Waiter)
-				if n.turns[k].value == cmd.Line.Waiter {
-					delete(n.turns, k)
-				}
-			}
-			until := time.Now().Add(cmd.TTL)
-			if h := n.keys[k]; cmd.Op == driver.OpExtend && h.until.After(until) {
-				until = h.until
-			}
-			n.keys[k] = held{cmd.Value, until}
-		}
-	}
-	reply.Outcome = driver.Accepted
-	return reply
+	return votes.Do(&n.memory, cmd, n.reads())
 }
 
-func (n *scripted) run() string { return fmt.Sprint("run", n.starts) }
+// reads is what the node's clock reads, in milliseconds.
+func (n *scripted) reads() int64 { return time.Now().Add(n.ahead).UnixMilli() }
 
-func (n *scripted) guard(q *driver.Conditions) driver.Reply {
-	now := time.Now().Add(n.ahead).UnixMilli()
-	fields := strings.Fields(n.record)
-	if len(fields) > 0 && fields[2] != fmt.Sprint(q.MaxTTL.Milliseconds()) {
-		limit, _ := strconv.Atoi(fields[2])
-		return driver.Reply{Outcome: driver.Failed, Err: &driver.MaxTTLError{Node: time.Duration(limit) * time.Millisecond, Client: q.MaxTTL}}
+// get is the value of a key; empty if it is not there.
+func (n *scripted) get(key string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if k, there := n.memory.Get(key, n.reads()); there {
+		return k.Value
 	}
-	if len(fields) == 0 || fields[0] != n.run() {
-		n.record = fmt.Sprint(n.run(), " ", now, " ", q.MaxTTL.Milliseconds())
-	} else if since, _ := strconv.ParseInt(fields[1], 10, 64); since == 0 {
-		return driver.Reply{Outcome: driver.Accepted}
-	} else if q.Watched == n.record && now-since > q.MaxTTL.Milliseconds() {
-		n.record = fmt.Sprint(n.run(), " 0 ", fields[2])
-		return driver.Reply{Outcome: driver.Accepted}
-	}
-	return driver.Reply{Outcome: driver.Quarantined, Record: n.record}
+	return ""
 }
 
-func (n *scripted) fence(cmd *driver.Command) driver.Reply {
-	var counter int64
-	for _, k := range cmd.Keys {
-		counter = max(counter, n.counters[k])
-	}
-	for _, k := range cmd.Keys {
-		if h := n.keys[k]; h.value != cmd.Value && time.Now().Before(h.until) {
-			return driver.Reply{Outcome: driver.Declined, Token: counter}
-		}
-	}
-	if cmd.Conditions.Token <= counter {
-		return driver.Reply{Outcome: driver.Behind, Token: counter}
-	}
-	for _, k := range cmd.Keys {
-		until := time.Now().Add(cmd.TTL)
-		if h := n.keys[k]; h.value == cmd.Value && h.until.After(until) {
-			until = h.until
-		}
-		n.keys[k] = held{cmd.Value, until}
-		if n.counters == nil {
-			n.counters = map[string]int64{}
-		}
-		n.counters[k] = cmd.Conditions.Token
-	}
-	return driver.Reply{Outcome: driver.Accepted}
+// set has the node keep a value for good.
+func (n *scripted) set(key, value string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.memory.Set(key, value, 0)
 }
 
 // restart makes the node lose its data and start again.
 func (n *scripted) restart() {
-	n.forget()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	clear(n.counters)
-	n.record = ""
 	n.starts++
+	n.memory = votes.Memory{Run: strconv.Itoa(n.starts), Tell: n.publish}
 }
 
 // hold sets a key as another client would, for so long from now.
 func (n *scripted) hold(key string, d time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.keys[key] = held{"another's", time.Now().Add(d)}
+	n.memory.Set(key, "another's", time.Now().Add(n.ahead+d-1).UnixMilli()) // Redis keeps it until its clock reads more
 }
 
-// forget makes the node lose its data.
+// forget makes the node lose its locks.
 func (n *scripted) forget() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	clear(n.keys)
+	n.memory.Forget(driver.IsLockKey)
 }
 
-func (n *scripted) holder(key string) string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if h := n.keys[key]; time.Now().Before(h.until) {
-		return h.value
-	}
-	return ""
-}
+func (n *scripted) holder(key string) string { return n.get(key) }
 
 func (n *scripted) received(op driver.Op) []request {
 	n.mu.Lock()

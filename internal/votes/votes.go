@@ -1,5 +1,5 @@
 // Package votes carries out the library's commands in Go, as the scripts of internal/redisnode do on a server: for the nodes of
-// the simulator's tier model, and for those of package redlocktest.
+// the simulator's tier model, and with [Memory] for those of package redlocktest and of the library's own tests.
 package votes
 
 import (

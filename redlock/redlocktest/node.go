@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"slices"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -25,7 +26,8 @@ type node struct {
 
 	mu        sync.Mutex
 	faults    faults
-	memory    memory
+	memory    votes.Memory
+	published []published // by the command under way
 	restarts  int
 	underWay  []message // by when they arrive
 	listeners map[string][]*listener
@@ -50,6 +52,9 @@ type answer struct {
 	reply   driver.Reply
 }
 
+// published is a message to those who listen.
+type published struct{ channel, message string }
+
 // listener wants to be told of what is published on a channel.
 type listener struct{ heard func(message string) }
 
@@ -63,8 +68,16 @@ func (*node) ConfirmsReplicas() {}
 
 func newNode(i int, t *test) *node {
 	n := &node{index: i, test: t, listeners: map[string][]*listener{}}
-	n.memory = newMemory(n.runID(), func(channel string) int { return len(n.listeners[channel]) })
+	n.begin()
 	return n
+}
+
+// begin has the node begin a run, with nothing in its memory.
+func (n *node) begin() {
+	n.memory = votes.Memory{Run: n.runID(), Tell: func(channel, message string) int {
+		n.published = append(n.published, published{channel, message})
+		return len(n.listeners[channel])
+	}}
 }
 
 // Name implements driver.Node.
@@ -139,12 +152,12 @@ func (n *node) carryOut(c *driver.Command, now time.Time) (reply driver.Reply, _
 	if n.faults.down {
 		return driver.Reply{Outcome: driver.Refused, Err: errRefused}, nil
 	}
-	n.memory.published = nil
+	n.published = nil
 	reply = votes.Do(&n.memory, c, now.UnixMilli())
 	if c.Op == driver.OpAcquire && reply.Outcome == driver.Accepted {
 		n.test.leases.voted(c)
 	}
-	return reply, n.memory.published
+	return reply, n.published
 }
 
 // Listen implements driver.Listener.
@@ -170,17 +183,26 @@ func (n *node) forget() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.restarts++
-	n.memory = newMemory(n.runID(), func(channel string) int { return len(n.listeners[channel]) })
+	n.begin()
 }
 
 func (n *node) steal(resource string, ttl time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.memory.steal(resource, time.Now().Add(ttl).UnixMilli())
+	now := time.Now()
+	n.memory.Set(resource, "stolen", now.Add(ttl).UnixMilli())
+	if c, is := n.memory.Get(driver.TokenKey(resource), now.UnixMilli()); is { // another has the next token
+		token, _ := strconv.ParseInt(c.Value, 10, 64)
+		n.memory.Set(driver.TokenKey(resource), strconv.FormatInt(token+1, 10), c.Until)
+	}
 }
 
 func (n *node) drop(resources []string, value string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.memory.drop(resources, value)
+	for _, key := range resources {
+		if k, _ := n.memory.Get(key, 0); k.Value == value {
+			n.memory.Delete(key)
+		}
+	}
 }

@@ -95,7 +95,7 @@ func TestStory(t *testing.T) {
 		_, err = client.Lock(short, "s", time.Second)
 		must(err, context.DeadlineExceeded)
 		at(4000)
-		_, err = client.TryLock(ctx, "t", 3*time.Millisecond) // of which drift and a round leave nothing, and c no key
+		_, err = client.TryLock(ctx, "t", 3*time.Millisecond) // of which drift and a round leave nothing
 		must(err, redlock.ErrTooLate)
 		at(60000)
 

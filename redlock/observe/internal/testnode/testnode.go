@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"redlocksim/internal/votes"
 	"redlocksim/redlock/driver"
 )
 
@@ -12,20 +13,15 @@ import (
 type Node struct {
 	name string
 
-	mu   sync.Mutex
-	keys map[string]entry
-	trip time.Duration
-	down bool
-	mute error // of refused acquires and of releases
-}
-
-type entry struct {
-	value string
-	until time.Time
+	mu     sync.Mutex
+	memory votes.Memory
+	trip   time.Duration
+	down   bool
+	mute   error // of refused acquires and of releases
 }
 
 // New makes a node that answers before Do returns.
-func New(name string) *Node { return &Node{name: name, keys: map[string]entry{}} }
+func New(name string) *Node { return &Node{name: name} }
 
 // Three are nodes a, b and c, whose answers take 1, 2 and 3 ms.
 func Three() (a, b, c *Node) {
@@ -52,7 +48,7 @@ func (n *Node) NoWakeUp() {
 func (n *Node) Hold(key string, ttl time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.keys[key] = entry{"another", time.Now().Add(ttl)}
+	n.memory.Set(key, "another", time.Now().Add(ttl-1).UnixMilli()) // Redis keeps it until its clock reads more
 }
 
 // Name gives the node's name.
@@ -76,28 +72,9 @@ func (n *Node) apply(cmd *driver.Command) driver.Reply {
 	if n.down {
 		return driver.Reply{Outcome: driver.Refused}
 	}
-	now := time.Now()
-	for _, k := range cmd.Keys {
-		e, there := n.keys[k]
-		there = there && now.Before(e.until)
-		if there != (cmd.Op != driver.OpAcquire) || there && e.value != cmd.Value {
-			return n.reply(driver.Declined, cmd.Op == driver.OpAcquire)
-		}
+	reply := votes.Do(&n.memory, cmd, time.Now().UnixMilli())
+	if cmd.Op == driver.OpAcquire && reply.Outcome == driver.Declined || cmd.Op == driver.OpRelease && reply.Outcome == driver.Accepted {
+		reply.Err = n.mute
 	}
-	for _, k := range cmd.Keys {
-		if cmd.Op == driver.OpRelease {
-			delete(n.keys, k)
-		} else {
-			n.keys[k] = entry{cmd.Value, now.Add(cmd.TTL)}
-		}
-	}
-	return n.reply(driver.Accepted, cmd.Op == driver.OpRelease)
-}
-
-// reply is one that says whether the wake-up works, if that concerns it. The node is locked.
-func (n *Node) reply(o driver.Outcome, concerns bool) driver.Reply {
-	if !concerns {
-		return driver.Reply{Outcome: o}
-	}
-	return driver.Reply{Outcome: o, Err: n.mute}
+	return reply
 }
