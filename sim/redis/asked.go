@@ -1,8 +1,6 @@
 package redis
 
 import (
-	"slices"
-
 	"redlocksim/redlock/driver"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
@@ -21,9 +19,6 @@ type Asked struct {
 	Sent   kernel.True
 	// Together is how many commands the request has.
 	Together int
-	// Settled says that the client waits for no more answers to them: it has all, or the connection was reset. An adapter that
-	// sends them together hands no answer on before.
-	Settled bool
 	// Message counts the messages, so that it is the same for the commands of one.
 	Message int
 }
@@ -75,7 +70,6 @@ func (p *passages) pass(x *network.Exchange, at Passage, torn string) {
 	p.commands = of.Commands(p.commands[:0])
 	a.Together = len(p.commands)
 	a.Message++
-	a.Settled = at == Broken || at == Answered && p.isSettled(x, torn)
 	for i := range p.commands {
 		a.Command = p.commands[i]
 		if torn != "" {
@@ -83,18 +77,6 @@ func (p *passages) pass(x *network.Exchange, at Passage, torn string) {
 		}
 		p.all.Tell(a)
 	}
-}
-
-// isSettled says whether a client that has read an answer waits for no others to the same request: a WAIT has one as well.
-func (p *passages) isSettled(x *network.Exchange, torn string) bool {
-	if batch, is := x.Client().(network.Batch); is {
-		all := batch.Requests()
-		answered, reset := x.Answers(all)
-		if reset || answered < all {
-			return reset
-		}
-	}
-	return torn == "" && !slices.ContainsFunc(p.commands, func(c Command) bool { return c.Intent != NoIntent && c.Answer == driver.Unanswered })
 }
 
 // server is the node that runs in a process; nil if none does.
