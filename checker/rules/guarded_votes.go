@@ -101,7 +101,7 @@ func (g *guardedVotes) isUnhindered(p *preparing) bool {
 	client := g.calm.of(p.Client)
 	isWrong := func(w *way) bool { return w.since == kernel.Forever }
 	return p.changes == g.calm.changes && p.Context.Err() == nil && client.since != kernel.Forever && !slices.ContainsFunc(client.ways, isWrong) &&
-		g.fits(travelOn(client.ways))
+		g.fits(tripOn(client.ways))
 }
 
 // wrong says why what a call returned is not what became of the nodes.

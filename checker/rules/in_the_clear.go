@@ -201,12 +201,13 @@ func (x *inTheClear) look(a *ask) {
 
 // lookWith judges an acquire by how long so many nodes have been free.
 func (x *inTheClear) lookWith(a *ask, rivals []*ask, free int) {
-	from, n := x.since(a, rivals, free), x.contenders(rivals)
-	bound, known := x.bound(n, free, x.travel(rivals))
-	x.lookSince(a, rivals, from, bound, known)
+	from, n, trip := x.since(a, rivals, free), x.contenders(rivals), x.trip(rivals)
 	isOne := len(a.keys) == 1 && !slices.ContainsFunc(rivals, func(b *ask) bool { return len(b.keys) > 1 })
-	if n > 1 && isOne && free == x.nodes { // what is in the way of one is so for all
-		bound, known = x.withoutCrowds(n, x.travel(rivals))
+	if n == 1 || !x.votes {
+		bound, known := x.bound(free, trip)
+		x.lookSince(a, rivals, from, bound, known)
+	} else if isOne && free == x.nodes { // what is in the way of one is so for all
+		bound, known := x.withoutCrowds(n, trip)
 		x.lookSince(a, rivals, max(from, x.crowds.over(a.keys[0])), bound, known)
 	}
 }
@@ -240,7 +241,7 @@ func (x *inTheClear) refused(a *ask) {
 		return
 	}
 	isSince := from < a.began || from == a.began && a.changes == x.calm.changes // or it broke at that very moment
-	if !isSince || len(rivals) > 1 || !x.fits(x.travel(rivals)) || !a.lasts {
+	if !isSince || len(rivals) > 1 || !x.fits(x.trip(rivals)) || !a.lasts {
 		return
 	}
 	x.judged++
@@ -416,13 +417,10 @@ func (x *inTheClear) contenders(rivals []*ask) (n int) {
 	return n
 }
 
-// travel is how long messages take on the ways of those who ask.
-func (x *inTheClear) travel(rivals []*ask) (t travel) {
-	t.least = time.Duration(kernel.Forever)
+// trip is how long messages and their answers take on the ways of those who ask, at the most.
+func (x *inTheClear) trip(rivals []*ask) (trip time.Duration) {
 	for _, a := range rivals {
-		for _, w := range a.client.ways[:x.nodes] {
-			t.include(w)
-		}
+		trip = max(trip, tripOn(a.client.ways[:x.nodes]))
 	}
-	return t
+	return trip
 }
