@@ -3,7 +3,6 @@ package rules
 // Table has all rules, in the order of docs/checker.md, which is made of them. Each is in the file of its name.
 var Table = []Rule{
 	commandsRule,
-	jointChangesRule,
 	returnedCallsRule,
 	replicatedRule,
 	otherCallsRule,
