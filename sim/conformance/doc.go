@@ -8,8 +8,5 @@
 //
 //	go test ./sim/conformance -rapid.checks=5000
 //
-// The nodes of [redlocksim/redlock/redlocktest] know the library's operations only. They are given the same ones as the
-// simulated nodes, in a bubble of testing/synctest.
-//
 // Where the nodes of the simulator differ from redis-server on purpose, the table in deviations_test.go says how and why.
 package conformance

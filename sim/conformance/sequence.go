@@ -25,15 +25,6 @@ type all struct {
 	model, wire *simulated
 	real        *server // nil for none
 	log         strings.Builder
-	steps       []step // that were done so far
-}
-
-// step is what all nodes were given, to be given to another: time, or something else.
-type step struct {
-	passes time.Duration
-	what   string
-	do     func(n node) string // nil if time passes
-	want   string              // what came out
 }
 
 // failer is what a test of testing and one of rapid have in common.
@@ -81,7 +72,6 @@ func (a *all) advance(d time.Duration) {
 	a.model.pass(d)
 	a.wire.pass(d)
 	a.setClock()
-	a.steps = append(a.steps, step{passes: d})
 }
 
 func (a *all) step(d time.Duration) {
@@ -96,7 +86,6 @@ func (a *all) each(what string, do func(n node) string) {
 	a.t.Helper()
 	want := do(a.model)
 	fmt.Fprintf(&a.log, "%s: %s\n", what, want)
-	a.steps = append(a.steps, step{what: what, do: do, want: want})
 	a.same(what, "model", want, "wire", do(a.wire))
 	if a.real != nil {
 		a.same(what, "model", want, "redis-server", do(a.real))
