@@ -26,7 +26,8 @@ func TestEveryCommandIsDrawn(t *testing.T) {
 // TestSimulatedNodes needs nothing but Go.
 func TestSimulatedNodes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		a := newAllOf(t, rapid.SampledFrom([]redis.Software{redis.Redis70, redis.Redis84, redis.Valkey81, redis.Valkey91}).Draw(t, "server"), nil)
+		a := newAllOf(t, rapid.SampledFrom([]redis.Software{redis.Redis70, redis.Redis84, redis.Valkey81, redis.Valkey91}).Draw(t, "server"),
+			rapid.SampledFrom([]redis.Persistence{redis.NoPersistence, redis.Always}).Draw(t, "persistence"), nil)
 		defer a.close()
 		a.sequence(t)
 	})

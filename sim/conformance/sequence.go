@@ -36,14 +36,14 @@ type failer interface {
 // newAll makes new nodes, of which real is one that is used again.
 func newAll(t failer, real *server) *all {
 	if real != nil {
-		return newAllOf(t, real.software, real)
+		return newAllOf(t, real.software, redis.NoPersistence, real)
 	}
-	return newAllOf(t, redis.Redis70, nil)
+	return newAllOf(t, redis.Redis70, redis.NoPersistence, nil)
 }
 
-// newAllOf makes those that run a certain server.
-func newAllOf(t failer, of redis.Software, real *server) *all {
-	a := &all{t: t, model: newSimulated(model.New(), of), wire: newSimulated(wire.New(), of), real: real}
+// newAllOf makes those that run a certain server, which keeps nothing when there is a real one.
+func newAllOf(t failer, of redis.Software, p redis.Persistence, real *server) *all {
+	a := &all{t: t, model: newSimulated(model.New(), of, p), wire: newSimulated(wire.New(), of, p), real: real}
 	if real != nil {
 		a.setClock()
 		real.forget()

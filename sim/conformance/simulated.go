@@ -23,12 +23,13 @@ type simulated struct {
 	subscribers map[string][]*redis.Subscription
 }
 
-func newSimulated(backend redis.Tier, of redis.Software) *simulated {
+func newSimulated(backend redis.Tier, of redis.Software, p redis.Persistence) *simulated {
 	n := &simulated{subscribers: map[string][]*redis.Subscription{}}
 	n.world = sim.NewWorld(sim.Config{
-		Nodes:    []string{"A"},
-		Software: map[string]redis.Software{"A": of},
-		Clients:  []sim.ClientConfig{{Name: "c"}},
+		Nodes:       []string{"A"},
+		Software:    map[string]redis.Software{"A": of},
+		Persistence: p,
+		Clients:     []sim.ClientConfig{{Name: "c"}},
 		Trace: func(s kernel.TraceStep) {
 			if s.Kind == network.StepRequest {
 				n.trips++

@@ -1,91 +1,42 @@
 package wire_test
 
 import (
-	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"redlocksim/redlock/driver"
 	"redlocksim/sim"
 	"redlocksim/sim/kernel"
-	"redlocksim/sim/model"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
 	"redlocksim/sim/wire"
 )
 
-// alone is a world of one node and one client, without delays, and with the node's memory at hand.
-type alone struct {
-	redis.Tier
-	*sim.World
-	memory redis.Memory
-	round  int
+// newAlone is a world of one node and one client, without delays.
+func newAlone(backend redis.Tier) *sim.World {
+	return sim.NewWorld(sim.Config{Nodes: []string{"A"}, Clients: []sim.ClientConfig{{Name: "c"}}}, backend)
 }
-
-func newAlone(backend redis.Tier, p redis.Persistence) *alone {
-	a := &alone{Tier: backend}
-	a.World = sim.NewWorld(sim.Config{Nodes: []string{"A"}, Clients: []sim.ClientConfig{{Name: "c"}}, Persistence: p}, a)
-	return a
-}
-
-func (a *alone) Memory(s *redis.Server) redis.Memory {
-	a.memory = a.Tier.Memory(s)
-	return a.memory
-}
-
-func (a *alone) Close() error { return nil } // of the backend, which the World calls; see close
-
-func (a *alone) close() {
-	if err := errors.Join(a.World.Close(), a.Tier.Close()); err != nil {
-		panic(err)
-	}
-}
-
-// do gives what the node answers to a command.
-func (a *alone) do(op driver.Op, value string, ttl time.Duration, keys ...string) driver.Outcome {
-	c := driver.Command{Op: op, Keys: keys, Value: value, TTL: ttl}
-	if op == driver.OpRelease {
-		c.TTL = 0
-	}
-	return a.ask(c).Outcome
-}
-
-// ask gives what the node answers to a command.
-func (a *alone) ask(c driver.Command) (reply driver.Reply) {
-	p := a.Clients[0]
-	a.round++
-	c.Round, c.Deadline = a.round, p.ProgramClock().Now().Add(time.Second)
-	c.Done = func(_ *driver.Command, r driver.Reply) { reply = r }
-	a.World.Nodes(p)[0].Do([]*driver.Command{&c})
-	a.advance(0)
-	return reply
-}
-
-// record is the restart guard's.
-func (a *alone) record() string {
-	for _, r := range a.Servers[0].Dump() {
-		if r.Key == driver.GuardKey {
-			return r.Value
-		}
-	}
-	return ""
-}
-
-func (a *alone) advance(d time.Duration) { a.Kernel.Run(a.Kernel.Now().Add(d)) }
 
 // TestManyKeys: the Lua states are large enough for scripts over many keys.
 func TestManyKeys(t *testing.T) {
-	a := newAlone(wire.New(), redis.NoPersistence)
-	defer a.close()
+	w := newAlone(wire.New())
+	defer w.Close()
+	p := w.Clients[0]
 	var keys []string
 	for i := range 500 {
 		keys = append(keys, fmt.Sprint("k", i))
 	}
-	for _, op := range []driver.Op{driver.OpAcquire, driver.OpExtend, driver.OpRelease} {
-		if got := a.do(op, "v", time.Second, keys...); got != driver.Accepted {
-			t.Errorf("%v was %v", op, got)
+	for i, c := range []driver.Command{{Op: driver.OpAcquire, TTL: time.Second}, {Op: driver.OpExtend, TTL: time.Second}, {Op: driver.OpRelease}} {
+		var got driver.Reply
+		c.Keys, c.Value, c.Round, c.Deadline = keys, "v", i, p.ProgramClock().Now().Add(time.Second)
+		c.Done = func(_ *driver.Command, r driver.Reply) { got = r }
+		w.Nodes(p)[0].Do([]*driver.Command{&c})
+		w.Kernel.Run(kernel.True(i))
+		if got.Outcome != driver.Accepted {
+			t.Errorf("%v was %v", c.Op, got.Outcome)
 		}
 	}
 }
@@ -98,10 +49,10 @@ func TestDeadlineOfTheSecondRequest(t *testing.T) {
 		want           driver.Outcome
 	}{{0, 40 * time.Millisecond, driver.Declined}, {20 * time.Millisecond, 30 * time.Millisecond, driver.TimedOut},
 		{40 * time.Millisecond, 20 * time.Millisecond, driver.TimedOut}} {
-		for name, backend := range map[string]redis.Tier{"model": model.New(), "wire": wire.New()} {
+		for name, backend := range backends {
 			t.Run(fmt.Sprintf("%s/%v", name, test.step), func(t *testing.T) {
 				w := sim.NewWorld(sim.Config{Nodes: []string{"A"}, Clients: []sim.ClientConfig{{Name: "c", LockClock: kernel.WallClock}},
-					Latency: network.Constant(10 * time.Millisecond)}, backend)
+					Latency: network.Constant(10 * time.Millisecond)}, backend())
 				defer w.Close()
 				p, s := w.Clients[0], w.Servers[0]
 				known := driver.Command{Op: driver.OpRelease, Keys: []string{"k"}, Value: "u", Deadline: p.ProgramClock().Now().Add(time.Second),
@@ -136,35 +87,79 @@ func TestDeadlineOfTheSecondRequest(t *testing.T) {
 // TestNothingIsSentAfterItsDeadline: a socket takes nothing whose deadline has passed, or is this moment.
 func TestNothingIsSentAfterItsDeadline(t *testing.T) {
 	for left, want := range map[time.Duration]driver.Outcome{-time.Second: driver.TimedOut, 0: driver.TimedOut, time.Second: driver.Accepted} {
-		on(t, redis.NoPersistence, func(t *testing.T, a *alone) {
+		for name, backend := range backends {
+			w := newAlone(backend())
 			var replies []driver.Outcome
-			c := driver.Command{Op: driver.OpAcquire, Keys: []string{"k"}, Value: "v", TTL: time.Minute, Deadline: a.Clients[0].ProgramClock().Now().Add(left),
+			c := driver.Command{Op: driver.OpAcquire, Keys: []string{"k"}, Value: "v", TTL: time.Minute, Deadline: w.Clients[0].ProgramClock().Now().Add(left),
 				Done: func(_ *driver.Command, r driver.Reply) { replies = append(replies, r.Outcome) }}
-			a.World.Nodes(a.Clients[0])[0].Do([]*driver.Command{&c})
-			a.advance(2 * time.Second)
-			if kept := a.memory.Dump(); len(replies) != 1 || replies[0] != want || (len(kept) == 1) != (want == driver.Accepted) {
-				t.Errorf("%v before the deadline: %v, want %v; the node has %v", left, replies, want, kept)
+			w.Nodes(w.Clients[0])[0].Do([]*driver.Command{&c})
+			w.Kernel.Run(kernel.True(2 * time.Second))
+			if kept := w.Servers[0].Dump(); len(replies) != 1 || replies[0] != want || (len(kept) == 1) != (want == driver.Accepted) {
+				t.Errorf("%s, %v before the deadline: %v, want %v; the node has %v", name, left, replies, want, kept)
 			}
-		})
+			w.Close()
+		}
 	}
 }
 
 // An acquire looks at its keys up to the first that is taken. Those after it that have expired are not removed, and are there
-// again when the clock is stepped back.
+// again when the clock is stepped back. Random sequences hardly meet this.
 func TestAnAcquireLooksUpToTheFirstTakenKey(t *testing.T) {
-	for name, backend := range map[string]func() redis.Tier{"model": model.New, "wire": wire.New} {
-		a := newAlone(backend(), redis.NoPersistence)
-		now := a.Servers[0].Clock().Wall().Milliseconds()
-		a.memory.Load([]redis.Record{{Key: "a", Value: "w", ExpiresAt: now - 1}, {Key: "b", Value: "w"}, {Key: "c", Value: "w", ExpiresAt: now - 1}})
-		a.do(driver.OpAcquire, "v", time.Second, "a", "b", "c")
-		a.Servers[0].Clock().Step(-2 * time.Millisecond)
+	for name, backend := range backends {
+		w := newAlone(backend())
+		s, p := w.Servers[0], w.Clients[0]
+		now := s.Clock().Wall().Milliseconds()
+		s.Memory().Load([]redis.Record{{Key: "a", Value: "w", ExpiresAt: now - 1}, {Key: "b", Value: "w"}, {Key: "c", Value: "w", ExpiresAt: now - 1}})
+		w.Nodes(p)[0].Do([]*driver.Command{{Op: driver.OpAcquire, Keys: []string{"a", "b", "c"}, Value: "v", TTL: time.Second,
+			Deadline: p.ProgramClock().Now().Add(time.Second), Done: func(*driver.Command, driver.Reply) {}}})
+		w.Kernel.Run(0)
+		s.Clock().Step(-2 * time.Millisecond)
 		var keys []string
-		for _, r := range a.Servers[0].Dump() {
+		for _, r := range s.Dump() {
 			keys = append(keys, r.Key)
 		}
 		if want := []string{"b", "c"}; !slices.Equal(keys, want) {
 			t.Errorf("%s: %v are there, want %v", name, keys, want)
 		}
-		a.close()
+		w.Close()
+	}
+}
+
+// Each of the library's scripts costs a round trip more where the node has forgotten it.
+func TestEveryScriptIsSentAgain(t *testing.T) {
+	for name, backend := range backends {
+		t.Run(name, func(t *testing.T) {
+			w := sim.NewWorld(sim.Config{Nodes: []string{"A"}, Clients: []sim.ClientConfig{{Name: "c"}}, Latency: network.Constant(time.Millisecond)}, backend())
+			defer w.Close()
+			p := w.Clients[0]
+			var took []string
+			commands := []driver.Command{
+				{Op: driver.OpAcquire, Keys: []string{"a", "b"}, TTL: time.Second},
+				{Op: driver.OpAcquire, Keys: []string{"c"}, TTL: time.Second, Conditions: &driver.Conditions{Token: 1, CounterTTL: time.Hour}},
+				{Op: driver.OpAcquire, Keys: []string{"d", "e"}, TTL: time.Second, Conditions: &driver.Conditions{MaxTTL: time.Hour}},
+				{Op: driver.OpPrepare, Keys: []string{driver.GuardKey}, Conditions: &driver.Conditions{MaxTTL: time.Hour}},
+				{Op: driver.OpExtend, Keys: []string{"a"}, TTL: time.Second},
+				{Op: driver.OpRelease, Keys: []string{"a"}},
+				{Op: driver.OpAcquire, Keys: []string{"f"}, TTL: time.Second},
+			}
+			for i, c := range append(commands, commands...) {
+				if i == len(commands) {
+					if err := w.Servers[0].Kill(); err != nil {
+						t.Fatal(err)
+					}
+					if err := w.Servers[0].Restart(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				start := w.Kernel.Now()
+				c.Value, c.Round, c.Deadline = "v", i, p.ProgramClock().Now().Add(time.Second)
+				c.Done = func(*driver.Command, driver.Reply) { took = append(took, w.Kernel.Now().Sub(start).String()) }
+				w.Nodes(p)[0].Do([]*driver.Command{&c})
+				w.Kernel.Run(start.Add(100 * time.Millisecond))
+			}
+			if got, want := strings.Join(took, " "), "2ms 2ms 2ms 2ms 2ms 2ms 2ms 4ms 4ms 2ms 4ms 4ms 4ms 2ms"; got != want {
+				t.Errorf("took %s, want %s", got, want)
+			}
+		})
 	}
 }

@@ -34,54 +34,6 @@ func caller(w *sim.World, client string) func(text string) rediscmd.Reply {
 	}
 }
 
-func TestHashesListsAndSortedSetsAreTheSameOnAllTiers(t *testing.T) {
-	const commands = `HSET h a 1; HINCRBY h a 2; HINCRBY h b -1; HGET h a; HGET h c; HEXISTS h b; PEXPIRE h 60000; HDEL h b; PTTL h; HSET gone a 1; HDEL gone a; EXISTS gone
-		RPUSH l a b; RPUSH l c; LINDEX l 0; LINDEX l -1; LINDEX l 9; LRANGE l 0 -1; LRANGE l 1 1; RPUSH l a; LREM l 0 a; LPOP l; LPOP none; RPUSH one a; LPOP one; EXISTS one
-		ZADD z 1700000000000 a; ZADD z 2 b; ZADD z 3 b; ZINCRBY z -5000 a; ZSCORE z a; ZSCORE z c; ZRANGE z 0 -1; ZADD s 1 a; ZREM s a; ZREM s a; EXISTS s
-		GET h; LPOP z; ZSCORE l a; HGET z a; SET text hash; PUBLISH channel m`
-	logs := map[string]string{}
-	for name, backend := range backends {
-		w := plainWorld(backend())
-		var log strings.Builder
-		w.Client("c1").Go(func() {
-			call := caller(w, "c1")
-			for _, line := range strings.Split(commands, "\n") {
-				for _, command := range strings.Split(line, ";") {
-					reply := call(command)
-					fmt.Fprintf(&log, "%s: %#v %v\n", strings.TrimSpace(command), reply.Value, reply.Err)
-				}
-			}
-		})
-		w.Kernel.Run(kernel.True(time.Second))
-		a := w.Server("A")
-		fmt.Fprintf(&log, "%#v\n", a.Dump())
-		if err := a.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		if err := a.Restart(); err != nil {
-			t.Fatal(err)
-		}
-		w.Client("c2").Go(func() {
-			call := caller(w, "c2")
-			for _, command := range []string{"HGET h a", "LRANGE l 0 -1", "ZRANGE z 0 -1", "ZSCORE z a", "GET text"} {
-				fmt.Fprintf(&log, "%s: %#v\n", command, call(command).Value)
-			}
-		})
-		w.Kernel.Run(kernel.True(2 * time.Second))
-		fmt.Fprintf(&log, "%#v\n", a.Dump())
-		w.Close()
-		logs[name] = log.String()
-	}
-	if logs["model"] != logs["wire"] {
-		t.Errorf("model:\n%s\nwire:\n%s", logs["model"], logs["wire"])
-	}
-	for _, want := range []string{`HGET h a: "3"`, `LRANGE l 0 -1: []interface {}{"c"}`, `ZSCORE z a: "1699999995000"`, "EXISTS gone: 0", "EXISTS one: 0", "EXISTS s: 0"} {
-		if !strings.Contains(logs["model"], want) {
-			t.Errorf("no %s in\n%s", want, logs["model"])
-		}
-	}
-}
-
 func TestPublishReachesSubscribers(t *testing.T) {
 	for _, test := range []struct {
 		name   string
