@@ -396,3 +396,13 @@ func (p *permits) wrong(w *seeker, err error) string {
 	}
 	return ""
 }
+
+// countNodes is how many nodes answered in one of these ways, by what an error tells.
+func countNodes(e *redlock.Error, outcomes ...driver.Outcome) (n int) {
+	for _, node := range e.Nodes {
+		if slices.Contains(outcomes, node.Outcome) {
+			n++
+		}
+	}
+	return n
+}

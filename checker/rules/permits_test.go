@@ -223,3 +223,11 @@ func TestPermits(t *testing.T) {
 		})
 	}
 }
+
+// votes are the outcomes of nodes A, B, C.
+func votes(outcomes ...driver.Outcome) (nodes []observe.NodeOutcome) {
+	for i, o := range outcomes {
+		nodes = append(nodes, observe.NodeOutcome{Node: "ABC"[i : i+1], Outcome: o})
+	}
+	return nodes
+}

@@ -203,9 +203,6 @@ func length(of string) time.Duration {
 var causes = map[string]error{"": nil, "taken": redlock.ErrTaken, "no-quorum": redlock.ErrNoQuorum, "lost": redlock.ErrLost,
 	"released": redlock.ErrReleased, "closed": redlock.ErrClosed, "cancelled": context.Canceled}
 
-var ops = map[protocols.CallFunc]driver.Op{protocols.AcquireCall: driver.OpAcquire, protocols.ExtendCall: driver.OpExtend,
-	protocols.ReleaseCall: driver.OpRelease}
-
 // happens has calls of the client begin and return, its leases end, and things happen to it, to nodes and to the links to
 // them.
 func (a *actor) happens(what string, with ...string) {
@@ -233,16 +230,6 @@ func (a *actor) happens(what string, with ...string) {
 		l.ends(a, causes[with[1]])
 	case "ended":
 		l.cancel(causes[with[1]])
-	case "fails": // as the library does, for a reason or a cause, or both
-		e := &redlock.Error{Op: ops[a.open[len(a.open)-1].Func], Resource: "r"}
-		for _, why := range []error{causes[with[0]], causes[with[1]]} {
-			if why == redlock.ErrClosed || why == context.Canceled {
-				e.Cause = why
-			} else if why != nil {
-				e.Reason = why
-			}
-		}
-		a.returns(e)
 	case "step": // of the library, with a value, about r and perhaps more
 		for _, step := range observe.Steps() {
 			if step.String() == with[0] {

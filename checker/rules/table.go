@@ -8,7 +8,6 @@ var Table = []Rule{
 	otherCallsRule,
 	leaseContextsRule,
 	beliefsRule,
-	callErrorsRule,
 	worksRule,
 	refusalsRule,
 	returnsRule,

@@ -138,13 +138,6 @@ func (r *raised) isAhead(s *redis.Server) bool {
 	})
 }
 
-// isUsedUp says whether a node has a counter so high that there may be no token above it, or above the next few.
-func (r *raised) isUsedUp() bool {
-	return slices.ContainsFunc(r.servers, func(s *redis.Server) bool {
-		return slices.ContainsFunc(r.counters, func(key string) bool { return counterOn(s, key) >= largestToken-100 })
-	})
-}
-
 // counterOn is what a node's fencing counter is; 0 if it has none.
 func counterOn(s *redis.Server, key string) int64 {
 	r, _, _ := s.Memory().Peek(key)
