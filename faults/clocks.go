@@ -45,12 +45,9 @@ type ClockRate struct {
 	For time.Duration `yaml:"for" range:"0s.."`
 }
 
-// Rate errors beyond the budget: how wrong the worst of clocks are that are drawn, which Kleppmann's and antirez's examples
-// stay below, and what is placed.
-const (
-	beyondRate = kernel.MaxRate / 2
-	placedRate = 100_000_000
-)
+// beyondRate is how wrong the worst of clocks are that are drawn beyond the budget. Kleppmann's and antirez's examples stay
+// below.
+const beyondRate = kernel.MaxRate / 2
 
 func (c *ClockRate) String() string {
 	how := "fast"
@@ -80,23 +77,6 @@ func (c *ClockRate) drawn(from Choices, l *Limits) bool {
 		c.For = l.Times.Length(from.For("for", 0), minOutage, 3*l.Scale)
 	}
 	return true
-}
-
-func (*ClockRate) placed(l *Limits) (all []Fault) {
-	var rates []int64
-	budget := l.Budget.ClockRate.PPB()
-	if budget > 0 {
-		rates = append(rates, budget)
-	}
-	if l.Beyond && budget < placedRate {
-		rates = append(rates, placedRate)
-	}
-	for _, p := range l.Names.all() {
-		for _, ppb := range rates {
-			all = append(all, &ClockRate{Process: p, Rate: ppbRate(ppb)}, &ClockRate{Process: p, Rate: ppbRate(-ppb)})
-		}
-	}
-	return all
 }
 
 // Inject implements Fault.

@@ -1,10 +1,10 @@
 // Package faults is the vocabulary of what can go wrong, and of the moments at which it does.
 //
 // A [Fault] is a struct whose documented fields are its knobs, a sentence, and Inject. What its values may be, whom it happens
-// to, how it is drawn at random, where a systematic search places it and which size a search turns follow from its fields:
-// see tags.go. A row of [Vocabulary] says what no field does. Faults are injected into a [Ground], a world of the simulator or
-// processes of the operating system, through a [Field], which keeps what is in force and how it is undone. A [Trigger] says
-// when. A [Budget] says how much of them a protocol must stand; what really happened is kept in [Used].
+// to, how it is drawn at random and which size a search turns follow from its fields: see tags.go. A row of [Vocabulary] says
+// what no field does. Faults are injected into a [Ground], a world of the simulator or processes of the operating system,
+// through a [Field], which keeps what is in force and how it is undone. A [Trigger] says when. A [Budget] says how much of
+// them a protocol must stand; what really happened is kept in [Used].
 package faults
 
 import (

@@ -103,15 +103,6 @@ func (e *Evict) drawn(c Choices, l *Limits) bool {
 	return true
 }
 
-func (*Evict) placed(l *Limits) (all []Fault) {
-	for _, n := range l.Names.Nodes {
-		for _, keys := range l.evictable() {
-			all = append(all, &Evict{Node: n, Keys: keys})
-		}
-	}
-	return all
-}
-
 // Inject implements Fault.
 func (e *Evict) Inject(f *Field) error {
 	if !f.ground.Up(e.Node) {
@@ -186,10 +177,6 @@ func (x *SetCounters) drawn(c Choices, _ *Limits) bool {
 	return true
 }
 
-func (*SetCounters) placed(l *Limits) []Fault {
-	return l.onEachNode(func(n string) Fault { return &SetCounters{Node: n, To: largestCount} })
-}
-
 // counter is a fencing counter of a node.
 type counter struct{ node, key string }
 
@@ -242,10 +229,6 @@ func (x *SetGuard) refuses(Names) []Problem {
 func (x *SetGuard) drawn(c Choices, l *Limits) bool {
 	x.MaxTTL = OneOf(c.For("to", 0), l.MaxTTL, l.MaxTTL+time.Millisecond, 2*l.MaxTTL, time.Millisecond, 0)
 	return true
-}
-
-func (*SetGuard) placed(l *Limits) []Fault {
-	return l.onEachNode(func(n string) Fault { return &SetGuard{Node: n, MaxTTL: 2 * l.MaxTTL} })
 }
 
 // Inject implements Fault.
@@ -351,10 +334,6 @@ func (x *WrongAnswers) String() string {
 func (x *WrongAnswers) drawn(c Choices, l *Limits) bool {
 	x.With = OneOf(c.For("with", 0), l.answers()...)
 	return true
-}
-
-func (*WrongAnswers) placed(l *Limits) []Fault {
-	return l.onEachNode(func(n string) Fault { return &WrongAnswers{Node: n, With: l.answers()[0], For: l.Scale} })
 }
 
 // Inject implements Fault.

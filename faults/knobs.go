@@ -1,9 +1,7 @@
 package faults
 
 import (
-	"cmp"
 	"reflect"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,14 +11,12 @@ import (
 )
 
 // What the fields of a fault do not say has a method: refuses finds more values that make no sense, drawn draws the other
-// fields and says whether the limits allow the fault, placed lists all that a systematic search places, and follow changes
-// what depends on the size that was turned by so much.
+// fields and says whether the limits allow the fault, and follow changes what depends on the size that was turned by so much.
 type (
 	refuses interface{ refuses(Names) []Problem }
 	drawn   interface {
 		drawn(Choices, *Limits) bool
 	}
-	placed  interface{ placed(*Limits) []Fault }
 	follows interface{ follow(by time.Duration) }
 )
 
@@ -120,69 +116,6 @@ func (k knob) draw(f Fault, c Choices, l *Limits) (ok bool) {
 		}
 	}
 	return true
-}
-
-// Place lists the faults of the kind that a systematic search places at every moment of a run: with every process or link, and
-// with sizes as large as the limits allow.
-func (k Kind) Place(l *Limits) []Fault {
-	zero := k.New()
-	if !k.Applies(l) {
-		return nil
-	}
-	if own, is := zero.(placed); is {
-		return own.placed(l)
-	}
-	all := []Fault{zero}
-	for i, knob := range knobs(zero) {
-		values := reflect.ValueOf(knob.values(zero, l))
-		if !values.IsValid() {
-			continue
-		}
-		var more []Fault
-		for _, f := range all {
-			for j := range values.Len() {
-				f := copyOf(f)
-				knobs(f)[i].value.Set(values.Index(j))
-				more = append(more, f)
-			}
-		}
-		all = more
-	}
-	return all
-}
-
-// values are those of a knob of a fault that are placed, in a slice; nil if that is the zero value.
-func (k knob) values(f Fault, l *Limits) any {
-	switch k.value.Interface().(type) {
-	case Links:
-		return l.allLinks()
-	case Outage:
-		return l.allOutages(f.(outage).how())
-	case string:
-		if of, is := k.Tag.Lookup("of"); is && k.required() {
-			return l.names(of)
-		}
-	case time.Duration:
-		var all []time.Duration
-		switch takes := k.takes(); {
-		case k.length("from") == 0:
-			return nil
-		case takes != nil:
-			for _, d := range l.allSizes(l.Budget.size(takes[0])) {
-				all = append(all, d)
-				if k.number("back") > 0 {
-					all = append(all, -d)
-				}
-			}
-		default:
-			for times := range strings.SplitSeq(cmp.Or(k.Tag.Get("placed"), "1"), ",") {
-				n, _ := strconv.Atoi(times)
-				all = append(all, time.Duration(n)*l.Scale)
-			}
-		}
-		return all
-	}
-	return nil
 }
 
 // copyOf is a fault with the same fields.

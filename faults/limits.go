@@ -9,13 +9,13 @@ import (
 	"redlocksim/sim/storage"
 )
 
-// Limits are what faults are drawn and placed within.
+// Limits are what faults are drawn within.
 type Limits struct {
 	// Names are the processes.
 	Names Names
 	// Budget is not exceeded, unless Beyond is set.
 	Budget Budget
-	// Beyond has sizes drawn as if there was no budget, in proportion to Scale, and placed beyond it, too.
+	// Beyond has sizes drawn as if there was no budget, in proportion to Scale.
 	Beyond bool
 	// Scale is the lock's time to live: faults of about that size are those that can break it.
 	Scale time.Duration
@@ -32,12 +32,10 @@ type Limits struct {
 	Strict bool
 	// Batches says that clients send several requests in one message.
 	Batches bool
-	// Resource says that clients use the shared resource. Only placing looks at it.
-	Resource bool
 	// Focus are processes that a fault happens to as often as to all others together, if there are any: the client whose step
-	// decides when, or the nodes, when something happens to several at once. Only drawing looks at it.
+	// decides when, or the nodes, when something happens to several at once.
 	Focus []string
-	// Times are lengths that decide something: half of those that are drawn are of them. Only drawing looks at it.
+	// Times are lengths that decide something: half of those that are drawn are of them.
 	Times Times
 }
 
@@ -148,77 +146,4 @@ func (l *Limits) outage(c Choices, how Stop) Outage {
 		o.RestartAfter = &after
 	}
 	return o
-}
-
-// onEachNode are faults on each node.
-func (l *Limits) onEachNode(on func(node string) Fault) (all []Fault) {
-	for _, n := range l.Names.Nodes {
-		all = append(all, on(n))
-	}
-	return all
-}
-
-// allSizes are the budget and, beyond it, what is about the time to live and twice that.
-func (l *Limits) allSizes(budget time.Duration) (all []time.Duration) {
-	if budget > 0 {
-		all = append(all, budget)
-	}
-	if l.Beyond {
-		for _, d := range []time.Duration{l.Scale, 2 * l.Scale} {
-			if d > budget {
-				all = append(all, d)
-			}
-		}
-	}
-	return all
-}
-
-// allLinks are every link by itself, all of a client's and all of a node's, in each direction.
-func (l *Limits) allLinks() (all []Links) {
-	servers := l.Names.Nodes
-	if l.Resource {
-		servers = append(slices.Clip(servers), storage.Name)
-	}
-	add := func(clients, nodes []string) {
-		for _, d := range []network.Direction{network.Both, network.Requests, network.Replies} {
-			all = append(all, Links{Clients: clients, Nodes: nodes, Direction: d})
-		}
-	}
-	for _, c := range l.Names.Clients {
-		for _, s := range servers {
-			add([]string{c}, []string{s})
-		}
-	}
-	if len(l.Names.Nodes) > 1 {
-		for _, c := range l.Names.Clients {
-			add([]string{c}, nil)
-		}
-	}
-	if len(l.Names.Clients) > 1 {
-		for _, s := range servers {
-			add(nil, []string{s})
-		}
-	}
-	return all
-}
-
-// allOutages are for good and, where the memory is kept or the budget allows for its loss, with a restart at once; after the
-// restart delay of the budget in any case.
-func (l *Limits) allOutages(how Stop) (all []Outage) {
-	after := []time.Duration{}
-	least, comesBack := l.Budget.Away(l.Fenced)
-	free := l.keeps(how) || l.Beyond // to come back at any time
-	if free || comesBack && least == 0 {
-		after = append(after, 0)
-	}
-	if d := l.Budget.RestartDelay; d != nil && (free || comesBack) && !slices.Contains(after, *d) {
-		after = append(after, *d)
-	}
-	for _, n := range l.Names.Nodes {
-		all = append(all, Outage{Node: n})
-		for _, d := range after {
-			all = append(all, Outage{Node: n, RestartAfter: &d})
-		}
-	}
-	return all
 }

@@ -12,7 +12,7 @@ import (
 type Partition struct {
 	Links `yaml:",inline"`
 	// For is the length in true time; 0s is for good. Default: 0s. Example: 5s
-	For time.Duration `yaml:"for" range:"0s.." from:"100ms" forever:"8" placed:"0,1"`
+	For time.Duration `yaml:"for" range:"0s.." from:"100ms" forever:"8"`
 }
 
 // CutOff is how histories name a partition that keeps all requests of a client from all Redis nodes: a holder that is cut
@@ -79,7 +79,7 @@ type Delay struct {
 	// By is added to each message's delay. Example: 50ms
 	By time.Duration `yaml:"by,required" range:"1ns.." budget:"delay" from:"1ms"`
 	// For is the length in true time; 0s is for good. Default: 0s. Example: 5s
-	For time.Duration `yaml:"for" range:"0s.." from:"100ms" placed:"2"`
+	For time.Duration `yaml:"for" range:"0s.." from:"100ms"`
 }
 
 func (d *Delay) String() string { return fmt.Sprintf("messages %v take %v longer", &d.Links, d.By) }
@@ -104,15 +104,6 @@ type Reset struct {
 }
 
 func (r *Reset) String() string { return fmt.Sprintf("connections %v are reset", &r.Links) }
-
-func (*Reset) placed(l *Limits) (all []Fault) {
-	for _, links := range l.allLinks() {
-		if links.Direction == network.Both {
-			all = append(all, &Reset{Links: links})
-		}
-	}
-	return all
-}
 
 // Inject implements Fault.
 func (r *Reset) Inject(f *Field) error {
@@ -157,15 +148,6 @@ func (s *Split) String() string {
 func (s *Split) drawn(c Choices, _ *Limits) bool {
 	s.Keep, s.Reset = 1+int(c.For("keep", 0).Below(3)), c.For("reset", 0).Below(2) == 1
 	return true
-}
-
-func (*Split) placed(l *Limits) (all []Fault) {
-	for _, links := range l.allLinks() {
-		for _, reset := range []bool{false, true} {
-			all = append(all, &Split{Links: links, Keep: 1, Reset: reset, For: l.Scale})
-		}
-	}
-	return all
 }
 
 // Inject implements Fault.

@@ -126,18 +126,6 @@ func (p *Promote) drawn(c Choices, l *Limits) bool {
 	return true
 }
 
-func (*Promote) placed(l *Limits) (all []Fault) {
-	if !l.promotes() {
-		return nil
-	}
-	for _, n := range l.masters() {
-		for _, r := range l.Names.Replicas[n] {
-			all = append(all, &Promote{Node: n, Replica: r})
-		}
-	}
-	return all
-}
-
 // Inject implements Fault. A replica that does not know all that its master knew is a node that lost memory. So is one whose
 // master is up, or may be asked by others once it is: what is asked of either the other never learns. A node that was replaced
 // before is not the one that is followed now, and counts as up.
@@ -235,24 +223,6 @@ func (x *Failover) drawn(c Choices, l *Limits) bool {
 		x.RestartAfter = &again
 	}
 	return true
-}
-
-func (*Failover) placed(l *Limits) (all []Fault) {
-	var after []time.Duration
-	if least, comesBack := l.Budget.Away(l.Fenced); comesBack {
-		after = append(after, least)
-	}
-	if l.Beyond && !slices.Contains(after, 0) {
-		after = append(after, 0)
-	}
-	for _, n := range l.masters() {
-		for _, d := range after {
-			for _, r := range l.Names.Replicas[n] {
-				all = append(all, &Failover{Node: n, Replica: r, After: d})
-			}
-		}
-	}
-	return all
 }
 
 // follow has the restart stay behind the failover.

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// knob is a field of a fault that a scenario file can set. Links, Outage and Rate are checked, drawn and placed by their types,
+// knob is a field of a fault that a scenario file can set. Links, Outage and Rate are checked and drawn by their types,
 // names and lengths of time by their tags:
 //
 //	range:"0s.."      what a file can say, as package strictyaml has it: every number has one, unless it goes both ways
@@ -16,7 +16,6 @@ import (
 //	from:"10ms"       searches choose it, from that on: up to what its key of the budget allows, or to two times to live
 //	back:"3"          it goes both ways, and one in three that are drawn is negative
 //	forever:"8"       one in eight that are drawn lasts for good
-//	placed:"0,1"      the lengths that a systematic search tries, in times to live; otherwise that is one
 //	size:"the pause"  the one knob that makes the fault worse, in words; "the delay,less" if it does so the smaller it is
 type knob struct {
 	reflect.StructField

@@ -12,7 +12,6 @@ import (
 
 	"redlocksim/redlock/driver"
 	"redlocksim/sim/kernel"
-	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
 )
 
@@ -53,7 +52,7 @@ func TestVocabularyIsComplete(t *testing.T) {
 // whole allows everything: nodes with replicas, batches, and any size.
 func whole() *Limits {
 	delay := time.Second
-	return &Limits{Names: Names{Clients: names.Clients, Nodes: append(slices.Clone(names.Nodes), "A2"), Replicas: replicated.Replicas}, Beyond: true, Scale: 10 * time.Second, Batches: true, Fenced: true, MaxTTL: 10 * time.Second, Random: true, Resource: true,
+	return &Limits{Names: Names{Clients: names.Clients, Nodes: append(slices.Clone(names.Nodes), "A2"), Replicas: replicated.Replicas}, Beyond: true, Scale: 10 * time.Second, Batches: true, Fenced: true, MaxTTL: 10 * time.Second, Random: true,
 		Budget: Budget{ClockRate: PPM(1000), ClockStep: time.Second, Delay: time.Second, Pause: time.Second, Suspend: time.Second, RestartDelay: &delay, MemoryLoss: 1, CounterLoss: 1}}
 }
 
@@ -66,8 +65,8 @@ func budgetKeys() []string {
 	return keys
 }
 
-// TestEveryKindIsWhole: each kind is drawn and placed, and what is drawn and placed makes sense, says what happens in words,
-// names its target, gets smaller where it has a size, and says why tier live cannot have it if it cannot.
+// TestEveryKindIsWhole: each kind is drawn, and what is drawn makes sense, says what happens in words, names its target, gets
+// smaller where it has a size, and says why tier live cannot have it if it cannot.
 func TestEveryKindIsWhole(t *testing.T) {
 	l := whole()
 	for _, k := range Vocabulary() {
@@ -82,24 +81,24 @@ func TestEveryKindIsWhole(t *testing.T) {
 		if k.Ends != "" && !slices.Contains(EventNames(), k.Ends) {
 			t.Errorf("%s ends with an event that nothing can wait for", k.Name)
 		}
-		all := k.Place(l)
+		all := drawnOf(k, l)
 		if len(all) == 0 {
-			t.Errorf("%s is placed nowhere", k.Name)
-		}
-		drawn := 0
-		for seed := range kernel.Key(40) {
-			if f := k.Draw(Drawn{kernel.Key(1).With(uint64(seed))}, l); f != nil {
-				all = append(all, f)
-				drawn++
-			}
-		}
-		if drawn == 0 {
 			t.Errorf("%s is never drawn", k.Name)
 		}
 		for _, f := range all {
 			checkWhole(t, k, f, l)
 		}
 	}
+}
+
+// drawnOf are faults of a kind that are drawn at random.
+func drawnOf(k Kind, l *Limits) (all []Fault) {
+	for seed := range kernel.Key(40) {
+		if f := k.Draw(Drawn{kernel.Key(1).With(uint64(seed))}, l); f != nil {
+			all = append(all, f)
+		}
+	}
+	return all
 }
 
 func checkWhole(t *testing.T, k Kind, f Fault, l *Limits) {
@@ -125,29 +124,7 @@ func checkWhole(t *testing.T, k Kind, f Fault, l *Limits) {
 	}
 }
 
-// What is placed follows from the fields: every process or link, what the budget allows, both ways where there are two, and
-// lengths in times to live.
-func TestPlacedByTheFields(t *testing.T) {
-	l := &Limits{Names: Names{Clients: []string{"c1"}, Nodes: []string{"A"}}, Scale: 10 * time.Second, Random: true, Budget: Budget{ClockStep: time.Second, Delay: ms}}
-	for name, want := range map[string][]Fault{
-		"clock-step": {&ClockStep{"c1", time.Second}, &ClockStep{"c1", -time.Second}, &ClockStep{"A", time.Second}, &ClockStep{"A", -time.Second}},
-		"partition": {&Partition{links("c1", "A", network.Both), 0}, &Partition{links("c1", "A", network.Both), l.Scale},
-			&Partition{links("c1", "A", network.Requests), 0}, &Partition{links("c1", "A", network.Requests), l.Scale},
-			&Partition{links("c1", "A", network.Replies), 0}, &Partition{links("c1", "A", network.Replies), l.Scale}},
-		"delay": {&Delay{links("c1", "A", network.Both), ms, 2 * l.Scale}, &Delay{links("c1", "A", network.Requests), ms, 2 * l.Scale},
-			&Delay{links("c1", "A", network.Replies), ms, 2 * l.Scale}},
-		"stuck":   {&Stuck{"c1"}},
-		"entropy": {&Entropy{"c1", l.Scale}},
-		"pause":   nil,
-	} {
-		k, _ := Find(name)
-		if got := k.Place(l); !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %v, want %v", name, got, want)
-		}
-	}
-}
-
-// TestWithinTheBudget: what is drawn and placed within a budget that allows nothing takes nothing from it; what has a size is
+// TestWithinTheBudget: what is drawn within a budget that allows nothing takes nothing from it; what has a size is
 // there only if the budget has one.
 func TestWithinTheBudget(t *testing.T) {
 	none := whole()
@@ -157,13 +134,8 @@ func TestWithinTheBudget(t *testing.T) {
 		if !slices.ContainsFunc(k.Takes, func(key string) bool { return slices.Contains(sized, key) }) {
 			continue
 		}
-		if all := k.Place(none); len(all) > 0 {
-			t.Errorf("%s is placed without a budget: %v", k.Name, all)
-		}
-		for seed := range kernel.Key(20) {
-			if f := k.Draw(Drawn{kernel.Key(2).With(uint64(seed))}, none); f != nil {
-				t.Errorf("%s is drawn without a budget: %v", k.Name, f)
-			}
+		if all := drawnOf(k, none); len(all) > 0 {
+			t.Errorf("%s is drawn without a budget: %v", k.Name, all)
 		}
 	}
 }
@@ -171,7 +143,7 @@ func TestWithinTheBudget(t *testing.T) {
 // TestTakes: what a fault takes from the budget when it is injected is what its kind says, and no other key.
 func TestTakes(t *testing.T) {
 	for _, k := range Vocabulary() {
-		for _, fault := range k.Place(whole()) {
+		for _, fault := range drawnOf(k, whole()) {
 			f := newField(t, redis.NoPersistence)
 			// A step of the node's clock makes the key expire at another time, and its replica knows it too.
 			for node := range names.Nodes {

@@ -1,7 +1,6 @@
 package reports_test
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"redlocksim/scenarios"
 	"redlocksim/search"
 	"redlocksim/search/random"
-	"redlocksim/search/systematic"
 )
 
 // A finding is a case that failed, whether the search has its scenario still or has it in a file, and no finding is one that
@@ -56,13 +54,12 @@ func TestSearchCases(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
-	var searched, placed strings.Builder
-	if err := errors.Join(reports.Search(&searched, &reports.Searched{Summary: &random.Summary{Findings: []search.Finding{found}}, Dir: dir}),
-		reports.Placements(&placed, &systematic.Summary{Findings: []search.Finding{found}}, dir, 0)); err != nil {
+	var searched strings.Builder
+	if err := reports.Search(&searched, &reports.Searched{Summary: &random.Summary{Findings: []search.Finding{found}}, Dir: dir}); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(searched.String(), repeat) || !strings.Contains(placed.String(), repeat) {
-		t.Errorf("no %s in\n%s\n%s", repeat, &searched, &placed)
+	if !strings.Contains(searched.String(), repeat) {
+		t.Errorf("no %s in\n%s", repeat, &searched)
 	}
 	if err := os.Remove(filepath.Join(dir, "found.yaml")); err != nil {
 		t.Fatal(err)
@@ -78,23 +75,22 @@ func TestShrunkFrom(t *testing.T) {
 	found := []search.Finding{{Kind: checker.LeaseOverlap, Times: 3, Run: 17, Faults: 5, Families: families, Beyond: true, Events: 17, EventsBefore: 120, File: "found.yaml"},
 		{Kind: checker.LeaseOverlap, Times: 1, Events: 1, EventsBefore: 1}}
 	dir := "a-directory-whose-name-is-longer-than-any-terminal-that-anybody-has-in-front-of-them-today"
-	var searched, placed strings.Builder
-	if err := errors.Join(reports.Search(&searched, &reports.Searched{Summary: &random.Summary{Findings: found}, Dir: dir}), reports.Placements(&placed, &systematic.Summary{Findings: found}, dir, 0)); err != nil {
+	var searched strings.Builder
+	if err := reports.Search(&searched, &reports.Searched{Summary: &random.Summary{Findings: found}, Dir: dir}); err != nil {
 		t.Fatal(err)
 	}
-	for _, x := range []struct{ text, want string }{
-		{searched.String(), `
+	for _, want := range []string{`
   1  two holders (lease-overlap) by 5 faults: clock-step, partition,
      restart-empty, slow-messages, power-loss, beyond the budget (first in run
      17, 3 runs in all)
      shrunk from 120 events to 17
      redlocksim run ` + dir + `/found.yaml
-`}, {searched.String(), "\n     shrunk from 1 event to 1\n"}, {placed.String(), "\n           shrunk from 120 events to 17\n"}} {
-		if !strings.Contains(x.text, x.want) {
-			t.Errorf("no %s in\n%s", x.want, x.text)
+`, "\n     shrunk from 1 event to 1\n"} {
+		if !strings.Contains(searched.String(), want) {
+			t.Errorf("no %s in\n%s", want, &searched)
 		}
 	}
-	for line := range strings.Lines(searched.String() + placed.String()) {
+	for line := range strings.Lines(searched.String()) {
 		if line = strings.TrimSuffix(line, "\n"); len(line) > 80 && !strings.Contains(line, dir) {
 			t.Errorf("%d columns: %s", len(line), line)
 		}
@@ -104,21 +100,31 @@ func TestShrunkFrom(t *testing.T) {
 // A finding tells whether its faults kept to the budget, exceed it, or exceed it and are no excuse.
 func TestFindingsAndTheBudget(t *testing.T) {
 	for _, c := range []struct {
-		beyond, despite  bool
-		searched, placed string
+		beyond, despite bool
+		want            string
 	}{
-		{false, false, ", WITHIN the budget (", ", within the budget, "},
-		{true, false, ", beyond the budget (", ", beyond the budget, 1 time"},
-		{false, true, ", beyond the budget, which is NO EXCUSE for it (", ", beyond the budget, which is no excuse for it, 1 time"},
+		{false, false, ", WITHIN the budget ("},
+		{true, false, ", beyond the budget ("},
+		{false, true, ", beyond the budget, which is NO EXCUSE for it ("},
 	} {
 		found := []search.Finding{{Kind: checker.Conduct, Times: 1, Beyond: c.beyond, Despite: c.despite}}
-		var searched, placed strings.Builder
-		if err := errors.Join(reports.Search(&searched, &reports.Searched{Summary: &random.Summary{Findings: found}}), reports.Placements(&placed, &systematic.Summary{Findings: found}, "", 0)); err != nil {
+		var searched strings.Builder
+		if err := reports.Search(&searched, &reports.Searched{Summary: &random.Summary{Findings: found}}); err != nil {
 			t.Fatal(err)
 		}
-		flat := func(text string) string { return strings.Join(strings.Fields(text), " ") }
-		if !strings.Contains(flat(searched.String()), c.searched) || !strings.Contains(flat(placed.String()), c.placed) {
-			t.Errorf("beyond %v, despite %v:\n%s\n%s", c.beyond, c.despite, &searched, &placed)
+		if flat := strings.Join(strings.Fields(searched.String()), " "); !strings.Contains(flat, c.want) {
+			t.Errorf("beyond %v, despite %v:\n%s", c.beyond, c.despite, &searched)
+		}
+	}
+}
+
+// A search says why it has not shrunk some: it has no limit of time for that.
+func TestSearchNotShrunk(t *testing.T) {
+	for unshrunk, want := range map[int]bool{0: false, 2: true} {
+		var b strings.Builder
+		err := reports.Search(&b, &reports.Searched{Summary: &random.Summary{Runs: 1, Violations: 2, Unshrunk: unshrunk}})
+		if got := strings.Contains(b.String(), "not shrunk 2 violations: too many waited for it, or a run on the way failed\n"); err != nil || got != want {
+			t.Errorf("%v, %s", err, &b)
 		}
 	}
 }

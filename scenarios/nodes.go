@@ -88,7 +88,7 @@ func (s *Scenario) Processes() faults.Names {
 	return faults.Names{Clients: s.Clients, Resources: s.Resources, Nodes: s.Nodes.all(), Replicas: s.Nodes.replicas(), Agree: s.Lock.Capabilities().Agree, Service: s.Lock.Capabilities().Service}
 }
 
-// Limits are what faults are drawn and placed within for a scenario; beyond is for those that exceed its budget, too.
+// Limits are what faults are drawn within for a scenario; beyond is for those that exceed its budget, too.
 func Limits(s *Scenario, beyond bool) *faults.Limits {
 	own := protocols.Of[protocols.RedlockSettings](s.Lock)
 	var maxTTL time.Duration

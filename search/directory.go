@@ -1,10 +1,8 @@
 package search
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,8 +10,6 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"redlocksim/internal/input"
-	"redlocksim/internal/mark"
 	"redlocksim/internal/outfile"
 )
 
@@ -72,24 +68,6 @@ func OpenDir(dir string, rules outfile.Rules) (unlock func(), err error) {
 		return nil, fmt.Errorf("%w: another search is under way in %s; choose another directory, or wait", ErrDir, dir)
 	}
 	return func() { _ = lock.Close() }, nil // the process would let go of it anyway
-}
-
-// NewDir is OpenDir for a search that does not resume: the error matches ErrDir, too, if the directory holds a search that
-// can be resumed, whose files could be overwritten.
-func NewDir(dir string, rules outfile.Rules) (unlock func(), err error) {
-	if unlock, err = OpenDir(dir, rules); err != nil {
-		return nil, err
-	}
-	var search struct {
-		Generator string `json:"generator"`
-	}
-	data, err := input.ReadFile(filepath.Join(dir, CheckpointFile), MaxCheckpoint)
-	isThere := !errors.Is(err, fs.ErrNotExist)
-	if isThere && (!rules.Force || err == nil && json.Unmarshal(data, &search) == nil && search.Generator == mark.Name) {
-		unlock()
-		return nil, fmt.Errorf("%w: %s holds a search already", ErrDir, dir)
-	}
-	return unlock, nil
 }
 
 // CleanDir removes the files of a directory that match any of the patterns, which are right ones.

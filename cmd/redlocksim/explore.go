@@ -29,16 +29,15 @@ its own settings (--lock: those of the library). Faults stay within the budget.
 Each finding is shrunk and saved in --dir as a scenario file and a page with its
 timeline. Other machines can make the runs with redlocksim work.
 
---systematic injects every kind of fault at every step of the scenario instead,
---orders explores all orders of messages, and --lock searches somebody's lock.
-docs/searching.md says what each search does, and how it checks itself.
+--orders explores all orders of messages instead, and --lock searches somebody's
+lock. docs/searching.md says what each search does, and how it checks itself.
 
 ` + exploreExitHelp
 
-// exploreFlags are the flags of explore: o is for random searches, so for the others.
+// exploreFlags are the flags of explore: o is for random searches, orders for the other.
 type exploreFlags struct {
 	o                     random.Options
-	so                    systematicOptions
+	orders                ordersOptions
 	beyond, strict, force bool
 	only, jsonPath        string
 	clients               int
@@ -57,7 +56,6 @@ func newExplore() *cobra.Command {
 		ValidArgsFunction: completeNames,
 		Example: `  redlocksim explore --seeds 100000
   redlocksim explore my-settings.yaml --for 10m --dir results
-  redlocksim explore 09-contention --systematic --limit 20000
   redlocksim explore my-settings.yaml --orders --limit 15000
   redlocksim explore my-settings.yaml --lock redsync.wasm --seeds 500
   redlocksim explore --seeds 5000000 --workers redis://jobs.example.com`,
@@ -69,7 +67,7 @@ func newExplore() *cobra.Command {
 	f.IntVar(&e.o.Runs, "seeds", 0, "number of random experiments (default 10000, of --lock 1000)")
 	f.DurationVar(&e.o.For, "for", 0, "how long to search, before what is found is shrunk")
 	f.BoolVar(&e.beyond, "beyond", false, "also draw faults that exceed the budget")
-	f.StringVar(&e.o.Dir, "dir", "", "directory for findings and state (default "+searchDir+", with -systematic or -beyond if given)")
+	f.StringVar(&e.o.Dir, "dir", "redlocksim-explore", "directory for findings and state, to whose default --beyond adds -beyond")
 	f.BoolVar(&e.o.Resume, "resume", false, "continue the search in the directory, or start it")
 	f.Uint64Var(&e.o.Seed, "seed", 0, "seed of the whole search")
 	f.IntVar(&e.o.Jobs, "jobs", 0, "number of parallel runs (default one per core)")
@@ -82,45 +80,39 @@ func newExplore() *cobra.Command {
 	addStrict(f, &e.strict)
 	addForce(f, &e.force)
 	e.files.addFlags(f)
-	f.Bool(bySystem, false, "inject every fault at every step")
-	f.Bool(allOrders, false, "explore all orders of messages in small worlds")
-	f.IntVar(&e.so.late, "late", 1, "how often messages may be late with --orders; -1 for no limit")
-	f.IntVar(&e.so.runs, "limit", 15_000, "maximum number of placements or runs; 0 for no limit")
+	f.BoolVar(&e.orders.on, "orders", false, "explore all orders of messages in small worlds")
+	f.IntVar(&e.orders.late, "late", 1, "how often messages may be late with --orders; -1 for no limit")
+	f.IntVar(&e.orders.runs, "limit", 15_000, "maximum number of runs of each world with --orders; 0 for no limit")
 	return cmd
 }
 
 func (e *exploreFlags) run(cmd *cobra.Command, args []string) error {
-	asked, err := searchOf(cmd)
-	if err != nil {
+	if err := e.orders.checkFlags(cmd); err != nil {
 		return err
 	}
-	if !cmd.Flags().Changed("dir") {
-		e.o.Dir = defaultDir(asked, e.beyond)
+	if !cmd.Flags().Changed("dir") && e.beyond {
+		e.o.Dir += "-beyond" // one search after the other does not meet it
 	}
 	to, dir := newSink(cmd, e.force, args...), e.o.Dir
-	if asked == allOrders {
+	if e.orders.on {
 		dir = "" // it keeps nothing
 	}
 	if err := to.check(append([]target{file("--json", e.jsonPath), {"--dir", dir, search.Writes}}, e.files.targets()...)...); err != nil {
 		return err
 	}
-	switch {
-	case e.lock.isGiven() && asked != "":
-		return &failure{exitUsage, errors.New("--lock is for random searches: leave --systematic and --orders out")}
+	if e.lock.isGiven() && e.orders.on {
+		return &failure{exitUsage, errors.New("--lock is for random searches: leave --orders out")}
 	}
 	if err := e.workers.check(e.o.Jobs); err != nil {
 		return err
 	}
-	e.so.seed, e.so.beyond, e.so.jobs, e.so.dir = e.o.Seed, e.beyond, e.o.Jobs, e.o.Dir
-	e.so.json, e.so.strict = e.jsonPath, e.strict
-	base, err := e.base(asked, args)
-	switch {
-	case err != nil:
+	base, err := e.base(args)
+	if err != nil {
 		return err
-	case asked == bySystem:
-		return runSystematic(cmd, &to, base, e.so)
-	case asked == allOrders:
-		return runOrders(cmd, &to, base, e.so)
+	}
+	if e.orders.on {
+		e.orders.jobs, e.orders.json, e.orders.strict = e.o.Jobs, e.jsonPath, e.strict
+		return runOrders(cmd, &to, base, e.orders)
 	}
 	space := experiment.NewSpace(base)
 	space.Swarm, space.WorstFirst = len(args) == 0, true
@@ -137,17 +129,15 @@ func (e *exploreFlags) run(cmd *cobra.Command, args []string) error {
 	return e.random(cmd, &to, space)
 }
 
-// base is what a search starts from: a scenario for one that injects faults at its steps, and settings for the others.
-func (e *exploreFlags) base(asked string, args []string) (*scenarios.Scenario, error) {
+// base is the settings that a search starts from.
+func (e *exploreFlags) base(args []string) (*scenarios.Scenario, error) {
 	switch {
-	case len(args) == 0 && asked == bySystem:
-		return nil, &failure{exitUsage, errors.New("--systematic needs a scenario, to inject faults at its steps")}
 	case len(args) == 0 && e.only != "":
 		return nil, &failure{exitUsage, errors.New("--case needs a scenario with cases")}
 	case len(args) == 0:
 		return experiment.DefaultBase(), nil
 	}
-	if _, err := os.Stat(args[0]); err == nil && e.only == "" && asked != bySystem {
+	if _, err := os.Stat(args[0]); err == nil && e.only == "" {
 		base, err := scenarios.LoadSettings(args[0])
 		if err != nil {
 			return nil, &failure{exitUsage, err}
@@ -155,8 +145,8 @@ func (e *exploreFlags) base(asked string, args []string) (*scenarios.Scenario, e
 		return base, nil
 	}
 	s, _, err := findOne(args[0], e.only)
-	if err != nil || asked == bySystem {
-		return s, err
+	if err != nil {
+		return nil, err
 	}
 	return s.Settings(), nil
 }
@@ -223,7 +213,7 @@ func (e *exploreFlags) search(ctx context.Context, w io.Writer, space experiment
 		_ = bar.Clear()
 	}
 	if after > 0 {
-		speed(w, after-before, "runs", time.Since(start))
+		speed(w, after-before, time.Since(start))
 	}
 	return summary, err
 }
@@ -233,7 +223,7 @@ var exploreExitHelp = exitcode.Help(exitcode.Specifics{
 	exitSafety:    "a violation was found: within the budget, one that no fault excuses, or with --beyond any",
 	exitLiveness:  "nothing but findings of liveness",
 	exitRepeat:    "",
-	exitNotTested: "nothing was run; with --systematic or --orders, no run tested anything; with --strict, the settings turn on a feature that no run used",
+	exitNotTested: "nothing was run; with --orders, no run tested anything; with --strict, the settings turn on a feature that no run used",
 	exitInternal:  "also if the known-broken lock was not caught, or a run was not the same on tier wire",
 })
 

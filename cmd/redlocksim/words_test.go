@@ -85,7 +85,6 @@ var tellsOfFindings = []struct{ command, file string }{
 	{"audit known.yaml --suggest", ""},
 	{"audit answers.yaml --show 5", ""},
 	{"explore settings.yaml --seeds 20 --dir found --markdown found.md", "found.md"},
-	{"explore 09-contention --systematic --limit 20 --beyond --dir placed", ""},
 	{"explore messy.yaml --orders --late 0 --limit 60", ""},
 }
 

@@ -286,11 +286,6 @@ func TestADirectoryBelongsToOneSearch(t *testing.T) {
 	if _, err := Explore(ctx, space, o); !errors.Is(err, search.ErrDir) {
 		t.Errorf("resumed from somebody else's file: %v", err)
 	}
-	if unlock, err := search.NewDir(dir, o.Rules); err != nil {
-		t.Errorf("a directory for what is found, with force: %v", err)
-	} else {
-		unlock()
-	}
 	o.Resume = false
 	if s, err := Explore(ctx, space, o); err != nil || s.Runs == 0 {
 		t.Errorf("with force: %v", err)

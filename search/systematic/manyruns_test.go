@@ -1,3 +1,0 @@
-package systematic
-
-import _ "redlocksim/internal/manyruns"
