@@ -55,8 +55,9 @@ type RedlockPlainSettings struct {
 	// leave the remaining keys to expire. Default: go-on. Example: stop
 	FailedRelease FailedRelease `yaml:"failed-release"`
 	// Extending is how a client extends: quorum (a quorum must still have the client's value), any-node (one node is
-	// enough), from-replies (the validity counts from the replies, however late), re-create (also sets keys that are gone)
-	// or set (also overwrites the keys of others). Default: quorum. Example: set
+	// enough), from-replies (the validity counts from the replies, however late), re-create (also sets keys that are gone),
+	// set (also overwrites the keys of others) or get-set (read, compare, and set in a second command). Default: quorum.
+	// Example: set
 	Extending Extending `yaml:"extending"`
 	// FixedTTL is whether an extend is by the TTL of the lock, whatever it asks for. Default: false. Example: true
 	FixedTTL bool `yaml:"fixed-ttl"`
@@ -160,10 +161,13 @@ const (
 	ExtendSet
 	// ExtendReCreate sets the key again where it is gone or the client's.
 	ExtendReCreate
+	// ExtendGetSet reads the value, compares it, and sets the key again in a second command.
+	ExtendGetSet
 )
 
 var _ = strictyaml.Enum[Extending]("way to extend").Word("quorum", ExtendQuorum).Word("any-node", ExtendAnyNode).
-	Word("from-replies", ExtendFromReplies).Word("re-create", ExtendReCreate).Word("set", ExtendSet)
+	Word("from-replies", ExtendFromReplies).Word("re-create", ExtendReCreate).Word("set", ExtendSet).
+	Word("get-set", ExtendGetSet)
 
 // counter is the key that fencing tokens are drawn from.
 func counter(resource string) string { return resource + ":token" }

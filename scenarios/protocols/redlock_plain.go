@@ -386,17 +386,20 @@ func (l *plainLease) Extend(_ context.Context, ttl time.Duration) error {
 		ttl = l.ttl
 	}
 	r := rediscmd.Request{Script: compareAndExpire, Keys: l.keys, Argv: []string{l.value, milliseconds(ttl)}}
-	quorum := l.quorum
+	quorum, send := l.quorum, l.again
 	switch l.own.Extending {
-	case ExtendSet:
+	case ExtendSet, ExtendGetSet:
 		r = rediscmd.Request{Args: []string{"SET", l.keys[0], l.value, "PX", milliseconds(ttl)}}
+		if l.own.Extending == ExtendGetSet {
+			send = func(set rediscmd.Request) ask { return l.compared(l.again, l.again(set), func() {}) }
+		}
 	case ExtendReCreate:
 		r.Script = extendOrCreate
 	case ExtendAnyNode:
 		quorum = 1
 	}
 	start := l.clock.Now()
-	votes, err := l.tally(l.all(), l.again(r), GoOn)
+	votes, err := l.tally(l.all(), send(r), GoOn)
 	if l.own.Extending == ExtendFromReplies {
 		start = l.clock.Now()
 	}
@@ -437,24 +440,32 @@ func (l *plainLease) release(ctx context.Context, how Release, send func(rediscm
 	case how == Del:
 		return del
 	case how == GetDel:
-		get := send(rediscmd.Request{Args: []string{"GET", l.keys[0]}})
-		return func(node int) rediscmd.Reply {
-			reply := get(node)
-			switch {
-			case reply.Err != nil:
-				return reply
-			case reply.Value != any(l.value):
-				return rediscmd.Reply{Value: int64(0)}
-			}
+		return l.compared(send, del, func() {
 			l.env.Step(ctx, Step{Name: Compared, Detail: "has read its own value, and is about to delete the key"})
-			return del(node)
-		}
+		})
 	}
 	r := rediscmd.Request{Script: compareAndDelete, Keys: l.keys, Argv: []string{l.value}}
 	if len(l.keys) > 1 {
 		r.Script = deleteAll
 	}
 	return send(r)
+}
+
+// compared asks a node if the key has the client's value, by a command of its own that is sent in some way, and tells when it
+// has.
+func (l *plainLease) compared(send func(rediscmd.Request) ask, then ask, tell func()) ask {
+	get := send(rediscmd.Request{Args: []string{"GET", l.keys[0]}})
+	return func(node int) rediscmd.Reply {
+		reply := get(node)
+		switch {
+		case reply.Err != nil:
+			return reply
+		case reply.Value != any(l.value):
+			return rediscmd.Reply{Value: int64(0)}
+		}
+		tell()
+		return then(node)
+	}
 }
 
 // tidy takes what an attempt that was not granted may have left off nodes.

@@ -1,62 +1,45 @@
 package attacks
 
 import (
-	"slices"
+	"fmt"
 	"testing"
-	"time"
 
 	"redlocksim/scenarios"
-	"redlocksim/scenarios/protocols"
-	"redlocksim/sim/history"
-	"redlocksim/sim/network"
 )
 
-// What a call sends one after the other is seen of locks that do so, whether messages take time or not, and of no other:
-// neither that a script must be learned first, nor that calls follow each other, makes it several.
+// A lock that looks at its key in one command and changes it in another breaks if the client pauses in between, and by messages
+// that are late alone; one that does it in one command bears both. That messages take no time makes no difference.
 func TestBetween(t *testing.T) {
-	change := func(to func(*protocols.Settings)) func(*protocols.Settings) { return to }
-	getDel := change(func(s *protocols.Settings) {
-		protocols.Change(s, func(own *protocols.ReleaseSettings) { own.Release = protocols.GetDel })
-	})
-	guarded := change(func(s *protocols.Settings) {
-		protocols.Change(s, func(own *protocols.RedlockSettings) {
-			own.Fencing, own.Guard = true, &protocols.Guard{MaxTTL: s.TTL}
-		})
-	})
-	leased := change(func(s *protocols.Settings) {
-		protocols.Change(s, func(own *protocols.RedissonMultiSettings) { own.Watchdog = false })
-	})
-	all := []history.Func{history.Acquire, history.Extend, history.Release}
+	const five, one = "[A, B, C, D, E]", "[A]"
 	for _, c := range []struct {
-		protocol protocols.Name
-		change   func(*protocols.Settings)
-		calls    []history.Func
-		want     []string
+		lock, nodes string
+		broken      bool
 	}{
-		{"redlock", nil, all, nil},
-		{"redlock", guarded, all, nil},
-		{"redlock-plain", nil, all, nil},
-		{"single", nil, all, nil},
-		{"redisson", nil, all, nil},
-		{"get-set", nil, all, []string{"GET", "SET"}},
-		{"setnx-expire", nil, all, []string{"SETNX", "EXPIRE"}},
-		{"single", getDel, all, []string{"GET", "DEL"}},
-		{"redisson-multi", nil, all, nil},
-		{"single", getDel, []history.Func{history.Acquire, history.Extend}, nil},
-		{"get-set", nil, []history.Func{history.Release}, nil},
-		// The lease time that it gives its locks at last.
-		{"redisson-multi", leased, all, []string{"script", "PEXPIRE"}},
+		{"protocol: redlock", five, false},
+		{"protocol: redlock, fencing: true, guard: {max-ttl: 8s}", five, false},
+		{"protocol: one-redis", one, false},
+		{"protocol: single", one, false},
+		{"protocol: redlock-plain, asking: sequential", five, false},
+		{"protocol: redlock-plain, extending: get-set", five, true},
+		{"protocol: redlock-plain, extending: get-set, asking: sequential", five, true},
+		{"protocol: redlock-plain, extending: get-set", one, true},
+		{"protocol: single, release: get-del", one, true},
+		{"protocol: get-set", one, true},
+		// A client that stops between the two leaves a key for ever, which takes the lock from nobody.
+		{"protocol: setnx-expire", one, false},
 	} {
-		for _, latency := range []network.Latency{{}, network.Uniform(time.Millisecond, 10*time.Millisecond), network.Uniform(time.Second, 2*time.Second)} {
-			s := scenarios.Default()
-			s.Network.Latency.Latency = latency
-			s.Lock = s.Lock.With(c.protocol)
-			if c.change != nil {
-				c.change(&s.Lock)
-			}
-			got, err := Between(&Settings{Scenario: s.Settings()}, c.calls, true, scenarios.Options{})
-			if err != nil || !slices.Equal(got, c.want) {
-				t.Errorf("%s, latency up to %v: %q, %v, want %q", c.protocol, latency.Max(), got, err, c.want)
+		for _, pause := range []string{"0s", "5s"} {
+			for _, latency := range []string{"0s", "{min: 1ms, max: 10ms}"} {
+				text := fmt.Sprintf("lock: {ttl: 8s, node-timeout: 1s, %s}\nnodes: {names: %s}\nnetwork: {latency: %s}\nbudget: {pause: %s}\n", c.lock, c.nodes, latency, pause)
+				s, err := scenarios.ParseSettings("settings.yaml", []byte(text))
+				if err != nil {
+					t.Fatal(err)
+				}
+				found, _ := Find("between")
+				out, err := found[0].Run(&Settings{Scenario: s, Pause: s.Budget.Pause}, scenarios.Options{})
+				if got := out.Broken != ""; err != nil || got != c.broken || out.NotTested != "" {
+					t.Errorf("%s: broken %q, not tested %q, %v", text, out.Broken, out.NotTested, err)
+				}
 			}
 		}
 	}

@@ -15,7 +15,6 @@ import (
 // alike are the faults of attacks that use what a fault takes from the budget, where it is not the fault itself.
 var alike = map[string]struct{ by, why string }{
 	"clock-stall": {"clock-rate", "it is a clock that is slow by 100 %"},
-	"hold":        {"delay", "it is a delay of each message until a moment"},
 	"shutdown":    {"kill", "it keeps as much on the disk or more"},
 	"failover":    {"kill", "the replica is as good as the node with an empty memory, or better"},
 }

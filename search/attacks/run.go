@@ -109,7 +109,7 @@ func (a Attack) run(s *Settings, o scenarios.Options) (Outcome, error) {
 // against are the settings as an attack on the lock of these options has them.
 func against(s *Settings, o scenarios.Options) *Settings {
 	on := *s
-	on.itself = o.Foreign != nil && o.Foreign.Renews
+	on.options = o
 	return &on
 }
 

@@ -31,8 +31,8 @@ type Settings struct {
 	// first.
 	Joint bool
 
-	// itself says that the lock is somebody's that renews its leases by itself.
-	itself bool
+	// options are those of the runs.
+	options scenarios.Options
 }
 
 // What a file has beside the keys of a settings file, for attacks.
@@ -128,7 +128,7 @@ func (s *Settings) slowest() time.Duration { return s.Requests().Max() - s.Reque
 
 // renewsItself says whether the lock is renewed by a watchdog or the like, without the holder.
 func (s *Settings) renewsItself() bool {
-	return s.itself || protocols.Of[protocols.RedissonSettings](s.Lock).Watchdog
+	return s.options.Foreign != nil && s.options.Foreign.Renews || protocols.Of[protocols.RedissonSettings](s.Lock).Watchdog
 }
 
 // guarded says whether nodes vote under the library's restart guard, which other protocols do not have.

@@ -26,8 +26,6 @@ type auditing struct {
 	world   *scenarios.Scenario
 	// safe are the lines that are.
 	safe []*line
-	// between is what no attack of some line comes between; see interrupted.
-	between string
 	// broken: the lock breaks in a calm world.
 	broken bool
 	// unmended: no fixes are looked for.
@@ -177,19 +175,6 @@ func (x *auditing) asAnswered(l *line) (*attacked, error) {
 		return x.attack(l, world)
 	}
 	return x.attack(l, world, variant.Setting{Path: l.path, Word: l.answered(x.answers, world)})
-}
-
-// interrupted says what a call of the lock sends between which no attack of a line comes; empty if there is nothing.
-func (x *auditing) interrupted(l *line) (string, error) {
-	if l.uninterrupted == nil {
-		return "", nil
-	}
-	pair, err := attacks.Between(&attacks.Settings{Scenario: x.world}, l.uninterrupted, x.extends(), scenarios.Options{Foreign: x.foreign})
-	if pair == nil || err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("a call of this lock sends %s and, once that is answered, %s; no attack comes between the two, with a pause of the client "+
-		"or a loss of what it sends", pair[0], pair[1]), nil
 }
 
 // notTested says why an attack did not take place.

@@ -39,12 +39,6 @@ func (x *auditing) judge(l *line, found *Assumption) error {
 		found.Fixes, found.Fix, err = x.mend(l, &limit)
 		return err
 	}
-	if why, err := x.interrupted(l); why != "" || err != nil {
-		x.between = cmp.Or(x.between, why)
-		found.Verdict, found.Limit, found.Shown = NotTested, "unknown", nil
-		found.Text = fmt.Sprintf("%s. What was tested: %s", notTested(why), found.Text)
-		return err
-	}
 	if limit.breaks != "" { // what decides is where it is not
 		found.ShownAt = limit.breaks
 		beyond, err := x.attack(l, world, variant.Setting{Path: l.path, Word: limit.breaks})

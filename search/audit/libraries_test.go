@@ -70,38 +70,35 @@ func TestFixesAreTheLibrarys(t *testing.T) {
 	}
 }
 
-// A lock whose calls send a node several commands one after the other is not safe against pauses, whether somebody else wrote
-// it or it is here, and no value is named with which it would be. A pause that breaks it all the same is unsafe.
-func TestNoAttackPausesWithinACall(t *testing.T) {
+// A lock of which a call is several commands is unsafe, with a pause or without, whether somebody else wrote it or it is here;
+// one that does the same in one command is safe.
+func TestBetweenCommands(t *testing.T) {
 	t.Parallel()
 	several, _ := protocols.Find("get-set")
 	one, _ := protocols.Find("single")
 	foreign := func(p protocols.Protocol) *scenarios.Foreign { return &scenarios.Foreign{New: p.New, OneNode: true} }
 	for _, c := range []struct {
-		library string
-		foreign *scenarios.Foreign
-		pause   string
-		want    Verdict
-		text    string
+		library, lock string
+		foreign       *scenarios.Foreign
+		pause         string
+		want          Verdict
+		fix           string
 	}{
-		{"mine.wasm", foreign(several), "0s", NotTested, "sends GET and, once that is answered, SET"},
-		{"mine.wasm", foreign(several), "20s", Unsafe, ""},
-		{"mine.wasm", foreign(one), "0s", Safe, ""},
-		{"get-set", nil, "0s", NotTested, "sends GET and, once that is answered, SET"},
-		{"setnx-expire", nil, "0s", NotTested, "sends SETNX and, once that is answered, EXPIRE"},
-		{"redlock", nil, "100ms", Safe, ""},
+		{"mine.wasm", "", foreign(several), "0s", Unsafe, "in one command"},
+		{"mine.wasm", "", foreign(one), "5s", Safe, ""},
+		{"get-set", "", nil, "0s", Unsafe, "library: redlock"},
+		{"redlock-plain", "extending: get-set", nil, "5s", Unsafe, "library: redlock"},
+		{"redlock-plain", "extending: quorum", nil, "5s", Safe, ""},
+		{"single", "release: get-del", nil, "5s", Unsafe, "lock.release: cad"},
+		{"single", "release: cad", nil, "5s", Safe, ""},
+		{"redlock", "fencing: true", nil, "5s", Safe, ""},
 	} {
-		a := parse(t, "library: "+c.library+"\nnodes: 1\npersistence: always\nttl: 10s\nclock-error: 0%\nrtt: 0s\npause: "+c.pause+"\nlock: {guard-time: 1s}\n")
-		out, err := Of(t.Context(), a, Options{Foreign: c.foreign})
-		if err != nil {
-			t.Fatal(err)
-		}
-		x := out.line("pause")
-		if x.Verdict != c.want || !strings.Contains(x.Text, c.text) || c.want == NotTested && out.Code() == 0 || x.Verdict == NotTested && x.Shown != nil {
-			t.Errorf("%s, pause %s: %s, %s, exit code %d", c.library, c.pause, x.Verdict, x.Text, out.Code())
-		}
-		if c.text == "" && c.foreign != nil && c.want == Unsafe && strings.Contains(x.Fix, "stop writing") {
-			t.Errorf("%s: %s", c.library, x.Fix)
+		text := "library: " + c.library + "\nnodes: 1\npersistence: always\nttl: 10s\nclock-error: 0%\nrtt: 0s\npause: " + c.pause + "\nlock: {" + c.lock + "}\n"
+		a := parse(t, text)
+		x := &auditing{ctx: t.Context(), answers: a, world: calm(a.Settings), foreign: c.foreign}
+		found := Assumption{Name: betweenCommands.name}
+		if err := x.judge(betweenCommands, &found); err != nil || found.Verdict != c.want || !strings.Contains(found.Fix, c.fix) || (found.Fix == "") != (c.fix == "") {
+			t.Errorf("%s%s, %s, fix %s: %v", text, found.Verdict, found.Text, found.Fix, err)
 		}
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"redlocksim/scenarios/protocols"
 	"redlocksim/search/attacks"
 	"redlocksim/search/remedies"
-	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
@@ -33,9 +32,6 @@ type line struct {
 	safest, riskiest func(*scenarios.Scenario) string
 	// yours is what was answered, in the world of the attack; nil if it rests on nothing but the library.
 	yours func(a *Answers, world *scenarios.Scenario) string
-	// uninterrupted are the calls within which nothing of the attack happens, so that it shows nothing of one that sends
-	// several commands.
-	uninterrupted []history.Func
 	// besides is what the attack needs besides.
 	besides func(world, answered *scenarios.Scenario)
 	// lasting has the world of the lines that follow be as was answered.
@@ -147,7 +143,7 @@ func (l *line) isOfExclusion() bool {
 
 // lines are all assumptions, in an order in which later attacks can rest on what the earlier ones found to be safe.
 func lines() []*line {
-	return slices.Concat([]*line{lostMessages}, clockLines(), nodeLines(), clientLines(), []*line{crash, lateExtension, lostExtension, lateRelease})
+	return slices.Concat([]*line{lostMessages}, clockLines(), nodeLines(), clientLines(), []*line{crash, lateExtension, lostExtension, lateRelease, betweenCommands})
 }
 
 // crash is about what a client leaves behind.
@@ -158,7 +154,7 @@ var crash = &line{name: "crash", schedules: []string{"crash"},
 }
 
 // lateExtension rests on nothing but the library.
-var lateExtension = &line{name: "late extension", schedules: []string{"late-extend"}, extends: true, uninterrupted: []history.Func{history.Extend},
+var lateExtension = &line{name: "late extension", schedules: []string{"late-extend"}, extends: true,
 	says: either("extending a lock whose lease is over never takes it from another client",
 		"a client that extends its lock when its lease is over takes it from the client that has it: look at the lease before you extend, which helps unless the client pauses in between"),
 	fixes: []fix{instead("extends only what is its own")},
@@ -171,19 +167,24 @@ var lostExtension = &line{name: "lost extension", schedules: []string{"lost-exte
 	fixes: []fix{{Remedy: remedies.Extending}, instead("extends on a quorum")}}
 
 // lateRelease is about a release that nothing but the value of the key keeps from letting go of what another client has.
-var lateRelease = &line{name: "late release", schedules: []string{"late-release"}, uninterrupted: []history.Func{history.Release},
+var lateRelease = &line{name: "late release", schedules: []string{"late-release"},
 	says: either("a release that reaches a node when its lease is over, late or by a slow network, never lets go of another client's lock",
 		"a release that reaches a node when its lease is over, because the client or the network was slow, lets go of the lock of the client that has it by then"),
 	fixes: []fix{{Remedy: remedies.Release}, instead("releases only what is its own")}}
 
+// betweenCommands is about calls that are several commands, of which the first looks at the key. A client may pause in them for
+// as long as was answered, whether its writes bear that or not.
+var betweenCommands = &line{name: "between commands", schedules: []string{"between"},
+	besides: func(w, s *scenarios.Scenario) { w.Budget.Pause = s.Budget.Pause },
+	says: either("messages that are lost or late, and pauses of the client, at any command of a call never take the lock from another client",
+		"a call is several commands, and what it does with the last of them no longer fits what it saw with the first: a message that is late, or a client that pauses in between, takes the lock from the client that has it by then"),
+	fixes: []fix{{Remedy: remedies.Release}, {Remedy: remedies.Extending}, instead("does all of a call in one command, such as a script")}}
+
 // lostMessages comes first: where it is unsafe, nothing else can be told.
-var lostMessages = &line{name: "lost messages", schedules: []string{"clocks", "split"}, uninterrupted: allCalls,
+var lostMessages = &line{name: "lost messages", schedules: []string{"clocks", "split"},
 	says: either("messages that are lost, and clients that cannot reach some of the nodes, cost availability, never the lock",
 		"the lock breaks although clocks are exact and no node restarts: it is enough that messages are lost, or that a client reaches only some of the nodes"),
 	fixes: []fix{{Remedy: remedies.Watchdog}, {Remedy: remedies.ConnectTimeout}, quorum, instead("bears lost messages")}}
-
-// allCalls are those of a lock.
-var allCalls = []history.Func{history.Acquire, history.Extend, history.Release}
 
 // clockLines are about clocks.
 func clockLines() []*line {
@@ -295,7 +296,7 @@ func clientLines() []*line {
 						return []string{"nodes.persistence=always", "budget.counter-loss=0"}
 					}},
 					says: "failover: false", otherwise: true}}},
-		budgeted(func(b *faults.Budget) *time.Duration { return &b.Pause }, line{name: "pause", uninterrupted: allCalls, schedules: []string{"pause"}, path: "budget.pause", safest: constant("0s"), riskiest: ttls(4),
+		budgeted(func(b *faults.Budget) *time.Duration { return &b.Pause }, line{name: "pause", schedules: []string{"pause"}, path: "budget.pause", safest: constant("0s"), riskiest: ttls(4),
 			says: func(l *limits) string {
 				without := ""
 				if l.Settings.Storage == storage.Fenced {

@@ -167,10 +167,6 @@ func (x *auditing) accepts(l *line, f *fix, fix Fix, isQuick bool) (bool, error)
 			return false, nil
 		}
 		isSafe := err == nil && at.verdict() == Safe
-		if isSafe {
-			why, wrong := y.interrupted(before)
-			isSafe, err = why == "", wrong
-		}
 		switch {
 		case err != nil || isIt:
 			return isSafe, err

@@ -46,7 +46,7 @@ func (x *auditing) together(found *Assumption) error {
 			}
 		}
 	}
-	if missed = cmp.Or(missed, x.between); found.Shown == nil {
+	if found.Shown == nil {
 		missed = cmp.Or(missed, "nothing is safe by itself")
 	}
 	if found.Verdict, found.Limit, found.Text = Safe, "any", "the worst schedules, with all that is safe by itself, do not break the lock"; missed != "" {
