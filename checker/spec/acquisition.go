@@ -45,6 +45,9 @@ func (c *Client) take(a *acquisition, e *Event) (why string) {
 	}
 	switch e.Step {
 	case observe.GateAsked:
+		if n := len(a.gates); n > 0 { // which has not answered soon
+			c.suspect(a, e.At, a.gates[n-1])
+		}
 		return a.asksGate(e, &c.settings)
 	case observe.NodeAnswered:
 		return c.answered(a, e)
@@ -180,11 +183,10 @@ func (c *Client) lost(a *acquisition, e *Event) (why string) {
 		return "the attempt was decided before"
 	}
 	a.state, a.why = refused, e.Err
-	silent := c.silentFor(a)
 	if a.votes.isLong(e.At.Sub(a.began), &c.settings) {
-		silent = c.settings.Nodes
+		c.suspect(a, e.At, c.settings.Nodes...)
 	}
-	return a.votes.lost(e, &c.settings, c.settings.Fencing && !a.raised, a.gates, silent)
+	return a.votes.lost(e, &c.settings, c.settings.Fencing && !a.raised, a.gates, c.silentFor(a))
 }
 
 func (c *Client) computed(a *acquisition, e *Event) (why string) {

@@ -62,6 +62,15 @@ type silence struct {
 	isOver bool
 }
 
+// suspect has those of some nodes count as silent that an attempt has not heard of.
+func (c *Client) suspect(a *acquisition, at time.Time, nodes ...string) {
+	for _, node := range nodes {
+		if _, answered := a.votes.timely.of(node); !answered {
+			c.silences[node] = silence{told: at}
+		}
+	}
+}
+
 // silentNodes are those whose last answer did not come.
 func (c *Client) silentNodes() (nodes []string) {
 	for _, node := range c.settings.Nodes {
@@ -95,6 +104,9 @@ func (c *Client) raised(a *acquisition, e *Event) (why string) {
 		return fmt.Sprintf("to %d", e.Token)
 	case a.votes.accepted+a.votes.count(driver.Behind) < c.settings.Quorum:
 		return "a quorum of nodes has not said that it would vote for a higher one"
+	}
+	if a.votes.isLong(e.At.Sub(a.began), &c.settings) {
+		c.suspect(a, e.At, c.settings.Nodes...)
 	}
 	a.settled = map[string]bool{}
 	for _, q := range a.answers { // there was no other question yet

@@ -440,6 +440,20 @@ func TestANodeIsNotWaitedForLong(t *testing.T) {
 	newScript().check(t, before+"24 a quorum-lost no-quorum votes=1", early)
 	newScript().check(t, strings.Replace(before, "B no", "B unconfirmed", 1)+"25 a quorum-lost no-quorum votes=1", early)
 	newScript().check(t, "0 a attempt-started\n5 a node-answered B no took=5\n25 a quorum-lost no-quorum", early)
+	// Then it is silent, until it answers.
+	const denied = "25 a quorum-lost no-quorum votes=1\n25 a denied no-quorum\n25 a retrying in=150 no-quorum\n"
+	const again = "175 a' attempt-started\n180 a' node-answered A yes\n180 a' node-answered B no\n180 a' quorum-lost no-quorum votes=1"
+	newScript().check(t, before+denied+again, "")
+	newScript().check(t, before+denied+"30 a node-answered C no late=1\n"+again, early)
+}
+
+// A gate that does not answer soon is silent, too.
+func TestASilentGate(t *testing.T) {
+	const before = "0 a attempt-started\n0 a gate-asked C\n20 a gate-asked B\n25 a node-answered B no\n25 a quorum-lost taken\n25 a denied taken\n" +
+		"25 a retrying in=150 taken\n"
+	const again = "175 a' attempt-started\n180 a' node-answered A yes\n180 a' node-answered B no\n180 a' quorum-lost no-quorum votes=1"
+	newScript().check(t, before+again, "")
+	newScript().check(t, before+"30 a node-answered C no late=1\n"+again, "a quorum of 2 can still be reached")
 }
 
 // An attempt looks which nodes are silent a moment after it began, and C may have answered before it is decided.
