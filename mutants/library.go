@@ -9,6 +9,19 @@ var library = []Mutant{
 		Killers: []string{"69-two-locks/independent", "69-two-locks/one-breaks"},
 	},
 	{
+		Name: "ttl-whole-seconds",
+		Bug:  "the TTL is cut off to whole seconds on its way to the nodes", Real: "redis-py #370, reinhardt-web #2719",
+		Edits:   []Edit{{"redlock/round.go", "TTL: ttl, Line: line", "TTL: ttl.Truncate(time.Second), Line: line"}},
+		Killers: []string{"12-holder-dies/cut-off", "79-two-ttls/long-then-short"},
+	},
+	{
+		Name: "extends-by-whole-seconds",
+		Bug:  "the TTL of an extend is cut off to whole seconds",
+		Edits: []Edit{{"redlock/round.go", "TTL: ttl, Line: line",
+			"TTL: map[bool]time.Duration{false: ttl, true: ttl.Truncate(time.Second)}[op == driver.OpExtend], Line: line"}},
+		Killers: []string{"56-late-extend/after-a-longer-one", "65-renewal-and-a-black-hole/black-hole"},
+	},
+	{
 		Name:    "first-of-several",
 		Bug:     "a lock on several resources has the key of the first alone",
 		Edits:   []Edit{{"redlock/round.go", "Keys: a.keys,", "Keys: a.keys[:1],"}},

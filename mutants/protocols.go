@@ -51,6 +51,24 @@ var implementedAnew = []Mutant{
 		Killers: []string{"44-redisson/reentrant-long-work"},
 	},
 	{
+		Name:    "redisson-one-watchdog",
+		Bug:     "a watchdog that has ended is taken for that of the next lock, which nothing renews",
+		Edits:   []Edit{{"scenarios/protocols/redisson.go", "\tdelete(w.watchdogs, w.id)\n", ""}},
+		Killers: []string{"44-redisson/another"},
+	},
+	{
+		Name:    "redisson-stops-all",
+		Bug:     "a release ends the watchdogs of all locks of the client",
+		Edits:   []Edit{{"scenarios/protocols/redisson.go", "w.holds == 0 {\n\t\t\tw.end()", "w.holds == 0 {\n\t\t\tfor _, w := range x.watchdogs {\n\t\t\t\tw.end()\n\t\t\t}"}},
+		Killers: []string{"44-redisson/another"},
+	},
+	{
+		Name: "redisson-renews-whole-seconds",
+		Bug:  "the watchdog cuts off the TTL to whole seconds", Real: "redis-py #370",
+		Edits:   []Edit{{"scenarios/protocols/redisson.go", "redissonRenew, []string{w.resource}, milliseconds(w.ttl)", "redissonRenew, []string{w.resource}, milliseconds(w.ttl.Truncate(time.Second))"}},
+		Killers: []string{"44-redisson/holder-dies"},
+	},
+	{
 		Name:    "redisson-multi-keeps-half",
 		Bug:     "a RedissonRedLock that was refused by too many nodes begins again and keeps what it has taken",
 		Edits:   []Edit{{"scenarios/protocols/redisson_multi.go", "\t\t\tif failures == 0 {\n\t\t\t\tx.release(ctx, taken, resource, ttl)\n", "\t\t\tif failures == 0 {\n"}},

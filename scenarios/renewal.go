@@ -13,7 +13,7 @@ import (
 )
 
 // renew works under the lock for as long as a step says, which is extended every third of its TTL: the period of Redisson's
-// watchdog. The shipped library does so by itself.
+// watchdog. The shipped library does so in a call, and a lock that renews itself is left alone.
 func (l *held) renew(s *Step) {
 	if l.refused {
 		l.works(l.life, s.For)
@@ -28,6 +28,10 @@ func (l *held) renew(s *Step) {
 			}
 			l.works(own, s.For)
 		})
+		return
+	}
+	if lease, ok := l.lease.(protocols.SelfRenewing); ok && lease.RenewsItself() {
+		l.works(l.lease.Context(), s.For)
 		return
 	}
 	l.renewByHand(s.For)

@@ -42,7 +42,7 @@ func init() {
 		{kind: RenewStep, length: true, underLease: true, resource: true, do: onLock((*held).renew),
 			calling: "within cancel released period jitter limit max-time meanwhile panics",
 			text: "Works under the lock for a while as hold does, and every third of the TTL extends it by the TTL, as " +
-				"often as the setting renewals allows. Example: renew: 30s"},
+				"often as the setting renewals allows. A lock that renews itself is left to do so. Example: renew: 30s"},
 		{kind: WithLockStep, length: true, resource: true, is: takes | inOneCall, do: (*program).takesInOneCall,
 			calling: "ttl within cancel wait period jitter limit max-time unlocks panics",
 			text: "Acquires the lock, or a permit of a semaphore, updates the resource, works for a while as renew " +

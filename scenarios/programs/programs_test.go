@@ -259,6 +259,10 @@ func TestProgramsThatLie(t *testing.T) {
 		{"releases", "[try-lock, sleep: 11s, unlock]", "contract"},
 		{"never-lost", "[try-lock, sleep: 11s]", "contract"},
 		{"forgets-one", "[try-lock, unlock]", "leftover"},
+		{"seconds", "[try-lock: {ttl: 2500ms}, unlock]", "contract"},
+		{"seconds", "[try-lock: {ttl: 2s}, extend: 2500ms, unlock]", "safe"},
+		{"extends-seconds", "[try-lock: {ttl: 2500ms}, extend: 3s, unlock]", "safe"},
+		{"extends-seconds", "[try-lock, extend: 12500ms, unlock]", "contract"},
 		{"denies", "[try-lock, unlock]", "contract"},
 		{"denies", "[try-lock, sleep: 11s, unlock]", "safe"},
 	} {
@@ -445,5 +449,29 @@ expect: {findings: safe, unavailable: {at-most: 20s}}
 `)
 	if _, err := scenarios.Run(s, scenarios.Options{Foreign: p.Foreign()}); err != nil {
 		t.Error(err)
+	}
+}
+
+// What a program that renews its leases by itself keeps from one lock to the next, and how it counts time, shows in the
+// scenarios: the one that does it right is as sound as Redlock.
+func TestProgramsThatRenew(t *testing.T) {
+	const again, lost, beside, silent = "39-renewal/again", "39-renewal/again-after-a-loss", "39-renewal/beside", "65-renewal-and-a-black-hole/black-hole"
+	all := []string{again, lost, beside, silent, "39-renewal/finishes", "39-renewal/dies"}
+	for bug, noticed := range map[string][]string{
+		"":              nil,
+		"starts-once":   {again, lost, beside},
+		"first-value":   {again, lost, beside},
+		"stops-all":     {again, lost, beside},
+		"stays-lost":    {lost},
+		"whole-seconds": {silent},
+	} {
+		p := load(t, filepath.Join("testdata", "watchdog"), bug)
+		for _, name := range all {
+			r := judged(t, scenariotest.Named(t, name), p)
+			isBad := !slices.Equal(r.Grades(), []verdict.Grade{verdict.AsSound})
+			if want := slices.Contains(noticed, name); isBad != want || slices.Contains(r.Grades(), verdict.NotApplicable) {
+				t.Errorf("%q in %s: %v, noticed %v, want %v; %v", bug, name, r.Grades(), isBad, want, r.Problems)
+			}
+		}
 	}
 }

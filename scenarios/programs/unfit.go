@@ -116,8 +116,8 @@ func momentName(m *faults.Moment) string {
 // cannot adds why a step cannot be made.
 func (a *About) cannot(s *scenarios.Scenario, item *scenarios.Item, step *scenarios.Step, add func(is bool, format string, args ...any)) {
 	c := &step.Calling
-	renews := step.Kind == scenarios.ExtendStep || step.Kind == scenarios.RenewStep
-	add(renews && !a.can(lines.Extend), "it extends leases, which the lock cannot")
+	extends := step.Kind == scenarios.ExtendStep || step.Kind == scenarios.RenewStep && !a.Renews()
+	add(extends && !a.can(lines.Extend), "it extends leases, which the lock cannot")
 	add(step.Kind == scenarios.LingerStep && a.can(lines.Warn), "it stops a moment before the lock warns, which nobody knows before")
 	add(step.Kind == scenarios.PrepareStep && !a.can(lines.Prepare), "it prepares the nodes, which the lock does not do")
 	add(step.Kind == scenarios.CloseStep && !a.can(lines.Close), "it closes the client, which the lock cannot")

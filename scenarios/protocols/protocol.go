@@ -79,6 +79,13 @@ type Renewer interface {
 	Renew(ctx context.Context, r Renewal, work func(context.Context) error) error
 }
 
+// SelfRenewing is a Lease that may be renewed by its protocol for as long as it is held, as by a watchdog: its holder need not
+// extend it.
+type SelfRenewing interface {
+	// RenewsItself says that it is.
+	RenewsItself() bool
+}
+
 // Renewal is how a Renewer or a Holder does it.
 type Renewal struct {
 	// Wait is how long a Holder waits for the lock at the most; zero is as long as its context.

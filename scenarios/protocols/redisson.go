@@ -286,6 +286,9 @@ func (x *redisson) released(ctx context.Context, resource string) {
 	}
 }
 
+// RenewsItself implements SelfRenewing.
+func (x *redisson) RenewsItself() bool { return x.watched }
+
 // redissonLease is an RLock that is held. Re-entrant grants have one each.
 type redissonLease struct {
 	*redisson

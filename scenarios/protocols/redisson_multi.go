@@ -191,6 +191,9 @@ func (x *redissonMulti) all(locks []*redisson, do func(*redisson) error) error {
 	return nil
 }
 
+// RenewsItself implements SelfRenewing.
+func (x *redissonMulti) RenewsItself() bool { return x.watched }
+
 // multiLease is a multi-lock that is held.
 type multiLease struct {
 	*redissonMulti

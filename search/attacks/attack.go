@@ -57,6 +57,8 @@ func All() []Attack {
 		{Name: "late-release", Text: "the holder releases its lock, and that reaches the nodes when its lease is over and the second client has the lock", build: lateRelease, named: true},
 		{Name: "between", Text: "at each request that a call of the lock sends, the request or its answer is lost or held up, or the holder stands still before it reads the answer, until the lease is over and another client has the lock",
 			Uses: []string{"pause", "suspend"}, build: between, named: true},
+		{Name: "rounding", Text: "the TTL is no whole number of seconds, and the second client asks as soon as a quorum is free", build: rounding, named: true},
+		{Name: "again", Text: "the holder relies on the renewal of a lock that is not its first: it has released or lost one before, or releases another that it has beside it", build: again, named: true},
 		{Name: "pause", Text: "the holder checks its lease at the last moment that its guard time allows, pauses, and then its write takes as long as a message can",
 			Uses: []string{"clock-rate", "clock-step", "pause", "suspend"}, Knobs: pauseKnobs, build: pause, writes: true},
 		{Name: "timeout", Text: "every message takes as long as it can, and the client's clock is fast; a node that answers after its timeout has no vote",

@@ -158,12 +158,15 @@ func (b *builder) ready(client string) faults.Trigger {
 	return faults.Trigger{}
 }
 
-// granted is when the holder has the lock, extended if it extends it.
+// granted is when the holder has the lock, extended if it extends it. A lock that renews itself has done so by then.
 func (b *builder) granted() faults.Trigger {
-	if b.settings.Extends {
-		return after(holder, "extend-done")
+	switch {
+	case !b.settings.Extends:
+		return b.acquired(0)
+	case b.settings.renewsItself():
+		return b.acquired(b.Lock.TTL)
 	}
-	return b.acquired(0)
+	return after(holder, "extend-done")
 }
 
 // acquired is so long after the holder was granted the lock.
@@ -207,7 +210,7 @@ func (b *builder) onContended(kind scenarios.StepKind) scenarios.Step {
 // holds makes the holder take the lock, and then do these steps.
 func (b *builder) holds(steps ...scenarios.Step) {
 	program := []scenarios.Step{b.takes()}
-	if b.settings.Extends {
+	if b.settings.Extends && !b.settings.renewsItself() {
 		b.must(holder, "extend-done")
 		program = append(program, scenarios.Step{Kind: scenarios.SleepStep, For: b.Lock.TTL / 2}, scenarios.Step{Kind: scenarios.ExtendStep, For: b.Lock.TTL})
 	}

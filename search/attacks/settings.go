@@ -25,7 +25,7 @@ type Settings struct {
 	Work time.Duration
 	// Renews has the holder renew its lock while it works.
 	Renews bool
-	// Extends has the holder extend its lock once, half-way; the attack begins after that.
+	// Extends has the holder extend its lock once, half-way, unless the lock renews itself; the attack begins after that.
 	Extends bool
 	// Joint has the holder lock all resources as one, and the second client only the last of them. Otherwise both lock the
 	// first.

@@ -93,6 +93,8 @@ func TestLimits(t *testing.T) {
 		{"library: node-redlock", "late extension", Safe, "any", ""},
 		{"library: redlock-plain\nlock: {extending: any-node}", "lost extension", Unsafe, "none", "lock.extending: quorum"},
 		{"library: redlock\nrenews: true", "lost extension", Safe, "any", ""},
+		{"library: redlock\nrenews: true", "second lock", Safe, "any", ""},
+		{"library: redlock", "rounding", Safe, "any", ""},
 		{"library: single\nlock: {release: del}", "late release", Unsafe, "none", "lock.release: cad"},
 		{"library: redlock-plain\nlock: {release: del}", "late release", Unsafe, "none", "lock.release: cad"},
 		{"library: single\nlock: {release: get-del}", "late release", Safe, "any", ""},

@@ -46,7 +46,7 @@ func (x *auditing) note(err error) string {
 // asks says whether there is anything to ask about a line.
 func (x *auditing) asks(l *line) bool {
 	itself := protocols.Of[protocols.RedissonSettings](x.answers.Settings.Lock).Watchdog || x.foreign != nil && x.foreign.Renews
-	return (l.applies == nil || l.applies(x.answers)) && !(l.extends && (itself || !x.extends()))
+	return (l.applies == nil || l.applies(x.answers)) && !(l.extends && (itself || !x.extends())) && !(l.renewed && !x.renews())
 }
 
 // extends says whether the lock can be extended.

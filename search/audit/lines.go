@@ -25,6 +25,8 @@ type line struct {
 	applies func(*Answers) bool
 	// extends: there is nothing to ask of a lock that cannot be extended, or extends itself.
 	extends bool
+	// renewed: there is nothing to ask of a lock that is not renewed.
+	renewed bool
 	// schedules attack it, and path is the setting that it rests on, of which safest and riskiest are the ends; without one
 	// nothing but the schedules is tried.
 	schedules        []string
@@ -143,7 +145,7 @@ func (l *line) isOfExclusion() bool {
 
 // lines are all assumptions, in an order in which later attacks can rest on what the earlier ones found to be safe.
 func lines() []*line {
-	return slices.Concat([]*line{lostMessages}, clockLines(), nodeLines(), clientLines(), []*line{crash, lateExtension, lostExtension, lateRelease, betweenCommands})
+	return slices.Concat([]*line{lostMessages}, clockLines(), nodeLines(), clientLines(), []*line{crash, lateExtension, lostExtension, lateRelease, betweenCommands, rounding, again})
 }
 
 // crash is about what a client leaves behind.
@@ -179,6 +181,18 @@ var betweenCommands = &line{name: "between commands", schedules: []string{"betwe
 	says: either("messages that are lost or late, and pauses of the client, at any command of a call never take the lock from another client",
 		"a call is several commands, and what it does with the last of them no longer fits what it saw with the first: a message that is late, or a client that pauses in between, takes the lock from the client that has it by then"),
 	fixes: []fix{{Remedy: remedies.Release}, {Remedy: remedies.Extending}, instead("does all of a call in one command, such as a script")}}
+
+// rounding is about the unit in which the library counts, of a lock and of an extension.
+var rounding = &line{name: "rounding", schedules: []string{"rounding"},
+	says: either("a TTL that is no whole number of seconds lasts as long as it says",
+		"keys do not last for a TTL that is no whole number of seconds, as where a library counts in seconds: ask for whole seconds only"),
+	fixes: []fix{instead("counts in milliseconds")}}
+
+// again is about what a library keeps from one lock to the next.
+var again = &line{name: "second lock", schedules: []string{"again"}, renewed: true,
+	says: either("each lock is renewed: also one that is taken again, after a release or a loss, and one beside which another is released",
+		"a lock is not renewed that is taken again, after a release or a loss, or beside which another is released: its keys expire while its client has it"),
+	fixes: []fix{instead("renews each of its locks by itself")}}
 
 // lostMessages comes first: where it is unsafe, nothing else can be told.
 var lostMessages = &line{name: "lost messages", schedules: []string{"clocks", "split"},

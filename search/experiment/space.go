@@ -89,6 +89,11 @@ func (s Space) of(seed uint64) Space {
 		s.Base = settings.Draw(Choices(seed, "settings", 0), s.Base)
 	}
 	s.Beyond = s.Beyond || s.Strays && Choices(seed, "strays", 0).Below(8) == 0
+	if s.renewsItself() && len(s.Base.Resources) == 1 && Choices(seed, "beside", 0).Below(2) == 0 {
+		base := *s.Base // in which a client can have two locks, which are renewed beside each other
+		base.Resources = append(slices.Clone(base.Resources), base.Resources[0]+"-2")
+		s.Base = &base
+	}
 	return s
 }
 

@@ -170,7 +170,7 @@ func (w *worker) once(c faults.Choices) []scenarios.Step {
 	take, update, unlock := w.take(c.For("take", 0)), step(scenarios.UpdateStep, 0), step(scenarios.UnlockStep, 0)
 	long := step(scenarios.SleepStep, w.space.times.Length(c.For("long", 0), w.ttl/2, 2*w.ttl))
 	renew := step(scenarios.RenewStep, w.ttl+w.ttl/2)
-	if !w.space.extends() {
+	if !w.space.extends() && !w.space.renewsItself() {
 		renew.Kind = scenarios.HoldStep
 	}
 	if take.TTL == 0 {
@@ -294,6 +294,8 @@ func (s Space) work(c faults.Choices, client string) []scenarios.Item {
 		pass = []scenarios.Step{w.lock(), step(scenarios.LingerStep, 0), step(scenarios.WriteStep, 0), step(scenarios.UnlockStep, 0)}
 	case s.isLate(c):
 		pass = w.late(c.For("late pass", 0))
+	case s.relies(c):
+		pass = w.lasting(c.For("lasting", 0))
 	}
 	loop := append([]scenarios.Step{step(scenarios.SleepStep, w.rest)}, pass...)
 	items := []scenarios.Item{{Client: client, Do: loop, Repeat: often}}
@@ -303,6 +305,10 @@ func (s Space) work(c faults.Choices, client string) []scenarios.Item {
 	if once := w.once(c.For("late", 0)); once != nil {
 		items = append(items, scenarios.Item{When: s.outset(c, client, once[0].Kind), Client: client, Do: once, Repeat: 1})
 	}
+	if s.relies(c) && c.For("beside", 0).Below(2) == 0 {
+		beside := append([]scenarios.Step{step(scenarios.SleepStep, w.rest)}, w.lasting(c.For("lasting", 1))...)
+		items = append(items, scenarios.Item{Client: client, Do: beside, Repeat: often})
+	}
 	if c.For("crowd", 0).Below(40) == 0 {
 		items = append(items, scenarios.Item{When: faults.Trigger{At: s.instant(c.For("crowd", 1))}, Client: client,
 			Do: []scenarios.Step{w.lock(), step(scenarios.UnlockStep, 0)}, Repeat: crowding, Goroutines: 2})
@@ -311,6 +317,26 @@ func (s Space) work(c faults.Choices, client string) []scenarios.Item {
 		s.place(c.For("resource", i), &items[i])
 	}
 	return items
+}
+
+// relies draws whether a client holds lock after lock for longer than a TTL: what a lock that renews itself keeps from one to
+// the next shows then.
+func (s Space) relies(c faults.Choices) bool {
+	return s.renewsItself() && !s.lingers(c) && !s.isLate(c) && c.For("relies", 0).Below(2) == 0
+}
+
+// lasting draws a pass of such a client.
+func (w *worker) lasting(c faults.Choices) []scenarios.Step {
+	renew := step(scenarios.RenewStep, w.space.times.Length(c.For("for", 0), w.ttl/2, 3*w.ttl))
+	return []scenarios.Step{w.lock(), step(scenarios.UpdateStep, 0), renew, step(scenarios.UpdateStep, 0), step(scenarios.UnlockStep, 0)}
+}
+
+// renewsItself says whether the lock is renewed for as long as a client has it.
+func (s Space) renewsItself() bool {
+	if s.Foreign != nil {
+		return s.Foreign.Renews
+	}
+	return protocols.Of[protocols.RedissonSettings](s.Base.Lock).Watchdog
 }
 
 // outset draws when a client does something once. What closes it comes half of the time while it has asked the nodes for

@@ -342,6 +342,9 @@ type lease struct {
 func (l *lease) Until() time.Time         { return l.until }
 func (l *lease) Context() context.Context { return l.life }
 
+// RenewsItself implements protocols.SelfRenewing.
+func (l *lease) RenewsItself() bool { return slices.Contains(l.can, lines.Renew) }
+
 // Token implements protocols.Lease.
 func (l *lease) Token() (int64, bool) {
 	if l.token == nil {

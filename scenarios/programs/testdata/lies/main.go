@@ -92,7 +92,7 @@ func (l *lies) TryLock(ctx context.Context, resource string, ttl time.Duration) 
 	x := lease{l, resource, fmt.Sprint(l.Name, "-", l.leases)}
 	votes := 0
 	for i := range l.Nodes {
-		if reply, err := l.do(ctx, i, fmt.Sprintf("SET %s %s NX PX %d", resource, x.value, ttl.Milliseconds())); err == nil && reply == "+OK" {
+		if reply, err := l.do(ctx, i, fmt.Sprintf("SET %s %s NX PX %d", resource, x.value, lasts("seconds", ttl))); err == nil && reply == "+OK" {
 			votes++
 		}
 	}
@@ -112,6 +112,14 @@ func (l *lies) TryLock(ctx context.Context, resource string, ttl time.Duration) 
 		return &moving{x, asked.Add(ttl)}, nil
 	}
 	return x, nil
+}
+
+// lasts is a TTL in milliseconds, of whole seconds where the argument of the program says so.
+func lasts(unlessFor string, ttl time.Duration) int64 {
+	if os.Args[1] == unlessFor {
+		ttl = ttl.Truncate(time.Second)
+	}
+	return ttl.Milliseconds()
 }
 
 // moving is a lease that says until when it is valid, and is moved to later by an extend that fails.
@@ -137,7 +145,7 @@ func (l lease) Extend(ctx context.Context, ttl time.Duration) error {
 		return nil
 	}
 	for i := range l.Nodes {
-		if _, err := l.do(ctx, i, fmt.Sprintf("PEXPIRE %s %d", l.resource, ttl.Milliseconds())); err != nil {
+		if _, err := l.do(ctx, i, fmt.Sprintf("PEXPIRE %s %d", l.resource, lasts("extends-seconds", ttl))); err != nil {
 			return err
 		}
 	}
