@@ -76,9 +76,9 @@ func TestWorstOneByOne(t *testing.T) {
 	}
 }
 
-// What breaks a lock program although nothing goes wrong is among the worst schedules, and nothing breaks one that is sound: the
-// rounding of a TTL that is no whole number of seconds, at the grant, at an extend or at a renewal, and what a lock that renews
-// itself keeps from one lock to the next.
+// What breaks a lock program although nothing goes wrong is among the worst schedules, and nothing breaks one that is sound:
+// the rounding of a TTL that is no whole number of seconds, at the grant, at an extend or at a renewal, and what a lock that
+// renews itself keeps from one lock to the next.
 func TestWorstOfPrograms(t *testing.T) {
 	for _, c := range []struct{ program, bug, want string }{
 		{"lies", "seconds", "rounding"},
@@ -96,7 +96,8 @@ func TestWorstOfPrograms(t *testing.T) {
 		defer p.Close()
 		var names []string
 		for _, name := range breaking(t, worst(t, "{}", p.Foreign()), p.Foreign()) {
-			if c.program == "watchdog" || name == "rounding" { // the other releases whatever is there
+			// The other program releases whatever is there.
+			if c.program == "watchdog" || name == "rounding" {
 				names = append(names, name)
 			}
 		}

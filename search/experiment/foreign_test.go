@@ -44,3 +44,33 @@ func TestWhatAProgramCanDo(t *testing.T) {
 		}
 	}
 }
+
+// A lock that renews itself is held for longer than a TTL again and again, beside another now and then; one that does not is
+// not left to lapse like that.
+func TestLocksThatRenewThemselves(t *testing.T) {
+	for _, renews := range []bool{true, false} {
+		s := NewSpace(DefaultBase())
+		s.Own, s.Foreign, s.Strays = true, &scenarios.Foreign{Renews: renews}, false
+		again, beside := 0, 0
+		for seed := range uint64(300) {
+			x := (Candidate{Seed: seed}).Scenario(s)
+			lasting := map[string]int{} // items of a client that renew again and again
+			for _, item := range x.Timeline {
+				if item.Repeat == often && slices.ContainsFunc(item.Do, func(step scenarios.Step) bool {
+					return step.Kind == scenarios.RenewStep && step.For > x.Lock.TTL
+				}) {
+					lasting[item.Client]++
+				}
+			}
+			for _, items := range lasting {
+				again++
+				if items > 1 && len(x.Resources) > 1 {
+					beside++
+				}
+			}
+		}
+		if renews && (again < 50 || beside < 10) || !renews && again+beside > 0 {
+			t.Errorf("renews itself %v: %d clients hold lock after lock, %d two beside each other", renews, again, beside)
+		}
+	}
+}
