@@ -327,7 +327,7 @@ func (s Space) relies(c faults.Choices) bool {
 
 // lasting draws a pass of such a client.
 func (w *worker) lasting(c faults.Choices) []scenarios.Step {
-	renew := step(scenarios.RenewStep, w.space.times.Length(c.For("for", 0), w.ttl/2, 3*w.ttl))
+	renew := step(scenarios.RenewStep, w.space.times.Length(c.For("for", 0), w.ttl, 3*w.ttl))
 	return []scenarios.Step{w.lock(), step(scenarios.UpdateStep, 0), renew, step(scenarios.UpdateStep, 0), step(scenarios.UnlockStep, 0)}
 }
 
