@@ -52,6 +52,9 @@ var causes = map[string]cause{
 	"120-permits-of-each-node/one-permit": {func(s *scenarios.Scenario) {
 		s.Resources = append(slices.Clone(s.Resources), "pool/2")
 	}, "lease-overlap"},
+	"127-between-two-commands/renewal": {lock("protocol: redlock-plain, extending: get-set, node-timeout: 10s"), "lease-overlap, conduct"},
+	"127-between-two-commands/release": {lock("protocol: single, release: get-del, node-timeout: 10s"), "lease-overlap, conduct, contract"},
+
 	"66-wake-up/refused-call-nobody": {lock("wake-up: 0s"), "safe"},
 	"66-wake-up/gate-dead":           {lock("wake-up: 0s"), "safe"},
 	"66-wake-up/gate-silent":         {lock("wake-up: 0s"), "safe"},
