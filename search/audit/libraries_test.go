@@ -87,7 +87,7 @@ func TestBetweenCommands(t *testing.T) {
 		{"mine.wasm", "", foreign(several), "0s", Unsafe, "in one command"},
 		{"mine.wasm", "", foreign(one), "5s", Safe, ""},
 		{"get-set", "", nil, "0s", Unsafe, "library: redlock"},
-		{"redlock-plain", "extending: get-set", nil, "5s", Unsafe, "library: redlock"},
+		{"redlock-plain", "extending: get-set", nil, "5s", Unsafe, "lock.extending: quorum"},
 		{"redlock-plain", "extending: quorum", nil, "5s", Safe, ""},
 		{"single", "release: get-del", nil, "5s", Unsafe, "lock.release: cad"},
 		{"single", "release: cad", nil, "5s", Safe, ""},
