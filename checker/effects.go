@@ -20,23 +20,24 @@ func (r *Report) addEffects(t *transcript, l *leases) {
 		if e.Kind != history.Effect || e.Outcome == history.Unknown {
 			continue
 		}
-		if e.Grant == 0 {
-			r.addUnlocked(all[e.Resource], e)
+		if e.Grant != 0 && (!t.ops[e.Grant].granted() || t.ops[e.Grant].ret > e.Seq) {
 			continue
 		}
-		grant := &t.ops[e.Grant]
-		if !grant.granted() || grant.ret > e.Seq {
-			continue
-		}
-		g := all[grant.resource]
+		g := all[t.on(e)]
 		if g == nil {
 			g = &guarded{}
-			all[grant.resource] = g
+			all[t.on(e)] = g
 		}
-		if e.Outcome == history.OK {
+		switch {
+		case e.Grant == 0:
+			r.addUnlocked(g, e)
+		case e.Outcome == history.OK:
 			r.addAccepted(t, l, g, e)
-		} else {
+		default:
 			r.addRefused(t, l, g, e)
+		}
+		if e.Func == history.Write && e.Outcome == history.OK {
+			g.written = *e
 		}
 	}
 	for _, resource := range t.resources {
@@ -63,17 +64,29 @@ type guarded struct {
 	latest history.Event
 	newest int
 	marked map[int]bool // grants whose mark was accepted
+	// written is the last write; zero if there is none.
+	written history.Event
 }
 
-// carried says whether a request had a token, or a mark, that the resource could go by.
-func (g *guarded) carried(e *history.Event) bool { return e.Token != 0 || g.marked[e.Grant] }
+// carried says whether a request had a token, a version or a mark that the resource could go by.
+func (g *guarded) carried(e *history.Event) bool {
+	return e.Token != 0 || e.Basis != 0 || g.marked[e.Grant]
+}
+
+// isOutdated says whether the holder itself is to blame that the version is not the resource's by which a refused write goes:
+// the version is not of this lease, or the lease's own write came after it, or one of somebody without the lock, to whom
+// nothing was promised.
+func (g *guarded) isOutdated(t *transcript, e *history.Event) bool {
+	return e.Basis != 0 && g.written.Seq > t.ops[e.Basis].call &&
+		(t.ops[e.Basis].grant != e.Grant || g.written.Grant == e.Grant || g.written.Grant == 0)
+}
 
 // addUnlocked counts a request without the lock: nothing was promised to who sent it.
 func (r *Report) addUnlocked(g *guarded, e *history.Event) {
 	switch {
-	case e.Token != 0 && g != nil && g.first != 0:
+	case e.Token != 0 && g.first != 0:
 		r.Compared.Fenced++
-	case e.Token == 0 && e.Outcome == history.Failed && e.Func == history.Write:
+	case e.Token == 0 && e.Basis == 0 && e.Outcome == history.Failed && e.Func == history.Write:
 		r.Compared.Unmarked++
 	}
 }
@@ -138,7 +151,7 @@ func (r *Report) addRefused(t *transcript, l *leases, g *guarded, e *history.Eve
 	switch {
 	case ended && isLate && e.Func == history.Write:
 		r.Compared.LateWrites++
-	case !ended && !isLate:
+	case !ended && !isLate && !g.isOutdated(t, e):
 		r.Compared.Rightful++
 		g.refused = count(g.refused, func() Finding { return holderRefused(t, window, e) })
 	}
@@ -187,8 +200,11 @@ func acceptedAfterExpiry(t *transcript, window span, e *history.Event) Finding {
 
 func holderRefused(t *transcript, window span, e *history.Event) Finding {
 	with := "whose mark it has"
-	if e.Token != 0 {
+	switch {
+	case e.Token != 0:
 		with = fmt.Sprintf("with the token %d", e.Token)
+	case e.Basis != 0:
+		with = "with the version that it had read"
 	}
 	f := t.finding(HolderRefused, t.on(e), span{window.from, e.Seq}, []int{window.from, e.Seq}, t.windowOf(e.Grant, window))
 	f.Text = fmt.Sprintf(

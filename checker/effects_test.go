@@ -27,3 +27,22 @@ func TestEffects(t *testing.T) {
 		{"while another holds but the own lease has not ended", "c1 acquire 1; ok 1; c2 acquire 2; ok 2; c2 write 3 =2 of 2; applied 3; c1 write 4 =1 of 1; applied 4", Options{}, "lease-overlap r x1"},
 	})
 }
+
+// Who goes by a version may be refused because somebody else has written, which is to no blame of the resource unless that was
+// an earlier holder, or nobody.
+func TestRefusedVersions(t *testing.T) {
+	const (
+		two     = "c1 acquire 1; ok 1; c1 read 2 of 1; applied 2 =0; ok 2 =0; expire 1; c2 acquire 3; ok 3; c2 read 4 of 3; applied 4 =0; ok 4 =0; "
+		refused = "holder-refused r x1"
+	)
+	checkRules(t, []ruleCase{
+		{"the late write of an earlier holder came first", two + "c1 write 5 =1 of 1; applied 5 upon 2; c2 write 6 =1 of 3; refused 6 upon 4", Options{}, "stale-write r x1, " + refused},
+		{"the late write came second", two + "c2 write 6 =1 of 3; applied 6 upon 4; c1 write 5 =1 of 1; refused 5 upon 2", Options{}, ""},
+		{"nobody has written", two + "c2 write 6 =1 of 3; refused 6 upon 4", Options{}, refused},
+		{"nobody has written since", two + "c1 write 5 =1 of 1; applied 5 upon 2; c2 read 7 of 3; applied 7 =1; ok 7 =1; c2 write 6 =2 of 3; refused 6 upon 7", Options{}, "stale-write r x1, " + refused},
+		{"the holder has written", two + "c2 write 6 =1 of 3; applied 6 upon 4; c2 write 7 =1 of 3; refused 7 upon 4", Options{}, ""},
+		{"somebody without the lock has written", two + "c3 write 6 =7; applied 6; c2 write 7 =1 of 3; refused 7 upon 4", Options{}, ""},
+		{"the version is that of an earlier lease", "c1 acquire 1; ok 1; c1 read 2 of 1; applied 2 =0; ok 2 =0; c1 release 3 of 1; ok 3; c2 acquire 4; ok 4; c2 write 5 =1 of 4; applied 5; c2 release 6 of 4; ok 6; " +
+			"c1 acquire 7; ok 7; c1 write 8 =1 of 7 upon 2; refused 8 upon 2", Options{}, ""},
+	})
+}

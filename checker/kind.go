@@ -33,8 +33,8 @@ const (
 	NeedlesslyUnavailable Kind = "needlessly-unavailable"
 	// BusyWait: a client that waited for the lock asked again and again without a pause; see package rules.
 	BusyWait Kind = "busy-wait"
-	// HolderRefused: the resource refused a request of the client that held the lock, although it carried a token or a mark and
-	// nothing of a later holder had been accepted. It keeps the holder from its work.
+	// HolderRefused: the resource refused a request of the client that held the lock, although it carried a token, version or
+	// mark and nothing of a later holder had been accepted. It keeps the holder from its work.
 	HolderRefused Kind = "holder-refused"
 	// NotTested: too little happened for the run to say anything, and nothing was violated.
 	NotTested Kind = "not-tested"

@@ -88,12 +88,12 @@ type Compared struct {
 	// Successors are the accepted writes that came after an effect of another grant.
 	Successors int
 	// LateWrites are the writes whose lease had ended, and that reached the resource after it had accepted an effect of a later
-	// grant: it accepted them, or refused them for the token or the mark that they carried.
+	// grant: it accepted them, or refused them for the token, version or mark that they carried.
 	LateWrites int
-	// Fenced are the requests that carried a token or a mark to a resource that had accepted an effect of another grant.
+	// Fenced are the requests that carried a token, version or mark to a resource that had accepted an effect of another grant.
 	Fenced int
-	// Rightful are the requests that carried a token or a mark while their lease lasted, and before the resource accepted
-	// anything of a later grant.
+	// Rightful are the requests that carried a token, version or mark while their lease lasted, and before the resource
+	// accepted anything of a later grant.
 	Rightful int
 	// Unmarked are the writes that the resource refused and that carried nothing by which it could have accepted them.
 	Unmarked int

@@ -42,8 +42,8 @@ func transcribe(l *Log, end Instant) (*transcript, error) {
 
 // take enters one event; open has the operations of each process that have not returned.
 func (t *transcript) take(e *history.Event, open map[string][]int) error {
-	if e.Basis != 0 && (e.Kind != history.Call || e.Func != history.Write) {
-		return fmt.Errorf("builds on operation %d, as only the call of a write can", e.Basis)
+	if e.Basis != 0 && (e.Kind != history.Call && e.Kind != history.Effect || e.Func != history.Write) {
+		return fmt.Errorf("builds on operation %d, as only the call or effect of a write can", e.Basis)
 	}
 	isGrant := e.Kind == history.Return && e.Func == history.Acquire && e.Outcome == history.OK
 	if e.Token != 0 && e.Kind != history.Effect && !isGrant {
@@ -179,8 +179,15 @@ func (t *transcript) takeEffect(e *history.Event) error {
 	case o != nil && e.Process != "" && e.Process != o.process:
 		return fmt.Errorf("operation %d is %s's, not %s's", e.Op, o.process, e.Process)
 	}
-	if err := t.belongs(e, e.Grant); err != nil || e.Grant == 0 {
+	if err := t.belongs(e, e.Grant); err != nil {
 		return err
+	}
+	if known := t.op(e.Basis); e.Basis != 0 && (known == nil || known.fn != history.Read && known.fn != history.Write ||
+		known.process != e.Process || known.resource != t.on(e)) {
+		return fmt.Errorf("goes by the version of operation %d, which is no read or write of %q by %s", e.Basis, t.on(e), e.Process)
+	}
+	if e.Grant == 0 {
+		return nil
 	}
 	if token := t.ops[e.Grant].token; e.Token != 0 && token != 0 && token != e.Token {
 		return fmt.Errorf("grant %d has the token %d, not %d", e.Grant, token, e.Token)

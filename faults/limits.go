@@ -45,10 +45,13 @@ const minOutage = 100 * time.Millisecond
 
 // keeps says whether a node that stops has all it knew on its disk.
 func (l *Limits) keeps(how Stop) bool {
-	if how == PoweredOff {
-		return l.Persistence == redis.Always
+	switch how {
+	case PoweredOff:
+		return l.Persistence.SurvivesPowerLoss()
+	case ShutDown:
+		return l.Persistence != redis.NoPersistence
 	}
-	return l.Persistence != redis.NoPersistence
+	return l.Persistence.SurvivesKill()
 }
 
 // masters are the nodes that have replicas.

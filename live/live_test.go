@@ -89,6 +89,7 @@ func TestSameVerdictAsModel(t *testing.T) {
 		"24-restart-at-once/one-of-three",                         // a server that forgets
 		"27-crash-after-set/every-second-power-loss",              // an append-only file after a power loss
 		"27-crash-after-set/always-power-loss",                    // and what fsync is for
+		"27-crash-after-set/snapshots-bring-back",                 // snapshots
 		"32-pause-before-write",                                   // a client that is stopped at a very step
 		"08-redlock-over-replicated-nodes",                        // a master that dies before its replica knows
 		"07-failover-with-wait/both-sides-serve",                  // clients that are led to different masters

@@ -49,8 +49,12 @@ func (r *run) setUp(ctx context.Context) error {
 			return err
 		}
 	}
-	if r.options.kind().IsRedis && s.Nodes.Persistence == redis.EverySecond && needsPreload(s) {
+	switch {
+	case !r.options.kind().IsRedis:
+	case s.Nodes.Persistence == redis.EverySecond && needsPreload(s):
 		return r.settleDisks(ctx)
+	case s.Nodes.Persistence == redis.Snapshots:
+		return r.saveNow()
 	}
 	return nil
 }
@@ -58,7 +62,7 @@ func (r *run) setUp(ctx context.Context) error {
 // startServers starts what the nodes run.
 func (r *run) startServers(ctx context.Context) error {
 	s := r.scenario
-	c := server.Config{Names: s.Nodes.Names, Persistence: s.Nodes.Persistence, Forbidden: string(s.Nodes.Forbidden), Changes: needsPreload(s)}
+	c := server.Config{Names: s.Nodes.Names, Persistence: s.Nodes.Persistence, SnapshotEvery: s.Nodes.SnapshotEvery, Forbidden: string(s.Nodes.Forbidden), Changes: needsPreload(s)}
 	if err := r.addServers(ctx, r.options.kind(), c); err != nil {
 		return err
 	}
@@ -112,7 +116,7 @@ func (r *run) addClient(i int, name, text string) error {
 // disk, as in the simulator, whose first fsync is a second away. Redis fsyncs when its clock shows another second than at the
 // last fsync, so this is done right after a second has begun.
 func (r *run) settleDisks(ctx context.Context) error {
-	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
+	untilSecond()
 	for _, x := range r.servers {
 		before := x.Clocks.Syncs()
 		if x.Follows != "" { // it writes what its master writes
@@ -131,6 +135,21 @@ func (r *run) settleDisks(ctx context.Context) error {
 	return nil
 }
 
+// saveNow has every node make a snapshot, so that the time until the next one counts from the beginning of the run. Redis
+// counts the seconds that begin on its clock, so this is done right after one has begun.
+func (r *run) saveNow() error {
+	untilSecond()
+	for _, x := range r.servers {
+		if _, err := redisproc.Ask(x.Addr, "SAVE"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// untilSecond waits for the next second of the clock.
+func untilSecond() { time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second))) }
+
 // needsPreload reports whether a scenario needs the library that is loaded into redis-server, because it changes a server's
 // clock or loses what was not fsynced.
 func needsPreload(s *scenarios.Scenario) bool {
@@ -140,6 +159,6 @@ func needsPreload(s *scenarios.Scenario) bool {
 		}
 		on := faults.LiveOf(it.Fault, speed.Deployment(s))
 		return on.Clocks && !slices.Contains(s.Clients, faults.TargetOf(it.Fault)) ||
-			on.Unsynced && s.Nodes.Persistence != redis.NoPersistence
+			on.Unsynced && s.Nodes.Persistence.SurvivesKill()
 	})
 }

@@ -21,6 +21,18 @@ var nodes = []Mutant{
 		Killers: []string{"27-crash-after-set/shutdown"},
 	},
 	{
+		Name:    "snapshot-as-it-is-killed",
+		Bug:     "a process that makes snapshots writes one when it is killed",
+		Edits:   []Edit{{"sim/redis/persistence.go", "return p == EverySecond || p == Always }", "return p != NoPersistence }"}},
+		Killers: []string{"27-crash-after-set/snapshots-kill", "27-crash-after-set/snapshots-bring-back"},
+	},
+	{
+		Name:    "no-snapshots",
+		Bug:     "a snapshot is never made while the process runs",
+		Edits:   []Edit{{"sim/redis/persistence.go", "if !d.changes || due > ran || d.changed == ran {", "if true {"}},
+		Killers: []string{"27-crash-after-set/snapshots-power-loss-later", "27-crash-after-set/snapshots-bring-back"},
+	},
+	{
 		Name:    "guard-off",
 		Bug:     "the restart guard does not compare the run of the server",
 		Edits:   []Edit{{"internal/votes/guard.go", "case found != run:", "case found != run && false:"}},

@@ -9,6 +9,12 @@ var resource = []Mutant{
 		Killers: []string{"50-conditional-update"},
 	},
 	{
+		Name:    "any-version",
+		Bug:     "an UPDATE without its WHERE clause, for a version column",
+		Edits:   []Edit{{"sim/storage/storage.go", "slices.Contains(c.current, e.Basis)", "len(c.current) > 0"}},
+		Killers: []string{"127-version-column/redisson-paused", "127-version-column/single-paused", "127-version-column/two-holders"},
+	},
+	{
 		Name:    "one-fence-for-all",
 		Bug:     "the storage compares tokens over all resources together",
 		Edits:   []Edit{{"sim/storage/storage.go", "x := c.cells[e.Resource]", "x := c.cells[\"\"]"}, {"sim/storage/storage.go", "c.cells[e.Resource] = x", "c.cells[\"\"] = x"}},

@@ -122,6 +122,10 @@ func TestBadFiles(t *testing.T) {
 
 		// What resources are called: some names cannot be told from a length, or from several.
 		{"resources: [a, 'order:17', 'é']\n" + do("lock: a"), ""},
+		{"nodes: {persistence: snapshots, snapshot-every: 2500ms}", "must be whole seconds, as Redis counts them"},
+		{"nodes: {persistence: snapshots, snapshot-every: 1s}", "snapshot-every"},
+		{"nodes: {persistence: always, snapshot-every: 5s}", "is for nodes that make snapshots: add persistence: snapshots"},
+		{"nodes: {persistence: snapshots, snapshot-every: 5s}", ""},
 		{"resources: [a, a]", "there are two resources of this name"},
 		{"resources: []", "0 resources, must be from 1 to 1000"},
 		{"resources: ['']", "cannot be the name of a resource"},

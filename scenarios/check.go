@@ -64,6 +64,7 @@ func (c *check) nodes() {
 	c.replicas()
 	c.forbidden()
 	c.servers()
+	c.snapshots()
 	c.onlyRedis()
 	if n := len(c.s.Nodes.Names); n > 0 && n <= redlock.MaxNodes {
 		c.lock()

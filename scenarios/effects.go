@@ -136,7 +136,13 @@ func (l *held) send(on Grant, f history.Func, fill func(*history.Event)) (seen, 
 	if transactional {
 		done = tx.Access(l.ctx(), e)
 	} else {
+		if l.scenario.Storage == storage.Versioned && f == history.Write {
+			e.Basis = l.versions[on.Resource]
+		}
 		done = l.host.Access(l.acquisition.acquire, l.accesses, e)
+	}
+	if done.Outcome == history.OK && f != history.Mark {
+		l.versions[on.Resource] = op
 	}
 	l.record(history.Event{Kind: history.Return, Func: f, Op: op, Resource: on.Resource, Grant: e.Grant, Outcome: done.Outcome, Number: done.Number, Node: e.Node})
 	return seen{done.Number, op, on.Op}, done.Outcome == history.OK

@@ -82,9 +82,11 @@ func (l *linter) checksNothing() {
 		l.warn(n, kind.String(), "checks requests, and no step writes to the resource: the run will be not tested; leave storage out")
 	case kind == storage.CompareAndSet && !marks:
 		l.warn(n, kind.String(), "takes a write only of the client whose mark it has, and no step sets one (mark): it refuses every write, and the run will be not tested")
+	case kind == storage.Versioned && !l.s.hasStep(func(step *Step) bool { return step.is(reads | inOneCall) }):
+		l.warn(n, kind.String(), "takes a write only with the version that its client knows, and no step reads it (update, read): it refuses every write, and the run will be not tested")
 	case kind == storage.Table && !l.s.Lock.Capabilities().Tokens:
 		l.warn(n, kind.String(), "takes a write only with a fencing token, and the lock (protocol %s) gives none: it refuses every write, and the run will be not tested", l.s.Lock.Protocol)
-	case kind != storage.CompareAndSet && !l.s.Lock.Capabilities().Tokens:
+	case kind.Needs() == "token" && !l.s.Lock.Capabilities().Tokens:
 		l.warn(n, kind.String(), "goes by fencing tokens, and the lock (protocol %s) gives none: it accepts everything, and unless a late write does harm the run will be not tested", l.s.Lock.Protocol)
 	}
 }

@@ -20,10 +20,14 @@ type Nodes struct {
 	// Replicas are the asynchronous replicas of nodes. Clients do not know of them until one is promoted. Default: not set.
 	// Example: {A: [A2, A3]}
 	Replicas strictyaml.Ordered[[]string] `yaml:"replicas"`
-	// Persistence is when nodes fsync what they write: none, every-second (also everysec, as Redis has it) or always. A
-	// process that is killed loses its data only with none. A node that loses power keeps all of it only with always; with
-	// every-second it keeps what is older than a second. Protocols without Redis have none. Default: none. Example: always
+	// Persistence is what nodes write to disk: none, an append-only file that they fsync every-second (also everysec, as Redis
+	// has it) or always, or snapshots (an RDB file). A process that is killed keeps its data with an append-only file. A node
+	// that loses power keeps all of it only with always; with every-second it keeps what is older than a second. With snapshots
+	// either leaves the last one. Protocols without Redis have none. Default: none. Example: always
 	Persistence redis.Persistence `yaml:"persistence"`
+	// SnapshotEvery is how old a snapshot is at least, in whole seconds, before a change of a key is followed by another. Redis
+	// waits for up to a second more than its setting save says. Default: 1m. Example: 5s
+	SnapshotEvery time.Duration `yaml:"snapshot-every" range:"2s.."`
 	// Forbidden is a command that the last node does not have, as by rename-command: DEL, PEXPIRE or PTTL, which a lock needs
 	// to be released or extended, or EVAL, and EVALSHA with it, as an ACL forbids scripts. Such a node does not vote. Only
 	// for protocol redlock. Default: not set. Example: DEL
@@ -45,7 +49,8 @@ var _ = strictyaml.Enum[redis.Software]("server").Word("redis-7.0", redis.Redis7
 	Word("redis-8.4", redis.Redis84).Word("valkey-8.1", redis.Valkey81).Word("valkey-9.1", redis.Valkey91)
 
 var _ = strictyaml.Enum[redis.Persistence]("persistence").Word("none", redis.NoPersistence).
-	Word("every-second", redis.EverySecond).Word("always", redis.Always).Word("everysec", redis.EverySecond)
+	Word("every-second", redis.EverySecond).Word("always", redis.Always).Word("everysec", redis.EverySecond).
+	Word("snapshots", redis.Snapshots)
 
 // all is the nodes' names and those of their replicas.
 func (n Nodes) all() []string {
@@ -100,6 +105,12 @@ func Limits(s *Scenario, beyond bool) *faults.Limits {
 		Random: protocols.Has[protocols.RedlockSettings](s.Lock), Strict: protocols.Has[protocols.RedlockSettings](s.Lock), Batches: own.Batching != 0}
 }
 
+// Forgets says whether a node that stops can come back without all that it knew.
+func (s *Scenario) Forgets() bool {
+	p := s.Nodes.Persistence
+	return !p.SurvivesKill() || !p.SurvivesPowerLoss() && !s.Budget.NoPowerLoss
+}
+
 // Fenced says whether the lock has fencing counters.
 func (s *Scenario) Fenced() bool { return protocols.Of[protocols.RedlockSettings](s.Lock).Fencing }
 
@@ -128,6 +139,17 @@ func (c *check) servers() {
 	n := child(child(c.n, "nodes"), "servers")
 	for _, of := range c.s.Nodes.Servers {
 		c.known(n, "node", of.Key, c.s.Nodes.all())
+	}
+}
+
+// snapshots looks at how often nodes make them.
+func (c *check) snapshots() {
+	n, every := child(child(c.n, "nodes"), "snapshot-every"), c.s.Nodes.SnapshotEvery
+	switch {
+	case every%time.Second != 0:
+		c.d.Errorf(n, n.Value, nil, "must be whole seconds, as Redis counts them")
+	case every != Default().Nodes.SnapshotEvery && c.s.Nodes.Persistence != redis.Snapshots:
+		c.d.Errorf(n, n.Value, nil, "is for nodes that make snapshots: add persistence: snapshots")
 	}
 }
 

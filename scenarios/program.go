@@ -16,7 +16,7 @@ func (x *Session) Run(item *Item) {
 	thread := x.threads
 	for range max(item.Repeat, 1) {
 		life, end := x.clock.WithCancel(context.Background())
-		p := &program{Session: x, item: item, thread: thread, life: life, numbers: map[string]seen{}}
+		p := &program{Session: x, item: item, thread: thread, life: life, numbers: map[string]seen{}, versions: map[string]int{}}
 		for i := range item.Do {
 			if s := &item.Do[i]; !s.Kind.shape().do(p, s) {
 				break
@@ -38,6 +38,8 @@ type program struct {
 	accesses int     // requests to the storage so far
 	// numbers is what was read last, by resource, where that succeeded.
 	numbers map[string]seen
+	// versions are the operations that returned the version of a resource last, by resource.
+	versions map[string]int
 }
 
 // seen is a number that was read.

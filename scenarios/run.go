@@ -237,8 +237,8 @@ func (s *Scenario) start(w *sim.World, o Options) (*Armed, error) {
 
 // world is the scenario's, before anything happens in it.
 func (s *Scenario) world(o Options) sim.Config {
-	cfg := sim.Config{Seed: o.Seed, Nodes: s.Nodes.Names, Replicas: s.Nodes.replicas(), Persistence: s.Nodes.Persistence, Forbidden: string(s.Nodes.Forbidden), Software: s.Nodes.software(),
-		Latency: s.Network.Latency.Latency, Storage: s.Storage, Trace: o.Trace, Buffer: o.Buffer, Unhashed: o.Unhashed, Scheduler: o.Scheduler}
+	cfg := sim.Config{Seed: o.Seed, Nodes: s.Nodes.Names, Replicas: s.Nodes.replicas(), Persistence: s.Nodes.Persistence,
+		SnapshotEvery: s.Nodes.SnapshotEvery, Forbidden: string(s.Nodes.Forbidden), Software: s.Nodes.software(), Latency: s.Network.Latency.Latency, Storage: s.Storage, Trace: o.Trace, Buffer: o.Buffer, Unhashed: o.Unhashed, Scheduler: o.Scheduler}
 	for _, name := range s.Clients {
 		cfg.Clients = append(cfg.Clients, sim.ClientConfig{Name: name, LockClock: s.Lock.Clock, StepTime: s.StepTime.Latency})
 	}

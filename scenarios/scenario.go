@@ -59,8 +59,9 @@ type Scenario struct {
 	// what waits in it goes on when it is woken. Default: 0s. Example: {min: 0s, p99: 100us, max: 2ms}
 	StepTime Latency `yaml:"step-time"`
 	// Storage is what the shared resource checks before it accepts a request: register (nothing), fenced (no token lower
-	// than the highest seen), fenced-writes (the same, for writes only), compare-and-set (the mark is the writer's) or table
-	// (a token higher than that of the last write). Default: register. Example: fenced
+	// than the highest seen), fenced-writes (the same, for writes only), compare-and-set (the mark is the writer's), table
+	// (a token higher than that of the last write) or version (nothing was written since the client last read or wrote, as
+	// with a version column). Default: register. Example: fenced
 	Storage storage.Kind `yaml:"storage"`
 	// Budget is what may go wrong without breaking the claim. Beyond it, only what no fault excuses breaks it. Default:
 	// nothing, but for nodes that stop and messages that are lost. Example: {clock-rate: 0.1%, restart-delay: 10s}
@@ -98,7 +99,7 @@ var _ = strictyaml.EnumOf("claim", Holds, Unsound)
 
 var _ = strictyaml.Enum[storage.Kind]("kind of storage").Word("register", storage.Register).
 	Word("fenced", storage.Fenced).Word("fenced-writes", storage.FencedWrites).
-	Word("compare-and-set", storage.CompareAndSet).Word("table", storage.Table)
+	Word("compare-and-set", storage.CompareAndSet).Word("table", storage.Table).Word("version", storage.Versioned)
 
 // Network is the delays of messages.
 type Network struct {
@@ -177,7 +178,7 @@ func Default() Scenario {
 	return Scenario{
 		Theme:     Own,
 		Lock:      protocols.Default(),
-		Nodes:     Nodes{Names: []string{"A", "B", "C", "D", "E"}},
+		Nodes:     Nodes{Names: []string{"A", "B", "C", "D", "E"}, SnapshotEvery: time.Minute},
 		Resources: []string{Resource},
 		Network:   Network{Latency: Latency{network.Uniform(time.Millisecond, 5*time.Millisecond)}},
 		Duration:  time.Minute,

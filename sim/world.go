@@ -35,9 +35,11 @@ import (
 type Config struct {
 	// Seed decides every random choice.
 	Seed uint64
-	// Nodes names the Redis nodes; Persistence is what all of them write to disk.
-	Nodes       []string
-	Persistence redis.Persistence
+	// Nodes names the Redis nodes; Persistence is what all of them write to disk, and SnapshotEvery how old a snapshot is at
+	// least before there is another.
+	Nodes         []string
+	Persistence   redis.Persistence
+	SnapshotEvery time.Duration
 	// Forbidden is a command that the last of the Nodes does not have, or redis.Scripts; empty if it has all.
 	Forbidden string
 	// Software is what a node or replica runs, by its name; that of all others is Redis 7.0.
@@ -107,8 +109,8 @@ func NewWorld(cfg Config, tier redis.Tier) *World {
 	w.Events = w.Kernel.Events
 	w.recorded = trace.Of[*history.Event](w.Events)
 	w.Network = network.New(w.Kernel)
-	w.Deployment = redis.Deploy(w.Kernel, w.Network, tier, redis.Config{Nodes: cfg.Nodes, Persistence: cfg.Persistence, Forbidden: cfg.Forbidden,
-		Software: cfg.Software, Replicas: cfg.Replicas, Latency: cfg.Latency})
+	w.Deployment = redis.Deploy(w.Kernel, w.Network, tier, redis.Config{Nodes: cfg.Nodes, Persistence: cfg.Persistence,
+		SnapshotEvery: cfg.SnapshotEvery, Forbidden: cfg.Forbidden, Software: cfg.Software, Replicas: cfg.Replicas, Latency: cfg.Latency})
 	w.Storage = storage.New(w.Kernel, w.Network, cfg.Storage, w.Record)
 	for _, c := range cfg.Clients {
 		p := w.Kernel.NewProcess(c.Name, c.LockClock)

@@ -104,9 +104,17 @@ func (t *teller) effect(e *history.Event) string {
 	case e.Outcome != history.OK && e.Node != "":
 		return fmt.Sprintf("%s rolls back %s's %s%s", e.Node, e.Process, e.Func, t.on(e))
 	case e.Outcome != history.OK:
-		return fmt.Sprintf("the storage rejects %s's %s%s%s", e.Process, e.Func, t.on(e), aside(token(e.Token)))
+		return fmt.Sprintf("the storage rejects %s's %s%s%s", e.Process, e.Func, t.on(e), aside(token(e.Token), outdated(e)))
 	}
 	return ""
+}
+
+// outdated is what is wrong with the version that a rejected write goes by; empty if it goes by none.
+func outdated(e *history.Event) string {
+	if e.Basis == 0 {
+		return ""
+	}
+	return "its version is out of date"
 }
 
 // place is where a read or write goes: the storage, or a node that keeps the resource itself.

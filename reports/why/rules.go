@@ -37,8 +37,8 @@ func rulesOf(r *verdict.Result) ([]Rule, error) {
 		{Kind: checker.TokenRepeated, Why: tokens(r.History, "no two the same")},
 	}
 	all = append(all, watched(r)...)
-	all = append(all, Rule{Kind: checker.HolderRefused, Why: judged(of.Rightful, "the resource accepted %s of clients that held the lock and had a token or mark", "request",
-		"no request of a client that held the lock carried a token or mark, or the resource had accepted one of a later holder")})
+	all = append(all, Rule{Kind: checker.HolderRefused, Why: judged(of.Rightful, "the resource accepted %s of clients that held the lock and had a token, version or mark", "request",
+		"no request of a client that held the lock carried a token, version or mark, or the resource had accepted one of a later holder")})
 	for i := range all {
 		for j := range r.Report.Findings {
 			if f := &r.Report.Findings[j]; f.Kind == all[i].Kind {
@@ -62,8 +62,9 @@ var matters = map[checker.Kind]string{
 	checker.Leftover: "Client and node were up, and every message between them was answered in time. Until the key runs out, this node " +
 		"votes for nobody else.",
 	checker.NeedlesslyUnavailable: "No fault, no other holder and no leftover key explains it, so that the lock itself keeps its clients out.",
-	checker.HolderRefused:         "The client has the lock and cannot do its work: the resource, or the tokens, are not right for each other.",
-	checker.BusyWait:              "Every client that waits keeps the nodes as busy as the network allows, for as long as somebody else has the lock.",
+	checker.HolderRefused: "The client has the lock and cannot do its work: the resource and the tokens are not right for each other, " +
+		"or a late write has changed the version that the client had read.",
+	checker.BusyWait: "Every client that waits keeps the nodes as busy as the network allows, for as long as somebody else has the lock.",
 }
 
 // watched lists the kinds of what package rules finds, each with what its rules say where they hold.

@@ -44,6 +44,9 @@ type RedlockPlainSettings struct {
 	// Value is how often a client draws a random value: for each attempt, once for each call, or never (client: it takes its
 	// name, as locks do that store the name of a host or pod). Default: attempt. Example: call
 	Value Value `yaml:"value"`
+	// ValueFrom is what a value is drawn from: random (20 bytes, the rule), time (the microseconds of the client's wall
+	// clock) or client-time (the client's name and that time). Default: random. Example: client-time
+	ValueFrom ValueFrom `yaml:"value-from"`
 	// Validity is whether a client refuses a lease of which nothing is left when it is granted or extended. Default:
 	// checked. Example: unchecked
 	Validity Validity `yaml:"validity"`
@@ -77,6 +80,8 @@ func (own RedlockPlainSettings) Check(s Settings, nodes int) error {
 		return fmt.Errorf("quorum %d of %d nodes", own.Quorum, nodes)
 	case own.Cleanup == CleanupAtEnd && own.Value != PerCall:
 		return errors.New("cleanup at-end deletes the value of the call, and needs value call")
+	case own.Value == PerClient && own.ValueFrom != Random:
+		return errors.New("value client draws nothing, neither value-from time nor client-time")
 	case own.Release == GetDel:
 		return errors.New("release: redlock-plain has cad and del")
 	}
@@ -214,6 +219,21 @@ const (
 )
 
 var _ = strictyaml.Enum[Value]("draw of values").Word("attempt", PerAttempt).Word("call", PerCall).Word("client", PerClient)
+
+// ValueFrom is what a value is drawn from.
+type ValueFrom uint8
+
+const (
+	// Random is random bytes, so that no two values are the same: the rule.
+	Random ValueFrom = iota
+	// Time is the microseconds of the client's wall clock, as PHP's uniqid has them: those who ask at once have the same.
+	Time
+	// ClientTime is the client's name and that time, which the Redis documentation calls simpler and not as safe: two threads
+	// of a client that ask at once have the same, and so may a client have again whose clock was stepped back.
+	ClientTime
+)
+
+var _ = strictyaml.Enum[ValueFrom]("source of values").Word("random", Random).Word("time", Time).Word("client-time", ClientTime)
 
 // Validity is whether a client looks at how much of its lease is left.
 type Validity uint8

@@ -90,7 +90,8 @@ var presets = []struct {
 	// microtime(true), one server after the other. The quorum is count / 2 + 1 in floating point, hence 3.5 of 5. Nothing
 	// catches the exception of a server that fails, in lock and unlock. Its README gives connections a timeout of 0.01 s,
 	// which is for connecting (phpredis pull request 260). Left out: that a server that is down when the first lock is
-	// taken throws there too, and that the token is uniqid(), the time. It has no extending; the rule stands in.
+	// taken throws there too, and that the token is uniqid(), which is value-from: time: clients of a scenario that ask at
+	// the same time do so in the same microsecond. It has no extending; the rule stands in.
 	{"redlock-php", 0, as("redlock-plain", func(s *Settings, own *RedlockPlainSettings) {
 		own.Asking, s.NodeTimeout = Sequential, phpRead
 		own.Attempts, own.RetryDelay = 3, Range{100 * time.Millisecond, 200 * time.Millisecond}

@@ -77,10 +77,11 @@ func TestWrongPresets(t *testing.T) {
 
 func TestHabitsThatMakeNoSense(t *testing.T) {
 	for file, want := range map[string]string{
-		"{protocol: redlock-plain, cleanup: at-end}":           "cleanup at-end deletes the value of the call, and needs value call",
-		"{preset: phpredis-mutex, backoff: -10%}":              "backoff -10% from a delay of 10ms on, neither may be negative and a delay of 0 does not grow",
-		"{preset: redlock-cs, backoff: 10%}":                   "backoff 10% from a delay of 0s on, neither may be negative and a delay of 0 does not grow",
-		"{protocol: redlock, retry-delay: {min: 0s, max: 1s}}": "retry delay from 0s to 1s, must be positive and not fall",
+		"{protocol: redlock-plain, value: client, value-from: time}": "value client draws nothing, neither value-from time nor client-time",
+		"{protocol: redlock-plain, cleanup: at-end}":                 "cleanup at-end deletes the value of the call, and needs value call",
+		"{preset: phpredis-mutex, backoff: -10%}":                    "backoff -10% from a delay of 10ms on, neither may be negative and a delay of 0 does not grow",
+		"{preset: redlock-cs, backoff: 10%}":                         "backoff 10% from a delay of 0s on, neither may be negative and a delay of 0 does not grow",
+		"{protocol: redlock, retry-delay: {min: 0s, max: 1s}}":       "retry delay from 0s to 1s, must be positive and not fall",
 	} {
 		s := Default()
 		if err := strictyaml.Decode("f", []byte(file), &s); err != nil {

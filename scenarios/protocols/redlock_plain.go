@@ -109,6 +109,17 @@ func (x *redlockPlain) call(ctx context.Context, keys []string, ttl time.Duratio
 	return l, err
 }
 
+// value draws a value from what the settings say.
+func (x *redlockPlain) value() (string, error) {
+	switch now := x.env.Wall().UnixMicro(); x.own.ValueFrom {
+	case Time:
+		return fmt.Sprint(now), nil
+	case ClientTime:
+		return fmt.Sprintf("%s %d", x.env.Name(), now), nil
+	}
+	return x.session.value()
+}
+
 // connect tries to connect to the nodes, once, and leaves out those that it cannot connect to. Calls that come meanwhile wait
 // for that, or until their contexts end.
 func (x *redlockPlain) connect(ctx context.Context) error {

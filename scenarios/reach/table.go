@@ -48,7 +48,7 @@ const (
 	Several  Feature = "several resources as one lock"
 	Permits  Feature = "semaphores"
 	// Checks is about the resource, not the library.
-	Checks Feature = "a resource that goes by tokens or marks"
+	Checks Feature = "a resource that goes by tokens, versions or marks"
 )
 
 func allFeatures() []Feature {
@@ -184,7 +184,7 @@ func features() []Entry {
 		of(Permits, true, counted("all-permits-held", "work is done under all permits of a semaphore", func(l *look) bool { return l.Report != nil && l.Report.Compared.Watched[checker.AllPermitsHeld] > 0 })),
 		of(Permits, false, step("permit-refused", "a call for a permit ends without one", faults.NoPermit)),
 		never("the resources of the catalogue go by what the locks give them",
-			of(Checks, false, counted(refusedBlindly, "the resource refuses writes that carry no token or mark, and compares none", func(l *look) bool { return l.Blind }))),
+			of(Checks, false, counted(refusedBlindly, "the resource refuses writes that carry no token, version or mark, and compares none", func(l *look) bool { return l.Blind }))),
 	}
 }
 
@@ -215,7 +215,7 @@ func ofChecker() []Entry {
 			return n
 		})
 	}
-	compared := count("compared", "stale-write: a request with a token or mark, after an effect of another lock", func(c *checker.Compared) int { return c.Fenced })
+	compared := count("compared", "stale-write: a request with a token, version or mark, after an effect of another lock", func(c *checker.Compared) int { return c.Fenced })
 	compared.Feature, compared.Shows = Checks, true
 	all := []Entry{
 		count("holds", "lease-overlap: holds of different clients on one resource", func(c *checker.Compared) int { return c.Holds }),

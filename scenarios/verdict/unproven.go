@@ -23,10 +23,7 @@ func (r *Result) unproven() string {
 	if s.Storage == storage.Register || c.Fenced > 0 || c.LateWrites > 0 || r.foreign != nil && c.Unmarked == 0 {
 		return ""
 	}
-	needs := "token"
-	if s.Storage == storage.CompareAndSet {
-		needs = "mark"
-	}
+	needs := s.Storage.Needs()
 	resource := fmt.Sprintf("the resource (storage: %v)", s.Storage)
 	switch {
 	case c.Unmarked > 0 && c.Expiries == 0:
@@ -49,6 +46,8 @@ func (r *Result) whence() string {
 	switch {
 	case s.Storage == storage.CompareAndSet:
 		return ", which the step mark sets"
+	case s.Storage == storage.Versioned:
+		return ", which the steps update and read learn"
 	case r.foreign != nil:
 		return ": the lock gives none"
 	case !s.Lock.Capabilities().Tokens:

@@ -29,6 +29,7 @@ func TestAttacksOnSeveralResources(t *testing.T) {
 	for _, x := range []struct{ attack, breaks, holds string }{
 		{"clocks", "lock: {drift: {factor: 0%, constant: 0s}}\nbudget: {clock-rate: 5%}", "lock: {drift: {factor: 10%}}\nbudget: {clock-rate: 5%}"},
 		{"restart", "nodes: {persistence: none}\nbudget: {restart-delay: 9s}", "nodes: {persistence: none}\nbudget: {restart-delay: 10s}"},
+		{"restart", "nodes: {persistence: snapshots}\nbudget: {restart-delay: 9s, no-power-loss: true}", "nodes: {persistence: snapshots}\nbudget: {restart-delay: 10s}"},
 		{"memory-loss", "nodes: {persistence: none}\nbudget: {memory-loss: 1}", "nodes: {persistence: none}\nlock: {quorum: 4}\nbudget: {memory-loss: 1}"},
 		{"split", "lock: {protocol: redlock-plain, quorum: 2}", "lock: {quorum: 3}"},
 		{"pause", "budget: {pause: 4s}\nlock: {guard-time: 1s}", "budget: {pause: 4s}\nlock: {guard-time: 5s}"},

@@ -12,7 +12,6 @@ import (
 	"redlocksim/scenarios/protocols"
 	"redlocksim/scenarios/variant"
 	"redlocksim/sim/network"
-	"redlocksim/sim/redis"
 )
 
 // Settings are a lock and the world that it may assume.
@@ -141,25 +140,13 @@ func (s *Settings) trusting() bool {
 	return s.guarded() && protocols.Of[protocols.RedlockSettings](s.Lock).Guard.TrustNodeClock
 }
 
-// Forgetful says whether a node that stops can come back, and vote, without all it knew. A process that is killed keeps what
-// it wrote to its append-only file; a machine that loses power keeps what was fsynced; and under the restart guard a node
-// that lost its memory does not vote.
+// Forgetful says whether a node that stops can come back, and vote, without all it knew. Under the restart guard a
+// node that lost its memory does not vote.
 func (s *Settings) Forgetful() bool {
-	return s.loses() && (!s.guarded() || s.trusting())
+	return s.Forgets() && (!s.guarded() || s.trusting())
 }
 
 // LosesCounters says whether a node that stops can come back without its fencing counters, which no restart guard brings back.
 func (s *Settings) LosesCounters() bool {
-	return protocols.Of[protocols.RedlockSettings](s.Lock).Fencing && s.loses()
-}
-
-// loses says whether a node that stops can come back without all it knew.
-func (s *Settings) loses() bool {
-	switch s.Nodes.Persistence {
-	case redis.Always:
-		return false
-	case redis.EverySecond:
-		return !s.Budget.NoPowerLoss
-	}
-	return true
+	return protocols.Of[protocols.RedlockSettings](s.Lock).Fencing && s.Forgets()
 }

@@ -76,6 +76,8 @@ func TestLimits(t *testing.T) {
 		{"restart-delay: 7919ms", "killed process", Unsafe, "7.92s", "everysec (persistence: everysec); or keep a node down for 7.92s at least"},
 		{"restart-delay: 7920ms", "killed process", Safe, "7.92s", ""},
 		{"restart-delay: 0s\npersistence: everysec", "killed process", Safe, "any", ""},
+		{"restart-delay: 7919ms\npersistence: snapshots\npower-loss: false", "killed process", Unsafe, "7.92s", "everysec (persistence: everysec); or keep a node down for 7.92s at least"},
+		{"restart-delay: 5s\npersistence: snapshots", "power loss", Unsafe, "7.92s", "appendfsync always"},
 		{"restart-delay: 5s\npersistence: everysec", "power loss", Unsafe, "7.92s", "recommends; or have nodes write to disk: appendfsync always"},
 		{"restart-delay: 5s\npersistence: always", "power loss", Safe, "any", ""},
 		{"pause: 81ms", "pause", Unsafe, "80ms", "stop writing 1ms before"},
@@ -278,7 +280,7 @@ func TestWriting(t *testing.T) {
 // A pause of any length is not tested, and not safe, where the resource refuses every write: nothing could come too late.
 func TestResourceThatRefusesEverything(t *testing.T) {
 	for settings, want := range map[string]Verdict{
-		"storage: table": NotTested, "storage: compare-and-set": NotTested, "storage: register": Unsafe, "storage: fenced": Unsafe,
+		"storage: table": NotTested, "storage: compare-and-set": NotTested, "storage: version": NotTested, "storage: register": Unsafe, "storage: fenced": Unsafe,
 		"storage: table\nlock: {fencing: true}": Safe,
 	} {
 		a, err := Parse("f.yaml", []byte("ttl: 8s\npause: 8s\n"+settings+"\n"))

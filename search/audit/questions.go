@@ -56,7 +56,7 @@ func Questions() []Question {
 		{Key: "work", Text: "How long does the work under a lock take at most?", Example: "4s", Without: "not judged", read: work,
 			time: func(a *Answers) time.Duration { return a.Work }},
 		{Key: "renews", Text: "Is the lock renewed while the work goes on?", Example: "true", Without: "as the library does it", read: (*file).renews},
-		{Key: "persistence", Text: "When do nodes write to disk: none, everysec or always?", Example: "everysec", Default: "none", path: "nodes.persistence"},
+		{Key: "persistence", Text: "When do nodes write to disk: none, snapshots, everysec or always?", Example: "everysec", Default: "none", path: "nodes.persistence"},
 		{Key: "restart-delay", Text: "How soon, at the soonest, is a node back that stopped?", Example: "5s", Default: "0s", path: "budget.restart-delay",
 			time: func(a *Answers) time.Duration { return restartDelay(a.Settings) }},
 		{Key: "power-loss", Text: "Can the machine of a node lose power?", Example: "false", Default: "true", path: "budget.no-power-loss", read: as(func(is bool) string { return fmt.Sprint(!is) })},

@@ -6,7 +6,6 @@ import (
 	"redlocksim/faults"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/sim/redis"
 )
 
 // NoFault is the Fault of a World in which nothing goes wrong.
@@ -86,7 +85,7 @@ func anyTime(base *scenarios.Scenario) []*scenarios.Item {
 	if least, comesBack := budget.Away(protocols.Of[protocols.RedlockSettings](base.Lock).Fencing); comesBack {
 		again = &least
 	}
-	if base.Nodes.Persistence != redis.NoPersistence { // what is killed keeps what it has written
+	if base.Nodes.Persistence.SurvivesKill() { // what is killed keeps what it has written
 		again = new(time.Duration)
 	}
 	all := []*scenarios.Item{nil,

@@ -8,7 +8,6 @@ import (
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/sim/redis"
 )
 
 // quarantines draws, for some runs with the restart guard, a client that holds the lock for long while nodes that voted for it
@@ -17,7 +16,7 @@ import (
 func (s Space) quarantines(x *scenarios.Scenario, c faults.Choices) []scenarios.Item {
 	guard, ttl := protocols.Of[protocols.RedlockSettings](x.Lock).Guard, s.Base.Lock.TTL
 	away := s.Base.Budget.RestartDelay
-	if guard == nil || x.Nodes.Persistence != redis.NoPersistence || !s.Beyond && (away == nil || *away > 0) || c.For("is drawn", 0).Below(4) > 0 {
+	if guard == nil || x.Nodes.Persistence.SurvivesKill() || !s.Beyond && (away == nil || *away > 0) || c.For("is drawn", 0).Below(4) > 0 {
 		return nil
 	}
 	at := s.instant(c.For("at", 0))

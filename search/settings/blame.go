@@ -16,7 +16,7 @@ import (
 // what went wrong in the run, or else the lock's code.
 func Blame(r *verdict.Result, f *checker.Finding) string {
 	if f.Kind == checker.HolderRefused {
-		i := slices.IndexFunc(r.Report.Findings, func(of checker.Finding) bool { return isOfTokens(of.Kind) && of.Resource == f.Resource })
+		i := slices.IndexFunc(r.Report.Findings, func(of checker.Finding) bool { return misleads(of.Kind) && of.Resource == f.Resource })
 		if i < 0 {
 			return "the resource is to blame, which refuses its rightful holder"
 		}
@@ -41,6 +41,12 @@ func Blame(r *verdict.Result, f *checker.Finding) string {
 		return limits + ": the lock's code is wrong"
 	}
 	return "the lock is wrong, in its code or its settings" // whose limits nobody knows
+}
+
+// misleads says whether findings of a kind are why a resource refuses its rightful holder: it goes by tokens, or by a version
+// that only the holder should change.
+func misleads(k checker.Kind) bool {
+	return isOfTokens(k) || k == checker.LeaseOverlap || k == checker.StaleWrite
 }
 
 func isOfTokens(k checker.Kind) bool {

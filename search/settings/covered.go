@@ -7,7 +7,6 @@ import (
 	"redlocksim/faults"
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/protocols"
-	"redlocksim/sim/redis"
 )
 
 // Uncovered says in words which term of the budget a lock with these settings is not made to bear, as far as the settings of
@@ -30,7 +29,7 @@ func uncovered(s *scenarios.Scenario) (why string, mend func(*protocols.Settings
 	}
 	// Two quorums share at least this many nodes, and one of them must have forgotten nothing.
 	spare := 2*quorum - n - 1
-	forgets := len(s.Nodes.Replicas) > 0 || s.Nodes.Persistence == redis.NoPersistence || s.Nodes.Persistence == redis.EverySecond && !b.NoPowerLoss
+	forgets := len(s.Nodes.Replicas) > 0 || s.Forgets()
 	drift, hasDrift := protocols.Of[protocols.DriftSettings](s.Lock).Drift, protocols.Has[protocols.DriftSettings](s.Lock)
 	allow := func(factor faults.Rate, constant time.Duration) func(*protocols.Settings) {
 		return func(lock *protocols.Settings) {

@@ -30,7 +30,26 @@ var fencing = knob{
 			return
 		}
 		takes(s, base, "fencing")
-		s.Storage, s.Budget.CounterLoss = base.Storage, base.Budget.CounterLoss
+		s.Budget.CounterLoss = base.Budget.CounterLoss
+		if s.Storage != storage.Versioned {
+			s.Storage = base.Storage
+		}
+	},
+}
+
+// versions has the resource refuse a write whose client knows an older version, of a lock without tokens.
+var versions = knob{
+	name:    "versions",
+	feature: reach.Checks,
+	draw: func(_ faults.Choices, s *scenarios.Scenario) {
+		if s.Storage == storage.Register && !s.Lock.Capabilities().Tokens {
+			s.Storage = storage.Versioned
+		}
+	},
+	back: func(s, base *scenarios.Scenario) {
+		if s.Storage == storage.Versioned {
+			s.Storage = base.Storage
+		}
 	},
 }
 

@@ -42,6 +42,7 @@ var knobs = []knob{
 	servers,
 	drift,
 	fencing,
+	versions,
 	guard,
 	wakeUp,
 	batching,

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"slices"
+	"time"
 
 	"redlocksim/faults"
 	"redlocksim/internal/strictyaml"
@@ -91,10 +92,14 @@ var persistence = knob{
 	name: "persistence",
 	draw: func(c faults.Choices, s *scenarios.Scenario) {
 		s.Nodes.Persistence = faults.OneOf(c.For("which", 0), redis.EverySecond, redis.Always, redis.NoPersistence)
+		if c.For("snapshots", 0).Below(4) == 0 {
+			s.Nodes.Persistence = redis.Snapshots
+			s.Nodes.SnapshotEvery = faults.OneOf(c.For("every", 0), 2*time.Second, 5*time.Second, time.Minute)
+		}
 		s.Budget.NoPowerLoss = s.Nodes.Persistence == redis.EverySecond && c.For("no power loss", 0).Below(2) == 1
 	},
 	back: func(s, base *scenarios.Scenario) {
-		s.Nodes.Persistence, s.Budget.NoPowerLoss = base.Nodes.Persistence, base.Budget.NoPowerLoss
+		s.Nodes.Persistence, s.Nodes.SnapshotEvery, s.Budget.NoPowerLoss = base.Nodes.Persistence, base.Nodes.SnapshotEvery, base.Budget.NoPowerLoss
 	},
 }
 

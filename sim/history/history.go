@@ -88,7 +88,9 @@ type Event struct {
 	// and returned at the same Time, and With is the Op of the first of them. Zero for a call on one resource.
 	With int `json:"with,omitempty"`
 	// Basis is set at the Call of a write that builds on what its client has read under another grant, or of a write under
-	// none: the Op of that read. Zero for a write that builds on what its own grant has read or written, or on nothing.
+	// none: the Op of that read. Zero for a write that builds on what its own grant has read or written, or on nothing. At the
+	// Effect of a write to a resource with versions it is the Op of the read or write that returned the version the write goes
+	// by; zero if the write has none.
 	Basis int `json:"basis,omitempty"`
 }
 

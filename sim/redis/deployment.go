@@ -5,6 +5,8 @@
 package redis
 
 import (
+	"time"
+
 	"redlocksim/redlock/driver"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
@@ -13,9 +15,11 @@ import (
 
 // Config is which nodes there are.
 type Config struct {
-	// Nodes names the nodes; Persistence is what all of them, and their replicas, write to disk.
-	Nodes       []string
-	Persistence Persistence
+	// Nodes names the nodes; Persistence is what all of them, and their replicas, write to disk, and SnapshotEvery how old a
+	// snapshot is at least before there is another.
+	Nodes         []string
+	Persistence   Persistence
+	SnapshotEvery time.Duration
 	// Forbidden is a command that the last of the Nodes does not have, or Scripts; empty if it has all.
 	Forbidden string
 	// Software is what a node or replica runs, by its name; that of all others is Redis 7.0.
@@ -52,13 +56,13 @@ func Deploy(k *kernel.Kernel, n *network.Network, tier Tier, cfg Config) *Deploy
 		nodes: map[*kernel.Process][]driver.Node{}, conns: map[*kernel.Process][]Conn{},
 		executed: trace.Of[Executed](k.Events), told: trace.Of[Told](k.Events)}
 	for _, name := range cfg.Nodes {
-		d.Servers = append(d.Servers, d.newServer(name, cfg.Persistence))
+		d.Servers = append(d.Servers, d.newServer(name, cfg))
 	}
 	if n := len(d.Servers); n > 0 {
 		d.Servers[n-1].forbidden = cfg.Forbidden
 	}
 	for _, s := range d.Servers {
-		d.replicate(s, cfg.Replicas[s.Name()], cfg.Persistence)
+		d.replicate(s, cfg)
 	}
 	for _, s := range d.All() {
 		s.software = cfg.Software[s.Name()]
@@ -70,10 +74,10 @@ func Deploy(k *kernel.Kernel, n *network.Network, tier Tier, cfg Config) *Deploy
 }
 
 // replicate makes the replicas of a node, and the links among them.
-func (d *Deployment) replicate(master *Server, names []string, persistence Persistence) {
+func (d *Deployment) replicate(master *Server, cfg Config) {
 	group := []*Server{master}
-	for _, name := range names {
-		s := d.newServer(name, persistence)
+	for _, name := range cfg.Replicas[master.Name()] {
+		s := d.newServer(name, cfg)
 		s.replication.master, s.replication.neverMaster = master, true
 		d.Replicas = append(d.Replicas, s)
 		group = append(group, s)
@@ -162,8 +166,9 @@ func (d *Deployment) Subscribe(client *kernel.Process, node string, key kernel.K
 	return d.Server(node).open(d.network.Link(client.Name(), node), key, channel, nil)
 }
 
-func (d *Deployment) newServer(name string, persistence Persistence) *Server {
-	s := &Server{Process: d.kernel.NewProcess(name, kernel.Monotonic), disk: disk{persistence: persistence}, deployment: d}
+func (d *Deployment) newServer(name string, cfg Config) *Server {
+	s := &Server{Process: d.kernel.NewProcess(name, kernel.Monotonic), disk: disk{persistence: cfg.Persistence, every: cfg.SnapshotEvery},
+		deployment: d}
 	s.broker = newBroker(&d.counts)
 	s.drawRunID()
 	s.memory = d.tier.Memory(s)

@@ -3,21 +3,12 @@ package redis
 import (
 	"fmt"
 
+	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 )
 
 // Kill ends the process, as kill −9 does. What it had handed to the operating system stays; its connections are reset.
-func (s *Server) Kill() error {
-	if err := s.mustBeUp("kill"); err != nil {
-		return err
-	}
-	s.disk.kill(s.RanUntil(), s.memory)
-	s.stop(network.Refusing)
-	for _, l := range s.links {
-		l.ServerDied()
-	}
-	return nil
-}
+func (s *Server) Kill() error { return s.exit("kill", s.disk.kill) }
 
 // LosePower turns the machine off. What was not fsynced is lost, and nobody is told: requests get no answer.
 func (s *Server) LosePower() error {
@@ -33,13 +24,18 @@ func (s *Server) LosePower() error {
 }
 
 // Shutdown ends the process cleanly, with what it persists written out.
-func (s *Server) Shutdown() error {
-	if err := s.mustBeUp("shutdown"); err != nil {
+func (s *Server) Shutdown() error { return s.exit("shutdown", s.disk.shutDown) }
+
+func (s *Server) exit(how string, leave func(ran kernel.True, m Memory)) error {
+	if err := s.mustBeUp(how); err != nil {
 		return err
 	}
-	err := s.Kill()
-	s.disk.sync()
-	return err
+	leave(s.RanUntil(), s.memory)
+	s.stop(network.Refusing)
+	for _, l := range s.links {
+		l.ServerDied()
+	}
+	return nil
 }
 
 func (s *Server) stop(state network.Presence) {

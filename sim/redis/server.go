@@ -89,10 +89,11 @@ type Service interface {
 // Host has the node run the service from now on. Requests reach it as an Arriver.
 func (s *Server) Host(service Service) { s.services = append(s.services, service) }
 
-// BeforeWrite must be called before a command changes the memory, so that what the last fsync covered is known.
+// BeforeWrite must be called before a command changes the memory, so that what the last fsync or snapshot covered is
+// known.
 func (s *Server) BeforeWrite() {
 	if s.Up() {
-		s.disk.catchUp(s.RanUntil(), s.memory)
+		s.disk.beforeWrite(s.RanUntil(), s.memory)
 	}
 }
 

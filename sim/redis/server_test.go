@@ -23,7 +23,7 @@ type oneNode struct {
 }
 
 func newOneNode(t *testing.T, p redis.Persistence) *oneNode {
-	w := sim.NewWorld(sim.Config{Nodes: []string{"A"}, Persistence: p, Clients: []sim.ClientConfig{{Name: "c"}}}, model.New())
+	w := sim.NewWorld(sim.Config{Nodes: []string{"A"}, Persistence: p, SnapshotEvery: time.Second, Clients: []sim.ClientConfig{{Name: "c"}}}, model.New())
 	t.Cleanup(func() {
 		if err := w.Close(); err != nil {
 			t.Error(err)
@@ -77,6 +77,9 @@ func TestWhatIsLeftAfterARestart(t *testing.T) {
 		{redis.EverySecond, kill, "kill", "refusing", "early late"},
 		{redis.EverySecond, power, "power-loss", "off", "early"},
 		{redis.EverySecond, shutdown, "shutdown", "refusing", "early late"},
+		{redis.Snapshots, kill, "kill", "refusing", "early"},
+		{redis.Snapshots, power, "power-loss", "off", "early"},
+		{redis.Snapshots, shutdown, "shutdown", "refusing", "early late"},
 		{redis.Always, kill, "kill", "refusing", "early late"},
 		{redis.Always, power, "power-loss", "off", "early late"},
 		{redis.Always, shutdown, "shutdown", "refusing", "early late"},
@@ -186,6 +189,49 @@ func TestFsyncEverySecond(t *testing.T) {
 			if kept := n.keys() == "k"; kept != test.kept {
 				t.Errorf("started at %v, written %v s later, power lost %v s later: kept %v", restarted, test.write, test.loss, kept)
 			}
+		}
+	}
+}
+
+// TestSnapshots: there is one once a key has changed and the last is a second old, or the start; of what changed after it, a
+// process that is killed forgets everything. What is read back has its deadlines, and times count from the start again.
+func TestSnapshots(t *testing.T) {
+	set := func(key string, ttl time.Duration) func(*oneNode) { return func(n *oneNode) { n.set(key, ttl)() } }
+	hour := func(key string) func(*oneNode) { return set(key, time.Hour) }
+	release := func(key string) func(*oneNode) { return func(n *oneNode) { n.send(driver.OpRelease, 0, key) } }
+	again := func(n *oneNode) { _, _ = n.Kill(), n.Restart() }
+	type step struct {
+		at float64
+		do func(*oneNode)
+	}
+	for _, x := range []struct {
+		name  string
+		steps []step
+		kill  float64
+		want  string
+	}{
+		{"before the second", []step{{0.5, hour("a")}}, 0.999, ""},
+		{"at the second", []step{{0.5, hour("a")}}, 1, "a"},
+		{"written at the second", []step{{0.5, hour("a")}, {1, hour("b")}}, 1.999, "a"},
+		{"a second later", []step{{0.5, hour("a")}, {1, hour("b")}}, 2, "a b"},
+		{"the first change for long", []step{{5, hour("a")}, {5.1, hour("b")}, {5.9, hour("c")}}, 5.95, "a"},
+		{"and what came after it", []step{{5, hour("a")}, {5.1, hour("b")}, {5.9, hour("c")}}, 6, "a b c"},
+		{"nothing has changed by an attempt in vain", []step{{0.5, hour("a")}, {3, hour("a")}, {3.2, hour("b")}}, 3.3, "a b"},
+		{"a release", []step{{0.5, hour("a")}, {1.5, release("a")}, {1.6, hour("b")}}, 1.9, "a"},
+		{"a deadline", []step{{0.5, set("a", time.Second)}}, 1.6, ""},
+		{"killed twice", []step{{0.5, hour("a")}, {1.5, hour("b")}, {1.7, again}, {2.5, hour("c")}}, 2.6, "a"},
+		{"a second after the start", []step{{0.5, hour("a")}, {1.5, hour("b")}, {1.7, again}, {2.5, hour("c")}}, 2.7, "a c"},
+		{"paused", []step{{0.5, hour("a")}, {0.7, func(n *oneNode) { n.Server.Pause() }}}, 5, ""},
+	} {
+		n := newOneNode(t, redis.Snapshots)
+		for _, s := range x.steps {
+			n.at(s.at, func() { s.do(n) })
+		}
+		n.at(x.kill, n.must(t, n.Kill))
+		n.Kernel.Run(kernel.True(x.kill*1e9 + 0.5))
+		n.must(t, n.Restart)()
+		if n.keys() != x.want {
+			t.Errorf("%s, killed at %vs: %q, want %q", x.name, x.kill, n.keys(), x.want)
 		}
 	}
 }

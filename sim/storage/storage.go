@@ -5,6 +5,7 @@ package storage
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"redlocksim/sim/history"
@@ -27,12 +28,19 @@ const (
 	CompareAndSet
 	// Table takes a write whose token is higher than that of the last write: UPDATE … WHERE last_token < ?.
 	Table
+	// Versioned takes a write only if nothing was written since its client learned the version, an optimistic lock: UPDATE …
+	// SET version = version + 1 WHERE version = ?.
+	Versioned
 )
 
-// words are the names of kinds in scenario files, by their numbers.
-var words = [...]string{Register: "register", Fenced: "fenced", FencedWrites: "fenced-writes", CompareAndSet: "compare-and-set", Table: "table"}
+// kinds are what scenario files call each kind, and what a request must carry for a storage of the kind to compare it.
+var kinds = [...]struct{ word, needs string }{Register: {"register", ""}, Fenced: {"fenced", "token"}, FencedWrites: {"fenced-writes", "token"},
+	CompareAndSet: {"compare-and-set", "mark"}, Table: {"table", "token"}, Versioned: {"version", "version"}}
 
-func (k Kind) String() string { return words[k] }
+func (k Kind) String() string { return kinds[k].word }
+
+// Needs is what a request must carry for the storage to compare it: a token, a mark or a version; empty if it compares nothing.
+func (k Kind) Needs() string { return kinds[k].needs }
 
 // Storage is the shared resource that the lock guards: a process of its own on the network, with a number per resource.
 // It does not know about locks; the history records when it took a request, or turned it down.
@@ -50,6 +58,8 @@ type cell struct {
 	number int64
 	token  int64 // the highest seen, or of the last write, by kind
 	mark   int64
+	// current are the operations that returned the version which the resource has: the last write and the reads after it.
+	current []int
 }
 
 // Name is the name of the storage's process.
@@ -90,9 +100,12 @@ func (c *Cells) Take(e *history.Event) {
 	case e.Func == history.Read:
 		e.Number = x.number
 	case e.Func == history.Write:
-		x.number = e.Number
+		x.number, x.current = e.Number, nil
 	case e.Func == history.Mark:
 		x.mark = e.Number
+	}
+	if c.kind == Versioned && e.Outcome == history.OK {
+		x.current = append(x.current, e.Op)
 	}
 }
 
@@ -119,6 +132,8 @@ func (k Kind) takes(c *cell, e *history.Event) bool {
 			return false
 		}
 		c.token = e.Token
+	case Versioned:
+		return e.Func != history.Write || slices.Contains(c.current, e.Basis)
 	}
 	return true
 }
@@ -166,7 +181,8 @@ func (s *Storage) Draw(ctx context.Context, client *kernel.Process, key kernel.K
 }
 
 // Do sends a request to the storage and waits for the answer: e has Func Read, Write or Mark, Op, Grant and Resource, the
-// Number to write, and the Token where there is one. It returns the event as the storage recorded it; its Outcome is
+// Number to write, and the Token where there is one. A write to a Versioned storage has as its Basis the operation that
+// returned the version it goes by. It returns the event as the storage recorded it; its Outcome is
 // Unknown where the connection broke. key says what the request is for.
 func (s *Storage) Do(client *kernel.Process, key kernel.Key, e history.Event) history.Event {
 	e.Kind, e.Process = history.Effect, client.Name()

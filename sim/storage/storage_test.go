@@ -91,3 +91,34 @@ func TestStorage(t *testing.T) {
 		t.Errorf("%d effects, the last is %+v", len(h), e)
 	}
 }
+
+// A versioned storage takes a write that goes by the last read or write, and no other: it is the same whose it was, and whether
+// the number is the same.
+func TestVersions(t *testing.T) {
+	cells := NewCells(Versioned)
+	for i, x := range []struct {
+		f         history.Func
+		op, basis int
+		resource  string
+		want      history.Outcome
+	}{
+		{history.Write, 1, 0, "R", history.Failed}, // it knows no version
+		{history.Read, 2, 0, "R", history.OK},
+		{history.Read, 3, 0, "R", history.OK},
+		{history.Write, 4, 2, "S", history.Failed}, // the version is another resource's
+		{history.Write, 5, 2, "R", history.OK},
+		{history.Write, 6, 3, "R", history.Failed}, // which was read before
+		{history.Write, 5, 2, "R", history.Failed}, // the same message again
+		{history.Mark, 7, 0, "R", history.OK},
+		{history.Write, 8, 5, "R", history.OK}, // as a write returns its version, too
+		{history.Read, 9, 0, "R", history.OK},
+		{history.Write, 10, 8, "R", history.OK}, // a read changes none
+		{history.Write, 11, 9, "R", history.Failed},
+		{history.Write, 12, 6, "R", history.Failed}, // what was refused returned none
+	} {
+		e := history.Event{Func: x.f, Op: x.op, Basis: x.basis, Resource: x.resource, Number: 7}
+		if cells.Take(&e); e.Outcome != x.want {
+			t.Errorf("request %d, %s %d: %s, want %s", i, x.f, x.op, e.Outcome, x.want)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"sync"
 	"syscall"
+	"time"
 
 	"redlocksim/internal/faketime"
 	"redlocksim/internal/redisproc"
@@ -18,9 +19,11 @@ import (
 type Config struct {
 	Names []string
 	Speed int // of the run
-	// Persistence is that of a redis-server, and Forbidden a command that the last of them does not have.
-	Persistence redis.Persistence
-	Forbidden   string
+	// Persistence is that of a redis-server, SnapshotEvery how old its snapshot is before there is another, and Forbidden a
+	// command that the last of them does not have.
+	Persistence   redis.Persistence
+	SnapshotEvery time.Duration
+	Forbidden     string
 	// Changes says that faults need the clocks or the fsyncs of redis-servers.
 	Changes bool
 

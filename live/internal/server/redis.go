@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"redlocksim/internal/redisproc"
 	"redlocksim/sim/redis"
@@ -26,7 +27,7 @@ func newRedis(all []*Server, c Config) {
 		s.ready = redisproc.Answers(s.Addr)
 		s.dump = s.keys
 		s.killed = func(withoutPower bool) error {
-			if !withoutPower || c.Persistence == redis.NoPersistence {
+			if !withoutPower || !c.Persistence.SurvivesKill() {
 				return nil
 			}
 			return s.cutToSynced()
@@ -47,6 +48,8 @@ func (s *Server) redisServer(c Config, forbidden string) (*exec.Cmd, error) {
 		args = append(args, "--appendonly", "yes", "--appendfsync", "everysec")
 	case redis.Always:
 		args = append(args, "--appendonly", "yes", "--appendfsync", "always")
+	case redis.Snapshots: // it makes one when more than so many seconds have passed
+		args = append(args, "--save", fmt.Sprintf("%d 1", c.SnapshotEvery/time.Second-1))
 	}
 	if forbidden != "" {
 		args = append(args, "--rename-command", forbidden, "")
@@ -69,9 +72,11 @@ func (s *Server) redisServer(c Config, forbidden string) (*exec.Cmd, error) {
 	if c.preload != "" {
 		env = s.Clocks.Preload(c.preload)
 	}
-	// A replica's copy of its master's data is not persistence.
-	if err := os.Remove(filepath.Join(s.dir, "dump.rdb")); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
+	if c.Persistence != redis.Snapshots {
+		// A replica's copy of its master's data is not persistence.
+		if err := os.Remove(filepath.Join(s.dir, "dump.rdb")); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
 	}
 	return redisproc.RedisServer(program, s.Addr, s.dir, env, args...), nil
 }

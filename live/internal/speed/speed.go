@@ -8,6 +8,7 @@ import (
 	"redlocksim/faults"
 	"redlocksim/internal/stall"
 	"redlocksim/scenarios"
+	"redlocksim/sim/redis"
 )
 
 // Default is how many times as fast as its scenario a run is by default. A run is as slow as its scenario if that says so,
@@ -27,10 +28,11 @@ func beyondTimeout(s *scenarios.Scenario) []time.Duration {
 	return long
 }
 
-// Of is how fast a scenario can run. EXPIRE and clocks that are read in seconds count the machine's.
+// Of is how fast a scenario can run. EXPIRE, clocks that are read in seconds and redis-server's
+// snapshots count the machine's seconds.
 func Of(s *scenarios.Scenario) int {
 	const clearly = 10 * time.Millisecond
-	if s.Lock.Capabilities().Unit >= time.Second {
+	if s.Lock.Capabilities().Unit >= time.Second || s.Nodes.Persistence == redis.Snapshots {
 		return 1
 	}
 	for _, d := range beyondTimeout(s) {

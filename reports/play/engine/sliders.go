@@ -53,7 +53,8 @@ func sliders(q *Request) ([]Slider, error) {
 }
 
 // persistences are the words for them, in their order.
-var persistences = []string{redis.NoPersistence: "none", redis.EverySecond: "every-second", redis.Always: "always"}
+var persistences = []string{redis.NoPersistence: "none", redis.EverySecond: "every-second", redis.Always: "always",
+	redis.Snapshots: "snapshots"}
 
 // settings are the sliders of what a file says about the lock, the nodes and the network.
 func settings(s *scenarios.Scenario) (all []Slider) {
