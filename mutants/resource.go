@@ -11,7 +11,7 @@ var resource = []Mutant{
 	{
 		Name:    "any-version",
 		Bug:     "an UPDATE without its WHERE clause, for a version column",
-		Edits:   []Edit{{"sim/storage/storage.go", "slices.Contains(c.current, e.Basis)", "len(c.current) > 0"}},
+		Edits:   []Edit{{"sim/storage/storage.go", "slices.Contains(c.current, e.Basis)", "(len(c.current) > 0 || slices.Contains(c.current, e.Basis))"}},
 		Killers: []string{"127-version-column/redisson-paused", "127-version-column/single-paused", "127-version-column/two-holders"},
 	},
 	{
