@@ -12,7 +12,7 @@ var resource = []Mutant{
 		Name:    "any-version",
 		Bug:     "an UPDATE without its WHERE clause, for a version column",
 		Edits:   []Edit{{"sim/storage/storage.go", "slices.Contains(c.current, e.Basis)", "(len(c.current) > 0 || slices.Contains(c.current, e.Basis))"}},
-		Killers: []string{"127-version-column/redisson-paused", "127-version-column/single-paused", "127-version-column/two-holders"},
+		Killers: []string{"130-version-column/redisson-paused", "130-version-column/single-paused", "130-version-column/two-holders"},
 	},
 	{
 		Name:    "one-fence-for-all",
