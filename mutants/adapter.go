@@ -188,6 +188,24 @@ var adapter = []Mutant{
 		Tests: []Test{{"redlock/goredis", "TestAdapter/ListenToSilence"}},
 	},
 	{
+		Name:    "half-open-for-ever",
+		Bug:     "a subscription on which nothing comes any more is never made anew",
+		Edits:   []Edit{{"internal/subscription/subscription.go", "case now.Sub(heard) >= dead:", "case now.Sub(heard) >= dead && false:"}},
+		Killers: []string{"126-half-open/nothing-comes"},
+	},
+	{
+		Name:    "silence-is-never-questioned",
+		Bug:     "a server that has published nothing for long is not asked whether it is there",
+		Edits:   []Edit{{"internal/subscription/subscription.go", "case now.Sub(heard) >= silent:", "case now.Sub(heard) >= silent && false:"}},
+		Killers: []string{"126-half-open/forgotten"},
+	},
+	{
+		Name:    "subscribes-once",
+		Bug:     "a connection that is made anew is not asked for the channels of the one before",
+		Edits:   []Edit{{"internal/subscription/subscription.go", "s.open, s.channels, s.failed = open, map[string]bool{}, false", "s.open, s.failed = open, false\n\tif s.channels == nil {\n\t\ts.channels = map[string]bool{}\n\t}"}},
+		Killers: []string{"66-wake-up/reset"},
+	},
+	{
 		Name: "wire-votes-without-looking", Tier: "wire",
 		Bug:   "a server votes that allows SET, and not what extends and releases need",
 		Edits: []Edit{{"internal/redisnode/exchange.go", "appendRequest(args, &requests[number], m.batch.Looks())", "appendRequest(args, &requests[number], false)"}},

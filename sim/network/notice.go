@@ -1,12 +1,14 @@
 package network
 
 // Notice is a message that nobody answers: one of a client, which is Arrived where it is going, or one that a server pushes,
-// which is Received there. A function that is nil does nothing.
+// which is Received there. That of a client may be Answered all the same, or its connection be Broken. A function that is nil does
+// nothing.
 type Notice struct {
 	Exchange
 	What     string // it is for
 	Arrived  func()
 	Received func()
+	Broke    func()
 	IsLost   func()
 }
 
@@ -26,4 +28,4 @@ func (n *Notice) Arrive() { call(n.Arrived) }
 func (n *Notice) Answered() { call(n.Received) }
 
 // Broken implements Client.
-func (*Notice) Broken() {}
+func (n *Notice) Broken() { call(n.Broke) }

@@ -163,7 +163,7 @@ func (d *Deployment) Counts() Counts { return d.counts }
 
 // Subscribe asks a node to send the client what is published on a channel. key is as for Conn.Do.
 func (d *Deployment) Subscribe(client *kernel.Process, node string, key kernel.Key, channel string) *Subscription {
-	return d.Server(node).open(d.network.Link(client.Name(), node), key, channel, nil)
+	return d.Server(node).open(d.network.Link(client.Name(), node), key, channel)
 }
 
 func (d *Deployment) newServer(name string, cfg Config) *Server {

@@ -2,10 +2,9 @@ package redis
 
 import (
 	"slices"
-	"time"
 
 	"redlocksim/internal/rediscmd"
-	"redlocksim/redlock/driver"
+	"redlocksim/internal/subscription"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 )
@@ -24,9 +23,7 @@ type Subscription struct {
 	sent     uint64 // how many messages the node has sent
 
 	rediscmd.Inbox
-	received func(message string) // takes the messages; nil if they are kept for Next
-	broke    func()               // is told that the connection is; nil if nobody is
-	closed   bool
+	closed bool
 }
 
 // Subscriber is a node's end of a connection over which it sends what is published.
@@ -41,46 +38,21 @@ type Subscriber interface {
 
 // broker is a node's end of all subscriptions.
 type broker struct {
-	subscribers []Subscriber             // in the order in which they came
-	listened    map[*network.Link]uint64 // how many subscriptions of Listen there were
+	subscribers []Subscriber // in the order in which they came
+	listening   map[*kernel.Process]*subscription.Subscription
 	counts      *Counts
 }
 
 func newBroker(counts *Counts) broker {
-	return broker{listened: map[*network.Link]uint64{}, counts: counts}
+	return broker{listening: map[*kernel.Process]*subscription.Subscription{}, counts: counts}
 }
 
-// open asks the node to send what is published on a channel to the client of the link, as messages to received, or to Next
-// if that is nil.
-func (b *broker) open(l *network.Link, key kernel.Key, channel string, received func(message string)) *Subscription {
-	s := &Subscription{broker: b, channel: channel, key: key, received: received,
+// open asks the node to send what is published on a channel to the client of the link.
+func (b *broker) open(l *network.Link, key kernel.Key, channel string) *Subscription {
+	s := &Subscription{broker: b, channel: channel, key: key,
 		Inbox: rediscmd.NewInbox(l.Client().ProgramClock(), l.Client().Tasks().NewWaiter())}
 	l.Open(&s.exchange, key, s)
 	return s
-}
-
-// reconnects is after how long a client makes a connection again that broke while it listened, as the shipped adapters do.
-const reconnects = time.Second
-
-// Listen subscribes the client of the link to a channel of the node, and calls received with every message.
-func (b *broker) Listen(l *network.Link, channel string, received func(message string)) (stop func()) {
-	var open *Subscription
-	var again driver.Timer
-	var subscribe func()
-	clock := l.Client().ProgramClock()
-	subscribe = func() {
-		b.listened[l]++
-		key := l.Client().Kernel().Draw("listen").WithString(channel).With(b.listened[l])
-		open = b.open(l, key, channel, received)
-		open.broke = func() { again = clock.AfterFunc(reconnects, subscribe) }
-	}
-	subscribe()
-	return func() {
-		if again != nil {
-			again.Stop()
-		}
-		open.Close()
-	}
 }
 
 // Close ends the subscription. The node learns of it by a message, and whatever it sends until then is ignored.
@@ -107,12 +79,7 @@ func (s *Subscription) Answered() { panic("sim: a subscription was answered") }
 func (s *Subscription) Purpose() string { return "subscribe" }
 
 // Broken implements Client.
-func (s *Subscription) Broken() {
-	s.Break()
-	if s.broke != nil && !s.closed {
-		s.broke()
-	}
-}
+func (s *Subscription) Broken() { s.Break() }
 
 // Client implements Subscriber.
 func (s *Subscription) Client() *kernel.Process { return s.exchange.From() }
@@ -124,13 +91,7 @@ func (s *Subscription) Hears(channel string) bool {
 
 // Publish implements Subscriber.
 func (s *Subscription) Publish(_, message string) {
-	s.push(&network.Notice{What: "publish", IsLost: func() { s.broker.counts.Unheard++ }, Received: func() {
-		if s.received != nil {
-			s.received(message)
-		} else {
-			s.Deliver(message)
-		}
-	}})
+	s.push(&network.Notice{What: "publish", IsLost: func() { s.broker.counts.Unheard++ }, Received: func() { s.Deliver(message) }})
 }
 
 // push has the node send something, which the client takes unless it has closed the subscription.
