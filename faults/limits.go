@@ -112,9 +112,15 @@ func (l *Limits) name(c Choices, role string) string {
 	return OneOf(c.For(role, 0), names...)
 }
 
-// links draws one client's links or several's, to some nodes, to all, or to the storage.
+// links draws one client's links or several's, to some nodes, to all, or to the storage; or those between a node and its
+// replicas.
 func (l *Limits) links(c Choices) Links {
 	var links Links
+	if masters := l.masters(); len(masters) > 0 && c.For("between", 0).Below(4) == 0 {
+		links.Nodes = []string{OneOf(c.For("master", 0), masters...)}
+		links.Peers = l.Names.Replicas[links.Nodes[0]]
+		return links
+	}
 	switch c.For("which clients", 0).Below(4) {
 	case 0:
 	case 1:

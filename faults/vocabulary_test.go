@@ -52,7 +52,7 @@ func TestVocabularyIsComplete(t *testing.T) {
 // whole allows everything: nodes with replicas, batches, and any size.
 func whole() *Limits {
 	delay := time.Second
-	return &Limits{Names: Names{Clients: names.Clients, Nodes: append(slices.Clone(names.Nodes), "A2"), Replicas: replicated.Replicas}, Beyond: true, Scale: 10 * time.Second, Batches: true, Fenced: true, MaxTTL: 10 * time.Second, Random: true,
+	return &Limits{Names: Names{Clients: names.Clients, Nodes: append(slices.Clone(names.Nodes), "A2", "A3"), Replicas: replicated.Replicas}, Beyond: true, Scale: 10 * time.Second, Batches: true, Fenced: true, MaxTTL: 10 * time.Second, Random: true,
 		Budget: Budget{ClockRate: PPM(1000), ClockStep: time.Second, Delay: time.Second, Pause: time.Second, Suspend: time.Second, RestartDelay: &delay, MemoryLoss: 1, CounterLoss: 1}}
 }
 

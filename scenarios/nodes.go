@@ -168,7 +168,8 @@ func (c *check) replicas() {
 		}
 		taken = append(taken, of.Value...)
 	}
-	if n := protocols.Of[protocols.OneRedisSettings](s.Lock).Replicas; len(s.Nodes.Names) > 0 && n > len(s.Nodes.replicas()[s.Nodes.Names[0]]) {
-		c.d.Errorf(child(c.n, "lock"), "replicas", nil, "%d is more than node %s has", n, s.Nodes.Names[0])
+	confirming, replicas := protocols.Of[protocols.RedlockSettings](s.Lock).Replicas, s.Nodes.replicas()
+	if i := slices.IndexFunc(s.Nodes.Names, func(node string) bool { return confirming > len(replicas[node]) }); i >= 0 {
+		c.d.Errorf(child(c.n, "lock"), "replicas", nil, "%d is more than node %s has", confirming, s.Nodes.Names[i])
 	}
 }

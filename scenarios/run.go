@@ -180,7 +180,7 @@ func (s *Scenario) readers(w *sim.World, o Options) (all []func(*Outcome)) {
 // monitored is the run as monitors see it.
 func (s *Scenario) monitored(w *sim.World, o Options) *rules.Run {
 	m := &rules.Run{World: w, Lock: s.Lock, StepTime: s.StepTime.Max(), Resources: s.Resources, Foreign: o.Foreign != nil,
-		Declared: o.Foreign.keys() != nil, Unrefined: o.Unrefined}
+		Declared: o.Foreign.keys() != nil, Unrefined: o.Unrefined, FailsOver: slices.ContainsFunc(s.Timeline, promotes)}
 	if o.Foreign != nil {
 		m.OneNode, m.Renews = o.Foreign.OneNode, o.Foreign.Renews
 	}
@@ -188,6 +188,15 @@ func (s *Scenario) monitored(w *sim.World, o Options) *rules.Run {
 		m.MaxCommands = s.Expect.Commands // which the library needs
 	}
 	return m
+}
+
+// promotes says whether something in a timeline has a replica take the place of a node.
+func promotes(i Item) bool {
+	switch i.Fault.(type) {
+	case *faults.Promote, *faults.Failover:
+		return true
+	}
+	return false
 }
 
 // newWorld makes the world of a run, before anything happens in it. It fills in the tier.

@@ -149,7 +149,7 @@ func (c *commands) end() {
 	if c.Declared { // what programs leave behind is leftover; their connections have time-outs of their own
 		grace, kind = programGrace(c.Run), checker.Leftover
 	}
-	if len(c.World.Replicas) > 0 {
+	if c.FailsOver {
 		return // the release may have gone to a replica that was promoted
 	}
 	for _, e := range c.ledger.all {

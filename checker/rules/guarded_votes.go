@@ -20,8 +20,8 @@ var guardedVotesRule = Rule{
 	Doc: `
 A node votes only while it is fit: it has the guard's record of its own run, with the largest TTL that clients have, and no
 quarantine. The call that declares the nodes fit succeeds only if each was fit at some time meanwhile, and otherwise
-its error has what became of every node. If all were in order it succeeds, or else is *needlessly-unavailable*. (*redlock*, without
-replicas.)`,
+its error has what became of every node. If all were in order it succeeds, or else is *needlessly-unavailable*. (*redlock*, unless
+a replica takes the place of a node.)`,
 	New: watchGuardedVotes,
 }
 
@@ -43,7 +43,7 @@ type preparing struct {
 }
 
 func watchGuardedVotes(r *watch) {
-	if !isGuarded(r.Run) || len(r.World.Replicas) > 0 {
+	if !isGuarded(r.Run) || r.FailsOver {
 		return
 	}
 	p, _ := patienceOf(r.Lock, len(r.World.Servers), r.StepTime)

@@ -84,7 +84,8 @@ func watchInTheClear(r *watch) {
 	p, known := patienceOf(r.Lock, len(r.World.Servers), r.StepTime)
 	// The lock of a caller may have keys of other names, and a replica may take a node's place.
 	// With a quorum of more nodes than there are nobody is ever granted anything.
-	if r.Foreign || len(r.World.Replicas) > 0 || !known || p.alone > p.nodes {
+	own := protocols.Of[protocols.OneRedisSettings](r.Lock) // nothing is known of the ways to replicas, and to the sequence
+	if r.Foreign || r.FailsOver || protocols.Of[protocols.RedlockSettings](r.Lock).Replicas > 0 || own.Sequence || !known || p.alone > p.nodes {
 		return
 	}
 	x := &inTheClear{watch: r, patience: p, spent: map[*entry]bool{}, gaveUp: map[*kernel.Process]kernel.True{}, times: make([]kernel.True, p.nodes)}

@@ -23,8 +23,8 @@ var letGoRule = Rule{
 A key is gone soon after its client has let go of it: when an attempt has failed, a release has begun, or the client has
 neither a call under way for the resource nor a lease with this value. Soon is 2.5 node timeouts with *redlock*, and a node
 timeout for each node and two more for others. By then at the latest it has a time to live, and never a longer one than was
-asked for. Judged are keys whose client and node were up all the time, and whose messages were answered in time. (Without
-replicas; for a lock of your own, if it declares its keys.)`,
+asked for. Judged are keys whose client and node were up all the time, and whose messages were answered in time. (Unless a
+replica takes the place of a node; for a lock of your own, if it declares its keys.)`,
 	Holds: "%s of clients that had let go were gone soon, or out of their reach",
 	Each:  "vote",
 	Idle:  "no client let go of a lock long before the end, or nobody looked",
@@ -78,7 +78,7 @@ type overdue struct {
 }
 
 func watchLetGo(r *watch) {
-	if r.Foreign && !r.Declared || len(r.World.Replicas) > 0 {
+	if r.Foreign && !r.Declared || r.FailsOver {
 		return // nobody knows the keys of the lock, or votes may be on a replica that was promoted
 	}
 	l := &letGo{watch: r, isMany: protocols.Has[protocols.RedissonMultiSettings](r.Lock), isReentrant: r.Lock.Capabilities().Reentrant,

@@ -58,7 +58,7 @@ func watchOtherCalls(r *watch) {
 		quorum = 1
 	}
 	isService := r.Lock.Capabilities().Service != ""
-	x := &otherCalls{watch: r, quorum: quorum, isService: isService, isPlain: !isService && len(r.World.Replicas) == 0}
+	x := &otherCalls{watch: r, quorum: quorum, isService: isService, isPlain: !isService && !r.FailsOver}
 	follow(r.Run, &x.open, x.called, x.returned)
 	r.onRequest(x.sent)
 	r.onHeard(x.heard)
@@ -176,7 +176,7 @@ func (o *otherCalls) isNotLost(c *explained) string {
 	case c.name == "" || o.isOver(c):
 	case c.Func == protocols.ReleaseCall && c.isHeard() && len(c.did) >= o.quorum:
 		return "and the lock was taken off for it"
-	case !o.isPlain && len(o.World.Replicas) == 0 && o.isServed(c.name):
+	case !o.isPlain && !o.FailsOver && o.isServed(c.name):
 		return "and the service still has it"
 	case c.Func == protocols.ExtendCall && o.isPlain && o.standsOn(c.Resources[0], c.name) >= o.quorum:
 		return "and as many nodes still have it as it takes"

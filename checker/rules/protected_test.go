@@ -246,7 +246,8 @@ func TestUnprotectedIsForVotes(t *testing.T) {
 		{"single", one, Run{Lock: lockOf("single")}, true},
 		{"db-row", one, Run{Lock: lockOf("db-row")}, false},
 		{"foreign", sim.Config{}, Run{Lock: protocols.Default(), Foreign: true}, false},
-		{"replicas", sim.Config{Nodes: []string{"A"}, Replicas: map[string][]string{"A": {"A2"}}}, Run{Lock: protocols.Default()}, false},
+		{"replicas", sim.Config{Nodes: []string{"A"}, Replicas: map[string][]string{"A": {"A2"}}}, Run{Lock: protocols.Default()}, true},
+		{"a failover", sim.Config{Nodes: []string{"A"}, Replicas: map[string][]string{"A": {"A2"}}}, Run{Lock: protocols.Default(), FailsOver: true}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, want := newStage(t, c.cfg, c.run), ""

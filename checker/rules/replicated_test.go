@@ -13,9 +13,9 @@ import (
 func TestReplicasHaveConfirmed(t *testing.T) {
 	const said, extends = "c1 is told that its lock is ", "SET r v PX 10000 on A; 1s; step granted v; PEXPIRE r 15000 on A; "
 	for _, c := range []struct{ name, does, want string }{
-		{"at once", "SET r v PX 10000 on A; step granted v", said + "granted, which 0 replicas of A have confirmed, and it asks for 1"},
+		{"at once", "SET r v PX 10000 on A; step granted v", said + "granted, which 1 replicas have confirmed of 0 nodes, and it takes 1"},
 		{"when it is confirmed", "SET r v PX 10000 on A; 1s; step granted v", ""},
-		{"extended at once", extends + "step extended v", said + "extended, which 0 replicas"},
+		{"extended at once", extends + "step extended v", said + "extended, which 1 replicas have confirmed of 0 nodes"},
 		// It is not told of the second extend.
 		{"extended when it is confirmed", extends + "1s; PEXPIRE r 20000 on A; step extended v", ""},
 		{"after a failover", "SET r v PX 10000 on A; promote A; step granted v", ""},

@@ -21,7 +21,8 @@ A lease lasts no longer than its votes: when an acquire or extend returns, a quo
 for at least as long, in true time. Keys count as they were when their deadlines were set, even if the node has restarted
 since, which a quorum larger than the majority allows for. A successful extend makes the lease last for the TTL from the call
 on, less the drift allowance, and never moves its end back. When a release succeeds, a quorum has deleted every key. A lease
-names what was asked for, and no two have the same value. (Leases that nodes vote for; without replicas.)`,
+names what was asked for, and no two have the same value. (Leases that nodes vote for, unless a
+replica takes the place of one.)`,
 	Holds: "what %s about leases returned is what the nodes bear out",
 	Each:  "call",
 	Idle:  "no call returned anything about a lease that rests on votes",
@@ -39,7 +40,7 @@ type returnedCalls struct {
 const rounding = time.Microsecond
 
 func watchReturnedCalls(r *watch) {
-	if len(r.World.Replicas) > 0 {
+	if r.FailsOver {
 		return // votes may be on a replica that was promoted, whose changes nobody tells of
 	}
 	p := &returnedCalls{watch: r, until: map[protocols.Lease]time.Time{}, values: map[string]bool{}}

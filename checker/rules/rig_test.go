@@ -76,7 +76,7 @@ func unwatched(t *testing.T, replicas map[string][]string, run Run) *rig {
 		}
 	})
 	w.LockOf = lockkeys.Of(nil, run.Resources).Of
-	run.World = w
+	run.World, run.FailsOver = w, len(replicas) > 0
 	return &rig{w, &run, t, replicas}
 }
 

@@ -50,6 +50,8 @@ type Run struct {
 	Resources []string
 	// Foreign says that the lock is not that of Lock but one of the caller's own, which may have keys of other names.
 	Foreign bool
+	// FailsOver says that replicas may take the place of nodes. What is done to keys of theirs is not followed.
+	FailsOver bool
 	// Declared says that somebody has declared the keys that stand for a Foreign lock; see sim.World.LockOf.
 	Declared bool
 	// OneNode says that a Foreign lock is on one node alone, and Renews that it renews leases by itself.

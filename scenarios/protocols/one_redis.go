@@ -15,8 +15,6 @@ var oneRedisProtocol = Protocol{Name: "one-redis", New: newOneRedis, own: OneRed
 // failover (Failover.Waived) unless replicas, sequence or guard is set.
 type OneRedisSettings struct {
 	RedlockSettings `yaml:",inline"`
-	// Replicas is how many replicas must confirm every acquire and extend (Failover.Replicas). Default: 0. Example: 1
-	Replicas int `yaml:"replicas" range:"0.."`
 	// Sequence takes the fencing tokens from the resource's storage (Failover.Tokens), which no failover sets back. Default:
 	// false. Example: true
 	Sequence bool `yaml:"sequence"`

@@ -41,6 +41,9 @@ type RedlockSettings struct {
 	// CounterTTL is how long a node keeps a fencing counter after its last vote (Fencing.CounterTTL); 0s is the library's
 	// default, 90 days. Default: 0s. Example: 1h
 	CounterTTL time.Duration `yaml:"counter-ttl" faster:"milliseconds"`
+	// Replicas is how many replicas of a node must confirm every acquire and extend before its vote counts (WithReplicas).
+	// Default: 0. Example: 1
+	Replicas int `yaml:"replicas" range:"0.."`
 	// Guard turns on the restart guard (WithRestartGuard). Default: not set. Example: {max-ttl: 10s}
 	Guard *Guard `yaml:"guard"`
 }
@@ -190,7 +193,12 @@ type shipped struct {
 }
 
 func newRedlock(env Env) (Locker, error) {
-	return newShipped(env, env.Nodes(), redlock.New)
+	return newShipped(env, env.Nodes(), func(nodes []driver.Node, options ...redlock.Option) (*redlock.Client, error) {
+		if n := Of[RedlockSettings](env.Settings).Replicas; n > 0 {
+			options = append(options, redlock.WithReplicas(n))
+		}
+		return redlock.New(nodes, options...)
+	})
 }
 
 // newShipped makes a client of the shipped library on some nodes.

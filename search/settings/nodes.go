@@ -33,6 +33,9 @@ var nodes = knob{
 		}
 		s.Nodes.Names, s.Budget.MemoryLoss = base.Nodes.Names, base.Budget.MemoryLoss
 		s.Nodes.Replicas, s.Nodes.Servers = ofNodes(s.Nodes.Names, s.Nodes.Replicas), ofNodes(s.Nodes.Names, s.Nodes.Servers)
+		if len(s.Nodes.Replicas) < len(s.Nodes.Names) {
+			takes(s, base, "replicas")
+		}
 		takes(s, base, "quorum")
 	},
 }
@@ -78,7 +81,7 @@ var oneRedis = knob{
 		s.Nodes.Names, s.Nodes.Replicas = base.Nodes.Names, base.Nodes.Replicas
 		s.Nodes.Servers = ofNodes(s.Nodes.Names, s.Nodes.Servers)
 		s.Budget.MemoryLoss = base.Budget.MemoryLoss
-		takes(s, base, "quorum")
+		takes(s, base, "quorum", "replicas")
 	},
 }
 
@@ -103,7 +106,7 @@ var persistence = knob{
 	},
 }
 
-// replicas take the place of nodes, of which they may not know everything.
+// replicas take the place of nodes, of which they may not know everything, or have to confirm what their nodes have.
 var replicas = knob{
 	name: "replicas",
 	draw: func(c faults.Choices, s *scenarios.Scenario) {
@@ -111,8 +114,13 @@ var replicas = knob{
 			return // which has them
 		}
 		s.Nodes.Replicas = nil
+		confirm := c.For("confirm", 0).Below(2) == 0 && protocols.Change(&s.Lock, func(own *protocols.RedlockSettings) { own.Replicas = 1 })
 		for i, name := range s.Nodes.Names {
-			if n := faults.OneOf(c.For(name, i), 0, 0, 0, 1, 2); n > 0 {
+			n := faults.OneOf(c.For(name, i), 0, 0, 0, 1, 2)
+			if confirm {
+				n = max(n, 1)
+			}
+			if n > 0 {
 				s.Nodes.Replicas = append(s.Nodes.Replicas, replicasOf(name, n)...)
 			}
 		}
@@ -120,6 +128,7 @@ var replicas = knob{
 	back: func(s, base *scenarios.Scenario) {
 		if !protocols.Has[protocols.OneRedisSettings](s.Lock) {
 			s.Nodes.Replicas = base.Nodes.Replicas
+			takes(s, base, "replicas")
 		}
 	},
 }
