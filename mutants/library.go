@@ -788,6 +788,48 @@ var library = []Mutant{
 		Killers: []string{"07-failover-with-wait/saved"},
 	},
 	{
+		Name:    "wait-for-the-first-only",
+		Bug:     "of the commands of a message only the first one waits for replicas",
+		Edits:   []Edit{{"internal/batch/message.go", "c.Done(c, by.of(c, reply))", "if i > 0 {\n\t\t\tc.Done(c, reply)\n\t\t\tcontinue\n\t\t}\n\t\tc.Done(c, by.of(c, reply))"}},
+		Killers: []string{"125-votes-and-replicas/two-at-once"},
+	},
+	{
+		Name:    "wait-if-the-first-asks",
+		Bug:     "a message has a WAIT only if its first command asks for replicas",
+		Edits:   []Edit{{"internal/batch/message.go", "\tfor _, c := range m.commands {\n\t\tn = max(n, c.Replicas)", "\tfor _, c := range m.commands[:1] {\n\t\tn = max(n, c.Replicas)"}},
+		Killers: []string{"125-votes-and-replicas/behind-a-release"},
+	},
+	{
+		Name:    "unconfirmed-late-vote-stands",
+		Bug:     "a vote that comes after the release began and that too few replicas have confirmed is taken for a no",
+		Edits:   []Edit{{"redlock/straggler.go", "\tcase a.released && (outcome == driver.Accepted || isUnconfirmed):", "\tcase a.released && isUnconfirmed:\n\t\treturn releaseNot\n\tcase a.released && outcome == driver.Accepted:"}},
+		Killers: []string{"125-votes-and-replicas/given-up"},
+		Tests:   []Test{{"redlock", "TestDecision"}},
+	},
+	{
+		Name:    "unconfirmed-late-vote-joins",
+		Bug:     "a vote that too few replicas have confirmed joins the lease",
+		Edits:   []Edit{{"redlock/straggler.go", "case !late || outcome != driver.Accepted:", "case !late || outcome != driver.Accepted && !isUnconfirmed:"}},
+		Killers: []string{"125-votes-and-replicas/unconfirmed"},
+		Tests:   []Test{{"redlock", "TestDecision"}},
+	},
+	{
+		Name:    "unconfirmed-vote-stays",
+		Bug:     "a vote that too few replicas have confirmed is not released",
+		Edits:   []Edit{{"redlock/straggler.go", "\tcase outcome == driver.Accepted, outcome == driver.Failed:", "\tcase isUnconfirmed:\n\tcase outcome == driver.Accepted, outcome == driver.Failed:"}},
+		Killers: []string{"125-votes-and-replicas/unconfirmed"},
+		Tests:   []Test{{"redlock", "TestDecision"}},
+	},
+	{
+		Name: "token-kept-for-the-retry",
+		Bug:  "an attempt that came too late leaves its token from the sequence to the next, which may be granted after others",
+		Edits: []Edit{
+			{"redlock/attempt.go", "\tif c.last != nil {\n\t\ta.call =", "\tif c.last != nil {\n\t\ta.token = c.last.acquisition.token\n\t\ta.call ="},
+			{"redlock/attempt.go", "\tif c.source == nil {\n", "\tif c.source == nil || a.token != 0 {\n"},
+		},
+		Killers: []string{"113-what-helps-at-a-failover/sequence-and-too-late"},
+	},
+	{
 		Name:    "no-token-no-matter",
 		Bug:     "a grant for which the source gave no token is a grant without one",
 		Edits:   []Edit{{"redlock/attempt.go", "return fmt.Errorf(\"%w: the source did not answer in time: %v\", ErrNoToken, err)", "return nil"}},

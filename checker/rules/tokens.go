@@ -6,6 +6,7 @@ import (
 
 	"redlocksim/checker"
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/redis"
 )
@@ -15,8 +16,8 @@ var tokensRule = Rule{
 	Kind:  checker.Contract,
 	Needs: "a grant with a fencing token, and what the nodes' counters say",
 	Doc: `
-Every change of a fencing counter raises it, to at most 2^53-1, and a quorum of nodes has stored the token of a grant.
-(*redlock*.)`,
+Every change of a fencing counter raises it, to at most 2^53-1, and a quorum of nodes has stored the token of a grant. A token of a sequence is drawn once a quorum has voted.
+(*redlock* and *one-redis*.)`,
 	New: watchTokens,
 }
 
@@ -43,12 +44,15 @@ func number(counter string) int64 {
 const largestToken = 1<<53 - 1
 
 func watchTokens(r *watch) {
+	if protocols.Of[protocols.OneRedisSettings](r.Lock).Sequence && !r.Foreign {
+		watchSequence(r)
+	}
 	if !isFenced(r.Run) {
 		return
 	}
 	x := &tokens{r, map[proposed]int{}}
 	r.onApplied(x.applied)
-	if len(r.World.Replicas) == 0 { // what becomes of those that are promoted is not watched
+	if !r.FailsOver { // what becomes of those that are promoted is not watched
 		r.onReturn(x.returned)
 	}
 }
@@ -89,6 +93,24 @@ func (t *tokens) returned(c *call, err error) {
 				c.Client, token, n, lease.Quorum())
 		}
 	}
+}
+
+// watchSequence watches that the token of a grant is one that the sequence gave once a quorum had voted: what it gave before may
+// be lower than that of a grant in between.
+func watchSequence(r *watch) {
+	given := map[string]int64{} // until a quorum had voted, by the value of the attempt
+	r.onStep(func(client string, e *observe.Event) {
+		switch {
+		case e.Op != driver.OpAcquire:
+		case e.Step == observe.QuorumReached:
+			given[e.Value] = r.World.Storage.Drawn()
+		case e.Token != 0:
+			r.judged++
+			if e.Token <= given[e.Value] {
+				r.broken(e.Resource, "%s is granted the lock with the token %d, which the sequence had given before a quorum voted for it", client, e.Token)
+			}
+		}
+	}, observe.QuorumReached, observe.Granted)
 }
 
 // raised remembers the fencing counters as votes have left them. A node with one that is ahead of that, as an operator may set

@@ -1,11 +1,14 @@
 package rules
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	"redlocksim/checker"
 	"redlocksim/redlock"
 	"redlocksim/redlock/driver"
+	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
 )
 
@@ -48,5 +51,38 @@ func TestAGrantHasAToken(t *testing.T) {
 		r := newRig(t, func(s *protocols.RedlockSettings) { s.Fencing = isFenced }).only("tokens")
 		r.does("c1", granted)
 		r.finds(t, checker.Contract, want)
+	}
+}
+
+// The token of a sequence is one that it gave once a quorum had voted for the attempt, and not for one before.
+func TestTokenOfASequenceIsDrawnOnceAQuorumHasVoted(t *testing.T) {
+	for name, c := range map[string]struct {
+		draws func(draw, vote func() int64) (token int64)
+		want  string
+	}{
+		"after": {func(draw, vote func() int64) int64 { vote(); return draw() }, ""},
+		"before": {func(draw, vote func() int64) int64 { token := draw(); vote(); return token },
+			"c1 is granted the lock with the token 1, which the sequence had given before a quorum voted for it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.Lock = protocols.Settings{TTL: ttl, NodeTimeout: 50 * time.Millisecond}.With("one-redis")
+			protocols.Change(&r.Lock, func(s *protocols.OneRedisSettings) { s.Sequence = true })
+			r = r.only("tokens")
+			r.goes("c1", 0, func(a *actor) {
+				step := func(s observe.Step, token int64) {
+					a.Observed("c1", observe.Event{Step: s, Op: driver.OpAcquire, Resource: "r", Value: "v", Token: token})
+				}
+				draw := func() int64 {
+					token, err := a.World.Storage.Draw(context.Background(), a.client, a.Kernel.Draw("token"))
+					if err != nil {
+						t.Error(err)
+					}
+					return token
+				}
+				step(observe.Granted, c.draws(draw, func() int64 { step(observe.QuorumReached, 0); return 0 }))
+			})
+			r.finds(t, checker.Contract, c.want)
+		})
 	}
 }

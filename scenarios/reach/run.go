@@ -48,6 +48,7 @@ type call struct {
 	votes    int  // for the attempt under way
 	isLost   bool // an attempt lost its quorum
 	isDenied bool // nodes are now asked to release
+	isLate   bool // an attempt was too late
 }
 
 func (l *look) note(is bool, name string) {
@@ -123,10 +124,13 @@ func (l *look) readStep(e *history.Event, c *call) {
 		l.note(slices.ContainsFunc(ended, func(word string) bool { return strings.Contains(e.Detail, word) }), "gave up in flight")
 	case observe.Granted.String():
 		l.note(c.isLost, "granted again")
+		l.note(c.isLate, "granted after too late")
 		l.note(strings.Contains(e.Resource, ", "), "several granted")
 	case observe.Denied.String():
 		c.isDenied = true
-		l.note(strings.Contains(e.Detail, tooLate), "too late")
+		isLate := strings.Contains(e.Detail, tooLate)
+		c.isLate = c.isLate || isLate
+		l.note(isLate, "too late")
 	case observe.NotExtended.String():
 		l.note(len(l.extends) > 0, "not extended again")
 	case observe.Released.String():

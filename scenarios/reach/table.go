@@ -132,6 +132,7 @@ func algorithm() []Entry {
 		step("quorum-lost", "an attempt can no longer reach its quorum", "quorum-lost"),
 		step("split-votes", "an attempt has votes and others have them too, so that it has no quorum", "split votes"),
 		step("too-late", "a quorum came, and no validity was left", "too late"),
+		step("granted-after-too-late", "a lock is granted after an attempt of the same call that was too late", "granted after too late"),
 		step("straggler-joins", "a late vote joins the lease", "joined"),
 		step("straggler-taken-back", "a late vote is released again", "taken-back"),
 		step("gave-up", "a call ends without a grant", "gave-up"),

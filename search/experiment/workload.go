@@ -75,6 +75,11 @@ func (w *worker) shorter(c faults.Choices) time.Duration {
 	}
 	lock := w.space.Base.Lock
 	lock.TTL = (w.ttl * time.Duration(1+c.For("eighths", 0).Below(7)) / 8).Truncate(time.Millisecond)
+	if c.For("hardly", 0).Below(4) == 0 { // long enough for an attempt: some are too late
+		roundTrip := 2 * w.space.Base.Network.Latency.Max()
+		lasts := (2*time.Millisecond + faults.Length(c.For("any", 0), roundTrip, 4*roundTrip)).Truncate(time.Millisecond)
+		lock.TTL = min(lock.TTL, lasts)
+	}
 	if lock.Check(len(w.space.Base.Nodes.Names)) != nil {
 		return 0 // it counts time in another unit
 	}

@@ -180,6 +180,9 @@ func (s *Storage) Draw(ctx context.Context, client *kernel.Process, key kernel.K
 	return number, nil
 }
 
+// Drawn is the last number that it gave; 0 if it gave none.
+func (s *Storage) Drawn() int64 { return s.drawn }
+
 // Do sends a request to the storage and waits for the answer: e has Func Read, Write or Mark, Op, Grant and Resource, the
 // Number to write, and the Token where there is one. A write to a Versioned storage has as its Basis the operation that
 // returned the version it goes by. It returns the event as the storage recorded it; its Outcome is
