@@ -95,8 +95,8 @@ func (t *tokens) returned(c *call, err error) {
 	}
 }
 
-// watchSequence watches that the token of a grant is one that the sequence gave once a quorum had voted: what it gave before may
-// be lower than that of a grant in between.
+// watchSequence watches that the token of a grant is one that the sequence gave once a quorum had voted: what it gave before
+// may be lower than that of a grant in between.
 func watchSequence(r *watch) {
 	given := map[string]int64{} // until a quorum had voted, by the value of the attempt
 	r.onStep(func(client string, e *observe.Event) {

@@ -1,8 +1,8 @@
 package network
 
 // Notice is a message that nobody answers: one of a client, which is Arrived where it is going, or one that a server pushes,
-// which is Received there. That of a client may be Answered all the same, or its connection be Broken. A function that is nil does
-// nothing.
+// which is Received there. That of a client may be Answered all the same, or its connection be Broken. A function that is nil
+// does nothing.
 type Notice struct {
 	Exchange
 	What     string // it is for

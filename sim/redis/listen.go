@@ -12,9 +12,9 @@ import (
 	"redlocksim/sim/network"
 )
 
-// Listen has the client of the link hear what is published on a channel of the node. The connection for that is kept by the same
-// code as that of the shipped adapters, package subscription: it asks a node that is silent whether it is there, and makes the
-// connection anew where that broke, or where nothing is answered. What becomes of the connection, nobody is told.
+// Listen has the client of the link hear what is published on a channel of the node. The connection for that is kept by the
+// same code as that of the shipped adapters, package subscription: it asks a node that is silent whether it is there, and makes
+// the connection anew where that broke, or where nothing is answered. What becomes of the connection, nobody is told.
 func (b *broker) Listen(l *network.Link, channel string, received func(message string)) (stop func()) {
 	client := l.Client()
 	s := b.listening[client]
@@ -30,8 +30,8 @@ func (b *broker) Listen(l *network.Link, channel string, received func(message s
 	return s.Listen(channel, received)
 }
 
-// listening is both ends of a connection on which a node publishes, and the client of the exchange that asks for it. What is sent on
-// it arrives in order, and behind a message that was lost nothing arrives any more: then it is half open.
+// listening is both ends of a connection on which a node publishes, and the client of the exchange that asks for it. What is
+// sent on it arrives in order, and behind a message that was lost nothing arrives any more: then it is half open.
 type listening struct {
 	connection network.Connection
 	key        kernel.Key
