@@ -114,8 +114,11 @@ func (l *letGo) saw(e *history.Event) {
 	}
 }
 
-// lostFrom notes which keys a node has lost although no request has removed them.
+// lostFrom notes which keys a node has lost although no request has removed them. It may be a replica, which is negative.
 func (l *letGo) lostFrom(node int) {
+	if node < 0 {
+		return
+	}
 	s := l.World.Servers[node]
 	for _, e := range l.ledger.all {
 		if n := &e.nodes[node]; n.isThere && s.RunsOut(n.expiresAt) > l.World.Kernel.Now() {
