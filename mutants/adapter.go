@@ -191,13 +191,13 @@ var adapter = []Mutant{
 		Name:    "half-open-for-ever",
 		Bug:     "a subscription on which nothing comes any more is never made anew",
 		Edits:   []Edit{{"internal/subscription/subscription.go", "case now.Sub(heard) >= dead:", "case now.Sub(heard) >= dead && false:"}},
-		Killers: []string{"126-half-open/nothing-comes"},
+		Killers: []string{"129-half-open/nothing-comes"},
 	},
 	{
 		Name:    "silence-is-never-questioned",
 		Bug:     "a server that has published nothing for long is not asked whether it is there",
 		Edits:   []Edit{{"internal/subscription/subscription.go", "case now.Sub(heard) >= silent:", "case now.Sub(heard) >= silent && false:"}},
-		Killers: []string{"126-half-open/forgotten"},
+		Killers: []string{"129-half-open/forgotten"},
 	},
 	{
 		Name:    "subscribes-once",
