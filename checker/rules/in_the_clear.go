@@ -82,9 +82,10 @@ func (a *ask) queuesWith(b *ask) bool {
 
 func watchInTheClear(r *watch) {
 	p, known := patienceOf(r.Lock, len(r.World.Servers), r.StepTime)
-	// The lock of a caller may have keys of other names, and a replica may take a node's place.
+	own := protocols.Of[protocols.OneRedisSettings](r.Lock)
+	// The lock of a caller may have keys of other names, and a replica may take a node's place. Nothing is known of the ways to
+	// replicas, and to the sequence.
 	// With a quorum of more nodes than there are nobody is ever granted anything.
-	own := protocols.Of[protocols.OneRedisSettings](r.Lock) // nothing is known of the ways to replicas, and to the sequence
 	if r.Foreign || r.FailsOver || protocols.Of[protocols.RedlockSettings](r.Lock).Replicas > 0 || own.Sequence || !known || p.alone > p.nodes {
 		return
 	}

@@ -27,8 +27,8 @@ before, and the release has removed one, unless an answer was missing. A release
 itself. A lease lasts no longer than its keys, as they were when their deadlines were set (that is excused); if the program
 renews it, it reports the loss within a node timeout. A failed acquire has asked for the removal of every key that it set,
 within two node timeouts for each node and one more, and a second (*leftover*). No lease is already over when it is granted,
-extended or renewed, by what the program itself says, on any tier. (Unless a
-replica takes the place of a node.)`,
+extended or renewed, by what the program itself says, on any tier. (Unless a replica
+takes the place of a node.)`,
 	New: watchProgramReleases,
 }
 

@@ -7,6 +7,7 @@ import (
 	"redlocksim/checker"
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
+	"redlocksim/scenarios/protocols"
 	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
@@ -22,8 +23,8 @@ calls release, crashes, is told of the loss, or reads the last acknowledged expi
 key of the lock with any value and no fencing counter that votes have not raised, and is fit under the restart guard. The
 finding counts once it is confirmed: the run is repeated up to that moment, and another client, whose messages take no time,
 tries. If that is refused, the rule is wrong, and the run ends with an internal error. A quorum has mostly lost the first
-client's keys before two clients hold a lock, so this counts only where it stands alone. (Locks on Redis,
-unless a replica takes the place of a node.)`,
+client's keys before two clients hold a lock, so this counts only where it stands alone. (Locks on Redis, unless replicas
+confirm votes or one takes the place of a node.)`,
 	Holds: "a client held the lock %s, and the nodes would never have granted it to another meanwhile",
 	Each:  "time",
 	Idle:  "nobody was granted the lock, or nobody looked at the nodes",
@@ -72,7 +73,8 @@ type copied struct {
 
 func watchProtected(r *watch) {
 	// The lock of a caller may have keys of other names, and after a failover a replica votes in the place of a node.
-	if r.Foreign || r.FailsOver || r.Lock.Capabilities().Service != "" {
+	// Where replicas confirm votes, another client cannot be granted the lock in no time.
+	if r.Foreign || r.FailsOver || protocols.Of[protocols.RedlockSettings](r.Lock).Replicas > 0 || r.Lock.Capabilities().Service != "" {
 		return
 	}
 	u := &protected{watch: r, servers: r.World.Servers, guarded: isGuarded(r.Run)}

@@ -230,8 +230,8 @@ func TestUnprotectedInWords(t *testing.T) {
 	}
 }
 
-// Where a service has the lock, where the lock is the caller's own and where replicas may take a node's place nothing is looked
-// at.
+// Where a service has the lock, where the lock is the caller's own and where replicas confirm votes or take a node's place
+// nothing is looked at.
 func TestUnprotectedIsForVotes(t *testing.T) {
 	one := sim.Config{Nodes: []string{"A"}}
 	for _, c := range []struct {
@@ -247,6 +247,8 @@ func TestUnprotectedIsForVotes(t *testing.T) {
 		{"db-row", one, Run{Lock: lockOf("db-row")}, false},
 		{"foreign", sim.Config{}, Run{Lock: protocols.Default(), Foreign: true}, false},
 		{"replicas", sim.Config{Nodes: []string{"A"}, Replicas: map[string][]string{"A": {"A2"}}}, Run{Lock: protocols.Default()}, true},
+		{"votes that replicas confirm", sim.Config{Nodes: []string{"A"}, Replicas: map[string][]string{"A": {"A2"}}},
+			Run{Lock: redlockWith(func(own *protocols.RedlockSettings) { own.Replicas = 1 })}, false},
 		{"a failover", sim.Config{Nodes: []string{"A"}, Replicas: map[string][]string{"A": {"A2"}}}, Run{Lock: protocols.Default(), FailsOver: true}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
