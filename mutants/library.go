@@ -232,7 +232,7 @@ var library = []Mutant{
 			{"redlock/round.go", "cmd.since + cmd.round.acquisition.client.nodeTimeout)", "cmd.since + time.Hour)"},
 			{"redlock/round.go", "c.clock.AfterFunc(c.nodeTimeout, r.timeOut)", "c.clock.AfterFunc(time.Hour, r.timeOut)"},
 			{"redlock/round.go", "\t\tc.batchers[i].ask(&r.commands[i].queued)\n",
-				"\t\tc.batchers[i].ask(&r.commands[i].queued)\n\t\tfor r.op == driver.OpAcquire && !r.hasAnswered(i) {\n\t\t\tr.waiter.Wait(context.Background())\n\t\t}\n"},
+				"\t\tc.batchers[i].ask(&r.commands[i].queued)\n\t\tfor r.op == driver.OpAcquire && !r.ballot.Answered.Has(i) {\n\t\t\tr.waiter.Wait(context.Background())\n\t\t}\n"},
 			{"redlock/round.go", "a.mu.Unlock()\n\tif wakes {", "a.mu.Unlock()\n\tif wakes || r.op == driver.OpAcquire {"},
 		},
 		Killers: []string{"15-sequential-acquire/parallel-returns-at-quorum", "11-three-nodes-unreachable"},
