@@ -804,21 +804,18 @@ var library = []Mutant{
 		Bug:     "a vote that comes after the release began and that too few replicas have confirmed is taken for a no",
 		Edits:   []Edit{{"redlock/straggler.go", "\tcase a.released && (outcome == driver.Accepted || isUnconfirmed):", "\tcase a.released && isUnconfirmed:\n\t\treturn releaseNot\n\tcase a.released && outcome == driver.Accepted:"}},
 		Killers: []string{"128-votes-and-replicas/given-up"},
-		Tests:   []Test{{"redlock", "TestDecision"}},
 	},
 	{
 		Name:    "unconfirmed-late-vote-joins",
 		Bug:     "a vote that too few replicas have confirmed joins the lease",
 		Edits:   []Edit{{"redlock/straggler.go", "case !late || outcome != driver.Accepted:", "case !late || outcome != driver.Accepted && !isUnconfirmed:"}},
 		Killers: []string{"128-votes-and-replicas/unconfirmed"},
-		Tests:   []Test{{"redlock", "TestDecision"}},
 	},
 	{
 		Name:    "unconfirmed-vote-stays",
 		Bug:     "a vote that too few replicas have confirmed is not released",
 		Edits:   []Edit{{"redlock/straggler.go", "\tcase outcome == driver.Accepted, outcome == driver.Failed:", "\tcase isUnconfirmed:\n\tcase outcome == driver.Accepted, outcome == driver.Failed:"}},
 		Killers: []string{"128-votes-and-replicas/unconfirmed"},
-		Tests:   []Test{{"redlock", "TestDecision"}},
 	},
 	{
 		Name: "token-kept-for-the-retry",
