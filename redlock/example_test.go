@@ -19,7 +19,7 @@ func Example() {
 		panic(err)
 	}
 	defer nodes.Close()
-	client, err := redlock.New(nodes)
+	client, err := redlock.New(nodes, redlock.WithNodeTimeout(5*time.Second))
 	if err != nil {
 		panic(err)
 	}
