@@ -1249,12 +1249,12 @@ var library = []Mutant{
 	{
 		Name:    "keeps-votes-for-a-silent-node",
 		Bug:     "an acquire that others have taken votes from waits for a node that has just fallen silent until its node timeout is over",
-		Edits:   []Edit{{"redlock/round.go", "	r.hurriesAt = at\n	return true", "	return false"}},
+		Edits:   []Edit{{"redlock/round.go", "	r.patientTill = at\n	return true", "	return false"}},
 		Killers: []string{"123-gate/split-beside-a-silent-node"},
 		Tests:   []Test{{"redlock", "TestSuspectedNode"}},
 	},
 	{
-		Name:  "hurries-without-a-quorum",
+		Name:  "impatient-without-a-quorum",
 		Bug:   "an acquire gives up nodes that have not answered soon, although there is no quorum without them",
 		Edits: []Edit{{"redlock/round.go", "len(c.nodes)-(pending|r.ballot.Suspected).Len() < c.quorum", "len(c.nodes) < c.quorum"}},
 		Tests: []Test{{"redlock", "TestDecision"}},

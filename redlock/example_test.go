@@ -19,7 +19,7 @@ func Example() {
 		panic(err)
 	}
 	defer nodes.Close()
-	client, err := redlock.New(nodes, redlock.WithNodeTimeout(5*time.Second))
+	client, err := redlock.New(nodes)
 	if err != nil {
 		panic(err)
 	}
@@ -138,13 +138,13 @@ func ExampleWithFencing() {
 	// the first holder's late entry rejected
 }
 
-// newClient makes a client over servers of its own.
+// newClient makes a client over servers of its own. They share the machine with other tests, and may be slow to answer.
 func newClient(options ...redlock.Option) *redlock.Client {
 	nodes, err := goredis.Open(newServers(3)...)
 	if err != nil {
 		panic(err)
 	}
-	client, err := redlock.New(nodes, options...)
+	client, err := redlock.New(nodes, append([]redlock.Option{redlock.WithNodeTimeout(5 * time.Second)}, options...)...)
 	if err != nil {
 		panic(err)
 	}

@@ -95,7 +95,8 @@ const defaultBatching = 4
 const DefaultNodeTimeout = 50 * time.Millisecond
 
 // WithNodeTimeout sets how long a client waits for the answer of one node. It should be longer than nearly all round trips, and
-// short compared with the TTL, so that dead nodes cost little.
+// short compared with the TTL, so that dead nodes cost little. Where another client has votes and a quorum has answered, an
+// attempt waits for the others for no longer than 20 ms and eight times what a quorum takes.
 func WithNodeTimeout(d time.Duration) Option {
 	return func(s *settings) error {
 		if d <= 0 {

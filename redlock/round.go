@@ -21,7 +21,7 @@ type round struct {
 	commands    []nodeCommand
 	timer       driver.Timer    // of the node timeout
 	isIdle      bool            // the timer has come and runs no more
-	hurriesAt   time.Time       // from when nodes that have not answered are not waited for; zero: no other has votes yet
+	patientTill time.Time       // for so long nodes are waited for that have not answered; zero: no other has votes yet
 	ctx         context.Context // for the nodes; nil until one asks for it
 	cancel      context.CancelFunc
 	ttlArg      any           // likewise
@@ -223,11 +223,12 @@ func (r *round) heardCounter(cmd *nodeCommand, reply driver.Reply) {
 // errUnsent: the node timeout was over before the command was sent.
 var errUnsent = fmt.Errorf("waited in the client: %w", context.DeadlineExceeded)
 
-// hurries says that the timer is to come early, since another has votes: an attempt that can win only with a node which does
-// not answer would keep its votes from all others for the whole node timeout. The acquisition is locked.
-func (r *round) hurries(now time.Time) bool {
+// limitPatience has the round wait no longer than the patience for nodes that have not answered, since another has votes: an
+// attempt that can win only with such a node would keep its votes from all others for the whole node timeout. It reports
+// whether the timer is to come for that. The acquisition is locked.
+func (r *round) limitPatience(now time.Time) bool {
 	c, pending := r.acquisition.client, r.ballot.Pending()
-	if r.op != driver.OpAcquire || r.settled || r.ballot.Declined == 0 || r.ballot.Later != 0 || !r.hurriesAt.IsZero() {
+	if r.op != driver.OpAcquire || r.settled || r.ballot.Declined == 0 || r.ballot.Later != 0 || !r.patientTill.IsZero() {
 		return false
 	}
 	at := now.Add(c.patience())
@@ -239,14 +240,14 @@ func (r *round) hurries(now time.Time) bool {
 	if len(c.nodes)-(pending|r.ballot.Suspected).Len() < c.quorum {
 		return false
 	}
-	r.hurriesAt = at
+	r.patientTill = at
 	return true
 }
 
-// hurry suspects the nodes that have not answered when it is time for that. It reports whether that decides the round. The
-// acquisition is locked.
-func (r *round) hurry(now time.Time) (isDecided bool) {
-	if r.settled || r.hurriesAt.IsZero() || now.Before(r.hurriesAt) {
+// losePatience suspects the nodes that have not answered when the patience is over. It reports whether that decides the round.
+// The acquisition is locked.
+func (r *round) losePatience(now time.Time) (isDecided bool) {
+	if r.settled || r.patientTill.IsZero() || now.Before(r.patientTill) {
 		return false
 	}
 	pending := r.ballot.Pending()
@@ -264,7 +265,7 @@ func (r *round) timeOut() {
 	c := a.client
 	now := c.clock.Now()
 	a.mu.Lock()
-	wakes := r.hurry(now)
+	wakes := r.losePatience(now)
 	late := r.ballot.Pending()
 	for i := range late.Each {
 		if r.commands[i].due().After(now) {
@@ -326,10 +327,10 @@ func (r *round) settle(nodes quorum.Set, reply driver.Reply, now time.Time) {
 	}
 	wakes := r.ballot.Later != 0 // who waits for the gate
 	wakes = !late && r.decide() || wakes
-	last, hurries := r.isOver(), r.hurries(now)
+	last, isLimited := r.isOver(), r.limitPatience(now)
 	a.mu.Unlock()
-	if hurries {
-		r.timer.Reset(r.hurriesAt.Sub(now))
+	if isLimited {
+		r.timer.Reset(r.patientTill.Sub(now))
 	}
 
 	if wakes {

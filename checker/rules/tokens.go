@@ -16,7 +16,8 @@ var tokensRule = Rule{
 	Kind:  checker.Contract,
 	Needs: "a grant with a fencing token, and what the nodes' counters say",
 	Doc: `
-Every change of a fencing counter raises it, to at most 2^53-1, and a quorum of nodes has stored the token of a grant. A token of a sequence is drawn once a quorum has voted.
+Every change of a fencing counter raises it, to at most 2^53-1, and a quorum of nodes has stored the token of a grant. A token
+of a sequence is drawn once a quorum has voted.
 (*redlock* and *one-redis*.)`,
 	New: watchTokens,
 }

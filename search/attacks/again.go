@@ -2,7 +2,6 @@ package attacks
 
 import (
 	"slices"
-	"time"
 
 	"redlocksim/faults"
 	"redlocksim/scenarios"
@@ -51,14 +50,4 @@ func again(s *Settings) (built []*scenarios.Scenario) {
 		return nil
 	})
 	return built
-}
-
-// ofHolder are the connections of the holder to the nodes.
-func (b *builder) ofHolder() faults.Links {
-	return faults.Links{Clients: []string{holder}, Nodes: slices.Clone(b.Nodes.Names)}
-}
-
-// renews works for so long under a lock that is renewed.
-func renews(d time.Duration) scenarios.Step {
-	return scenarios.Step{Kind: scenarios.RenewStep, For: d}
 }

@@ -54,7 +54,7 @@ func All() []Attack {
 		{Name: "split", Text: "each client reaches only nodes that the other cannot reach", build: split},
 		{Name: "late-extend", Text: "the holder extends its lock long after its lease is over, when the second client has the lock, or will ask for it", build: lateExtend, named: true},
 		{Name: "lost-extend", Text: "the holder extends its lock, and what it sends reaches fewer nodes than a quorum", build: lostExtend, named: true},
-		{Name: "late-release", Text: "the holder releases its lock, and that reaches the nodes when its lease is over and the second client has the lock", build: lateRelease, named: true},
+		{Name: "late-release", Text: "the holder releases its lock when its lease is over and the second client has the lock", build: lateRelease, named: true},
 		{Name: "between", Text: "at each request that a call of the lock sends, the request or its answer is lost or held up, or the holder stands still before it reads the answer, until the lease is over and another client has the lock",
 			Uses: []string{"pause", "suspend"}, build: between, named: true},
 		{Name: "rounding", Text: "the TTL is no whole number of seconds, and the second client asks as soon as a quorum is free", build: rounding, named: true},

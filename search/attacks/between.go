@@ -213,7 +213,9 @@ func (s *Settings) cameBetween(c *call, sent time.Duration) (built []*scenarios.
 		}
 		// Until the lease is over, and the rival has the lock.
 		until := c.left + 2*b.leeway()
-		meddle(b, faults.Links{Clients: []string{holder}, Nodes: slices.Clone(b.Nodes.Names), Direction: d}, when, until)
+		on := b.ofHolder()
+		on.Direction = d
+		meddle(b, on, when, until)
 		b.client(when, second, b.asks(), b.stays())
 		b.client(b.free(), rival, b.asks(), b.stays())
 		when.Plus += until + 2*b.leeway()

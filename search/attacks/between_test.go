@@ -24,6 +24,7 @@ func TestBetween(t *testing.T) {
 		{"protocol: redlock-plain, extending: get-set, asking: sequential", five, true},
 		{"protocol: redlock-plain, extending: get-set", one, true},
 		{"protocol: single, release: get-del", one, true},
+		{"protocol: single, release: del", one, true}, // which is held up
 		{"protocol: get-set", one, true},
 		// A client that stops between the two leaves a key for ever, which takes the lock from nobody.
 		{"protocol: setnx-expire", one, false},

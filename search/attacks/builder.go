@@ -323,3 +323,13 @@ func scaled(d time.Duration, rate decimal.Decimal) int64 {
 func reached(client, event string) scenarios.Reached {
 	return scenarios.Reached{Moment: faults.Moment{Client: client, Event: event}}
 }
+
+// ofHolder are the connections of the holder to the nodes.
+func (b *builder) ofHolder() faults.Links {
+	return faults.Links{Clients: []string{holder}, Nodes: slices.Clone(b.Nodes.Names)}
+}
+
+// renews works for so long under a lock that is renewed.
+func renews(d time.Duration) scenarios.Step {
+	return scenarios.Step{Kind: scenarios.RenewStep, For: d}
+}

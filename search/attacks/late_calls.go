@@ -8,7 +8,6 @@ import (
 
 	"redlocksim/faults"
 	"redlocksim/scenarios"
-	"redlocksim/sim/network"
 )
 
 // atRightClocks builds a scenario in which all clocks are right.
@@ -57,7 +56,7 @@ func lostExtend(s *Settings) (built []*scenarios.Scenario) {
 	quorum := min(s.Quorum(), len(nodes))
 	programs := [][]scenarios.Step{{{Kind: scenarios.SleepStep, For: ttl / 2}, {Kind: scenarios.ExtendStep, For: ttl}}}
 	if s.Renews && !s.renewsItself() {
-		programs = append(programs, []scenarios.Step{{Kind: scenarios.RenewStep, For: 4 * ttl}})
+		programs = append(programs, []scenarios.Step{renews(4 * ttl)})
 	}
 	for _, program := range programs {
 		for _, reach := range slices.Compact([]int{quorum - 1, min(quorum-1, 1), 0}) {
@@ -74,32 +73,23 @@ func lostExtend(s *Settings) (built []*scenarios.Scenario) {
 	return built
 }
 
-// lateRelease has a release of the holder reach the nodes when its lease is long over and the second client has the lock,
-// whose keys it must leave alone: the holder calls it late, or it calls in time and the network is slow. A rival then asks for
-// the lock. A lock that renews itself is cut off meanwhile.
-func lateRelease(s *Settings) (built []*scenarios.Scenario) {
+// lateRelease has the holder release its lock when its lease is long over and the second client has the lock, whose keys the
+// release must leave alone. A rival then asks for the lock. A lock that renews itself is cut off meanwhile. A release that is
+// on its way for so long is one of between.
+func lateRelease(s *Settings) []*scenarios.Scenario {
 	ttl := s.Lock.TTL
-	for _, slow := range []bool{false, true} {
-		built = append(built, atRightClocks(s, func(b *builder) {
-			b.Clients = append(b.Clients, rival)
-			links, work := faults.Links{Clients: []string{holder}, Nodes: slices.Clone(b.Nodes.Names)}, 2*ttl
-			if slow {
-				work = ttl / 2
-				b.Budget.Delay = max(b.Budget.Delay, work+ttl)
-				links.Direction = network.Requests
-				b.fault(after(holder, "release-called"), "delay", &faults.Delay{Links: links, By: work + ttl})
-			} else if s.renewsItself() {
-				b.fault(b.acquired(0), "partition", &faults.Partition{Links: links, For: work - ttl/8})
-			}
-			b.begins(b.sleeps(work), step(scenarios.UnlockStep))
-			b.client(b.acquired(2*ttl-ttl/4), second, b.asks(), b.stays())
-			b.client(b.acquired(2*ttl+ttl/16), rival, b.asks(), b.stays())
-			b.must(holder, "release-called")
-			b.mustBelieving(rival, "acquire-called", second)
-			b.ends(ttl)
-		}))
-	}
-	return built
+	return []*scenarios.Scenario{atRightClocks(s, func(b *builder) {
+		b.Clients = append(b.Clients, rival)
+		if s.renewsItself() {
+			b.fault(b.acquired(0), "partition", &faults.Partition{Links: b.ofHolder(), For: 2*ttl - ttl/8})
+		}
+		b.begins(b.sleeps(2*ttl), step(scenarios.UnlockStep))
+		b.client(b.acquired(2*ttl-ttl/4), second, b.asks(), b.stays())
+		b.client(b.acquired(2*ttl+ttl/16), rival, b.asks(), b.stays())
+		b.must(holder, "release-called")
+		b.mustBelieving(rival, "acquire-called", second)
+		b.ends(ttl)
+	})}
 }
 
 // crash has the holder crash: as soon as its first request for a key has reached a node, as soon as such requests have reached

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"redlocksim/internal/built"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios"
+	"redlocksim/scenarios/programs"
 	"redlocksim/scenarios/protocols"
 )
 
@@ -99,6 +101,24 @@ func TestBetweenCommands(t *testing.T) {
 		found := Assumption{Name: betweenCommands.name}
 		if err := x.judge(betweenCommands, &found); err != nil || found.Verdict != c.want || !strings.Contains(found.Fix, c.fix) || (found.Fix == "") != (c.fix == "") {
 			t.Errorf("%s%s, %s, fix %s: %v", text, found.Verdict, found.Text, found.Fix, err)
+		}
+	}
+}
+
+// A lock that counts in seconds is unsafe, also with settings in whole seconds: not every lock of its user need have such.
+func TestRounding(t *testing.T) {
+	t.Parallel()
+	for bug, want := range map[string]Verdict{"": Safe, "whole-seconds": Unsafe} {
+		p, err := programs.Load(built.Wasm(t, "../../scenarios/programs/testdata/watchdog"), []string{bug}, built.Cache(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		a := parse(t, "library: mine.wasm\nnodes: 1\npersistence: always\nttl: 10s\nclock-error: 0%\nrtt: 0s\n")
+		x := &auditing{ctx: t.Context(), answers: a, world: calm(a.Settings), foreign: p.Foreign()}
+		found := Assumption{Name: rounding.name}
+		if err := x.judge(rounding, &found); err != nil || found.Verdict != want {
+			t.Errorf("%q: %s, %s, want %s: %v", bug, found.Verdict, found.Text, want, err)
 		}
 	}
 }
