@@ -38,15 +38,24 @@ const (
 	dataCountSection
 )
 
-// declared checks what a module declares, and gives the module without its custom sections: names and debugging information, of
-// which nothing is used. growing says that a table of it may grow without a limit.
-func declared(wasm []byte) (module []byte, growing bool, err error) {
+// declaration is what is known of a module before it is compiled.
+type declaration struct {
+	// module is it without its custom sections, names and debugging information, of which nothing is used.
+	module []byte
+	// growing says that a table of it may grow without a limit.
+	growing bool
+	// image is what its memory begins with, if the module does not have that any more.
+	image []byte
+}
+
+// declared checks what a module declares. The error says what is wrong with it.
+func declared(wasm []byte) (d declaration, err error) {
 	const header = 8
 	if len(wasm) < header || !bytes.HasPrefix(wasm, []byte("\x00asm")) {
-		return nil, false, errors.New("it does not begin as a module does")
+		return d, errors.New("it does not begin as a module does")
 	}
-	c := &checked{}
-	module = append(module, wasm[:header]...)
+	c := &checked{size: uint64(len(wasm))}
+	d.module = append(d.module, wasm[:header]...)
 	for r := (&reader{rest: wasm[header:]}); len(r.rest) > 0; {
 		begin := r.rest
 		id := r.byte()
@@ -56,19 +65,44 @@ func declared(wasm []byte) (module []byte, growing bool, err error) {
 			if body.err == nil && len(body.rest) > 0 {
 				body.err = errors.New("there is more in it than it declares")
 			}
-			module = append(module, begin[:len(begin)-len(r.rest)]...)
+			if id != dataSection || !c.laid() {
+				d.module = append(d.module, begin[:len(begin)-len(r.rest)]...)
+			}
 		}
 		if err := errors.Join(r.err, body.err); err != nil {
-			return nil, false, fmt.Errorf("section %d: %w", id, err)
+			return d, fmt.Errorf("section %d: %w", id, err)
 		}
 	}
-	return module, c.growing, nil
+	d.growing, d.image = c.growing, c.image
+	return d, nil
 }
 
 // checked is what was declared so far.
 type checked struct {
 	locals, entries uint64
 	growing         bool
+	size            uint64 // of the module
+	memory          uint64 // how many bytes of its own it has at first
+	counted         bool   // it counts its segments of data, for instructions that refer to them
+	segments        []segment
+	image           []byte
+}
+
+// laid lays the segments of data out in an image of the memory, which is copied faster than thousands of segments. It is false if
+// they are to stay: where it is not known where one goes, where one does not fit, where instructions may refer to them, and where
+// the image were larger than the module.
+func (c *checked) laid() bool {
+	end := uint64(0)
+	for _, s := range c.segments {
+		if end = max(end, s.at+uint64(len(s.data))); !s.fixed || end > min(c.memory, c.size) || c.counted {
+			return false
+		}
+	}
+	c.image = make([]byte, end)
+	for _, s := range c.segments {
+		copy(c.image[s.at:], s.data)
+	}
+	return true
 }
 
 func (c *checked) section(id byte, r *reader) {
@@ -99,7 +133,8 @@ func (c *checked) section(id byte, r *reader) {
 		}
 	case memorySection:
 		for range r.count(1, "memories") {
-			r.limits() // wazero compares them with the limit of pages
+			least, _, _ := r.limits() // wazero compares them with the limit of pages
+			c.memory = min(least, 1<<16) * page
 		}
 	case globalSection:
 		for range r.count(maxGlobals, "globals") {
@@ -113,7 +148,10 @@ func (c *checked) section(id byte, r *reader) {
 			r.byte()
 			r.number()
 		}
-	case startSection, dataCountSection:
+	case startSection:
+		r.number()
+	case dataCountSection:
+		c.counted = true
 		r.number()
 	case elementSection:
 		for range r.count(maxSegments, "segments") {
@@ -125,7 +163,7 @@ func (c *checked) section(id byte, r *reader) {
 		}
 	case dataSection:
 		for range r.count(maxSegments, "segments") {
-			r.data()
+			c.segments = append(c.segments, r.data())
 		}
 	default:
 		r.fail("no such section")
@@ -303,16 +341,36 @@ func (r *reader) count(limit int, what string) int {
 
 func (r *reader) name() { r.bytes(r.number()) }
 
-// data reads a segment of a memory.
-func (r *reader) data() {
+// segment is data for a memory.
+type segment struct {
+	data []byte
+	// at is its address, if fixed says that this is a number.
+	at    uint64
+	fixed bool
+}
+
+func (r *reader) data() (s segment) {
 	flags := r.number()
 	if flags == 2 {
 		r.number()
 	}
 	if flags != 1 {
+		where := r.rest
 		r.expression()
+		s.at, s.fixed = address(where[:len(where)-len(r.rest)])
+		s.fixed = s.fixed && flags == 0
 	}
-	r.name()
+	s.data = r.bytes(r.number())
+	return s
+}
+
+// address is the value of an expression, if that is a number and nothing else. Those with the sign bit are beyond any memory.
+func address(expression []byte) (at uint64, fixed bool) {
+	r := &reader{rest: expression}
+	constant := r.is(0x41)
+	at = r.number()
+	digits := expression[:len(expression)-len(r.rest)]
+	return at, constant && r.is(0x0b) && r.err == nil && len(r.rest) == 0 && digits[len(digits)-1]&0x40 == 0
 }
 
 // value reads a type of values.

@@ -92,9 +92,9 @@ func TestWhatAModuleDeclares(t *testing.T) {
 		{slices.Concat(names, table, names), table, true},
 		{slices.Concat(bounded, names), bounded, false},
 	} {
-		got, growing, err := declared(slices.Concat(header, c.sections))
-		if err != nil || growing != c.growing || !bytes.Equal(got, slices.Concat(header, c.want)) {
-			t.Errorf("%v, %v, %v", got, growing, err)
+		got, err := declared(slices.Concat(header, c.sections))
+		if err != nil || got.growing != c.growing || !bytes.Equal(got.module, slices.Concat(header, c.want)) {
+			t.Errorf("%v, %v", got, err)
 		}
 	}
 	// _start is (drop (table.grow 0 (ref.null func) (i32.const 1))).

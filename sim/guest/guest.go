@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/sys"
 
 	"redlocksim/redlock/driver"
@@ -109,7 +110,8 @@ type guestKey struct{}
 
 // run runs the program until it ends or the run is over.
 func (g *Guest) run() {
-	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), guestKey{}, g))
+	ctx := experimental.WithMemoryAllocator(context.WithValue(context.Background(), guestKey{}, g), &g.program.memories)
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	g.busy = time.AfterFunc(g.program.limits.Busy, cancel)
 	defer g.busy.Stop()

@@ -26,6 +26,7 @@ type Program struct {
 	module  wazero.CompiledModule
 	hash    string
 	limits  Limits
+	memories
 }
 
 // Load compiles a program, which takes seconds; cache, if not empty, is a directory where the result is kept for the next time.
@@ -33,12 +34,12 @@ type Program struct {
 func Load(wasm []byte, cache string, limits Limits) (*Program, error) {
 	ctx := context.Background()
 	limits = limits.withDefaults()
-	module, growing, err := declared(wasm)
+	d, err := declared(wasm)
 	if err != nil {
 		return nil, notAProgram(err)
 	}
 	cfg := wazero.NewRuntimeConfigCompiler().WithMemoryLimitPages(uint32(limits.Memory / page)).WithCloseOnContextDone(true)
-	if growing { // without them no instruction can
+	if d.growing { // without them no instruction can
 		cfg = cfg.WithCoreFeatures(api.CoreFeaturesV2.SetEnabled(api.CoreFeatureReferenceTypes, false))
 	}
 	if cache != "" {
@@ -49,8 +50,8 @@ func Load(wasm []byte, cache string, limits Limits) (*Program, error) {
 		cfg = cfg.WithCompilationCache(kept)
 	}
 	sum := sha256.Sum256(wasm)
-	p := &Program{runtime: wazero.NewRuntimeWithConfig(ctx, cfg), hash: hex.EncodeToString(sum[:]), limits: limits}
-	if err := p.compile(ctx, module); err != nil {
+	p := &Program{runtime: wazero.NewRuntimeWithConfig(ctx, cfg), hash: hex.EncodeToString(sum[:]), limits: limits, memories: memories{image: d.image}}
+	if err := p.compile(ctx, d.module); err != nil {
 		_ = p.Close() // the error says more
 		return nil, err
 	}
