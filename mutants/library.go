@@ -41,6 +41,12 @@ var library = []Mutant{
 		Killers: []string{"91-random-bytes-fail/guard", "91-random-bytes-fail/acquires"},
 	},
 	{
+		Name:    "stays-in-front-though-too-late",
+		Bug:     "a call whose TTL is too short for its answers stands in front of the others for as long as it asks",
+		Edits:   []Edit{{"redlock/turn.go", "if t.last.err.Reason == ErrTooLate {", "if t.last.err.Reason == ErrTooLate && false {"}},
+		Killers: []string{"132-too-short-a-ttl-in-front"},
+	},
+	{
 		Name:    "no-turn-for-others-without-random-bytes",
 		Bug:     "a client that cannot draw the delay for other processes asks at once",
 		Edits:   []Edit{{"redlock/turn.go", "if pause, err = c.fullDelay(); err != nil {", "if pause, err = c.fullDelay(); err != nil && false {"}},

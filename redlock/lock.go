@@ -18,9 +18,9 @@ import (
 // and only while this client has no lease on the resources, so the load on the nodes does not grow with the queue. The next
 // caller is woken as soon as a quorum of nodes has confirmed the release. After 16 grants in a row the client pauses for one
 // retry delay, or for the turn of [WithWakeUp], so that other processes get theirs: at once if one was seen to want the
-// lock in the last 10 s, and else if the grants lasted for eight such pauses. A caller can give up at any time; however many do
-// of those that wait at the same time, the nodes are asked at most twice in a retry delay. A call that finds no queue asks them
-// at once.
+// lock in the last 10 s, and else if the grants lasted for eight such pauses. A caller whose attempt came too late for its ttl
+// goes behind the others. A caller can give up at any time; however many do of those that wait at the same time, the nodes are
+// asked at most twice in a retry delay. A call that finds no queue asks them at once.
 //
 // The error matches [ErrInvalid] for bad arguments and [ErrClosed] if the client was closed before. Otherwise it is an [*Error]
 // that matches [ErrNotAcquired] and what ended the call: the context's error, ErrClosed, or the error of the source of random

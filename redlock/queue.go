@@ -113,6 +113,15 @@ func (qs *queues) leave(q *queue, by *line.Place) (unused *place) {
 	return unused
 }
 
+// goLast has all others of a queue stand before a call, which was the first.
+func (qs *queues) goLast(q *queue, place *line.Place) {
+	qs.mu.Lock()
+	defer qs.mu.Unlock()
+	q.line.Leave(place)
+	q.line.Join(place)
+	q.wakeNext()
+}
+
 // drop forgets a queue that nobody uses any more. The queues are locked.
 func (qs *queues) drop(q *queue) {
 	if q.line.IsEmpty() && q.leases == 0 {

@@ -37,11 +37,15 @@ func (t *turn) leave() {
 func (t *turn) mayAsk() bool { return t.client.queues.mayAsk(t.queue, &t.turnAt) }
 
 // await returns when the call may ask the nodes, or why it never will: after an attempt that failed it waits for the retry
-// delay, and before the first one until those that came before it had their turn.
+// delay, and before the first one until those that came before it had their turn. After one that came too late, those behind it
+// have theirs.
 func (t *turn) await(ctx context.Context) error {
 	if t.last != nil {
 		if err := t.beforeRetry(ctx); err != nil {
 			return err
+		}
+		if t.last.err.Reason == ErrTooLate { // which it may be for ever, and others with a longer ttl would wait for that
+			t.client.queues.goLast(t.queue, &t.turnAt)
 		}
 	}
 	for { // while it gives way, TryLock may get the lock for this client

@@ -177,7 +177,7 @@ func (c *Client) reached(a *acquisition, e *Event) (why string) {
 
 func (c *Client) lost(a *acquisition, e *Event) (why string) {
 	if e.Op == driver.OpExtend {
-		return a.extending.lost(e, &c.settings)
+		return a.extending.lost(e, &c.settings, !a.letsGo.IsZero())
 	}
 	if a.state != asking {
 		return "the attempt was decided before"

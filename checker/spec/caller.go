@@ -11,7 +11,7 @@ import (
 )
 
 // caller is a call that waits for the lock. Callers of a client that want the same resources are served in the order in which
-// they came, one at a time, and only while the client has no lease on them.
+// they came, one at a time, and only while the client has no lease on them. One whose attempt came too late goes behind the others.
 type caller struct {
 	name     string
 	last     *acquisition // its last attempt
@@ -19,7 +19,8 @@ type caller struct {
 	isTold   bool         // that it waits
 	until    time.Time    // to which it gives way; zero if it was not told so since its last attempt
 	isQueued bool
-	isDone   bool // granted, or given up
+	wentLast *acquisition // its last attempt when it was told to wait
+	isDone   bool         // granted, or given up
 }
 
 func (c *Client) caller(e *Event) *caller {
@@ -63,9 +64,10 @@ func (c *Client) wait(e Event) error {
 		}
 	case observe.Queued:
 		x.isTold = true
-		if !x.isQueued {
-			x.isQueued = true
-			c.enqueue(x)
+		goesLast := x.last != nil && x.last.refusal.Reason == redlock.ErrTooLate && x.wentLast != x.last
+		if !x.isQueued || goesLast {
+			x.isQueued, x.wentLast = true, x.last
+			c.enqueue(x, x.last != nil && !goesLast)
 		}
 	case observe.GaveUp:
 		if x.last == nil && !x.isTold {
@@ -129,21 +131,26 @@ func (c *Client) Forgotten() (name string) {
 	return name
 }
 
-// enqueue has a call wait behind all others, or before them if it has made attempts: then it had its turn already, and gives it
-// up only for a lease that TryLock got.
-func (c *Client) enqueue(x *caller) {
+// enqueue has a call wait behind all others. One that had its turn, and gives it up only for a lease that TryLock got, is still the
+// first.
+func (c *Client) enqueue(x *caller, isFirst bool) {
+	c.unqueue(x)
 	at := len(c.queued)
-	if x.last != nil {
+	if isFirst {
 		at = 0
 	}
 	c.queued = slices.Insert(c.queued, at, x)
+}
+
+func (c *Client) unqueue(x *caller) {
+	c.queued = slices.DeleteFunc(c.queued, func(q *caller) bool { return q == x })
 }
 
 // done notes that a call has ended.
 func (c *Client) done(call string) {
 	if x := c.callers[call]; x != nil {
 		x.isDone = true
-		c.queued = slices.DeleteFunc(c.queued, func(q *caller) bool { return q == x })
+		c.unqueue(x)
 	}
 }
 

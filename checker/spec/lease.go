@@ -56,11 +56,14 @@ func (x *extension) reached(e *Event, s *Settings) string {
 	return x.round.reached(e, s)
 }
 
-func (x *extension) lost(e *Event, s *Settings) string {
+func (x *extension) lost(e *Event, s *Settings, isReleasing bool) string {
 	if x.mixed {
 		return ""
 	}
 	x.isTaken, x.why = x.declined() > len(s.Nodes)-s.Quorum, e.Err
+	if isReleasing && e.Err == redlock.ErrNoQuorum && e.Accepted == x.accepted && e.Quorum == s.Quorum {
+		return "" // what was not sent before the release is never sent
+	}
 	return x.round.lost(e, s, false, nil, nil)
 }
 

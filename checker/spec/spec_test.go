@@ -481,6 +481,14 @@ func TestASecondGateAfterAPause(t *testing.T) {
 	newScript(prompt).check(t, "0 a attempt-started\n0 a gate-asked A\n200 a gate-asked B\n205 a node-answered B yes took=205", "")
 }
 
+// An extend that was not sent to all when the lease is released is not sent any more.
+func TestAnExtendThatIsNotSent(t *testing.T) {
+	const lost = "301 a quorum-lost extend no-quorum\n"
+	newScript().check(t, until(life, "305 a")+"301 a release-started\n"+lost, "")
+	newScript().check(t, until(life, "305 a")+lost, "a quorum of 2 can still be reached")
+	newScript().check(t, until(life, "305 a")+"301 a release-started\n301 a quorum-lost extend lost", "a quorum of 2 can still be reached")
+}
+
 // A node that an acquire was given up for before it was sent is not asked for the release.
 func TestAReleaseOfWhatWasNotSent(t *testing.T) {
 	const release = "300 a release-started\n350 a node-answered release A silent\n350 a released release votes=0 no-quorum"
@@ -513,6 +521,24 @@ func TestACallerThatGivesWayIsTheFirst(t *testing.T) {
 		`
 	newScript().check(t, waits+"160 a' attempt-started", "")
 	newScript().check(t, waits+"160 b attempt-started", "a call that came earlier still waits")
+}
+
+// A call whose attempt came too late for its TTL goes behind those that wait, once for each such attempt.
+func TestACallThatCameTooLateGoesLast(t *testing.T) {
+	const late = `0 a attempt-started
+		1 b queued attempt=0
+		5 a node-answered A yes
+		5 a node-answered B yes
+		5 a quorum-reached votes=2
+		990 a validity-computed left=-2 until=988
+		990 a denied late
+		990 a retrying in=150 late
+		1140 a queued
+		`
+	newScript().check(t, late+"1140 b attempt-started waited=1139", "")
+	newScript().check(t, late+"1140 a' attempt-started", "a call that came earlier still waits")
+	alone := strings.Replace(late, "1 b queued attempt=0", "", 1)
+	newScript().check(t, alone+"1141 c queued attempt=0\n1142 a queued\n1143 c attempt-started waited=2", "a call that came earlier still waits")
 }
 
 // The clock is read when the client goes on after a step, which may be later than when it reported that.

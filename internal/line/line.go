@@ -15,7 +15,7 @@ type Place struct {
 
 // Join puts a call at the end. It must leave.
 func (l *Line) Join(p *Place) {
-	p.before = l.last
+	p.before, p.behind = l.last, nil
 	if l.last == nil {
 		l.first = p
 	} else {
