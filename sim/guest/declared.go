@@ -2,8 +2,10 @@ package guest
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // The limits of what a module may declare, those of engines in browsers (the appendix on limits of the WebAssembly JavaScript
@@ -40,7 +42,8 @@ const (
 
 // declaration is what is known of a module before it is compiled.
 type declaration struct {
-	// module is it without its custom sections, names and debugging information, of which nothing is used.
+	// module is it without its custom sections, names and debugging information, of which nothing is used, and with loops that
+	// count their turns.
 	module []byte
 	// growing says that a table of it may grow without a limit.
 	growing bool
@@ -48,37 +51,66 @@ type declaration struct {
 	image []byte
 }
 
-// declared checks what a module declares. The error says what is wrong with it.
-func declared(wasm []byte) (d declaration, err error) {
+// declared checks what a module declares, whose loops are to have so many turns. The error says what is wrong with it.
+func declared(wasm []byte, turns int) (d declaration, err error) {
 	const header = 8
 	if len(wasm) < header || !bytes.HasPrefix(wasm, []byte("\x00asm")) {
 		return d, errors.New("it does not begin as a module does")
 	}
-	c := &checked{size: uint64(len(wasm))}
+	c := &checked{size: uint64(len(wasm)), turns: turns}
 	d.module = append(d.module, wasm[:header]...)
 	for r := (&reader{rest: wasm[header:]}); len(r.rest) > 0; {
-		begin := r.rest
 		id := r.byte()
-		body := &reader{rest: r.bytes(r.number())}
+		content := r.bytes(r.number())
+		body := &reader{rest: content}
 		if r.err == nil && id != customSection {
 			c.section(id, body)
 			if body.err == nil && len(body.rest) > 0 {
 				body.err = errors.New("there is more in it than it declares")
 			}
-			if id != dataSection || !c.laid() {
-				d.module = append(d.module, begin[:len(begin)-len(r.rest)]...)
-			}
 		}
 		if err := errors.Join(r.err, body.err); err != nil {
 			return d, fmt.Errorf("section %d: %w", id, err)
+		}
+		if id != customSection {
+			d.module = c.put(d.module, id, content)
 		}
 	}
 	d.growing, d.image = c.growing, c.image
 	return d, nil
 }
 
+// put appends a section to a module, as it is to be there.
+func (c *checked) put(module []byte, id byte, content []byte) []byte {
+	switch id {
+	case globalSection:
+		c.hasGlobals = true
+		content = withOneMore(content, c.declaration(c.turns))
+	case exportSection:
+		c.hasExports = true
+		if !c.hasGlobals {
+			module = appendSection(module, globalSection, withOneMore([]byte{0}, c.declaration(c.turns)))
+		}
+		content = withOneMore(content, c.export())
+	case codeSection:
+		if c.hasExports {
+			content = c.code
+		}
+	case dataSection:
+		if c.laid() {
+			return module
+		}
+	}
+	return appendSection(module, id, content)
+}
+
 // checked is what was declared so far.
 type checked struct {
+	counting
+	turns           int
+	hasGlobals      bool
+	hasExports      bool
+	code            []byte // the section of the code, whose loops count
 	locals, entries uint64
 	growing         bool
 	size            uint64 // of the module
@@ -93,6 +125,9 @@ type checked struct {
 // the image were larger than the module.
 func (c *checked) laid() bool {
 	end := uint64(0)
+	if c.memory == 0 {
+		return false
+	}
 	for _, s := range c.segments {
 		if end = max(end, s.at+uint64(len(s.data))); !s.fixed || end > min(c.memory, c.size) || c.counted {
 			return false
@@ -138,6 +173,7 @@ func (c *checked) section(id byte, r *reader) {
 		}
 	case globalSection:
 		for range r.count(maxGlobals, "globals") {
+			c.global++
 			r.value()
 			r.byte()
 			r.expression()
@@ -145,8 +181,9 @@ func (c *checked) section(id byte, r *reader) {
 	case exportSection:
 		for range r.count(maxExports, "exports") {
 			r.name()
-			r.byte()
-			r.number()
+			if kind, index := r.byte(), r.number(); kind == exportsGlobal && index >= c.global {
+				r.fail("an export of a global that is not there")
+			}
 		}
 	case startSection:
 		r.number()
@@ -158,7 +195,9 @@ func (c *checked) section(id byte, r *reader) {
 			c.elements(r)
 		}
 	case codeSection:
-		for range r.count(maxFunctions, "functions") {
+		n := r.count(maxFunctions, "functions")
+		c.code = appendNumber(nil, uint64(n))
+		for range n {
 			c.function(&reader{rest: r.bytes(r.number())}, r)
 		}
 	case dataSection:
@@ -191,6 +230,7 @@ func (c *checked) imported(r *reader) {
 	case 2:
 		r.limits()
 	case 3:
+		c.global++
 		r.value()
 		r.byte()
 	default:
@@ -213,12 +253,12 @@ func (c *checked) defined(r *reader) {
 func (c *checked) table(r *reader) {
 	r.value()
 	least, most, bounded := r.limits()
-	c.put(r, least)
+	c.fill(r, least)
 	c.growing = c.growing || !bounded || most > maxTableSizes
 }
 
-// put counts entries of tables.
-func (c *checked) put(r *reader, entries uint64) {
+// fill counts entries of tables.
+func (c *checked) fill(r *reader, entries uint64) {
 	if c.entries += min(entries, maxTableSizes+1); c.entries > maxTableSizes {
 		r.fail("tables and segments of more than %d entries", maxTableSizes)
 	}
@@ -245,7 +285,7 @@ func (c *checked) elements(r *reader) {
 		r.byte()
 	}
 	n := r.count(maxTableSizes, "entries of a segment")
-	c.put(r, uint64(n))
+	c.fill(r, uint64(n))
 	for range n {
 		if expressions {
 			r.expression()
@@ -255,8 +295,9 @@ func (c *checked) elements(r *reader) {
 	}
 }
 
-// function checks the body of a function, for r.
+// function checks the body of a function, for r, and has its loops count.
 func (c *checked) function(body, r *reader) {
+	whole := body.rest
 	locals := uint64(0)
 	for range body.count(maxLocals, "kinds of locals") {
 		locals += min(body.number(), maxLocals+1)
@@ -265,9 +306,24 @@ func (c *checked) function(body, r *reader) {
 	if c.locals += locals; locals > maxLocals || c.locals > maxAllLocals {
 		body.fail("more than %d locals of a function, or %d of all", maxLocals, maxAllLocals)
 	}
+	written := c.counting.function(slices.Clone(whole[:len(whole)-len(body.rest)]), body)
+	c.code = append(appendNumber(c.code, uint64(len(written))), written...)
 	if r.err == nil {
 		r.err = body.err
 	}
+}
+
+func appendNumber(to []byte, n uint64) []byte { return binary.AppendUvarint(to, n) }
+
+func appendSection(to []byte, id byte, content []byte) []byte {
+	return append(appendNumber(append(to, id), uint64(len(content))), content...)
+}
+
+// withOneMore is a section that is a list, with an entry more.
+func withOneMore(content, entry []byte) []byte {
+	r := &reader{rest: content}
+	n := r.number()
+	return slices.Concat(appendNumber(nil, n+1), r.rest, entry)
 }
 
 // reader reads a module. After the first error it reads nothing.

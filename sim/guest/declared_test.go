@@ -92,7 +92,7 @@ func TestWhatAModuleDeclares(t *testing.T) {
 		{slices.Concat(names, table, names), table, true},
 		{slices.Concat(bounded, names), bounded, false},
 	} {
-		got, err := declared(slices.Concat(header, c.sections))
+		got, err := declared(slices.Concat(header, c.sections), 1)
 		if err != nil || got.growing != c.growing || !bytes.Equal(got.module, slices.Concat(header, c.want)) {
 			t.Errorf("%v, %v", got, err)
 		}

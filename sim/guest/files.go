@@ -192,7 +192,7 @@ func (g *Guest) write(fd uint64, data []byte) errno {
 		default:
 			return pipeBroken
 		}
-		g.checkpoint() // a message can be the moment of a fault
+		g.Process.Checkpoint() // a message can be the moment of a fault
 	}
 	return success
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 	"github.com/tetratelabs/wazero/sys"
 
@@ -45,10 +46,10 @@ type Guest struct {
 	last    []string // of its log
 
 	calls  int
-	told   uint64 // how many lines it was given
-	drawn  uint64 // how often it has asked for random bytes since
-	busy   *time.Timer
-	raised any // what the simulator itself panicked with
+	told   uint64            // how many lines it was given
+	drawn  uint64            // how often it has asked for random bytes since
+	turns  api.MutableGlobal // that its loops have left; nil before it asks for anything
+	raised any               // what the simulator itself panicked with
 	ended  bool
 }
 
@@ -111,12 +112,10 @@ type guestKey struct{}
 // run runs the program until it ends or the run is over.
 func (g *Guest) run() {
 	ctx := experimental.WithMemoryAllocator(context.WithValue(context.Background(), guestKey{}, g), &g.program.memories)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	g.busy = time.AfterFunc(g.program.limits.Busy, cancel)
-	defer g.busy.Stop()
 	module, err := g.program.runtime.InstantiateModule(ctx, g.program.module, g.module())
+	spins := false
 	if module != nil {
+		spins = err != nil && module.ExportedGlobal(turnsExport).Get() == 0
 		_ = module.Close(ctx)
 	}
 	g.ended = true
@@ -124,14 +123,12 @@ func (g *Guest) run() {
 		panic(g.raised)
 	}
 	var exited *sys.ExitError
-	switch code := uint32(0); {
+	switch {
 	case g.Process.Kernel().Closed():
 	case errors.As(err, &exited):
-		if code = exited.ExitCode(); code == sys.ExitCodeContextCanceled {
-			g.Fail("it has run for %v without waiting for anything", g.program.limits.Busy)
-			return
-		}
-		g.Fail("it has exited with status %d%s", code, g.ofMemory())
+		g.Fail("it has exited with status %d%s", exited.ExitCode(), g.ofMemory())
+	case spins:
+		g.Fail("its loops have had %d turns without waiting for anything", g.program.limits.Turns)
 	case err != nil:
 		text, _, _ := strings.Cut(err.Error(), "\n")
 		g.Fail("it has crashed: %s", text)
@@ -196,18 +193,8 @@ func (g *Guest) wake() {
 
 // wait has others go on until the guest is woken.
 func (g *Guest) wait() {
-	g.busy.Stop()
 	g.waiter.Wait(context.Background())
-	g.busy.Reset(g.program.limits.Busy)
-}
-
-// checkpoint stops the guest here if it was paused or has crashed. Meanwhile it is not busy.
-func (g *Guest) checkpoint() {
-	if p := g.Process; p.Paused() || p.Dead() {
-		g.busy.Stop()
-		p.Checkpoint()
-		g.busy.Reset(g.program.limits.Busy)
-	}
+	g.turns.Set(uint64(g.program.limits.Turns))
 }
 
 // lines takes what is written apart into lines.

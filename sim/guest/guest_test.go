@@ -18,7 +18,6 @@ import (
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
 	"redlocksim/sim/redis"
-	"redlocksim/sim/trace"
 	"redlocksim/sim/wire"
 )
 
@@ -90,7 +89,7 @@ func TestProgramsThatFail(t *testing.T) {
 	for name, want := range map[string]string{
 		"exits":        "the program of c, at 0.000000s: it has exited with status 3; it has logged: no reason",
 		"panics":       "it has exited with status 2; it has logged: panic: on purpose",
-		"loops":        "it has run for 300ms without waiting for anything",
+		"loops":        "its loops have had 100000000 turns without waiting for anything",
 		"floods":       "it has written more than 100000 bytes to its standard output",
 		"endless-line": "it has written more than 100000 bytes to its standard output",
 		"uses-memory":  "it has exited with status 2, having no more than 64 MiB of memory; it has logged: fatal error: out of memory",
@@ -98,7 +97,7 @@ func TestProgramsThatFail(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			limits := guest.Limits{Output: 100_000, Memory: 64 << 20}
 			if name == "loops" {
-				limits.Busy = 300 * time.Millisecond
+				limits.Turns = 100_000_000
 			}
 			_, _, err := runFor(t, load(t, limits), nil, name)
 			if err == nil || !strings.Contains(err.Error(), want) {
@@ -257,25 +256,6 @@ func TestConnections(t *testing.T) {
 				t.Errorf("%v: %q, want %q", err, written, c.want)
 			}
 		})
-	}
-}
-
-// A guest that is paused as it writes is not busy, however long the simulator takes until it goes on.
-func TestPausedGuestsAreNotBusy(t *testing.T) {
-	const busy = time.Second
-	written, _, err := runFor(t, load(t, guest.Limits{Busy: busy}), func(w *sim.World, _ *guest.Guest) {
-		c := w.Clients[0]
-		trace.On(w.Events, func(m network.Sent) {
-			if purposeful, is := m.Client().(network.Purposeful); is && m.Kind == network.RequestMessage && purposeful.Purpose() == "SET" {
-				c.Pause()
-				// The limit is one of the host's time.
-				w.Kernel.After(100*time.Millisecond, func() { time.Sleep(busy + busy/5) })
-				w.Kernel.After(200*time.Millisecond, c.Resume)
-			}
-		})
-	}, "dials", "A:6379 SET k v;GET k")
-	if want := []string{`"+OK\r\n"`, `"$1\r\nv\r\n"`}; err != nil || !slices.Equal(written, want) {
-		t.Errorf("%v: %q, want %q", err, written, want)
 	}
 }
 

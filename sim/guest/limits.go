@@ -1,7 +1,5 @@
 package guest
 
-import "time"
-
 // Limits are what a guest may use of the machine that the simulator runs on. A field that is zero has the default.
 type Limits struct {
 	// Memory is in bytes, rounded down to pages of 64 KiB.
@@ -10,8 +8,9 @@ type Limits struct {
 	Calls int
 	// Output is how many bytes a guest may write to its standard output, and to its standard error.
 	Output int
-	// Busy is for how much real time a guest may run without waiting for anything: a loop that never waits ends.
-	Busy time.Duration
+	// Turns is how many turns a guest's loops may have, all together, without it waiting for anything: a loop that never waits
+	// ends. The functions of a program in Go are loops.
+	Turns int
 }
 
 // The defaults of Limits.
@@ -19,7 +18,7 @@ const (
 	DefaultMemory = 128 << 20
 	DefaultCalls  = 20_000_000
 	DefaultOutput = 64 << 20
-	DefaultBusy   = 20 * time.Second
+	DefaultTurns  = 2_000_000_000 // some seconds
 )
 
 // page is the unit of a guest's memory.
@@ -34,8 +33,6 @@ func (l Limits) withDefaults() Limits {
 	set(&l.Memory, DefaultMemory)
 	set(&l.Calls, DefaultCalls)
 	set(&l.Output, DefaultOutput)
-	if l.Busy == 0 {
-		l.Busy = DefaultBusy
-	}
+	set(&l.Turns, DefaultTurns)
 	return l
 }

@@ -34,11 +34,11 @@ type Program struct {
 func Load(wasm []byte, cache string, limits Limits) (*Program, error) {
 	ctx := context.Background()
 	limits = limits.withDefaults()
-	d, err := declared(wasm)
+	d, err := declared(wasm, limits.Turns)
 	if err != nil {
 		return nil, notAProgram(err)
 	}
-	cfg := wazero.NewRuntimeConfigCompiler().WithMemoryLimitPages(uint32(limits.Memory / page)).WithCloseOnContextDone(true)
+	cfg := wazero.NewRuntimeConfigCompiler().WithMemoryLimitPages(uint32(limits.Memory / page))
 	if d.growing { // without them no instruction can
 		cfg = cfg.WithCoreFeatures(api.CoreFeaturesV2.SetEnabled(api.CoreFeatureReferenceTypes, false))
 	}

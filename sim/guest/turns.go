@@ -1,0 +1,148 @@
+package guest
+
+// turnsExport is the name under which a module exports the turns that its loops have left.
+const turnsExport = "redlocksim turns"
+
+// counting writes the code of a module anew so that its loops count their turns. A program that goes round for ever must end, and
+// with the same turn on every machine: at the beginning of each loop, the code is now
+//
+//	if turns == 0 { trap }
+//	turns--
+//
+// where turns is a global of the module's own. An engine that looks for itself whether it is to end makes programs of Go, in which
+// every function is a loop, take three times as long.
+type counting struct {
+	global uint64 // the number of turns among the globals
+}
+
+// declaration is the global, with so many turns.
+func (c counting) declaration(turns int) []byte {
+	return append(appendSigned([]byte{valueI64, mutable, opI64Const}, turns), opEnd)
+}
+
+// export is the global's, so that a guest can set it.
+func (c counting) export() []byte {
+	name := append(appendNumber(nil, uint64(len(turnsExport))), turnsExport...)
+	return appendNumber(append(name, exportsGlobal), c.global)
+}
+
+// appendSigned appends a number that is not negative, as a signed one.
+func appendSigned(to []byte, n int) []byte {
+	for ; n >= 0x40; n >>= 7 {
+		to = append(to, byte(n)|0x80)
+	}
+	return append(to, byte(n))
+}
+
+// turn is the code at the beginning of a loop.
+func (c counting) turn(to []byte) []byte {
+	get := appendNumber([]byte{opGlobalGet}, c.global)
+	to = append(to, get...)
+	to = append(to, opI64Eqz, opIf, noResult, opUnreachable, opEnd)
+	to = append(to, get...)
+	to = append(to, opI64Const, 1, opI64Sub)
+	return appendNumber(append(to, opGlobalSet), c.global)
+}
+
+// function is the instructions of a function's body, behind its locals.
+func (c counting) function(to []byte, r *reader) []byte {
+	for len(r.rest) > 0 {
+		begin := r.rest
+		op := r.byte()
+		if op == opGlobalGet || op == opGlobalSet {
+			if r.number() >= c.global { // or it would be the turns
+				r.fail("a global that is not there")
+			}
+		} else {
+			r.immediates(op)
+		}
+		to = append(to, begin[:len(begin)-len(r.rest)]...)
+		if op == opLoop && r.err == nil {
+			to = c.turn(to)
+		}
+	}
+	return to
+}
+
+// The instructions that matter here.
+const (
+	opUnreachable = 0x00
+	opLoop        = 0x03
+	opIf          = 0x04
+	opEnd         = 0x0b
+	opGlobalGet   = 0x23
+	opGlobalSet   = 0x24
+	opI64Const    = 0x42
+	opI64Eqz      = 0x50
+	opI64Sub      = 0x7d
+
+	valueI64      = 0x7e
+	mutable       = 1
+	noResult      = 0x40
+	exportsGlobal = 3
+)
+
+// immediates reads what stands behind an instruction.
+func (r *reader) immediates(op byte) {
+	switch {
+	case op >= 0x02 && op <= opIf: // blocks, with their types
+		r.number()
+	case op == 0x0c, op == 0x0d, op == 0x10, op >= 0x20 && op <= 0x22, op == 0x25, op == 0x26, op == 0x3f, op == 0x40, op == 0x41, op == opI64Const, op == 0xd0, op == 0xd2:
+		r.number()
+	case op == 0x0e: // br_table
+		for range r.count(maxLocals*maxValues, "labels") {
+			r.number()
+		}
+		r.number()
+	case op == 0x11, op >= 0x28 && op <= 0x3e: // call_indirect, and accesses of the memory
+		r.number()
+		r.number()
+	case op == 0x1c: // select, with types
+		for range r.count(maxValues, "types") {
+			r.value()
+		}
+	case op == 0x43:
+		r.bytes(4)
+	case op == 0x44:
+		r.bytes(8)
+	case op == 0xfc:
+		r.numbers(ofBulk(r.number()))
+	case op == 0xfd:
+		r.vector(r.number())
+	case op <= 0x01, op == 0x05, op == opEnd, op == 0x0f, op == 0x1a, op == 0x1b, op >= 0x45 && op <= 0xc4, op == 0xd1:
+	default:
+		r.fail("instruction %#x, which is not known here", op)
+	}
+}
+
+func (r *reader) numbers(n int) {
+	for range n {
+		r.number()
+	}
+}
+
+// ofBulk is how many numbers stand behind an instruction for whole memories and tables.
+func ofBulk(op uint64) int {
+	switch {
+	case op < 8: // conversions, which are of the same kind
+		return 0
+	case op == 8, op == 10, op == 12, op == 14: // with two memories, tables or segments
+		return 2
+	}
+	return 1
+}
+
+// vector reads what stands behind an instruction for vectors.
+func (r *reader) vector(op uint64) {
+	switch {
+	case op <= 11, op == 92, op == 93: // accesses of the memory
+		r.numbers(2)
+	case op == 12, op == 13: // a constant, or as many lanes
+		r.bytes(16)
+	case op >= 21 && op <= 34: // of a lane
+		r.bytes(1)
+	case op >= 84 && op <= 91: // both
+		r.numbers(2)
+		r.bytes(1)
+	}
+}
