@@ -537,7 +537,7 @@ func TestACallThatCameTooLateGoesLast(t *testing.T) {
 		`
 	newScript().check(t, late+"1140 b attempt-started waited=1139", "")
 	newScript().check(t, late+"1140 a' attempt-started", "a call that came earlier still waits")
-	alone := strings.Replace(late, "1 b queued attempt=0", "", 1)
+	alone := strings.Replace(late, "1 b queued attempt=0\n\t\t", "", 1)
 	newScript().check(t, alone+"1141 c queued attempt=0\n1142 a queued\n1143 c attempt-started waited=2", "a call that came earlier still waits")
 }
 

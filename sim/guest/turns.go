@@ -3,14 +3,14 @@ package guest
 // turnsExport is the name under which a module exports the turns that its loops have left.
 const turnsExport = "redlocksim turns"
 
-// counting writes the code of a module anew so that its loops count their turns. A program that goes round for ever must end, and
+// counting writes the code of a module anew so that its loops count their turns. A program that goes round for ever must end,
 // with the same turn on every machine: at the beginning of each loop, the code is now
 //
 //	if turns == 0 { trap }
 //	turns--
 //
-// where turns is a global of the module's own. An engine that looks for itself whether it is to end makes programs of Go, in which
-// every function is a loop, take three times as long.
+// where turns is a global of the module's own. An engine that looks for itself whether it is to end makes programs in Go, whose
+// functions are loops, take three times as long.
 type counting struct {
 	global uint64 // the number of turns among the globals
 }
