@@ -11,7 +11,8 @@ import (
 )
 
 // caller is a call that waits for the lock. Callers of a client that want the same resources are served in the order in which
-// they came, one at a time, and only while the client has no lease on them. One whose attempt came too late goes behind the others.
+// they came, one at a time, and only while the client has no lease on them. One whose attempt came too late goes behind the
+// others.
 type caller struct {
 	name     string
 	last     *acquisition // its last attempt
@@ -131,8 +132,8 @@ func (c *Client) Forgotten() (name string) {
 	return name
 }
 
-// enqueue has a call wait behind all others. One that had its turn, and gives it up only for a lease that TryLock got, is still the
-// first.
+// enqueue has a call wait behind all others. One that had its turn, and gives it up only for a lease that TryLock got, is still
+// the first.
 func (c *Client) enqueue(x *caller, isFirst bool) {
 	c.unqueue(x)
 	at := len(c.queued)

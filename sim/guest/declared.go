@@ -120,9 +120,9 @@ type checked struct {
 	image           []byte
 }
 
-// laid lays the segments of data out in an image of the memory, which is copied faster than thousands of segments. It is false if
-// they are to stay: where it is not known where one goes, where one does not fit, where instructions may refer to them, and where
-// the image were larger than the module.
+// laid lays the segments of data out in an image of the memory, which is copied faster than thousands of segments. It is false
+// if they are to stay: where it is not known where one goes, where one does not fit, where instructions may refer to them, and
+// where the image were larger than the module.
 func (c *checked) laid() bool {
 	end := uint64(0)
 	if c.memory == 0 {

@@ -6,8 +6,8 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 )
 
-// memories are those of a program's guests. One that has ended leaves its memory to the next: of a short run, most of the time went
-// into new ones, of some megabytes each.
+// memories are those of a program's guests. One that has ended leaves its memory to the next: of a short run, most of the time
+// went into new ones, of some megabytes each.
 type memories struct {
 	// image is what a memory begins with.
 	image []byte
