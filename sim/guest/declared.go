@@ -179,12 +179,7 @@ func (c *checked) section(id byte, r *reader) {
 			r.expression()
 		}
 	case exportSection:
-		for range r.count(maxExports, "exports") {
-			r.name()
-			if kind, index := r.byte(), r.number(); kind == exportsGlobal && index >= c.global {
-				r.fail("an export of a global that is not there")
-			}
-		}
+		c.exports(r)
 	case startSection:
 		r.number()
 	case dataCountSection:
@@ -195,11 +190,7 @@ func (c *checked) section(id byte, r *reader) {
 			c.elements(r)
 		}
 	case codeSection:
-		n := r.count(maxFunctions, "functions")
-		c.code = appendNumber(nil, uint64(n))
-		for range n {
-			c.function(&reader{rest: r.bytes(r.number())}, r)
-		}
+		c.functions(r)
 	case dataSection:
 		for range r.count(maxSegments, "segments") {
 			c.segments = append(c.segments, r.data())
@@ -292,6 +283,23 @@ func (c *checked) elements(r *reader) {
 		} else {
 			r.number()
 		}
+	}
+}
+
+func (c *checked) exports(r *reader) {
+	for range r.count(maxExports, "exports") {
+		r.name()
+		if kind, index := r.byte(), r.number(); kind == exportsGlobal && index >= c.global {
+			r.fail("an export of a global that is not there")
+		}
+	}
+}
+
+func (c *checked) functions(r *reader) {
+	n := r.count(maxFunctions, "functions")
+	c.code = appendNumber(nil, uint64(n))
+	for range n {
+		c.function(&reader{rest: r.bytes(r.number())}, r)
 	}
 }
 
