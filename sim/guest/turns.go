@@ -26,14 +26,6 @@ func (c counting) export() []byte {
 	return appendNumber(append(name, exportsGlobal), c.global)
 }
 
-// appendSigned appends a number that is not negative, as a signed one.
-func appendSigned(to []byte, n int) []byte {
-	for ; n >= 0x40; n >>= 7 {
-		to = append(to, byte(n)|0x80)
-	}
-	return append(to, byte(n))
-}
-
 // turn is the code at the beginning of a loop.
 func (c counting) turn(to []byte) []byte {
 	get := appendNumber([]byte{opGlobalGet}, c.global)
