@@ -84,13 +84,13 @@ func (c *checked) put(module []byte, id byte, content []byte) []byte {
 	switch id {
 	case globalSection:
 		c.hasGlobals = true
-		content = withOneMore(content, c.declaration(c.turns))
+		content = withMore(content, 2, c.declarations(c.turns))
 	case exportSection:
 		c.hasExports = true
 		if !c.hasGlobals {
-			module = appendSection(module, globalSection, withOneMore([]byte{0}, c.declaration(c.turns)))
+			module = appendSection(module, globalSection, withMore([]byte{0}, 2, c.declarations(c.turns)))
 		}
-		content = withOneMore(content, c.export())
+		content = withMore(content, 1, c.export())
 	case codeSection:
 		if c.hasExports {
 			content = c.code

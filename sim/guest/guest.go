@@ -48,7 +48,7 @@ type Guest struct {
 	calls  int
 	told   uint64            // how many lines it was given
 	drawn  uint64            // how often it has asked for random bytes since
-	turns  api.MutableGlobal // that its loops have left; nil before it asks for anything
+	turns  api.MutableGlobal // that it has left; nil before it asks for anything
 	raised any               // what the simulator itself panicked with
 	ended  bool
 }
@@ -115,7 +115,7 @@ func (g *Guest) run() {
 	module, err := g.program.runtime.InstantiateModule(ctx, g.program.module, g.module())
 	spins := false
 	if module != nil {
-		spins = err != nil && module.ExportedGlobal(turnsExport).Get() == 0
+		spins = err != nil && int64(module.ExportedGlobal(turnsExport).Get()) <= 0
 		_ = module.Close(ctx)
 	}
 	g.ended = true
@@ -128,7 +128,7 @@ func (g *Guest) run() {
 	case errors.As(err, &exited):
 		g.Fail("it has exited with status %d%s", exited.ExitCode(), g.ofMemory())
 	case spins:
-		g.Fail("its loops have had %d turns without waiting for anything", g.program.limits.Turns)
+		g.Fail("it has had %d turns without waiting for anything", g.program.limits.Turns)
 	case err != nil:
 		text, _, _ := strings.Cut(err.Error(), "\n")
 		g.Fail("it has crashed: %s", text)

@@ -89,7 +89,7 @@ func TestProgramsThatFail(t *testing.T) {
 	for name, want := range map[string]string{
 		"exits":        "the program of c, at 0.000000s: it has exited with status 3; it has logged: no reason",
 		"panics":       "it has exited with status 2; it has logged: panic: on purpose",
-		"loops":        "its loops have had 100000000 turns without waiting for anything",
+		"loops":        "it has had 200000000 turns without waiting for anything",
 		"floods":       "it has written more than 100000 bytes to its standard output",
 		"endless-line": "it has written more than 100000 bytes to its standard output",
 		"uses-memory":  "it has exited with status 2, having no more than 64 MiB of memory; it has logged: fatal error: out of memory",
@@ -97,7 +97,7 @@ func TestProgramsThatFail(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			limits := guest.Limits{Output: 100_000, Memory: 64 << 20}
 			if name == "loops" {
-				limits.Turns = 100_000_000
+				limits.Turns = 200_000_000
 			}
 			_, _, err := runFor(t, load(t, limits), nil, name)
 			if err == nil || !strings.Contains(err.Error(), want) {

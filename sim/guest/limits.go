@@ -8,8 +8,8 @@ type Limits struct {
 	Calls int
 	// Output is how many bytes a guest may write to its standard output, and to its standard error.
 	Output int
-	// Turns is how many turns a guest's loops may have, all together, without it waiting for anything: a loop that never waits
-	// ends. The functions of a program in Go are loops.
+	// Turns is how many turns of loops and calls of functions a guest may make without waiting for anything, so that one which
+	// never waits ends. In long functions, each counts for several.
 	Turns int
 }
 
@@ -18,7 +18,7 @@ const (
 	DefaultMemory = 128 << 20
 	DefaultCalls  = 20_000_000
 	DefaultOutput = 64 << 20
-	DefaultTurns  = 2_000_000_000 // some seconds
+	DefaultTurns  = 10_000_000_000 // some seconds
 )
 
 // page is the unit of a guest's memory.

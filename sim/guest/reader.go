@@ -153,11 +153,10 @@ func appendSection(to []byte, id byte, content []byte) []byte {
 	return append(appendNumber(append(to, id), uint64(len(content))), content...)
 }
 
-// withOneMore is a section that is a list, with an entry more.
-func withOneMore(content, entry []byte) []byte {
+// withMore is a section that is a list, with so many entries more.
+func withMore(content []byte, n uint64, entries []byte) []byte {
 	r := &reader{rest: content}
-	n := r.number()
-	return slices.Concat(appendNumber(nil, n+1), r.rest, entry)
+	return slices.Concat(appendNumber(nil, r.number()+n), r.rest, entries)
 }
 
 // appendSigned appends a number that is not negative, as a signed one.

@@ -3,54 +3,77 @@ package guest
 // turnsExport is the name under which a module exports the turns that its loops have left.
 const turnsExport = "redlocksim turns"
 
-// counting writes the code of a module anew so that its loops count their turns. A program that goes round for ever must end,
-// with the same turn on every machine: at the beginning of each loop, the code is now
+// counting writes the code of a module anew so that it counts its turns: those of loops, and the calls of functions, each the
+// more of them the longer the function is, and what it copies. A program that goes round for ever must end, in as many turns on
+// every machine: at the beginning of each function and of each loop, the code is now
 //
-//	if turns == 0 { trap }
-//	turns--
+//	if turns <= 0 { trap }
+//	turns -= cost
 //
 // where turns is a global of the module's own. An engine that looks for itself whether it is to end makes programs in Go, whose
 // functions are loops, take three times as long.
 type counting struct {
-	global uint64 // the number of turns among the globals
+	global uint64 // the number of turns among the globals; the next one is for the length of what is copied
 }
 
-// declaration is the global, with so many turns.
-func (c counting) declaration(turns int) []byte {
-	return append(appendSigned([]byte{valueI64, mutable, opI64Const}, turns), opEnd)
+// A turn is counted for so many bytes of a function's code, and for so many that are copied, as a power of two.
+const codePerTurn, copiedShift = 256, 6
+
+// declarations are the globals, with so many turns.
+func (c counting) declarations(turns int) []byte {
+	all := append(appendSigned([]byte{valueI64, mutable, opI64Const}, turns), opEnd)
+	return append(all, valueI32, mutable, opI32Const, 0, opEnd)
 }
 
-// export is the global's, so that a guest can set it.
+// export is that of the turns, so that a guest can set them.
 func (c counting) export() []byte {
 	name := append(appendNumber(nil, uint64(len(turnsExport))), turnsExport...)
 	return appendNumber(append(name, exportsGlobal), c.global)
 }
 
-// turn is the code at the beginning of a loop.
-func (c counting) turn(to []byte) []byte {
+// turn is the code at the beginning of a function or a loop.
+func (c counting) turn(to []byte, cost int) []byte {
 	get := appendNumber([]byte{opGlobalGet}, c.global)
 	to = append(to, get...)
-	to = append(to, opI64Eqz, opIf, noResult, opUnreachable, opEnd)
+	to = append(to, opI64Const, 0, opI64LeS, opIf, noResult, opUnreachable, opEnd)
 	to = append(to, get...)
-	to = append(to, opI64Const, 1, opI64Sub)
+	to = append(appendSigned(append(to, opI64Const), cost), opI64Sub)
 	return appendNumber(append(to, opGlobalSet), c.global)
+}
+
+// copying is the code before an instruction that copies or fills, whose length is the last of its operands.
+func (c counting) copying(to []byte) []byte {
+	to = appendNumber(append(to, opGlobalSet), c.global+1)
+	to = appendNumber(append(to, opGlobalGet), c.global)
+	to = appendNumber(append(to, opGlobalGet), c.global+1)
+	to = append(to, opI64ExtendU, opI64Const, copiedShift, opI64ShrU, opI64Sub)
+	to = appendNumber(append(to, opGlobalSet), c.global)
+	return appendNumber(append(to, opGlobalGet), c.global+1)
 }
 
 // function is the instructions of a function's body, behind its locals.
 func (c counting) function(to []byte, r *reader) []byte {
+	cost := 1 + len(r.rest)/codePerTurn
+	to = c.turn(to, cost)
 	for len(r.rest) > 0 {
 		begin := r.rest
-		op := r.byte()
-		if op == opGlobalGet || op == opGlobalSet {
-			if r.number() >= c.global { // or it would be the turns
+		switch op := r.byte(); op {
+		case opGlobalGet, opGlobalSet:
+			if r.number() >= c.global { // or it would be one of these
 				r.fail("a global that is not there")
 			}
-		} else {
+		case opBulk:
+			kind := r.number()
+			if copies(kind) {
+				to = c.copying(to)
+			}
+			r.numbers(ofBulk(kind))
+		default:
 			r.immediates(op)
 		}
 		to = append(to, begin[:len(begin)-len(r.rest)]...)
-		if op == opLoop && r.err == nil {
-			to = c.turn(to)
+		if begin[0] == opLoop && r.err == nil {
+			to = c.turn(to, cost)
 		}
 	}
 	return to
@@ -64,10 +87,15 @@ const (
 	opEnd         = 0x0b
 	opGlobalGet   = 0x23
 	opGlobalSet   = 0x24
+	opI32Const    = 0x41
 	opI64Const    = 0x42
-	opI64Eqz      = 0x50
+	opI64LeS      = 0x57
 	opI64Sub      = 0x7d
+	opI64ShrU     = 0x88
+	opI64ExtendU  = 0xad // of 32 bits
+	opBulk        = 0xfc
 
+	valueI32      = 0x7f
 	valueI64      = 0x7e
 	mutable       = 1
 	noResult      = 0x40
@@ -79,7 +107,7 @@ func (r *reader) immediates(op byte) {
 	switch {
 	case op >= 0x02 && op <= opIf: // blocks, with their types
 		r.number()
-	case op == 0x0c, op == 0x0d, op == 0x10, op >= 0x20 && op <= 0x22, op == 0x25, op == 0x26, op == 0x3f, op == 0x40, op == 0x41, op == opI64Const, op == 0xd0, op == 0xd2:
+	case op == 0x0c, op == 0x0d, op == 0x10, op >= 0x20 && op <= 0x22, op == 0x25, op == 0x26, op == 0x3f, op == 0x40, op == opI32Const, op == opI64Const, op == 0xd0, op == 0xd2:
 		r.number()
 	case op == 0x0e: // br_table
 		for range r.count(maxLocals*maxValues, "labels") {
@@ -97,8 +125,6 @@ func (r *reader) immediates(op byte) {
 		r.bytes(4)
 	case op == 0x44:
 		r.bytes(8)
-	case op == 0xfc:
-		r.numbers(ofBulk(r.number()))
 	case op == 0xfd:
 		r.vector(r.number())
 	case op <= 0x01, op == 0x05, op == opEnd, op == 0x0f, op == 0x1a, op == 0x1b, op >= 0x45 && op <= 0xc4, op == 0xd1:
@@ -122,6 +148,11 @@ func ofBulk(op uint64) int {
 		return 2
 	}
 	return 1
+}
+
+// copies says that such an instruction copies or fills, and so takes as long as its last operand says.
+func copies(op uint64) bool {
+	return op >= 8 && op <= 17 && op != 9 && op != 13 && op != 15 && op != 16
 }
 
 // vector reads what stands behind an instruction for vectors.

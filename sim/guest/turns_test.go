@@ -79,6 +79,44 @@ func TestTurnsAreNobodysElse(t *testing.T) {
 	}
 }
 
+// Calls that call others, and long copies, are counted, too.
+func TestTurnsWithoutLoops(t *testing.T) {
+	const functions = 40 // each of which calls the next twice
+	var bodies []byte
+	for i := range functions {
+		body := []byte{0, opEnd}
+		if i+1 < functions {
+			body = []byte{0, 0x10, byte(i + 1), 0x10, byte(i + 1), opEnd}
+		}
+		bodies = append(append(bodies, byte(len(body))), body...)
+	}
+	calls := slices.Concat([]byte("\x00asm\x01\x00\x00\x00"), section(typeSection, []byte{1, 0x60, 0, 0}), section(functionSection, []byte{functions}, make([]byte, functions)),
+		section(exportSection, []byte{1, 6}, []byte("_start"), []byte{0, 0}), section(codeSection, []byte{functions}, bodies))
+	// A mebibyte.
+	fill := slices.Concat([]byte{opI32Const, 0, opI32Const, 0, opI32Const}, []byte{0x80, 0x80, 0xc0, 0x00}, []byte{opBulk, 11, 0})
+	body := slices.Concat([]byte{0, opLoop, noResult}, fill, []byte{0x0c, 0, opEnd, opEnd})
+	fills := slices.Concat([]byte("\x00asm\x01\x00\x00\x00"), section(typeSection, []byte{1, 0x60, 0, 0}), section(functionSection, []byte{1, 0}),
+		section(memorySection, []byte{1, 0, 16}), section(exportSection, []byte{1, 6}, []byte("_start"), []byte{0, 0}), section(codeSection, []byte{1}, number(uint64(len(body))), body))
+	for name, wasm := range map[string][]byte{"calls": calls, "fills": fills} {
+		const turns = 1 << 20
+		d, err := declared(wasm, turns)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := context.Background()
+		engine := wazero.NewRuntime(ctx)
+		module, err := engine.Instantiate(ctx, d.module)
+		if module == nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		left := int64(module.ExportedGlobal(turnsExport).Get())
+		if err == nil || !strings.Contains(err.Error(), "unreachable") || left > 0 || left < -1<<15 {
+			t.Errorf("%s: %d turns are left: %v", name, left, err)
+		}
+		_ = engine.Close(ctx)
+	}
+}
+
 // What a memory begins with is laid out once, if it is known where it goes and there is room.
 func TestImagesOfMemories(t *testing.T) {
 	pages := func(n byte) []byte { return section(memorySection, []byte{1, 0, n}) }
