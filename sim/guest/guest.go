@@ -45,10 +45,9 @@ type Guest struct {
 	log     lines
 	last    []string // of its log
 
-	calls  int
 	told   uint64            // how many lines it was given
 	drawn  uint64            // how often it has asked for random bytes since
-	turns  api.MutableGlobal // that it has left; nil before it asks for anything
+	turns  api.MutableGlobal // that it has left; nil before it begins
 	raised any               // what the simulator itself panicked with
 	ended  bool
 }
@@ -112,10 +111,10 @@ type guestKey struct{}
 // run runs the program until it ends or the run is over.
 func (g *Guest) run() {
 	ctx := experimental.WithMemoryAllocator(context.WithValue(context.Background(), guestKey{}, g), &g.program.memories)
-	module, err := g.program.runtime.InstantiateModule(ctx, g.program.module, g.module())
-	spins := false
-	if module != nil {
-		spins = err != nil && int64(module.ExportedGlobal(turnsExport).Get()) <= 0
+	module, err := g.program.runtime.InstantiateModule(ctx, g.program.module, g.module().WithStartFunctions())
+	if err == nil {
+		g.turns = module.ExportedGlobal(turnsExport).(api.MutableGlobal)
+		_, err = module.ExportedFunction("_start").Call(ctx)
 		_ = module.Close(ctx)
 	}
 	g.ended = true
@@ -127,8 +126,8 @@ func (g *Guest) run() {
 	case g.Process.Kernel().Closed():
 	case errors.As(err, &exited):
 		g.Fail("it has exited with status %d%s", exited.ExitCode(), g.ofMemory())
-	case spins:
-		g.Fail("it has had %d turns without waiting for anything", g.program.limits.Turns)
+	case err != nil && g.left() <= 0:
+		g.Fail("it has made more than %d turns of loops and calls of functions", g.program.limits.Turns)
 	case err != nil:
 		text, _, _ := strings.Cut(err.Error(), "\n")
 		g.Fail("it has crashed: %s", text)
@@ -137,10 +136,18 @@ func (g *Guest) run() {
 	}
 }
 
-// asks counts what the guest asks for.
+// left is how many turns it has left.
+func (g *Guest) left() int64 {
+	if g.turns == nil { // it never began
+		return int64(g.program.limits.Turns)
+	}
+	return int64(g.turns.Get())
+}
+
+// asks charges the guest for what it asks for.
 func (g *Guest) asks() {
-	if g.calls++; g.calls > g.program.limits.Calls {
-		g.stop("it has asked for something more than %d times", g.program.limits.Calls)
+	if g.turns != nil {
+		g.turns.Set(uint64(g.left() - turnsPerCall))
 	}
 }
 
@@ -194,7 +201,6 @@ func (g *Guest) wake() {
 // wait has others go on until the guest is woken.
 func (g *Guest) wait() {
 	g.waiter.Wait(context.Background())
-	g.turns.Set(uint64(g.program.limits.Turns))
 }
 
 // lines takes what is written apart into lines.

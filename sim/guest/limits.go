@@ -4,22 +4,22 @@ package guest
 type Limits struct {
 	// Memory is in bytes, rounded down to pages of 64 KiB.
 	Memory int
-	// Calls is how often a guest may ask for anything.
-	Calls int
 	// Output is how many bytes a guest may write to its standard output, and to its standard error.
 	Output int
-	// Turns is how many turns of loops and calls of functions a guest may make without waiting for anything, so that one which
-	// never waits ends. In long functions, each counts for several.
+	// Turns is how many turns of loops and calls of functions a guest may make in all, so that one which never waits ends. In long
+	// functions each counts for several, and what a guest asks for counts for many.
 	Turns int
 }
 
 // The defaults of Limits.
 const (
 	DefaultMemory = 128 << 20
-	DefaultCalls  = 20_000_000
 	DefaultOutput = 64 << 20
-	DefaultTurns  = 10_000_000_000 // some seconds
+	DefaultTurns  = 20_000_000_000 // a minute or so
 )
+
+// turnsPerCall is how many turns a guest is charged for whatever it asks for: that takes about as long.
+const turnsPerCall = 1000
 
 // page is the unit of a guest's memory.
 const page = 64 << 10
@@ -31,7 +31,6 @@ func (l Limits) withDefaults() Limits {
 		}
 	}
 	set(&l.Memory, DefaultMemory)
-	set(&l.Calls, DefaultCalls)
 	set(&l.Output, DefaultOutput)
 	set(&l.Turns, DefaultTurns)
 	return l

@@ -4,7 +4,7 @@ package guest
 const turnsExport = "redlocksim turns"
 
 // counting writes the code of a module anew so that it counts its turns: those of loops, and the calls of functions, each the
-// more of them the longer the function is, and what it copies. A program that goes round for ever must end, in as many turns on
+// more of them the longer the function is, and what it copies. A program that goes round for ever must end, after as many turns on
 // every machine: at the beginning of each function and of each loop, the code is now
 //
 //	if turns <= 0 { trap }

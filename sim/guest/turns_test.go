@@ -1,6 +1,7 @@
 package guest
 
 import (
+	"bytes"
 	"context"
 	"io/fs"
 	"os"
@@ -58,48 +59,50 @@ func TestModulesWrittenAnewAreValid(t *testing.T) {
 	}
 }
 
-// program is a module whose _start has these instructions, and that has one global.
-func program(instructions ...byte) []byte {
-	body := slices.Concat([]byte{0}, instructions, []byte{opEnd})
-	return slices.Concat([]byte("\x00asm\x01\x00\x00\x00"), section(typeSection, []byte{1, 0x60, 0, 0}), section(functionSection, []byte{1, 0}),
-		section(globalSection, []byte{1, 0x7e, 1, 0x42, 0, opEnd}), section(exportSection, []byte{1, 6}, []byte("_start"), []byte{0, 0}),
-		section(codeSection, []byte{1}, number(uint64(len(body))), body))
+// program is a module with one global and a page of memory, whose functions have these instructions. _start is the first.
+func program(functions ...[]byte) []byte {
+	var bodies []byte
+	for _, instructions := range functions {
+		body := slices.Concat([]byte{0}, instructions, []byte{opEnd})
+		bodies = slices.Concat(bodies, number(uint64(len(body))), body)
+	}
+	n := byte(len(functions))
+	return slices.Concat([]byte("\x00asm\x01\x00\x00\x00"), section(typeSection, []byte{1, 0x60, 0, 0}), section(functionSection, []byte{n}, make([]byte, n)),
+		section(memorySection, []byte{1, 0, 1}), section(globalSection, []byte{1, valueI64, mutable, opI64Const, 0, opEnd}),
+		section(exportSection, []byte{1, 6}, []byte("_start"), []byte{0, 0}), section(codeSection, []byte{n}, bodies))
 }
 
 // A program cannot give itself turns.
 func TestTurnsAreNobodysElse(t *testing.T) {
-	for index, want := range []string{"", "a global that is not there"} {
-		_, err := Load(program(opI64Const, 9, opGlobalSet, byte(index)), "", Limits{})
+	for index, want := range []string{"", "a global that is not there", "a global that is not there"} {
+		_, err := Load(program([]byte{opI64Const, 9, opGlobalSet, byte(index)}), "", Limits{})
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("global %d: %v", index, err)
 		}
 	}
-	if _, err := Load(program(0x06), "", Limits{}); err == nil || !strings.Contains(err.Error(), "instruction 0x6, which is not known here") {
+	if _, err := Load(program([]byte{0x06}), "", Limits{}); err == nil || !strings.Contains(err.Error(), "instruction 0x6, which is not known here") {
 		t.Error(err)
 	}
 }
 
-// Calls that call others, and long copies, are counted, too.
-func TestTurnsWithoutLoops(t *testing.T) {
-	const functions = 40 // each of which calls the next twice
-	var bodies []byte
-	for i := range functions {
-		body := []byte{0, opEnd}
-		if i+1 < functions {
-			body = []byte{0, 0x10, byte(i + 1), 0x10, byte(i + 1), opEnd}
-		}
-		bodies = append(append(bodies, byte(len(body))), body...)
-	}
-	calls := slices.Concat([]byte("\x00asm\x01\x00\x00\x00"), section(typeSection, []byte{1, 0x60, 0, 0}), section(functionSection, []byte{functions}, make([]byte, functions)),
-		section(exportSection, []byte{1, 6}, []byte("_start"), []byte{0, 0}), section(codeSection, []byte{functions}, bodies))
-	// A mebibyte.
-	fill := slices.Concat([]byte{opI32Const, 0, opI32Const, 0, opI32Const}, []byte{0x80, 0x80, 0xc0, 0x00}, []byte{opBulk, 11, 0})
-	body := slices.Concat([]byte{0, opLoop, noResult}, fill, []byte{0x0c, 0, opEnd, opEnd})
-	fills := slices.Concat([]byte("\x00asm\x01\x00\x00\x00"), section(typeSection, []byte{1, 0x60, 0, 0}), section(functionSection, []byte{1, 0}),
-		section(memorySection, []byte{1, 0, 16}), section(exportSection, []byte{1, 6}, []byte("_start"), []byte{0, 0}), section(codeSection, []byte{1}, number(uint64(len(body))), body))
-	for name, wasm := range map[string][]byte{"calls": calls, "fills": fills} {
-		const turns = 1 << 20
-		d, err := declared(wasm, turns)
+// Loops and calls of functions are turns, more of them in long functions, and so is what is copied. It ends when none is left.
+func TestTurns(t *testing.T) {
+	const turns = 2000
+	calls := func(i byte) []byte { return []byte{0x10, i, 0x10, i} }
+	for name, c := range map[string]struct {
+		wasm []byte
+		made int64
+		ends bool
+	}{
+		"nothing":        {program(nil), 1, true},
+		"calls":          {program(calls(1), calls(2), nil), 1 + 2 + 4, true},
+		"a loop":         {program([]byte{opLoop, noResult, opEnd}), 2, true},
+		"a long one":     {program(slices.Concat([]byte{opLoop, noResult}, bytes.Repeat([]byte{0x01}, 3*codePerTurn), []byte{opEnd})), 8, true},
+		"a fill":         {program([]byte{opI32Const, 0, opI32Const, 0, opI32Const, 0x80, 0x80, 0x04, opBulk, 11, 0}), 1 + 65536/64, true},
+		"a copy":         {program([]byte{opI32Const, 0, opI32Const, 0, opI32Const, 0x80, 0x08, opBulk, 10, 0, 0}), 1 + 1024/64, true},
+		"an endless one": {program([]byte{opLoop, noResult, 0x0c, 0, opEnd}), turns, false},
+	} {
+		d, err := declared(c.wasm, turns)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,9 +112,8 @@ func TestTurnsWithoutLoops(t *testing.T) {
 		if module == nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		left := int64(module.ExportedGlobal(turnsExport).Get())
-		if err == nil || !strings.Contains(err.Error(), "unreachable") || left > 0 || left < -1<<15 {
-			t.Errorf("%s: %d turns are left: %v", name, left, err)
+		if made := turns - int64(module.ExportedGlobal(turnsExport).Get()); made != c.made || (err == nil) != c.ends {
+			t.Errorf("%s: %d turns, want %d: %v", name, made, c.made, err)
 		}
 		_ = engine.Close(ctx)
 	}

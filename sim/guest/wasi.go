@@ -67,9 +67,6 @@ func (p *Program) link(ctx context.Context) error {
 func called(f function, parameters []api.ValueType) func(context.Context, api.Module, []uint64) {
 	return func(ctx context.Context, m api.Module, stack []uint64) {
 		g := ctx.Value(guestKey{}).(*Guest)
-		if g.turns == nil {
-			g.turns = m.ExportedGlobal(turnsExport).(api.MutableGlobal)
-		}
 		for i, t := range parameters {
 			if t == api.ValueTypeI32 {
 				stack[i] = uint64(uint32(stack[i])) // the rest is whatever was there
