@@ -14,14 +14,14 @@ import (
 // they came, one at a time, and only while the client has no lease on them. One whose attempt came too late goes behind the
 // others.
 type caller struct {
-	name     string
-	last     *acquisition // its last attempt
-	refused  error        // the reason of its last attempt that was denied for one; nil if none was
-	isTold   bool         // that it waits
-	until    time.Time    // to which it gives way; zero if it was not told so since its last attempt
-	isQueued bool
-	wentLast *acquisition // its last attempt when it was told to wait
-	isDone   bool         // granted, or given up
+	name        string
+	last        *acquisition // its last attempt
+	refused     error        // the reason of its last attempt that was denied for one; nil if none was
+	isTold      bool         // that it waits
+	until       time.Time    // to which it gives way; zero if it was not told so since its last attempt
+	isQueued    bool
+	queuedAfter *acquisition // its last attempt when it was put in its place
+	isDone      bool         // granted, or given up
 }
 
 func (c *Client) caller(e *Event) *caller {
@@ -65,9 +65,9 @@ func (c *Client) wait(e Event) error {
 		}
 	case observe.Queued:
 		x.isTold = true
-		goesLast := x.last != nil && x.last.refusal.Reason == redlock.ErrTooLate && x.wentLast != x.last
+		goesLast := x.last != nil && x.last.refusal.Reason == redlock.ErrTooLate && x.queuedAfter != x.last
 		if !x.isQueued || goesLast {
-			x.isQueued, x.wentLast = true, x.last
+			x.isQueued, x.queuedAfter = true, x.last
 			c.enqueue(x, x.last != nil && !goesLast)
 		}
 	case observe.GaveUp:

@@ -6,8 +6,8 @@ type Limits struct {
 	Memory int
 	// Output is how many bytes a guest may write to its standard output, and to its standard error.
 	Output int
-	// Turns is how many turns of loops and calls of functions a guest may make in all, so that one which never waits ends. In long
-	// functions each counts for several, and what a guest asks for counts for many.
+	// Turns is how many turns of loops and calls of functions a guest may make in all, so that one which never waits ends. In
+	// long functions each counts for several, and what a guest asks for counts for many.
 	Turns int
 }
 

@@ -1,17 +1,16 @@
 package guest
 
-// turnsExport is the name under which a module exports the turns that its loops have left.
+// turnsExport is the name under which a module exports the turns that it has left.
 const turnsExport = "redlocksim turns"
 
-// counting writes the code of a module anew so that it counts its turns: those of loops, and the calls of functions, each the
-// more of them the longer the function is, and what it copies. A program that goes round for ever must end, after as many turns on
-// every machine: at the beginning of each function and of each loop, the code is now
+// counting writes the code of a module anew so that it counts turns, of loops and calls of functions. A program that goes round
+// for ever must end, after as many turns on every machine. At the beginning of each loop and each function, the code is now
 //
 //	if turns <= 0 { trap }
 //	turns -= cost
 //
-// where turns is a global of the module's own. An engine that looks for itself whether it is to end makes programs in Go, whose
-// functions are loops, take three times as long.
+// where turns is a global, and cost is larger in long functions. Copies have a cost, too. An engine that looks for itself
+// whether it is to end makes programs in Go, whose functions are loops, take three times as long.
 type counting struct {
 	global uint64 // the number of turns among the globals; the next one is for the length of what is copied
 }
