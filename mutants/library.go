@@ -47,6 +47,35 @@ var library = []Mutant{
 		Killers: []string{"132-too-short-a-ttl-in-front"},
 	},
 	{
+		Name: "extend-joins-the-one-under-way",
+		Bug:  "an extend that begins while another one of its lease is under way returns at once, as if it had been made",
+		Edits: []Edit{{"redlock/extend.go", "\ta.observe(observe.Event{Step: observe.ExtendStarted, Op: driver.OpExtend})\n",
+			"\ta.mu.Lock()\n\tisFirst := a.extends == 0\n\ta.extends++\n\ta.mu.Unlock()\n" +
+				"\tdefer func() { a.mu.Lock(); a.extends--; a.mu.Unlock() }()\n\tif !isFirst {\n\t\treturn nil\n\t}\n" +
+				"\ta.observe(observe.Event{Step: observe.ExtendStarted, Op: driver.OpExtend})\n"},
+			{"redlock/acquisition.go", "\trounds    int\n", "\trounds    int\n\textends   int\n"}},
+		Killers: []string{"81-released-and-lost/at-once"},
+	},
+	{
+		Name:    "a-queue-is-never-dropped",
+		Bug:     "a queue outlives its callers, and those that come later go on with the delays of those before",
+		Edits:   []Edit{{"redlock/queue.go", "\tqs.drop(q)\n\treturn unused\n", "\treturn unused\n"}},
+		Killers: []string{"73-waiting-in-one-client/a-queue-long-ago"},
+	},
+	{
+		Name: "a-call-during-an-attempt-is-forgotten",
+		Bug:  "a call that overtakes the gate's refusal is forgotten, and the client that is called sleeps through its turn",
+		Edits: []Edit{{"redlock/turn.go", "\tq.place.stepsOutBy(failed.acquisition)\n\tt.last = failed\n",
+			"\tq.place.stepsOutBy(failed.acquisition)\n\tq.place.take()\n\tt.last = failed\n"}},
+		Killers: []string{"66-wake-up/overtakes"},
+	},
+	{
+		Name:    "a-ttl-is-checked-once",
+		Bug:     "a TTL is remembered as checked before it is compared with that of the restart guard, and refused once",
+		Edits:   []Edit{{"redlock/admit.go", "\tif c.isGuarded() && ttl > c.maxTTL {", "\tc.lastTerm.Store(&t)\n\tif c.isGuarded() && ttl > c.maxTTL {"}},
+		Killers: []string{"85-guard-and-a-shorter-ttl"},
+	},
+	{
 		Name:    "no-turn-for-others-without-random-bytes",
 		Bug:     "a client that cannot draw the delay for other processes asks at once",
 		Edits:   []Edit{{"redlock/turn.go", "if pause, err = c.fullDelay(); err != nil {", "if pause, err = c.fullDelay(); err != nil && false {"}},

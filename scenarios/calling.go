@@ -31,6 +31,9 @@ type Calling struct {
 	// unlock call it, and effects reach the resource without the lock, as a transaction does that is committed after the
 	// unlock. They carry the token that the lock had. Default: false. Example: true
 	Released bool `yaml:"released"`
+	// Twice makes the call a second time, from another goroutine of the client, so long after the first begins; steps extend
+	// and unlock. The client goes on when both have returned. Default: 0s, once. Example: 1ms
+	Twice time.Duration `yaml:"twice" range:"0s.."`
 	// Anyway has the client go on with the next step although the lock was not granted: until it is to unlock it, it works
 	// without the lock, and looks at no lease. Steps lock and try-lock. Default: false, the rest of the steps are left out.
 	// Example: true
@@ -82,6 +85,8 @@ func (c *Calling) needs(can protocols.Capabilities) string {
 		return "does not look at the contexts of its calls"
 	case c.Released && !can.Repeats:
 		return "does not know a lock that was released"
+	case c.Twice != 0 && !can.Concurrent:
+		return "does not take two calls about one lock at once"
 	case (c.Period != 0 || c.Jitter != 0 || c.Limit != 0 || c.MaxTime != 0 || c.Meanwhile != 0 || c.Unlocks || c.Panics) && !can.Renews:
 		return "does not renew its locks by itself"
 	}

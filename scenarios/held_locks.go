@@ -47,6 +47,28 @@ func (l *held) extend(s *Step) {
 	l.returned(c, l.lease.Extend(c.Context, s.For))
 }
 
+// twice makes a call a second time, beside the first, if the step says so.
+func twice(do func(*held, *Step)) func(*held, *Step) {
+	return func(l *held, s *Step) {
+		if s.Twice == 0 {
+			do(l, s)
+			return
+		}
+		tasks, isDone := l.host.Tasks(), false
+		waiter := tasks.NewWaiter()
+		tasks.Start(func() {
+			l.host.Sleep(l.life, s.Twice)
+			do(l, s)
+			isDone = true
+			waiter.Wake()
+		})
+		do(l, s)
+		for !isDone {
+			waiter.Wait(l.life)
+		}
+	}
+}
+
 // unlock releases the lock.
 func (l *held) unlock(s *Step) {
 	if l.refused {

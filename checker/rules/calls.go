@@ -174,9 +174,17 @@ func follow[T any, P interface {
 // waited is for how long a call has been under way, of a client that has not stood still since, and that has not just taken its
 // time; zero if it cannot be told: a lock of one's own may do anything before it asks.
 func (r *Run) waited(c *call) time.Duration {
+	if r.Foreign {
+		return 0
+	}
+	return r.waitedSince(c.client, c.began)
+}
+
+// waitedSince is for how long a client has run since then, if it has not stood still, and has not just taken its time.
+func (r *Run) waitedSince(client *kernel.Process, since kernel.True) time.Duration {
 	const stepsToAsk = 8 // more than a client's code takes from a call to its first attempt, if it does not wait
-	waited := r.World.Kernel.Now().Sub(c.began)
-	if r.Foreign || waited <= stepsToAsk*r.StepTime || !r.standstills.hasRun(c.client, c.began) {
+	waited := r.World.Kernel.Now().Sub(since)
+	if waited <= stepsToAsk*r.StepTime || !r.standstills.hasRun(client, since) {
 		return 0
 	}
 	return waited

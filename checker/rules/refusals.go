@@ -22,15 +22,15 @@ var refusalsRule = Rule{
 	Doc: `
 A call that must be refused returns the documented error and does nothing: it takes no time, draws no random bytes, reports no
 step, sends no command, and leaves its lease as it is. Such calls are those of a closed client or about a released lease, and
-acquires and extends in a context that has ended. A release in such a context returns its error as well but goes on, and Close
-fails only if its context ends. No attempt and no extend begins once Close was called, and no vote is asked for after it
-returned. (*redlock*.)`,
+acquires and extends in a context that has ended, or with a TTL above the largest of the restart guard. A release in a context
+that has ended returns its error as well but goes on, and Close fails only if its context ends. No attempt and no extend begins
+once Close was called, and no vote is asked for after it returned. (*redlock*.)`,
 	New: watchRefusals,
 }
 
-// refusals judges the calls that must be refused: of a closed client, in a context that has ended, or about a lease that was
-// released. They get the documented error, and nothing comes of them: no time passes, nothing is drawn,
-// reported or sent, and the lease stays as it is.
+// refusals judges the calls that must be refused: of a closed client, in a context that has ended, about a lease that was
+// released, or with a TTL that is too long. They get the documented error, and nothing comes of them: no time passes, nothing
+// is drawn, reported or sent, and the lease stays as it is.
 type refusals struct {
 	*watch
 	open []*refusal
@@ -83,6 +83,12 @@ func (x *refusals) isClosed(c *call) bool {
 	return x.calls.isClosed(c.Client, c.made)
 }
 
+// isTooLong says whether a call asks for a lock that would outlive the quarantine of a node.
+func (x *refusals) isTooLong(c *call) bool {
+	guard := protocols.Of[protocols.RedlockSettings](x.Lock).Guard
+	return guard != nil && c.TTL > guard.MaxTTL
+}
+
 // called is a call that must be refused; nil if it is another.
 func (x *refusals) called(c *call) *refusal {
 	ended, ofLease := error(nil), c.Lease != nil && c.Context == c.Lease.Context()
@@ -98,6 +104,9 @@ func (x *refusals) called(c *call) *refusal {
 	g := x.leases.of[c.Lease]
 	isReleased := g != nil && g.release != nil && g.release != c
 	switch {
+	case x.isTooLong(c) && (c.Func == protocols.AcquireCall || c.Func == protocols.ExtendCall):
+		return refuses(c, false, callNames[c.Func]+" with a TTL above that of the restart guard", "ErrInvalid",
+			func(err error) bool { return errors.Is(err, redlock.ErrInvalid) })
 	case c.Renewal: // of which it is told once the library has begun it
 	case c.Func == protocols.CloseCall: // which fails only if its context ends
 		return refuses(c, true, "Close", "nothing but the end of its context", func(err error) bool {

@@ -97,3 +97,35 @@ func TestNothingBeginsAfterClose(t *testing.T) {
 		{"a vote for neither", "close; new-client; close; 1s; SET r w on A", "c1 still asks A for its vote, but was closed before"},
 	})
 }
+
+// Acquires and extends with a TTL above the restart guard's are refused, however often they are made.
+func TestATTLAboveTheGuards(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		f    protocols.CallFunc
+		ttl  time.Duration
+		err  error
+		want string
+	}{
+		{"acquire", protocols.AcquireCall, ttl + time.Millisecond, redlock.ErrInvalid, ""},
+		{"acquire that is granted", protocols.AcquireCall, ttl + time.Millisecond, nil, "c1: acquire with a TTL above that of the restart guard returns"},
+		{"extend", protocols.ExtendCall, ttl + time.Millisecond, redlock.ErrInvalid, ""},
+		{"extend that is made", protocols.ExtendCall, ttl + time.Millisecond, nil, "c1: extend with a TTL above that of the restart guard returns"},
+		{"extend by the largest TTL", protocols.ExtendCall, ttl, nil, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t, func(own *protocols.RedlockSettings) { own.Guard = &protocols.Guard{MaxTTL: ttl} }).only("refusals")
+			r.goes("c1", time.Second, func(a *actor) {
+				l := a.acquires("ABC", "v")
+				call := &protocols.Call{Func: c.f, Client: "c1", Resources: []string{"r"}, Grants: []int{1}, TTL: c.ttl}
+				if c.f == protocols.ExtendCall {
+					call.Lease = l
+				}
+				a.Called(call)
+				a.Returned(call, c.err)
+				l.cancel(redlock.ErrLost)
+			})
+			r.finds(t, checker.Contract, c.want)
+		})
+	}
+}

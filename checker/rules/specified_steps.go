@@ -39,9 +39,11 @@ type specifiedSteps struct {
 	// an attempt is.
 	mixed map[*kernel.Process]bool
 	left  map[leaver]*leaving
+	// retries are since when the calls that have told of a retry could have made it if they were called, by the calls' names.
+	retries map[leaver]kernel.True
 }
 
-// leaver is a client, and the value of an acquisition that its commands carry.
+// leaver is a client, and the value of an acquisition that its commands carry, or the name of a call.
 type leaver struct {
 	client *kernel.Process
 	value  string
@@ -56,11 +58,12 @@ func watchSpecifiedSteps(r *watch) {
 	}
 	own := protocols.Of[protocols.RedlockSettings](r.Lock)
 	quorum, _ := r.Lock.Votes(len(r.World.Servers))
-	f := &specifiedSteps{watch: r, followed: map[*kernel.Process][]*spec.Client{}, mixed: map[*kernel.Process]bool{}, left: map[leaver]*leaving{}, settings: spec.Settings{
-		Quorum: quorum, NodeTimeout: r.Lock.NodeTimeout,
-		Drift:    func(ttl time.Duration) time.Duration { return allowance(own.Drift, ttl) },
-		RetryMin: own.RetryDelay.Min, RetryMax: own.RetryDelay.Max, WakeUp: own.WakeUp, Fencing: own.Fencing, Sequence: protocols.Of[protocols.OneRedisSettings](r.Lock).Sequence,
-		Guard: own.Guard != nil, LossLead: own.LossLead, Prompt: r.StepTime == 0}}
+	f := &specifiedSteps{watch: r, followed: map[*kernel.Process][]*spec.Client{}, mixed: map[*kernel.Process]bool{}, left: map[leaver]*leaving{},
+		retries: map[leaver]kernel.True{}, settings: spec.Settings{
+			Quorum: quorum, NodeTimeout: r.Lock.NodeTimeout,
+			Drift:    func(ttl time.Duration) time.Duration { return allowance(own.Drift, ttl) },
+			RetryMin: own.RetryDelay.Min, RetryMax: own.RetryDelay.Max, WakeUp: own.WakeUp, Fencing: own.Fencing, Sequence: protocols.Of[protocols.OneRedisSettings](r.Lock).Sequence,
+			Guard: own.Guard != nil, LossLead: own.LossLead, Prompt: r.StepTime == 0}}
 	for _, s := range r.World.Servers {
 		f.settings.Nodes = append(f.settings.Nodes, s.Name())
 	}
@@ -68,6 +71,7 @@ func watchSpecifiedSteps(r *watch) {
 	r.onCommand(f.sends, redis.Sent)
 	r.onStep(f.observed)
 	trace.On(r.World.Events, f.wentOn)
+	trace.On(r.World.Events, f.notified)
 	r.onCall(f.called)
 	r.onReturn(f.returned)
 }
@@ -139,15 +143,40 @@ func (f *specifiedSteps) observed(client string, e *observe.Event) {
 	if e.Step == observe.ExtendStarted {
 		left[redis.Extends] = time.Time{}
 	}
+	if e.Step == observe.Retrying {
+		f.retries[leaver{p, e.Call}] = f.World.Kernel.Now()
+	}
 	if err := c.Follow(spec.Event{Event: *e, At: p.ProgramClock().Now(), Asked: left[round], Waited: f.beforeAsking(p, e)}); err != nil {
 		f.broken(resourcesOf(e.Resource)[0], "%s takes a step that the specification does not allow: %v", client, err)
 		all[of] = nil
 	}
 }
 
-// beforeAsking is for how long a call has waited that may be the one whose first attempt begins: the one that began last.
+// notified takes that a node calls a client to a lock.
+func (f *specifiedSteps) notified(n redis.Notified) {
+	for by := range f.retries {
+		if by.client == n.Client {
+			f.retries[by] = f.World.Kernel.Now()
+		}
+	}
+	for _, c := range f.followed[n.Client] {
+		if c != nil {
+			c.Called(n.Message)
+		}
+	}
+}
+
+// beforeAsking is for how long an attempt that begins could have begun before: the first of the call that began last, which may
+// be the one that makes it, or a retry.
 func (f *specifiedSteps) beforeAsking(p *kernel.Process, e *observe.Event) time.Duration {
-	if e.Step != observe.AttemptStarted || e.Attempt != 1 {
+	by := leaver{p, e.Call}
+	switch since, retries := f.retries[by]; {
+	case e.Step != observe.AttemptStarted:
+		return 0
+	case retries:
+		delete(f.retries, by)
+		return f.waitedSince(p, since)
+	case e.Attempt > 1:
 		return 0
 	}
 	for _, c := range slices.Backward(f.calls.open) {

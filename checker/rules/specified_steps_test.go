@@ -10,6 +10,8 @@ import (
 	"redlocksim/redlock/driver"
 	"redlocksim/redlock/observe"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/redis"
+	"redlocksim/sim/trace"
 )
 
 // What a client reports is compared with what the specification allows with the settings and the TTLs of its calls, at the
@@ -107,6 +109,52 @@ func TestUntoldCalls(t *testing.T) {
 					a.Observed("c1", e)
 				}
 				a.Returned(asked, c.err)
+			})
+			r.finds(t, checker.Refinement, c.want)
+		})
+	}
+}
+
+// A client that is called to a lock for which it stands in line makes its retry at once, unless it stands still. That a node
+// has called it is known from what reaches the client.
+func TestACallToTheLock(t *testing.T) {
+	refused := &redlock.Error{Op: driver.OpAcquire, Resource: "r", Reason: redlock.ErrTaken, Attempts: 1, NodeTimeout: 50 * time.Millisecond,
+		Nodes: []observe.NodeOutcome{{Node: "A", Outcome: driver.Declined}, {Node: "B"}, {Node: "C"}}}
+	for _, c := range []struct {
+		name   string
+		key    string
+		pauses bool
+		want   string
+	}{
+		{"called", "r", false, "c1 takes a step that the specification does not allow: attempt-started while a call waits: it was called to the lock, and has slept for 100ms all the same"},
+		{"called and paused", "r", true, ""},
+		{"called to another", "s", false, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t, func(own *protocols.RedlockSettings) { own.WakeUp = 10 * time.Millisecond }).only("specified-steps")
+			r.goes("c1", 0, func(a *actor) {
+				says := func(e observe.Event) {
+					e.Op, e.Resource, e.Call = driver.OpAcquire, "r", "v"
+					if e.Value == "" {
+						e.Value, e.Attempt = "v", 1
+					}
+					a.Observed("c1", e)
+				}
+				a.Called(&protocols.Call{Client: "c1", Resources: []string{"r"}, TTL: ttl, Waits: true})
+				says(observe.Event{Step: observe.AttemptStarted})
+				says(observe.Event{Step: observe.GateAsked, Node: observe.NodeOutcome{Node: "A"}})
+				says(observe.Event{Step: observe.NodeAnswered, Node: observe.NodeOutcome{Node: "A", Outcome: driver.Declined}})
+				says(observe.Event{Step: observe.QuorumLost, Quorum: 2, Err: redlock.ErrTaken})
+				says(observe.Event{Step: observe.Denied, Err: refused})
+				says(observe.Event{Step: observe.Retrying, Delay: 150 * time.Millisecond, Err: redlock.ErrTaken})
+				a.sleeps(50 * time.Millisecond)
+				trace.Tell(a.Events, redis.Notified{Client: a.client, Message: c.key})
+				if c.pauses {
+					a.client.Pause()
+					a.Kernel.After(time.Millisecond, a.client.Resume)
+				}
+				a.sleeps(100 * time.Millisecond)
+				says(observe.Event{Step: observe.AttemptStarted, Value: "w", Attempt: 2})
 			})
 			r.finds(t, checker.Refinement, c.want)
 		})

@@ -152,8 +152,13 @@ func (c *Client) denied(a *acquisition, e *Event) (why string) {
 	}
 	isAgreed := a.state == agreed
 	a.state, a.letsGo, a.refusal = denied, e.At, told
-	if x := c.callers[a.call]; x != nil && told.Reason != nil {
-		x.refused = told.Reason
+	if x := c.callers[a.call]; x != nil {
+		if x.inVain.IsZero() {
+			x.inVain = e.At
+		}
+		if told.Reason != nil {
+			x.refused = told.Reason
+		}
 	}
 	if isAgreed {
 		why = c.settings.withoutToken(told)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"redlocksim/redlock"
@@ -12,7 +13,7 @@ import (
 
 // caller is a call that waits for the lock. Callers of a client that want the same resources are served in the order in which
 // they came, one at a time, and only while the client has no lease on them. One whose attempt came too late goes behind the
-// others.
+// others. One that stands in line at a gate asks as soon as it is called.
 type caller struct {
 	name        string
 	last        *acquisition // its last attempt
@@ -21,6 +22,8 @@ type caller struct {
 	until       time.Time    // to which it gives way; zero if it was not told so since its last attempt
 	isQueued    bool
 	queuedAfter *acquisition // its last attempt when it was put in its place
+	inVain      time.Time    // when its first attempt was denied; zero before
+	isCalled    bool         // to the lock, since its last attempt began
 	isDone      bool         // granted, or given up
 }
 
@@ -54,6 +57,7 @@ func (c *Client) wait(e Event) error {
 	case x.last == nil && e.Value != e.Call, x.last != nil && c.acquisitions[e.Value] != x.last:
 		return violation("it has the value of another attempt")
 	}
+	x.isCalled = false // it has something else to wait for
 	switch e.Step {
 	case observe.Yielding:
 		x.isTold, x.until = true, e.At.Add(e.Delay)
@@ -177,14 +181,26 @@ func (c *Client) asks(e *Event) (why string) {
 		return fmt.Sprintf("%v before the delay is over", x.last.retryAt.Sub(e.At))
 	case c.settings.WakeUp == 0 && e.At.Before(x.until):
 		return fmt.Sprintf("%v before it has given way", x.until.Sub(e.At))
+	case x.isCalled && e.Waited > 0:
+		return fmt.Sprintf("it was called to the lock, and has slept for %v all the same", e.Waited)
 	}
-	x.until = time.Time{}
+	x.until, x.isCalled = time.Time{}, false
 	if x.isQueued {
 		if why := c.turn(x, e.At); why != "" {
 			return why
 		}
 	}
 	return ""
+}
+
+// Called takes the news that a node calls the client to the lock on a key. A call stands in line there if its last attempt has
+// asked a gate.
+func (c *Client) Called(key string) {
+	for _, x := range c.callers {
+		if !x.isDone && x.last != nil && len(x.last.gates) > 0 && slices.Contains(strings.Split(x.name, ", "), key) {
+			x.isCalled = true
+		}
+	}
 }
 
 // turn says why it is not the turn of a call that was told to wait.
@@ -208,8 +224,12 @@ func (c *Client) turn(x *caller, now time.Time) (why string) {
 // retrying is the wait before the next attempt.
 func (c *Client) retrying(a *acquisition, e *Event) (why string) {
 	least, most := c.settings.delays()
-	if c.settings.WakeUp != 0 { // who does not stand in line yet asks soon
+	x := c.callers[a.call]
+	switch {
+	case c.settings.WakeUp != 0: // who does not stand in line yet asks soon
 		least = 0
+	case c.settings.RetryMax == 0 && x != nil && !x.isTold: // it found no queue, whose delay would have grown before
+		most = min(most, max(e.At.Sub(x.inVain)/2, shortest+shortest/2))
 	}
 	switch {
 	case !a.retryAt.IsZero():
@@ -226,7 +246,11 @@ func (c *Client) retrying(a *acquisition, e *Event) (why string) {
 // delays are the shortest and the longest delay before a retry.
 func (s *Settings) delays() (least, most time.Duration) {
 	if s.RetryMax == 0 {
-		return time.Millisecond / 2, 150 * time.Millisecond
+		return shortest / 2, 150 * time.Millisecond
 	}
 	return s.RetryMin, s.RetryMax
 }
+
+// shortest is the delay with which a growing one begins, less or more a half. Then it is a third of the time that a call has
+// been refused, less or more a half.
+const shortest = time.Millisecond

@@ -201,12 +201,14 @@ func (a *acquisition) gone(e *Event, s *Settings) string {
 }
 
 // mayHaveNoKey are the nodes of which it cannot be told whether they have a key to release. One that has not answered the
-// acquire may never have been asked: what waits in the client when the release begins is not sent.
+// acquire, or not about its last token, may never have been asked: what waits in the client when the release begins is not
+// sent.
 func (a *acquisition) mayHaveNoKey(s *Settings) (nodes []string) {
 	for _, node := range s.Nodes {
 		_, timely := a.votes.timely.of(node)
 		_, late := a.votes.late.of(node)
-		if !a.raised && !timely && !late || slices.Contains(a.ambiguous, node) {
+		hasAnswered := slices.ContainsFunc(a.answers, func(x answers) bool { return x.question == question{driver.OpAcquire, node} })
+		if !timely && !late && (a.settled[node] || !hasAnswered) || slices.Contains(a.ambiguous, node) {
 			nodes = append(nodes, node)
 		}
 	}

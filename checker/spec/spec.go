@@ -59,7 +59,8 @@ type Event struct {
 	// Asked is when the first command left of the round that it belongs to, before which the clock was read first. Zero is
 	// right after the step with which the round began.
 	Asked time.Time
-	// Waited is for how long the call has been under way at the least, at the first step of its first attempt. Zero is not at
+	// Waited is for how long the client could have begun an attempt that begins: the first of a call since that is under way,
+	// and a retry since the attempt before has failed, or since the client was called last if that was later. Zero is not at
 	// all, or not known.
 	Waited time.Duration
 }

@@ -776,7 +776,10 @@ func TestTokens(t *testing.T) {
 		"63 a node-answered release A silent\n63 a released release votes=0 "
 	newScript(fencing).check(t, raised+down+"no-quorum", "")
 	newScript(fencing).check(t, raised+strings.Replace(down, "C behind", "C yes", 1)+"no-quorum", "can still be reached")
-	newScript(fencing).check(t, raised+strings.Replace(down, "11 a node-answered C behind took=11 late=1\n", "", 1)+"no-quorum", "can still be reached")
+	// Nor if it has answered neither, or not the second: that may wait in the client until the release begins.
+	unheard := strings.Replace(down, "11 a node-answered C behind took=11 late=1\n", "", 1) + "no-quorum"
+	newScript(fencing).check(t, raised+unheard, "")
+	newScript(fencing).check(t, said+unheard, "")
 	newScript(fencing).check(t, raised+down+"lost", "it says")
 }
 
@@ -815,5 +818,44 @@ func TestUntoldWaits(t *testing.T) {
 			}
 			s.check(t, c.step, c.want)
 		})
+	}
+}
+
+// A delay that grows does so with the time for which the call was refused, unless others were refused before it in its queue.
+func TestAGrowingDelay(t *testing.T) {
+	grows := func(s *Settings) { s.RetryMin, s.RetryMax = 0, 0 }
+	refused := func(name string, at int) string {
+		return strings.NewReplacer("N", name, "T", fmt.Sprint(at)).Replace("T N attempt-started\nT N node-answered A no\nT N node-answered B no\n" +
+			"T N quorum-lost taken\nT N denied taken\n")
+	}
+	first := refused("a", 0)
+	newScript(grows).check(t, first+"0 a retrying in=1.5 taken", "")
+	newScript(grows).check(t, first+"0 a retrying in=1.6 taken", "in 1.6ms, where it is 500µs to 1.5ms")
+	second := first + "0 a retrying in=1 taken\n" + refused("a'", 40)
+	newScript(grows).check(t, second+"40 a' retrying in=20 taken", "")
+	newScript(grows).check(t, second+"40 a' retrying in=21 taken", "in 21ms, where it is 500µs to 20ms")
+	newScript(grows).check(t, "0 a queued attempt=0\n"+first+"0 a retrying in=150 taken", "")
+}
+
+// A call that stands in line at a gate asks as soon as it is called, though its delay is not over, unless it waits for its own
+// client.
+func TestACallThatIsCalled(t *testing.T) {
+	wakes := func(s *Settings) { s.WakeUp = 10 * time.Millisecond }
+	const told, next = "5 a retrying in=150 taken\n", "155 a' attempt-started waited=100"
+	for _, x := range []struct{ before, key, after, want string }{
+		{gated + "\n" + told, "r", next, "it was called to the lock, and has slept for 100ms all the same"},
+		{until(gated, "5 a node"), "r", "5 a node-answered B no\n5 a quorum-lost taken\n5 a denied taken\n" + told + next, "has slept for 100ms"},
+		{gated + "\n" + told, "r", "155 a' attempt-started", ""},
+		{gated + "\n" + told, "s", next, ""},
+		{strings.Replace(gated, "gate-asked B", "node-answered A no", 1) + "\n" + told, "r", next, ""}, // it stands nowhere
+		{gated + "\n" + told, "r", "60 a queued\n" + next, ""},
+		// It has asked since.
+		{gated + "\n" + told, "r", "60 a' attempt-started\n65 a' node-answered A no\n65 a' node-answered B no\n65 a' quorum-lost taken\n" +
+			"65 a' denied taken\n65 a' retrying in=150 taken\n215 a'' attempt-started waited=100", ""},
+	} {
+		s := newScript(wakes)
+		s.check(t, x.before, "")
+		s.client.Called(x.key)
+		s.check(t, x.after, x.want)
 	}
 }

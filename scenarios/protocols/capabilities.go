@@ -23,6 +23,8 @@ type Capabilities struct {
 	Cancels bool
 	// Repeats says that a lock which was released can be asked to be released or extended again, and refuses it.
 	Repeats bool
+	// Concurrent says that goroutines can make calls about one lease at once.
+	Concurrent bool
 	// Forgives says that a release may succeed although no node has the lock any more.
 	Forgives bool
 	// Lengthens says that an extend never shortens a lease or a key: one to a shorter TTL changes nothing.

@@ -16,7 +16,7 @@ import (
 
 var redlockProtocol = Protocol{Name: "redlock", New: newRedlock, own: defaultRedlock(),
 	Steps: redlockSteps(), Capabilities: Capabilities{KeysOnly: true, AllAtOnce: true, LocksAll: true, Permits: true, Closes: true, Warns: true,
-		Cancels: true, Repeats: true, Lengthens: true, Renews: true}}
+		Cancels: true, Repeats: true, Concurrent: true, Lengthens: true, Renews: true}}
 
 func defaultRedlock() RedlockSettings {
 	return RedlockSettings{DriftSettings: defaultDrift()}

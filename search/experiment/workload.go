@@ -44,12 +44,14 @@ func (w *worker) pass(c faults.Choices) []scenarios.Step {
 	}
 	take := w.take(c.For("take", 0))
 	update, hold := step(scenarios.UpdateStep, 0), step(scenarios.HoldStep, w.hold)
+	again := w.extend(c.For("extend", 1)) // also one that is to be refused each time
 	use := faults.OneOf(c.For("use", 0),
 		[]scenarios.Step{update, hold},
 		[]scenarios.Step{hold, update},
 		[]scenarios.Step{update},
 		[]scenarios.Step{step(scenarios.ReadStep, 0), hold, step(scenarios.WriteBackStep, 0)},
 		[]scenarios.Step{hold, w.extend(c.For("extend", 0)), update},
+		[]scenarios.Step{hold, again, again, update},
 	)
 	return slices.Concat([]scenarios.Step{take}, use, w.letGo(c.For("let go", 0)))
 }
@@ -105,8 +107,9 @@ func (w *worker) moment(c faults.Choices, within time.Duration) time.Duration {
 	return faults.OneOf(c.For("which", 0), 0, roundTrip/2, roundTrip, time.Duration(c.For("any", 0).Below(int64(within)+1)), w.space.times.Length(c.For("any", 1), 0, within))
 }
 
-// extend draws an extend: to the TTL of the settings, which may be longer or shorter than what is left, and with a caller who
-// may give up. A lock that shortens its keys is never asked to: if only some nodes do, the lease outlasts them.
+// extend draws an extend: to the TTL of the settings, which may be longer or shorter than what is left, seldom to one that the
+// restart guard does not allow, and with a caller who may give up. A lock that shortens its keys is never asked to: if only
+// some nodes do, the lease outlasts them.
 func (w *worker) extend(c faults.Choices) scenarios.Step {
 	if !w.space.extends() {
 		return step(scenarios.HoldStep, w.hold)
@@ -115,11 +118,22 @@ func (w *worker) extend(c faults.Choices) scenarios.Step {
 	if ttl := w.shorter(c.For("ttl", 0)); ttl != 0 && w.can.Lengthens {
 		s.For = ttl
 	}
+	if guard := protocols.Of[protocols.RedlockSettings](w.space.Base.Lock).Guard; guard != nil && c.For("too long", 0).Below(6) == 0 {
+		s.For = guard.MaxTTL + time.Millisecond
+	}
 	w.end(c.For("end", 0), &s)
 	if w.can.Cancels && c.For("lease context", 0).Below(8) == 0 {
 		s.LeaseContext = true
 	}
+	w.twice(c.For("twice", 0), &s)
 	return s
+}
+
+// twice draws a second call beside the first; mostly none.
+func (w *worker) twice(c faults.Choices, s *scenarios.Step) {
+	if w.can.Concurrent && c.For("is", 0).Below(8) == 0 {
+		s.Twice = max(1, w.moment(c.For("after", 0), w.space.Base.Network.Latency.Max()))
+	}
 }
 
 // extends says whether the leases of the lock can be extended.
@@ -132,13 +146,14 @@ func (w *worker) letGo(c faults.Choices) []scenarios.Step {
 	if w.can.Cancels && c.For("lease context", 0).Below(8) == 0 {
 		unlock.LeaseContext = true
 	}
+	w.twice(c.For("twice", 0), &unlock)
 	steps := []scenarios.Step{unlock}
 	if w.can.Repeats && c.For("again", 0).Below(6) == 0 {
 		if wait := w.moment(c.For("wait", 0), w.ttl); wait > 0 {
 			steps = append(steps, step(scenarios.SleepStep, wait))
 		}
 		again := faults.OneOf(c.For("what", 0), unlock, unlock, step(scenarios.ExtendStep, w.ttl))
-		again.Released, again.LeaseContext = true, false
+		again.Released, again.LeaseContext, again.Twice = true, false, 0
 		steps = append(steps, again)
 	}
 	return steps

@@ -59,6 +59,7 @@ func (c *counted) Listen(channel string, received func(message string)) (stop fu
 	d.listening[by]++
 	stops := c.Node.(driver.Listener).Listen(channel, func(message string) {
 		d.counts.Notified++
+		d.notified.Tell(Notified{c.client, message})
 		received(message)
 	})
 	return sync.OnceFunc(func() {

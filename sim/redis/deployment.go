@@ -48,13 +48,14 @@ type Deployment struct {
 	listening map[listener]int
 	executed  *trace.Kind[Executed]
 	told      *trace.Kind[Told]
+	notified  *trace.Kind[Notified]
 }
 
 // Deploy makes the nodes.
 func Deploy(k *kernel.Kernel, n *network.Network, tier Tier, cfg Config) *Deployment {
 	d := &Deployment{kernel: k, network: n, tier: tier, latency: cfg.Latency, listening: map[listener]int{},
 		nodes: map[*kernel.Process][]driver.Node{}, conns: map[*kernel.Process][]Conn{},
-		executed: trace.Of[Executed](k.Events), told: trace.Of[Told](k.Events)}
+		executed: trace.Of[Executed](k.Events), told: trace.Of[Told](k.Events), notified: trace.Of[Notified](k.Events)}
 	for _, name := range cfg.Nodes {
 		d.Servers = append(d.Servers, d.newServer(name, cfg))
 	}

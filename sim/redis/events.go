@@ -55,6 +55,12 @@ type Told struct {
 	Reply        driver.Reply
 }
 
+// Notified is the event that a message which a node publishes reaches the library of a client that listens.
+type Notified struct {
+	Client  *kernel.Process
+	Message string
+}
+
 // String says it in the same words on all tiers.
 func (t Told) String() string {
 	c, r := t.Command, t.Reply
