@@ -30,49 +30,21 @@ func Check(h history.History, o Options) (Report, error) {
 	if err := h.Validate(); err != nil {
 		return Report{}, err
 	}
-	t, err := transcribe(whole(h), o.End)
+	t, err := transcribe(h, o.End)
 	if err != nil {
 		return Report{}, err
 	}
 	var r Report
-	if err := r.addSafety(t, o); err != nil {
-		return Report{}, err
-	}
-	r.addResources(t, o)
-	return r, nil
-}
-
-// Check judges safety as [Check] does, with the same findings and errors, and the same questions unchecked. Of resources
-// it counts grants and clients, and measures no time.
-func (l *Log) Check(o Options) (Report, error) {
-	t, err := transcribe(l, o.End)
-	if err != nil {
-		return Report{}, err
-	}
-	var r Report
-	if err := r.addSafety(t, o); err != nil {
-		return Report{}, err
-	}
-	efforts := t.efforts()
-	for _, name := range t.resources {
-		e := efforts[name]
-		r.Grants += e.grants
-		r.Resources = append(r.Resources, Resource{Name: name, Grants: e.grants, Clients: e.clients})
-	}
-	return r, nil
-}
-
-// addSafety reports what breaks a rule, and whether too little happened.
-func (r *Report) addSafety(t *transcript, o Options) error {
 	if err := r.addLeases(t, o); err != nil {
-		return err
+		return Report{}, err
 	}
 	if err := r.addUpdates(t); err != nil {
-		return err
+		return Report{}, err
 	}
 	r.Findings = append(r.Findings, tooLittle(t, o)...)
 	r.settle()
-	return nil
+	r.addResources(t, o)
+	return r, nil
 }
 
 // addLeases reports what the believed windows show.

@@ -16,7 +16,8 @@ import (
 // nothing by which the resource could have accepted it, or if an effect or a mark of a later grant was accepted before.
 func (r *Report) addEffects(t *transcript, l *leases) {
 	all := map[string]*guarded{}
-	for e := range t.Events() {
+	for i := range t.history {
+		e := &t.history[i]
 		if e.Kind != history.Effect || e.Outcome == history.Unknown {
 			continue
 		}

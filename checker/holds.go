@@ -69,7 +69,8 @@ func believe(t *transcript) *leases {
 			b.open = 0
 		}
 	}
-	for e := range t.Events() {
+	for i := range t.history {
+		e := &t.history[i]
 		switch {
 		case e.Kind == history.Call && e.Func == history.Acquire:
 			alive[e.Process] = append(alive[e.Process], e.Op)
@@ -323,7 +324,7 @@ func Windows(h history.History, o Options) ([]Window, error) {
 	if err := h.Validate(); err != nil {
 		return nil, err
 	}
-	t, err := transcribe(whole(h), o.End)
+	t, err := transcribe(h, o.End)
 	if err != nil {
 		return nil, err
 	}

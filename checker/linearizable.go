@@ -93,7 +93,8 @@ func crowded(t *transcript, o Options) map[string]int {
 		limit = maxOperations
 	}
 	successes := map[string]int{}
-	for e := range t.Events() {
+	for i := range t.history {
+		e := &t.history[i]
 		if e.Kind == history.Return && e.Outcome == history.OK {
 			successes[t.ops[e.Op].resource]++
 		}
@@ -125,7 +126,8 @@ func eventsByGrant(t *transcript, without map[string]int) []*grantEvents {
 	var all []*grantEvents
 	of := map[int]*grantEvents{}
 	living := map[string][]*grantEvents{} // by process, since its last crash
-	for e := range t.Events() {
+	for i := range t.history {
+		e := &t.history[i]
 		if _, not := without[t.resourceOf(e)]; not {
 			continue
 		}

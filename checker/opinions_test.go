@@ -24,7 +24,7 @@ func TestEachCheckFindsTheOtherOut(t *testing.T) {
 			return &other
 		},
 	} {
-		tr, err := transcribe(whole(h), 0)
+		tr, err := transcribe(h, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,7 +33,8 @@ type Takeover struct {
 // stops are the Seqs, by process, of its crashes and of the faults that keep it from releasing.
 func (t *transcript) stops(o Options) map[string][]int {
 	stops := map[string][]int{}
-	for e := range t.Events() {
+	for i := range t.history {
+		e := &t.history[i]
 		if e.Kind == history.Crash || e.Kind == history.Fault && slices.Contains(o.Stopping, e.Name) {
 			stops[e.Process] = append(stops[e.Process], e.Seq)
 		}
@@ -65,7 +66,7 @@ func longestTakeover(t *transcript, asked []asking, used []hold) Takeover {
 		if u.to == forever || t.ops[u.grant].released != 0 {
 			continue
 		}
-		stopped := t.Event(u.to).Kind == history.Crash || t.Event(u.to).Kind == history.Fault
+		stopped := t.history[u.to-1].Kind == history.Crash || t.history[u.to-1].Kind == history.Fault
 		if !stopped || slices.ContainsFunc(used, func(other hold) bool { return other.from < u.to && u.to < other.to }) {
 			continue
 		}

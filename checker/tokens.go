@@ -12,7 +12,8 @@ import (
 // tokens of the effects that a resource accepts never fall. Grants and effects without a token are not checked.
 func (r *Report) addTokens(t *transcript, l *leases) {
 	found := map[string]*tokens{}
-	for e := range t.Events() {
+	for i := range t.history {
+		e := &t.history[i]
 		accepted := e.Kind == history.Effect && e.Outcome == history.OK
 		granted := e.Kind == history.Return && e.Func == history.Acquire && e.Outcome == history.OK
 		if e.Token == 0 || !accepted && !granted || e.Grant == 0 && accepted {

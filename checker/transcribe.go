@@ -12,10 +12,11 @@ import (
 // It refuses a history that no run can have recorded: calls and returns do not match, it names grants or operations that were
 // never called, a client was told two things that cannot both be true, or did what only another can. A verdict on it would mean
 // nothing, and a wrong record can hide an overlap.
-func transcribe(l *Log, end Instant) (*transcript, error) {
-	t := &transcript{Log: l, end: max(end, l.last)}
+func transcribe(h history.History, end Instant) (*transcript, error) {
+	t := &transcript{history: h, end: max(end, Instant(h[len(h)-1].Time))}
 	calls := 0
-	for e := range l.Events() {
+	for i := range h {
+		e := &h[i]
 		if e.Kind == history.Call {
 			calls++
 		}
@@ -23,7 +24,8 @@ func transcribe(l *Log, end Instant) (*transcript, error) {
 	t.ops = make([]operation, 1, calls+1)
 	known := map[string]bool{}
 	open := map[string][]int{}
-	for e := range l.Events() {
+	for i := range h {
+		e := &h[i]
 		if err := t.take(e, open); err != nil {
 			return nil, malformed(e, err)
 		}
@@ -79,7 +81,7 @@ func (t *transcript) take(e *history.Event, open map[string][]int) error {
 
 func (t *transcript) takeCall(e *history.Event, open map[string][]int) error {
 	// Operations are numbered from 1, so none can have a number beyond the number of events.
-	if e.Op < 1 || e.Op > t.Len() {
+	if e.Op < 1 || e.Op > len(t.history) {
 		return fmt.Errorf("operation %d", e.Op)
 	}
 	if t.op(e.Op) != nil {

@@ -33,7 +33,7 @@ func (o *operation) granted() bool { return o.fn == history.Acquire && o.outcome
 
 // transcript is a history whose calls and returns are paired.
 type transcript struct {
-	*Log
+	history   history.History
 	ops       []operation // by Op; the first is no operation
 	acquires  []int       // Ops in the order of their calls
 	resources []string    // sorted
@@ -45,7 +45,7 @@ func (t *transcript) at(seq int) Instant {
 	if seq == forever {
 		return t.end
 	}
-	return Instant(t.Event(seq).Time)
+	return Instant(t.history[seq-1].Time)
 }
 
 func (t *transcript) window(process string, grant, from, to int) Window {

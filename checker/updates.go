@@ -95,7 +95,8 @@ func (r *Report) addUpdates(t *transcript) error {
 	p := &replay{transcript: t, accepted: make([]int, len(t.ops)), recorded: map[string]bool{}, contents: map[string]*content{}, sections: map[string]int{},
 		read: map[actor]sight{}, wrote: map[actor]sight{}, called: map[int]sight{}, seen: map[int]sight{}, blind: map[int]bool{}}
 	arrived := make([]bool, len(t.ops))
-	for e := range t.Events() {
+	for i := range t.history {
+		e := &t.history[i]
 		if e.Kind != history.Effect {
 			continue
 		}
@@ -105,7 +106,8 @@ func (r *Report) addUpdates(t *transcript) error {
 		}
 		arrived[e.Op] = true
 	}
-	for e := range t.Events() {
+	for i := range t.history {
+		e := &t.history[i]
 		var err error
 		switch {
 		case e.Kind == history.Effect && e.Outcome == history.OK && e.Func != history.Mark:
@@ -147,8 +149,8 @@ func (p *replay) contradiction(op int, o *operation) error {
 	case o.outcome == history.Failed && accepted != 0:
 		return fmt.Errorf("%s %d failed, but the resource accepted it", o.fn, op)
 	case accepted != 0 && (o.outcome == history.OK || o.fn == history.Write && o.number != 0) &&
-		p.Event(accepted).Number != o.number:
-		return fmt.Errorf("%s %d is of %d, its effect of %d", o.fn, op, o.number, p.Event(accepted).Number)
+		p.history[accepted-1].Number != o.number:
+		return fmt.Errorf("%s %d is of %d, its effect of %d", o.fn, op, o.number, p.history[accepted-1].Number)
 	}
 	return nil
 }

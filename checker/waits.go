@@ -47,7 +47,7 @@ func (a *asking) over(t *transcript) moment {
 	if a.until >= t.end {
 		return moment{forever, t.end}
 	}
-	later := sort.Search(t.Len()-a.to, func(i int) bool { return t.at(a.to+1+i) > a.until })
+	later := sort.Search(len(t.history)-a.to, func(i int) bool { return t.at(a.to+1+i) > a.until })
 	return moment{a.to + later, a.until}
 }
 
@@ -57,7 +57,7 @@ func wantsUntil(t *transcript, o *operation) Instant {
 	if o.ret == forever || o.granted() {
 		return 0
 	}
-	e := t.Event(o.ret)
+	e := t.history[o.ret-1]
 	if e.Span <= 0 {
 		return 0
 	}
@@ -83,7 +83,8 @@ func askings(t *transcript) map[string][]asking {
 	type caller struct{ process, resource string }
 	found := map[string][]asking{}
 	failed := map[caller]int{} // the place of the asking whose last call failed
-	for e := range t.Events() {
+	for i := range t.history {
+		e := &t.history[i]
 		if e.Kind == history.Crash {
 			for by, at := range failed {
 				if a := &found[by.resource][at]; by.process == e.Process {
@@ -131,8 +132,8 @@ const healing = "heal"
 
 // healed is the Seq at which the faults were undone last, 0 if they never were.
 func (t *transcript) healed() int {
-	for i := len(t.kept) - 1; i >= 0; i-- {
-		if e := &t.kept[i]; e.Kind == history.Fault && e.Name == healing {
+	for i := len(t.history) - 1; i >= 0; i-- {
+		if e := &t.history[i]; e.Kind == history.Fault && e.Name == healing {
 			return e.Seq
 		}
 	}

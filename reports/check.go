@@ -75,8 +75,6 @@ func Check(w io.Writer, r *Judged) error {
 		how = fmt.Sprintf("lease of %v", r.Longest)
 	case r.Longest > 0:
 		how = fmt.Sprintf("%s with leases of %v", r.Model, r.Longest)
-	case r.Format == foreign.Native && how == "":
-		how = "the leases recorded in it"
 	}
 	if r.ClockError > 0 {
 		how += fmt.Sprintf(", with clocks up to %v apart", r.ClockError)
@@ -91,13 +89,6 @@ func Check(w io.Writer, r *Judged) error {
 		fmt.Fprintf(b, "; %d stood after a later one and were moved", r.Moved)
 	}
 	fmt.Fprintln(b)
-	switch {
-	case r.Format != foreign.Native:
-	case r.Unconfirmed == "":
-		fmt.Fprintf(b, "  confirmed  hold intervals and porcupine agree\n")
-	default:
-		fmt.Fprintf(b, "  once only  %d of %s by hold intervals alone: %s\n", r.Locks-r.Confirmed, plural.Count(r.Locks, "lock"), printable.Line(r.Unconfirmed))
-	}
 	for _, n := range r.Notes {
 		fmt.Fprintf(b, "  note       %s\n", printable.Line(n))
 	}

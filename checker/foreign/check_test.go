@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"redlocksim/checker"
-	"redlocksim/sim/history"
 )
 
 // script writes a history of one lock as EDN, an event a line: "0 acquire" is an invoke by process 0, "0 ok", "0 fail"
@@ -269,10 +268,6 @@ func TestInputThatCannotBeJudged(t *testing.T) {
 		{`{"process":00}`, 1, ErrSyntax}, {`{"process":1.}`, 1, ErrSyntax}, {`{"process":1e}`, 1, ErrSyntax}, {`{"process":nul}`, 1, ErrSyntax},
 		{`{"process":+1}`, 1, ErrSyntax}, {"{\"process\":\"\x01\"}", 1, ErrSyntax}, {`[{"process":0,"type":"invoke","f":"acquire"}{}]`, 1, ErrSyntax},
 		{`{"process":0,"type":"invoke","f":"acquire"}` + "\n" + `{"seq":1,"t":0,"kind":"crash","process":"c1"}` + "\n", 2, ErrOperation},
-		{`{"seq":1,"t":0,"kind":"crash","process":"c1"}` + "\n" + `{"process":0,"type":"invoke","f":"acquire"}` + "\n", 2, history.ErrLine},
-		{`{"seq":1,"t":0,"kind":"crash","process":"c1"}`, 1, history.ErrTruncated},
-		{`{"seq":1,"t":0,"ki`, 1, history.ErrTruncated},
-		{`{"seq":1,"t":0,"kind":"return","process":"c1","op":1,"f":"acquire","outcome":"ok"}` + "\n", 1, checker.ErrMalformed},
 		{invoke + "[:process 0]\n", 2, ErrOperation}, {invoke + "42\n", 2, ErrOperation}, {"[[]]", 1, ErrOperation},
 		{"{}", 1, ErrOperation}, {"{:type :ok :f :acquire}", 1, ErrOperation}, {"{:process 0 :f :acquire}", 1, ErrOperation},
 		{"{:process 0 :type :ok}", 1, ErrOperation}, {"{:process 0 :type :done :f :acquire}", 1, ErrOperation},
@@ -293,18 +288,14 @@ func TestInputThatCannotBeJudged(t *testing.T) {
 		{"{:a [" + strings.Repeat("1 ", maxSize), 1, ErrTooLarge},
 		{"{" + strings.Repeat(" ", maxSize+1<<17) + "1 2}", 1, ErrTooLarge},
 	} {
-		r, err := check(strings.NewReader(c.in), Options{})
-		if errors.Is(err, ErrOptions) {
-			r, err = check(strings.NewReader(c.in), Options{Model: Owner})
-		}
+		r, err := check(strings.NewReader(c.in), Options{Model: Owner})
 		invalid := (*InputError)(nil)
 		if r != nil || !errors.Is(err, c.err) || !errors.As(err, &invalid) || invalid.Line != c.line {
 			t.Errorf("%.80q: %v, %v; want line %d, %v", c.in, r, err, c.line, c.err)
 		}
 	}
 	broken := errors.New("broken pipe")
-	for _, in := range []string{"", invoke, invoke + "{:process", `[{"process":0,"type":"invoke","f":"acquire"}`,
-		`{"seq":1,"t":0,"kind":"crash","process":"c1"}` + "\n", invoke + strings.Repeat(" ", 1<<17)} {
+	for _, in := range []string{"", invoke, invoke + "{:process", `[{"process":0,"type":"invoke","f":"acquire"}`, invoke + strings.Repeat(" ", 1<<17)} {
 		_, err := check(io.MultiReader(strings.NewReader(in), iotest.ErrReader(broken)), Options{Model: Reentrant})
 		if !errors.Is(err, broken) {
 			t.Errorf("%.80q: %v", in, err)
@@ -334,8 +325,6 @@ func TestModelsNeedWhatTheyNeed(t *testing.T) {
 		{script(t, "@5 0 acquire; @6 0 ok"), Options{Model: Lease}, 1, ErrOptions},
 		{timed, Options{Model: Reentrant, Lease: 1}, 0, ErrOptions},
 		{timed, Options{Model: Owner, Lease: 1}, 0, ErrOptions}, {timed, Options{Model: Owner, Group: "x"}, 0, ErrOptions},
-		{`{"seq":1,"t":0,"kind":"crash","process":"c1"}`, Options{Model: Owner}, 0, ErrOptions},
-		{`{"seq":1,"t":0,"kind":"crash","process":"c1"}`, Options{Group: OneLock}, 0, ErrOptions},
 	} {
 		r, err := check(strings.NewReader(c.in), c.o)
 		invalid := (*InputError)(nil)
@@ -351,55 +340,6 @@ func TestModelsNeedWhatTheyNeed(t *testing.T) {
 	for group, want := range map[Grouping]bool{ByNameIfAny: false, ByKey: true, OneLock: false} {
 		if r, err := check(strings.NewReader(texts), Options{Model: Owner, Group: group}); err != nil || r.Good() != want {
 			t.Errorf("grouped by %s: %+v, %v", group, r, err)
-		}
-	}
-}
-
-const nativeOverlap = `{"seq":1,"t":0,"kind":"call","process":"c1","op":1,"f":"acquire","resource":"r"}
-{"seq":2,"t":1,"kind":"return","process":"c1","op":1,"f":"acquire","resource":"r","outcome":"ok"}
-{"seq":3,"t":2,"kind":"call","process":"c2","op":2,"f":"acquire","resource":"r"}
-{"seq":4,"t":3,"kind":"return","process":"c2","op":2,"f":"acquire","resource":"r","outcome":"ok"}
-`
-
-func TestNative(t *testing.T) {
-	r, err := check(strings.NewReader(nativeOverlap), Options{})
-	if err != nil || shown(r) != "lease-overlap x1 1-2,3-4" || r.Operations != 2 || r.Grants != 2 || r.Processes != 2 || r.Confirmed != 1 || r.Lines != 4 {
-		t.Errorf("%+v, %v", r, err)
-	}
-	expired := strings.Replace(nativeOverlap, `{"seq":3,"t":2,"kind":"call"`, `{"seq":3,"t":2,"kind":"expire","process":"c1","grant":1}`+"\n"+`{"seq":4,"t":2,"kind":"call"`, 1)
-	expired = strings.Replace(expired, `"seq":4,"t":3`, `"seq":5,"t":3`, 1)
-	if r, err := check(strings.NewReader(expired), Options{}); err != nil || !r.Good() {
-		t.Errorf("%+v, %v", r, err)
-	}
-	own := strings.ReplaceAll(nativeOverlap, "c2", "c1")
-	for model, want := range map[Model]bool{"": false, Reentrant: true} {
-		if r, err := check(strings.NewReader(own), Options{Model: model}); err != nil || r.Good() != want || len(r.Notes) != 1 {
-			t.Errorf("%q: %+v, %v", model, r, err)
-		}
-	}
-}
-
-// The holders of a semaphore are as many as it has permits.
-func TestNativeSemaphore(t *testing.T) {
-	for _, c := range []struct {
-		semaphore checker.Semaphore
-		want      string
-	}{
-		{checker.Semaphore{Name: "r", Permits: 1}, "bad"},
-		{checker.Semaphore{Name: "r", Permits: 2}, "good"},
-		{checker.Semaphore{Name: "r", Permits: 0}, `wrong options: semaphore "r": want at least one permit, not 0`},
-		{checker.Semaphore{Name: "q", Permits: 2}, `wrong options: the history has no semaphore "q"`},
-	} {
-		r, err := check(strings.NewReader(nativeOverlap), Options{Semaphores: []checker.Semaphore{c.semaphore}})
-		got := "bad"
-		switch {
-		case err != nil:
-			got = err.Error()
-		case r.Good():
-			got = "good"
-		}
-		if got != c.want {
-			t.Errorf("%+v: %s", c.semaphore, got)
 		}
 	}
 }
@@ -496,7 +436,7 @@ func FuzzCheck(f *testing.F) {
 	for _, text := range forms {
 		f.Add(text)
 	}
-	for _, text := range []string{nativeOverlap, "", "[", "{:a #{1 2} :b #\"\\", "{\"process\":0,\"type\":\"invoke\",\"f\":\"acquire\",\"value\":[[],{\"token\":1}]}",
+	for _, text := range []string{"", "[", "{:a #{1 2} :b #\"\\", "{\"process\":0,\"type\":\"invoke\",\"f\":\"acquire\",\"value\":[[],{\"token\":1}]}",
 		"{:process 0 :type :invoke :f :acquire :value [1 [2]] :time -9223372036854775808}{:process 0 :type :ok :f :acquire :value [1 2] :time 9223372036854775807}",
 		"[{:process 0 :type :invoke :f :release :value {}}]", "({:process -0 :type invoke :f extend})", strings.Repeat("[{", 200),
 		`{"process":0,"type":"invoke","f":"read-lock","time":1764408041,"ttl":"PT5M","lease_ms":2.5e3}`,
@@ -504,7 +444,7 @@ func FuzzCheck(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
-		for _, m := range append(kinds(), "", "semaphore") {
+		for _, m := range append(kinds(), "semaphore") {
 			o := Options{Model: m}
 			if m == Lease || m == fencedLease {
 				o = optionsOf(m)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// What an error of [Check] can be matched against with errors.Is, besides those of package history.
+// What an error of [Check] can be matched against with errors.Is.
 var (
 	// ErrOptions: the options are not right, alone or for this format.
 	ErrOptions = errors.New("wrong options")
@@ -35,7 +35,7 @@ func mixedUp(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrMixedUp, fmt.Sprintf(format, args...))
 }
 
-// InputError says where a history cannot be judged. Its Err matches one of the errors above, or of package history.
+// InputError says where a history cannot be judged. Its Err matches one of the errors above.
 type InputError struct {
 	File  string // its name
 	Line  int    // from 1

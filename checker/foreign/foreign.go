@@ -1,5 +1,4 @@
-// Package foreign judges histories of locks that somebody else recorded: those of Jepsen, as EDN or JSON, and the
-// project's own.
+// Package foreign judges histories of locks that somebody else recorded, as EDN or JSON in the words of Jepsen.
 //
 // Start at [Check]. [Model] says what kinds of lock there are, [Options] what the checker has to be told.
 //
@@ -20,15 +19,14 @@ type Source struct {
 }
 
 // Check judges files as one history, in O(n log n). Of a history with a million operations it keeps some 200 MB, whatever else
-// stands in its lines. A Native history takes some five times as much, and has four million events at most, steps and faults
-// not counted.
+// stands in its lines.
 //
 // Of several files every line needs a time, and lines are put in the order of their times. With the models Mutex, Owner and
 // Lease two lines of the same time may have happened in either order; with the others the files' order decides. A process must
-// be in one file only. A Native history cannot be merged.
+// be in one file only.
 //
 // What cannot be judged gives an [*InputError], or an error that matches [ErrOptions]; an error of a file itself is returned
-// as it is. Of a Native history a [*checker.DisagreeError] is a defect of package checker.
+// as it is.
 func Check(o Options, files ...Source) (*Report, error) {
 	if o.Group == "" {
 		o.Group = ByNameIfAny
@@ -44,9 +42,6 @@ func Check(o Options, files ...Source) (*Report, error) {
 			return nil, r.in(err)
 		}
 		r.scanner = s
-		if s.format == Native {
-			return r.native()
-		}
 		if err := r.file(); err != nil {
 			return nil, r.in(err)
 		}
@@ -60,18 +55,6 @@ func Check(o Options, files ...Source) (*Report, error) {
 	return r.judge()
 }
 
-// native judges the one file, which is a history of this project.
-func (r *reader) native() (*Report, error) {
-	if err := r.o.fitsNative(); err != nil {
-		return nil, err
-	}
-	if r.several() {
-		return nil, r.in(&InputError{Line: 1, Err: fmt.Errorf("%w: a history of redlocksim cannot be merged with others", ErrOptions)})
-	}
-	report, err := checkNative(r.scanner.in, r.o)
-	return report, r.in(err)
-}
-
 // file reads a file.
 func (r *reader) file() error {
 	begun := len(r.lines)
@@ -82,9 +65,6 @@ func (r *reader) file() error {
 		}
 		if d == nil {
 			break
-		}
-		if r.o.Model == "" {
-			return fmt.Errorf("%w: the history does not say what kind of lock it is of, so a model is needed", ErrModel)
 		}
 		l := line{position: position{r.at, int32(at)}, index: noIndex, lock: unnamed}
 		isNemesis, err := r.interpret(&l, d)

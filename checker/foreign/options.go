@@ -51,8 +51,6 @@ const unknownToken = -1
 type Format string
 
 const (
-	// Native is the project's own JSON Lines ([history.Decode]).
-	Native Format = "native"
 	// EDN is Jepsen's history.edn: maps one after the other, or in one vector or list.
 	EDN Format = "edn"
 	// JSON is the same in JSON: objects one after the other, or in one array.
@@ -79,32 +77,29 @@ func Groupings() []Grouping { return []Grouping{ByNameIfAny, OneLock, ByKey} }
 
 // Options say how a history is to be read and judged.
 type Options struct {
-	// Model: needed for all formats but Native. That has the ends of the leases in it, and takes none or Reentrant.
+	// Model is needed.
 	Model Model
 	// Lease is how long a lease lasts where the history does not say; for the models Lease, which needs it unless every
 	// acquire says it, and Fenced, whose holds end only by a release without it.
 	Lease time.Duration
 	// Unit is what numbers count that are times, or lengths of leases whose field does not say: s, ms, µs or ns. Zero means
-	// that times count nanoseconds, or since 1970 what their size shows; lengths must then have a unit. Not for a Native
-	// history.
+	// that times count nanoseconds, or since 1970 what their size shows; lengths must then have a unit.
 	Unit time.Duration
 	// Map says of functions which of those that are known they are, as extend.
 	Map map[string]string
-	// Group: empty means ByNameIfAny. A Native history always names its locks.
+	// Group: empty means ByNameIfAny.
 	Group Grouping
 	// Keys are the locks to judge, where operations name theirs; empty means all. Only are the functions to judge, as the
-	// file names them; empty means all, and that an unknown one is an error. The rest is passed over and counted. Neither
-	// is for a Native history.
+	// file names them; empty means all, and that an unknown one is an error. The rest is passed over and counted.
 	Keys, Only []string
 	// Sort puts the lines in the order of their times, which all must have, and leaves indexes alone. Otherwise they must
-	// be in order. Not for a Native history.
+	// be in order.
 	Sort bool
 	// ClockError is how far the clocks of two processes may differ. Events that are no further apart may have happened in
 	// either order. Every line then needs a time. For the models Mutex, Owner and Lease.
 	ClockError time.Duration
 	// Semaphores are the locks that so many may hold at a time. Where a history does not name its lock, one of any name
-	// is that lock. Of other formats than Native, they are for the models Mutex, Owner and Lease, and no process may
-	// hold one twice.
+	// is that lock. They are for the models Mutex, Owner and Lease, and no process may hold one twice.
 	Semaphores []checker.Semaphore
 }
 
@@ -121,7 +116,9 @@ func (o *Options) validate() error {
 		}
 	}
 	switch {
-	case o.Model != "" && !slices.Contains(Models(), o.Model):
+	case o.Model == "":
+		return fmt.Errorf("%w: a history does not say what kind of lock it is of, so a model is needed", ErrModel)
+	case !slices.Contains(Models(), o.Model):
 		return fmt.Errorf("%w: there is no model %q", ErrModel, o.Model)
 	case !slices.Contains(Groupings(), o.Group):
 		return fmt.Errorf("%w: there is no grouping %q", ErrOptions, o.Group)
@@ -139,29 +136,11 @@ func (o *Options) validate() error {
 
 // leaseless says why a model has no leases.
 func (o *Options) leaseless() string {
-	switch {
-	case o.Model == "":
-		return "a history of redlocksim says itself when each lease ended, and any other needs a model"
-	case o.Model.reentrant():
+	if o.Model.reentrant() {
 		return fmt.Sprintf("with %s, nobody knows how often a lock must be released whose lease was over in between",
 			o.Model)
 	}
 	return fmt.Sprintf("with %s, a hold lasts until it is released", o.Model)
-}
-
-// fitsNative refuses what cannot be asked of a history of this project.
-func (o *Options) fitsNative() error {
-	switch {
-	case o.Model != "" && o.Model != Reentrant:
-		return fmt.Errorf("%w: a history of redlocksim says itself when each lease ended; the only model it can be given is reentrant, not %s",
-			ErrOptions, o.Model)
-	case len(o.Keys) > 0 || len(o.Only) > 0 || o.Sort || o.ClockError > 0 || o.Unit > 0 || len(o.Map) > 0:
-		return fmt.Errorf("%w: a history of redlocksim is judged as it stands, neither sorted nor in part, "+
-			"nor with other clocks, units or words", ErrOptions)
-	case o.Group == OneLock:
-		return fmt.Errorf("%w: a history of redlocksim always names its locks", ErrOptions)
-	}
-	return nil
 }
 
 // meaningOf is what a function does to a lock, and whether it does anything.

@@ -11,7 +11,7 @@ type Operation struct {
 	// File is the one it stands in, of several; empty otherwise.
 	File    string `json:"file,omitempty"`
 	Process string `json:"process"`
-	Func    string `json:"f"`       // acquire, extend, release or write; of a Native history also read, expire, crash
+	Func    string `json:"f"`       // acquire, extend, release or write
 	Outcome string `json:"outcome"` // ok, fail or unknown
 	// Call and Return are lines, Return nil if nothing was recorded, and their indexes those that these lines have in the file,
 	// nil if they have none.
@@ -52,7 +52,7 @@ type Report struct {
 // Counts is what was judged.
 type Counts struct {
 	Format Format        `json:"format"`
-	Model  Model         `json:"model"`    // empty for a Native history that was judged by its own windows
+	Model  Model         `json:"model"`
 	Lease  time.Duration `json:"lease_ns"` // what the options gave
 	// Shortest and Longest are the lengths of the operations' leases; 0 if they have none.
 	Shortest, Longest time.Duration `json:"-"`
@@ -70,10 +70,6 @@ type Counts struct {
 	// LeftOut counts the lines that Options.Keys and Only pass over, Moved those that Options.Sort found after a later one.
 	LeftOut int `json:"left_out_lines"`
 	Moved   int `json:"moved_lines"`
-	// Confirmed is how many locks of a Native history were judged a second time, by porcupine, and found the same.
-	// Unconfirmed says why the others were not. Of other formats none are, without a reason.
-	Confirmed   int    `json:"locks_checked_twice"`
-	Unconfirmed string `json:"why_not_all_twice"`
 }
 
 // Good reports whether the history shows no violation.

@@ -71,10 +71,10 @@ var encodings = []struct{ begins, is string }{
 
 const utf16 = "the file is UTF-16; make it UTF-8: iconv -f UTF-16 -t UTF-8 FILE | redlocksim check … -"
 
-// scan begins to read a history. It consumes nothing of one that is Native but a byte-order mark.
+// scan begins to read a history.
 func scan(in io.Reader) (*scanner, error) {
 	s := &scanner{in: bufio.NewReaderSize(in, 1<<16), line: 1}
-	head, err := s.in.Peek(s.in.Size())
+	head, err := s.in.Peek(4)
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
@@ -85,17 +85,9 @@ func scan(in io.Reader) (*scanner, error) {
 		}
 	}
 	if marked := []byte("\xef\xbb\xbf"); bytes.HasPrefix(head, marked) {
-		head = head[len(marked):]
 		s.in.Discard(len(marked)) // is there
 	}
-	// The project's own has the field kind, which Jepsen's have not, and not type, which they have.
-	first, _, _ := bytes.Cut(head, []byte("\n"))
-	has := func(field string) bool { return bytes.Contains(first, []byte(`"`+field+`"`)) }
-	if bytes.HasPrefix(first, []byte(`{"seq":`)) || bytes.HasPrefix(first, []byte("{")) && has("kind") && !has("type") {
-		s.format = Native
-	} else {
-		s.c, s.err = s.in.ReadByte()
-	}
+	s.c, s.err = s.in.ReadByte()
 	return s, nil
 }
 

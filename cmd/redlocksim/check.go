@@ -27,8 +27,8 @@ var checkHelp = `Check recorded lock histories: did two clients ever hold the lo
 A history lists what each client asked of a lock and what it was told:
   {"process":"a","type":"invoke","f":"acquire","time":"2026-11-25T12:00:00.1Z"}
   {"process":"a","type":"ok","f":"acquire","time":"2026-11-25T12:00:00.2Z"}
-in JSON, or in Jepsen's EDN ({:process 0, :type :ok, :f :acquire}), or as run
---history writes it, which needs no --model. docs/histories.md has the rest.
+in JSON, or in Jepsen's EDN ({:process 0, :type :ok, :f :acquire}).
+docs/histories.md has the rest.
 
 --model says what kind of lock it is:
   mutex      one holder at a time; anybody may release
@@ -172,8 +172,6 @@ func checkHistory(stdin io.Reader, files []string, o foreign.Options) (*foreign.
 		return r, exitOK, nil
 	case err == nil:
 		return r, exitSafety, nil
-	case errors.Is(err, checker.ErrDisagree):
-		return nil, exitInternal, fmt.Errorf("%s: internal error: %w", file, err)
 	case errors.Is(err, foreign.ErrNotJudged):
 		return nil, exitNotTested, err
 	case errors.As(err, new(*fs.PathError)), errors.As(err, new(*foreign.InputError)): // these name the file

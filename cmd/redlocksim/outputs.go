@@ -45,7 +45,7 @@ func drawnBy(draw func(io.Writer, *timeline.Timeline) error) func(io.Writer, *ju
 
 // runReports are the files that run writes besides its report.
 var runReports = []fileReport[*judged]{
-	{"history", "write the history to this file, as JSON Lines for redlocksim check", func(w io.Writer, j *judged) error {
+	{"history", "write the history to this file, as JSON Lines", func(w io.Writer, j *judged) error {
 		return history.Encode(w, j.History)
 	}},
 	{"write", "write the scenario with a remedy that --why found to this file", writeVariant},

@@ -11,23 +11,19 @@ import (
 var (
 	// ErrEmpty: there is no event at all. Every run records something.
 	ErrEmpty = errors.New("no events")
-	// ErrTruncated: the last line does not end; the writer was interrupted.
-	ErrTruncated = errors.New("last line has no end")
 	// ErrSeq: Seq does not count 1, 2, 3 and so on.
 	ErrSeq = errors.New("gap in seq")
 	// ErrTime: true time is negative or falls.
 	ErrTime = errors.New("true time falls")
 	// ErrWord: a kind, function or outcome is not in the vocabulary, or is missing where the kind needs it.
 	ErrWord = errors.New("not in the vocabulary")
-	// ErrLine: the line is not one JSON object of known fields, each at most once and of the right type.
-	ErrLine = errors.New("not an event")
-	// ErrTooLong: the line is longer than 1 MiB.
-	ErrTooLong = errors.New("line too long")
+	// ErrEvent: the number of an operation is negative, or a text is not UTF-8.
+	ErrEvent = errors.New("not an event")
 )
 
 // InvalidError says which event keeps a sequence of events from being a history.
 type InvalidError struct {
-	// Line is the position of the event, from 1: its line in a file, and what its Seq should be.
+	// Line is the position of the event, from 1: its line as Encode writes it, and what its Seq should be.
 	Line int
 	// Err says what is wrong with it, and matches one of the errors above, or one of a caller that checks more.
 	Err error
@@ -64,7 +60,7 @@ func (e *Event) validate(seq int, last int64) error {
 		return fmt.Errorf("%w: %d after %d", ErrTime, e.Time, last)
 	}
 	if e.Op < 0 || e.Grant < 0 || e.With < 0 || e.Basis < 0 {
-		return fmt.Errorf("%w: negative number of an operation", ErrLine)
+		return fmt.Errorf("%w: negative number of an operation", ErrEvent)
 	}
 	if place(kinds[:], e.Kind) == 0 {
 		return fmt.Errorf("%w: kind %q", ErrWord, e.Kind)
@@ -79,7 +75,7 @@ func (e *Event) validate(seq int, last int64) error {
 	}
 	for _, s := range [...]string{e.Process, e.Resource, e.Name, e.Node, e.Detail} {
 		if !utf8.ValidString(s) {
-			return fmt.Errorf("%w: text that is not UTF-8: %q", ErrLine, s)
+			return fmt.Errorf("%w: text that is not UTF-8: %q", ErrEvent, s)
 		}
 	}
 	return nil

@@ -1,4 +1,0 @@
-package history
-
-// MaxLine is maxLine.
-const MaxLine = maxLine
