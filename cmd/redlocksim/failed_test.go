@@ -107,7 +107,7 @@ func TestATableWithARunThatFails(t *testing.T) {
 	}
 	x := c.column(scenarios.Program, locks.Setting{Title: "defaults"}, &programs.About{Version: "1"}, []string{"mine.wasm"})
 	single, _ := protocols.Find("single")
-	x.runs.lock = &scenarios.Foreign{New: func(env protocols.Env) (protocols.Locker, error) {
+	x.foreign = &scenarios.Foreign{New: func(env protocols.Env) (protocols.Locker, error) {
 		if env.FirstNode == c.found[0].FirstNode() {
 			panic("at sea")
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"redlocksim/internal/exitcode"
-	"redlocksim/internal/jobs"
+	"redlocksim/internal/rounded"
 	"redlocksim/internal/shell"
 	"redlocksim/live"
 	"redlocksim/locks"
@@ -38,10 +37,8 @@ type lockTable struct {
 	json, markdown string
 	noCache, force bool
 	atOnce         int
-	workers        workersFlag
 
 	to       sink
-	at       jobs.Place // of runs in the simulator
 	table    locktable.Table
 	failures search.Failures
 	writing  sync.Mutex // of cells and failures
@@ -67,7 +64,6 @@ cause. So is, without --filter, each known cause that explained nothing.
 
 --markdown is the page docs/locks.md. --at-once runs several locks at a time on
 tier live, as they mostly wait; all of them take an hour and more there.
---workers has other machines make the runs in the simulator (docs/searching.md).
 
 A run that panics or does not repeat itself has failed; the others go on.
 
@@ -89,7 +85,6 @@ The exit code does not tell how the locks did: see suite --lock for that.
 	flags.StringVar(&t.markdown, "markdown", filepath.Join("docs", "locks.md"), "write the table as Markdown to this file (- for standard output; empty for none)")
 	flags.BoolVar(&t.noCache, "no-cache", false, "compile lock programs anew, and cache nothing")
 	flags.IntVar(&t.atOnce, "at-once", 1, "how many locks to run at a time on tier live")
-	t.workers.add(flags)
 	addForce(flags, &t.force)
 	return cmd
 }
@@ -103,20 +98,9 @@ func (t *lockTable) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if t.workers.address != "" && !slices.ContainsFunc(all, func(l locks.Lock) bool { return slices.Contains(t.tiersOf(&l), scenarios.Program) }) {
-		return &failure{exitUsage, errors.New("--workers: they make runs in the simulator, and all of these are on tier live")}
-	}
 	t.to = newSink(cmd, t.force)
 	if err := t.to.check(file("--json", t.json), file("--markdown", t.markdown)); err != nil {
 		return err
-	}
-	pool, err := t.workers.open(cmd, nil)
-	if err != nil {
-		return err
-	}
-	if pool != nil {
-		defer pool.Close()
-		t.at.Elsewhere = pool
 	}
 	built, err := os.MkdirTemp("", "redlocksim-locks-")
 	if err != nil {
@@ -266,7 +250,7 @@ func (c *columns) inSimulator(ctx context.Context) error {
 			return &failure{exitUsage, fmt.Errorf("%s: %w", c.lock.Name, err)}
 		}
 		x := c.column(scenarios.Program, s, &p.About, []string{c.lock.Name + ".wasm"})
-		x.runs.lock = p.Foreign()
+		x.foreign = p.Foreign()
 		err = x.simulate(ctx)
 		_ = p.Close() // it frees memory
 		if err != nil {
@@ -277,27 +261,18 @@ func (c *columns) inSimulator(ctx context.Context) error {
 	return nil
 }
 
-// simulate makes the runs in the simulator, here or by workers.
+// simulate makes the runs in the simulator.
 func (x *column) simulate(ctx context.Context) error {
 	fit := x.fit()
-	names := make([]string, len(fit))
-	for i, s := range fit {
-		names[i] = s.Name
-	}
-	if err := x.workers.fits(x.runs.lock); err != nil {
-		return err
-	}
 	bar := newTicker(x.cmd.ErrOrStderr(), len(fit))
-	runs, err := tableJobs.Run(ctx, x.at, &x.runs, names, func(int, *tableRun) error {
-		bar.tick()
-		return nil
-	})
+	results, err := verdict.Suite(ctx, fit, []scenarios.Tier{scenarios.Program}, nil, scenarios.Options{Foreign: x.foreign},
+		func(int, time.Duration) { bar.tick() })
 	bar.done()
-	if err = cmp.Or(err, ctx.Err()); err != nil {
+	if err != nil {
 		return err
 	}
-	for i, s := range fit {
-		if err := x.note(s, runs[i].Value); err != nil {
+	for _, r := range results {
+		if err := x.note(r); err != nil {
 			return err
 		}
 	}
@@ -320,9 +295,9 @@ func (c *columns) onLive(ctx context.Context) error {
 		x := c.column(scenarios.Live, s, about, shown)
 		fit := x.fit()
 		tick, done := c.ticker(len(fit))
-		err = runLive(ctx, c.cmd, fit, &lockFlags{command: x.runs.command, words: started, about: about}, func(r *verdict.Result, _ *lockFlags) error {
+		err = runLive(ctx, c.cmd, fit, &lockFlags{command: x.Command, words: started, about: about}, func(r *verdict.Result, _ *lockFlags) error {
 			tick()
-			return x.note(r.Scenario, x.runs.tell(r))
+			return x.note(r)
 		}, func(s *scenarios.Scenario, why error) error {
 			tick()
 			x.leaveOut(s, why)
@@ -353,16 +328,15 @@ func (c *columns) ticker(total int) (tick, done func()) {
 type column struct {
 	*columns
 	locktable.Lock
-	about *programs.About
-	runs  tableRuns
-	began time.Time
+	about   *programs.About
+	foreign *scenarios.Foreign // nil on tier live
+	began   time.Time
 }
 
 func (c *columns) column(tier scenarios.Tier, s locks.Setting, about *programs.About, command []string) *column {
 	x := &column{columns: c, about: about, began: time.Now(), Lock: locktable.Lock{Name: c.lock.Name, Settings: s.Title, Tier: tier, Version: about.Version,
 		Source: c.lock.Source, Licence: c.lock.Licence, About: c.lock.About, Adapter: c.lock.Adapter}}
 	x.Command = strings.TrimSpace(strings.Join(command, " ") + " " + s.Args)
-	x.runs.command = x.Command
 	return x
 }
 
@@ -397,19 +371,45 @@ func (x *column) leaveOut(s *scenarios.Scenario, why error) {
 	x.add(s, locktable.Cell{Verdict: "not run", Grade: []verdict.Grade{verdict.NotApplicable}, Why: []locktable.Why{{Cause: why.Error()}}})
 }
 
-// note notes what the table says of a run.
-func (x *column) note(s *scenarios.Scenario, r *tableRun) error {
+// note notes what the table says of a run on any tier. One of which nothing can be told has failed.
+func (x *column) note(r *verdict.Result) error {
+	var c locktable.Cell
+	var failed *search.Failure
+	tell := func() error { c, failed = x.tell(r); return nil }
+	if err := search.Safely(tell); err != nil {
+		r = verdict.FailedRun(r.Scenario, scenarios.Options{Tier: r.Tier, Seed: r.Seed, Foreign: x.foreign}, err)
+		c, failed = x.tell(r)
+	}
 	x.writing.Lock()
 	defer x.writing.Unlock()
-	noVerdict := []locktable.Why{{Cause: r.NoVerdict}}
-	if r.Why = x.why(s.Name, r.Grade, noVerdict); r.Failed != nil {
-		r.Why = noVerdict
-		if err := x.failures.Note(*r.Failed, "", x.to.Rules); err != nil {
+	noVerdict := []locktable.Why{{Cause: strings.Join(r.NotTested, "; ")}}
+	if r.Lost() {
+		noVerdict[0].Cause = r.Problems[0].Text
+	}
+	if c.Why = x.why(r.Scenario.Name, c.Grade, noVerdict); failed != nil {
+		c.Why = noVerdict
+		if err := x.failures.Note(*failed, "", x.to.Rules); err != nil {
 			return err
 		}
 	}
-	x.add(s, r.Cell)
+	x.add(r.Scenario, c)
 	return nil
+}
+
+// tell is what the table says of a run, without its place and the causes of its grades, and the run's failure; nil if there is
+// none.
+func (x *column) tell(r *verdict.Result) (locktable.Cell, *search.Failure) {
+	c := locktable.Cell{Verdict: rounded.Text(r.Verdict()), Says: r.Says(), Word: r.Worst(), Grade: r.Grades()}
+	c.Repeat = strings.Replace(repeatCommand(r.Scenario.Name, false, r), " --tier live", "", 1) + " --lock " + shell.Quote(x.Command)
+	if r.Tier != scenarios.Live { // where each run is another
+		c.HistoryHash = r.HistoryHash
+	}
+	if r.Err == nil {
+		return c, nil
+	}
+	f := search.NewFailure(nil, r.Seed, 0, r.Err)
+	f.Command, c.Grade = c.Repeat, []verdict.Grade{}
+	return c, &f
 }
 
 // why is what is known of the grades of a case; noVerdict of one that does not apply, or whose program failed.

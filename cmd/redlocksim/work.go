@@ -19,10 +19,10 @@ import (
 	"redlocksim/search/sweep"
 )
 
-const workHelp = `Make the runs of explore, sweep and locks commands that were started with
---workers and the same address, here and on any number of machines. Workers can
-come and go: the jobs of a lost one are given to another. Press Ctrl-C to end
-this one. A worker takes only jobs of its own build, since results depend on it.
+const workHelp = `Make the runs of explore and sweep commands that were started with --workers
+and the same address, here and on any number of machines. Workers can come and
+go: the jobs of a lost one are given to another. Press Ctrl-C to end this one.
+A worker takes only jobs of its own build, since results depend on it.
 
 The address is redis://[USER@]HOST[:PORT][/DATABASE][?prefix=PREFIX], rediss://
 with TLS. The password comes from ` + workers.PasswordVariable + `, or from the
@@ -71,7 +71,7 @@ func work(cmd *cobra.Command, w *workers.Worker, address, cache string) (err err
 		return wrap(err)
 	}
 	loader := programs.Loader{Cache: cache}
-	w.Kinds = append(slices.Concat(random.Jobs(loader.Load), sweep.Jobs(loader.Load)), servedTable(loader.Load))
+	w.Kinds = slices.Concat(random.Jobs(loader.Load), sweep.Jobs(loader.Load))
 	workers.Quiet()
 	ctx, stop := untilInterrupted(cmd.Context())
 	defer stop()
@@ -97,23 +97,15 @@ func (f *workersFlag) check(jobs int) error {
 	return nil
 }
 
-// fits says whether workers, if there are to be any, can have a lock.
-func (f *workersFlag) fits(lock *scenarios.Foreign) error {
-	for _, file := range lock.Files() {
-		if f.address != "" && len(file.Bytes) > workers.MaxFile {
-			return &failure{exitUsage, fmt.Errorf("the lock program has %d bytes, and --workers takes no more than %d", len(file.Bytes), workers.MaxFile)}
-		}
-	}
-	return nil
-}
-
 // open connects to the workers, if there are to be any; nil if not. lock is what they are to have in the place of the library.
 func (f *workersFlag) open(cmd *cobra.Command, lock *scenarios.Foreign) (*workers.Pool, error) {
 	if f.address == "" {
 		return nil, nil
 	}
-	if err := f.fits(lock); err != nil {
-		return nil, err
+	for _, file := range lock.Files() {
+		if len(file.Bytes) > workers.MaxFile {
+			return nil, &failure{exitUsage, fmt.Errorf("the lock program has %d bytes, and --workers takes no more than %d", len(file.Bytes), workers.MaxFile)}
+		}
 	}
 	at, err := workers.ParseAddress(f.address)
 	if err != nil {
