@@ -7,7 +7,6 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"redlocksim/faults"
-	"redlocksim/internal/mark"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/scenarios/protocols"
 )
@@ -16,7 +15,6 @@ import (
 // those that read themselves says of itself. comment describes a type, or a field of it.
 func Schema(comment func(t reflect.Type, field string) string) *jsonschema.Schema {
 	schema := (&strictyaml.Schemas{Comment: comment}).Document(reflect.TypeFor[document]())
-	schema.Comment = mark.Comment
 	schema.Title = "A scenario of redlocksim"
 	return schema
 }

@@ -22,9 +22,8 @@ const (
 	inJSON = `"generator": "` + Name + `"`
 	inHTML = `<meta name="generator" content="` + Name + `" />` // as XHTML has it
 
-	// Comment is the mark in a comment of the format, such as $comment of JSON Schema.
-	Comment  = `Generator: ` + Name
-	inSchema = `"$comment": "` + Comment + `"`
+	// Comment is the mark in a comment of the format.
+	Comment = `Generator: ` + Name
 )
 
 // JSON is the JSON form of a value, an object, as indented text with its mark.
@@ -51,15 +50,12 @@ func Is(head []byte) bool {
 	head = head[:min(len(head), Head)]
 	for line := range bytes.Lines(head) {
 		switch string(bytes.TrimSuffix(bytes.TrimSpace(line), []byte(","))) {
-		case HTML, inHTML, XML, YAML, Go, CSS, inJSON, inSchema:
+		case HTML, inHTML, XML, YAML, Go, CSS, inJSON:
 			return true
 		}
 	}
 	return unmarked.Match(head)
 }
 
-// unmarked is how files without a place for a mark begin: histories in JSON Lines, and the CSV of a sweep's points and of its
-// frontier, whose first columns are the axes.
-var unmarked = regexp.MustCompile(`^\{"seq":1,"t":\d+,"kind":"` +
-	`|^[^\n]*,verdict,broken_by,schedules,runs,violations,[a-z0-9_,]+\r?\n` +
-	`|^(?:[^\n]*,)?along,safe,broken,formula,difference,agrees,explained,note\r?\n`)
+// unmarked is how files without a place for a mark begin: histories in JSON Lines.
+var unmarked = regexp.MustCompile(`^\{"seq":1,"t":\d+,"kind":"`)
