@@ -15,7 +15,6 @@ import (
 	"golang.org/x/term"
 
 	"redlocksim/internal/exitcode"
-	"redlocksim/internal/mark"
 	"redlocksim/internal/shell"
 	"redlocksim/internal/strictyaml"
 	"redlocksim/internal/wordwrap"
@@ -45,7 +44,7 @@ prints them as YAML for a settings file and as options, and audits them.
 
 // auditFlags are the flags of audit.
 type auditFlags struct {
-	json, html, save        string
+	json, html              string
 	show                    int
 	noCache, force, suggest bool
 
@@ -74,7 +73,6 @@ func newAudit() *cobra.Command {
 	flags.BoolVar(&a.suggest, "suggest", false, "compute the smallest safe settings for what is known")
 	flags.StringVar(&a.html, "html", "", "with --show: write its interactive timeline to this file instead")
 	flags.StringVar(&a.json, "json", "", "write the audit as JSON to this file (- for stdout)")
-	flags.StringVar(&a.save, "save", "", "write the answers given on the terminal to this file")
 	flags.BoolVar(&a.noCache, "no-cache", false, "compile lock programs anew, and cache nothing")
 	addForce(flags, &a.force)
 	return cmd
@@ -98,11 +96,9 @@ func (a *auditFlags) run(cmd *cobra.Command, args []string) error {
 		return &failure{exitUsage, errors.New("--suggest and --show exclude each other")}
 	case a.show > 0 && a.json != "":
 		return &failure{exitUsage, errors.New("--show tells one run, and --json writes all lines: give one or the other")}
-	case a.save != "" && len(args) > 0:
-		return &failure{exitUsage, errors.New("--save writes what was answered on a terminal: leave FILE out")}
 	}
 	a.to = newSink(cmd, a.force, args...)
-	if err := a.to.check(file("--json", a.json), file("--html", a.html), file("--save", a.save)); err != nil {
+	if err := a.to.check(file("--json", a.json), file("--html", a.html)); err != nil {
 		return err
 	}
 	name, answers, err := a.answers(cmd, args)
@@ -196,14 +192,7 @@ func (a *auditFlags) answers(cmd *cobra.Command, args []string) (name string, an
 		if data, err = ask(in, cmd.ErrOrStderr()); err != nil {
 			return name, nil, err
 		}
-		if a.save != "" {
-			name = a.save
-			if err := a.to.put(file("--save", a.save), append([]byte(mark.YAML+"\n"), data...)); err != nil {
-				return name, nil, err
-			}
-		} else {
-			fmt.Fprintf(cmd.ErrOrStderr(), "\nYour answers, to keep as %s:\n\n%s\n", name, data)
-		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "\nYour answers, to keep as %s:\n\n%s\n", name, data)
 	}
 	if answers, err = audit.Parse(name, data); err != nil {
 		return name, nil, &failure{exitUsage, err}
