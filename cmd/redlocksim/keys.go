@@ -17,6 +17,7 @@ import (
 	"redlocksim/internal/exitcode"
 	"redlocksim/internal/printable"
 	"redlocksim/internal/quorum"
+	"redlocksim/internal/votes"
 	"redlocksim/redlock"
 	"redlocksim/redlock/observe"
 	"redlocksim/reports"
@@ -156,10 +157,10 @@ func newKeysReport(all []*found) *keysReport {
 			n.Counters = append(n.Counters, counterReport{quotedIfOdd(c.lock), quotedIfOdd(c.token)})
 		}
 		if f.guard != "" {
-			g, err := parseGuard(f.guard)
-			n.Guard = &guardReport{Record: quotedIfOdd(f.guard), Quarantine: g.quarantine, EarlierRun: err == nil && f.run != "" && f.run != g.run, MaxTTL: g.maxTTL.Milliseconds()}
-			if err != nil {
-				n.Guard.Error = err.Error()
+			run, since, limit, isRecord := votes.ParseRecord(f.guard)
+			n.Guard = &guardReport{Record: quotedIfOdd(f.guard), Quarantine: since != 0, EarlierRun: isRecord && f.run != "" && f.run != run, MaxTTL: limit.Milliseconds()}
+			if !isRecord {
+				n.Guard.Error = fmt.Sprintf("%q is not a record of the restart guard", f.guard)
 			}
 		}
 		r.Nodes = append(r.Nodes, n)

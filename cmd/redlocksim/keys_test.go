@@ -46,22 +46,6 @@ func TestQuorate(t *testing.T) {
 	}
 }
 
-func TestParseGuard(t *testing.T) {
-	for record, want := range map[string]guardRecord{
-		"run 0 30000":    {"run", false, 30 * time.Second},
-		"run 17000 1500": {"run", true, 1500 * time.Millisecond},
-	} {
-		if got, err := parseGuard(record); got != want || err != nil {
-			t.Errorf("%s: %v, %v, want %v", record, got, err, want)
-		}
-	}
-	for _, record := range []string{"run", "run 0", "run 0 x", "run x 1", "run 0 1 2"} {
-		if _, err := parseGuard(record); err == nil {
-			t.Errorf("%q is taken for a record", record)
-		}
-	}
-}
-
 // What could be taken for something else by a terminal is quoted.
 func TestPrintable(t *testing.T) {
 	for text, want := range map[string]string{
@@ -184,7 +168,7 @@ func TestKeysOfTheLibrary(t *testing.T) {
 	}
 
 	// A record of another run is not one of a server that is fit to vote.
-	c.do(0, "SET", driver.GuardKey, "another-run 0 3600000")
+	c.do(0, "SET", driver.GuardKey, "0123456789abcdef 0 3600000")
 	c.do(1, "SET", driver.GuardKey, "nonsense")
 	out, _ := c.keys(exitOK, c.addrs...)
 	for _, want := range []string{`1  \S+ .* from an earlier run, largest TTL 1h0m0s`, `2  \S+ .* not a record`, `3  \S+ .* fit to vote, largest TTL 1h0m0s`} {

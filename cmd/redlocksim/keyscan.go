@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -250,24 +249,4 @@ func holdings(all []*found) []*holding {
 		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(len(b.nodes), len(a.nodes)), cmp.Compare(a.value, b.value))
 	})
 	return list
-}
-
-// guardRecord is the restart guard's, "<run id> <since> <max TTL>".
-type guardRecord struct {
-	run        string
-	quarantine bool
-	maxTTL     time.Duration
-}
-
-func parseGuard(record string) (guardRecord, error) {
-	fields := strings.Fields(record)
-	if len(fields) != 3 {
-		return guardRecord{}, fmt.Errorf("%q is not a record of the restart guard", record)
-	}
-	since, err := strconv.ParseInt(fields[1], 10, 64)
-	ms, maxErr := strconv.ParseInt(fields[2], 10, 64)
-	if cmp.Or(err, maxErr) != nil {
-		return guardRecord{}, fmt.Errorf("%q is not a record of the restart guard", record)
-	}
-	return guardRecord{fields[0], since != 0, time.Duration(ms) * time.Millisecond}, nil
 }

@@ -31,7 +31,7 @@ func Fit(keys Keys, q *driver.Conditions, now int64) (reply driver.Reply, fit bo
 		if kept.IsOther {
 			return wrongType, false
 		}
-		if found, since, limit, ok = parseRecord(kept.Value); !ok {
+		if found, since, limit, ok = ParseRecord(kept.Value); !ok {
 			return driver.Reply{Outcome: driver.Failed, Err: errNoRecord}, false
 		}
 		if limit != q.MaxTTL {
@@ -57,8 +57,9 @@ func record(run string, since int64, limit time.Duration) string {
 	return fmt.Sprint(run, " ", since, " ", limit.Milliseconds())
 }
 
-// parseRecord parses a record in the form in which the script writes it, and matches it.
-func parseRecord(text string) (run string, since int64, limit time.Duration, ok bool) {
+// ParseRecord parses a record of the restart guard in the form in which the script writes it, and matches it: the run of the
+// server, since when it is in quarantine, by the clock of the node in milliseconds, or 0, and the largest TTL.
+func ParseRecord(text string) (run string, since int64, limit time.Duration, ok bool) {
 	run, times, _ := strings.Cut(text, " ")
 	from, most, _ := strings.Cut(times, " ")
 	if !consistsOf(run, "0123456789abcdef") || !consistsOf(from, decimals) || !consistsOf(most, decimals) {
