@@ -23,7 +23,7 @@ var permitsRule = Rule{
 	Doc: `
 A call for a permit asks only for permits that its client does not have, only for as long as it was called for, and for none
 once it has one (*conduct*). A look that ends without one has asked for every permit that the client does not hold, and a
-waiting call looks at least once in two of the longest retry delays (*needlessly-unavailable*). The call succeeds if an attempt
+waiting call looks at least once in nine quarters of the longest retry delay (*needlessly-unavailable*). The call succeeds if an attempt
 was granted, and else says why not, about the semaphore. A call for all permits asks first for the lock that only such calls
 take, works only while it has everything, stops its work only for a loss and for the end of the call, renews nothing after
 that, and leaves nothing behind. (*redlock*.)`,
@@ -260,13 +260,13 @@ func (p *permits) review() {
 	}
 }
 
-// isLate judges whether a call that waits has looked in time: a retry delay after its last look, or after a pause for others of
-// the same length.
+// isLate judges whether a call that waits has looked in time: a retry delay after its last look, and after a pause for others
+// that is a quarter longer.
 func (p *permits) isLate(w *seeker) {
 	if w.idle.IsZero() || !p.timed || !p.standstills.hasRun(p.World.Client(w.Client), w.since) {
 		return
 	}
-	if idle := p.clock(w.Client).Sub(w.idle); idle > 2*p.delay+rounding && w.Context.Err() == nil {
+	if idle := p.clock(w.Client).Sub(w.idle); idle > p.delay*9/4+rounding && w.Context.Err() == nil {
 		p.brokenOf(checker.NeedlesslyUnavailable, w.wants()[0], "%s waits for a permit of %q, and has not looked for one for %v", w.Client, w.Semaphore, idle)
 	}
 }

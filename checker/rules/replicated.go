@@ -19,15 +19,21 @@ If a client is told that replicas have confirmed its lock, that many have acknow
 	New: watchReplicated,
 }
 
-// replicated watches that replicas have acknowledged what a client is told that they confirm (redlock.WithReplicas): as many
-// grants and extends of a value as it is told of. After a failover, or once a node has stopped, nothing is judged.
+// replicated watches that replicas have acknowledged what a client is told that they confirm (redlock.WithReplicas): the first
+// write of a value for a grant, and the first since an extend began for that. After a failover, or once a node has stopped,
+// nothing is judged.
 type replicated struct {
 	*watch
 	replicas, quorum int // that must confirm, of so many nodes
-	// writes are the places of the writes of each value in what a master tells its replicas, and told is how many of them the
-	// client was told of.
-	writes map[onMaster][]uint64
-	told   map[string]int
+	// writes are the places of the writes of each value in what a master tells its replicas.
+	writes    map[onMaster][]uint64
+	extending map[string]*extending
+}
+
+// extending is the extends of a value that are under way. Which of several an answer belongs to cannot be told.
+type extending struct {
+	open   int
+	before map[*redis.Server]int // how many writes there were when the first of them began
 }
 
 // onMaster is a value on a node.
@@ -42,9 +48,11 @@ func watchReplicated(r *watch) {
 		return
 	}
 	quorum, _ := r.Lock.Votes(len(r.World.Servers))
-	x := &replicated{watch: r, replicas: n, quorum: quorum, writes: map[onMaster][]uint64{}, told: map[string]int{}}
+	x := &replicated{watch: r, replicas: n, quorum: quorum, writes: map[onMaster][]uint64{}, extending: map[string]*extending{}}
 	r.onApplied(x.applied)
-	r.onStep(x.stepped, observe.Granted, observe.Extended)
+	r.onStep(x.begins, observe.ExtendStarted)
+	r.onStep(x.told, observe.Granted, observe.Extended)
+	r.onStep(x.ends, observe.Extended, observe.NotExtended)
 }
 
 func (r *replicated) applied(a *redis.Applied) {
@@ -56,9 +64,31 @@ func (r *replicated) applied(a *redis.Applied) {
 	r.writes[at] = append(before, place)
 }
 
-func (r *replicated) stepped(client string, e *observe.Event) {
-	r.told[e.Value]++
-	nodes := 0
+func (r *replicated) begins(_ string, e *observe.Event) {
+	x := r.extending[e.Value]
+	if x == nil {
+		x = &extending{before: map[*redis.Server]int{}}
+		r.extending[e.Value] = x
+	}
+	if x.open++; x.open > 1 {
+		return
+	}
+	for _, master := range r.World.Servers {
+		x.before[master] = len(r.writes[onMaster{master, e.Value}])
+	}
+}
+
+func (r *replicated) ends(_ string, e *observe.Event) {
+	if x := r.extending[e.Value]; x != nil {
+		x.open--
+	}
+}
+
+func (r *replicated) told(client string, e *observe.Event) {
+	nodes, before := 0, map[*redis.Server]int(nil)
+	if x := r.extending[e.Value]; x != nil {
+		before = x.before
+	}
 	for _, master := range r.World.Servers {
 		if !isCalm(master) {
 			return
@@ -67,8 +97,8 @@ func (r *replicated) stepped(client string, e *observe.Event) {
 		if len(writes) == 0 {
 			continue
 		}
-		last := writes[min(r.told[e.Value], len(writes))-1] // an extend that changes nothing is no write
-		if master.Confirmed(min(last, master.Offset())) >= r.replicas {
+		first := writes[min(before[master], len(writes)-1)] // an extend that changes nothing is no write
+			if master.Confirmed(min(first, master.Offset())) >= r.replicas {
 			nodes++
 		}
 	}

@@ -23,7 +23,8 @@ type caller struct {
 	isQueued    bool
 	queuedAfter *acquisition // its last attempt when it was put in its place
 	inVain      time.Time    // when its first attempt was denied; zero before
-	isCalled    bool         // to the lock, since its last attempt began
+	waits       bool         // for something else than its retry, since its last attempt began
+	isCalled    bool         // to the lock, since then
 	isDone      bool         // granted, or given up
 }
 
@@ -57,7 +58,7 @@ func (c *Client) wait(e Event) error {
 	case x.last == nil && e.Value != e.Call, x.last != nil && c.acquisitions[e.Value] != x.last:
 		return violation("it has the value of another attempt")
 	}
-	x.isCalled = false // it has something else to wait for
+	x.waits, x.isCalled = true, false
 	switch e.Step {
 	case observe.Yielding:
 		x.isTold, x.until = true, e.At.Add(e.Delay)
@@ -184,7 +185,7 @@ func (c *Client) asks(e *Event) (why string) {
 	case x.isCalled && e.Waited > 0:
 		return fmt.Sprintf("it was called to the lock, and has slept for %v all the same", e.Waited)
 	}
-	x.until, x.isCalled = time.Time{}, false
+	x.until, x.waits, x.isCalled = time.Time{}, false, false
 	if x.isQueued {
 		if why := c.turn(x, e.At); why != "" {
 			return why
@@ -197,7 +198,7 @@ func (c *Client) asks(e *Event) (why string) {
 // asked a gate.
 func (c *Client) Called(key string) {
 	for _, x := range c.callers {
-		if !x.isDone && x.last != nil && len(x.last.gates) > 0 && slices.Contains(strings.Split(x.name, ", "), key) {
+		if !x.isDone && !x.waits && x.last != nil && len(x.last.gates) > 0 && slices.Contains(strings.Split(x.name, ", "), key) {
 			x.isCalled = true
 		}
 	}
