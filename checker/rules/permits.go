@@ -23,10 +23,10 @@ var permitsRule = Rule{
 	Doc: `
 A call for a permit asks only for permits that its client does not have, only for as long as it was called for, and for none
 once it has one (*conduct*). A look that ends without one has asked for every permit that the client does not hold, and a
-waiting call looks at least once in nine quarters of the longest retry delay (*needlessly-unavailable*). The call succeeds if an attempt
-was granted, and else says why not, about the semaphore. A call for all permits asks first for the lock that only such calls
-take, works only while it has everything, stops its work only for a loss and for the end of the call, renews nothing after
-that, and leaves nothing behind. (*redlock*.)`,
+waiting call looks at least once in nine quarters of the longest retry delay (*needlessly-unavailable*). The call succeeds if
+an attempt was granted, and else says why not, about the semaphore. A call for all permits asks first for the lock that only
+such calls take, works only while it has everything, stops its work only for a loss and for the end of the call, renews nothing
+after that, and leaves nothing behind. (*redlock*.)`,
 	New: watchPermits,
 }
 

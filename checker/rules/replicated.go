@@ -98,7 +98,7 @@ func (r *replicated) told(client string, e *observe.Event) {
 			continue
 		}
 		first := writes[min(before[master], len(writes)-1)] // an extend that changes nothing is no write
-			if master.Confirmed(min(first, master.Offset())) >= r.replicas {
+		if master.Confirmed(min(first, master.Offset())) >= r.replicas {
 			nodes++
 		}
 	}
