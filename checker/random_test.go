@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	_ "redlocksim/internal/nofailfile"
 	"redlocksim/sim/history"
 )
 
