@@ -104,7 +104,7 @@ func (x *refusals) called(c *call) *refusal {
 	g := x.leases.of[c.Lease]
 	isReleased := g != nil && g.release != nil && g.release != c
 	switch {
-	case x.isTooLong(c) && (c.Func == protocols.AcquireCall || c.Func == protocols.ExtendCall):
+	case x.isTooLong(c):
 		return refuses(c, false, callNames[c.Func]+" with a TTL above that of the restart guard", "ErrInvalid",
 			func(err error) bool { return errors.Is(err, redlock.ErrInvalid) })
 	case c.Renewal: // of which it is told once the library has begun it
