@@ -203,7 +203,7 @@ func TestSemaphore(t *testing.T) {
 		took := time.Since(began)
 		p.check("a single look", 1, "redlock_given_up_seconds", "pool", took)
 
-		short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		short, cancel := context.WithTimeout(t.Context(), 95*time.Millisecond) // between two looks, so that the second finds none begun
 		defer cancel()
 		done := make(chan error)
 		for range 2 {
@@ -211,7 +211,7 @@ func TestSemaphore(t *testing.T) {
 		}
 		p.must(<-done, redlock.ErrTaken)
 		p.must(<-done, redlock.ErrTaken)
-		took += 200 * time.Millisecond
+		took += 190 * time.Millisecond
 		p.check("one that looks, and one behind it", 3, "redlock_given_up_seconds", "pool", took)
 
 		nothing := func(context.Context, *redlock.Lease) error { return nil }
