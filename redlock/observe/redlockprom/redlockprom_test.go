@@ -203,7 +203,8 @@ func TestSemaphore(t *testing.T) {
 		took := time.Since(began)
 		p.check("a single look", 1, "redlock_given_up_seconds", "pool", took)
 
-		short, cancel := context.WithTimeout(t.Context(), 95*time.Millisecond) // between two looks, so that the second finds none begun
+		// Between two looks: at the same instant as one, the second's own look may be cut short.
+		short, cancel := context.WithTimeout(t.Context(), 95*time.Millisecond)
 		defer cancel()
 		done := make(chan error)
 		for range 2 {
