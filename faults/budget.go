@@ -13,7 +13,8 @@ type Budget struct {
 	// ClockRate bounds the rate error of every clock. Default: 0%. Example: 0.1%
 	ClockRate Rate `yaml:"clock-rate"`
 	// ClockStep bounds by how much all steps of a wall clock move it between any two moments. A step of a Redis node does not
-	// count that changes when no lock expires there, unless the node has replicas. Default: 0s. Example: 100ms
+	// count that changes when no lock expires there, unless the node has replicas, nor does one of a client whose lock reads a
+	// clock that is not stepped. Default: 0s. Example: 100ms
 	ClockStep time.Duration `yaml:"clock-step" range:"0s.."`
 	// Delay bounds what is added to the network's ordinary delays. Default: 0s. Example: 50ms
 	Delay time.Duration `yaml:"delay" range:"0s.."`

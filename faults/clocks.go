@@ -2,6 +2,7 @@ package faults
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -15,7 +16,18 @@ type ClockStep struct {
 	// Process is a client or a node. Example: C
 	Process string `yaml:"process,required" of:"process"`
 	// By is how far forward, or back if negative. Example: 10s
-	By time.Duration `yaml:"by,required" budget:"clock-step" from:"1ms" back:"3" size:"the step"`
+	By time.Duration `yaml:"by,required" budget:"clock-step" back:"yes" size:"the step"`
+}
+
+func (c *ClockStep) drawn(from Choices, l *Limits) (ok bool) {
+	budget := l.Budget.ClockStep
+	if l.Monotonic && slices.Contains(l.Names.Clients, c.Process) {
+		budget = 2 * l.Scale
+	}
+	if c.By, ok = l.upTo(from.For("by", 0), time.Millisecond, budget); ok && from.For("back", 0).Below(3) == 1 {
+		c.By = -c.By
+	}
+	return ok
 }
 
 func (c *ClockStep) String() string {
@@ -28,7 +40,8 @@ func (c *ClockStep) String() string {
 
 // Inject implements Fault.
 func (c *ClockStep) Inject(f *Field) error {
-	if f.ground.StepClock(c.Process, c.By) {
+	isOfClient := slices.Contains(f.ground.Clients(), c.Process)
+	if f.ground.StepClock(c.Process, c.By) && !(isOfClient && f.Monotonic) {
 		f.uses(f.ground.Now(), func(u *Used) { u.ClockStep = max(u.ClockStep, f.of(c.Process).stepped(c.By)) })
 	}
 	f.happens(c, c.By)

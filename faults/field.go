@@ -24,6 +24,8 @@ type Field struct {
 	// Fenced says that the lock has fencing counters: of two nodes that go on apart, each lacks some of the other's sooner or
 	// later.
 	Fenced bool
+	// Monotonic says that the lock of a client reads no wall clock: steps of that need no budget.
+	Monotonic bool
 
 	onLinks []Fault // those of links to and among nodes that were injected
 	others  bool    // so was another one

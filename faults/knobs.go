@@ -108,9 +108,6 @@ func (k knob) draw(f Fault, c Choices, l *Limits) (ok bool) {
 			if *v, ok = l.upTo(c.For(k.key(), 0), least, l.Budget.size(takes[0])); !ok {
 				return false
 			}
-			if back := k.number("back"); back > 0 && c.For("back", 0).Below(back) == 1 {
-				*v = -*v
-			}
 		case forever == 0 || c.For("for good", 0).Below(forever) != forever-1:
 			*v = l.Times.Length(c.For(k.key(), 0), least, 2*l.Scale)
 		}

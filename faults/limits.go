@@ -23,6 +23,8 @@ type Limits struct {
 	Persistence redis.Persistence
 	// Fenced says that nodes keep fencing counters.
 	Fenced bool
+	// Monotonic says that the locks of clients read no wall clock: those of clients are stepped under any budget.
+	Monotonic bool
 	// MaxTTL is the largest TTL in the record of the restart guard that nodes keep; zero if they keep none.
 	MaxTTL time.Duration
 	// Random says that clients draw random bytes from a source that can fail.

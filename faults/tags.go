@@ -14,7 +14,7 @@ import (
 //	of:"node"         the name of one of these; see roles. The first says whom the fault happens to
 //	budget:"pause"    the keys of the budget from which the fault takes by it. The first bounds it if both are lengths of time
 //	from:"10ms"       searches choose it, from that on: up to what its key of the budget allows, or to two times to live
-//	back:"3"          it goes both ways, and one in three that are drawn is negative
+//	back:"yes"        it goes both ways
 //	forever:"8"       one in eight that are drawn lasts for good
 //	size:"the pause"  the one knob that makes the fault worse, in words; "the delay,less" if it does so the smaller it is
 type knob struct {

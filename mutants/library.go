@@ -645,6 +645,18 @@ var library = []Mutant{
 		Killers: []string{"67-batches/behind-silence"},
 	},
 	{
+		Name:    "batch-ends-with-its-last",
+		Bug:     "a batch is given up at the deadline of its last command, although others have more time",
+		Edits:   []Edit{{"internal/batch/message.go", "c.Deadline.After(last.Deadline)", "c != last"}},
+		Killers: []string{"14-partition-at-every-attempt/a-minute"},
+	},
+	{
+		Name:  "lease-ends-by-the-wall-clock",
+		Bug:   "the end of a lease is kept without its reading of the monotonic clock",
+		Edits: []Edit{{"redlock/attempt.go", "second.Add(left)}", "second.Add(left).Round(0)}"}},
+		Tests: []Test{{"redlock", "TestLeasesEndByTheMonotonicClock"}},
+	},
+	{
 		Name:  "batch-one-too-many",
 		Bug:   "a command is sent beside as many unanswered ones as should hold it up",
 		Edits: []Edit{{"redlock/batch.go", "if b.unanswered() >= b.limit {\n\t\t\tb.arm", "if b.unanswered() > b.limit {\n\t\t\tb.arm"}},

@@ -3,6 +3,7 @@ package redlock_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -61,5 +62,27 @@ func TestHoldOfALease(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// The end of a lease is compared with later readings of the monotonic clock, which a step of the wall clock does not change.
+func TestLeasesEndByTheMonotonicClock(t *testing.T) {
+	const ttl = 10 * time.Second
+	lease, err := redlocktest.New(t, 3).Client().TryLock(t.Context(), "r", ttl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(when string) {
+		if end := lease.Until(); !strings.Contains(end.String(), " m=") {
+			t.Errorf("%s it ends at %v, which is of the wall clock alone", when, end)
+		}
+	}
+	check("as granted,")
+	if err := lease.Extend(t.Context(), ttl); err != nil {
+		t.Fatal(err)
+	}
+	check("as extended,")
+	if err := lease.Unlock(t.Context()); err != nil {
+		t.Error(err)
 	}
 }

@@ -17,7 +17,7 @@ type Armed struct {
 // Arm has the items of the timeline wait for their moments, and the healing for its time. starts has a client begin with the
 // item of an index, and says whether it could. It must be called before the run starts.
 func (s *Scenario) Arm(f *faults.Field, starts func(i int) bool) *Armed {
-	f.Fenced, f.Budget = s.Fenced(), s.Budget
+	f.Fenced, f.Monotonic, f.Budget = s.Fenced(), s.monotonic(), s.Budget
 	if s.Heal != nil {
 		faults.Trigger{At: *s.Heal}.Arm(f, f.Heal)
 	}

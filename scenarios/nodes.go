@@ -10,6 +10,7 @@ import (
 	"redlocksim/internal/strictyaml"
 	"redlocksim/redlock"
 	"redlocksim/scenarios/protocols"
+	"redlocksim/sim/kernel"
 	"redlocksim/sim/redis"
 )
 
@@ -101,7 +102,7 @@ func Limits(s *Scenario, beyond bool) *faults.Limits {
 		maxTTL = own.Guard.MaxTTL
 	}
 	return &faults.Limits{Names: s.Processes(), Budget: s.Budget, Beyond: beyond, Scale: s.Lock.TTL,
-		Persistence: s.Nodes.Persistence, Fenced: s.Fenced(), MaxTTL: maxTTL,
+		Persistence: s.Nodes.Persistence, Fenced: s.Fenced(), Monotonic: s.monotonic(), MaxTTL: maxTTL,
 		Random: protocols.Has[protocols.RedlockSettings](s.Lock), Strict: protocols.Has[protocols.RedlockSettings](s.Lock), Batches: own.Batching != 0}
 }
 
@@ -113,6 +114,11 @@ func (s *Scenario) Forgets() bool {
 
 // Fenced says whether the lock has fencing counters.
 func (s *Scenario) Fenced() bool { return protocols.Of[protocols.RedlockSettings](s.Lock).Fencing }
+
+// monotonic says that the lock reads no wall clock, as far as its settings say: other protocols may draw values from one.
+func (s *Scenario) monotonic() bool {
+	return protocols.Has[protocols.RedlockSettings](s.Lock) && s.Lock.Clock != kernel.WallClock
+}
 
 // oneNode has a lock on one Redis have no other node.
 func (c *check) oneNode() {

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -18,10 +19,12 @@ var commandsRule = Rule{
 Nobody deletes or changes a key with another client's value, and no extend shortens the life of a key. A client that has begun
 to release a vote no longer extends it. It sends the release to every node on which it set the key, within the node timeout for
 each node and one more, and again if it hears in time of a vote that was cast after the release had passed; unless it crashes
-or is paused, the key expires before that, or the node answers nothing any more. A command that sets or extends a key is sent before the client stops waiting for its answer, names only keys that
-the protocol declares (for a lock of your own: keys that contain the name of a resource), does not go to a replica that was
-never a master, and is not one too many where the file says how many the run needs (expect.commands); a release that is sent
-again does not count. A script stands for the commands that it calls. What counts is the order of sending.`,
+or is paused, the key expires before that, or the node answers nothing any more. A command that sets or extends a key is sent
+before the client stops waiting for its answer, names only keys that the protocol declares (for a lock of your own: keys that
+contain the name of a resource, and only while the program has a call or a lease, and for the longest TTL and the time of a
+release after that), does not go to a replica that was never a master, and is not one too many where the file says how many the
+run needs (expect.commands); a release that is sent again does not count. A script stands for the commands that it calls. What
+counts is the order of sending.`,
 	Holds: "of %s none changed another's key, came after its deadline, renewed what was being released, or " +
 		"left out a node that had a vote",
 	Each: "command",
@@ -37,10 +40,22 @@ type commands struct {
 	sent int
 	// answers are when clients read an answer of a node, the first in each node timeout.
 	answers map[reaching][]kernel.True
+	// idle is from when on a lock program has had neither a call nor a lease, by a clock of its process that nobody can step,
+	// and longest the longest TTL that it was asked for.
+	idle    map[claim]kernel.Mono
+	longest time.Duration
 }
 
 func watchCommands(r *watch) {
-	c := &commands{watch: r, answers: map[reaching][]kernel.True{}}
+	c := &commands{watch: r, answers: map[reaching][]kernel.True{}, idle: map[claim]kernel.Mono{}, longest: r.Lock.TTL}
+	if r.Declared {
+		r.onCall(func(o *call) { c.longest = max(c.longest, o.TTL) })
+		r.onReturn(func(o *call, _ error) { c.idles(o) })
+		r.leases.tells = append(r.leases.tells, c.idles)
+		r.onCrash(func(client string) {
+			maps.DeleteFunc(c.idle, func(of claim, _ kernel.Mono) bool { return of.client == client })
+		})
+	}
 	r.onCommand(c.sends, redis.Sent)
 	r.onCommand(c.answered, redis.Answered)
 	r.onChanged(c.changed)
@@ -74,6 +89,9 @@ func (c *commands) sends(a *redis.Asked) {
 			c.broken(resource, "%s sends a command to %s about %q, which is no key of the lock", client, node, key)
 		}
 	}
+	if idle := c.idleFor(a.Client, resource); idle > c.longest+programGrace(c.Run) {
+		c.broken(resource, "%s sends a command to %s %v after its last call and its last lease were over", client, node, idle)
+	}
 	if c.MaxCommands > 0 && !a.Shares && !c.isAgain(a) {
 		if c.sent++; c.sent > c.MaxCommands {
 			does := [...]string{redis.Sets: "set", redis.Extends: "extend", redis.Deletes: "delete"}[a.Intent]
@@ -95,6 +113,25 @@ func (c *commands) sends(a *redis.Asked) {
 			c.broken(e.resource, "%s extends its key on %s, although it has begun to release it %v before", client, node, a.Sent.Sub(e.since))
 		}
 	}
+}
+
+// idles notes that a call has returned, or that the lease that it got is over.
+func (c *commands) idles(o *call) {
+	for _, resource := range o.Resources {
+		c.idle[claim{o.Client, resource}] = o.client.Clock().Mono()
+	}
+}
+
+// idleFor is for how long a lock program has had neither a call nor a lease for a resource; zero if it has one.
+func (c *commands) idleFor(client *kernel.Process, resource string) time.Duration {
+	of := claim{client.Name(), resource}
+	since, has := c.idle[of]
+	isOpen := func(o *call) bool { return o.Client == of.client && slices.Contains(o.Resources, resource) }
+	isHeld := func(g *granted) bool { return g.isOn(of) && !g.isOver }
+	if !has || slices.ContainsFunc(c.calls.open, isOpen) || slices.ContainsFunc(c.leases.held, isHeld) {
+		return 0
+	}
+	return time.Duration(client.Clock().Mono() - since)
 }
 
 func (c *commands) answered(a *redis.Asked) {

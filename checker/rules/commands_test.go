@@ -195,6 +195,21 @@ func TestConnectionsOfPrograms(t *testing.T) {
 	}
 }
 
+// A program that has neither a call nor a lease sends nothing more, once what it has to tidy up is over.
+func TestIdlePrograms(t *testing.T) {
+	const idle = "c1 sends a command to C"
+	tell(t, checker.Conduct, func(t *testing.T) *rig {
+		return newRig(t).only("commands", func(r *Run) { r.Foreign, r.Declared = true, true })
+	}, []scene{
+		{"soon after a refusal", "acquire; returns taken; 10s; DEL r on C", ""},
+		{"long after a refusal", "acquire; returns taken; 20s; DEL r on C", idle},
+		{"in a call", "acquire; returns taken; 20s; acquire; SET r v PX 10000 on C", ""},
+		{"under a lease", "acquire; SET r v PX 60000 on ABC; granted v 60s; 30s; PEXPIRE r 60000 on C", ""},
+		{"long after a lease", "acquire; SET r v PX 60000 on ABC; granted v; expired; 30s; PEXPIRE r 60000 on C", idle},
+		{"after a crash", "acquire; returns taken; in 0s crash; 20s; DEL r on C", ""},
+	})
+}
+
 // What a script wants is told by what it calls.
 func TestScriptsAreUnderstood(t *testing.T) {
 	release := &rediscmd.Script{Lua: `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`}

@@ -24,11 +24,11 @@ var programReleasesRule = Rule{
 What a [lock program](lock-programs.md) answers agrees with its keys, on a majority of all nodes, or on one. If it refuses the
 lock, it has set no key in that call, or removes it within a second. After a successful release no key is left that was there
 before, and the release has removed one, unless an answer was missing. A release that is refused has not removed the key
-itself. A lease lasts no longer than its keys, as they were when their deadlines were set (that is excused); if the program
-renews it, it reports the loss within a node timeout. A failed acquire has asked for the removal of every key that it set,
-within two node timeouts for each node and one more, and a second (*leftover*). No lease is already over when it is granted,
-extended or renewed, by what the program itself says, on any tier. (Unless a replica
-takes the place of a node.)`,
+itself, and an extend that finds the lease lost does not leave enough of its keys as they were. A lease lasts no longer than
+its keys, as they were when their deadlines were set (that is excused); if the program renews it, it reports the loss within a
+node timeout. A failed acquire has asked for the removal of every key that it set, within two node timeouts for each node and
+one more, and a second (*leftover*). No lease is already over when it is granted, extended or renewed, by what the program
+itself says, on any tier. (Unless a replica takes the place of a node.)`,
 	New: watchProgramReleases,
 }
 
@@ -275,6 +275,8 @@ func (x *programReleases) returned(c *call, err error) {
 			}
 		case c.Func == protocols.ExtendCall && (err == nil || c.Lease.Until().After(p.until)):
 			x.bears(p, resource)
+		case c.Func == protocols.ExtendCall && p.isAlone && errors.Is(err, redlock.ErrLost):
+			x.notLost(p, resource)
 		case c.Func == protocols.ReleaseCall && p.isAlone && p.had == 1 && err == nil:
 			x.released(p, resource)
 		case c.Func == protocols.ReleaseCall && p.isAlone && p.had == 1 && errors.Is(err, redlock.ErrLost):
@@ -357,6 +359,15 @@ func (x *programReleases) notReleased(c *programCall, resource string) {
 	if c.held && c.unheard <= 0 && left < of && left+c.removed >= of {
 		x.broken(resource, "%s is told that it has released nothing, but its release has removed %s of its lock, which takes %d",
 			c.Client, plural.Count(c.removed, "key"), of)
+	}
+}
+
+// notLost looks whether an extend which says that the lease is lost has found it so.
+func (x *programReleases) notLost(c *programCall, resource string) {
+	x.judged++
+	left, of := len(x.standing(c.Client, resource)), x.quorum(resource)
+	if c.held && left >= of && c.client.ProgramClock().Now().Before(c.until) {
+		x.broken(resource, "%s is told that its lease is lost, but %s of it still stand, and it takes %d", c.Client, plural.Count(left, "key"), of)
 	}
 }
 

@@ -69,6 +69,10 @@ func TestProgramsAnswerWhatIsTrue(t *testing.T) {
 		{"not released, and it has removed the lock", false, heldByTwo + "release v; DEL r on A; returns lost",
 			"c1 is told that it has released nothing, but its release has removed 1 key of its lock, which takes 2."},
 		{"not released, and it was over", false, heldByTwo + "11s; release v; DEL r on A; returns lost", ""},
+		{"lost, and it stands", false, heldByTwo + "extend v; returns lost", "c1 is told that its lease is lost, but 2 keys of it still stand, and it takes 2."},
+		{"lost, and one stands", false, heldByTwo + "extend v; DEL r on A; returns lost", ""},
+		{"lost when it is over", false, "acquire; SET r v PX 60000 on AB; granted v; 11s; extend v; returns lost", ""},
+		{"not extended, and it stands", false, heldByTwo + "extend v; returns no-quorum", ""},
 		{"one of two leases is released", false, all + "granted v; acquire; granted w; release v; returns", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

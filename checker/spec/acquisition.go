@@ -126,7 +126,7 @@ func (c *Client) answered(a *acquisition, e *Event) (why string) {
 	if why := a.heard(e); why != "" {
 		return why
 	}
-	if n := &e.Node; n.Outcome == driver.TimedOut && n.Took < c.settings.NodeTimeout && a.letsGo.IsZero() {
+	if n := &e.Node; n.Outcome == driver.TimedOut && n.Took < c.settings.NodeTimeout && (a.letsGo.IsZero() || e.Op == driver.OpRelease) {
 		return fmt.Sprintf("%s is given up after %v, where it has %v", n.Node, n.Took, c.settings.NodeTimeout)
 	}
 	switch e.Op {
