@@ -501,6 +501,16 @@ var library = []Mutant{
 		Killers: []string{"65-renewal-and-a-black-hole/after-release"},
 	},
 	{
+		Name: "renewal-after-the-loss",
+		Bug:  "renewals go on when the lease is over by the client's clock",
+		Edits: []Edit{
+			{"redlock/renew.go", "ctx, cancel := c.clock.WithCancel(ctx)", "ctx, cancel := c.clock.WithCancel(context.WithoutCancel(ctx))"},
+			{"redlock/renew.go", "\t\tcancel(nil)\n\t\tfor !hasEnded() {", "\t\t_ = cancel\n\t\tfor false && !hasEnded() {"},
+			{"redlock/extend.go", "if ended := l.state(); ended != nil {\n\t\treturn &Error{", "if ended := l.state(); ended != nil && ended != ErrLost {\n\t\treturn &Error{"},
+		},
+		Killers: []string{"65-renewal-and-a-black-hole/unheard"},
+	},
+	{
 		Name:    "release-calls-nobody",
 		Bug:     "a release does not call the first of those who stand in line",
 		Edits:   []Edit{{"redlock/round.go", "line = &driver.Line{Turn: c.turn}", "line = nil"}},
