@@ -229,6 +229,7 @@ var causes = map[string]cause{
 	"76-guard-time/without":                  {fault("pause", "for: 1ns"), "safe"},
 	"76-guard-time/with":                     {lock("guard-time: 0s"), "stale-write"},
 	"77-reset-and-restart/reset":             {later("reset", 500*time.Millisecond), "safe"},
+	"77-reset-and-restart/votes-cast":        {later("reset", 500*time.Millisecond), "safe"},
 	"77-reset-and-restart/restart":           {later("restart", time.Second), "safe"},
 
 	"78-clock-stall/holder": {fault("clock-stall", "for: 1ns"), "safe"},
