@@ -40,20 +40,19 @@ type commands struct {
 	sent int
 	// answers are when clients read an answer of a node, the first in each node timeout.
 	answers map[reaching][]kernel.True
-	// idle is from when on a lock program has had neither a call nor a lease, by a clock of its process that nobody can step,
-	// and longest the longest TTL that it was asked for.
-	idle    map[claim]kernel.Mono
+	// idle is from when on a lock program has had neither a call nor a lease, and longest the longest TTL that was asked for.
+	idle    map[claim]kernel.True
 	longest time.Duration
 }
 
 func watchCommands(r *watch) {
-	c := &commands{watch: r, answers: map[reaching][]kernel.True{}, idle: map[claim]kernel.Mono{}, longest: r.Lock.TTL}
+	c := &commands{watch: r, answers: map[reaching][]kernel.True{}, idle: map[claim]kernel.True{}, longest: r.Lock.TTL}
 	if r.Declared {
 		r.onCall(func(o *call) { c.longest = max(c.longest, o.TTL) })
 		r.onReturn(func(o *call, _ error) { c.idles(o) })
 		r.leases.tells = append(r.leases.tells, c.idles)
 		r.onCrash(func(client string) {
-			maps.DeleteFunc(c.idle, func(of claim, _ kernel.Mono) bool { return of.client == client })
+			maps.DeleteFunc(c.idle, func(of claim, _ kernel.True) bool { return of.client == client })
 		})
 	}
 	r.onCommand(c.sends, redis.Sent)
@@ -118,20 +117,22 @@ func (c *commands) sends(a *redis.Asked) {
 // idles notes that a call has returned, or that the lease that it got is over.
 func (c *commands) idles(o *call) {
 	for _, resource := range o.Resources {
-		c.idle[claim{o.Client, resource}] = o.client.Clock().Mono()
+		c.idle[claim{o.Client, resource}] = c.World.Kernel.Now()
 	}
 }
 
-// idleFor is for how long a lock program has had neither a call nor a lease for a resource; zero if it has one.
+// idleFor is for how long a lock program has had neither a call nor a lease for a resource; zero if it has one, or has stood
+// still or had a wrong clock since: then it does late what it was to do in time.
 func (c *commands) idleFor(client *kernel.Process, resource string) time.Duration {
 	of := claim{client.Name(), resource}
 	since, has := c.idle[of]
 	isOpen := func(o *call) bool { return o.Client == of.client && slices.Contains(o.Resources, resource) }
 	isHeld := func(g *granted) bool { return g.isOn(of) && !g.isOver }
-	if !has || slices.ContainsFunc(c.calls.open, isOpen) || slices.ContainsFunc(c.leases.held, isHeld) {
+	isBusy := slices.ContainsFunc(c.calls.open, isOpen) || slices.ContainsFunc(c.leases.held, isHeld)
+	if !has || isBusy || !c.standstills.hasRun(client, since) || !client.Clock().HasRunRight(since) {
 		return 0
 	}
-	return time.Duration(client.Clock().Mono() - since)
+	return c.World.Kernel.Now().Sub(since)
 }
 
 func (c *commands) answered(a *redis.Asked) {

@@ -206,6 +206,7 @@ func TestIdlePrograms(t *testing.T) {
 		{"in a call", "acquire; returns taken; 20s; acquire; SET r v PX 10000 on C", ""},
 		{"under a lease", "acquire; SET r v PX 60000 on ABC; granted v 60s; 30s; PEXPIRE r 60000 on C", ""},
 		{"long after a lease", "acquire; SET r v PX 60000 on ABC; granted v; expired; 30s; PEXPIRE r 60000 on C", idle},
+		{"after a pause", "acquire; returns taken; in 1s pause; in 15s resume; 20s; DEL r on C", ""},
 		{"after a crash", "acquire; returns taken; in 0s crash; 20s; DEL r on C", ""},
 	})
 }
