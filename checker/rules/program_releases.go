@@ -275,7 +275,7 @@ func (x *programReleases) returned(c *call, err error) {
 			}
 		case c.Func == protocols.ExtendCall && (err == nil || c.Lease.Until().After(p.until)):
 			x.bears(p, resource)
-		case c.Func == protocols.ExtendCall && p.isAlone && errors.Is(err, redlock.ErrLost):
+		case c.Func == protocols.ExtendCall && p.isAlone && p.had == 1 && errors.Is(err, redlock.ErrLost):
 			x.notLost(p, resource)
 		case c.Func == protocols.ReleaseCall && p.isAlone && p.had == 1 && err == nil:
 			x.released(p, resource)

@@ -72,6 +72,7 @@ func TestProgramsAnswerWhatIsTrue(t *testing.T) {
 		{"lost, and it stands", false, heldByTwo + "extend v; returns lost", "c1 is told that its lease is lost, but 2 keys of it still stand, and it takes 2."},
 		{"lost, and one stands", false, heldByTwo + "extend v; DEL r on A; returns lost", ""},
 		{"lost when it is over", false, "acquire; SET r v PX 60000 on AB; granted v; 11s; extend v; returns lost", ""},
+		{"lost, and another lease stands", false, all + "granted v; evict A r; evict B r; evict C r; acquire; SET r w PX 10000 on ABC; granted w; extend v; returns lost", ""},
 		{"not extended, and it stands", false, heldByTwo + "extend v; returns no-quorum", ""},
 		{"one of two leases is released", false, all + "granted v; acquire; granted w; release v; returns", ""},
 	} {
