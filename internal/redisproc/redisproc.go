@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -101,16 +102,25 @@ func HostAndPort(addr string) (host, port string) {
 // itself.
 const firstPort, lastPort = 10000, 32767
 
-var ports atomic.Uint32 // that this process has taken so far
+var (
+	ports    atomic.Uint32 // that this process has taken so far
+	reserved sync.Map      // their UDP ports, which this process keeps until it ends
+)
 
-// FreeAddr is an address on loopback at which nobody listens. A process takes one port after the other, from one that its
-// number says, so that none is taken again while its server is down.
+// FreeAddr is an address on loopback at which nobody listens. No process is given it again, also while its server is down, when
+// clients would take somebody else's server for it: the UDP port of the same number, which no server uses, is kept bound.
 func FreeAddr() string {
 	for {
 		n := ports.Add(1) + uint32(os.Getpid())*997
 		addr := fmt.Sprintf("127.0.0.1:%d", firstPort+n%(lastPort-firstPort+1))
+		udp, err := net.ListenPacket("udp", addr)
+		if err != nil {
+			continue
+		}
 		if taken, _ := Accepts(addr)(nil); !taken {
+			reserved.Store(addr, udp)
 			return addr
 		}
+		_ = udp.Close()
 	}
 }
