@@ -57,6 +57,13 @@ var library = []Mutant{
 		Killers: []string{"81-released-and-lost/at-once"},
 	},
 	{
+		Name: "renews-by-the-last-extend",
+		Bug:  "renewals last for the TTL of the last extend, and not for that of the grant",
+		Edits: []Edit{{"redlock/extend.go", "\tuntil, ended := l.prolong(v.until, min(c.lead(t.ttl), v.left/2))\n",
+			"\tl.ttl = t.ttl\n\tuntil, ended := l.prolong(v.until, min(c.lead(t.ttl), v.left/2))\n"}},
+		Killers: []string{"39-renewal/renewed-after-a-shorter-one"},
+	},
+	{
 		Name:    "a-queue-is-never-dropped",
 		Bug:     "a queue outlives its callers, and those that come later go on with the delays of those before",
 		Edits:   []Edit{{"redlock/queue.go", "\tqs.drop(q)\n\treturn unused\n", "\treturn unused\n"}},
@@ -1256,7 +1263,7 @@ var library = []Mutant{
 	{
 		Name:    "releases-once",
 		Bug:     "a release that a node has not confirmed is not sent to it again, and the key keeps others out for the TTL",
-		Edits:   []Edit{{"redlock/straggler.go", "c.owed[i].add(a, c.nodeTimeout<<min(r.tries, 16), r.tries, out.Outcome == driver.TimedOut || out.Outcome == driver.Refused)", ""}},
+		Edits:   []Edit{{"redlock/straggler.go", "c.owed[i].add(a, r.tries, out.Outcome == driver.TimedOut || out.Outcome == driver.Refused)", ""}},
 		Killers: []string{"124-releases-sent-again/one-node", "124-releases-sent-again/failed-attempt"},
 		Tests:   []Test{{"redlock", "TestReleaseIsSentAgain"}, {"redlock", "TestNodeIsBack"}},
 	},
@@ -1267,6 +1274,25 @@ var library = []Mutant{
 		Tests: []Test{{"redlock", "TestReleaseIsSentAgain"}},
 	},
 	{
+		Name: "releases-what-is-gone",
+		Bug:  "a release is sent to every node again after each node timeout, although the node has confirmed it",
+		Edits: []Edit{{"redlock/straggler.go", "if a.isOwed(i, outcome) {", "if a.isOwed(i, outcome) || r.op == driver.OpRelease {"},
+			{"redlock/owed.go", "c.nodeTimeout << min(tries, 16)", "c.nodeTimeout << min(tries, 0)"}},
+		Killers: []string{"39-renewal/finishes"},
+	},
+	{
+		Name:    "looks-ever-later",
+		Bug:     "a release that a silent node owes waits for its own delay, which doubles, and not for the next look",
+		Edits:   []Edit{{"redlock/owed.go", "after = min(after, longestPause)", "after += 0"}},
+		Killers: []string{"124-releases-sent-again/long-away"},
+	},
+	{
+		Name:    "keys-last-as-long-as-the-first-ttl",
+		Bug:     "a release is not sent again after the first TTL of a lease that was extended",
+		Edits:   []Edit{{"redlock/round.go", "ttl != 0 && until.After(a.keysUntil)", "ttl != 0 && op != driver.OpExtend && until.After(a.keysUntil)"}},
+		Killers: []string{"124-releases-sent-again/long-away"},
+	},
+	{
 		Name:  "releases-for-ever",
 		Bug:   "a release that is not confirmed is sent again when the key has long expired",
 		Edits: []Edit{{"redlock/owed.go", "isOver := due.After(a.keysUntil)", "isOver := due.IsZero()"}},
@@ -1275,7 +1301,7 @@ var library = []Mutant{
 	{
 		Name:  "releases-without-pause",
 		Bug:   "a release that is not confirmed is sent again after a node timeout each time",
-		Edits: []Edit{{"redlock/straggler.go", "c.nodeTimeout<<min(r.tries, 16)", "c.nodeTimeout<<min(r.tries, 0)"}},
+		Edits: []Edit{{"redlock/owed.go", "c.nodeTimeout << min(tries, 16)", "c.nodeTimeout << min(tries, 0)"}},
 		Tests: []Test{{"redlock", "TestReleaseIsSentAgain"}},
 	},
 	{

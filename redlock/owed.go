@@ -34,9 +34,14 @@ const mostOwed = 4096
 // longestPause is the longest time between two releases that look whether a suspected node is back.
 const longestPause = time.Second
 
-// add has the release of an acquisition sent again after some time, if its keys may be there then.
-func (o *owed) add(a *acquisition, after time.Duration, tries int, isSilent bool) {
+// add has the release of an acquisition sent again, if its keys may be there then: after a delay that doubles with each try, or
+// with the next look whether a silent node is back.
+func (o *owed) add(a *acquisition, tries int, isSilent bool) {
 	c := o.client
+	after := c.nodeTimeout << min(tries, 16)
+	if isSilent {
+		after = min(after, longestPause)
+	}
 	now := c.clock.Now()
 	due := now.Add(after)
 	a.mu.Lock()

@@ -115,6 +115,6 @@ func (a *acquisition) follow(r *round, i int, late bool, f followUp) {
 	case releaseNot:
 		a.needNot(i)
 	case releaseAgain:
-		c.owed[i].add(a, c.nodeTimeout<<min(r.tries, 16), r.tries, out.Outcome == driver.TimedOut || out.Outcome == driver.Refused)
+		c.owed[i].add(a, r.tries, out.Outcome == driver.TimedOut || out.Outcome == driver.Refused)
 	}
 }

@@ -180,6 +180,7 @@ var causes = map[string]cause{
 	"39-renewal/again":                                           {instead(scenarios.RenewStep, scenarios.SleepStep), "stale-write, accepted-after-expiry"},
 	"39-renewal/again-after-a-loss":                              {instead(scenarios.RenewStep, scenarios.SleepStep), "stale-write"},
 	"39-renewal/shorter":                                         {instead(scenarios.ExtendStep, scenarios.SleepStep), "stale-write"},
+	"39-renewal/renewed-after-a-shorter-one":                     {instead(scenarios.RenewStep, scenarios.SleepStep), "stale-write"},
 	"57-renewal-fails-once/a-longer-one":                         {instead(scenarios.RenewStep, scenarios.SleepStep), "stale-write"},
 	"39-renewal/beside":                                          {instead(scenarios.RenewStep, scenarios.SleepStep), "stale-write, accepted-after-expiry"},
 	"40-careless-renewal/by-the-rules":                           {lock("protocol: redlock-plain, extending: any-node"), "lease-overlap, contract"},

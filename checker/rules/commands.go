@@ -16,15 +16,19 @@ var commandsRule = Rule{
 	Kind:  checker.Conduct,
 	Needs: "a command that a client sends for a lock",
 	Doc: `
-Nobody deletes or changes a key with another client's value, and no extend shortens the life of a key. A client that has begun
-to release a vote no longer extends it. It sends the release to every node on which it set the key, within the node timeout for
-each node and one more, and again if it hears in time of a vote that was cast after the release had passed; unless it crashes
-or is paused, the key expires before that, or the node answers nothing any more. A command that sets or extends a key is sent
-before the client stops waiting for its answer, names only keys that the protocol declares (for a lock of your own: keys that
-contain the name of a resource, and only while the program has a call or a lease, and for the longest TTL and the time of a
-release after that), does not go to a replica that was never a master, and is not one too many where the file says how many the
-run needs (expect.commands); a release that is sent again does not count. A script stands for the commands that it calls. What
-counts is the order of sending.`,
+Nobody deletes or changes a key with another client's value, and no extend shortens the life of a key.
+
+A client that has begun to release a vote no longer extends it. It sends the release to every node on which it set the key,
+within the node timeout for each node and one more, and again if it hears in time of a vote that was cast after the release had
+passed; unless it crashes or is paused, the key expires before that, or the node answers nothing any more. It does not go on
+asking a node that has answered twenty releases of a key that is gone.
+
+A command that sets or extends a key is sent before the client stops waiting for its answer. A command names only keys that the
+protocol declares, and does not go to a replica that was never a master. A lock of your own may name keys that contain the name
+of a resource, while the program has a call or a lease, and for the longest TTL and the time of a release after that. Where the
+file says how many commands the run needs (expect.commands), there are no more; a release that is sent again does not count.
+
+A script stands for the commands that it calls. What counts is the order of sending.`,
 	Holds: "of %s none changed another's key, came after its deadline, renewed what was being released, or " +
 		"left out a node that had a vote",
 	Each: "command",
@@ -99,6 +103,7 @@ func (c *commands) sends(a *redis.Asked) {
 		}
 	}
 	if a.Intent == redis.Deletes {
+		c.repeats(a)
 		return
 	}
 	if late := a.Client.ProgramClock().Now().Sub(a.Deadline); !a.Deadline.IsZero() && late >= 0 && late >= c.step(a.Client) {
@@ -110,6 +115,21 @@ func (c *commands) sends(a *redis.Asked) {
 	for _, e := range c.ledger.about(a) {
 		if e.isCast && e.releases == a.Client {
 			c.broken(e.resource, "%s extends its key on %s, although it has begun to release it %v before", client, node, a.Sent.Sub(e.since))
+		}
+	}
+}
+
+// mostRepeats is how often a client may have a node's answer to a release of a key that is gone, and ask once more: an acquire
+// of its own may be on its way.
+const mostRepeats = 20
+
+// repeats judges a release, to which the node may have answered often enough.
+func (c *commands) repeats(a *redis.Asked) {
+	node := slices.Index(c.World.Servers, a.Server)
+	for _, e := range c.ledger.about(a) {
+		if node >= 0 && e.nodes[node].repeats == mostRepeats {
+			c.broken(e.resource, "%s releases its key on %s once more, although the node has answered %d such releases since it is gone",
+				a.Client.Name(), a.Server.Name(), mostRepeats)
 		}
 	}
 }

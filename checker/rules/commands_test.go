@@ -48,6 +48,10 @@ func TestConduct(t *testing.T) {
 		{"a late vote taken back", strings.Replace(lateVote, "v on C", "v on C then DEL r on C", 1), ""},
 		{"a value that is used again", "SET r v on AB; DEL r on AB; 1s; SET r v on ABC", ""},
 
+		{"a release twenty times", "SET r v on AB" + strings.Repeat("; DEL r on AB", mostRepeats), ""},
+		{"a release once more", "SET r v on AB" + strings.Repeat("; DEL r on AB", mostRepeats+1), "c1 releases its key on A once more"},
+		{"a release of each attempt", strings.Repeat("SET r v on AB; DEL r on AB; ", mostRepeats+1) + "1s", ""},
+
 		{"an extend before a release", "SET r v on AB; PEXPIRE r 20000 on B; DEL r on AB", ""},
 		{"an extend after a release", "SET r v on AB; DEL r on A; PEXPIRE r 20000 on B; DEL r on B", extends},
 	})

@@ -204,6 +204,7 @@ func (w *worker) once(c faults.Choices) []scenarios.Step {
 		{take, update, long, unlock},
 		{take, step(scenarios.HoldStep, w.space.times.Length(c.For("most", 0), w.ttl/2, w.ttl)), update, unlock},
 		{take, renew, update, unlock},
+		{take, w.extend(c.For("extend", 0)), renew, update, unlock},
 		{take, w.extend(c.For("extend", 0)), long, unlock},
 		{take, long, w.extend(c.For("extend", 0)), unlock},
 	}
