@@ -1274,13 +1274,6 @@ var library = []Mutant{
 		Tests: []Test{{"redlock", "TestReleaseIsSentAgain"}},
 	},
 	{
-		Name: "releases-what-is-gone",
-		Bug:  "a release is sent to every node again after each node timeout, although the node has confirmed it",
-		Edits: []Edit{{"redlock/straggler.go", "if a.isOwed(i, outcome) {", "if a.isOwed(i, outcome) || r.op == driver.OpRelease {"},
-			{"redlock/owed.go", "c.nodeTimeout << min(tries, 16)", "c.nodeTimeout << min(tries, 0)"}},
-		Killers: []string{"39-renewal/finishes"},
-	},
-	{
 		Name:    "looks-ever-later",
 		Bug:     "a release that a silent node owes waits for its own delay, which doubles, and not for the next look",
 		Edits:   []Edit{{"redlock/owed.go", "after = min(after, longestPause)", "after += 0"}},

@@ -20,13 +20,13 @@ Nobody deletes or changes a key with another client's value, and no extend short
 
 A client that has begun to release a vote no longer extends it. It sends the release to every node on which it set the key,
 within the node timeout for each node and one more, and again if it hears in time of a vote that was cast after the release had
-passed; unless it crashes or is paused, the key expires before that, or the node answers nothing any more. It does not go on
-asking a node that has answered twenty releases of a key that is gone.
+passed; unless it crashes or is paused, the key expires before that, or the node answers nothing any more.
 
 A command that sets or extends a key is sent before the client stops waiting for its answer. A command names only keys that the
 protocol declares, and does not go to a replica that was never a master. A lock of your own may name keys that contain the name
-of a resource, while the program has a call or a lease, and for the longest TTL and the time of a release after that. Where the
-file says how many commands the run needs (expect.commands), there are no more; a release that is sent again does not count.
+of a resource, while the program has a call or a lease, and for the longest TTL and the time of a release after that; and it
+stops releasing a key on a node when it is gone there and the node has answered twenty releases. Where the file says how many
+commands the run needs (expect.commands), there are no more; a release that is sent again does not count.
 
 A script stands for the commands that it calls. What counts is the order of sending.`,
 	Holds: "of %s none changed another's key, came after its deadline, renewed what was being released, or " +
@@ -103,7 +103,9 @@ func (c *commands) sends(a *redis.Asked) {
 		}
 	}
 	if a.Intent == redis.Deletes {
-		c.repeats(a)
+		if c.Declared {
+			c.repeats(a)
+		}
 		return
 	}
 	if late := a.Client.ProgramClock().Now().Sub(a.Deadline); !a.Deadline.IsZero() && late >= 0 && late >= c.step(a.Client) {
@@ -119,7 +121,7 @@ func (c *commands) sends(a *redis.Asked) {
 	}
 }
 
-// mostRepeats is how often a client may have a node's answer to a release of a key that is gone, and ask once more: an acquire
+// mostRepeats is how often a program may have a node's answer to a release of a key that is gone, and ask once more: an acquire
 // of its own may be on its way.
 const mostRepeats = 20
 
@@ -128,8 +130,8 @@ func (c *commands) repeats(a *redis.Asked) {
 	node := slices.Index(c.World.Servers, a.Server)
 	for _, e := range c.ledger.about(a) {
 		if node >= 0 && e.nodes[node].repeats == mostRepeats {
-			c.broken(e.resource, "%s releases its key on %s once more, although the node has answered %d such releases since it is gone",
-				a.Client.Name(), a.Server.Name(), mostRepeats)
+			c.broken(e.resource, "%s goes on releasing its key on %s, although it is gone and the node has answered %d releases", a.Client.Name(),
+				a.Server.Name(), mostRepeats)
 		}
 	}
 }

@@ -62,7 +62,8 @@ type onNode struct {
 	heardAt          kernel.True
 	deletes, deleted int         // the order in which the last command to delete it was sent, and arrived
 	deletesAt        kernel.True // when it was sent
-	repeats          int         // how often a command to delete it was answered that found it gone, since one to set it was sent
+	repeats          int         // how many messages to delete it were answered that found it gone, since one to set it was sent
+	repeatedBy       int         // the last of them
 	vagueAt          kernel.True // when something with the value was sent last of which nothing can be told
 }
 
@@ -204,8 +205,8 @@ func (l *ledger) passes(a *redis.Asked, e *entry, n *onNode) {
 	case a.Intent == redis.Sets && a.At == redis.Sent:
 		n.repeats = 0
 	case a.At == redis.Answered && a.Together > 1 && a.Answer == driver.Unanswered: // of several, not to this one
-	case a.Intent == redis.Deletes && a.At == redis.Answered && n.set >= 0 && !n.isThere:
-		n.repeats++
+	case a.Intent == redis.Deletes && a.At == redis.Answered && n.set >= 0 && !n.isThere && n.repeatedBy != a.Message:
+		n.repeats, n.repeatedBy = n.repeats+1, a.Message
 	case a.Intent == redis.Sets && a.At == redis.Answered && n.isThere && n.setter == a.Client && n.sent == a.Sent:
 		if !a.Latest && l.mustRead(a.Client, a.Deadline) {
 			n.heard, n.heardAt = l.order, l.World.Kernel.Now()
