@@ -62,7 +62,7 @@ type onNode struct {
 	heardAt          kernel.True
 	deletes, deleted int         // the order in which the last command to delete it was sent, and arrived
 	deletesAt        kernel.True // when it was sent
-	repeats          int         // how many messages to delete it were answered that found it gone, since one to set it was sent
+	repeats          int         // how many messages to delete it were answered when it was gone, since one set it
 	repeatedBy       int         // the last of them
 	vagueAt          kernel.True // when something with the value was sent last of which nothing can be told
 }
