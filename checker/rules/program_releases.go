@@ -21,12 +21,11 @@ var programReleasesRule = Rule{
 	Kind:  checker.Contract,
 	Needs: "what a lock program says of a release",
 	Doc: `
-What a [lock program](lock-programs.md) answers agrees with its keys, on a majority of all nodes, or on one. If it refuses the
-lock, it has set no key in that call, or removes it within a second. After a successful release no key is left that was there
-before, and the release has removed one, unless an answer was missing. A release that is refused has not removed the key
-itself, and an extend that finds the lease lost does not leave enough of its keys as they were. A lease lasts no longer than
-its keys, as they were when their deadlines were set (that is excused); if the program renews it, it reports the loss within a
-node timeout. A failed acquire has asked for the removal of every key that it set, within two node timeouts for each node and
+What a [lock program](lock-programs.md) answers agrees with its keys, on a majority of all nodes, or on one. After a successful
+release no key is left that was there before, and the release has removed one, unless an answer was missing. A release that is
+refused has not removed the key itself, and an extend that finds the lease lost does not leave enough of its keys as they were.
+A lease lasts no longer than its keys, as they were when their deadlines were set (that is excused); if the program renews it,
+it reports the loss within a node timeout. A failed acquire has asked for the removal of every key that it set, within two node timeouts for each node and
 one more, and a second (*leftover*). No lease is already over when it is granted, extended or renewed, by what the program
 itself says, on any tier. (Unless a replica takes the place of a node.)`,
 	New: watchProgramReleases,
@@ -39,7 +38,6 @@ type programReleases struct {
 	*watch
 	open    []*programCall    // for each resource of a call, in the order in which they began
 	isShown map[*granted]bool // to be believed in for too long
-	refused []refusedWith
 	failed  []leftBy
 	// asked is when something was sent last that may delete a key with a value, by whom and where; one that names no value is
 	// kept under none.
@@ -58,12 +56,6 @@ type stake struct {
 	*onNode
 	server *redis.Server
 	cast   kernel.True
-}
-
-// refusedWith are enough votes of a client for the lock that it was refused at a moment.
-type refusedWith struct {
-	votes []stake
-	at    kernel.True
 }
 
 // leftBy is a key that a client had set in an acquire that failed, and had not asked to remove when that returned.
@@ -108,7 +100,7 @@ func watchProgramReleases(r *watch) {
 	r.onVague(x.mayDelete)
 	r.onCall(x.called)
 	r.onReturn(x.returned)
-	look := func() { x.believed(); x.removed(); x.forgotten() }
+	look := func() { x.believed(); x.forgotten() }
 	r.onEvent(func(*history.Event) { look() })
 	r.onEnd = append(r.onEnd, look)
 	r.onCrash(func(client string) {
@@ -270,9 +262,6 @@ func (x *programReleases) returned(c *call, err error) {
 			x.bears(p, resource)
 		case c.Func == protocols.AcquireCall && p.isAlone:
 			x.fails(p, resource)
-			if errors.Is(err, redlock.ErrTaken) {
-				x.refusedTo(p, resource)
-			}
 		case c.Func == protocols.ExtendCall && (err == nil || c.Lease.Until().After(p.until)):
 			x.bears(p, resource)
 		case c.Func == protocols.ExtendCall && p.isAlone && p.had == 1 && errors.Is(err, redlock.ErrLost):
@@ -303,38 +292,6 @@ func (x *programReleases) bears(c *programCall, resource string) {
 	}
 	told(resource, "%s is told that its lease lasts until %v, but only %d of the %d keys that it takes do",
 		c.Client, time.Duration(end).Round(time.Microsecond), n, of)
-}
-
-// refusedTo notes if a client which is told that it has nothing has set what it takes, and not asked for its removal.
-func (x *programReleases) refusedTo(c *programCall, resource string) {
-	now := x.World.Kernel.Now()
-	with := x.most(c.Client, resource, func(s *stake) bool { return s.sent >= c.began && !x.isAsked(s) && s.stands(now) })
-	if len(with) >= x.quorum(resource) {
-		x.refused = append(x.refused, refusedWith{with, now})
-	}
-}
-
-// removed looks whether clients that were refused the lock have asked for the removal of what they had set, or tried to.
-func (x *programReleases) removed() {
-	now := x.World.Kernel.Now()
-	x.refused = slices.DeleteFunc(x.refused, func(r refusedWith) bool {
-		if now <= r.at.Add(foreignGrace) {
-			return false
-		}
-		of := r.votes[0]
-		n := 0
-		for i := range r.votes {
-			if s := &r.votes[i]; x.mayStand(s, s.cast) {
-				n++
-			}
-		}
-		if quorum := x.quorum(of.resource); n >= quorum && x.standstills.hasRun(of.setter, r.at) {
-			x.broken(of.resource,
-				"%s was told at %v that it was refused the lock, but had set %s, of %d that it takes, and has asked nobody to remove them",
-				of.setter.Name(), time.Duration(r.at).Round(time.Microsecond), plural.Count(n, "key"), quorum)
-		}
-		return true
-	})
 }
 
 // released looks whether the lock is gone of which a client is told that it has released it, and was there before. A lock that
