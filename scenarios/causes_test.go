@@ -132,6 +132,7 @@ var causes = map[string]cause{
 	"26-restart-too-early/clock-jumped":                          {fault("clock-step", "by: 0s"), "safe"},
 	"27-crash-after-set/every-second-power-loss":                 {file("nodes: {persistence: always}"), "safe"},
 	"28-three-nodes-delayed-restart":                             {fault("kill", "restart-after: 0s"), "unprotected"},
+	"133-messages-overtake":                                      {lock("protocol: redlock-plain, cleanup: del"), "lease-overlap, lost-update, conduct, contract"},
 	"39-renewal/dies":                                            {survives, "safe"},
 	"42-stuck-holder/two-minutes-without-limit":                  {lock("renewals: 3"), "safe"},
 	"42-stuck-holder/limited":                                    {lock("renewals: 0"), "safe"},
