@@ -25,7 +25,8 @@ What a [lock program](lock-programs.md) answers agrees with its keys, on a major
 release no key is left that was there before, and the release has removed one, unless an answer was missing. A release that is
 refused has not removed the key itself, and an extend that finds the lease lost does not leave enough of its keys as they were.
 A lease lasts no longer than its keys, as they were when their deadlines were set (that is excused); if the program renews it,
-it reports the loss within a node timeout. A failed acquire has asked for the removal of every key that it set, within two node timeouts for each node and
+it reports the loss within a node timeout. An acquire that waits does not end with an unknown outcome before its wait is over,
+unless something was wrong meanwhile. A failed acquire has asked for the removal of every key that it set, within two node timeouts for each node and
 one more, and a second (*leftover*). No lease is already over when it is granted, extended or renewed, by what the program
 itself says, on any tier. (Unless a replica takes the place of a node.)`,
 	New: watchProgramReleases,
@@ -39,6 +40,7 @@ type programReleases struct {
 	open    []*programCall    // for each resource of a call, in the order in which they began
 	isShown map[*granted]bool // to be believed in for too long
 	failed  []leftBy
+	calm    *calm
 	// asked is when something was sent last that may delete a key with a value, by whom and where; one that names no value is
 	// kept under none.
 	asked map[askedOn]kernel.True
@@ -94,6 +96,7 @@ func watchProgramReleases(r *watch) {
 		return // nobody knows the keys of the lock, or votes may be on a replica that was promoted
 	}
 	x := &programReleases{watch: r, isShown: map[*granted]bool{}, asked: map[askedOn]kernel.True{}}
+	x.calm = watchCalm(r.Run, false, func() {}, func() {})
 	r.onChanged(x.changed)
 	r.onCommand(x.asks)
 	r.onCommand(x.mayDelete)
@@ -262,6 +265,9 @@ func (x *programReleases) returned(c *call, err error) {
 			x.bears(p, resource)
 		case c.Func == protocols.AcquireCall && p.isAlone:
 			x.fails(p, resource)
+			if !errors.Is(err, redlock.ErrTaken) {
+				x.givesUp(p, resource)
+			}
 		case c.Func == protocols.ExtendCall && (err == nil || c.Lease.Until().After(p.until)):
 			x.bears(p, resource)
 		case c.Func == protocols.ExtendCall && p.isAlone && p.had == 1 && errors.Is(err, redlock.ErrLost):
@@ -271,6 +277,22 @@ func (x *programReleases) returned(c *call, err error) {
 		case c.Func == protocols.ReleaseCall && p.isAlone && p.had == 1 && errors.Is(err, redlock.ErrLost):
 			x.notReleased(p, resource)
 		}
+	}
+}
+
+// givesUp looks whether an acquire that says nothing of its outcome was to wait for longer, while nothing was wrong with its
+// client, with the nodes, or on the way to them.
+func (x *programReleases) givesUp(c *programCall, resource string) {
+	if c.Context == nil || c.Context.Err() != nil || !c.Waits {
+		return
+	}
+	until, isLimited := c.Context.Deadline()
+	left := until.Sub(c.client.ProgramClock().Now())
+	of := x.calm.of(c.Client)
+	isDisturbed := of.since > c.began || slices.ContainsFunc(of.ways, func(w *way) bool { return w.since > c.began })
+	if isLimited && left > foreignGrace && !isDisturbed {
+		x.broken(resource, "%s was to wait for the lock for %v more, and is told that it may or may not have it, although nothing was wrong meanwhile",
+			c.Client, left.Round(time.Millisecond))
 	}
 }
 

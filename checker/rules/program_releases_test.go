@@ -70,6 +70,20 @@ func TestProgramsAnswerWhatIsTrue(t *testing.T) {
 	}
 }
 
+// An acquire that waits, of which it is not known what became of it, has waited for as long as it was to, or met with trouble.
+func TestProgramsWait(t *testing.T) {
+	const waits, gaveUp = "in-a-context-for 30s; waiting; ", "c1 was to wait for the lock for 20s more, and is told that it may or may not have it"
+	tell(t, checker.Contract, func(t *testing.T) *rig { return newRig(t).program(func(*Run) {}) }, []scene{
+		{"it gives up", waits + "10s; returns no-quorum", gaveUp},
+		{"it gives up after trouble", "evict C s; kill B; restart B; " + waits + "10s; returns no-quorum", gaveUp},
+		{"it gives up in trouble", waits + "1s; kill B; restart B; 9s; returns no-quorum", ""},
+		{"it is refused", waits + "10s; returns taken", ""},
+		{"it waits", waits + "30s; returns no-quorum", ""},
+		{"it was to wait for ever", "in-a-context; waiting; 10s; returns no-quorum", ""},
+		{"it was not to wait", "in-a-context-for 30s; acquire; 10s; returns no-quorum", ""},
+	})
+}
+
 // An acquire that has failed asks for the removal of each key that it has set, whatever it has heard, or cannot.
 func TestProgramsForgetNoKey(t *testing.T) {
 	const sets, forgot = "acquire; SET r v PX 10000 on A; ", "c1 was told at 2ms that it does not have the lock, but had set its key on A, and has asked nobody to remove it"

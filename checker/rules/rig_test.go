@@ -259,6 +259,8 @@ func (a *actor) ofClient(what, with string) (is bool, err error) {
 	switch what {
 	case "in-a-context": // it makes its calls from now on
 		a.in = context.Background()
+	case "in-a-context-for":
+		a.in, _ = a.client.ProgramClock().WithDeadline(context.Background(), a.client.ProgramClock().Now().Add(length(with)))
 	case "new-client":
 		a.call(protocols.NewClientCall, nil, nil, nil)
 	case "close":
