@@ -22,8 +22,6 @@ type Set[S, T any] struct {
 
 	// Workers is how many jobs are done at once; zero is one for each core.
 	Workers int
-	// Known returns a result that an earlier run left behind, and the job is not done again. Nil knows none.
-	Known func(job int) (T, bool)
 	// Done, if not nil, is called for every job that was done, with the time it took: one call at a time, in the order in which
 	// the jobs end. Its error ends the set.
 	Done func(job int, result T, took time.Duration) error
@@ -75,17 +73,11 @@ type run[S, T any] struct {
 func (r *run[S, T]) take(ctx context.Context) (job int, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for ; r.next < min(r.N, r.failed) && ctx.Err() == nil; r.next++ {
-		if r.Known != nil {
-			if value, known := r.Known(r.next); known {
-				r.results[r.next] = Result[T]{value, true}
-				continue
-			}
-		}
-		r.next++
-		return r.next - 1, true
+	if r.next >= min(r.N, r.failed) || ctx.Err() != nil {
+		return 0, false
 	}
-	return 0, false
+	r.next++
+	return r.next - 1, true
 }
 
 func (r *run[S, T]) do(ctx context.Context, state *S, job int) {

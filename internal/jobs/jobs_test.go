@@ -23,12 +23,11 @@ func TestAnyNumberOfWorkersGivesTheSame(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(0, 12).Draw(rt, "jobs")
 		fails := rapid.SliceOfN(rapid.Bool(), n, n).Draw(rt, "fails")
-		known := rapid.SliceOfN(rapid.Bool(), n, n).Draw(rt, "known")
 		takes := rapid.SliceOfN(rapid.IntRange(0, 5), n, n).Draw(rt, "takes")
 		workers := rapid.IntRange(1, 5).Draw(rt, "workers")
 		first := n
 		for i := range n {
-			if fails[i] && !known[i] {
+			if fails[i] {
 				first = min(first, i)
 			}
 		}
@@ -55,7 +54,6 @@ func TestAnyNumberOfWorkersGivesTheSame(t *testing.T) {
 					}
 					return fmt.Sprint("did ", job), nil
 				},
-				Known: func(job int) (string, bool) { return fmt.Sprint("knew ", job), known[job] },
 				Done: func(job int, result string, took time.Duration) error {
 					if took != time.Duration(takes[job])*time.Second || result != fmt.Sprint("did ", job) {
 						rt.Errorf("told of job %d: %q after %v", job, result, took)
@@ -71,10 +69,7 @@ func TestAnyNumberOfWorkersGivesTheSame(t *testing.T) {
 			}
 			for i := range first {
 				want := Result[string]{fmt.Sprint("did ", i), true}
-				if known[i] {
-					want.Value = fmt.Sprint("knew ", i)
-				}
-				if results[i] != want || !known[i] && !slices.Contains(told, i) {
+				if results[i] != want || !slices.Contains(told, i) {
 					rt.Errorf("job %d: %+v, told %v", i, results[i], told)
 				}
 			}
