@@ -40,28 +40,16 @@ type Hasher struct {
 func Hash(h History) string {
 	var s Hasher
 	for i := range h {
-		s.add(&h[i])
+		s.Add(&h[i])
 	}
 	return s.Sum()
 }
-
-// Add appends e to what is hashed.
-func (s *Hasher) Add(e *Event) { s.add(e) }
 
 // Sum returns the hash of the events added so far, 64 hexadecimal digits. More may be added after.
 func (s *Hasher) Sum() string {
 	s.begin()
 	s.flush()
 	return hex.EncodeToString(s.sum.Sum(nil))
-}
-
-// Reset forgets all events, and keeps the memory.
-func (s *Hasher) Reset() {
-	s.seq, s.time = 0, 0
-	if s.sum != nil {
-		s.sum.Reset()
-		s.buf = append(s.buf[:0], hashVersion...)
-	}
 }
 
 func (s *Hasher) begin() {
@@ -76,8 +64,8 @@ func (s *Hasher) flush() {
 	s.buf = s.buf[:0]
 }
 
-// add spells out each field: helpers for integers, texts and words took 1.7 times as long, in every event of every run.
-func (s *Hasher) add(e *Event) {
+// Add appends e to what is hashed. It spells out each field: helpers for integers, texts and words took 1.7 times as long, in every event of every run.
+func (s *Hasher) Add(e *Event) {
 	s.begin()
 	b := append(s.buf, 0, 0)
 	mask, at := uint16(0), len(s.buf)
