@@ -1,10 +1,8 @@
 package redis
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -17,21 +15,6 @@ const (
 
 // IsString says whether a Record's Value is that of a string.
 func IsString(value string) bool { return !strings.HasPrefix(value, "\x00") }
-
-type pair[V any] struct {
-	Name  string
-	Value V
-}
-
-// sorted is a map as pairs in the order of their names.
-func sorted[V any](m map[string]V) []pair[V] {
-	pairs := make([]pair[V], 0, len(m))
-	for name, v := range m {
-		pairs = append(pairs, pair[V]{name, v})
-	}
-	slices.SortFunc(pairs, func(a, b pair[V]) int { return cmp.Compare(a.Name, b.Name) })
-	return pairs
-}
 
 func encode(mark string, v any) string {
 	text, err := json.Marshal(v)
@@ -54,30 +37,27 @@ func decode[V any](mark, value string) (v V, ok bool) {
 	return of, true
 }
 
-func parseMap[V any](mark, value string) (map[string]V, bool) {
-	pairs, ok := decode[[]pair[V]](mark, value)
-	if !ok {
-		return nil, false
+// decodeMap is decode for a map, which JSON has in the order of its keys. One without any may be null there.
+func decodeMap[V any](mark, value string) (map[string]V, bool) {
+	m, ok := decode[map[string]V](mark, value)
+	if ok && m == nil {
+		m = map[string]V{}
 	}
-	m := make(map[string]V, len(pairs))
-	for _, p := range pairs {
-		m[p.Name] = p.Value
-	}
-	return m, true
+	return m, ok
 }
 
 // HashValue is a hash as a Record's Value, and ParseHash reads it; false if it is of another type.
-func HashValue(fields map[string]string) string { return encode(hashMark, sorted(fields)) }
+func HashValue(fields map[string]string) string { return encode(hashMark, fields) }
 
 // ParseHash is the reverse of HashValue.
-func ParseHash(value string) (map[string]string, bool) { return parseMap[string](hashMark, value) }
+func ParseHash(value string) (map[string]string, bool) { return decodeMap[string](hashMark, value) }
 
 // SortedSetValue is a sorted set's scores as a Record's Value, and ParseSortedSet reads it.
-func SortedSetValue(scores map[string]float64) string { return encode(sortedSetMark, sorted(scores)) }
+func SortedSetValue(scores map[string]float64) string { return encode(sortedSetMark, scores) }
 
 // ParseSortedSet is the reverse of SortedSetValue.
 func ParseSortedSet(value string) (map[string]float64, bool) {
-	return parseMap[float64](sortedSetMark, value)
+	return decodeMap[float64](sortedSetMark, value)
 }
 
 // ListValue is a list as a Record's Value, and ParseList reads it.
