@@ -6,7 +6,6 @@ import (
 	"redlocksim/internal/batch"
 	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock/driver"
-	"redlocksim/sim/redis"
 )
 
 // firstContact is what the adapter's first contact finds out about a server, by needs.lua, if the script for a request looks:
@@ -48,18 +47,18 @@ func (s *store) plain(r *batch.Request, now int64) answer {
 	if s.server.Refuses(names[r.Script], nil, false) != "" {
 		return answer{fate: batch.Missed}
 	}
-	c := r.First
-	held, there := s.get(c.Keys[0], now)
+	wrong := errWrongType
+	if r.Script == batch.DelEx {
+		wrong = errWrongForCondition
+	}
 	reply := driver.Reply{Outcome: driver.Declined}
-	switch {
-	case there && !redis.IsString(held.Value) && r.Script == batch.DelEx:
-		reply = driver.Reply{Outcome: driver.Failed, Err: errWrongForCondition}
-	case there && !redis.IsString(held.Value):
-		reply = driver.Reply{Outcome: driver.Failed, Err: errWrongType}
-	case !there || held.Value != c.Value:
-	default:
-		s.take(c.Keys[0])
-		reply.Outcome = driver.Accepted
+	switch deleted := s.deleteIf(now, r.First.Keys[0], r.First.Value, wrong).(type) {
+	case rediscmd.ServerError:
+		reply = driver.Reply{Outcome: driver.Failed, Err: deleted}
+	case int64:
+		if deleted == 1 {
+			reply.Outcome = driver.Accepted
+		}
 	}
 	return answer{all: reply}
 }
