@@ -98,7 +98,7 @@ func (x *request) Purpose() string {
 }
 
 // Name implements redis.Request.
-func (x *request) Name() string { return upper(x.requests[0][0]) }
+func (x *request) Name() string { return strings.ToUpper(x.requests[0][0]) }
 
 // Answer implements redis.Request.
 func (x *request) Answer(value any) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync/atomic"
 
 	"github.com/redis/go-redis/v9"
 
@@ -17,7 +18,7 @@ import (
 type clients struct {
 	closers []func() error
 	intents intents
-	open    connections
+	open    atomic.Int64 // how many connections there are
 }
 
 // client makes a go-redis client of a process over a link in place of TCP, for the library or for a program that does without
@@ -45,7 +46,7 @@ func (c *clients) close() error {
 	for _, end := range c.closers {
 		errs = append(errs, end())
 	}
-	if n := c.open.count(); n > 0 {
+	if n := c.open.Load(); n > 0 {
 		errs = append(errs, fmt.Errorf("wire: the clients are closed, and %d of their connections are not", n))
 	}
 	return errors.Join(errs...)

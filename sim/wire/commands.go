@@ -9,8 +9,6 @@ import (
 	"github.com/alicebob/miniredis/v2/proto"
 )
 
-func upper(name string) string { return strings.ToUpper(name) }
-
 // simulated are the commands that a node carries out as redis-server does, deadlines of keys and all; what miniredis makes of
 // others is not looked after here. Keys that are listed (KEYS, SCAN) or renamed are among those.
 var simulated = setOf(`
@@ -35,12 +33,12 @@ func setOf(names string) map[string]bool {
 
 // isNotSimulated is why a command is not carried out; empty if it is.
 func isNotSimulated(words []string) string {
-	switch name := upper(words[0]); {
+	switch name := strings.ToUpper(words[0]); {
 	case !simulated[name]:
 		return fmt.Sprintf("the simulated nodes have no command %s", name)
 	case name == "SELECT" && len(words) == 2 && words[1] != "0":
 		return fmt.Sprintf("the simulated nodes have one database: SELECT %s", words[1])
-	case name == "SCRIPT" && (len(words) < 2 || !slices.Contains([]string{"LOAD", "EXISTS", "FLUSH"}, upper(words[1]))):
+	case name == "SCRIPT" && (len(words) < 2 || !slices.Contains([]string{"LOAD", "EXISTS", "FLUSH"}, strings.ToUpper(words[1]))):
 		return "of SCRIPT the simulated nodes have LOAD, EXISTS and FLUSH"
 	}
 	return ""

@@ -67,7 +67,7 @@ func (m *memory) compares(c *server.Peer, command string, args []string) bool {
 // said also where the value is another.
 func (m *memory) misfit(c *server.Peer, args []string) string {
 	for _, option := range args[2:] {
-		if o := upper(option); o == "NX" || o == "XX" || o == "IFEQ" {
+		if o := strings.ToUpper(option); o == "NX" || o == "XX" || o == "IFEQ" {
 			return "ERR syntax error"
 		}
 	}

@@ -24,8 +24,8 @@ import (
 type conn struct {
 	client      *kernel.Process
 	link        *network.Link
-	intents     intents // shared by the connections of a run
-	open        *connections
+	intents     intents       // shared by the connections of a run
+	open        *atomic.Int64 // how many there are
 	isOfLibrary bool
 
 	written  []byte   // what waits for the first Read, which sends it as one message
@@ -182,7 +182,7 @@ func (c *conn) Close() error {
 		return net.ErrClosed
 	}
 	c.closed = true
-	c.open.closed()
+	c.open.Add(-1)
 	if c.request != nil {
 		c.request.Abandon()
 	}
@@ -192,16 +192,9 @@ func (c *conn) Close() error {
 
 // connect makes a connection over a link, for the library or for a program that does without it.
 func (c *clients) connect(client *kernel.Process, l *network.Link, isOfLibrary bool) *conn {
-	c.open.opened()
+	c.open.Add(1)
 	return &conn{client: client, link: l, intents: c.intents, open: &c.open, isOfLibrary: isOfLibrary}
 }
-
-// connections counts those that are open.
-type connections struct{ n atomic.Int64 }
-
-func (c *connections) opened()    { c.n.Add(1) }
-func (c *connections) closed()    { c.n.Add(-1) }
-func (c *connections) count() int { return int(c.n.Load()) }
 
 // SetDeadline and the like take readings of the client's lock clock. They are for the next Read: go-redis does not change the
 // deadline of one that waits. Write does not wait.

@@ -37,7 +37,7 @@ func (m *memory) eval(command string, args []string) any {
 // manage is SCRIPT.
 func (m *memory) manage(args []string) []byte {
 	var reply any = rediscmd.ServerError("ERR wrong number of arguments for 'script' command")
-	switch what := upper(args[0]); {
+	switch what := strings.ToUpper(args[0]); {
 	case what == "LOAD" && len(args) == 2:
 		sha, err := m.lua.Load(args[1])
 		if reply = sha; err != nil {
@@ -62,7 +62,7 @@ func (m *memory) manage(args []string) []byte {
 
 // inScript carries out a command of a script.
 func (m *memory) inScript(args []string) any {
-	switch name := upper(args[0]); {
+	switch name := strings.ToUpper(args[0]); {
 	case forbiddenInScripts[name]:
 		return rediscmd.ServerError("ERR This Redis command is not allowed from script")
 	case isNotSimulated(args) != "":

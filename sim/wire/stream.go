@@ -2,6 +2,7 @@ package wire
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/alicebob/miniredis/v2/proto"
 
@@ -178,7 +179,7 @@ func (s *stream) begins(x *request) bool {
 
 // carryOut implements connection.
 func (s *stream) carryOut(m *memory, words []string) []byte {
-	switch name := upper(words[0]); name {
+	switch name := strings.ToUpper(words[0]); name {
 	case "SUBSCRIBE", "UNSUBSCRIBE":
 		return s.subscribes(name == "SUBSCRIBE", words[1:])
 	case "CLUSTER":
