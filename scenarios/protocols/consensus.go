@@ -1,7 +1,6 @@
 package protocols
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -33,11 +32,6 @@ type ConsensusSettings struct {
 	// Belief is how long a client believes in its lock: acknowledged (a TTL from its last request that was acknowledged) or
 	// told (until the service says that the session has ended). Default: acknowledged. Example: told
 	Belief Belief `yaml:"belief"`
-}
-
-// Check implements Own.
-func (own ConsensusSettings) Check(s Settings, _ int) error {
-	return cmp.Or(own.RetrySettings.check(), s.checkTTL())
 }
 
 // Belief is how long a client believes in its lock.

@@ -1,7 +1,6 @@
 package protocols
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -31,11 +30,6 @@ type DBRowSettings struct {
 	// Effects is where clients write: to the storage, or in the transaction that holds the lock. Default: storage. Example:
 	// transaction
 	Effects Effects `yaml:"effects"`
-}
-
-// Check implements Own.
-func (own DBRowSettings) Check(s Settings, _ int) error {
-	return cmp.Or(own.RetrySettings.check(), s.checkTTL())
 }
 
 // Effects is where clients write.

@@ -1,7 +1,6 @@
 package protocols
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -25,11 +24,6 @@ type DBUniqueSettings struct {
 	RetrySettings `yaml:",inline"`
 	// CleanUp is the age at which a job of the database deletes rows; 0s is never. Default: 0s. Example: 30s
 	CleanUp time.Duration `yaml:"clean-up" range:"0s.."`
-}
-
-// Check implements Own.
-func (own DBUniqueSettings) Check(s Settings, _ int) error {
-	return cmp.Or(own.RetrySettings.check(), s.checkTTL())
 }
 
 func newDBUnique(env Env) (Locker, error) {

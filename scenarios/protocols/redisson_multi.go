@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"redlocksim/internal/rediscmd"
 	"redlocksim/redlock"
 )
 
@@ -170,25 +171,16 @@ func (x *redissonMulti) release(ctx context.Context, locks []*redisson, resource
 
 // all does something with some locks at the same time, and returns the first error in their order.
 func (x *redissonMulti) all(locks []*redisson, do func(*redisson) error) error {
-	waiter := x.env.Tasks().NewWaiter()
-	errs := make([]error, len(locks))
-	pending := len(locks)
-	for i, r := range locks {
-		x.env.Tasks().Start(func() {
-			errs[i] = do(r)
-			pending--
-			waiter.Wake()
-		})
+	var nodes []int
+	for _, r := range locks {
+		nodes = append(nodes, r.node)
 	}
-	for pending > 0 {
-		waiter.Wait(context.Background())
-	}
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	errs := make([]error, len(x.locks))
+	x.atOnce(nodes, func(node int) rediscmd.Reply { return rediscmd.Reply{Err: do(x.locks[node])} }, func(node int, reply rediscmd.Reply) bool {
+		errs[node] = reply.Err
+		return true
+	})
+	return cmp.Or(errs...)
 }
 
 // RenewsItself implements SelfRenewing.

@@ -1,6 +1,7 @@
 package protocols
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,6 +61,9 @@ type RetrySettings struct {
 }
 
 func defaultRetry() RetrySettings { return RetrySettings{DelaySettings: defaultDelay()} }
+
+// Check implements Own, for protocols that have little else to set.
+func (s RetrySettings) Check(of Settings, _ int) error { return cmp.Or(s.check(), of.checkTTL()) }
 
 func (s RetrySettings) check() error {
 	if s.Backoff.Ratio().IsNegative() || !s.Backoff.Ratio().IsZero() && s.RetryDelay.Min == 0 {

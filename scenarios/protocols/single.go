@@ -1,7 +1,6 @@
 package protocols
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -61,11 +60,6 @@ func setnxExpire() Protocol {
 type SingleSettings struct {
 	RetrySettings   `yaml:",inline"`
 	ReleaseSettings `yaml:",inline"`
-}
-
-// Check implements Own.
-func (own SingleSettings) Check(s Settings, _ int) error {
-	return cmp.Or(own.RetrySettings.check(), s.checkTTL())
 }
 
 // setnxExpireSettings are those of a lock whose time to live is given to EXPIRE.
