@@ -59,8 +59,8 @@ type Options struct {
 	Seed uint64
 	// Trace, if not nil, is told of every step of the kernel.
 	Trace func(kernel.TraceStep)
-	// Scheduler, if not nil, decides what happens next; see sim.Scheduler.
-	Scheduler sim.Scheduler
+	// Scheduler, if not nil, decides what happens next; see kernel.Scheduler.
+	Scheduler kernel.Scheduler
 	// Unhashed leaves the hashes out of the Outcome, for many runs of which few matter.
 	Unhashed bool
 	// Buffer is memory for the history, from a run whose outcome is no longer needed.

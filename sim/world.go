@@ -62,7 +62,7 @@ type Config struct {
 	MaxEvents int
 	Limits    kernel.Limits
 	// Scheduler, if not nil, decides what happens next; the latencies do not matter then.
-	Scheduler Scheduler
+	Scheduler kernel.Scheduler
 }
 
 // DefaultMaxEvents bounds the history of a run. The longest scenario that comes with redlocksim has 26,000 events.
@@ -105,7 +105,7 @@ func NewWorld(cfg Config, tier redis.Tier) *World {
 	w := &World{latency: cfg.Latency, shared: map[string]any{}, history: cfg.Buffer[:0], hasher: new(history.Hasher), unhashed: cfg.Unhashed,
 		maxEvents: cmp.Or(cfg.MaxEvents, DefaultMaxEvents)}
 	w.Kernel = kernel.New(kernel.Config{Seed: cfg.Seed, Trace: cfg.Trace, Limits: cfg.Limits,
-		Scheduler: w.scheduling(cfg.Scheduler)})
+		Scheduler: cfg.Scheduler})
 	w.Events = w.Kernel.Events
 	w.recorded = trace.Of[*history.Event](w.Events)
 	w.Network = network.New(w.Kernel)

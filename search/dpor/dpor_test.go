@@ -14,7 +14,6 @@ import (
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/reach"
 	"redlocksim/scenarios/verdict"
-	"redlocksim/sim"
 	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
@@ -283,7 +282,7 @@ func TestLimits(t *testing.T) {
 // inOrder takes what is there first.
 type inOrder struct{}
 
-func (inOrder) Choose(s sim.Situation) int { return min(len(s.Options), 1) - 1 }
+func (inOrder) Choose(s kernel.Situation) int { return min(len(s.Options), 1) - 1 }
 
 // TestOrdinary: a run in which every message arrives as soon as those before it is an ordinary one without latency.
 func TestOrdinary(t *testing.T) {

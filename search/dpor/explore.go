@@ -6,6 +6,7 @@ import (
 	"redlocksim/scenarios"
 	"redlocksim/scenarios/reach"
 	"redlocksim/search"
+	"redlocksim/sim"
 	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 )
@@ -72,6 +73,7 @@ type explorer struct {
 	trace  []step  // the steps of the run under way
 
 	// of the run under way
+	world    *sim.World
 	memories []kernel.Key
 	recorded int
 	blocked  bool
@@ -97,7 +99,7 @@ func (x *explorer) execute() error {
 	x.trace = x.trace[:max(len(x.frames)-1, 0)]
 	x.memories, x.recorded, x.blocked, x.lost = x.memories[:0], 0, false, nil
 	p := &path{explorer: x, known: len(x.trace)}
-	out, err := scenarios.Run(x.setup.Scenario, scenarios.Options{Scheduler: p, Buffer: x.buffer})
+	out, err := scenarios.Run(x.setup.Scenario, scenarios.Options{Scheduler: p, Buffer: x.buffer, Watch: func(w *sim.World) { x.world = w }})
 	if err != nil {
 		return err
 	}

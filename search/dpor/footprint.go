@@ -3,10 +3,10 @@ package dpor
 import (
 	"redlocksim/faults"
 	"redlocksim/scenarios"
-	"redlocksim/sim"
 	"redlocksim/sim/history"
 	"redlocksim/sim/kernel"
 	"redlocksim/sim/network"
+	"redlocksim/sim/redis"
 	"redlocksim/sim/storage"
 )
 
@@ -62,7 +62,7 @@ func (x *explorer) footprintOfFault() footprint {
 }
 
 // footprint is that of the step just made, from what the nodes knew and how much was recorded before.
-func (x *explorer) footprint(o kernel.Option, s sim.Situation) footprint {
+func (x *explorer) footprint(o kernel.Option) footprint {
 	own := x.processes[o.Process]
 	f := footprint{own, own}
 	switch o.Kind {
@@ -71,12 +71,13 @@ func (x *explorer) footprint(o kernel.Option, s sim.Situation) footprint {
 	case kernel.StepTimeline:
 		f = x.fault
 	case network.StepRequest:
-		if x.leavesAsItWas(o.Process, s) {
+		if x.leavesAsItWas(o.Process) {
 			f.writes = 0
 		}
 	}
-	for i := x.recorded; i < len(s.History); i++ {
-		if e := &s.History[i]; decides(e) {
+	recorded := x.world.History()
+	for i := x.recorded; i < len(recorded); i++ {
+		if decides(&recorded[i]) {
 			f.reads |= shown
 			f.writes |= shown
 		}
@@ -85,20 +86,23 @@ func (x *explorer) footprint(o kernel.Option, s sim.Situation) footprint {
 }
 
 // leavesAsItWas says that a request is known not to have changed its node. At a node that can be paused it may have queued.
-func (x *explorer) leavesAsItWas(node string, s sim.Situation) bool {
+func (x *explorer) leavesAsItWas(node string) bool {
 	if !x.setup.Scenario.Lock.Capabilities().KeysOnly {
 		return false
 	}
-	if x.fault.writes&x.processes[node] != 0 || len(s.Memories) != len(x.memories) {
+	if x.fault.writes&x.processes[node] != 0 || len(x.memories) == 0 {
 		return false
 	}
-	for i, name := range x.setup.Scenario.Nodes.Names {
-		if name == node {
-			return s.Memories[i] == x.memories[i]
+	for i, server := range x.world.Servers {
+		if server.Name() == node {
+			return fingerprintOf(server) == x.memories[i]
 		}
 	}
 	return false
 }
+
+// fingerprintOf stands for what a node knows, on tier model, which all runs are made on.
+func fingerprintOf(s *redis.Server) kernel.Key { return s.Memory().(redis.Fingerprinted).Fingerprint() }
 
 // decides says whether the checker goes by the place of the event among those of other processes.
 func decides(e *history.Event) bool {

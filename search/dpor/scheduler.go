@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"redlocksim/scenarios/verdict"
-	"redlocksim/sim"
 	"redlocksim/sim/kernel"
 )
 
@@ -20,8 +19,8 @@ type path struct {
 	begun  bool
 }
 
-// Choose implements sim.Scheduler.
-func (p *path) Choose(s sim.Situation) int {
+// Choose implements kernel.Scheduler.
+func (p *path) Choose(s kernel.Situation) int {
 	if s.Now < kernel.True(p.setup.Begin) {
 		return ordinarily(s.Options)
 	}
@@ -31,8 +30,11 @@ func (p *path) Choose(s sim.Situation) int {
 	} else {
 		p.begun, p.seen = true, map[kernel.Key]int{}
 	}
-	p.memories = append(p.memories[:0], s.Memories...)
-	p.recorded = len(s.History)
+	p.memories = p.memories[:0]
+	for _, server := range p.world.Servers {
+		p.memories = append(p.memories, fingerprintOf(server))
+	}
+	p.recorded = len(p.world.History())
 	for _, o := range s.Options {
 		if _, ok := p.seen[o.ID]; !ok {
 			p.seen[o.ID] = p.made - 1
@@ -120,12 +122,12 @@ func (p *path) open(options []kernel.Option) bool {
 
 // finish records the step just made, whose consequences the situation shows, and schedules what could have happened instead at
 // earlier points.
-func (p *path) finish(s sim.Situation) {
+func (p *path) finish(s kernel.Situation) {
 	i := p.made - 1
 	if i < p.known {
 		return
 	}
-	p.trace = append(p.trace[:i], step{option: p.chosen, footprint: p.footprint(p.chosen, s), creator: p.seen[p.chosen.ID], late: p.frames[i].late})
+	p.trace = append(p.trace[:i], step{option: p.chosen, footprint: p.footprint(p.chosen), creator: p.seen[p.chosen.ID], late: p.frames[i].late})
 	if p.setup.brute {
 		return
 	}
