@@ -9,6 +9,7 @@
 package kernel
 
 import (
+	"container/heap"
 	"time"
 
 	"redlocksim/sim/trace"
@@ -99,7 +100,7 @@ func (k *Kernel) schedule(at True, lane uint64, o *Process, l Label, h Handler, 
 	k.last++
 	*e = event{pending: pending{h, arg, l}, at: max(at, k.now), order: lane | k.last, owner: o}
 	if k.choices == nil || !k.choices.take(e) {
-		k.queue.push(e)
+		heap.Push(&k.queue, e)
 	}
 	if len(k.queue) > k.limits.Steps {
 		k.Exceed("events in the queue", k.limits.Steps)
@@ -108,7 +109,7 @@ func (k *Kernel) schedule(at True, lane uint64, o *Process, l Label, h Handler, 
 }
 
 func (k *Kernel) cancel(e *event) {
-	k.queue.remove(e)
+	heap.Remove(&k.queue, e.index)
 	k.free(e)
 }
 
@@ -120,20 +121,12 @@ func (k *Kernel) free(e *event) {
 // retime moves the timers of a clock to where they belong after its rate changed or it was stepped. They keep their
 // order among each other and among others at the same time.
 func (k *Kernel) retime(c *Clock) {
-	moved := false
-	for i := range k.queue {
-		e := k.queue[i].event
+	for _, e := range k.queue {
 		if e.deadline.clock == c {
 			e.at = e.deadline.when()
-			k.queue[i].at = e.at
-			moved = true
 		}
 	}
-	if moved {
-		for i := len(k.queue) - 1; i >= 0; i-- {
-			k.queue.down(i)
-		}
-	}
+	heap.Init(&k.queue)
 }
 
 // Exceed ends the run with a TooLong; see Fail.

@@ -51,92 +51,35 @@ type action func()
 
 func (a action) Fire(int) { a() }
 
-// queue is a heap of events, four children to a node, which keeps the keys beside the pointers.
-type queue []entry
+// queue is a heap of events, which know where in it they are.
+type queue []*event
 
-type entry struct {
-	at    True
-	order uint64
-	event *event
+// Len, Less, Swap, Push and Pop implement heap.Interface.
+func (q queue) Len() int { return len(q) }
+
+func (q queue) Less(i, j int) bool { return q[i].before(q[j]) }
+
+func (q queue) Swap(i, j int) {
+	q[i], q[j] = q[j], q[i]
+	q[i].index, q[j].index = i, j
 }
 
-func (a *entry) before(b *entry) bool {
-	return a.at < b.at || a.at == b.at && a.order < b.order
+func (q *queue) Push(e any) {
+	e.(*event).index = len(*q)
+	*q = append(*q, e.(*event))
 }
 
-func (q *queue) push(e *event) {
-	e.index = len(*q)
-	*q = append(*q, entry{e.at, e.order, e})
-	q.up(e.index)
-}
-
-func (q *queue) pop() *event {
-	e := (*q)[0].event
-	q.remove(e)
+func (q *queue) Pop() any {
+	last := len(*q) - 1
+	e := (*q)[last]
+	(*q)[last] = nil
+	*q = (*q)[:last]
+	e.index = -1
 	return e
 }
 
-func (q *queue) remove(e *event) {
-	i, last := e.index, len(*q)-1
-	e.index = -1
-	moved := (*q)[last]
-	(*q)[last] = entry{}
-	*q = (*q)[:last]
-	if i == last {
-		return
-	}
-	(*q)[i] = moved
-	moved.event.index = i
-	q.fix(i)
-}
-
-func (q *queue) fix(i int) {
-	if !q.down(i) {
-		q.up(i)
-	}
-}
-
-func (q *queue) up(i int) {
-	h := *q
-	moving := h[i]
-	for i > 0 {
-		parent := (i - 1) / 4
-		if !moving.before(&h[parent]) {
-			break
-		}
-		h[i] = h[parent]
-		h[i].event.index = i
-		i = parent
-	}
-	h[i] = moving
-	moving.event.index = i
-}
-
-func (q *queue) down(i int) (moved bool) {
-	h := *q
-	moving := h[i]
-	for {
-		first := 4*i + 1
-		if first >= len(h) {
-			break
-		}
-		least := first
-		for c := first + 1; c < min(first+4, len(h)); c++ {
-			if h[c].before(&h[least]) {
-				least = c
-			}
-		}
-		if !h[least].before(&moving) {
-			break
-		}
-		h[i] = h[least]
-		h[i].event.index = i
-		i = least
-		moved = true
-	}
-	h[i] = moving
-	moving.event.index = i
-	return moved
+func (e *event) before(o *event) bool {
+	return e.at < o.at || e.at == o.at && e.order < o.order
 }
 
 // ordinary puts an event behind those at the same time that were scheduled earlier; first puts it before all others, and

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"container/heap"
 	"redlocksim/sim/trace"
 )
 
@@ -37,7 +38,7 @@ func (k *Kernel) Run(until True) {
 	}
 	k.drain()
 	for len(k.queue) > 0 && k.queue[0].at <= until {
-		e := k.queue.pop()
+		e := heap.Pop(&k.queue).(*event)
 		k.now = e.at
 		k.take(e)
 	}

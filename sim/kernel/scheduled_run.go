@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"cmp"
+	"container/heap"
 	"slices"
 )
 
@@ -9,13 +10,13 @@ import (
 func (k *Kernel) runChosen(until True) {
 	c := k.choices
 	for i := len(k.queue) - 1; i >= 0; i-- {
-		if e := k.queue[i].event; e.label.kind == StepTimeline && e.at > until {
+		if e := k.queue[i]; e.label.kind == StepTimeline && e.at > until {
 			c.loose = append(c.loose, e)
 		}
 	}
 	slices.SortFunc(c.loose, func(a, b *event) int { return cmp.Compare(a.order, b.order) })
 	for _, e := range c.loose {
-		k.queue.remove(e)
+		heap.Remove(&k.queue, e.index)
 	}
 	k.drain()
 	for {
@@ -44,23 +45,23 @@ func (e *event) settling() bool { return e.order&ordinary == 0 || e.label.kind =
 // settle does what happens as soon as time has come to it.
 func (k *Kernel) settle() {
 	for {
-		var next *entry
-		for i := range k.queue {
-			if q := &k.queue[i]; q.at <= k.now && q.event.settling() && (next == nil || q.before(next)) {
-				next = q
+		var next *event
+		for _, e := range k.queue {
+			if e.at <= k.now && e.settling() && (next == nil || e.before(next)) {
+				next = e
 			}
 		}
 		if next == nil {
 			return
 		}
-		k.perform(next.event)
+		k.perform(next)
 	}
 }
 
 // dropIdle frees the next events as far as they have lost their effect, so that time does not stop at them.
 func (k *Kernel) dropIdle() {
-	for len(k.queue) > 0 && k.queue[0].event.idle() {
-		k.free(k.queue.pop())
+	for len(k.queue) > 0 && k.queue[0].idle() {
+		k.free(heap.Pop(&k.queue).(*event))
 	}
 }
 
@@ -71,7 +72,7 @@ func (k *Kernel) perform(e *event) {
 	c.messages = slices.DeleteFunc(c.messages, isIt)
 	c.loose = slices.DeleteFunc(c.loose, isIt)
 	if e.index >= 0 {
-		k.queue.remove(e)
+		heap.Remove(&k.queue, e.index)
 	}
 	k.take(e)
 }

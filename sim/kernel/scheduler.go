@@ -83,8 +83,8 @@ func (c *choices) situation(q queue, names []string, now, until True) Situation 
 		offer(e, e.label.to, e.label.from)
 	}
 	var due []*event
-	for i := range q {
-		if e := q[i].event; e.at <= now && !e.idle() {
+	for _, e := range q {
+		if e.at <= now && !e.idle() {
 			due = append(due, e)
 		}
 	}
