@@ -1,6 +1,7 @@
 package network
 
 import (
+	"slices"
 	"time"
 
 	"redlocksim/sim/kernel"
@@ -8,19 +9,18 @@ import (
 
 // Exchange is one request and its reply.
 type Exchange struct {
-	link       *Link
-	from       *kernel.Process // which has the client's end
-	epoch      int
-	key        kernel.Key
-	end        Client
-	next, prev *Exchange
-	isOpen     bool
-	cut        bool        // the connection was reset: a reply that is under way is lost
-	buffered   bool        // the reply is in the socket buffer of a paused client, where a reset leaves it
-	sent       kernel.True // when the request was
-	torn       [2]torn     // how much of its request and its reply arrives, and by how much faults have them arrive later
-	later      [2]time.Duration
-	on         *Connection // that it is a part of; nil if it has one of its own
+	link     *Link
+	from     *kernel.Process // which has the client's end
+	epoch    int
+	key      kernel.Key
+	end      Client
+	isOpen   bool
+	cut      bool        // the connection was reset: a reply that is under way is lost
+	buffered bool        // the reply is in the socket buffer of a paused client, where a reset leaves it
+	sent     kernel.True // when the request was
+	torn     [2]torn     // how much of its request and its reply arrives, and by how much faults have them arrive later
+	later    [2]time.Duration
+	on       *Connection // that it is a part of; nil if it has one of its own
 }
 
 // Client is the end of an exchange at which the request was made.
@@ -63,11 +63,7 @@ func (l *Link) begin(x *Exchange, from *kernel.Process, key kernel.Key, end Clie
 		return false
 	}
 	x.isOpen = true
-	x.next = l.open
-	if l.open != nil {
-		l.open.prev = x
-	}
-	l.open = x
+	l.open = append(l.open, x)
 	return true
 }
 
@@ -77,15 +73,7 @@ func (x *Exchange) Abandon() {
 		return
 	}
 	x.isOpen = false
-	if x.prev != nil {
-		x.prev.next = x.next
-	} else {
-		x.link.open = x.next
-	}
-	if x.next != nil {
-		x.next.prev = x.prev
-	}
-	x.next, x.prev = nil, nil
+	x.link.open = slices.DeleteFunc(x.link.open, func(o *Exchange) bool { return o == x })
 }
 
 func (x *Exchange) way(kind MessageKind) *way { return &x.link.lanes[kind.lane()] }

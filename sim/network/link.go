@@ -15,8 +15,8 @@ type Link struct {
 	client   *kernel.Process
 	server   *kernel.Process
 	lanes    [2]way
-	epoch    int       // counts the resets; an exchange belongs to the epoch it began in
-	open     *Exchange // the exchanges whose client waits, latest first
+	epoch    int         // counts the resets; an exchange belongs to the epoch it began in
+	open     []*Exchange // the exchanges whose client waits, in the order in which they began
 	draw     kernel.Key
 	listener func(*Exchange) // the server's end
 	presence func() Presence
@@ -100,19 +100,10 @@ func (l *Link) Resets() int { return l.epoch }
 // ServerDied tells the clients of a server whose process ended while its machine goes on: it resets its connections.
 func (l *Link) ServerDied() {
 	l.epoch++
-	for x := l.lastOpen(); x != nil; x = x.prev {
+	for _, x := range l.open {
 		x.send(RefusalMessage)
 	}
 }
 
 // ServerVanished forgets the connections of a server whose machine lost power: nobody tells the clients.
 func (l *Link) ServerVanished() { l.epoch++ }
-
-// lastOpen is the open exchange that began first.
-func (l *Link) lastOpen() *Exchange {
-	x := l.open
-	for x != nil && x.next != nil {
-		x = x.next
-	}
-	return x
-}
