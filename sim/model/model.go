@@ -18,13 +18,10 @@ import (
 
 // New returns the tier, for one run.
 func New() redis.Tier {
-	return &backend{stores: map[*redis.Server]*store{}, messages: spare.Get().(*messages)}
+	return &backend{stores: map[*redis.Server]*store{}}
 }
 
-type backend struct {
-	stores   map[*redis.Server]*store
-	messages *messages // nil when the run is over
-}
+type backend struct{ stores map[*redis.Server]*store }
 
 func (b *backend) Memory(s *redis.Server) redis.Memory {
 	st := &store{server: s, keys: map[string]redis.Record{}, known: map[*rediscmd.Script]bool{}}
@@ -35,7 +32,7 @@ func (b *backend) Memory(s *redis.Server) redis.Memory {
 func (b *backend) Nodes(client *kernel.Process, servers []*redis.Server, links []*network.Link) []driver.Node {
 	nodes := make([]driver.Node, len(servers))
 	for i, s := range servers {
-		nodes[i] = &node{client: client, store: b.stores[s], link: links[i], messages: b.messages}
+		nodes[i] = &node{client: client, store: b.stores[s], link: links[i]}
 	}
 	return nodes
 }
@@ -44,13 +41,7 @@ func (b *backend) Execute(s *redis.Server, x *network.Exchange) {
 	x.Client().(interface{ execute(*store) }).execute(s.Memory().(*store))
 }
 
-func (b *backend) Close() error {
-	if b.messages != nil {
-		b.messages.end()
-		b.messages = nil
-	}
-	return nil
-}
+func (b *backend) Close() error { return nil }
 
 // store is the memory of a node.
 type store struct {

@@ -16,11 +16,10 @@ import (
 
 // node is a client's view of a node.
 type node struct {
-	client   *kernel.Process
-	store    *store
-	link     *network.Link
-	messages *messages
-	known    batch.Known
+	client *kernel.Process
+	store  *store
+	link   *network.Link
+	known  batch.Known
 }
 
 func (n *node) Name() string { return n.store.server.Name() }
@@ -35,8 +34,7 @@ func (n *node) ConfirmsReplicas() {}
 
 // Do sends the commands as one message, over a connection of its own.
 func (n *node) Do(together []*driver.Command) {
-	x := n.messages.next()
-	x.node = n
+	x := &exchange{node: n}
 	commands := x.one.command[:]
 	if len(together) == 1 {
 		commands[0] = together[0]
@@ -143,8 +141,7 @@ func (x *exchange) done(failed driver.Reply) {
 	if len(missed) == 0 {
 		return
 	}
-	again := n.messages.next()
-	again.node, again.message = n, batch.Arrange(missed, as)
+	again := &exchange{node: n, message: batch.Arrange(missed, as)}
 	again.open(x.key.With(1))
 }
 
