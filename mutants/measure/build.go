@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,13 +37,12 @@ var buildFlags = map[buildKind][]string{
 
 // build makes and runs the binaries for one bug, or for none, in a directory of its own.
 type build struct {
-	root, dir, overlay, cache string
-	made                      map[buildKind]string // runners
+	root, dir, overlay string
+	made               map[buildKind]string // runners
 }
 
-// newBuild plants a bug; one without edits is none. cache, if not empty, is a build cache that is not to grow: what is added to
-// it goes with the bug. The directory is removed by remove.
-func newBuild(root, cache string, m mutants.Mutant) (b *build, remove func(), err error) {
+// newBuild plants a bug; one without edits is none. The directory is removed by remove.
+func newBuild(root string, m mutants.Mutant) (b *build, remove func(), err error) {
 	b = &build{made: map[buildKind]string{}}
 	if b.root, err = filepath.Abs(root); err != nil {
 		return nil, nil, err
@@ -54,33 +52,11 @@ func newBuild(root, cache string, m mutants.Mutant) (b *build, remove func(), er
 	}
 	remove = func() { os.RemoveAll(b.dir) }
 	if len(m.Edits) > 0 {
-		b.overlay, err = m.Overlay(b.root, b.dir)
-	}
-	if b.cache = cache; err == nil && cache != "" && b.overlay != "" {
-		b.cache = filepath.Join(b.dir, "cache")
-		err = linked(cache, b.cache)
-	}
-	if err != nil {
-		remove()
+		if b.overlay, err = m.Overlay(b.root, b.dir); err != nil {
+			remove()
+		}
 	}
 	return b, remove, err
-}
-
-// linked makes a directory of links to the files of another.
-func linked(from, to string) error {
-	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(from, path)
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			return os.MkdirAll(filepath.Join(to, name), 0o777)
-		}
-		return os.Link(path, filepath.Join(to, name))
-	})
 }
 
 // goCommand runs the go command with the bug in place. Building is not counted as processor time.
@@ -90,10 +66,7 @@ func (b *build) goCommand(ctx context.Context, command string, args ...string) e
 		args = slices.Insert(args, 1, "-overlay", b.overlay)
 	}
 	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir, cmd.Env = b.root, os.Environ()
-	if b.cache != "" {
-		cmd.Env = append(cmd.Env, "GOCACHE="+b.cache)
-	}
+	cmd.Dir = b.root
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

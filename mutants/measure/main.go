@@ -70,11 +70,8 @@ func run() (missed []string, err error) {
 	if err = cmp.Or(err, results.write(a.results)); err != nil {
 		return nil, err
 	}
-	switch {
-	case a.target.page == "":
+	if a.target.page == "" {
 		return results.missed(), nil
-	case a.results != ownResults(a.target):
-		return nil, nil // what is measured elsewhere is not what the page says
 	}
 	return nil, os.WriteFile(filepath.Join("mutants", a.target.page), []byte(results.page(a.target)), 0o666)
 }
@@ -86,19 +83,14 @@ func parse() (a arguments, err error) {
 	limit := flag.Duration("limit", 0, "how much processor time a search has for each drawn bug (0: as the results have, or 2m)")
 	flag.BoolVar(&a.all, "all", false, "measure also bugs that were measured with other sources")
 	flag.IntVar(&a.jobs, "jobs", 2, "how many bugs are measured at once")
-	flag.StringVar(&a.cache, "cache", "", "directory for a build cache that does not grow with each bug (empty: Go's own)")
-	flag.StringVar(&a.results, "results", "", "file for the results (empty: that of the target, of which the page is made)")
 	flag.Parse()
 	if a.target, err = targetOf(flag.Arg(0)); err != nil {
 		return a, err
 	}
 	a.wanted.Target, a.wanted.Limit = a.target.name, int(*limit/time.Second)
-	a.results = cmp.Or(a.results, ownResults(a.target))
+	a.results = filepath.Join("mutants", resultsPath(a.target.name))
 	return a, nil
 }
-
-// ownResults is where the results of a target are kept.
-func ownResults(t target) string { return filepath.Join("mutants", resultsPath(t.name)) }
 
 // resume takes from the results what the command line leaves open. Bugs of another seed or with another limit are measured
 // anew.

@@ -28,8 +28,6 @@ type measurement struct {
 	all     bool
 	// jobs is how many bugs are measured at once.
 	jobs int
-	// cache, if not empty, is a directory for a build cache that does not grow with every bug.
-	cache string
 }
 
 // run forgets results of bugs that there are no more, and measures the bugs, less what is known. done is told of each result,
@@ -97,7 +95,7 @@ func (m *measurement) one(ctx context.Context, bug generate.Mutant) (record, err
 	if m.target.page != "" {
 		r.Edit, trials = &bug.Edits[0], m.target.trials(m.results.limit())
 	}
-	b, remove, err := newBuild(m.root, m.cache, bug.Mutant)
+	b, remove, err := newBuild(m.root, bug.Mutant)
 	if err != nil {
 		return r, err
 	}
@@ -122,7 +120,7 @@ func (m *measurement) nothingWithoutBugs(ctx context.Context) error {
 	if m.target.page == "" {
 		return nil
 	}
-	b, remove, err := newBuild(m.root, m.cache, mutants.Mutant{})
+	b, remove, err := newBuild(m.root, mutants.Mutant{})
 	if err != nil {
 		return err
 	}

@@ -104,7 +104,7 @@ func TestSample(t *testing.T) {
 // built is a build of a mutant.
 func built(t *testing.T, m mutants.Mutant) *build {
 	t.Helper()
-	b, remove, err := newBuild("../..", "", m)
+	b, remove, err := newBuild("../..", m)
 	if err != nil {
 		t.Fatal(err)
 	}
