@@ -1,5 +1,7 @@
 package guest
 
+import "cmp"
+
 // Limits are what a guest may use of the machine that the simulator runs on. A field that is zero has the default.
 type Limits struct {
 	// Memory is in bytes, rounded down to pages of 64 KiB.
@@ -25,13 +27,5 @@ const turnsPerCall = 1000
 const page = 64 << 10
 
 func (l Limits) withDefaults() Limits {
-	set := func(field *int, fallback int) {
-		if *field == 0 {
-			*field = fallback
-		}
-	}
-	set(&l.Memory, DefaultMemory)
-	set(&l.Output, DefaultOutput)
-	set(&l.Turns, DefaultTurns)
-	return l
+	return Limits{Memory: cmp.Or(l.Memory, DefaultMemory), Output: cmp.Or(l.Output, DefaultOutput), Turns: cmp.Or(l.Turns, DefaultTurns)}
 }

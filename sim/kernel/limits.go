@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -22,14 +23,7 @@ const (
 )
 
 func (l Limits) withDefaults() Limits {
-	set := func(field *int, fallback int) {
-		if *field == 0 {
-			*field = fallback
-		}
-	}
-	set(&l.Steps, DefaultMaxSteps)
-	set(&l.Goroutines, DefaultMaxGoroutines)
-	return l
+	return Limits{Steps: cmp.Or(l.Steps, DefaultMaxSteps), Goroutines: cmp.Or(l.Goroutines, DefaultMaxGoroutines)}
 }
 
 // ErrTooLong is what a TooLong matches.
