@@ -45,7 +45,7 @@ func (doc *document) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 		d.Errorf(n, "", nil, "a scenario is a mapping, with title, source, claim, timeline, expect and so on")
 		return
 	}
-	base, cases := split(n, "cases")
+	base, cases := strictyaml.Without(n, "cases")
 	if title := child(n, "title"); title != n {
 		doc.topic = title.Value
 	}
@@ -70,20 +70,6 @@ func (doc *document) UnmarshalNode(d *strictyaml.Decoder, n *yaml.Node) {
 			doc.add(d, doc.name+"/"+key.Value, strictyaml.Merge(base, patch))
 		}
 	}
-}
-
-// split takes a key out of a mapping.
-func split(n *yaml.Node, key string) (rest, value *yaml.Node) {
-	clone := *n
-	clone.Content = nil
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key && value == nil {
-			value = n.Content[i+1]
-			continue
-		}
-		clone.Content = append(clone.Content, n.Content[i], n.Content[i+1])
-	}
-	return &clone, value
 }
 
 func (doc *document) add(d *strictyaml.Decoder, name string, n *yaml.Node) {

@@ -93,6 +93,14 @@ func Under(path string, value *yaml.Node) *yaml.Node {
 	return value
 }
 
+// Without is a mapping without a key, and what it had there; itself, and nil, if it had nothing.
+func Without(n *yaml.Node, key string) (rest, value *yaml.Node) {
+	if value = At(n, key); value == nil {
+		return n, nil
+	}
+	return Merge(n, Under(key, &yaml.Node{Kind: yaml.ScalarNode, Tag: nullTag})), value
+}
+
 // Merge lays patch over base, as for a named case of an experiment that says only what is different in it. Where both are
 // mappings they are merged key by key; anything else in patch replaces what base has, lists too. A null removes the key from
 // what base has; for a key that base does not have it stays, and is an error when the result is decoded.

@@ -144,14 +144,12 @@ func (f File) Cut(key string) (File, *yaml.Node, error) {
 	if err != nil {
 		return f, nil, err
 	}
-	for i := 0; i+1 < len(root.Content); i += 2 {
-		if value := root.Content[i+1]; root.Content[i].Value == key {
-			root.Content = slices.Delete(root.Content, i, i+2)
-			rest, err := write(root, f.Whole)
-			return rest, value, err
-		}
+	root, value := strictyaml.Without(root, key)
+	if value == nil {
+		return f, nil, nil
 	}
-	return f, nil, nil
+	rest, err := write(root, f.Whole)
+	return rest, value, err
 }
 
 func set(root *yaml.Node, s Setting) error {

@@ -27,7 +27,7 @@ type Fix struct {
 func (a *Answers) With(f Fix) (*Answers, error) {
 	root := a.root
 	for _, key := range f.Drop {
-		root = strictyaml.Merge(root, strictyaml.Under(key, written("null")))
+		root, _ = strictyaml.Without(root, key)
 	}
 	for _, line := range f.Set {
 		change, err := strictyaml.ValueOf(line)
