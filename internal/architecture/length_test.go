@@ -17,7 +17,7 @@ const longest = 60
 
 // long are the functions that may have more, by file and name, and why.
 var long = map[string]string{
-	"sim/history/hash.go Hasher.add": "spells out each field: helpers took 1.7 times as long, in every event of every run",
+	"sim/history/hash.go Hasher.Add": "spells out each field: helpers took 1.7 times as long, in every event of every run",
 }
 
 // linesOf are the lines of a function, declared or literal, that are not in a table: in a composite literal or a text of

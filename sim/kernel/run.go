@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"container/heap"
+
 	"redlocksim/sim/trace"
 )
 
