@@ -345,7 +345,6 @@
 		render();
 	}));
 	for (const id of ["messages", "polling"]) byId(id)?.addEventListener("change", render);
-	byId("causes")?.addEventListener("change", (e) => picture.classList.toggle("causes", e.target.checked));
 	byId("even").addEventListener("change", (e) => {
 		const from = timeAt(gutter), to = timeAt(width - edge);
 		even = e.target.checked;

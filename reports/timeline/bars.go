@@ -77,7 +77,6 @@ func (p *picture) drawSpan(lane, j int) {
 	if s.Owner >= 0 {
 		class += " " + p.style(s.Owner)
 	}
-	class += aside(s.Aside)
 	if s.Quorum {
 		class += " quorum"
 	}

@@ -90,3 +90,22 @@ func TestHeadline(t *testing.T) {
 		t.Errorf("%q, want %q, and known: %v", got, want, stuck.IsKnown())
 	}
 }
+
+// Of the writes after a pause, one breaks the lock.
+func TestOneEffectIsDecisive(t *testing.T) {
+	_, line := drawn(t, "32-pause-before-write")
+	decisive := 0
+	for _, l := range line.Lanes {
+		if l.Kind != storageLane {
+			continue
+		}
+		for i := range l.Marks {
+			if line.isDecisive(&l.Marks[i]) {
+				decisive++
+			}
+		}
+	}
+	if decisive != 1 {
+		t.Errorf("%d decisive effects", decisive)
+	}
+}

@@ -27,9 +27,9 @@ func (p *picture) drawMarks(lane int) {
 			if p.t.isDecisive(m) {
 				shape = "M0 11-8-3H8z"
 			}
-			p.f(`<g class="mark %s%s" data-i="%d" data-top="%d" transform="translate(%s %d)"><title>%s</title><path d="%s"/></g>`, m.Kind, aside(m.Aside), j, acts, n(x), acts, esc(m.Text), shape)
+			p.f(`<g class="mark %s" data-i="%d" data-top="%d" transform="translate(%s %d)"><title>%s</title><path d="%s"/></g>`, m.Kind, j, acts, n(x), acts, esc(m.Text), shape)
 			if l.Kind != clientLane && !m.isRead() {
-				last = p.drawLabel(labelled{m.Kind, m.Aside, j, x, acts}, last, 7, 10, m.Label, "", math.Inf(1))
+				last = p.drawLabel(labelled{m.Kind, j, x, acts}, last, 7, 10, m.Label, "", math.Inf(1))
 			}
 		default:
 			// Faults at the same time are one mark.
@@ -41,18 +41,15 @@ func (p *picture) drawMarks(lane int) {
 				sentence += ", " + cmp.Or(l.Marks[j].Sentence, l.Marks[j].Label)
 				text += "; " + l.Marks[j].Text
 			}
-			p.f(`<g class="mark fault%s" data-i="%d" data-top="0" transform="translate(%s 0)"><title>%s</title><path d="M0 2V%dM0 2 8 6 0 10z"/></g>`, aside(m.Aside), first, n(x), esc(text), at.height)
-			last = p.drawLabel(labelled{faultMark, m.Aside, first, x, 0}, last, 10, at.labels+9, label, sentence, p.nextFault(l, j+1))
+			p.f(`<g class="mark fault" data-i="%d" data-top="0" transform="translate(%s 0)"><title>%s</title><path d="M0 2V%dM0 2 8 6 0 10z"/></g>`, first, n(x), esc(text), at.height)
+			last = p.drawLabel(labelled{faultMark, first, x, 0}, last, 10, at.labels+9, label, sentence, p.nextFault(l, j+1))
 		}
 	}
 }
 
-// aside is the class of what has no part in the violation.
-func aside(is bool) string {
-	if is {
-		return " aside"
-	}
-	return ""
+// isDecisive says that a mark is the effect that breaks the lock.
+func (t *Timeline) isDecisive(m *Mark) bool {
+	return t.Violation != nil && t.Violation.Kind == "stale-write" && m.Kind == acceptedMark && m.At == t.Violation.To
 }
 
 // isRead says that a mark is of a read, which has no label in the picture: the write that follows needs the room.
@@ -73,11 +70,10 @@ const flagPad = 4
 
 // labelled is a mark that has a label: what it looks like, its place in the lane's list, and where it is.
 type labelled struct {
-	kind    MarkKind
-	isAside bool
-	i       int
-	x       float64
-	top     int
+	kind MarkKind
+	i    int
+	x    float64
+	top  int
 }
 
 // drawLabel writes the label of a mark behind it, or before it at the right edge, or hides it where the last one ends
@@ -98,8 +94,8 @@ func (p *picture) drawLabel(m labelled, last float64, dx, y int, label, sentence
 	if !p.shows(x) || end-width < last || back == "" && end > next+flagPad {
 		hidden, end = ` display="none"`, last
 	}
-	fmt.Fprintf(&p.labels, `<g class="label %s%s" data-mark="%d" transform="translate(%s %d)"><text x="%d" y="%d"%s%s data-label="%s" data-sentence="%s">%s</text></g>`,
-		m.kind, aside(m.isAside), m.i, n(x), m.top, dx, y, back, hidden, esc(label), esc(sentence), esc(written))
+	fmt.Fprintf(&p.labels, `<g class="label %s" data-mark="%d" transform="translate(%s %d)"><text x="%d" y="%d"%s%s data-label="%s" data-sentence="%s">%s</text></g>`,
+		m.kind, m.i, n(x), m.top, dx, y, back, hidden, esc(label), esc(sentence), esc(written))
 	return end
 }
 
@@ -136,7 +132,6 @@ func (p *picture) drawArrow(i, crowd int) {
 	if a.IsReply {
 		class += " reply"
 	}
-	class += aside(a.Aside)
 	look := ""
 	if a.Folded {
 		look = ` display="none"`

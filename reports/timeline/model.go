@@ -44,8 +44,6 @@ type Timeline struct {
 	Lanes  []Lane  `json:"lanes"`
 	Arrows []Arrow `json:"arrows"`
 	Story  []Step  `json:"story"`
-	// CanSetAside: there is a violation, and what has no part in it is known.
-	CanSetAside bool `json:"canSetAside,omitempty"`
 	// Violation is what breaks mutual exclusion or, if nothing does, keeps others from the lock without need; nil if there is
 	// neither.
 	Violation *Violation `json:"violation"`
@@ -126,8 +124,6 @@ type Span struct {
 	Label string `json:"label"`
 	Short string `json:"short,omitempty"`
 	Text  string `json:"text"`
-	// Aside: it has no part in the violation.
-	Aside bool `json:"aside,omitempty"`
 	// Quorum: the votes are enough for the lock.
 	Quorum bool `json:"quorum,omitempty"`
 	// Key, Left and Rate are those of a key: how long it has to live at From, in nanoseconds of the node's wall clock,
@@ -161,8 +157,6 @@ type Mark struct {
 	// Sentence is what a fault does. It is written in place of the Label where there is room.
 	Sentence string `json:"sentence,omitempty"`
 	Text     string `json:"text"`
-	// Aside: it has no part in the violation.
-	Aside bool `json:"aside,omitempty"`
 }
 
 // Reading is by how much the clocks of a process are ahead of true time from At on, in nanoseconds. Both run Rate parts
@@ -202,8 +196,6 @@ type Arrow struct {
 	IsReply bool `json:"reply,omitempty"`
 	// Folded: it is one of many that a span stands for, and is drawn on demand only.
 	Folded bool `json:"folded,omitempty"`
-	// Aside: it has no part in the violation.
-	Aside bool `json:"aside,omitempty"`
 	// What it is, in words, and what it is lost to.
 	What string `json:"what"`
 	Why  string `json:"why,omitempty"`

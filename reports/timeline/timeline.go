@@ -52,7 +52,6 @@ func build(r *verdict.Result, rec *recorder, repeat string) (*Timeline, error) {
 	}
 	b.addStory()
 	b.addViolation()
-	b.setAside()
 	b.arrange()
 	b.crop()
 	return b.t, nil
