@@ -131,8 +131,7 @@
 	}
 
 	function renderArrows() {
-		const on = byId("messages").checked, polling = byId("polling")?.checked, isOn = (a) => on && (polling || !a.data.folded), crowd = new Map(), place = (a) => (a.data.reply ? a.data.to : a.data.from) + "/" + Math.floor(x(a.data.sent) / layout.crowdWidth);
-		for (const a of arrows) if (isOn(a)) crowd.set(place(a), (crowd.get(place(a)) || 0) + 1);
+		const on = byId("messages").checked, polling = byId("polling")?.checked, isOn = (a) => on && (polling || !a.data.folded);
 		for (const a of arrows) {
 			const { from, to, sent, ended, fate } = a.data, x1 = x(sent), x2 = x(ended);
 			a.shown = isOn(a) && lanes[from].shown && lanes[to].shown && x2 >= gutter && x1 <= width;
@@ -141,9 +140,6 @@
 			const y1 = lanes[from].top + lanes[from].wire, reach = fate === "under-way" ? .85 : 1;
 			a.line = [round(x1), y1, round(x2), round(y1 + reach * (lanes[to].top + lanes[to].wire - y1))];
 			set(a.e, { x1: a.line[0], y1: a.line[1], x2: a.line[2], y2: a.line[3] });
-			const many = crowd.get(place(a)), faint = many > layout.crowded;
-			a.e.classList.toggle("faint", faint);
-			if (faint) a.e.setAttribute("opacity", layout.crowdInk / many); else a.e.removeAttribute("opacity");
 		}
 	}
 

@@ -81,8 +81,7 @@ func packed(p *picture) (string, error) {
 		wires = append(wires, lane.wire)
 	}
 	data.Layout = map[string]any{"gutter": p.lay.gutter, "names": p.lay.names, "axis": p.lay.axis, "overlap": p.lay.overlap, "lanes": first, "gap": laneGap,
-		"wires": wires, "char": charWidth, "small": smallCharWidth, "bold": boldCharWidth, "crowdWidth": crowdWidth, "crowded": crowded,
-		"crowdInk": crowdInk, "flag": flagPad}
+		"wires": wires, "char": charWidth, "small": smallCharWidth, "bold": boldCharWidth, "flag": flagPad}
 	var b strings.Builder
 	text := base64.NewEncoder(base64.StdEncoding, &b)
 	z := gzip.NewWriter(text)

@@ -99,29 +99,7 @@ func (p *picture) drawLabel(m labelled, last float64, dx, y int, label, sentence
 	return end
 }
 
-// crowd is the messages of one client that are sent at about the same place of the picture. Where they are too many to be
-// told apart, they are drawn the more faintly the more they are.
-type crowd struct{ client, place int }
-
-const (
-	crowdWidth = 16 // pixels
-	crowded    = 24
-	crowdInk   = 4 // how many arrows in full strength a crowd amounts to
-)
-
-func (p *picture) crowd(a *Arrow) crowd { return crowd{a.client(), int(p.x(a.Sent)) / crowdWidth} }
-
-func (p *picture) crowds() map[crowd]int {
-	many := map[crowd]int{}
-	for i := range p.t.Arrows {
-		if !p.t.Arrows[i].Folded {
-			many[p.crowd(&p.t.Arrows[i])]++
-		}
-	}
-	return many
-}
-
-func (p *picture) drawArrow(i, crowd int) {
+func (p *picture) drawArrow(i int) {
 	a := &p.t.Arrows[i]
 	if p.leavesOut(a.Sent, a.Ended) {
 		return
@@ -135,9 +113,6 @@ func (p *picture) drawArrow(i, crowd int) {
 	look := ""
 	if a.Folded {
 		look = ` display="none"`
-	} else if crowd > crowded {
-		class += " faint"
-		look = fmt.Sprintf(` opacity="%.3f"`, float64(crowdInk)/float64(crowd))
 	}
 	p.f(`<line class="%s" data-i="%d" x1="%s" y1="%s" x2="%s" y2="%s"%s/>`, class, i, n(x1), n(y1), n(x2), n(y2), look)
 }

@@ -73,12 +73,11 @@ func (p *picture) draw() {
 		p.drawLane(i)
 	}
 	p.f(`<g class="arrows" clip-path="url(#clip)">`)
-	many := p.crowds()
 	for i := range p.t.Arrows {
 		if p.isStill && p.t.Arrows[i].Folded {
 			continue
 		}
-		p.drawArrow(i, many[p.crowd(&p.t.Arrows[i])])
+		p.drawArrow(i)
 	}
 	p.f("</g>\n")
 	p.WriteString(p.labels.String())
