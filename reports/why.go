@@ -3,30 +3,21 @@ package reports
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"redlocksim/internal/plural"
 	"redlocksim/internal/rounded"
 	"redlocksim/internal/wordwrap"
 	"redlocksim/reports/why"
-	"redlocksim/scenarios"
 	"redlocksim/scenarios/verdict"
 )
 
 // paper is how wide the text of an explanation is where no terminal says.
 const paper = 100
 
-// sources are where the literature is that scenarios cite most.
-var sources = []struct{ work, at string }{
-	{"Distributed Locks with Redis", "https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/"},
-	{"Kleppmann 2016", "https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html"},
-	{"antirez 2016", "http://antirez.com/news/101"},
-}
-
 // Why writes what a run is about, what was looked for in it, and what would have prevented what is wrong. repeat is the command
-// that makes the run, all the embedded scenarios, for those to read on.
-func Why(w io.Writer, x *why.Explanation, repeat string, all []*scenarios.Scenario, look Look) error {
+// that makes the run.
+func Why(w io.Writer, x *why.Explanation, repeat string, look Look) error {
 	b := &strings.Builder{}
 	r := x.Result
 	fmt.Fprintf(b, "What it is about\n")
@@ -36,7 +27,6 @@ func Why(w io.Writer, x *why.Explanation, repeat string, all []*scenarios.Scenar
 		look.rule(b, r, rule)
 	}
 	look.prevention(b, x, repeat)
-	look.further(b, r.Scenario, all)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -151,36 +141,4 @@ func (l Look) fails(b *strings.Builder, fails []why.Tried) {
 	for _, why := range whys {
 		l.paragraph(b, "  ", fmt.Sprintf("%s: %s", why, strings.Join(by[why], "; ")))
 	}
-}
-
-// further says where to read on: the literature, and scenarios with the same faults that end otherwise.
-func (l Look) further(b *strings.Builder, s *scenarios.Scenario, all []*scenarios.Scenario) {
-	fmt.Fprintf(b, "\nRead on\n  %s\n", s.Source)
-	for _, source := range sources {
-		if strings.Contains(s.Source, source.work) {
-			fmt.Fprintf(b, "  %s\n", source.at)
-		}
-	}
-	const most = 5
-	var others []string
-	for _, o := range all {
-		if o.Name != s.Name && o.Lock.Protocol == s.Lock.Protocol && len(kindsOf(s)) > 0 && slices.Equal(kindsOf(o), kindsOf(s)) && o.Expect.String() != s.Expect.String() {
-			others = append(others, fmt.Sprintf("  redlocksim run %s --why: the same faults, and %s\n", o.Name, o.Says()))
-		}
-	}
-	for _, line := range others[:min(most, len(others))] {
-		b.WriteString(line)
-	}
-}
-
-// kindsOf are the kinds of the faults of a scenario, each once.
-func kindsOf(s *scenarios.Scenario) []string {
-	var kinds []string
-	for i := range s.Timeline {
-		if k := s.Timeline[i].Kind; k != "" {
-			kinds = append(kinds, k)
-		}
-	}
-	slices.Sort(kinds)
-	return slices.Compact(kinds)
 }

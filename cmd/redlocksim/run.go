@@ -173,7 +173,7 @@ func (r *runFlags) tell(cmd *cobra.Command, result *verdict.Result, arg string, 
 	}
 	if x != nil {
 		fmt.Fprintln(out)
-		if err := reports.Why(fitted(out), x, repeat, scenarios.Catalogue(), lookOf(out)); err != nil {
+		if err := reports.Why(fitted(out), x, repeat, lookOf(out)); err != nil {
 			return wrap(err)
 		}
 	}
