@@ -17,8 +17,7 @@ import (
 
 // Rules say what may be replaced. The zero value has no inputs, and replaces files that are empty or have redlocksim's mark.
 type Rules struct {
-	// Inputs are the files that the command reads, and directories whose files it reads. They are never replaced, under any
-	// name. Those that do not exist are ignored.
+	// Inputs are the files that the command reads. They are never replaced, under any name. Those that do not exist are ignored.
 	Inputs []string
 	// Force allows to replace files that somebody else wrote.
 	Force bool
@@ -211,22 +210,8 @@ func (r Rules) mayReplace(path string, info os.FileInfo) error {
 // inputAt is the input that is the same file, by whatever name; empty if none is.
 func (r Rules) inputAt(file os.FileInfo) string {
 	for _, in := range r.Inputs {
-		info, err := os.Stat(in)
-		if err != nil {
-			continue
-		}
-		if os.SameFile(info, file) {
+		if info, err := os.Stat(in); err == nil && os.SameFile(info, file) {
 			return in
-		}
-		if !info.IsDir() {
-			continue
-		}
-		entries, _ := os.ReadDir(in) // what cannot be read is no input
-		for _, e := range entries {
-			name := filepath.Join(in, e.Name())
-			if info, err := os.Stat(name); err == nil && os.SameFile(info, file) {
-				return name
-			}
 		}
 	}
 	return ""
