@@ -17,7 +17,8 @@ import (
 
 // Rules say what may be replaced. The zero value has no inputs, and replaces files that are empty or have redlocksim's mark.
 type Rules struct {
-	// Inputs are the files that the command reads. They are never replaced, under any name. Those that do not exist are ignored.
+	// Inputs are the files that the command reads. They are never replaced, under any name. Those that do not exist are
+	// ignored.
 	Inputs []string
 	// Force allows to replace files that somebody else wrote.
 	Force bool
