@@ -8,7 +8,6 @@ import (
 	"redlocksim/internal/exitcode"
 	"redlocksim/reports"
 	"redlocksim/scenarios"
-	"redlocksim/scenarios/reach"
 	"redlocksim/scenarios/verdict"
 	"redlocksim/sim/kernel"
 )
@@ -45,7 +44,6 @@ type runFlags struct {
 	files              outputs
 	seed               uint64
 	trace, full, force bool
-	verbose            bool
 	why                whyFlags
 }
 
@@ -72,7 +70,6 @@ func newRun() *cobra.Command {
 	cmd.Flags().Uint64Var(&r.seed, "seed", 0, "random seed (default 0, or the seed that the file was recorded with)")
 	cmd.Flags().BoolVar(&r.trace, "trace", false, "print every simulator step first")
 	addForce(cmd.Flags(), &r.force)
-	cmd.Flags().BoolVarP(&r.verbose, "verbose", "v", false, "also print how often each rule of the checker had something to judge")
 	r.why.add(cmd.Flags())
 	cmd.Flags().BoolVar(&r.full, "full", false, "print the whole story, however long")
 	return cmd
@@ -160,12 +157,6 @@ func (r *runFlags) tell(cmd *cobra.Command, result *verdict.Result, arg string, 
 	repeat := r.lock.repeat(repeatCommand(arg, isFile, result))
 	if err := reports.Run(fitted(out), result, repeat, r.full); err != nil {
 		return wrap(err)
-	}
-	if r.verbose {
-		fmt.Fprintln(out)
-		if err := reports.Rules(out, reach.Premises(&result.Report)); err != nil {
-			return wrap(err)
-		}
 	}
 	x, err := r.why.explain(cmd, result)
 	if err != nil {
