@@ -26,9 +26,9 @@ release no key is left that was there before, and the release has removed one, u
 refused has not removed the key itself, and an extend that finds the lease lost does not leave enough of its keys as they were.
 A lease lasts no longer than its keys, as they were when their deadlines were set (that is excused); if the program renews it,
 it reports the loss within a node timeout. An acquire that waits does not end with an unknown outcome before its wait is over,
-unless something was wrong meanwhile. A failed acquire has asked for the removal of every key that it set, within two node timeouts for each node and
-one more, and a second (*leftover*). No lease is already over when it is granted, extended or renewed, by what the program
-itself says, on any tier. (Unless a replica takes the place of a node.)`,
+unless something was wrong meanwhile. A failed acquire has asked for the removal of every key that it set, within two node
+timeouts for each node and one more, and a second (*leftover*). No lease is already over when it is granted, extended or
+renewed, by what the program itself says, on any tier. (Unless a replica takes the place of a node.)`,
 	New: watchProgramReleases,
 }
 
@@ -415,7 +415,7 @@ func (x *programReleases) forgotten() {
 	for len(x.failed) > 0 && now > x.failed[0].at.Add(grace) {
 		left := x.failed[0]
 		x.failed = x.failed[1:]
-		if !x.mayStand(&left.stake, 0) || left.until < left.at.Add(grace) {
+		if !x.mayStand(&left.stake, left.cast) || left.until < left.at.Add(grace) {
 			continue
 		}
 		if x.standstills.hasRun(left.setter, left.at) {

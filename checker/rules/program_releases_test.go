@@ -97,6 +97,8 @@ func TestProgramsForgetNoKey(t *testing.T) {
 		{"removed in vain", sets + "cut-requests A; DEL r on A; returns no-quorum", ""},
 		{"over before anybody would remove it", "acquire; SET r v PX 500 on A; returns no-quorum", ""},
 		{"a crash", sets + "returns no-quorum; in 0s crash; 1s", ""},
+		{"of a client that had connected before", "tried A; 1s; " + sets + "returns taken", "c1 was told at"},
+		{"of a client that connects", sets + "tried A; returns taken", ""},
 		{"on a node that is down", sets + "kill A; returns taken", ""},
 		{"of another call, which is granted it later", "acquire; acquire; SET r v PX 10000 on AB; returns taken; granted v 5s", ""},
 		{"of another call, which has the lock", "acquire; acquire; SET r v PX 10000 on ABC; granted v; returns no-quorum", ""},

@@ -71,7 +71,6 @@ var wordsInputs = map[string]string{
 
 var tellsOfFindings = []struct{ command, file string }{
 	{"list --filter -", ""},
-	{"run 17-clock-jump -v", ""},
 	{"run 16-failed-acquire-cleans-up-with-del/parallel --full", ""},
 	{"run 17-clock-jump --why", ""},
 	{"run 90-failed-attempt-leaves-its-votes --why", ""},

@@ -250,7 +250,7 @@ expect: {findings: safe, unavailable: {at-most: 1m}}`)
 func TestProgramsThatLie(t *testing.T) {
 	for _, c := range []struct{ lie, does, want string }{
 		{"none", "[try-lock, extend: 10s, unlock]", "safe"},
-		{"refuses", "[try-lock]", "contract"},
+		{"refuses", "[try-lock]", "leftover"},
 		{"extends", "[try-lock, sleep: 1s, extend: 20s, unlock]", "contract"},
 		{"moves", "[try-lock, unlock]", "safe"},
 		{"moves", "[try-lock, sleep: 1s, extend: 20s, unlock]", "contract"},
