@@ -1,6 +1,7 @@
 package network
 
 import (
+	"slices"
 	"time"
 
 	"redlocksim/sim/kernel"
@@ -100,7 +101,7 @@ func (l *Link) Resets() int { return l.epoch }
 // ServerDied tells the clients of a server whose process ended while its machine goes on: it resets its connections.
 func (l *Link) ServerDied() {
 	l.epoch++
-	for _, x := range l.open {
+	for _, x := range slices.Clone(l.open) {
 		x.send(RefusalMessage)
 	}
 }

@@ -118,7 +118,7 @@ func (l *Link) Takes(d Direction) (least, most time.Duration) {
 func (l *Link) Reset() {
 	l.epoch++
 	k := l.network.k
-	for _, x := range l.open {
+	for _, x := range slices.Clone(l.open) {
 		x.cut = true
 		l.network.met = true
 		x.from.Schedule(k.Now(), x.label(RefusalMessage), delivery{x, RefusalMessage})
