@@ -73,6 +73,7 @@ type programCall struct {
 	isAlone bool      // no other call of the client about the resource was open meanwhile
 	had     int       // leases on the resource when it began
 	until   time.Time // of its lease when it began, if it is about one
+	resets  int       // how often connections of its client had broken when it began
 	// touched says that a command of the client has removed or changed a key, unheard how many to delete one were sent and not
 	// answered, and isPlain that one of them deletes the key whatever its value.
 	touched bool
@@ -241,7 +242,7 @@ func (s *stake) stands(now kernel.True) bool {
 func (x *programReleases) called(c *call) {
 	for _, resource := range c.Resources {
 		of := claim{c.Client, resource}
-		p := &programCall{call: c, of: of, isAlone: true, had: x.leases.count(of)}
+		p := &programCall{call: c, of: of, isAlone: true, had: x.leases.count(of), resets: x.resets(c.Client)}
 		if c.Lease != nil {
 			p.until, p.held = c.Lease.Until(), x.holds(c, resource)
 		}
@@ -289,11 +290,20 @@ func (x *programReleases) givesUp(c *programCall, resource string) {
 	until, isLimited := c.Context.Deadline()
 	left := until.Sub(c.client.ProgramClock().Now())
 	of := x.calm.of(c.Client)
-	isDisturbed := of.since > c.began || slices.ContainsFunc(of.ways, func(w *way) bool { return w.since > c.began })
+	isDisturbed := of.since > c.began || slices.ContainsFunc(of.ways, func(w *way) bool { return w.since > c.began }) ||
+		x.resets(c.Client) > c.resets
 	if isLimited && left > foreignGrace && !isDisturbed {
 		x.broken(resource, "%s was to wait for the lock for %v more, and is told that it may or may not have it, although nothing was wrong meanwhile",
 			c.Client, left.Round(time.Millisecond))
 	}
+}
+
+// resets counts how often connections of a client have broken, those too that were being made.
+func (x *programReleases) resets(client string) (n int) {
+	for _, w := range x.calm.of(client).ways {
+		n += w.Resets()
+	}
+	return n
 }
 
 // bears compares the end of a lease with those of its keys. A key counts as it was when its deadline was set, as in promises.

@@ -77,6 +77,8 @@ func TestProgramsWait(t *testing.T) {
 		{"it gives up", waits + "10s; returns no-quorum", gaveUp},
 		{"it gives up after trouble", "evict C s; kill B; restart B; " + waits + "10s; returns no-quorum", gaveUp},
 		{"it gives up in trouble", waits + "1s; kill B; restart B; 9s; returns no-quorum", ""},
+		{"its connections break", waits + "1s; reset B; 9s; returns no-quorum", ""},
+		{"a node answers with errors", waits + "1s; answers-wrongly B; 9s; returns no-quorum", ""},
 		{"it is refused", waits + "10s; returns taken", ""},
 		{"it waits", waits + "30s; returns no-quorum", ""},
 		{"it was to wait for ever", "in-a-context; waiting; 10s; returns no-quorum", ""},
