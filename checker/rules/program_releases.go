@@ -25,10 +25,10 @@ What a [lock program](lock-programs.md) answers agrees with its keys, on a major
 release no key is left that was there before, and the release has removed one, unless an answer was missing. A release that is
 refused has not removed the key itself, and an extend that finds the lease lost does not leave enough of its keys as they were.
 A lease lasts no longer than its keys, as they were when their deadlines were set (that is excused); if the program renews it,
-it reports the loss within a node timeout. An acquire that waits does not end with an unknown outcome before its wait is over,
-unless something was wrong meanwhile. A failed acquire has asked for the removal of every key that it set, within two node
-timeouts for each node and one more, and a second (*leftover*). No lease is already over when it is granted, extended or
-renewed, by what the program itself says, on any tier. (Unless a replica takes the place of a node.)`,
+it reports the loss within a node timeout. An acquire that has waited for a second does not end with an unknown outcome before
+its wait is over, unless a fault was injected before. A failed acquire has asked for the removal of every key that it set,
+within two node timeouts for each node and one more, and a second (*leftover*). No lease is already over when it is granted,
+extended or renewed, by what the program itself says, on any tier. (Unless a replica takes the place of a node.)`,
 	New: watchProgramReleases,
 }
 
@@ -40,7 +40,8 @@ type programReleases struct {
 	open    []*programCall    // for each resource of a call, in the order in which they began
 	isShown map[*granted]bool // to be believed in for too long
 	failed  []leftBy
-	calm    *calm
+	// isFaulty: a fault has been injected, or a client has crashed.
+	isFaulty bool
 	// asked is when something was sent last that may delete a key with a value, by whom and where; one that names no value is
 	// kept under none.
 	asked map[askedOn]kernel.True
@@ -73,7 +74,6 @@ type programCall struct {
 	isAlone bool      // no other call of the client about the resource was open meanwhile
 	had     int       // leases on the resource when it began
 	until   time.Time // of its lease when it began, if it is about one
-	resets  int       // how often connections of its client had broken when it began
 	// touched says that a command of the client has removed or changed a key, unheard how many to delete one were sent and not
 	// answered, and isPlain that one of them deletes the key whatever its value.
 	touched bool
@@ -97,7 +97,6 @@ func watchProgramReleases(r *watch) {
 		return // nobody knows the keys of the lock, or votes may be on a replica that was promoted
 	}
 	x := &programReleases{watch: r, isShown: map[*granted]bool{}, asked: map[askedOn]kernel.True{}}
-	x.calm = watchCalm(r.Run, false, func() {}, func() {})
 	r.onChanged(x.changed)
 	r.onCommand(x.asks)
 	r.onCommand(x.mayDelete)
@@ -106,6 +105,7 @@ func watchProgramReleases(r *watch) {
 	r.onReturn(x.returned)
 	look := func() { x.believed(); x.forgotten() }
 	r.onEvent(func(*history.Event) { look() })
+	r.onEvent(func(*history.Event) { x.isFaulty = true }, history.Fault, history.Crash)
 	r.onEnd = append(r.onEnd, look)
 	r.onCrash(func(client string) {
 		x.open = slices.DeleteFunc(x.open, func(c *programCall) bool { return c.Client == client })
@@ -242,7 +242,7 @@ func (s *stake) stands(now kernel.True) bool {
 func (x *programReleases) called(c *call) {
 	for _, resource := range c.Resources {
 		of := claim{c.Client, resource}
-		p := &programCall{call: c, of: of, isAlone: true, had: x.leases.count(of), resets: x.resets(c.Client)}
+		p := &programCall{call: c, of: of, isAlone: true, had: x.leases.count(of)}
 		if c.Lease != nil {
 			p.until, p.held = c.Lease.Until(), x.holds(c, resource)
 		}
@@ -281,29 +281,18 @@ func (x *programReleases) returned(c *call, err error) {
 	}
 }
 
-// givesUp looks whether an acquire that says nothing of its outcome was to wait for longer, while nothing was wrong with its
-// client, with the nodes, or on the way to them.
+// givesUp looks whether an acquire that says nothing of its outcome was to wait for longer, in a run in which nothing has gone
+// wrong yet. An error at once may have a reason that no fault shows.
 func (x *programReleases) givesUp(c *programCall, resource string) {
-	if c.Context == nil || c.Context.Err() != nil || !c.Waits {
+	hasWaited := x.World.Kernel.Now() > c.began.Add(foreignGrace)
+	if !c.Waits || c.Context == nil || c.Context.Err() != nil || x.isFaulty || !hasWaited {
 		return
 	}
 	until, isLimited := c.Context.Deadline()
-	left := until.Sub(c.client.ProgramClock().Now())
-	of := x.calm.of(c.Client)
-	isDisturbed := of.since > c.began || slices.ContainsFunc(of.ways, func(w *way) bool { return w.since > c.began }) ||
-		x.resets(c.Client) > c.resets
-	if isLimited && left > foreignGrace && !isDisturbed {
-		x.broken(resource, "%s was to wait for the lock for %v more, and is told that it may or may not have it, although nothing was wrong meanwhile",
+	if left := until.Sub(c.client.ProgramClock().Now()); isLimited && left > foreignGrace {
+		x.broken(resource, "%s was to wait for the lock for %v more, and is told that it may or may not have it, although nothing has gone wrong",
 			c.Client, left.Round(time.Millisecond))
 	}
-}
-
-// resets counts how often connections of a client have broken, those too that were being made.
-func (x *programReleases) resets(client string) (n int) {
-	for _, w := range x.calm.of(client).ways {
-		n += w.Resets()
-	}
-	return n
 }
 
 // bears compares the end of a lease with those of its keys. A key counts as it was when its deadline was set, as in promises.
